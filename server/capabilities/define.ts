@@ -1,0 +1,123 @@
+import type { z } from "zod";
+import type { ModelFacts, PortName, Ports } from "@/server/providers/define";
+import type { Json } from "@/server/step";
+
+export type ExecutionMode = "invoke_sync" | "invoke_stream" | "job_async";
+export type Modality =
+  | "text"
+  | "image"
+  | "video"
+  | "audio"
+  | "mesh"
+  | "embedding"
+  | "moderation"
+  | "infrastructure";
+
+export type InputConstraint = {
+  measurement: "characters" | "tokens";
+  max?: number;
+  overflow: "reject";
+  semantic: boolean;
+  byModel?: Record<string, { max: number }>;
+};
+
+/** Envelope features that reach the provider beside the input. */
+export type CallOptions = {
+  responseSchema?: Record<string, Json>;
+  temperature?: number;
+  reasoningIntent?: "omit" | "economy" | "balanced" | "deep" | "maximum";
+  tools?: Record<string, Json>[];
+};
+
+export type OutputFile = {
+  bytes: Uint8Array;
+  mediaType: string;
+  kind: string;
+  filename: string;
+  label?: string;
+  variantIndex?: number;
+};
+
+/** What an execution yields: JSON, files, or both. */
+export type Outcome<O> = { typedOutput: O; files: OutputFile[] };
+
+/** Work done by a provider port: two pure mappings. `call` may throw `CapabilityFault`. */
+type PortExecution<I, O, P extends PortName> = {
+  port: P;
+  /** Does this model satisfy the request? Routing asks before quoting. */
+  accepts?(input: I, model: ModelFacts): boolean;
+  call(input: I, options: CallOptions, model: ModelFacts): Ports[P]["call"];
+  result(result: Ports[P]["result"], input: I): Outcome<O>;
+  /** The cap on what one run may use, for quotes and holds. */
+  bounds(input: I, model: ModelFacts): { outputTokens?: number; images?: number };
+};
+
+/** Work done here, without a provider; free. */
+type LocalExecution<I, O> = {
+  local: true;
+  run(input: I, signal: AbortSignal): Promise<Outcome<O>>;
+  engine: string;
+};
+
+export type Execution<I, O> = { [P in PortName]: PortExecution<I, O, P> }[PortName] | LocalExecution<I, O>;
+
+/** A refusal decided by the capability itself, with a code of the error table. */
+export class CapabilityFault extends Error {
+  override readonly name = "CapabilityFault";
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly details: Record<string, Json> = {},
+  ) {
+    super(message);
+  }
+}
+
+export type CapabilityDefinition<I, O> = {
+  key: string;
+  title: string;
+  description: string;
+  modality: Modality;
+  family: string;
+  category: string;
+  modes: ExecutionMode[];
+  input: z.ZodType<I>;
+  output: z.ZodType<O>;
+  inputConstraints: Record<string, InputConstraint>;
+  features: Record<string, Json>;
+  constraints?: Record<string, Json>;
+  inputMediaTypes: string[];
+  outputKind: "text" | "structured" | "artifact";
+  outputMediaType: string;
+  intentExamples: string[];
+  synonyms: string[];
+  taskTags: string[];
+  /** Of the managed first-use allowance. */
+  trialEligible: boolean;
+  readySummary: string;
+  /** Limits of a synchronous run; absent: none. */
+  sync?: { maxOutputTokens?: number; seconds: number };
+  /** Deadlines of a durable run, in seconds. */
+  durable?: {
+    defaultQueueSeconds: number;
+    maxQueueSeconds: number;
+    defaultExecutionSeconds: number;
+    maxExecutionSeconds: number;
+  };
+  /** How many variants were asked for; absent: the capability has none. */
+  variants?(input: I): number;
+  examples: { title: string; input: z.input<z.ZodType<I>>; output?: Json }[];
+  execute: Execution<I, O>;
+};
+
+/** A capability whose input and output types are closed over: what the registry holds. */
+export type Capability = CapabilityDefinition<never, unknown>;
+
+/**
+ * Defines one capability: words, schemas, modes, examples, and either a port with pure mappings or a local run.
+ * No price list, vendor, route or database.
+ */
+export function defineCapability<I, O>(definition: CapabilityDefinition<I, O>): Capability {
+  // Inputs are parsed by `definition.input` before any of its functions see them; the registry forgets which type that is.
+  return definition as unknown as Capability;
+}

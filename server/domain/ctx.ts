@@ -1,0 +1,82 @@
+import type { Logger } from "pino";
+import { newId } from "@/server/ids";
+import { log } from "@/server/log";
+
+export const SCOPES = [
+  "capabilities:run",
+  "jobs:read",
+  "jobs:write",
+  "pinned:run",
+  "provenance:write",
+  "requests:write",
+  "adapters:write",
+  "webhooks:write",
+  "diagnostics:read",
+  "billing:read",
+  "approvals:write",
+  "credentials:write",
+] as const;
+export type Scope = (typeof SCOPES)[number];
+export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter(
+  (scope) => scope !== "approvals:write" && scope !== "credentials:write",
+);
+
+export type Role = "owner" | "admin" | "member" | "viewer";
+
+/** Who asks. Decided once, in server/api/auth.ts (HTTP) or server/trpc/init.ts (panel). */
+export type Principal =
+  | { kind: "anonymous"; id: "anonymous"; address: string }
+  | {
+      kind: "service_principal";
+      /** The key's id. */
+      id: string;
+      organizationId: string;
+      /** Null: the key is not bound to a project. */
+      projectId: string | null;
+      environment: string;
+      scopes: ReadonlySet<Scope>;
+      /** The person who created the key. */
+      userId: string | null;
+    }
+  | {
+      kind: "human_session";
+      /** The user's id. */
+      id: string;
+      email: string;
+      memberships: ReadonlyMap<string, Role>;
+      isOperator: boolean;
+    }
+  | {
+      kind: "panel_session";
+      id: string;
+      organizationId: string;
+      projectId: string;
+      environment: string;
+      origin: string;
+    }
+  | { kind: "system"; id: string };
+
+export type PrincipalKind = Principal["kind"];
+
+/** What every verb receives first. */
+export type Ctx = {
+  principal: Principal;
+  requestId: string;
+  now(): Date;
+  log: Logger;
+  /** Aborted when the caller went away. */
+  signal?: AbortSignal;
+};
+
+/** The clock of the process; tests hand in their own. */
+export const systemClock = () => new Date();
+
+/** A context for work nobody asks for by name: the engine, the sweeper, the admin command. */
+export function systemCtx(name: string, now: () => Date = systemClock): Ctx {
+  return {
+    principal: { kind: "system", id: name },
+    requestId: newId("request"),
+    now,
+    log: log.child({ system: name }),
+  };
+}

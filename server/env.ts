@@ -1,0 +1,69 @@
+import { z } from "zod";
+
+const flag = z
+  .string()
+  .optional()
+  .transform((value) => value === "1" || value?.toLowerCase() === "true");
+const text = z.string().trim().min(1).optional();
+const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+
+/** Every setting of the product. `.env.example` lists each with one line. */
+const Environment = z.object({
+  CAPSTAN_ENV: z.enum(["development", "production"]).default("development"),
+  PORT: z.coerce.number().int().min(0).max(65535).default(3000),
+  PUBLIC_URL: z.string().url().optional(),
+  CAPSTAN_DATA_DIR: z.string().default(".data"),
+  DATABASE_URL: text,
+  DATABASE_POOL: count(16),
+  SANDBOX: flag,
+  SANDBOX_URL: text,
+  ALLOW_PRIVATE_ADDRESSES: flag,
+  NEXTAUTH_SECRET: text,
+  CAPSTAN_VAULT_KEY: text,
+  GITHUB_ID: text,
+  GITHUB_SECRET: text,
+  GOOGLE_CLIENT_ID: text,
+  GOOGLE_CLIENT_SECRET: text,
+  INNGEST_BASE_URL: text,
+  INNGEST_EVENT_KEY: text,
+  INNGEST_SIGNING_KEY: text,
+  INNGEST_DEV: text,
+  ARTIFACT_STORE: z.enum(["files", "s3"]).default("files"),
+  S3_ENDPOINT: text,
+  S3_REGION: z.string().default("us-east-1"),
+  S3_BUCKET: text,
+  S3_ACCESS_KEY_ID: text,
+  S3_SECRET_ACCESS_KEY: text,
+  OPENAI_API_KEY: text,
+  OPENAI_BASE_URL: z.string().url().default("https://api.openai.com/v1"),
+  OPENAI_COMPATIBLE_API_KEY: text,
+  OPENAI_COMPATIBLE_BASE_URL: z.string().url().optional(),
+  OPENAI_COMPATIBLE_MODELS: text,
+  RATE_LIMIT_KEY_PER_MINUTE: count(600),
+  RATE_LIMIT_ANONYMOUS_PER_MINUTE: count(120),
+  METADATA_MAX_BYTES: z.coerce.number().int().default(16384),
+  METADATA_MAX_DEPTH: z.coerce.number().int().default(32),
+  TAGS_MAX: z.coerce.number().int().default(32),
+  TAG_MAX_LENGTH: z.coerce.number().int().default(256),
+  EXTERNAL_REF_MAX_LENGTH: z.coerce.number().int().default(255),
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
+  CAPSTAN_FAILPOINTS: text,
+});
+
+export type Env = z.output<typeof Environment>;
+
+/** Parses settings; empty strings count as unset. Throws one line per wrong setting, never their values. */
+export function parseEnv(source: Record<string, string | undefined>): Env {
+  const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
+  const parsed = Environment.safeParse(present);
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  throw new Error(`Wrong settings:\n${lines.join("\n")}`);
+}
+
+export const env = parseEnv(process.env);
+export const isProduction = env.CAPSTAN_ENV === "production";
+/** The sandbox provider serves routes: always in development, in production only when asked for. */
+export const isSandboxOn = env.SANDBOX || !isProduction;
+export const usesInngestServer = Boolean(env.INNGEST_BASE_URL || env.INNGEST_EVENT_KEY || env.INNGEST_DEV);
+export const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;

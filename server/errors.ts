@@ -1,0 +1,261 @@
+import { z } from "zod";
+
+const Open = z.record(z.string(), z.json());
+const Execution = z
+  .object({ executionId: z.string().optional(), receiptId: z.string().nullish() })
+  .catchall(z.json());
+const usd = z.number();
+
+type Spec = {
+  /** HTTP status of the refusal; of a sync execution that failed with it. */
+  status: number;
+  /** May the same request succeed later, unchanged? */
+  retryable: boolean;
+  /** As `job.error`: is this the end of it? */
+  terminal?: boolean;
+  next: "stop" | "inspect_error" | "retry_new" | "retry_after_backoff" | "present_approval";
+  details: z.ZodType;
+  /** The details stand beside `code` instead of under `details`. */
+  inline?: true;
+};
+
+/** One row per code: status, retryability, next action and shape of details, for HTTP, job.error, tRPC and OpenAPI alike. */
+export const ERRORS = {
+  AuthenticationFailed: { status: 401, retryable: false, next: "stop", details: Open },
+  AuthorizationFailed: { status: 403, retryable: false, next: "stop", details: Open },
+  CapabilityNotAllowed: { status: 403, retryable: false, next: "stop", details: Open },
+  CrossSiteRequest: { status: 403, retryable: false, next: "stop", details: Open },
+  NotFound: { status: 404, retryable: false, next: "stop", details: Open },
+  UNKNOWN_CAPABILITY: {
+    status: 404,
+    retryable: false,
+    next: "stop",
+    details: z.object({ nearestMatches: z.array(z.string()) }),
+  },
+  MethodNotAllowed: {
+    status: 405,
+    retryable: false,
+    next: "stop",
+    details: z.object({ allow: z.array(z.string()) }),
+  },
+  Gone: { status: 410, retryable: false, next: "stop", details: Open },
+  PayloadTooLarge: {
+    status: 413,
+    retryable: false,
+    next: "stop",
+    details: z.object({ maxBytes: z.number() }),
+  },
+  UnsupportedMediaType: { status: 415, retryable: false, next: "stop", details: Open },
+  RangeNotSatisfiable: {
+    status: 416,
+    retryable: false,
+    next: "stop",
+    details: z.object({ byteLength: z.number() }),
+  },
+  RateLimited: {
+    status: 429,
+    retryable: true,
+    next: "retry_after_backoff",
+    details: z.object({ retryAfterSeconds: z.number() }),
+  },
+  DURABLE_CONCURRENCY_LIMIT: { status: 429, retryable: true, next: "retry_after_backoff", details: Open },
+  InternalFailure: {
+    status: 500,
+    retryable: true,
+    terminal: false,
+    next: "retry_after_backoff",
+    details: Open,
+  },
+
+  InvalidRequest: { status: 400, retryable: false, next: "stop", details: Open },
+  InvalidInput: { status: 422, retryable: false, next: "stop", details: Open },
+  UNKNOWN_INPUT_FIELD: {
+    status: 422,
+    retryable: false,
+    next: "stop",
+    details: z.object({ fields: z.array(z.string()), allowed: z.array(z.string()) }),
+  },
+  UNKNOWN_EXECUTION_FIELD: {
+    status: 422,
+    retryable: false,
+    next: "stop",
+    inline: true,
+    details: z.object({
+      path: z.string(),
+      didYouMean: z.string().nullable(),
+      supported: z.array(z.string()),
+      retryable: z.literal(false),
+    }),
+  },
+  CONFLICTING_EXECUTION_CONSTRAINT: {
+    status: 422,
+    retryable: false,
+    next: "stop",
+    details: z.object({ field: z.string(), values: z.array(z.json()) }),
+  },
+  PromptTooLong: {
+    status: 422,
+    retryable: false,
+    next: "stop",
+    inline: true,
+    details: z.object({
+      field: z.string(),
+      measurement: z.enum(["characters", "tokens"]),
+      overflow: z.literal("reject"),
+      actualCharacters: z.number().optional(),
+      maxCharacters: z.number().optional(),
+      actualTokens: z.number().optional(),
+      maxTokens: z.number().optional(),
+      capabilityKey: z.string(),
+      provider: z.string().optional(),
+      modelId: z.string().optional(),
+      retryable: z.literal(false),
+    }),
+  },
+  USE_JOBS: { status: 400, retryable: false, next: "stop", details: z.object({ submit: z.string() }) },
+  USE_INVOKE: { status: 400, retryable: false, next: "stop", details: z.object({ invoke: z.string() }) },
+  PolicyRejected: { status: 400, retryable: false, next: "stop", details: Open },
+  PROJECT_REQUIRED: { status: 422, retryable: false, next: "stop", details: Open },
+  CONNECTION_REQUIRED: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ connectUrl: z.string(), provider: z.string().optional() }),
+  },
+  ROUTE_UNAVAILABLE: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ alternates: z.array(z.string()) }).catchall(z.json()),
+  },
+  PRICING_INPUTS_REQUIRED: {
+    status: 422,
+    retryable: false,
+    next: "stop",
+    details: z.object({ missing: z.array(z.string()) }),
+  },
+  EstimateUnavailable: { status: 422, retryable: false, next: "stop", details: Open },
+  QUOTE_MISMATCH: { status: 409, retryable: false, next: "stop", details: z.object({ reason: z.string() }) },
+  IdempotencyConflict: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ jobId: z.string() }),
+  },
+  JobNotCancelable: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ status: z.string() }),
+  },
+  JobNotAwaitingApproval: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ status: z.string() }),
+  },
+  JobNotFinished: {
+    status: 409,
+    retryable: true,
+    next: "retry_after_backoff",
+    details: z.object({ status: z.string() }),
+  },
+  BudgetExceeded: {
+    status: 402,
+    retryable: false,
+    next: "stop",
+    details: z.object({
+      scope: z.string(),
+      enforcement: z.string(),
+      estimatedCost: usd,
+      available: usd,
+      ceiling: usd,
+    }),
+  },
+
+  ProviderRejected: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  PROVIDER_EMPTY_OUTPUT: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  PROVIDER_ERROR: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  StructuredOutputInvalid: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  OutputLimitReached: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  ExecutionTimeout: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  TRANSPORT_AMBIGUOUS: {
+    status: 502,
+    retryable: false,
+    terminal: false,
+    next: "inspect_error",
+    details: Execution,
+  },
+  ProviderUnavailable: {
+    status: 503,
+    retryable: true,
+    terminal: false,
+    next: "inspect_error",
+    details: Execution,
+  },
+  QueueTimeout: { status: 502, retryable: false, next: "retry_new", details: Execution },
+  Cancelled: { status: 409, retryable: false, next: "stop", details: Execution },
+
+  invalid_expression: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+  unknown_variable: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+  unsupported_function: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+  division_by_zero: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+  numeric_overflow: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+  precision_limit_exceeded: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+  complexity_limit_exceeded: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+  invalid_variable: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+  domain_error: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+  invalid_parameter: { status: 422, retryable: false, next: "inspect_error", details: Execution },
+} as const satisfies Record<string, Spec>;
+
+export type ErrorCode = keyof typeof ERRORS;
+type Details<C extends ErrorCode> = z.output<(typeof ERRORS)[C]["details"]>;
+
+/** One entry of a 422's list, as wire-compatible clients read it. */
+export type ValidationIssue = {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+  input?: z.core.util.JSONType;
+  ctx?: Record<string, z.core.util.JSONType>;
+};
+
+/** A refusal with a row in ERRORS. The message is public; the cause is for the log. */
+export class Fault extends Error {
+  override readonly name = "Fault";
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly details: Record<string, unknown>,
+    /** Headers the answer carries, e.g. Retry-After. */
+    readonly headers: Record<string, string> = {},
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+
+  get row(): Spec {
+    return ERRORS[this.code];
+  }
+}
+
+/** A 422 whose detail is the list of what is wrong, one entry a field. */
+export class ValidationFault extends Error {
+  override readonly name = "ValidationFault";
+  constructor(readonly issues: ValidationIssue[]) {
+    super(issues.map((issue) => `${issue.loc.join(".")}: ${issue.msg}`).join("; "));
+  }
+}
+
+/** Refuses with a row of the table; wrong or missing details do not compile. */
+export function fail<C extends ErrorCode>(
+  code: C,
+  message: string,
+  ...rest: Record<string, never> extends Details<C> ? [details?: Details<C>] : [details: Details<C>]
+): never {
+  throw new Fault(code, message, (rest[0] ?? {}) as Record<string, unknown>);
+}
+
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}

@@ -1,0 +1,23 @@
+/** Money inside is a whole number of micros (10⁻⁶ of the currency unit); safe up to nine billion dollars. */
+export type Micros = number;
+
+/** US dollars on the wire to micros, rounded up so that a bound stays a bound. */
+export function usdToMicros(usd: number): Micros {
+  return Math.ceil(Number((usd * 1_000_000).toPrecision(15)));
+}
+
+/** Micros to a wire number of dollars. */
+export function microsToUsd(micros: Micros): number {
+  return micros / 1_000_000;
+}
+
+/** The wire form of an amount; `amountMicros` is the authority, the others are for display. */
+export function toMoney(amountMicros: Micros, currency = "USD") {
+  const digits = amountMicros % 10_000 === 0 ? 2 : 6;
+  return {
+    amountMicros,
+    currency,
+    amountMinor: Math.round(amountMicros / 10_000),
+    display: `${currency === "USD" ? "$" : `${currency} `}${(amountMicros / 1_000_000).toFixed(digits)}`,
+  };
+}

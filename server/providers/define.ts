@@ -1,0 +1,171 @@
+import type { z } from "zod";
+import type { Json } from "@/server/step";
+
+/** What a provider reports it used; a figure it did not report is absent, never zero. */
+export type Usage = {
+  inputTokens?: number;
+  cachedInputTokens?: number;
+  outputTokens?: number;
+  reasoningTokens?: number;
+  images?: number;
+};
+
+export type TextMessage = { role: "system" | "user" | "assistant"; content: string };
+export type ReasoningIntent = "omit" | "economy" | "balanced" | "deep" | "maximum";
+export type ResponseFormat =
+  | { type: "text" }
+  | { type: "json_object" }
+  | { type: "json_schema"; name: string; schema: Record<string, Json> };
+
+/** The text port. Absent fields stay absent on the wire: no defaults are added. */
+export type TextCall = {
+  messages: TextMessage[];
+  maxOutputTokens?: number;
+  responseFormat: ResponseFormat;
+  temperature?: number;
+  reasoningIntent?: ReasoningIntent;
+  tools?: Record<string, Json>[];
+};
+export type TextResult = {
+  text: string;
+  finishReason: "stop" | "length" | "tool_calls" | "content_filter" | "other";
+  toolCalls: { id: string; name: string; arguments: string }[];
+};
+
+/** The image port: sizes in pixels, already snapped to what the model takes. */
+export type ImageCall = {
+  prompt: string;
+  width: number;
+  height: number;
+  quality: "low" | "medium" | "high" | "auto" | "standard";
+  count: number;
+  transparent: boolean;
+  referenceImages: { bytes: Uint8Array; mediaType: string; filename: string }[];
+};
+export type ProviderFile = { bytes: Uint8Array; mediaType: string };
+export type ImageResult = { images: ProviderFile[] };
+
+export type Ports = {
+  text: { call: TextCall; result: TextResult };
+  image: { call: ImageCall; result: ImageResult };
+};
+export type PortName = keyof Ports;
+
+/** `done`: the provider answered whole. `pending`: it took the work and wants to be asked again with this handle. */
+export type Progress<R> =
+  | {
+      state: "done";
+      result: R;
+      /** Null: the provider reported no usage. */
+      usage: Usage | null;
+      providerRequestId: string | null;
+      /** The model that answered, by the provider's own word. */
+      providerModel: string | null;
+      httpStatus: number;
+    }
+  | { state: "pending"; handle: Json; pollAfterMs: number };
+
+/** Did the request leave? `not_attempted` only when the socket never opened. */
+export type SubmissionState = "not_attempted" | "ambiguous" | "attempted";
+
+/** refused: a definite no. capacity: 429 or overloaded. unreachable: never sent. failed: answered badly. lost: sent, no answer. */
+export type FaultKind = "refused" | "capacity" | "unreachable" | "failed" | "lost";
+
+/** The one error of provider calls. `message` is safe to show; raw provider text never is. */
+export class ProviderFault extends Error {
+  override readonly name = "ProviderFault";
+  constructor(
+    readonly kind: FaultKind,
+    readonly submission: SubmissionState,
+    message: string,
+    readonly details: {
+      status?: number;
+      providerRequestId?: string;
+      retryAfterMs?: number;
+      usage?: Usage | null;
+    } = {},
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+  }
+}
+
+/** What the domain hands a provider for one call. */
+export type ProviderIo = {
+  /** Origin and path prefix, without a trailing slash. Credentials go to this origin only. */
+  baseUrl: string;
+  credentials: Record<string, string>;
+  model: ModelFacts;
+  /** Stable per attempt: for logs of both sides and for the sandbox's submissions log. */
+  attemptId: string;
+  /** Aborts at the execution limit or on cancel. */
+  signal: AbortSignal;
+  /** Loopback and private addresses may be reached (the sandbox's own process, or ALLOW_PRIVATE_ADDRESSES). */
+  allowPrivateAddresses: boolean;
+};
+
+/** One port as a provider serves it. `submit` never loops or retries; `poll` asks once. */
+export type PortAdapter<P extends PortName> = {
+  submit(call: Ports[P]["call"], io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
+  poll?(handle: Json, io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
+};
+
+/** List price in micros of a US dollar. */
+export type Price =
+  | { per: "million_tokens"; input: number; cachedInput?: number; output: number }
+  | { per: "image"; micros: Partial<Record<ImageCall["quality"], number>>; default: number };
+
+export type ModelFacts = {
+  id: string;
+  port: PortName;
+  title: string;
+  price: Price;
+  contextWindow?: number;
+  maxOutputTokens?: number;
+  /** Features a call may ask of the model; a call that asks for another is refused before quoting. */
+  supports: {
+    jsonObject?: boolean;
+    jsonSchema?: boolean;
+    temperature?: boolean;
+    reasoning?: boolean;
+    tools?: boolean;
+    transparency?: boolean;
+    referenceImages?: boolean;
+    deferred?: boolean;
+    stream?: boolean;
+  };
+  image?: {
+    minEdge: number;
+    maxEdge: number;
+    multipleOf: number;
+    minPixels: number;
+    maxPixels: number;
+    maxAspectRatio: number;
+  };
+  /** Only chosen when asked for by name (preferredModel, providerPin, pin). */
+  onlyByName?: boolean;
+};
+
+export type Provider = {
+  name: string;
+  title: string;
+  /** Settings a connection needs; drawn as a form, parsed before use. */
+  credentials: z.ZodObject;
+  /** Names of the environment settings that hold the operator's own credentials and base URL. */
+  environment: { credentials: Record<string, string>; baseUrl: string };
+  defaultBaseUrl: string | null;
+  models: ModelFacts[];
+  text?: PortAdapter<"text">;
+  image?: PortAdapter<"image">;
+};
+
+/** A provider knows its vendor and its ports, nothing of the product. */
+export function defineProvider(provider: Provider): Provider {
+  for (const model of provider.models) {
+    if (!provider[model.port])
+      throw new Error(
+        `${provider.name} lists ${model.id} for the port ${model.port}, which it does not serve`,
+      );
+  }
+  return provider;
+}
