@@ -1,0 +1,22 @@
+import { z } from "zod";
+
+export const DateTime = z.iso.datetime({ offset: true });
+export const JsonObject = z.record(z.string(), z.json());
+export type JsonObject = z.output<typeof JsonObject>;
+
+export const Money = z
+  .object({
+    amountMicros: z.int(),
+    currency: z.string(),
+    amountMinor: z.int(),
+    display: z.string(),
+  })
+  .meta({ id: "Money", description: "An amount; `amountMicros` is the authority." });
+export type Money = z.output<typeof Money>;
+
+export const BillingMode = z.enum(["byok", "managed"]);
+export type BillingMode = z.output<typeof BillingMode>;
+
+/** `limit` of a page, from the query string. */
+export const pageLimit = (max: number, fallback: number) =>
+  z.coerce.number().int().min(1).max(max).default(fallback);

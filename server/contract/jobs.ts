@@ -1,0 +1,237 @@
+import { z } from "zod";
+import { DateTime, JsonObject, pageLimit } from "./common";
+import { ReceiptPricing } from "./pricing";
+
+export const JobStatus = z.enum([
+  "queued",
+  "running",
+  "awaiting_approval",
+  "succeeded",
+  "failed",
+  "canceling",
+  "canceled",
+  "needs_attention",
+]);
+export type JobStatus = z.output<typeof JobStatus>;
+export const TERMINAL: readonly JobStatus[] = ["succeeded", "failed", "canceled"];
+
+export const JobRef = z.object({ job_id: z.string().min(1).max(64) });
+export const ProjectRef = z.object({ project_id: z.string().min(1).max(64) });
+export const JobArtifactPath = JobRef.extend({ artifact_id: z.string().min(1).max(64) });
+
+export const JobArtifactRef = z
+  .object({
+    artifactId: z.string(),
+    mediaType: z.string(),
+    kind: z.string(),
+    downloadPath: z.string().nullable(),
+    sha256: z.string().nullable(),
+    byteLength: z.int().nullable(),
+    label: z.string().nullable(),
+    filename: z.string().nullable(),
+    variantIndex: z.int().nullable(),
+    sliceCellId: z.string().nullable(),
+    slotStatus: z.string().nullable(),
+    selected: z.boolean().optional(),
+  })
+  .meta({ id: "JobArtifactRef" });
+export type JobArtifactRef = z.output<typeof JobArtifactRef>;
+
+export const VariantSet = z
+  .object({
+    schemaVersion: z.literal("service.variant-set.v1"),
+    requestedCount: z.int(),
+    completedCount: z.int(),
+    failedCount: z.int(),
+    selectedArtifactId: z.string().nullable(),
+  })
+  .meta({ id: "VariantSet" });
+
+export const JobError = z
+  .looseObject({
+    code: z.string(),
+    message: z.string(),
+    retryable: z.boolean(),
+    terminal: z.boolean(),
+    resolution: z.string().nullable(),
+  })
+  .meta({ id: "JobError" });
+export type JobError = z.output<typeof JobError>;
+
+export const JobProgress = z.object({
+  phase: z.string(),
+  step: z.string(),
+  updatedAt: DateTime,
+  percent: z.number().nullish(),
+  etaSeconds: z.int().nullish(),
+});
+
+export const Job = z
+  .object({
+    jobId: z.string(),
+    capabilityKey: z.string(),
+    capability: z.string(),
+    status: JobStatus,
+    projectId: z.string(),
+    productId: z.string(),
+    environment: z.string(),
+    externalRef: z.string().nullable(),
+    tags: z.array(z.string()),
+    metadata: JsonObject,
+    correlationId: z.string().nullable(),
+    taskKind: z.string().nullable(),
+    idempotencyKey: z.string(),
+    createdAt: DateTime,
+    startedAt: DateTime.nullable(),
+    completedAt: DateTime.nullable(),
+    estimatedCost: z.number().nullable(),
+    actualCost: z.number().nullable(),
+    currency: z.string(),
+    pricing: ReceiptPricing.nullable(),
+    artifacts: z.array(JobArtifactRef),
+    variantSet: VariantSet.nullable(),
+    selectedArtifactId: z.string().nullable(),
+    primaryArtifactId: z.string().nullable(),
+    receiptId: z.string().nullable(),
+    typedOutput: z.json(),
+    outputs: z.json(),
+    warnings: z.array(JsonObject),
+    error: JobError.nullable(),
+    progress: JobProgress.nullable(),
+    diagnostics: z
+      .object({ backendKind: z.string(), backendState: z.string(), backendId: z.string() })
+      .nullable(),
+    requestSnapshot: JsonObject.nullable(),
+    nextAction: z.enum([
+      "poll",
+      "download_artifacts",
+      "retry_new",
+      "present_approval",
+      "inspect_error",
+      "stop",
+    ]),
+    pollAfterSeconds: z.int().nullable(),
+    retry: z.object({ sameKey: z.boolean(), newKeySafe: z.boolean() }),
+    approval: JsonObject.nullable(),
+  })
+  .meta({ id: "Job" });
+export type Job = z.output<typeof Job>;
+
+export const JobResult = z
+  .object({
+    jobId: z.string(),
+    status: JobStatus,
+    typedOutput: z.json(),
+    outputPayloadRef: z.string().nullable(),
+    payloadState: z.string().nullable(),
+    artifacts: z.array(JobArtifactRef),
+    error: JobError.nullable(),
+  })
+  .meta({ id: "JobResult" });
+export type JobResult = z.output<typeof JobResult>;
+
+export const InvocationResult = z
+  .object({
+    executionId: z.string(),
+    status: z.string(),
+    resolvedProvider: z.string().nullable(),
+    resolvedModel: z.string().nullable(),
+    externalRef: z.string().nullable(),
+    tags: z.array(z.string()),
+    metadata: JsonObject,
+    typedOutput: z.json(),
+    outputPayloadRef: z.string().nullable(),
+    generatedArtifacts: z.array(z.string()),
+    usage: z
+      .object({
+        inputTokens: z.int().nullable(),
+        outputTokens: z.int().nullable(),
+        estimatedCost: z.number(),
+        actualCost: z.number(),
+        currency: z.string(),
+      })
+      .nullable(),
+    actualCost: z.number(),
+    terminationReason: z.string().nullable(),
+    receiptId: z.string().nullable(),
+    errorCode: z.string().nullable(),
+    dispatchStatus: z.string().nullable(),
+    warnings: z.array(JsonObject),
+  })
+  .meta({ id: "InvocationResult" });
+export type InvocationResult = z.output<typeof InvocationResult>;
+
+export const JobEvent = z
+  .object({
+    id: z.string(),
+    cursor: z.string(),
+    type: z.string(),
+    jobId: z.string(),
+    projectId: z.string(),
+    createdAt: DateTime,
+    payload: JsonObject,
+  })
+  .meta({ id: "JobEvent" });
+export type JobEvent = z.output<typeof JobEvent>;
+
+export const EventsQuery = z.object({
+  cursor: z
+    .string()
+    .regex(/^\d{1,9}$/, "not a cursor of this stream")
+    .optional(),
+  type: z.string().max(100).optional(),
+  limit: pageLimit(200, 50),
+});
+export const JobEventPage = z.object({ events: z.array(JobEvent), nextCursor: z.string().optional() });
+export type JobEventPage = z.output<typeof JobEventPage>;
+
+export const JobListItem = z
+  .object({
+    jobId: z.string(),
+    status: JobStatus,
+    capabilityKey: z.string(),
+    capability: z.string(),
+    createdAt: DateTime,
+    completedAt: DateTime.nullable(),
+    artifactCount: z.int(),
+    errorCode: z.string().nullable(),
+    selectedArtifactId: z.string().nullable(),
+    receiptId: z.string().nullable(),
+  })
+  .meta({ id: "ProjectJobListItem" });
+export type JobListItem = z.output<typeof JobListItem>;
+
+export const ListJobs = z.object({ limit: pageLimit(100, 25), cursor: z.string().max(64).optional() });
+export const ListProjectJobs = ListJobs.extend({
+  status: JobStatus.optional(),
+  capabilityKey: z.string().max(128).optional(),
+  outcome: z.enum(["failed", "reusable"]).optional(),
+  selected: z
+    .enum(["true", "false"])
+    .transform((value) => value === "true")
+    .optional(),
+  tag: z.string().max(256).optional(),
+});
+export type ListProjectJobs = z.output<typeof ListProjectJobs>;
+export const JobPage = z
+  .object({ items: z.array(JobListItem), nextCursor: z.string().nullable() })
+  .meta({ id: "ProjectJobListResponse" });
+export type JobPage = z.output<typeof JobPage>;
+
+export const SelectVariant = z.strictObject({ artifactId: z.string().min(1).max(64) });
+
+export const Receipt = z
+  .looseObject({
+    schemaVersion: z.literal("service.receipt.v1"),
+    receiptId: z.string(),
+    jobId: z.string(),
+    capabilityKey: z.string(),
+    status: JobStatus,
+    projectId: z.string(),
+    environment: z.string(),
+    requestHash: z.string(),
+    artifacts: z.array(JobArtifactRef),
+    pricing: ReceiptPricing.nullable(),
+  })
+  .meta({ id: "Receipt" });
+export type Receipt = z.output<typeof Receipt>;

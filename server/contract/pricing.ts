@@ -1,0 +1,130 @@
+import { z } from "zod";
+import { BillingMode, DateTime, JsonObject, Money } from "./common";
+
+export const ReceiptQuote = z
+  .object({
+    quoteId: z.string().nullable(),
+    kind: z.enum(["fixed", "estimate", "range"]),
+    chargeBasis: Money.nullable(),
+    serviceFee: Money.nullable(),
+    customerTotal: Money.nullable(),
+    maximumCustomerTotal: Money.nullable(),
+    expiresAt: DateTime.nullable(),
+    pricingInputsHash: z.string().nullable(),
+    /** exact: tokens were counted; upper_bound: a documented bound. */
+    qualifier: z.enum(["exact", "upper_bound"]).optional(),
+  })
+  .meta({ id: "ReceiptQuote" });
+
+export const ReceiptPricing = z
+  .object({
+    quote: ReceiptQuote.nullish(),
+    charge: z
+      .object({ customerCharge: Money, customerDebit: Money.nullish(), chargedAt: DateTime.nullish() })
+      .nullish(),
+    providerUsage: z
+      .object({
+        reportedCost: Money.nullish(),
+        costBearer: z.enum(["service", "customer", "none", "unknown"]),
+      })
+      .nullish(),
+    providerCost: z
+      .object({
+        amount: Money.nullable(),
+        status: z.string(),
+        basis: z.string(),
+        priceScheduleId: z.string().nullish(),
+      })
+      .nullish(),
+    policy: z.object({ serviceFeeBps: z.int(), pricingMode: BillingMode }).nullish(),
+    mode: BillingMode.nullish(),
+    estimatedProviderPriceBasisMicros: z.int().nullish(),
+    observedUsage: JsonObject.nullish(),
+    serviceInferenceFeeMicros: z.int().default(0),
+    customerCharge: z
+      .object({
+        upstreamMicros: z.int(),
+        serviceFeeMicros: z.int(),
+        customerTotalMicros: z.int(),
+        currency: z.string(),
+        lineItems: z.array(
+          z.object({
+            label: z.string(),
+            upstreamMicros: z.int(),
+            serviceFeeMicros: z.int().default(0),
+            includedProcessing: z.boolean().default(false),
+          }),
+        ),
+      })
+      .nullish(),
+    pricingSnapshotIds: z.array(z.string()).default([]),
+    quoteId: z.string().nullish(),
+    estimateId: z.string().nullish(),
+    pricingVersion: z.string().nullish(),
+    pricingInputFingerprint: z.string().nullish(),
+    resolvedRoute: JsonObject.nullish(),
+    estimatedCharge: Money.nullish(),
+    maximumAuthorizedCharge: Money.nullish(),
+    actualCharge: Money.nullish(),
+    basisEstimated: Money.nullish(),
+    basisActual: Money.nullish(),
+    fundingSource: z.string().nullish(),
+  })
+  .meta({ id: "ReceiptPricing" });
+export type ReceiptPricing = z.output<typeof ReceiptPricing>;
+
+export const PricingFactor = z.object({
+  key: z.string(),
+  display: z.string(),
+  kind: z.enum(["selection", "usage-ceiling", "measured-usage", "retention"]),
+  requiredForEstimate: z.boolean(),
+});
+
+export const PricingContract = z
+  .object({
+    mode: z.enum(["free", "zero", "fixed", "metered", "hybrid"]),
+    billingCurrency: z.string(),
+    display: z.string(),
+    pricingVersion: z.string(),
+    estimateRequired: z.boolean(),
+    quoteEndpoint: z.string().nullable(),
+    estimateEndpoint: z.string().nullable(),
+    pricingFactors: z.array(PricingFactor),
+    startingAt: Money.nullish(),
+    pricingContext: z.enum(["catalog_default", "account"]),
+    authoritativeForExecution: z.boolean(),
+    examples: z.array(JsonObject),
+    billable: z.boolean(),
+    quote: z.object({ supported: z.boolean(), requirements: z.array(z.string()) }),
+  })
+  .meta({ id: "RetailPricingContract" });
+export type PricingContract = z.output<typeof PricingContract>;
+
+export const ResolvedRoute = z.object({
+  billingMode: BillingMode,
+  provider: z.string().nullish(),
+  model: z.string().nullish(),
+  routeKey: z.string().nullish(),
+  vendor: z.string().nullish(),
+  vendorModel: z.string().nullish(),
+});
+
+export const RetailQuote = z
+  .object({
+    status: z.enum(["ok", "pricing_inputs_required"]),
+    missing: z.array(z.string()),
+    quoteId: z.string().nullable(),
+    estimateId: z.string().nullable(),
+    capabilityKey: z.string(),
+    pricingVersion: z.string(),
+    pricingInputFingerprint: z.string().nullable(),
+    pricing: ReceiptPricing.nullable(),
+    resolved: ResolvedRoute.nullable(),
+    basis: JsonObject,
+    expectedCharge: Money.nullable(),
+    maximumAuthorizedCharge: Money.nullable(),
+    expiresAt: DateTime.nullable(),
+    spending: z.literal("none"),
+  })
+  .meta({ id: "RetailEstimateResponse" });
+export type RetailQuote = z.output<typeof RetailQuote>;
