@@ -1,0 +1,99 @@
+import { z } from "zod";
+import { BillingMode, JsonObject } from "./common";
+
+export const Context = z.strictObject({
+  productId: z.string().max(255).default(""),
+  environment: z.string().max(64).default(""),
+  projectId: z.string().max(64).nullable().default(null),
+  dataClassification: z
+    .enum(["Public", "Internal", "Confidential", "PrivateUserContent", "Manuscript"])
+    .default("Internal"),
+  retentionRequirement: z
+    .enum(["HashesOnly", "Transient", "EncryptedShortTerm", "ProductManaged", "ProductionAsset"])
+    .default("Transient"),
+});
+export type Context = z.output<typeof Context>;
+
+const BudgetMode = z
+  .string()
+  .transform((value) => value.trim().toLowerCase())
+  .pipe(z.enum(["off", "warn", "prevent", ""]))
+  .transform((value) => (value === "" ? null : value));
+
+export const ExecutionConstraints = z.strictObject({
+  maxCostUsd: z.number().gt(0).nullish(),
+  providerPin: z.string().min(1).max(255).nullish(),
+  preferredModel: z.string().min(1).max(255).nullish(),
+  autoSelect: z.boolean().default(false),
+  budgetEnforcement: BudgetMode.nullish(),
+  maxDurationSeconds: z.int().min(5).max(7200).nullish(),
+  timeoutSeconds: z.int().min(5).max(7200).nullish(),
+  queueDeadlineSeconds: z.int().min(1).max(7200).nullish(),
+});
+export type ExecutionConstraints = z.output<typeof ExecutionConstraints>;
+
+export const ExecutionOptions = z.strictObject({
+  executionPreference: z.literal("automatic").default("automatic"),
+  billingMode: BillingMode.nullish(),
+  credentialSource: z.enum(["platform", "customer"]).nullish(),
+  quoteId: z.string().max(64).nullish(),
+  estimateId: z.string().max(64).nullish(),
+  maximumCharge: JsonObject.nullish(),
+  executionConstraints: ExecutionConstraints.prefault({}),
+});
+
+export const Sampling = z.strictObject({
+  temperature: z.number().min(0).max(2).nullish(),
+  reasoningIntent: z.enum(["omit", "economy", "balanced", "deep", "maximum"]).nullish(),
+});
+
+export const Budget = z.strictObject({
+  enforcement: BudgetMode.nullish(),
+  maximumEstimatedCost: z.number().gt(0).nullish(),
+});
+
+const shared = {
+  externalRef: z.string().nullish(),
+  tags: z.array(z.string()).default([]),
+  metadata: JsonObject.default({}),
+  responseSchema: JsonObject.nullish(),
+  toolSchemas: z.array(JsonObject).max(128).nullish(),
+  sampling: Sampling.nullish(),
+  readerDelivery: z.strictObject({ boundary: z.literal("paragraph").default("paragraph") }).nullish(),
+  maturityRating: z.enum(["G", "PG", "PG13", "R", "NC17"]).nullish(),
+  matureContentTraits: z
+    .array(z.enum(["sexual_non_graphic", "sexual_explicit", "graphic_violence"]))
+    .default([]),
+  maturitySource: z
+    .enum(["explicit_invocation", "project_default", "workload_derived", "legacy_default"])
+    .nullish(),
+  context: Context.prefault({}),
+  input: JsonObject.prefault({}),
+  inputPayloadRef: z.string().max(64).nullish(),
+  execution: ExecutionOptions.prefault({}),
+  budget: Budget.nullish(),
+  idempotencyKey: z.string().max(255).nullish(),
+  correlationId: z.string().max(255).nullish(),
+  taskKind: z.string().max(255).nullish(),
+  pin: z.strictObject({ target: z.string().min(1).max(255) }).nullish(),
+};
+
+export const JobRequest = z.strictObject(shared).meta({ id: "CapabilityJobRequest" });
+export type JobRequest = z.output<typeof JobRequest>;
+
+export const InvokeRequest = z
+  .strictObject({
+    ...shared,
+    executionMode: z.enum(["RequestResponse", "Stream", "DurableJob", "ProductionWorkflow"]).nullish(),
+  })
+  .meta({ id: "CapabilityInvokeRequest" });
+export type InvokeRequest = z.output<typeof InvokeRequest>;
+
+export const QuoteRequest = z
+  .strictObject({ context: shared.context, input: shared.input, execution: shared.execution })
+  .meta({ id: "RetailEstimateRequest" });
+export type QuoteRequest = z.output<typeof QuoteRequest>;
+
+/** What a caller may post: the envelope, or a bare body that is the input itself. Normalization decides. */
+export const RawEnvelope = z.record(z.string(), z.json());
+export type RawEnvelope = z.output<typeof RawEnvelope>;
