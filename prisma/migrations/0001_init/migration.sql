@@ -1,0 +1,615 @@
+-- CreateSchema
+CREATE SCHEMA IF NOT EXISTS "public";
+
+-- CreateTable
+CREATE TABLE "artifact" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "media_type" TEXT NOT NULL,
+    "sha256" TEXT NOT NULL,
+    "byte_length" BIGINT NOT NULL,
+    "filename" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "artifact_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "job_artifact" (
+    "project_id" TEXT NOT NULL,
+    "job_id" TEXT NOT NULL,
+    "artifact_id" TEXT NOT NULL,
+    "position" INTEGER NOT NULL,
+    "kind" TEXT NOT NULL,
+    "label" TEXT,
+    "variant_index" INTEGER,
+    "slice_cell_id" TEXT,
+    "slot_status" TEXT,
+
+    CONSTRAINT "job_artifact_pkey" PRIMARY KEY ("job_id","artifact_id")
+);
+
+-- CreateTable
+CREATE TABLE "engine_run" (
+    "id" TEXT NOT NULL,
+    "function_id" TEXT NOT NULL,
+    "occurrence" TEXT NOT NULL,
+    "event" JSONB NOT NULL,
+    "status" TEXT NOT NULL,
+    "worker" TEXT,
+    "fence" INTEGER NOT NULL DEFAULT 0,
+    "signals" INTEGER NOT NULL DEFAULT 0,
+    "attempt" INTEGER NOT NULL DEFAULT 0,
+    "retry_at" TIMESTAMPTZ(3),
+    "limit_key" TEXT,
+    "limit_cap" INTEGER,
+    "limit_key2" TEXT,
+    "limit_cap2" INTEGER,
+    "queued_at" TIMESTAMPTZ(6) NOT NULL,
+    "parent_run" TEXT,
+    "parent_step" TEXT,
+    "result" JSONB,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "ended_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "engine_run_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "engine_step" (
+    "run_id" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "op" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "seq" BIGSERIAL NOT NULL,
+    "attempt" INTEGER NOT NULL DEFAULT 0,
+    "value" JSONB,
+    "wake_at" TIMESTAMPTZ(3),
+    "event_name" TEXT,
+    "condition" TEXT,
+    "match_path" TEXT[],
+    "match_value" JSONB,
+
+    CONSTRAINT "engine_step_pkey" PRIMARY KEY ("run_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "engine_limit" (
+    "key" TEXT NOT NULL,
+    "held" INTEGER NOT NULL,
+
+    CONSTRAINT "engine_limit_pkey" PRIMARY KEY ("key")
+);
+
+-- CreateTable
+CREATE TABLE "engine_seen" (
+    "id" TEXT NOT NULL,
+    "seen_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "engine_seen_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "engine_worker" (
+    "id" TEXT NOT NULL,
+    "beat_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "engine_worker_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "job" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "environment" TEXT NOT NULL,
+    "product_id" TEXT NOT NULL DEFAULT '',
+    "principal_id" TEXT NOT NULL,
+    "principal_kind" TEXT NOT NULL,
+    "operation" TEXT NOT NULL,
+    "mode" TEXT NOT NULL,
+    "capability_key" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "idempotency_key" TEXT NOT NULL,
+    "request_hash" TEXT NOT NULL,
+    "external_ref" TEXT,
+    "tags" TEXT[],
+    "metadata" JSONB NOT NULL DEFAULT '{}',
+    "correlation_id" TEXT,
+    "task_kind" TEXT,
+    "data_classification" TEXT NOT NULL DEFAULT 'Internal',
+    "retention_requirement" TEXT NOT NULL DEFAULT 'Transient',
+    "billing_mode" TEXT NOT NULL,
+    "provider" TEXT NOT NULL,
+    "model" TEXT NOT NULL,
+    "quote_id" TEXT,
+    "pricing_version" TEXT NOT NULL,
+    "pricing" JSONB NOT NULL,
+    "estimated_micros" BIGINT NOT NULL,
+    "maximum_micros" BIGINT NOT NULL,
+    "actual_micros" BIGINT,
+    "queue_seconds" INTEGER NOT NULL,
+    "queue_deadline_at" TIMESTAMPTZ(3) NOT NULL,
+    "execution_seconds" INTEGER NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "started_at" TIMESTAMPTZ(3),
+    "completed_at" TIMESTAMPTZ(3),
+    "fence" INTEGER NOT NULL DEFAULT 0,
+    "lease_owner" TEXT,
+    "lease_until" TIMESTAMPTZ(3),
+    "dispatch_state" TEXT NOT NULL,
+    "dispatch_number" INTEGER NOT NULL DEFAULT 1,
+    "dispatch_after" TIMESTAMPTZ(3) NOT NULL,
+    "last_event" INTEGER NOT NULL DEFAULT 0,
+    "requested_variants" INTEGER,
+    "completed_variants" INTEGER NOT NULL DEFAULT 0,
+    "failed_variants" INTEGER NOT NULL DEFAULT 0,
+    "selected_artifact_id" TEXT,
+    "artifact_count" INTEGER NOT NULL DEFAULT 0,
+    "progress" JSONB,
+    "approval" JSONB,
+    "warnings" JSONB NOT NULL DEFAULT '[]',
+    "error_code" TEXT,
+    "error" JSONB,
+    "receipt_id" TEXT,
+
+    CONSTRAINT "job_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "job_event" (
+    "project_id" TEXT NOT NULL,
+    "job_id" TEXT NOT NULL,
+    "id" INTEGER NOT NULL,
+    "type" TEXT NOT NULL,
+    "payload" JSONB NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "job_event_pkey" PRIMARY KEY ("job_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "attempt" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "job_id" TEXT NOT NULL,
+    "number" INTEGER NOT NULL,
+    "fence" INTEGER NOT NULL,
+    "submission" TEXT NOT NULL DEFAULT 'not_attempted',
+    "provider" TEXT NOT NULL,
+    "model" TEXT NOT NULL,
+    "provider_request_id" TEXT,
+    "provider_model" TEXT,
+    "handle" JSONB,
+    "answer" JSONB,
+    "usage" JSONB,
+    "http_status" INTEGER,
+    "error_code" TEXT,
+    "error_message" TEXT,
+    "capacity_rejections" INTEGER NOT NULL DEFAULT 0,
+    "cost_micros" BIGINT,
+    "started_at" TIMESTAMPTZ(3) NOT NULL,
+    "submission_begun_at" TIMESTAMPTZ(3),
+    "answered_at" TIMESTAMPTZ(3),
+    "ended_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "attempt_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "payload" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "job_id" TEXT,
+    "kind" TEXT NOT NULL,
+    "content" TEXT,
+    "sha256" TEXT NOT NULL,
+    "byte_length" INTEGER NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "payload_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "receipt" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "job_id" TEXT NOT NULL,
+    "body" TEXT NOT NULL,
+    "hash" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "receipt_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "retail_quote" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "hash" TEXT NOT NULL,
+    "body" JSONB NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "retail_quote_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "budget" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT,
+    "scope" TEXT NOT NULL,
+    "period" TEXT NOT NULL,
+    "period_start" TIMESTAMPTZ(3) NOT NULL,
+    "ceiling_micros" BIGINT NOT NULL,
+    "held_micros" BIGINT NOT NULL DEFAULT 0,
+    "settled_micros" BIGINT NOT NULL DEFAULT 0,
+    "enforcement" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "budget_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "hold" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "execution_id" TEXT NOT NULL,
+    "amount_micros" BIGINT NOT NULL,
+    "state" TEXT NOT NULL DEFAULT 'open',
+    "settled_micros" BIGINT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "resolved_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "hold_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "hold_scope" (
+    "hold_id" TEXT NOT NULL,
+    "budget_id" TEXT NOT NULL,
+
+    CONSTRAINT "hold_scope_pkey" PRIMARY KEY ("hold_id","budget_id")
+);
+
+-- CreateTable
+CREATE TABLE "ledger_entry" (
+    "id" BIGSERIAL NOT NULL,
+    "transaction_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "job_id" TEXT,
+    "hold_id" TEXT,
+    "account" TEXT NOT NULL,
+    "amount_micros" BIGINT NOT NULL,
+    "currency" TEXT NOT NULL DEFAULT 'USD',
+    "kind" TEXT NOT NULL,
+    "pricing_version" TEXT,
+    "is_test" BOOLEAN NOT NULL DEFAULT false,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "ledger_entry_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "organization" (
+    "id" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "settings" JSONB NOT NULL DEFAULT '{}',
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "organization_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "project" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "slug" TEXT NOT NULL,
+    "status" TEXT NOT NULL DEFAULT 'active',
+    "approval_threshold_micros" BIGINT,
+    "settings" JSONB NOT NULL DEFAULT '{}',
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "project_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "environment" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "slug" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "status" TEXT NOT NULL DEFAULT 'active',
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "environment_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "user_account" (
+    "id" TEXT NOT NULL,
+    "email" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "password_hash" TEXT,
+    "session_version" INTEGER NOT NULL DEFAULT 1,
+    "is_operator" BOOLEAN NOT NULL DEFAULT false,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "user_account_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "membership" (
+    "user_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "role" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "membership_pkey" PRIMARY KEY ("user_id","organization_id")
+);
+
+-- CreateTable
+CREATE TABLE "sign_in_failure" (
+    "id" BIGSERIAL NOT NULL,
+    "subject" TEXT NOT NULL,
+    "at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "sign_in_failure_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "api_key" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT,
+    "environment" TEXT NOT NULL DEFAULT 'development',
+    "name" TEXT NOT NULL,
+    "prefix" TEXT NOT NULL,
+    "hash" BYTEA NOT NULL,
+    "scopes" TEXT[],
+    "created_by" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "expires_at" TIMESTAMPTZ(3),
+    "revoked_at" TIMESTAMPTZ(3),
+    "last_used_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "api_key_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "artifact_project_id_id_key" ON "artifact"("project_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "engine_run_function_id_occurrence_key" ON "engine_run"("function_id", "occurrence");
+
+-- CreateIndex
+CREATE INDEX "engine_seen_seen_at_idx" ON "engine_seen"("seen_at");
+
+-- CreateIndex
+CREATE INDEX "job_history" ON "job"("project_id", "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "job_project_id_status_id_idx" ON "job"("project_id", "status", "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "job_project_id_capability_key_id_idx" ON "job"("project_id", "capability_key", "id" DESC);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "job_project_id_id_key" ON "job"("project_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "job_project_id_operation_idempotency_key_key" ON "job"("project_id", "operation", "idempotency_key");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "attempt_project_id_id_key" ON "attempt"("project_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "attempt_job_id_number_key" ON "attempt"("job_id", "number");
+
+-- CreateIndex
+CREATE INDEX "payload_job_id_kind_idx" ON "payload"("job_id", "kind");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "payload_project_id_id_key" ON "payload"("project_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "receipt_job_id_key" ON "receipt"("job_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "receipt_project_id_id_key" ON "receipt"("project_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "retail_quote_project_id_id_key" ON "retail_quote"("project_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "budget_scope_period_period_start_key" ON "budget"("scope", "period", "period_start");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "hold_execution_id_key" ON "hold"("execution_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "hold_project_id_id_key" ON "hold"("project_id", "id");
+
+-- CreateIndex
+CREATE INDEX "ledger_entry_transaction_id_idx" ON "ledger_entry"("transaction_id");
+
+-- CreateIndex
+CREATE INDEX "ledger_entry_organization_id_id_idx" ON "ledger_entry"("organization_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "project_organization_id_id_key" ON "project"("organization_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "project_organization_id_slug_key" ON "project"("organization_id", "slug");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "environment_project_id_slug_key" ON "environment"("project_id", "slug");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "user_account_email_key" ON "user_account"("email");
+
+-- CreateIndex
+CREATE INDEX "sign_in_failure_subject_at_idx" ON "sign_in_failure"("subject", "at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "api_key_hash_key" ON "api_key"("hash");
+
+-- CreateIndex
+CREATE INDEX "api_key_organization_id_id_idx" ON "api_key"("organization_id", "id");
+
+-- AddForeignKey
+ALTER TABLE "job_artifact" ADD CONSTRAINT "job_artifact_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "job_artifact" ADD CONSTRAINT "job_artifact_project_id_artifact_id_fkey" FOREIGN KEY ("project_id", "artifact_id") REFERENCES "artifact"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "engine_step" ADD CONSTRAINT "engine_step_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "engine_run"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "job_event" ADD CONSTRAINT "job_event_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "attempt" ADD CONSTRAINT "attempt_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "payload" ADD CONSTRAINT "payload_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "receipt" ADD CONSTRAINT "receipt_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "hold_scope" ADD CONSTRAINT "hold_scope_hold_id_fkey" FOREIGN KEY ("hold_id") REFERENCES "hold"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "hold_scope" ADD CONSTRAINT "hold_scope_budget_id_fkey" FOREIGN KEY ("budget_id") REFERENCES "budget"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "project" ADD CONSTRAINT "project_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "environment" ADD CONSTRAINT "environment_project_id_fkey" FOREIGN KEY ("project_id") REFERENCES "project"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "membership" ADD CONSTRAINT "membership_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user_account"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "membership" ADD CONSTRAINT "membership_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "api_key" ADD CONSTRAINT "api_key_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- What Prisma's schema language cannot say. `npm run migrate -- init` appends this file to 0001_init;
+-- after the first release, changes to it are written by hand into the next migration.
+
+-- Words a column may hold. -------------------------------------------------------------------------------
+
+ALTER TABLE "job" ADD CONSTRAINT "job_status_known" CHECK ("status" IN
+  ('queued', 'running', 'awaiting_approval', 'succeeded', 'failed', 'canceling', 'canceled', 'needs_attention'));
+ALTER TABLE "job" ADD CONSTRAINT "job_operation_known" CHECK ("operation" IN ('jobs', 'invoke'));
+ALTER TABLE "job" ADD CONSTRAINT "job_mode_known" CHECK ("mode" IN ('invoke_sync', 'invoke_stream', 'job_async'));
+ALTER TABLE "job" ADD CONSTRAINT "job_dispatch_state_known" CHECK ("dispatch_state" IN ('pending', 'sent', 'none'));
+ALTER TABLE "job" ADD CONSTRAINT "job_billing_mode_known" CHECK ("billing_mode" IN ('managed', 'byok'));
+ALTER TABLE "job" ADD CONSTRAINT "job_principal_kind_known" CHECK ("principal_kind" IN
+  ('anonymous', 'service_principal', 'human_session', 'panel_session', 'system'));
+ALTER TABLE "job" ADD CONSTRAINT "job_amounts_not_negative" CHECK
+  ("estimated_micros" >= 0 AND "maximum_micros" >= 0 AND "actual_micros" >= 0);
+ALTER TABLE "job" ADD CONSTRAINT "job_completed_when_terminal" CHECK
+  ("status" NOT IN ('succeeded', 'failed', 'canceled') OR "completed_at" IS NOT NULL);
+ALTER TABLE "job_event" ADD CONSTRAINT "job_event_id_positive" CHECK ("id" > 0);
+ALTER TABLE "attempt" ADD CONSTRAINT "attempt_submission_known" CHECK ("submission" IN
+  ('not_attempted', 'ambiguous', 'attempted'));
+ALTER TABLE "attempt" ADD CONSTRAINT "attempt_number_positive" CHECK ("number" > 0);
+ALTER TABLE "payload" ADD CONSTRAINT "payload_kind_known" CHECK ("kind" IN ('request', 'output'));
+ALTER TABLE "artifact" ADD CONSTRAINT "artifact_sha256_form" CHECK ("sha256" ~ '^[0-9a-f]{64}$');
+ALTER TABLE "artifact" ADD CONSTRAINT "artifact_length_not_negative" CHECK ("byte_length" >= 0);
+ALTER TABLE "hold" ADD CONSTRAINT "hold_state_known" CHECK ("state" IN ('open', 'settled', 'released', 'ambiguous'));
+ALTER TABLE "hold" ADD CONSTRAINT "hold_amounts_not_negative" CHECK ("amount_micros" >= 0 AND "settled_micros" >= 0);
+ALTER TABLE "budget" ADD CONSTRAINT "budget_period_known" CHECK ("period" IN ('day', 'month', 'total'));
+ALTER TABLE "budget" ADD CONSTRAINT "budget_enforcement_known" CHECK ("enforcement" IN ('off', 'warn', 'prevent'));
+ALTER TABLE "budget" ADD CONSTRAINT "budget_amounts_not_negative" CHECK
+  ("ceiling_micros" >= 0 AND "held_micros" >= 0 AND "settled_micros" >= 0);
+ALTER TABLE "ledger_entry" ADD CONSTRAINT "ledger_entry_currency_form" CHECK ("currency" ~ '^[A-Z]{3}$');
+ALTER TABLE "membership" ADD CONSTRAINT "membership_role_known" CHECK ("role" IN ('owner', 'admin', 'member', 'viewer'));
+ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_is_sha256" CHECK (octet_length("hash") = 32);
+
+-- History is only added to. ------------------------------------------------------------------------------
+
+CREATE FUNCTION capstan_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+
+CREATE TRIGGER "job_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "job_event"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "receipt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "receipt"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "ledger_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "ledger_entry"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "retail_quote_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "retail_quote"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "hold_never_deleted" BEFORE DELETE OR TRUNCATE ON "hold"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+
+-- A hold ends once, and never changes what it holds.
+CREATE FUNCTION capstan_guard_hold() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD."state" IN ('settled', 'released') THEN
+    RAISE EXCEPTION 'hold % is already %', OLD."id", OLD."state" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF OLD."state" = 'ambiguous' AND NEW."state" = 'open' THEN
+    RAISE EXCEPTION 'hold % cannot go from ambiguous to open', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF (NEW."id", NEW."organization_id", NEW."project_id", NEW."execution_id", NEW."amount_micros", NEW."created_at")
+     IS DISTINCT FROM
+     (OLD."id", OLD."organization_id", OLD."project_id", OLD."execution_id", OLD."amount_micros", OLD."created_at") THEN
+    RAISE EXCEPTION 'hold %: only its state may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER "hold_moves" BEFORE UPDATE ON "hold" FOR EACH ROW EXECUTE FUNCTION capstan_guard_hold();
+
+CREATE FUNCTION capstan_refuse_terminal_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'job % is already %', OLD."id", OLD."status" USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER "job_terminal_status_stays" BEFORE UPDATE OF "status" ON "job" FOR EACH ROW
+  WHEN (OLD."status" IN ('succeeded', 'failed', 'canceled') AND NEW."status" IS DISTINCT FROM OLD."status")
+  EXECUTE FUNCTION capstan_refuse_terminal_change();
+
+-- What the workers ask all the time. ---------------------------------------------------------------------
+
+CREATE INDEX "job_to_dispatch" ON "job" ("dispatch_after") WHERE "dispatch_state" = 'pending';
+CREATE INDEX "job_leases" ON "job" ("lease_until") WHERE "status" IN ('running', 'canceling');
+CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE "status" = 'queued';
+CREATE INDEX "job_tags" ON "job" USING gin ("tags");
+
+-- Tenants. -----------------------------------------------------------------------------------------------
+-- Every table with a project_id shows rows of the project named by the setting capstan.project_id only, or all
+-- rows for '*' (the system). Unset shows nothing. Every migration made by `npm run migrate -- dev` ends with this
+-- call, so a new table cannot be forgotten.
+
+CREATE FUNCTION capstan_guard_tenants() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  tenant_table regclass;
+BEGIN
+  FOR tenant_table IN
+    SELECT c.oid::regclass FROM pg_class c
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'project_id' AND NOT a.attisdropped
+    WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
+      AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'tenant')
+  LOOP
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', tenant_table);
+    EXECUTE format(
+      'CREATE POLICY "tenant" ON %s USING (current_setting(''capstan.project_id'', true) IN (''*'', "project_id"))',
+      tenant_table);
+  END LOOP;
+END $$;
+
+SELECT capstan_guard_tenants();

@@ -1,0 +1,93 @@
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+
+/** The table and the advisory lock of Prisma's own migrate command, so that either tool may apply the folder. */
+const HISTORY = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
+  id VARCHAR(36) PRIMARY KEY NOT NULL,
+  checksum VARCHAR(64) NOT NULL,
+  finished_at TIMESTAMPTZ,
+  migration_name VARCHAR(255) NOT NULL,
+  logs TEXT,
+  rolled_back_at TIMESTAMPTZ,
+  started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
+  applied_steps_count INTEGER NOT NULL DEFAULT 0
+)`;
+const ADVISORY_LOCK = 72707369;
+
+export type Migration = { name: string; sql: string; checksum: string };
+
+/** The migrations of a folder in the order they apply. */
+export async function readMigrations(folder: string): Promise<Migration[]> {
+  const names = (await readdir(folder, { withFileTypes: true }))
+    .filter((entry) => entry.isDirectory() && existsSync(join(folder, entry.name, "migration.sql")))
+    .map((entry) => entry.name)
+    .sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const sql = await readFile(join(folder, name, "migration.sql"), "utf8");
+      return { name, sql, checksum: createHash("sha256").update(sql).digest("hex") };
+    }),
+  );
+}
+
+/**
+ * Applies every migration the database does not have yet, each in one transaction, and returns their names.
+ * Safe to run from many processes at once. Refuses when an applied migration was edited, is missing here, or failed.
+ */
+export async function applyMigrations(databaseUrl: string, folder = "prisma/migrations"): Promise<string[]> {
+  const migrations = await readMigrations(folder);
+  const client = new pg.Client({ connectionString: databaseUrl, options: "-c capstan.project_id=*" });
+  await client.connect();
+  const applied: string[] = [];
+  try {
+    await client.query("SELECT pg_advisory_lock($1)", [ADVISORY_LOCK]);
+    const { rows: tables } = await client.query("SELECT to_regclass('_prisma_migrations') AS history");
+    if (!tables[0].history) await client.query(HISTORY);
+    const { rows } = await client.query<{ name: string; checksum: string; finished: boolean }>(
+      `SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished
+       FROM _prisma_migrations WHERE rolled_back_at IS NULL`,
+    );
+    const known = new Map(migrations.map((migration) => [migration.name, migration]));
+    for (const row of rows) {
+      if (!row.finished)
+        throw new Error(
+          `Migration ${row.name} failed earlier and needs a person: see prisma migrate resolve.`,
+        );
+      const migration = known.get(row.name);
+      if (!migration)
+        throw new Error(
+          `The database has the migration ${row.name}, which this version does not know. It belongs to another version.`,
+        );
+      if (migration.checksum !== row.checksum)
+        throw new Error(
+          `The migration ${row.name} was changed after this database applied it. For a database without data worth keeping: npm run reset.`,
+        );
+    }
+    const done = new Set(rows.map((row) => row.name));
+    for (const migration of migrations) {
+      if (done.has(migration.name)) continue;
+      await client.query("BEGIN");
+      try {
+        await client.query(migration.sql);
+        await client.query(
+          `INSERT INTO _prisma_migrations (id, checksum, finished_at, migration_name, applied_steps_count)
+           VALUES ($1, $2, now(), $3, 1)`,
+          [randomUUID(), migration.checksum, migration.name],
+        );
+        await client.query("COMMIT");
+      } catch (error) {
+        await client.query("ROLLBACK");
+        throw new Error(`Migration ${migration.name}: ${error instanceof Error ? error.message : error}`, {
+          cause: error,
+        });
+      }
+      applied.push(migration.name);
+    }
+  } finally {
+    await client.end();
+  }
+  return applied;
+}

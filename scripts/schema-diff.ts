@@ -1,0 +1,74 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import {
+  bindMigrationAwareSqlAdapterFactory,
+  ColumnTypeEnum,
+  type SqlDriverAdapter,
+} from "@prisma/driver-adapter-utils";
+
+type Engine = typeof import("@prisma/schema-engine-wasm");
+
+// Prisma's schema engine as WebAssembly: the package's own entry needs a bundler, so it is put together here.
+async function loadEngine(): Promise<Engine> {
+  const glue: Engine & { __wbg_set_wasm(exports: WebAssembly.Exports): void } = await import(
+    "@prisma/schema-engine-wasm/schema_engine_bg"
+  );
+  const file = createRequire(import.meta.url)
+    .resolve("@prisma/schema-engine-wasm/schema_engine_bg")
+    .replace(/\.js$/, ".wasm");
+  const { instance } = await WebAssembly.instantiate(await readFile(file), {
+    "./schema_engine_bg.js": glue as unknown as WebAssembly.ModuleImports, // its exports are the imports of the module
+  });
+  glue.__wbg_set_wasm(instance.exports);
+  (instance.exports.__wbindgen_start as () => void)(); // exported by every wasm-bindgen module
+  return glue;
+}
+
+/** The SQL that leads from one schema (null: an empty database) to another; no database is asked. */
+export async function diffSchemas(from: string | null, to: string): Promise<string> {
+  const glue = await loadEngine();
+  const engine = await glue.SchemaEngine.new(
+    { datamodels: [["schema.prisma", to]] },
+    () => {},
+    bindMigrationAwareSqlAdapterFactory(noDatabase),
+  );
+  try {
+    const { stdout } = await engine.diff({
+      from: from === null ? { tag: "empty" } : asTarget(from),
+      to: asTarget(to),
+      script: true,
+      exitCode: null,
+      filters: { externalTables: [], externalEnums: [] },
+    });
+    return stdout ?? "";
+  } finally {
+    engine.free();
+  }
+}
+
+function asTarget(content: string) {
+  return { tag: "schemaDatamodel" as const, files: [{ path: "schema.prisma", content }] };
+}
+
+/** The engine insists on a connection although a diff of two schemas asks nothing of it. */
+const nothing: SqlDriverAdapter = {
+  provider: "postgres",
+  adapterName: "no-database",
+  getConnectionInfo: () => ({ supportsRelationJoins: true }),
+  // The one thing it asks when it connects: does the schema exist, and which server is this.
+  queryRaw: async () => ({
+    columnNames: ["exists", "version", "numeric_version"],
+    columnTypes: [ColumnTypeEnum.Boolean, ColumnTypeEnum.Text, ColumnTypeEnum.Int32],
+    rows: [[true, "PostgreSQL 18.0", 180000]],
+  }),
+  executeRaw: async () => 0,
+  executeScript: async () => {},
+  startTransaction: () => Promise.reject(new Error("A diff of two schemas opens no transaction.")),
+  dispose: async () => {},
+};
+const noDatabase = {
+  provider: "postgres" as const,
+  adapterName: "no-database",
+  connect: async () => nothing,
+  connectToShadowDb: async () => nothing,
+};

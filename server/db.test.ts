@@ -1,0 +1,171 @@
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { afterAll, expect, test } from "vitest";
+import { applyMigrations } from "@/scripts/migrations";
+import { closeDatabase, pool, withSystem, withTenant } from "@/server/db";
+import { newId } from "@/server/ids";
+
+afterAll(closeDatabase);
+
+const HOUR_MS = 3_600_000;
+
+async function makeProject() {
+  const organizationId = newId("organization");
+  const projectId = newId("project");
+  await withSystem(async (tx) => {
+    await tx.organization.create({ data: { id: organizationId, displayName: "Test" } });
+    await tx.project.create({
+      data: { id: projectId, organizationId, displayName: "Test", slug: projectId },
+    });
+  });
+  return { organizationId, projectId };
+}
+
+async function makeJob(project: { organizationId: string; projectId: string }, status = "queued") {
+  const id = newId("job");
+  await pool.query(
+    `INSERT INTO job (id, project_id, organization_id, environment, principal_id, principal_kind, operation, mode,
+       capability_key, status, idempotency_key, request_hash, tags, billing_mode, provider, model, pricing_version, pricing,
+       estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, completed_at,
+       dispatch_state, dispatch_after)
+     VALUES ($1, $2, $3, 'development', 'key_1', 'service_principal', 'jobs', 'job_async', 'text.general.fast.v1', $4, $5, 'v1:0',
+       '{}', 'managed', 'sandbox', 'sandbox-1', 'p1', '{}', 0, 0, 60, $6, 60, now(), now(), 'pending', now())`,
+    [id, project.projectId, project.organizationId, status, randomUUID(), new Date(Date.now() + HOUR_MS)],
+  );
+  return id;
+}
+
+test("a tenant's transaction sees its own rows only, and cannot write another's", async () => {
+  const [mine, other] = [await makeProject(), await makeProject()];
+  const [myJob, otherJob] = [await makeJob(mine), await makeJob(other)];
+  const seen = await withTenant(mine.projectId, (tx) => tx.job.findMany({ select: { id: true } }));
+  expect(seen).toEqual([{ id: myJob }]);
+  expect(await withTenant(mine.projectId, (tx) => tx.job.findUnique({ where: { id: otherJob } }))).toBeNull();
+  const changed = await withTenant(mine.projectId, (tx) =>
+    tx.job.updateMany({ where: { id: otherJob }, data: { leaseOwner: "me" } }),
+  );
+  expect(changed.count).toBe(0);
+  await expect(
+    withTenant(mine.projectId, (tx) =>
+      tx.jobEvent.create({
+        data: {
+          projectId: other.projectId,
+          jobId: otherJob,
+          id: 1,
+          type: "job.queued",
+          payload: {},
+          createdAt: new Date(),
+        },
+      }),
+    ),
+  ).rejects.toThrow(/row-level security/);
+});
+
+test("the narrowing ends with the transaction", async () => {
+  const project = await makeProject();
+  await withTenant(project.projectId, (tx) => tx.job.count());
+  const { rows } = await pool.query("SELECT current_setting('capstan.project_id', true) AS setting");
+  expect(rows).toEqual([{ setting: "*" }]);
+});
+
+test("no project id opens every project", () => {
+  expect(() => withTenant("*", async () => {})).toThrow(TypeError);
+  expect(() => withTenant("", async () => {})).toThrow(TypeError);
+});
+
+test("a connection that names no project sees nothing", async () => {
+  await makeJob(await makeProject());
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    await client.query("SELECT set_config('capstan.project_id', '', true)");
+    expect((await client.query("SELECT FROM job")).rowCount).toBe(0);
+  } finally {
+    await client.query("ROLLBACK");
+    client.release();
+  }
+});
+
+test("every table with a project_id forces row-level security, and our role cannot step around it", async () => {
+  const { rows } = await pool.query(
+    `SELECT c.relname AS table, c.relrowsecurity AND c.relforcerowsecurity AS forced,
+       EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid) AS policy
+     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'project_id'
+     WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace`,
+  );
+  expect(rows.length).toBeGreaterThan(5);
+  for (const row of rows) expect(row).toMatchObject({ forced: true, policy: true });
+  const role = await pool.query("SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user");
+  expect(role.rows).toEqual([{ rolsuper: false, rolbypassrls: false }]);
+});
+
+test("history is only added to", async () => {
+  const project = await makeProject();
+  const job = await makeJob(project);
+  await pool.query(
+    "INSERT INTO job_event (project_id, job_id, id, type, payload, created_at) VALUES ($1, $2, 1, 'job.queued', '{}', now())",
+    [project.projectId, job],
+  );
+  for (const table of ["job_event", "receipt", "ledger_entry", "retail_quote"]) {
+    await expect(pool.query(`UPDATE ${table} SET project_id = project_id`)).rejects.toThrow(/append-only/);
+    await expect(pool.query(`DELETE FROM ${table}`)).rejects.toThrow(/append-only/);
+    await expect(pool.query(`TRUNCATE ${table} CASCADE`)).rejects.toThrow(/append-only/);
+  }
+});
+
+test("a terminal job keeps its status, and an unknown word is no status", async () => {
+  const project = await makeProject();
+  const job = await makeJob(project, "succeeded");
+  await expect(pool.query("UPDATE job SET status = 'running' WHERE id = $1", [job])).rejects.toThrow(
+    /already succeeded/,
+  );
+  await expect(makeJob(project, "finished")).rejects.toThrow(/job_status_known/);
+});
+
+test("a hold ends once and never changes what it holds", async () => {
+  const project = await makeProject();
+  const hold = async () => {
+    const id = newId("hold");
+    await pool.query(
+      "INSERT INTO hold (id, organization_id, project_id, execution_id, amount_micros, created_at) VALUES ($1, $2, $3, $4, 5, now())",
+      [id, project.organizationId, project.projectId, newId("job")],
+    );
+    return id;
+  };
+  const move = (id: string, state: string) =>
+    pool.query("UPDATE hold SET state = $2 WHERE id = $1", [id, state]);
+  for (const path of [["settled"], ["released"], ["ambiguous", "settled"], ["ambiguous", "released"]]) {
+    const id = await hold();
+    for (const state of path) await move(id, state);
+    for (const state of ["open", "ambiguous", "settled", "released"])
+      await expect(move(id, state)).rejects.toThrow(/already/);
+  }
+  const ambiguous = await hold();
+  await move(ambiguous, "ambiguous");
+  await expect(move(ambiguous, "open")).rejects.toThrow(/ambiguous to open/);
+  await expect(pool.query("UPDATE hold SET amount_micros = 6 WHERE id = $1", [ambiguous])).rejects.toThrow(
+    /only its state/,
+  );
+  await expect(pool.query("DELETE FROM hold WHERE id = $1", [ambiguous])).rejects.toThrow(/append-only/);
+});
+
+test("int8 arrives as a number and is never rounded", async () => {
+  expect((await pool.query("SELECT 9007199254740991::int8 AS n")).rows).toEqual([{ n: 9007199254740991 }]);
+  await expect(pool.query("SELECT 9007199254740992::int8 AS n")).rejects.toThrow(RangeError);
+});
+
+test("Prisma and hand-written statements share one pool", async () => {
+  await withSystem(async (tx) => {
+    const [row] = await tx.$queryRaw<{ name: string }[]>`SELECT current_setting('application_name') AS name`;
+    expect(row?.name).toBe("capstan");
+  });
+});
+
+test("migrations apply once, and an edited one is refused", async () => {
+  const url = process.env.DATABASE_URL!;
+  expect(await applyMigrations(url)).toEqual([]);
+  const { rows } = await pool.query("SELECT migration_name, checksum FROM _prisma_migrations");
+  const first = await readFile("prisma/migrations/0001_init/migration.sql", "utf8");
+  expect(first).toContain("capstan_guard_tenants()");
+  expect(rows[0].migration_name).toBe("0001_init");
+});

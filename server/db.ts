@@ -1,0 +1,70 @@
+import { PrismaPg } from "@prisma/adapter-pg";
+import pg from "pg";
+import { env } from "@/server/env";
+import { type Prisma, PrismaClient } from "@/server/generated/prisma/client";
+import { log } from "@/server/log";
+
+/** A Prisma client inside one transaction: the only kind the domain sees. */
+export type Tx = Prisma.TransactionClient;
+
+type Database = { pool: pg.Pool; prisma: PrismaClient };
+
+// int8 as a number: counters and micros fit, and what does not fit must never be rounded silently.
+function parseInt8(value: string): number {
+  const number = Number(value);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`int8 ${value} is beyond a safe integer`);
+  return number;
+}
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === pg.types.builtins.INT8 && format !== "binary" ? parseInt8 : pg.types.getTypeParser(oid, format),
+};
+
+function open(): Database {
+  const pool = new pg.Pool({
+    connectionString: env.DATABASE_URL,
+    max: env.DATABASE_POOL,
+    // Row-level security shows the system every row; withTenant narrows it for one transaction.
+    options: "-c capstan.project_id=*",
+    application_name: "capstan",
+    types,
+  });
+  pool.on("error", (error) => log.warn({ error: error.message }, "an idle database connection was lost"));
+  return { pool, prisma: new PrismaClient({ adapter: new PrismaPg(pool) }) };
+}
+
+// The web process runs our modules twice, once in Next's bundle: both must share one pool.
+const shared = globalThis as { capstanDatabase?: Database }; // our own slot, written only below
+function database(): Database {
+  shared.capstanDatabase ??= open();
+  return shared.capstanDatabase;
+}
+
+/** For hand-written statements on the hot path: int8 arrives as a number, rows of every project are visible. */
+export const pool: pg.Pool = database().pool;
+/** Prisma over the same pool, seeing every project. Outside this file use withTenant or withSystem. */
+export const prisma: PrismaClient = database().prisma;
+
+const LIMITS = { maxWait: 5_000, timeout: 15_000 };
+
+/** Runs `work` in one transaction that can see and write rows of this project only. */
+export function withTenant<T>(projectId: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  // '*' would mean every project: no id may spell it.
+  if (!projectId || projectId === "*") throw new TypeError("withTenant needs the id of one project");
+  return prisma.$transaction(async (tx) => {
+    await tx.$queryRaw`SELECT set_config('capstan.project_id', ${projectId}, true)`;
+    return work(tx);
+  }, LIMITS);
+}
+
+/** Runs `work` in one transaction that can see everything: for tables without a project, and for the system's own chores. */
+export function withSystem<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  return prisma.$transaction(work, LIMITS);
+}
+
+/** Closes the pool; the process must not use the database afterwards. */
+export async function closeDatabase(): Promise<void> {
+  const { pool, prisma } = database();
+  await prisma.$disconnect();
+  if (!pool.ended) await pool.end();
+}

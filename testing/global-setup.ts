@@ -1,0 +1,62 @@
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { startPostgres } from "../scripts/launch/postgres";
+import { applyMigrations } from "../scripts/migrations";
+
+/**
+ * One world for the whole run (and for every rerun of a watch): a real PostgreSQL with all migrations and the
+ * sandbox provider, told to the test workers through their environment. Gone when the run ends.
+ */
+export default async function setup() {
+  const directory = await mkdtemp(join(tmpdir(), "capstan-test-"));
+  await chmod(directory, 0o711); // the database server may run as another user
+  const stops: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })];
+  const teardown = async () => {
+    for (const stop of stops.reverse()) await stop();
+  };
+  try {
+    const postgres = await startPostgres({
+      dataDir: directory,
+      logFile: join(directory, "postgres.log"),
+      disposable: true,
+    });
+    stops.push(postgres.stop);
+    Object.assign(process.env, {
+      NODE_ENV: "test",
+      CAPSTAN_ENV: "development",
+      CAPSTAN_DATA_DIR: directory,
+      DATABASE_URL: postgres.url,
+      DATABASE_POOL: "10",
+      NEXTAUTH_SECRET: "a secret for tests only, never used elsewhere",
+      NEXTAUTH_URL: "http://127.0.0.1:3000",
+      CAPSTAN_VAULT_KEY: Buffer.alloc(32, 7).toString("base64"),
+      LOG_LEVEL: process.env.LOG_LEVEL ?? "silent",
+    });
+    await applyMigrations(postgres.url);
+    // After the environment is set: these modules read it when they load.
+    const engine = await load<{ migrateEngine?(): Promise<unknown> }>("inngest/embedded/index.ts");
+    await engine?.migrateEngine?.();
+    const database = await load<{ closeDatabase(): Promise<void> }>("server/db.ts");
+    stops.push(() => database?.closeDatabase() ?? Promise.resolve());
+    const sandbox = await load<{
+      startSandbox(o: { port: number; dataDir: string }): Promise<{ url: string; stop(): Promise<void> }>;
+    }>("server/sandbox/server.ts");
+    if (sandbox) {
+      const server = await sandbox.startSandbox({ port: 0, dataDir: join(directory, "sandbox") });
+      stops.push(server.stop);
+      process.env.SANDBOX_URL = server.url;
+    }
+  } catch (error) {
+    await teardown();
+    throw error;
+  }
+  return teardown;
+}
+
+/** A module of the product, or null while it does not exist. */
+async function load<T>(path: string): Promise<T | null> {
+  return existsSync(path) ? ((await import(pathToFileURL(path).href)) as T) : null; // the caller names the module it loads
+}
