@@ -1,0 +1,35 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { writeRegistries } from "../registry";
+import { findFile, writeWhole } from "./files";
+import { fingerprint } from "./fingerprint";
+
+const CLIENT = "server/generated/prisma";
+const MARK = join(CLIENT, ".schema");
+
+/** Writes everything that is made from other files and not committed. Quick when nothing changed. */
+export function generate(): { prisma: boolean; registries: string[] } {
+  const registries = writeRegistries(".");
+  if (!existsSync("next-env.d.ts"))
+    // Next writes the same when it builds; the type check must not have to wait for that.
+    writeFileSync(
+      "next-env.d.ts",
+      '/// <reference types="next" />\n/// <reference types="next/image-types/global" />\n',
+    );
+  const schema = fingerprint(["prisma/schema", "prisma.config.ts", "node_modules/prisma/package.json"]);
+  if (findFile(MARK) === schema && existsSync(join(CLIENT, "client.ts")))
+    return { prisma: false, registries };
+  try {
+    execFileSync(process.execPath, ["node_modules/prisma/build/index.js", "generate"], {
+      // Generating needs no engine, but the command wants to see one and would try to download it.
+      env: { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: process.execPath, CHECKPOINT_DISABLE: "1" },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  } catch (error) {
+    const streams = error as { stdout?: Buffer; stderr?: Buffer }; // what execFileSync adds to its error
+    throw new Error(`prisma generate failed:\n${streams.stdout ?? ""}${streams.stderr ?? ""}`.trim());
+  }
+  writeWhole(MARK, schema, 0o644);
+  return { prisma: true, registries };
+}
