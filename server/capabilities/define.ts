@@ -27,6 +27,8 @@ export type CallOptions = {
   temperature?: number;
   reasoningIntent?: "omit" | "economy" | "balanced" | "deep" | "maximum";
   tools?: Record<string, Json>[];
+  /** The run's own cap on output, where it is lower than the capability's bound (a synchronous run). */
+  maxOutputTokens?: number;
 };
 
 export type OutputFile = {

@@ -83,6 +83,8 @@ export class ProviderFault extends Error {
       providerRequestId?: string;
       retryAfterMs?: number;
       usage?: Usage | null;
+      /** Our own signal ended the call (execution limit or cancel), not the provider or the network. */
+      aborted?: boolean;
     } = {},
     options?: { cause?: unknown },
   ) {
@@ -121,6 +123,8 @@ export type ModelFacts = {
   title: string;
   price: Price;
   contextWindow?: number;
+  /** At least this many UTF-8 bytes go into one token; absent: one. Makes bounds of tokens tighter. */
+  tokenBytes?: number;
   maxOutputTokens?: number;
   /** Features a call may ask of the model; a call that asks for another is refused before quoting. */
   supports: {

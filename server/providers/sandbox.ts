@@ -1,0 +1,151 @@
+import { z } from "zod";
+import { defineProvider, type ModelFacts, type ProviderIo } from "./define";
+import { type Explanation, parseReply, postJson, safeWord } from "./http";
+
+/*
+ * The sandbox: our own small vendor (server/sandbox), over real HTTP in a process of its own. Its tokens are UTF-8
+ * bytes divided by four, rounded up.
+ */
+
+const TextReply = z.object({
+  id: z.string(),
+  model: z.string(),
+  text: z.string(),
+  finishReason: z.enum(["stop", "length", "tool_calls"]),
+  toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
+  usage: z.object({ inputTokens: z.int(), outputTokens: z.int(), reasoningTokens: z.int() }),
+});
+
+const ImageReply = z.object({
+  id: z.string(),
+  model: z.string(),
+  images: z.array(z.object({ mediaType: z.string(), base64: z.string() })),
+  usage: z.object({ images: z.int() }),
+});
+
+const Problem = z.object({ error: z.object({ code: z.string() }) });
+
+const REASONS: Record<string, string> = {
+  unsupported_schema: "The sandbox cannot make JSON for this schema.",
+  invalid_request: "The sandbox does not understand the request.",
+  model_not_found: "The sandbox has no such model.",
+  too_large: "The request is too large for the sandbox.",
+  refused: "This sandbox model refuses every request.",
+  busy: "The sandbox has no capacity right now.",
+  failed: "This sandbox model fails every request.",
+};
+
+function explain({ body }: { body: unknown }): Explanation | undefined {
+  const problem = Problem.safeParse(body);
+  const message = problem.success ? REASONS[problem.data.error.code] : undefined;
+  return message ? { message } : undefined;
+}
+
+const MAX_IMAGES_BYTES = 192 * 1024 * 1024;
+
+const headers = (io: ProviderIo) => ({ "x-attempt-id": io.attemptId });
+
+/** Behaviours are served by both ports under one name; all but the first two are chosen by name only. */
+const MODELS = [
+  {
+    id: "sandbox-1",
+    title: "Sandbox 1",
+    text: { input: 150_000, cachedInput: 75_000, output: 600_000 },
+    image: 40_000,
+  },
+  {
+    id: "sandbox-2",
+    title: "Sandbox 2",
+    text: { input: 1_000_000, cachedInput: 500_000, output: 4_000_000 },
+    image: 20_000,
+  },
+  ...["slow", "refuse", "busy", "lost", "empty", "fail"].map((behaviour) => ({
+    id: `sandbox-${behaviour}`,
+    title: `Sandbox ${behaviour}`,
+    text: { input: 150_000, cachedInput: 75_000, output: 600_000 },
+    image: 40_000,
+    onlyByName: true,
+  })),
+];
+
+const textModels = MODELS.map(
+  ({ text, image: _image, ...model }): ModelFacts => ({
+    ...model,
+    port: "text",
+    price: { per: "million_tokens", ...text },
+    contextWindow: 128_000,
+    maxOutputTokens: 16_384,
+    supports: { jsonObject: true, jsonSchema: true, temperature: true, reasoning: true, tools: true },
+  }),
+);
+
+const imageModels = MODELS.map(
+  ({ text: _text, image, ...model }): ModelFacts => ({
+    ...model,
+    port: "image",
+    price: {
+      per: "image",
+      micros: { low: image / 4, medium: image, high: image * 4, standard: image },
+      default: image * 4,
+    },
+    supports: { transparency: true, referenceImages: true },
+    image: {
+      minEdge: 256,
+      maxEdge: 3840,
+      multipleOf: 16,
+      minPixels: 65_536,
+      maxPixels: 8_294_400,
+      maxAspectRatio: 3,
+    },
+  }),
+);
+
+export default defineProvider({
+  name: "sandbox",
+  title: "Sandbox",
+  credentials: z.object({}),
+  environment: { credentials: {}, baseUrl: "SANDBOX_URL" },
+  defaultBaseUrl: null,
+  models: [...textModels, ...imageModels],
+  text: {
+    async submit(call, io) {
+      const reply = await postJson("/v1/text", { model: io.model.id, ...call }, headers(io), io, { explain });
+      const { id, model, usage, ...result } = parseReply(TextReply, reply, io);
+      return {
+        state: "done",
+        result,
+        usage,
+        providerRequestId: safeWord(id, io),
+        providerModel: safeWord(model, io),
+        httpStatus: reply.status,
+      };
+    },
+  },
+  image: {
+    async submit(call, io) {
+      const referenceImages = call.referenceImages.map(({ bytes, mediaType }) => ({
+        mediaType,
+        base64: Buffer.from(bytes).toString("base64"),
+      }));
+      const body = { model: io.model.id, ...call, referenceImages };
+      const reply = await postJson("/v1/image", body, headers(io), io, {
+        explain,
+        maxResponseBytes: MAX_IMAGES_BYTES,
+      });
+      const { id, model, usage, images } = parseReply(ImageReply, reply, io);
+      return {
+        state: "done",
+        result: {
+          images: images.map(({ mediaType, base64 }) => ({
+            mediaType,
+            bytes: Buffer.from(base64, "base64"),
+          })),
+        },
+        usage,
+        providerRequestId: safeWord(id, io),
+        providerModel: safeWord(model, io),
+        httpStatus: reply.status,
+      };
+    },
+  },
+});

@@ -1,0 +1,268 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createCanvas, GlobalFonts, type SKRSContext2D } from "@napi-rs/canvas";
+import { pick, type Random, randomFrom } from "./random";
+import type { ImageRequest } from "./requests";
+
+export type ImageAnswer = { images: { mediaType: "image/png"; base64: string }[]; usage: { images: number } };
+
+const locate = createRequire(import.meta.url).resolve;
+const FAMILIES = ["latin", "latin-ext", "cyrillic", "greek"].map((script) => {
+  const family = `Sandbox ${script}`;
+  GlobalFonts.register(
+    readFileSync(locate(`@fontsource-variable/inter/files/inter-${script}-wght-normal.woff2`)),
+    family,
+  );
+  return `"${family}"`;
+});
+/** Only these fonts, never the machine's own: the same request draws the same bytes everywhere. */
+const FONT = FAMILIES.join(", ");
+/** Scripts the fonts above can draw; other characters are left out of the picture. */
+const UNDRAWABLE = /[^\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}\p{P}\s]/gu;
+
+/** Draws `count` different PNGs of the asked size from the prompt. The same request always gets the same bytes. */
+export async function drawImages(request: ImageRequest): Promise<ImageAnswer> {
+  const references = request.referenceImages
+    .map(({ base64 }) => createHash("sha256").update(base64).digest("hex"))
+    .join(" ");
+  const images: ImageAnswer["images"] = [];
+  for (let variant = 0; variant < request.count; variant += 1) {
+    const random = randomFrom(`${request.model}\n${request.prompt}\n${references}\n${variant}`);
+    const png = await draw(request, variant, random);
+    images.push({ mediaType: "image/png", base64: png.toString("base64") });
+  }
+  return { images, usage: { images: images.length } };
+}
+
+type Palette = { sky: [string, string, string]; accents: [string, ...string[]]; ink: string; hue: number };
+
+function paletteFrom(random: Random): Palette {
+  const hue =
+    pick(random, [165, 190, 208, 226, 248, 268, 292, 326, 348] as const) + Math.floor(random() * 12);
+  const turn = pick(random, [24, 36, 48, -24, -40] as const);
+  const at = (offset: number, saturation: number, lightness: number) =>
+    `hsl(${(hue + offset + 720) % 360}, ${saturation}%, ${lightness}%)`;
+  return {
+    hue,
+    sky: [at(0, 62, 24), at(turn, 68, 44), at(turn * 2, 82, 70)],
+    accents: [at(turn * 2, 90, 74), at(turn * 3, 84, 62), at(180, 62, 66), at(turn, 78, 56)],
+    ink: at(0, 60, 12),
+  };
+}
+
+async function draw(request: ImageRequest, variant: number, random: Random): Promise<Buffer> {
+  const { width, height, transparent } = request;
+  const canvas = createCanvas(width, height);
+  const context = canvas.getContext("2d");
+  const palette = paletteFrom(random);
+  const shapes = { low: 10, medium: 18, standard: 18, auto: 22, high: 34 }[request.quality];
+
+  if (transparent) {
+    drawEmblem(context, width, height, palette, random, shapes);
+  } else {
+    drawSky(context, width, height, palette, random);
+    drawShapes(context, width, height, palette, random, shapes);
+    drawHills(context, width, height, palette, random);
+    drawCaption(context, request, palette, variant);
+  }
+  return canvas.encode("png");
+}
+
+function drawSky(
+  context: SKRSContext2D,
+  width: number,
+  height: number,
+  { sky, accents }: Palette,
+  random: Random,
+) {
+  const lean = (random() - 0.5) * 0.6 * height;
+  const gradient = context.createLinearGradient(width / 2 - lean, 0, width / 2 + lean, height);
+  gradient.addColorStop(0, sky[0]);
+  gradient.addColorStop(0.55, sky[1]);
+  gradient.addColorStop(1, sky[2]);
+  context.fillStyle = gradient;
+  context.fillRect(0, 0, width, height);
+
+  // A low sun with a wide glow.
+  const [x, y, radius] = [
+    width * (0.2 + random() * 0.6),
+    height * (0.3 + random() * 0.25),
+    Math.min(width, height) * (0.1 + random() * 0.06),
+  ];
+  const glow = context.createRadialGradient(x, y, radius * 0.6, x, y, radius * 3.6);
+  glow.addColorStop(0, "rgba(255, 246, 220, 0.6)");
+  glow.addColorStop(1, "rgba(255, 246, 220, 0)");
+  context.fillStyle = glow;
+  context.fillRect(0, 0, width, height);
+  context.fillStyle = accents[0];
+  disc(context, x, y, radius);
+}
+
+function drawShapes(
+  context: SKRSContext2D,
+  width: number,
+  height: number,
+  { accents }: Palette,
+  random: Random,
+  count: number,
+) {
+  const unit = Math.min(width, height);
+  for (let index = 0; index < count; index += 1) {
+    const [x, y, size] = [
+      random() * width,
+      random() * height * 0.8,
+      unit * (0.02 + random() * random() * 0.16),
+    ];
+    context.globalAlpha = 0.1 + random() * 0.28;
+    context.fillStyle = pick(random, accents);
+    context.strokeStyle = context.fillStyle;
+    context.lineWidth = Math.max(1.5, unit * 0.004);
+    const shape = Math.floor(random() * 4);
+    if (shape === 0) disc(context, x, y, size);
+    else if (shape === 1) ring(context, x, y, size);
+    else polygon(context, x, y, size, shape === 2 ? 3 : 6, random() * Math.PI);
+  }
+  context.globalAlpha = 1;
+}
+
+function drawHills(context: SKRSContext2D, width: number, height: number, { hue }: Palette, random: Random) {
+  for (let layer = 0; layer < 4; layer += 1) {
+    const base = height * (0.6 + layer * 0.1);
+    const swell = height * (0.09 - layer * 0.014);
+    const [first, second, phase] = [1.2 + random() * 1.6, 2.6 + random() * 2.4, random() * Math.PI * 2];
+    context.fillStyle = `hsla(${hue}, ${54 - layer * 4}%, ${30 - layer * 6}%, ${0.6 + layer * 0.12})`;
+    context.beginPath();
+    context.moveTo(0, height);
+    const step = Math.max(4, width / 160);
+    for (let x = 0; x <= width + step; x += step) {
+      const turn = (x / width) * Math.PI * 2;
+      context.lineTo(
+        x,
+        base + Math.sin(turn * first + phase) * swell + Math.sin(turn * second + phase * 2) * swell * 0.35,
+      );
+    }
+    context.lineTo(width, height);
+    context.closePath();
+    context.fill();
+  }
+}
+
+/** A figure in the middle; corners and everything around it stay clear. */
+function drawEmblem(
+  context: SKRSContext2D,
+  width: number,
+  height: number,
+  { sky, accents, ink }: Palette,
+  random: Random,
+  count: number,
+) {
+  const unit = Math.min(width, height);
+  const [x, y, radius] = [width / 2, height / 2, unit * 0.38];
+  const petals = 5 + Math.floor(random() * 5);
+  for (let petal = 0; petal < petals; petal += 1) {
+    const turn = (petal / petals) * Math.PI * 2 + random() * 0.1;
+    context.fillStyle = accents[petal % accents.length] ?? accents[0];
+    context.globalAlpha = 0.92;
+    disc(context, x + Math.cos(turn) * radius * 0.6, y + Math.sin(turn) * radius * 0.6, radius * 0.36);
+  }
+  context.globalAlpha = 1;
+  const face = context.createRadialGradient(
+    x - radius * 0.3,
+    y - radius * 0.3,
+    radius * 0.1,
+    x,
+    y,
+    radius * 0.8,
+  );
+  face.addColorStop(0, sky[2]);
+  face.addColorStop(1, sky[1]);
+  context.fillStyle = face;
+  disc(context, x, y, radius * 0.68);
+  for (let index = 0; index < count; index += 1) {
+    const [turn, reach] = [random() * Math.PI * 2, Math.sqrt(random()) * radius * 0.55];
+    context.globalAlpha = 0.3 + random() * 0.5;
+    context.fillStyle = random() < 0.3 ? ink : pick(random, accents);
+    const sides = 3 + Math.floor(random() * 4);
+    polygon(
+      context,
+      x + Math.cos(turn) * reach,
+      y + Math.sin(turn) * reach,
+      radius * (0.03 + random() * 0.09),
+      sides,
+      turn,
+    );
+  }
+  context.globalAlpha = 1;
+}
+
+function drawCaption(context: SKRSContext2D, request: ImageRequest, { ink }: Palette, variant: number) {
+  const { width, height } = request;
+  const unit = Math.min(width, height);
+  const margin = unit * 0.06;
+  const text = request.prompt.replace(UNDRAWABLE, "").replace(/\s+/g, " ").trim().slice(0, 140);
+  let size = unit * (text.length < 28 ? 0.085 : text.length < 70 ? 0.062 : 0.046);
+  context.font = `750 ${size}px ${FONT}`;
+  let lines = wrap(context, text, width - margin * 2);
+  while (lines.length > 4 && size > 12) {
+    size *= 0.85;
+    context.font = `750 ${size}px ${FONT}`;
+    lines = wrap(context, text, width - margin * 2);
+  }
+  const shown = lines.slice(0, 5);
+  context.textBaseline = "alphabetic";
+  let y = height - margin - unit * 0.05 - (shown.length - 1) * size * 1.18;
+  for (const line of shown) {
+    context.fillStyle = ink;
+    context.globalAlpha = 0.55;
+    context.fillText(line, margin + size * 0.04, y + size * 0.05);
+    context.globalAlpha = 1;
+    context.fillStyle = "#fffdf7";
+    context.fillText(line, margin, y);
+    y += size * 1.18;
+  }
+  context.font = `500 ${Math.max(11, unit * 0.02)}px ${FONT}`;
+  context.fillStyle = "rgba(255, 253, 247, 0.78)";
+  context.fillText(
+    `${request.model}  ·  ${width} × ${height}  ·  variant ${variant + 1}`,
+    margin,
+    height - margin * 0.7,
+  );
+}
+
+function wrap(context: SKRSContext2D, text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line ? `${line} ${word}` : word;
+    if (line && context.measureText(longer).width > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = longer;
+    }
+  }
+  return line ? [...lines, line] : lines;
+}
+
+function disc(context: SKRSContext2D, x: number, y: number, radius: number) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, Math.PI * 2);
+  context.fill();
+}
+
+function ring(context: SKRSContext2D, x: number, y: number, radius: number) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, Math.PI * 2);
+  context.stroke();
+}
+
+function polygon(context: SKRSContext2D, x: number, y: number, radius: number, sides: number, turn: number) {
+  context.beginPath();
+  for (let side = 0; side < sides; side += 1) {
+    const angle = turn + (side / sides) * Math.PI * 2;
+    context.lineTo(x + Math.cos(angle) * radius, y + Math.sin(angle) * radius);
+  }
+  context.closePath();
+  context.fill();
+}

@@ -1,0 +1,30 @@
+import { z } from "zod";
+
+const JsonObject = z.record(z.string(), z.json());
+
+export const TextRequest = z.object({
+  model: z.string(),
+  messages: z.array(z.object({ role: z.enum(["system", "user", "assistant"]), content: z.string() })).min(1),
+  maxOutputTokens: z.int().min(1).optional(),
+  responseFormat: z.discriminatedUnion("type", [
+    z.object({ type: z.literal("text") }),
+    z.object({ type: z.literal("json_object") }),
+    z.object({ type: z.literal("json_schema"), name: z.string(), schema: JsonObject }),
+  ]),
+  temperature: z.number().optional(),
+  reasoningIntent: z.enum(["omit", "economy", "balanced", "deep", "maximum"]).optional(),
+  tools: z.array(JsonObject).optional(),
+});
+export type TextRequest = z.output<typeof TextRequest>;
+
+export const ImageRequest = z.object({
+  model: z.string(),
+  prompt: z.string().min(1),
+  width: z.int().min(16).max(3840),
+  height: z.int().min(16).max(3840),
+  quality: z.enum(["low", "medium", "high", "auto", "standard"]),
+  count: z.int().min(1).max(4),
+  transparent: z.boolean(),
+  referenceImages: z.array(z.object({ mediaType: z.string(), base64: z.string() })).max(4),
+});
+export type ImageRequest = z.output<typeof ImageRequest>;

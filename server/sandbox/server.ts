@@ -1,0 +1,237 @@
+import { createHash } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { z } from "zod";
+import { drawImages } from "./image";
+import { UnsupportedSchema } from "./json-schema";
+import { ImageRequest, TextRequest } from "./requests";
+import { openSubmissionLog, type SubmissionLog } from "./submissions";
+import { answerText, type TextAnswer } from "./text";
+
+/*
+ * The sandbox: a vendor of our own over real HTTP, for development, tests and demos. It answers from the input
+ * alone, misbehaves on request (by model name), and keeps a log on disk of every request it took on.
+ */
+
+export type SandboxOptions = {
+  /** 0 chooses a free port. */
+  port: number;
+  host?: string;
+  /** Holds `submissions.ndjson`. */
+  dataDir: string;
+  /** How long sandbox-slow takes. Default 20 seconds. */
+  slowMs?: number;
+};
+export type Sandbox = { url: string; stop(): Promise<void> };
+
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const BUSY_ANSWERS = 2;
+const MAX_BUSY_ATTEMPTS = 100_000;
+
+/** Models and what is particular about each; every name is served by both ports. */
+const BEHAVIOURS = {
+  "sandbox-1": "answer",
+  "sandbox-2": "answer",
+  "sandbox-slow": "slow",
+  "sandbox-refuse": "refuse",
+  "sandbox-busy": "busy",
+  "sandbox-lost": "lost",
+  "sandbox-empty": "empty",
+  "sandbox-fail": "fail",
+} as const;
+type Behaviour = (typeof BEHAVIOURS)[keyof typeof BEHAVIOURS];
+const isModel = (name: string): name is keyof typeof BEHAVIOURS => Object.hasOwn(BEHAVIOURS, name);
+
+type PortServer = {
+  name: "text" | "image";
+  read(body: string): { model: string; answer(): Promise<object>; empty(): object } | null;
+};
+
+function port<T extends { model: string }>(
+  name: PortServer["name"],
+  schema: z.ZodType<T>,
+  answer: (request: T) => Promise<object>,
+  empty: (request: T) => object,
+): PortServer {
+  return {
+    name,
+    read(body) {
+      const parsed = schema.safeParse(parseJson(body));
+      if (!parsed.success) return null;
+      const request = parsed.data;
+      return { model: request.model, answer: () => answer(request), empty: () => empty(request) };
+    },
+  };
+}
+
+const noText = (request: TextRequest): TextAnswer => {
+  const { usage } = answerText({ ...request, responseFormat: { type: "text" }, tools: undefined });
+  return {
+    text: "",
+    finishReason: "stop",
+    toolCalls: [],
+    usage: { ...usage, outputTokens: 0, reasoningTokens: 0 },
+  };
+};
+
+const PORTS: Record<string, PortServer> = {
+  "/v1/text": port("text", TextRequest, async (request) => answerText(request), noText),
+  "/v1/image": port("image", ImageRequest, drawImages, () => ({ images: [], usage: { images: 0 } })),
+};
+
+/** Starts the sandbox; `stop` writes out the log, ends open connections and frees the port. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const log = openSubmissionLog(options.dataDir);
+  const slowMs = options.slowMs ?? 20_000;
+  /** How often each attempt was told to come back. */
+  const busy = new Map<string, number>();
+
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      if (error instanceof UnsupportedSchema)
+        send(response, 400, problem("unsupported_schema", error.message));
+      else if (response.headersSent) response.destroy();
+      else send(response, 500, problem("internal", "The sandbox failed."));
+    });
+  });
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? "/";
+    if (request.method === "POST") {
+      const served = PORTS[path];
+      if (!served) return send(response, 404, problem("not_found", "No such port."));
+      const body = await readBody(request);
+      if (body === null) return send(response, 413, problem("too_large", "The body is too large."));
+      const attemptId = String(request.headers["x-attempt-id"] ?? "");
+      return submit(served, body, attemptId, response);
+    }
+    if (request.method !== "GET") return send(response, 405, problem("method", "GET or POST."));
+    const url = new URL(path, "http://sandbox");
+    if (url.pathname === "/healthz") return send(response, 200, { status: "ok" });
+    if (url.pathname === "/submissions")
+      return send(response, 200, await report(log, url.searchParams.get("attemptId")));
+    send(response, 404, problem("not_found", "No such page."));
+  }
+
+  async function submit(
+    served: PortServer,
+    body: string,
+    attemptId: string,
+    response: ServerResponse,
+  ): Promise<void> {
+    const read = served.read(body);
+    if (!read) return send(response, 400, problem("invalid_request", "The request does not fit the port."));
+    if (!isModel(read.model)) return send(response, 404, problem("model_not_found", "No such model."));
+    const behaviour: Behaviour = BEHAVIOURS[read.model];
+
+    if (behaviour === "refuse")
+      return send(response, 400, problem("refused", "This model refuses every request."));
+    if (behaviour === "busy") {
+      const told = busy.get(attemptId) ?? 0;
+      if (told < BUSY_ANSWERS) {
+        if (busy.size >= MAX_BUSY_ATTEMPTS) busy.clear();
+        busy.set(attemptId, told + 1);
+        response.setHeader("retry-after", "1");
+        return send(response, 429, problem("busy", "No capacity right now."));
+      }
+    }
+
+    // A request that is not taken on (a schema out of reach) is not a submission, so the answer is made first.
+    const answer =
+      behaviour === "empty"
+        ? read.empty()
+        : behaviour === "fail" || behaviour === "lost"
+          ? null
+          : await read.answer();
+    await log.append({ at: new Date().toISOString(), attemptId, model: read.model, port: served.name });
+
+    if (behaviour === "lost") {
+      response.destroy();
+      return;
+    }
+    if (behaviour === "fail")
+      return send(response, 500, problem("failed", "This model fails every request."));
+    if (behaviour === "slow" && !(await stillThere(response, slowMs))) return;
+    const id = `sbx_${createHash("sha256").update(body).digest("hex").slice(0, 24)}`;
+    send(response, 200, { id, model: read.model, ...answer });
+  }
+
+  server.keepAliveTimeout = 120_000;
+  server.requestTimeout = 0;
+  await new Promise<void>((listening, failed) => {
+    server.once("error", failed);
+    server.listen(options.port, options.host ?? "127.0.0.1", listening);
+  });
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("The sandbox has no port.");
+  const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
+  return {
+    url: `http://${host}:${address.port}`,
+    async stop() {
+      await new Promise<void>((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      });
+      log.close();
+    },
+  };
+}
+
+const problem = (code: string, message: string) => ({ error: { code, message } });
+
+function send(response: ServerResponse, status: number, value: object): void {
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, { "content-type": "application/json", "content-length": body.byteLength });
+  response.end(body);
+}
+
+function readBody(request: IncomingMessage): Promise<string | null> {
+  return new Promise((done, failed) => {
+    const chunks: Buffer[] = [];
+    let received = 0;
+    request.on("data", (chunk: Buffer) => {
+      received += chunk.byteLength;
+      if (received <= MAX_BODY_BYTES) chunks.push(chunk);
+    });
+    request.on("end", () => done(received > MAX_BODY_BYTES ? null : Buffer.concat(chunks).toString("utf8")));
+    request.on("error", failed);
+  });
+}
+
+/** Waits that long; false when the caller left meanwhile. */
+function stillThere(response: ServerResponse, ms: number): Promise<boolean> {
+  return new Promise((done) => {
+    const timer = setTimeout(() => done(true), ms);
+    response.once("close", () => {
+      clearTimeout(timer);
+      done(false);
+    });
+  });
+}
+
+/** Counts of the whole log, or every submission of one attempt. */
+async function report(log: SubmissionLog, attemptId: string | null): Promise<object> {
+  if (attemptId !== null) {
+    const submissions = [];
+    for await (const submission of log.read())
+      if (submission.attemptId === attemptId) submissions.push(submission);
+    return { attemptId, count: submissions.length, submissions };
+  }
+  const counts = new Map<string, number>();
+  let total = 0;
+  for await (const submission of log.read()) {
+    total += 1;
+    counts.set(submission.attemptId, (counts.get(submission.attemptId) ?? 0) + 1);
+  }
+  const repeated = [...counts]
+    .filter(([, count]) => count > 1)
+    .map(([id, count]) => ({ attemptId: id, count }));
+  return { total, attempts: counts.size, repeated };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

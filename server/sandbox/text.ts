@@ -1,0 +1,127 @@
+import type { Json } from "@/server/step";
+import { fromSchema } from "./json-schema";
+import { pick, type Random, randomFrom } from "./random";
+import type { TextRequest } from "./requests";
+
+export type TextAnswer = {
+  text: string;
+  finishReason: "stop" | "length" | "tool_calls";
+  toolCalls: { id: string; name: string; arguments: string }[];
+  usage: { inputTokens: number; outputTokens: number; reasoningTokens: number };
+};
+
+/** The sandbox's tokens: UTF-8 bytes divided by four, rounded up. */
+export const countTokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4);
+
+const REASONING_TOKENS = { omit: 0, economy: 16, balanced: 64, deep: 256, maximum: 1024 } as const;
+
+/** Answers a conversation. The same request always gets the same answer. */
+export function answerText(request: TextRequest): TextAnswer {
+  const question = request.messages.findLast(({ role }) => role === "user")?.content ?? "";
+  const seed = `${request.model}\n${request.messages.map(({ role, content }) => `${role}:${content}`).join("\n")}`;
+  const random = randomFrom(seed);
+  const inputTokens = request.messages.reduce((sum, { content }) => sum + countTokens(content), 0);
+  const cap = request.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+
+  const tool =
+    request.tools?.[0] && request.responseFormat.type === "text"
+      ? toToolCall(request.tools[0], question, random)
+      : null;
+  if (tool) {
+    const outputTokens = countTokens(tool.name + tool.arguments);
+    return {
+      text: "",
+      finishReason: "tool_calls",
+      toolCalls: [tool],
+      usage: { inputTokens, outputTokens, reasoningTokens: 0 },
+    };
+  }
+
+  const whole = compose(request, question, random);
+  const text = cut(whole, cap);
+  const textTokens = countTokens(text);
+  const reasoningTokens = Math.min(
+    REASONING_TOKENS[request.reasoningIntent ?? "omit"],
+    Math.max(0, cap - textTokens),
+  );
+  return {
+    text,
+    finishReason: text === whole ? "stop" : "length",
+    toolCalls: [],
+    usage: { inputTokens, outputTokens: textTokens + reasoningTokens, reasoningTokens },
+  };
+}
+
+function compose(request: TextRequest, question: string, random: Random): string {
+  const { responseFormat } = request;
+  if (responseFormat.type === "json_schema") {
+    return JSON.stringify(fromSchema(responseFormat.schema, { random, words: topicOf(question) }));
+  }
+  if (responseFormat.type === "json_object") {
+    return JSON.stringify({ answer: reply(request.model, question, random), topic: topicOf(question) });
+  }
+  return reply(request.model, question, random);
+}
+
+const OPENINGS = [
+  "Here is the short version",
+  "In a few words",
+  "Good question",
+  "Gladly",
+  "To the point",
+] as const;
+const MIDDLES = [
+  "start small, look at what happens, and keep what works",
+  "the simple reading is usually the right one",
+  "two things matter: what goes in, and what you check at the end",
+  "order helps: first the facts, then the choice",
+  "it becomes clear once it is written down",
+] as const;
+const NOTES = ["On", "About", "Regarding", "Notes on"] as const;
+
+function reply(model: string, question: string, random: Random): string {
+  const topic = topicOf(question).join(", ") || "your request";
+  return model === "sandbox-2"
+    ? `${pick(random, NOTES)} ${topic}. First, ${pick(random, MIDDLES)}. Second, ${pick(random, MIDDLES)}. (sandbox)`
+    : `${pick(random, OPENINGS)}, on ${topic}: ${pick(random, MIDDLES)}. (sandbox)`;
+}
+
+const FILLERS = new Set(
+  "a an and are as at be but by can do does for from has have how i if in into is it its me my no not of on one or our please so than that the their then there these this to two was we what when where which who why will with would write you your".split(
+    " ",
+  ),
+);
+
+/** Up to four telling words of a text, in its own order: the longest ones. */
+export function topicOf(text: string): string[] {
+  const found = [...new Set(text.slice(0, 4_000).match(/[\p{L}\p{N}][\p{L}\p{N}'-]*/gu) ?? [])].map((word) =>
+    word.slice(0, 24),
+  );
+  const words = found.filter((word) => !FILLERS.has(word.toLowerCase()));
+  const chosen = new Set([...words].sort((a, b) => b.length - a.length).slice(0, 4));
+  return words.filter((word) => chosen.has(word));
+}
+
+/** Cuts after that many tokens, never inside a character. */
+function cut(text: string, tokens: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.byteLength <= tokens * 4) return text;
+  let end = tokens * 4;
+  // Bytes 10xxxxxx continue a character.
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end).toString("utf8");
+}
+
+/** Calls the first tool; both usual spellings of a function tool are read. */
+function toToolCall(tool: Record<string, Json>, question: string, random: Random) {
+  const inner = tool.function;
+  const spec = typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : tool;
+  if (typeof spec.name !== "string") return null;
+  const input = spec.parameters ?? { type: "object" };
+  const value = fromSchema(input, { random, words: topicOf(question) });
+  return {
+    id: `call_${Math.floor(random() * 2 ** 32).toString(36)}`,
+    name: spec.name,
+    arguments: JSON.stringify(value),
+  };
+}
