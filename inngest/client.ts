@@ -1,0 +1,43 @@
+import { eventType, type GetStepTools, Inngest, staticSchema } from "inngest";
+import { usesInngestServer } from "@/server/env";
+import { log } from "@/server/log";
+import type { Json, Step } from "@/server/step";
+
+/** The one Inngest client. Settings (INNGEST_*) are read by the SDK from the environment. */
+export const inngest = new Inngest({ id: "capstan", logger: log, aiMetadata: false });
+
+// Events carry ids only: rows are the truth, an event is a wake. A new one is a line here.
+export const jobAdmitted = eventType("job/admitted", {
+  schema: staticSchema<{ jobId: string; projectId: string }>(),
+});
+
+/** An event to send: with an `id`, a second one within 24 hours is dropped. */
+export type OutgoingEvent = { id?: string; name: string; data: { [key: string]: Json } };
+
+/**
+ * Sends events to the engine that is configured. Resolves once they are durable there; delivery is at least once.
+ * Throws when the engine cannot be reached: what must not be lost is also a row that a sweeper sends again.
+ */
+export async function sendEvents(events: OutgoingEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  if (usesInngestServer) {
+    await inngest.send(events);
+    return;
+  }
+  // Loaded on first use, so that a client of a real Inngest server never touches the embedded engine.
+  const { enqueueHere } = await import("./embedded/here");
+  await enqueueHere(events);
+}
+
+/** The engine's step tools as the `Step` that durable flows ask for. */
+export function durable(step: GetStepTools<typeof inngest>): Step {
+  return {
+    async run<T extends Json | undefined>(id: string, work: () => Promise<T>): Promise<T> {
+      // Sound because T is JSON: what the engine stored and read back has the shape that `work` returned.
+      // (`undefined` comes back as null, which a flow that returned nothing does not look at.)
+      return (await step.run(id, work)) as T;
+    },
+    // Not `step.sleep`, which rounds to whole seconds.
+    sleep: (id, ms) => step.sleepUntil(id, new Date(Date.now() + Math.max(ms, 0))),
+  };
+}

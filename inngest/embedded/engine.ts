@@ -1,0 +1,292 @@
+import { EventEmitter } from "node:events";
+import { Logger, parseCronItems, run as startQueue, type WorkerPool } from "graphile-worker";
+import type { Pool } from "pg";
+import { ulid } from "@/server/ids";
+import { type Entry, isCancelled, limitsOf, toCatalog } from "./catalog";
+import { type Envelope, type StoredEvent, toEnvelope } from "./enqueue";
+import { compile, field } from "./expressions";
+import { drive, type Host } from "./run";
+import { type AnyFunction, assertSdk } from "./sdk";
+import { SQL_VERSION } from "./sql";
+import { type NewRun, type OwnedRun, toStore } from "./store";
+import { backoffMs } from "./time";
+
+export type EngineOptions = {
+  functions: readonly AnyFunction[];
+  /** Shared with the product; keep at least 4 connections for the engine. */
+  pool: Pool;
+  /** Runs that this process drives at once; waiting runs do not count. */
+  concurrency?: number;
+  log: EngineLog;
+  /** A worker that has not been heard of for so long loses its runs to the others. */
+  leaseMs?: number;
+  /** How long `stop` lets steps in flight go on. */
+  stopMs?: number;
+  /** Pause before a retry; attempt 1 is the first retry. */
+  backoffMs?: (attempt: number) => number;
+  /** How long ended runs are kept, as a Postgres interval. */
+  keep?: string;
+};
+
+export type EngineLog = Record<
+  "debug" | "info" | "warn" | "error",
+  (fields: object, message: string) => void
+>;
+
+/** The jobs of the queue and what each carries. */
+type CronTick = { functionId: string; cron: string; _cron: { ts: string } };
+declare global {
+  namespace GraphileWorker {
+    interface Tasks {
+      "engine/event": Envelope;
+      "engine/run": { run: string };
+      "engine/cron": CronTick;
+    }
+  }
+}
+
+/** Jobs taken from the queue at once. They only start runs, which then go on outside the queue. */
+const HANDLERS = 16;
+const TIDY_MS = 600_000;
+const LONGEST_TIMER_MS = 3_600_000;
+
+/**
+ * Starts a worker: takes events and wakes from the queue and drives runs of these functions until `stop`, which
+ * takes nothing new, lets steps in flight finish, and hands the runs over. Throws when a function uses what the
+ * engine does not serve, or when `migrateEngine` has not been run for this version.
+ */
+export async function startEngine(options: EngineOptions): Promise<{ stop(): Promise<void> }> {
+  const { pool, log, concurrency = 100, leaseMs = 6_000, stopMs = 10_000, keep = "24 hours" } = options;
+  assertSdk();
+  const catalog = toCatalog(options.functions);
+  const store = toStore(pool);
+  if ((await store.installedVersion()) !== SQL_VERSION) {
+    throw new Error("The engine's SQL functions are of another version: run migrateEngine first");
+  }
+
+  const worker = `engine-${ulid()}`;
+  const active = new Map<string, Promise<void>>();
+  const dropped = new Set<string>(); // runs we may own without driving them, because an answer was lost
+  const timers = new Set<NodeJS.Timeout>();
+  const waitingForRoom: (() => void)[] = [];
+  let queue: WorkerPool | undefined;
+  let stopping = false;
+
+  const host: Host = {
+    store,
+    catalog,
+    backoffMs: options.backoffMs ?? backoffMs,
+    isStopping: () => stopping,
+    async send(events) {
+      // Casts: the SDK has normalized these payloads; their data is JSON.
+      const outgoing = events.map((event) => ({
+        ...event,
+        data: (event.data ?? {}) as Record<string, never>,
+      }));
+      const envelopes = outgoing.map(toEnvelope);
+      await pool.query({
+        name: "engine_send",
+        text: "select engine_send($1)",
+        values: [JSON.stringify(envelopes)],
+      });
+      return envelopes.map((envelope) => envelope.event.id);
+    },
+    lookAgainIn(ms) {
+      if (ms > LONGEST_TIMER_MS) return; // the queue's own polling finds it
+      const timer = setTimeout(() => {
+        timers.delete(timer);
+        if (!stopping) queue?.nudge(1);
+      }, ms + 2);
+      timers.add(timer.unref());
+    },
+  };
+
+  function launch(run: OwnedRun, entry: Entry): void {
+    const driving = drive(run, entry, host)
+      .catch(async (error) => {
+        log.error({ err: error, runId: run.id, functionId: entry.id }, "A run stopped on an engine error");
+        if (!isUnstorable(error)) throw error;
+        const message = `A result cannot be stored: ${error.message}`;
+        await store.finish(run, "failed", { name: "NonRetriableError", message, stack: "" }, []);
+      })
+      .catch(() => {
+        dropped.add(run.id); // the next beat hands it over
+      })
+      .finally(() => {
+        active.delete(run.id);
+        waitingForRoom.shift()?.();
+      });
+    active.set(run.id, driving);
+  }
+
+  /** Resolves when another run may start here; false when this worker takes none any more. */
+  async function hasRoom(): Promise<boolean> {
+    while (active.size >= concurrency && !stopping) {
+      await new Promise<void>((resolve) => waitingForRoom.push(resolve));
+    }
+    return !stopping;
+  }
+
+  async function onEvent(envelope: Envelope, entries: Entry[]): Promise<void> {
+    const { event } = envelope;
+    const runs = new Map<string, { entry: Entry; row: NewRun }>();
+    for (const entry of entries) {
+      const id = ulid();
+      const once = entry.idempotency && `key:${entry.id}:${JSON.stringify(entry.idempotency({ event }))}`;
+      runs.set(id, {
+        entry,
+        row: { id, function_id: entry.id, ...limitsOf(entry, event), ...(once && { once }) },
+      });
+    }
+    const { started, open } = await owning([...runs.keys()], () =>
+      store.receive(
+        worker,
+        envelope,
+        [...runs.values()].map((run) => run.row),
+      ),
+    );
+    for (const id of started) {
+      const { entry } = runs.get(id)!; // only ids that we sent come back
+      launch({ id, functionId: entry.id, event, fence: 1, signals: 0, attempt: 0, steps: [] }, entry);
+    }
+    for (const wait of open) {
+      const holds = compile(wait.condition)({ event: wait.event, async: event }) === true;
+      if (holds) await store.settle(wait.run, wait.step, event);
+    }
+    await cancelRuns(event);
+  }
+
+  async function cancelRuns(event: StoredEvent): Promise<void> {
+    for (const { entry, cancel } of catalog.cancelledBy(event)) {
+      const { plain } = cancel;
+      const match = plain && { path: plain.event, value: plain.async.reduce<unknown>(field, event) };
+      const live = await store.live(entry.id, match);
+      const hit = live
+        .filter((run) => isCancelled(cancel, event, run.event, run.createdAt))
+        .map((run) => run.id);
+      if (hit.length > 0) await store.cancel(hit);
+    }
+  }
+
+  async function onWake(runId: string): Promise<void> {
+    const run = await owning([runId], () => store.claim(worker, runId));
+    if (!run) return;
+    const entry = catalog.byId.get(run.functionId);
+    if (entry) return launch(run, entry);
+    log.warn({ runId, functionId: run.functionId }, "No function for this run here; left to another worker");
+    await store.handOver(run, 5_000);
+  }
+
+  /** Runs a statement that may make us the owner of these runs: if its answer is lost, they are handed over. */
+  async function owning<T>(ids: string[], statement: () => Promise<T>): Promise<T> {
+    try {
+      return await statement();
+    } catch (error) {
+      for (const id of ids) if (!active.has(id)) dropped.add(id);
+      throw error;
+    }
+  }
+
+  async function beat(): Promise<void> {
+    try {
+      const taken = [...dropped];
+      if (!(await store.beat(worker, leaseMs, taken)))
+        log.warn({ worker }, "This worker had been given up as dead");
+      for (const id of taken) dropped.delete(id);
+    } catch (error) {
+      log.warn({ err: error }, "A heartbeat failed");
+    }
+  }
+
+  if (!(await store.beat(worker, leaseMs, []))) log.debug({ worker }, "Worker registered");
+  const events = new EventEmitter();
+  events.on("pool:create", ({ workerPool }: { workerPool: WorkerPool }) => {
+    // The queue locks jobs in this name, so that whoever finds the worker dead can free them.
+    workerPool.id = worker;
+    queue = workerPool;
+  });
+  const runner = await startQueue({
+    pgPool: pool,
+    events,
+    noHandleSignals: true,
+    logger: new Logger(() => (level, message) => log[level === "error" ? "error" : "debug"]({}, message)),
+    preset: {
+      worker: {
+        concurrentJobs: HANDLERS,
+        localQueue: { size: HANDLERS },
+        completeJobBatchDelay: 0,
+        pollInterval: 1_000,
+      },
+    },
+    parsedCronItems: parseCronItems(
+      [...catalog.byId.values()].flatMap((entry) =>
+        entry.crons.map((cron) => ({
+          task: "engine/cron",
+          match: cron,
+          identifier: `${entry.id}:${cron}`,
+          payload: { functionId: entry.id, cron },
+          options: { backfillPeriod: 120_000 }, // a tick missed in a restart is made up for
+        })),
+      ),
+    ),
+    taskList: {
+      async "engine/event"(envelope) {
+        const entries = catalog.triggeredBy(envelope.event);
+        if (entries.length === 0 || (await hasRoom())) return onEvent(envelope, entries);
+        await pool.query("select engine_send($1)", [JSON.stringify([{ ...envelope, once: undefined }])]);
+      },
+      async "engine/run"({ run }) {
+        if (await hasRoom()) return onWake(run);
+        await pool.query("select engine_wake($1, now())", [run]);
+      },
+      async "engine/cron"({ functionId, cron, _cron }) {
+        const entry = catalog.byId.get(functionId);
+        if (!entry) throw new Error(`There is no function "${functionId}" here`);
+        const occurrence = `${cron}:${_cron.ts}`;
+        const event = {
+          id: occurrence,
+          name: "inngest/scheduled.timer",
+          data: { cron },
+          ts: Date.parse(_cron.ts),
+        };
+        if (await hasRoom()) return onEvent({ occurrence, event }, [entry]);
+        throw new Error("This worker is stopping"); // the queue tries the tick again
+      },
+    },
+  });
+  const beating = setInterval(beat, leaseMs / 4);
+  const tidying = setInterval(
+    () => store.tidy(keep).catch((err) => log.warn({ err }, "Tidying failed")),
+    TIDY_MS,
+  );
+
+  async function stop(): Promise<void> {
+    stopping = true;
+    for (const timer of timers) clearTimeout(timer);
+    for (const resolve of waitingForRoom.splice(0)) resolve();
+    await runner.stop();
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise((resolve) => {
+      timer = setTimeout(resolve, stopMs);
+    });
+    await Promise.race([Promise.allSettled(active.values()), patience]);
+    clearTimeout(timer);
+    clearInterval(beating);
+    clearInterval(tidying);
+    await store.leave(worker); // what is still ours is free for others from here on
+  }
+  let stopped: Promise<void> | undefined;
+  return {
+    stop: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+/** Postgres refused a value as such (class 22), for example text with a NUL character in JSON. */
+function isUnstorable(error: unknown): error is Error {
+  return (
+    error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("22")
+  );
+}

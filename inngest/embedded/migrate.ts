@@ -1,0 +1,19 @@
+import { Logger, runMigrations } from "graphile-worker";
+import { Client } from "pg";
+import { INSTALL } from "./sql";
+
+/**
+ * Prepares a database for the engine: the queue's own schema and the engine's functions and indexes. Runs after the
+ * product's migrations, which create the tables; running it again changes nothing.
+ */
+export async function migrateEngine(connectionString = process.env.DATABASE_URL): Promise<void> {
+  if (!connectionString) throw new Error("migrateEngine needs a connection string, or DATABASE_URL");
+  await runMigrations({ connectionString, logger: new Logger(() => () => {}) });
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    await client.query(INSTALL);
+  } finally {
+    await client.end();
+  }
+}
