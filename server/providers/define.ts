@@ -145,6 +145,8 @@ export type ModelFacts = {
     minPixels: number;
     maxPixels: number;
     maxAspectRatio: number;
+    /** The only sizes the model takes; absent: any within the bounds. */
+    sizes?: { width: number; height: number }[];
   };
   /** Only chosen when asked for by name (preferredModel, providerPin, pin). */
   onlyByName?: boolean;

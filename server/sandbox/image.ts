@@ -69,13 +69,7 @@ async function draw(request: ImageRequest, variant: number, random: Random): Pro
   return canvas.encode("png");
 }
 
-function drawSky(
-  context: SKRSContext2D,
-  width: number,
-  height: number,
-  { sky, accents }: Palette,
-  random: Random,
-) {
+function drawSky(context: SKRSContext2D, width: number, height: number, { sky }: Palette, random: Random) {
   const lean = (random() - 0.5) * 0.6 * height;
   const gradient = context.createLinearGradient(width / 2 - lean, 0, width / 2 + lean, height);
   gradient.addColorStop(0, sky[0]);
@@ -92,10 +86,11 @@ function drawSky(
   ];
   const glow = context.createRadialGradient(x, y, radius * 0.6, x, y, radius * 3.6);
   glow.addColorStop(0, "rgba(255, 246, 220, 0.6)");
-  glow.addColorStop(1, "rgba(255, 246, 220, 0)");
+  glow.addColorStop(0.45, "rgba(255, 240, 205, 0.18)");
+  glow.addColorStop(1, "rgba(255, 240, 205, 0)");
   context.fillStyle = glow;
   context.fillRect(0, 0, width, height);
-  context.fillStyle = accents[0];
+  context.fillStyle = "#fff4d9";
   disc(context, x, y, radius);
 }
 

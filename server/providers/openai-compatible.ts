@@ -1,0 +1,175 @@
+import { z } from "zod";
+import type { Json } from "@/server/step";
+import {
+  defineProvider,
+  type ModelFacts,
+  type ProviderIo,
+  type ResponseFormat,
+  type TextCall,
+  type TextResult,
+} from "./define";
+import { parseReply, postJson, safeWord } from "./http";
+import { explainOpenAiError, requireSupported } from "./openai";
+
+/* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. Its models are what the operator lists. */
+
+const Count = z.number().nullish();
+
+const ChatReply = z.object({
+  id: z.string().nullish(),
+  model: z.string().nullish(),
+  choices: z
+    .array(
+      z.object({
+        finish_reason: z.string().nullish(),
+        message: z.object({
+          content: z.string().nullish(),
+          refusal: z.string().nullish(),
+          tool_calls: z
+            .array(
+              z.object({
+                id: z.string().nullish(),
+                function: z.object({ name: z.string(), arguments: z.string() }),
+              }),
+            )
+            .nullish(),
+        }),
+      }),
+    )
+    .min(1),
+  usage: z
+    .object({
+      prompt_tokens: Count,
+      prompt_tokens_details: z.object({ cached_tokens: Count }).nullish(),
+      completion_tokens: Count,
+      completion_tokens_details: z.object({ reasoning_tokens: Count }).nullish(),
+    })
+    .nullish(),
+});
+type ChatReply = z.output<typeof ChatReply>;
+
+function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknown> {
+  requireSupported(call, model);
+  return {
+    model: model.id,
+    messages: call.messages,
+    // The older name: every such server knows it.
+    ...(call.maxOutputTokens === undefined ? {} : { max_tokens: call.maxOutputTokens }),
+    ...(call.responseFormat.type === "text" ? {} : { response_format: toFormat(call.responseFormat) }),
+    ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
+    ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
+    stream: false,
+  };
+}
+
+/** Chat completions nest what the Responses API keeps flat; both spellings are taken. */
+function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
+  if (tool.function !== undefined) return tool;
+  const { type: _type, ...inner } = tool;
+  return { type: "function", function: inner };
+}
+
+function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
+  if (format.type === "json_object") return { type: "json_object" };
+  return { type: "json_schema", json_schema: { name: format.name, schema: format.schema } };
+}
+
+const FINISH_REASONS: Record<string, TextResult["finishReason"]> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "tool_calls",
+  function_call: "tool_calls",
+  content_filter: "content_filter",
+};
+
+function toTextResult(reply: ChatReply): TextResult {
+  const choice = reply.choices[0];
+  const toolCalls = (choice?.message.tool_calls ?? []).map((call) => ({
+    id: call.id ?? "",
+    name: call.function.name,
+    arguments: call.function.arguments,
+  }));
+  return {
+    text: choice?.message.content || choice?.message.refusal || "",
+    // Some servers leave the reason out of a whole answer.
+    finishReason: FINISH_REASONS[choice?.finish_reason ?? "stop"] ?? "other",
+    toolCalls,
+  };
+}
+
+function toUsage(usage: ChatReply["usage"]) {
+  if (!usage) return null;
+  const figures = {
+    inputTokens: usage.prompt_tokens,
+    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens,
+    outputTokens: usage.completion_tokens,
+    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
+  };
+  return Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === "number"));
+}
+
+async function submitText(call: TextCall, io: ProviderIo) {
+  const { apiKey } = io.credentials;
+  const headers: Record<string, string> = apiKey ? { authorization: `Bearer ${apiKey}` } : {};
+  const reply = await postJson("/chat/completions", toChatRequest(call, io.model), headers, io, {
+    explain: explainOpenAiError,
+  });
+  const answer = parseReply(ChatReply, reply, io);
+  return {
+    state: "done" as const,
+    result: toTextResult(answer),
+    usage: toUsage(answer.usage),
+    providerRequestId: safeWord(reply.header("x-request-id"), io) ?? safeWord(answer.id, io),
+    providerModel: safeWord(answer.model, io),
+    httpStatus: reply.status,
+  };
+}
+
+/**
+ * Models from a setting of the form `id:in:out,…`, prices in US dollars per million tokens. Ids may hold colons.
+ * Throws with the entry it could not read.
+ */
+export function modelsFromSetting(setting: string | undefined): ModelFacts[] {
+  const entries = (setting ?? "").split(",").map((entry) => entry.trim());
+  return entries.filter((entry) => entry !== "").map(toModel);
+}
+
+function toModel(entry: string): ModelFacts {
+  const parts = entry.split(":");
+  const output = toMicros(parts.pop());
+  const input = toMicros(parts.pop());
+  const id = parts.join(":");
+  if (id === "" || input === null || output === null) {
+    throw new Error(
+      `OPENAI_COMPATIBLE_MODELS: "${entry}" is not of the form id:in:out, prices in USD per million tokens`,
+    );
+  }
+  return {
+    id,
+    port: "text",
+    title: id,
+    price: { per: "million_tokens", input, output },
+    supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true },
+  };
+}
+
+/** Dollars to micros, digit by digit: money is never a float. */
+function toMicros(dollars: string | undefined): number | null {
+  const match = /^(\d{1,6})(?:\.(\d{1,6}))?$/.exec(dollars?.trim() ?? "");
+  return match ? Number(match[1]) * 1_000_000 + Number((match[2] ?? "").padEnd(6, "0")) : null;
+}
+
+export default defineProvider({
+  name: "openai-compatible",
+  title: "OpenAI-compatible server",
+  credentials: z.object({
+    apiKey: z.string().min(1).optional().describe("Leave out where the server needs none."),
+  }),
+  environment: {
+    credentials: { apiKey: "OPENAI_COMPATIBLE_API_KEY" },
+    baseUrl: "OPENAI_COMPATIBLE_BASE_URL",
+  },
+  defaultBaseUrl: null,
+  models: modelsFromSetting(process.env.OPENAI_COMPATIBLE_MODELS),
+  text: { submit: submitText },
+});

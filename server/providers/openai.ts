@@ -1,0 +1,407 @@
+import { z } from "zod";
+import type { Json } from "@/server/step";
+import {
+  defineProvider,
+  type ImageCall,
+  type ModelFacts,
+  ProviderFault,
+  type ProviderIo,
+  type ResponseFormat,
+  type TextCall,
+  type TextResult,
+} from "./define";
+import { type Explanation, type HttpReply, parseReply, postBytes, postJson, safeWord } from "./http";
+
+/* OpenAI: text by the Responses API, images by the Images API. Nothing is stored at the vendor (`store: false`). */
+
+// ---- what the vendor answers; unknown fields are passed over
+
+const Count = z.number().nullish();
+
+const ResponsesReply = z.object({
+  id: z.string(),
+  model: z.string().nullish(),
+  status: z.string(),
+  incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
+  output: z.array(
+    z.object({
+      type: z.string(),
+      content: z
+        .array(z.object({ type: z.string(), text: z.string().nullish(), refusal: z.string().nullish() }))
+        .nullish(),
+      call_id: z.string().nullish(),
+      name: z.string().nullish(),
+      arguments: z.string().nullish(),
+    }),
+  ),
+  usage: z
+    .object({
+      input_tokens: Count,
+      input_tokens_details: z.object({ cached_tokens: Count }).nullish(),
+      output_tokens: Count,
+      output_tokens_details: z.object({ reasoning_tokens: Count }).nullish(),
+    })
+    .nullish(),
+});
+type ResponsesReply = z.output<typeof ResponsesReply>;
+
+const ImagesReply = z.object({
+  data: z.array(z.object({ b64_json: z.string().nullish() })),
+  output_format: z.string().nullish(),
+  usage: z.object({ input_tokens: Count, output_tokens: Count }).nullish(),
+});
+
+const ErrorReply = z.object({
+  error: z.object({ code: z.string().nullish(), type: z.string().nullish() }),
+});
+
+/** The vendor's error codes in our words; its own text may quote the request or the key. */
+const REASONS: Record<string, Explanation> = {
+  invalid_api_key: { message: "OpenAI does not accept the API key." },
+  insufficient_quota: { kind: "refused", message: "The OpenAI account has no credit left." },
+  billing_hard_limit_reached: {
+    kind: "refused",
+    message: "The OpenAI account has reached its billing limit.",
+  },
+  rate_limit_exceeded: { message: "OpenAI's rate limit is reached." },
+  model_not_found: { message: "The OpenAI account has no access to this model." },
+  context_length_exceeded: { message: "The request is longer than the model's context." },
+  invalid_json_schema: { message: "OpenAI does not accept the response schema." },
+  invalid_prompt: { message: "OpenAI refused the prompt." },
+  content_policy_violation: { message: "OpenAI refused the prompt under its content policy." },
+  moderation_blocked: { message: "OpenAI refused the prompt under its content policy." },
+  unsupported_parameter: { message: "The model does not take one of the parameters." },
+  unsupported_value: { message: "The model does not take the value of one of the parameters." },
+};
+
+/** Shared with providers that speak the same error bodies. */
+export function explainOpenAiError({ body }: { body: unknown }): Explanation | undefined {
+  const parsed = ErrorReply.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { code, type } = parsed.data.error;
+  return REASONS[code ?? ""] ?? REASONS[type ?? ""];
+}
+
+const headers = (io: ProviderIo) => ({
+  authorization: `Bearer ${io.credentials.apiKey ?? ""}`,
+  "x-client-request-id": io.attemptId,
+});
+
+// ---- text
+
+const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "xhigh" } as const;
+
+/** Refuses what the model cannot do, rather than leave it out unsaid. */
+export function requireSupported(call: TextCall, model: ModelFacts): void {
+  const asked: [boolean, boolean | undefined, string][] = [
+    [call.temperature !== undefined, model.supports.temperature, "a temperature"],
+    [(call.reasoningIntent ?? "omit") !== "omit", model.supports.reasoning, "a reasoning intent"],
+    [call.tools !== undefined, model.supports.tools, "tools"],
+    [call.responseFormat.type === "json_object", model.supports.jsonObject, "the format json_object"],
+    [call.responseFormat.type === "json_schema", model.supports.jsonSchema, "the format json_schema"],
+  ];
+  const missing = asked.find(([wanted, able]) => wanted && !able);
+  if (missing)
+    throw new ProviderFault("refused", "not_attempted", `The model ${model.id} does not take ${missing[2]}.`);
+}
+
+function toResponsesRequest(call: TextCall, model: ModelFacts): Record<string, unknown> {
+  requireSupported(call, model);
+  const firstTurn = call.messages.findIndex(({ role }) => role !== "system");
+  // Leading system messages are the instructions; a conversation of nothing else stays as it is.
+  const leading = firstTurn > 0 ? call.messages.slice(0, firstTurn) : [];
+  const turns = call.messages.slice(leading.length);
+  const instructions = leading.map(({ content }) => content);
+  if (
+    call.responseFormat.type === "json_object" &&
+    !call.messages.some(({ content }) => /json/i.test(content))
+  ) {
+    // The vendor refuses this format unless the word JSON is in the request.
+    instructions.push("Answer with a JSON object.");
+  }
+  const { reasoningIntent } = call;
+  return {
+    model: model.id,
+    ...(instructions.length > 0 ? { instructions: instructions.join("\n\n") } : {}),
+    input: turns.map(({ role, content }) => ({ role, content })),
+    ...(call.maxOutputTokens === undefined ? {} : { max_output_tokens: call.maxOutputTokens }),
+    ...(call.responseFormat.type === "text" ? {} : { text: { format: toFormat(call.responseFormat) } }),
+    ...(reasoningIntent === undefined || reasoningIntent === "omit"
+      ? {}
+      : { reasoning: { effort: EFFORTS[reasoningIntent] } }),
+    ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
+    ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
+    store: false,
+  };
+}
+
+function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
+  if (format.type === "json_object") return { type: "json_object" };
+  return {
+    type: "json_schema",
+    name: format.name,
+    schema: format.schema,
+    strict: fitsStrictSchema(format.schema),
+  };
+}
+
+/** Function tools in either usual spelling become the flat one; the vendor's own tools are not passed on. */
+function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
+  const inner = tool.function;
+  const flat = isRecord(inner) ? { ...inner, type: "function" } : tool;
+  if ((flat.type ?? "function") !== "function" || typeof flat.name !== "string") {
+    throw new ProviderFault(
+      "refused",
+      "not_attempted",
+      "Only function tools with a name can be given to this model.",
+    );
+  }
+  return { ...flat, type: "function" };
+}
+
+const isRecord = (value: Json | undefined): value is Record<string, Json> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const BEYOND_STRICT = [
+  ...["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"],
+  ...["patternProperties", "propertyNames", "minProperties", "maxProperties", "unevaluatedProperties"],
+  ...["prefixItems", "contains", "uniqueItems"],
+];
+
+/** Does a schema stay inside the vendor's strict subset: closed objects, every property required, plain keywords? */
+export function fitsStrictSchema(schema: Json, isRoot = true): boolean {
+  if (!isRecord(schema)) return false;
+  if (BEYOND_STRICT.some((keyword) => schema[keyword] !== undefined)) return false;
+  if (isRoot && (schema.type !== "object" || schema.anyOf !== undefined)) return false;
+  const inner: Json[] = [];
+  const { properties, items, anyOf, $defs, definitions } = schema;
+  if (schema.type === "object" || properties !== undefined) {
+    const names = isRecord(properties) ? Object.keys(properties) : [];
+    const required = Array.isArray(schema.required) ? schema.required : [];
+    if (schema.additionalProperties !== false || names.some((name) => !required.includes(name))) return false;
+  }
+  for (const group of [properties, $defs, definitions])
+    if (isRecord(group)) inner.push(...Object.values(group));
+  if (items !== undefined) inner.push(items);
+  if (Array.isArray(anyOf)) inner.push(...anyOf);
+  return inner.every((part) => fitsStrictSchema(part, false));
+}
+
+function toTextResult(reply: ResponsesReply, format: ResponseFormat): TextResult {
+  const parts = reply.output.flatMap((item) => (item.type === "message" ? (item.content ?? []) : []));
+  const written = parts.map(({ type, text }) => (type === "output_text" ? (text ?? "") : "")).join("");
+  const refusal = parts.map((part) => part.refusal ?? "").join("");
+  const toolCalls = reply.output
+    .filter(({ type }) => type === "function_call")
+    .map((item) => ({ id: item.call_id ?? "", name: item.name ?? "", arguments: item.arguments ?? "" }));
+  // A refusal is an answer in words; where JSON was promised it is none.
+  const refused = refusal !== "" && format.type !== "text";
+  return {
+    text: written || (refused ? "" : refusal),
+    finishReason: refused ? "content_filter" : toFinishReason(reply, toolCalls.length > 0),
+    toolCalls,
+  };
+}
+
+function toFinishReason(reply: ResponsesReply, calledTools: boolean): TextResult["finishReason"] {
+  if (reply.status === "completed") return calledTools ? "tool_calls" : "stop";
+  const reason = reply.incomplete_details?.reason;
+  return reason === "max_output_tokens" ? "length" : reason === "content_filter" ? "content_filter" : "other";
+}
+
+/** Figures the vendor gave, none it did not. Cached tokens are part of input, reasoning tokens part of output. */
+function toUsage(usage: ResponsesReply["usage"]) {
+  if (!usage) return null;
+  const figures = {
+    inputTokens: usage.input_tokens,
+    cachedInputTokens: usage.input_tokens_details?.cached_tokens,
+    outputTokens: usage.output_tokens,
+    reasoningTokens: usage.output_tokens_details?.reasoning_tokens,
+  };
+  return Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === "number"));
+}
+
+const requestIdOf = (reply: HttpReply, io: ProviderIo) => safeWord(reply.header("x-request-id"), io);
+
+async function submitText(call: TextCall, io: ProviderIo) {
+  const sent = toResponsesRequest(call, io.model);
+  const reply = await postJson("/responses", sent, headers(io), io, { explain: explainOpenAiError });
+  const answer = parseReply(ResponsesReply, reply, io);
+  const usage = toUsage(answer.usage);
+  const providerRequestId = requestIdOf(reply, io) ?? safeWord(answer.id, io);
+  if (answer.status !== "completed" && answer.status !== "incomplete") {
+    throw new ProviderFault("failed", "attempted", "OpenAI could not complete the response.", {
+      status: reply.status,
+      usage,
+      ...(providerRequestId ? { providerRequestId } : {}),
+    });
+  }
+  return {
+    state: "done" as const,
+    result: toTextResult(answer, call.responseFormat),
+    usage,
+    providerRequestId,
+    providerModel: safeWord(answer.model, io),
+    httpStatus: reply.status,
+  };
+}
+
+// ---- images
+
+const MAX_IMAGES_BYTES = 192 * 1024 * 1024;
+
+function toImageFields(call: ImageCall, model: ModelFacts) {
+  return {
+    model: model.id,
+    prompt: call.prompt,
+    n: call.count,
+    size: `${call.width}x${call.height}`,
+    quality: call.quality === "standard" ? "medium" : call.quality,
+    output_format: "png",
+    ...(call.transparent ? { background: "transparent" } : {}),
+  };
+}
+
+async function submitImage(call: ImageCall, io: ProviderIo) {
+  const fields = toImageFields(call, io.model);
+  const options = { explain: explainOpenAiError, maxResponseBytes: MAX_IMAGES_BYTES };
+  let reply: HttpReply;
+  if (call.referenceImages.length === 0) {
+    reply = await postJson("/images/generations", fields, headers(io), io, options);
+  } else {
+    const form = toForm(fields, call.referenceImages, io.attemptId);
+    reply = await postBytes("/images/edits", form.body, form.mediaType, headers(io), io, options);
+  }
+  const answer = parseReply(ImagesReply, reply, io);
+  const images = answer.data.flatMap(({ b64_json }) =>
+    b64_json
+      ? [{ bytes: Buffer.from(b64_json, "base64"), mediaType: `image/${answer.output_format ?? "png"}` }]
+      : [],
+  );
+  return {
+    state: "done" as const,
+    result: { images },
+    usage: { ...toUsage(answer.usage), images: images.length },
+    providerRequestId: requestIdOf(reply, io),
+    providerModel: null,
+    httpStatus: reply.status,
+  };
+}
+
+/** A multipart form with reference images as `image[]`. The boundary is the attempt's, so equal calls send equal bytes. */
+function toForm(
+  fields: Record<string, string | number>,
+  files: ImageCall["referenceImages"],
+  attemptId: string,
+) {
+  const boundary = `capstan-${attemptId.replace(/[^\w-]/g, "")}-form`;
+  const open = (disposition: string) => `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`;
+  const chunks: Uint8Array[] = Object.entries(fields).map(([name, value]) =>
+    Buffer.from(`${open(`name="${name}"`)}\r\n${value}\r\n`),
+  );
+  for (const { bytes, mediaType, filename } of files) {
+    const name = filename.replace(/["\\\r\n]/g, "_");
+    chunks.push(
+      Buffer.from(`${open(`name="image[]"; filename="${name}"`)}content-type: ${mediaType}\r\n\r\n`),
+      bytes,
+      Buffer.from("\r\n"),
+    );
+  }
+  chunks.push(Buffer.from(`--${boundary}--\r\n`));
+  return { body: Buffer.concat(chunks), mediaType: `multipart/form-data; boundary=${boundary}` };
+}
+
+// ---- the provider
+
+const REASONING_MODEL = { jsonObject: true, jsonSchema: true, reasoning: true, tools: true };
+
+export default defineProvider({
+  name: "openai",
+  title: "OpenAI",
+  credentials: z.object({ apiKey: z.string().min(1).describe("An API key of an OpenAI project.") }),
+  environment: { credentials: { apiKey: "OPENAI_API_KEY" }, baseUrl: "OPENAI_BASE_URL" },
+  defaultBaseUrl: "https://api.openai.com/v1",
+  models: [
+    {
+      id: "gpt-5.6-luna",
+      port: "text",
+      title: "GPT-5.6 Luna",
+      price: { per: "million_tokens", input: 1_000_000, cachedInput: 100_000, output: 6_000_000 },
+      contextWindow: 400_000,
+      maxOutputTokens: 128_000,
+      supports: REASONING_MODEL,
+    },
+    {
+      id: "gpt-5.6-terra",
+      port: "text",
+      title: "GPT-5.6 Terra",
+      price: { per: "million_tokens", input: 2_500_000, cachedInput: 250_000, output: 15_000_000 },
+      contextWindow: 400_000,
+      maxOutputTokens: 128_000,
+      supports: REASONING_MODEL,
+    },
+    {
+      id: "gpt-5.6-sol",
+      port: "text",
+      title: "GPT-5.6 Sol",
+      price: { per: "million_tokens", input: 5_000_000, cachedInput: 500_000, output: 30_000_000 },
+      contextWindow: 1_050_000,
+      maxOutputTokens: 128_000,
+      supports: REASONING_MODEL,
+    },
+    {
+      id: "gpt-4.1-mini",
+      port: "text",
+      title: "GPT-4.1 mini",
+      price: { per: "million_tokens", input: 400_000, cachedInput: 100_000, output: 1_600_000 },
+      contextWindow: 1_047_576,
+      maxOutputTokens: 32_768,
+      supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true },
+    },
+    {
+      id: "gpt-image-2",
+      port: "image",
+      title: "GPT Image 2",
+      price: {
+        per: "image",
+        micros: { low: 6_000, medium: 53_000, high: 211_000, standard: 53_000 },
+        default: 211_000,
+      },
+      supports: { referenceImages: true },
+      image: {
+        minEdge: 256,
+        maxEdge: 3840,
+        multipleOf: 16,
+        minPixels: 655_360,
+        maxPixels: 8_294_400,
+        maxAspectRatio: 3,
+      },
+    },
+    {
+      id: "gpt-image-1",
+      port: "image",
+      title: "GPT Image 1",
+      price: {
+        per: "image",
+        micros: { low: 16_000, medium: 63_000, high: 250_000, standard: 63_000 },
+        default: 250_000,
+      },
+      supports: { transparency: true, referenceImages: true },
+      image: {
+        minEdge: 1024,
+        maxEdge: 1536,
+        multipleOf: 512,
+        minPixels: 1024 * 1024,
+        maxPixels: 1024 * 1536,
+        maxAspectRatio: 1.5,
+        sizes: [
+          { width: 1024, height: 1024 },
+          { width: 1536, height: 1024 },
+          { width: 1024, height: 1536 },
+        ],
+      },
+    },
+  ],
+  text: { submit: submitText },
+  image: { submit: submitImage },
+});
