@@ -1,0 +1,57 @@
+import { ExpressionError, type ExpressionErrorCode } from "./refusal";
+
+export const ROUNDINGS = [
+  "05up",
+  "ceiling",
+  "down",
+  "floor",
+  "half_down",
+  "half_even",
+  "half_up",
+  "up",
+] as const;
+export type Rounding = (typeof ROUNDINGS)[number];
+
+/** Units of work one evaluation may spend: some 60 ms, at about 3 µs each. */
+export const WORK_LIMIT = 20_000;
+
+/** Units an operation costs, by the digits it touches. Measured, then fixed: they are part of the answer. */
+export const price = {
+  /** Addition, comparison, rounding. */
+  sum: (digits: number): number => 1 + digits / 100,
+  /** Multiplication of m by n digits. */
+  product: (m: number, n: number): number => 1 + (m + n) / 100 + (m * n) / 10_000,
+  /** Division by m digits for n digits of quotient. */
+  quotient: (m: number, n: number): number => 5 + (m + n) / 50 + (m * n) / 5_000,
+  /** The integer root of a number of so many digits. */
+  root: (digits: number): number => 5 + digits / 100 + (digits / 100) ** 2 / 8,
+  /** A power by exp and ln, to `digits`, of operands `span` long including the zeros their exponents stand for. */
+  series: (digits: number, span: number): number =>
+    6 + 3 * (digits / 100) ** 2 + span / 100 + (span / 100) ** 2 / 400,
+};
+
+/** One evaluation: what was asked, where it stands, and what is left to spend. */
+export type Context = {
+  /** Significant digits an inexact result keeps. */
+  readonly precision: number;
+  readonly rounding: Rounding;
+  /** Of the operation being evaluated, for refusals. */
+  position: number;
+  work: number;
+  readonly warnings: Set<string>;
+};
+
+export function refuse(context: Context, code: ExpressionErrorCode, message: string): never {
+  throw new ExpressionError(code, message, context.position);
+}
+
+/** Pays for work before it is done, so that a refusal depends on the input alone, never on the machine. */
+export function spend(context: Context, units: number): void {
+  context.work += Math.ceil(units);
+  if (context.work > WORK_LIMIT)
+    refuse(
+      context,
+      "complexity_limit_exceeded",
+      `The expression needs more than ${WORK_LIMIT} units of work; use fewer operations, fewer digits or a lower precision.`,
+    );
+}

@@ -1,0 +1,37 @@
+import { readFileSync } from "node:fs";
+import { type ExpressionInput, evaluate } from "../evaluate";
+import { ExpressionError } from "../refusal";
+
+/** One case of make_cases.py: `result` or `error` is what Python's decimal says. */
+export type OracleCase = ExpressionInput & { result?: string; error?: string; cpython?: string };
+
+/** What the engine says to a case: its result, or its error code. */
+export function answer(input: ExpressionInput): string {
+  try {
+    return evaluate(input).result;
+  } catch (error) {
+    if (error instanceof ExpressionError) return error.code;
+    throw error;
+  }
+}
+
+export function readCases(path: string): OracleCase[] {
+  // Written by make_cases.py only, in this shape.
+  return JSON.parse(readFileSync(path, "utf8")) as OracleCase[];
+}
+
+// npx tsx server/expression/oracle/compare.ts cases.json: prints every difference, and how many there are of which kind.
+const file = process.argv[1]?.endsWith("compare.ts") ? process.argv[2] : undefined;
+if (file) {
+  const counts = { agree: 0, agreeOnRefusal: 0, cpythonPowerRoundsOtherwise: 0, differ: 0 };
+  for (const { result, error, cpython, ...input } of readCases(file)) {
+    const ours = answer(input);
+    if (ours !== (result ?? error)) {
+      counts.differ++;
+      console.log(JSON.stringify({ ...input, python: result ?? error, ours }));
+    } else if (error === undefined) counts.agree++;
+    else counts.agreeOnRefusal++;
+    if (cpython !== undefined) counts.cpythonPowerRoundsOtherwise++;
+  }
+  console.log(counts);
+}
