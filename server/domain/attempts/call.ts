@@ -1,0 +1,198 @@
+import { type Capability, CapabilityFault, type OutputFile } from "@/server/capabilities/define";
+import { baseUrlOf, operatorCredentials, type Route, SANDBOX } from "@/server/domain/catalog";
+import { type Estimate, priceOf } from "@/server/domain/quotes";
+import { env } from "@/server/env";
+import { type ErrorCode, isErrorCode } from "@/server/errors";
+import { log } from "@/server/log";
+import type { Micros } from "@/server/money";
+import {
+  type ImageCall,
+  type PortAdapter,
+  type Progress,
+  ProviderFault,
+  type ProviderIo,
+  type SubmissionState,
+  type TextCall,
+  type Usage,
+} from "@/server/providers/define";
+import type { Json } from "@/server/step";
+
+/** How the money of an attempt ends: at the observed cost, at the whole hold (cost unknown), given back, or unresolved. */
+export type Settlement = "cost" | "hold" | "released" | "ambiguous";
+
+export type Observed = {
+  submission: SubmissionState;
+  providerRequestId: string | null;
+  providerModel: string | null;
+  httpStatus: number | null;
+  usage: Usage | null;
+  /** At list price; null when the usage does not tell. */
+  costMicros: Micros | null;
+};
+
+/** What became of one submission, in our words. */
+export type CallOutcome =
+  | {
+      state: "succeeded";
+      observed: Observed;
+      typedOutput: unknown;
+      files: OutputFile[];
+      finishReason: string | null;
+    }
+  | { state: "failed"; observed: Observed; code: ErrorCode; message: string; settlement: Settlement }
+  | { state: "pending"; handle: Json; pollAfterMs: number }
+  /** A definite "not now": may be sent again inside the admission deadline. */
+  | {
+      state: "refused_for_now";
+      reason: "capacity" | "unreachable";
+      retryAfterMs: number | null;
+      message: string;
+    }
+  | { state: "aborted"; submission: SubmissionState; why: AbortReason };
+
+export type AbortReason = "deadline" | "canceled" | "lease_lost" | "shutdown";
+
+const isAbortReason = (value: unknown): value is AbortReason =>
+  value === "deadline" || value === "canceled" || value === "lease_lost" || value === "shutdown";
+
+export type Work = {
+  capability: Capability;
+  input: unknown;
+  route: Pick<Route, "provider" | "model">;
+  call: TextCall | ImageCall;
+  estimate: Estimate;
+  attemptId: string;
+  /** Aborted with an AbortReason. */
+  signal: AbortSignal;
+};
+
+function ioOf(work: Work): ProviderIo | null {
+  const { provider, model } = work.route;
+  const isSandbox = provider.name === SANDBOX;
+  const credentials = isSandbox ? {} : operatorCredentials(provider);
+  const baseUrl = baseUrlOf(provider);
+  if (!credentials || !baseUrl) return null;
+  return {
+    baseUrl,
+    credentials,
+    model,
+    attemptId: work.attemptId,
+    signal: work.signal,
+    allowPrivateAddresses: isSandbox || env.ALLOW_PRIVATE_ADDRESSES,
+  };
+}
+
+/** Sends one call to its provider and says what became of it; the caller has already written down that it may leave. */
+export function submitCall(work: Work): Promise<CallOutcome> {
+  return observe(work, (adapter, io) => adapter.submit(work.call as never, io)); // the port decides which call it is
+}
+
+/** Asks again for work a provider took earlier. */
+export function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
+  return observe(work, (adapter, io) => {
+    if (!adapter.poll)
+      throw new ProviderFault("failed", "attempted", `${work.route.provider.title} cannot be asked again.`);
+    return adapter.poll(handle, io);
+  });
+}
+
+type AnyAdapter = PortAdapter<"text"> | PortAdapter<"image">;
+
+async function observe(
+  work: Work,
+  ask: (adapter: AnyAdapter, io: ProviderIo) => Promise<Progress<unknown>>,
+): Promise<CallOutcome> {
+  const execution = work.capability.execute;
+  if ("local" in execution) throw new Error(`${work.capability.key} has no provider`);
+  const adapter = work.route.provider[execution.port];
+  const io = ioOf(work);
+  if (!adapter || !io) {
+    return failed(
+      "ProviderUnavailable",
+      "The account of this route is no longer connected.",
+      nothingSent,
+      "released",
+    );
+  }
+  let progress: Progress<unknown>;
+  try {
+    progress = await ask(adapter, io);
+  } catch (cause) {
+    return toOutcome(cause, work);
+  }
+  if (progress.state === "pending") return progress;
+  const usage = progress.usage;
+  const quality = work.estimate.bounds.quality;
+  const observed: Observed = {
+    submission: "attempted",
+    providerRequestId: progress.providerRequestId,
+    providerModel: progress.providerModel,
+    httpStatus: progress.httpStatus,
+    usage,
+    costMicros: usage ? priceOf(work.route.model.price, usage, quality) : null,
+  };
+  const settlement: Settlement = observed.costMicros === null ? "hold" : "cost";
+  try {
+    const { typedOutput, files } = execution.result(progress.result as never, work.input as never); // both belong to this port and capability
+    const finishReason = (progress.result as { finishReason?: string }).finishReason ?? null;
+    return { state: "succeeded", observed, typedOutput, files, finishReason };
+  } catch (cause) {
+    if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
+      return failed(cause.code, cause.message, observed, settlement);
+    }
+    log.error({ err: cause, attemptId: work.attemptId }, "the answer of a provider could not be read");
+    return failed("PROVIDER_ERROR", "The provider's answer could not be read.", observed, settlement);
+  }
+}
+
+const nothingSent: Observed = {
+  submission: "not_attempted",
+  providerRequestId: null,
+  providerModel: null,
+  httpStatus: null,
+  usage: null,
+  costMicros: null,
+};
+
+function failed(code: ErrorCode, message: string, observed: Observed, settlement: Settlement): CallOutcome {
+  return { state: "failed", observed, code, message, settlement };
+}
+
+/** Translates the one error kind of providers; anything else is a bug of ours after a send nobody observed. */
+function toOutcome(cause: unknown, work: Work): CallOutcome {
+  if (work.signal.aborted && isAbortReason(work.signal.reason)) {
+    const submission = cause instanceof ProviderFault ? cause.submission : "ambiguous";
+    return { state: "aborted", submission, why: work.signal.reason };
+  }
+  if (!(cause instanceof ProviderFault)) {
+    log.error({ err: cause, attemptId: work.attemptId }, "a provider call broke in an unknown way");
+    return failed("TRANSPORT_AMBIGUOUS", LOST, { ...nothingSent, submission: "ambiguous" }, "ambiguous");
+  }
+  const { status, providerRequestId, retryAfterMs, usage } = cause.details;
+  const observed: Observed = {
+    ...nothingSent,
+    submission: cause.submission,
+    httpStatus: status ?? null,
+    providerRequestId: providerRequestId ?? null,
+    usage: usage ?? null,
+  };
+  switch (cause.kind) {
+    case "capacity":
+    case "unreachable":
+      return {
+        state: "refused_for_now",
+        reason: cause.kind,
+        retryAfterMs: retryAfterMs ?? null,
+        message: cause.message,
+      };
+    case "refused":
+      return failed("ProviderRejected", cause.message, observed, "released");
+    case "failed":
+      return failed("PROVIDER_ERROR", cause.message, observed, "hold");
+    case "lost":
+      return failed("TRANSPORT_AMBIGUOUS", LOST, { ...observed, submission: "ambiguous" }, "ambiguous");
+  }
+}
+
+export const LOST =
+  "The request went to the provider and no answer was observed. It may have run and may have been charged; do not send it again under a new key.";

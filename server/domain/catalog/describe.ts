@@ -1,0 +1,134 @@
+import { z } from "zod";
+import type { Capability } from "@/server/capabilities/define";
+import type { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
+import { JsonObject } from "@/server/contract/common";
+import { pricingContract, SERVICE_FEE_BPS } from "./pricing";
+import { availabilityOf, targetsOf } from "./routes";
+
+const isInfrastructure = (capability: Capability) => capability.family === "domain";
+const isLocal = (capability: Capability) => "local" in capability.execute;
+
+/** A schema as published: outputs stay open, so that an added field breaks no client. */
+function publish(schema: z.ZodType, io: "input" | "output"): JsonObject {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return JsonObject.parse(rest);
+}
+
+export function toSummary(capability: Capability) {
+  return {
+    key: capability.key,
+    title: capability.title,
+    description: capability.description,
+    modality: capability.modality,
+    family: capability.family,
+    executionModes: capability.modes,
+  };
+}
+
+/** The whole published description of a capability; `signedIn` adds what only the panel needs. */
+export function describeCapability(capability: Capability, signedIn: boolean): CapabilityDescriptor {
+  const pricing = pricingContract(capability, signedIn ? "account" : "catalog_default");
+  const availability = targetsOf(capability).map((target) => availabilityOf(target));
+  const has = (mode: "byok" | "managed") => availability.some((each) => each.billingModes.includes(mode));
+  const isJob = capability.modes.includes("job_async") && !capability.modes.includes("invoke_sync");
+  const path = `/v1/capabilities/${capability.key}/${isJob ? "jobs" : "invoke"}`;
+  const example = capability.examples[0];
+  const inputSchema = publish(capability.input, "input");
+  const priced = !isLocal(capability) && !isInfrastructure(capability);
+  return {
+    ...toSummary(capability),
+    category: capability.category,
+    inputSchema,
+    outputSchema: publish(capability.output, "output"),
+    ...(signedIn
+      ? { uiSchema: { order: Object.keys((inputSchema.properties as object | undefined) ?? {}) } }
+      : {}),
+    idempotencyRequired: false,
+    estimateAvailable: pricing.quote.supported,
+    descriptorAvailable: true,
+    features: capability.features as JsonObject,
+    ...(capability.constraints ? { constraints: capability.constraints as JsonObject } : {}),
+    ...(priced
+      ? {
+          billingModes: {
+            byok: { available: has("byok"), providerChargesExternal: true, pricing },
+            managed: {
+              available: has("managed"),
+              providerChargesIncluded: true,
+              serviceFeeBps: SERVICE_FEE_BPS,
+              pricing,
+            },
+          },
+        }
+      : {}),
+    inputConstraints: capability.inputConstraints,
+    inputMediaTypes: capability.inputMediaTypes,
+    execution: {
+      oneShot: true,
+      managedInferenceAvailable: priced && has("managed"),
+      inferenceProviderSetupRequired: priced && !has("managed") && !has("byok"),
+      projectLocalRequired: false,
+      estimateAvailable: pricing.quote.supported,
+      trialEligible: capability.trialEligible,
+      mode: isJob ? "job" : "invoke",
+    },
+    executionPreference: {
+      supported: ["automatic"],
+      constraints: {
+        maxCostUsd: true,
+        providerPin: true,
+        preferredModel: true,
+        autoSelect: true,
+        budgetEnforcement: true,
+        maxDurationSeconds: capability.modes.includes("job_async"),
+      },
+    },
+    output: { kind: capability.outputKind, mediaType: capability.outputMediaType },
+    interaction: { typicallyRequired: false, reason: null },
+    funding: { mode: "managed", eligible: priced, status: "catalog_available" },
+    readySummary: capability.readySummary,
+    pricing,
+    quoteTtlSeconds: pricing.quote.supported ? 900 : null,
+    actionRisk: "read_only",
+    minimumApproval: "never",
+    intentExamples: capability.intentExamples,
+    taskTags: capability.taskTags,
+    synonyms: capability.synonyms,
+    examples: capability.examples.map((each) => JsonObject.parse({ title: each.title, input: each.input })),
+    nextAction: JsonObject.parse({
+      kind: isJob ? "submit_job" : "invoke",
+      endpoint: `POST ${path}`,
+      exampleInput: example ? example.input : {},
+    }),
+  };
+}
+
+export function executionTargets(capability: Capability): ExecutionTargetList {
+  const targets = targetsOf(capability);
+  const first = targets.find((target) => !target.model.onlyByName && availabilityOf(target).account !== null);
+  return {
+    capabilityKey: capability.key,
+    default: {
+      selection: "unpinned",
+      target: first ? `${first.provider.name}/${first.model.id}` : null,
+    },
+    targets: targets.map((target) => {
+      const { account, billingModes, reason } = availabilityOf(target);
+      const { model, provider } = target;
+      return {
+        target: `${provider.name}/${model.id}`,
+        provider: provider.name,
+        model: model.id,
+        title: model.title,
+        default: target === first,
+        availability: { available: account !== null, billingModes, reason },
+        contextWindowTokens: model.contextWindow ?? null,
+        maxOutputTokens: model.maxOutputTokens ?? null,
+        supports: Object.fromEntries(
+          Object.entries(model.supports).map(([name, value]) => [name, Boolean(value)]),
+        ),
+        readerDelivery: { supported: false, reason: "not_offered_by_route" },
+      };
+    }),
+  };
+}

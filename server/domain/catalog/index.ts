@@ -1,0 +1,15 @@
+export { describeCapability, executionTargets, toSummary } from "./describe";
+export { list } from "./list";
+export { PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing";
+export { allCapabilities, getCapability } from "./registry";
+export {
+  baseUrlOf,
+  chooseRoute,
+  modelIds,
+  operatorCredentials,
+  type Route,
+  type RouteWish,
+  routeKey,
+  SANDBOX,
+  targetsOf,
+} from "./routes";

@@ -1,0 +1,81 @@
+import type { Capability } from "@/server/capabilities/define";
+import type { PricingContract } from "@/server/contract/pricing";
+import { type Micros, toMoney } from "@/server/money";
+import type { Price } from "@/server/providers/define";
+import { targetsOf } from "./routes";
+
+export const PRICING_VERSION = "price_2026_08_1";
+export const SERVICE_FEE_BPS = 600;
+
+const usd = (micros: Micros) => `$${(micros / 1_000_000).toFixed(micros % 10_000 === 0 ? 2 : 4)}`;
+
+function displayOf(price: Price): string {
+  return price.per === "image"
+    ? `from ${usd(Math.min(price.default, ...Object.values(price.micros)))} per image`
+    : `${usd(price.input)} in, ${usd(price.output)} out per million tokens`;
+}
+
+/** The published price of a capability; anonymous and not authoritative: a quote is. */
+export function pricingContract(
+  capability: Capability,
+  pricingContext: "catalog_default" | "account",
+): PricingContract {
+  const endpoint = `/v1/capabilities/${capability.key}/quote`;
+  const base = { billingCurrency: "USD", pricingVersion: PRICING_VERSION, pricingContext, examples: [] };
+  const execution = capability.execute;
+  if ("local" in execution) {
+    return {
+      ...base,
+      mode: "free",
+      display: "Free",
+      estimateRequired: false,
+      quoteEndpoint: null,
+      estimateEndpoint: null,
+      pricingFactors: [],
+      authoritativeForExecution: true,
+      billable: false,
+      quote: { supported: false, requirements: [] },
+    };
+  }
+  const prices = targetsOf(capability)
+    .filter(({ model }) => !model.onlyByName)
+    .map(({ model }) => model.price);
+  const perImage = execution.port === "image";
+  const cheapest = prices[0];
+  return {
+    ...base,
+    mode: perImage ? "fixed" : "metered",
+    display: cheapest ? displayOf(cheapest) : "Priced by quote",
+    estimateRequired: false,
+    quoteEndpoint: endpoint,
+    estimateEndpoint: endpoint.replace(/quote$/, "estimate"),
+    pricingFactors: perImage
+      ? [
+          { key: "model", display: "Model", kind: "selection", requiredForEstimate: false },
+          { key: "quality", display: "Quality", kind: "selection", requiredForEstimate: false },
+          { key: "size", display: "Size in pixels", kind: "selection", requiredForEstimate: false },
+          { key: "variantCount", display: "Number of images", kind: "selection", requiredForEstimate: false },
+        ]
+      : [
+          {
+            key: "inputTokens",
+            display: "Tokens in the request",
+            kind: "measured-usage",
+            requiredForEstimate: false,
+          },
+          {
+            key: "maxOutputTokens",
+            display: "Cap on tokens in the answer",
+            kind: "usage-ceiling",
+            requiredForEstimate: false,
+          },
+        ],
+    startingAt:
+      perImage && cheapest?.per === "image"
+        ? toMoney(Math.min(cheapest.default, ...Object.values(cheapest.micros)))
+        : null,
+    authoritativeForExecution: false,
+    billable: true,
+    quote: { supported: true, requirements: perImage ? ["/input/prompt"] : ["/input/messages"] },
+  };
+}

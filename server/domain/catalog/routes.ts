@@ -1,0 +1,148 @@
+import type { Capability } from "@/server/capabilities/define";
+import type { BillingMode } from "@/server/contract/common";
+import { env, isSandboxOn } from "@/server/env";
+import { fail } from "@/server/errors";
+import type { ModelFacts, Provider } from "@/server/providers/define";
+import { providers } from "@/server/providers/registry.gen";
+
+/** One way to run a capability: a model of a provider, the account that pays, and where it is reached. */
+export type Route = {
+  provider: Provider;
+  model: ModelFacts;
+  billingMode: BillingMode;
+  /** operator: the deployment's own account. sandbox: no account at all. */
+  account: "operator" | "sandbox";
+  baseUrl: string;
+};
+
+export type RouteWish = {
+  billingMode?: BillingMode | null | undefined;
+  /** `provider/model`, exactly, never substituted */
+  pin?: string | null | undefined;
+  providerPin?: string | null | undefined;
+  preferredModel?: string | null | undefined;
+  autoSelect?: boolean;
+};
+
+export const SANDBOX = "sandbox";
+export const routeKey = (route: Pick<Route, "provider" | "model">) =>
+  `${route.provider.name}/${route.model.id}`;
+export const modelIds = (models: readonly Target[]) =>
+  models.map((target) => `${target.provider.name}/${target.model.id}`);
+
+type Target = { provider: Provider; model: ModelFacts };
+
+/** Every model that serves the capability's port, whether or not an account is there. */
+export function targetsOf(capability: Capability): Target[] {
+  const execution = capability.execute;
+  if ("local" in execution) return [];
+  return providers.flatMap((provider) =>
+    provider.models.filter((model) => model.port === execution.port).map((model) => ({ provider, model })),
+  );
+}
+
+/** The operator's credentials for a provider from the environment; null where a needed one is missing. */
+export function operatorCredentials(provider: Provider): Record<string, string> | null {
+  const settings: Record<string, unknown> = env;
+  const found: Record<string, string> = {};
+  for (const [field, name] of Object.entries(provider.environment.credentials)) {
+    const value = settings[name];
+    if (typeof value === "string") found[field] = value;
+  }
+  return provider.credentials.safeParse(found).success ? found : null;
+}
+
+export function baseUrlOf(provider: Provider): string | null {
+  const settings: Record<string, unknown> = env;
+  const configured = settings[provider.environment.baseUrl];
+  return (typeof configured === "string" ? configured : provider.defaultBaseUrl)?.replace(/\/+$/, "") ?? null;
+}
+
+/** How a target can be reached now, or why not. */
+export function availabilityOf(target: Target): {
+  account: Route["account"] | null;
+  billingModes: BillingMode[];
+  reason: string | null;
+} {
+  const isSandbox = target.provider.name === SANDBOX;
+  if (!baseUrlOf(target.provider)) return { account: null, billingModes: [], reason: "base_url_missing" };
+  if (isSandbox) {
+    return isSandboxOn
+      ? { account: "sandbox", billingModes: ["byok", "managed"], reason: null }
+      : { account: null, billingModes: [], reason: "sandbox_off" };
+  }
+  return operatorCredentials(target.provider)
+    ? { account: "operator", billingModes: ["managed"], reason: null }
+    : { account: null, billingModes: [], reason: "connection_required" };
+}
+
+/**
+ * Chooses the route of an execution. A pin is taken exactly or refused; a provider or model asked for is taken or
+ * refused, unless autoSelect allows another when the preferred model is not there. Otherwise: a real account first,
+ * the sandbox when it is on, models in the order their provider lists them.
+ * Throws ROUTE_UNAVAILABLE with alternates, or CONNECTION_REQUIRED when only an account is missing.
+ */
+export function chooseRoute(
+  capability: Capability,
+  input: unknown,
+  wish: RouteWish,
+  connectUrl: string,
+): Route {
+  const execution = capability.execute;
+  if ("local" in execution) throw new Error(`${capability.key} runs here and has no route`);
+  const fits = (target: Target) => execution.accepts?.(input as never, target.model) ?? true; // parsed by this capability's own schema
+  const targets = targetsOf(capability).filter(fits);
+  const reachable = targets.filter(({ provider, model }) => {
+    const { account, billingModes } = availabilityOf({ provider, model });
+    return account !== null && (!wish.billingMode || billingModes.includes(wish.billingMode));
+  });
+  const isDefault = ({ model }: Target) => !model.onlyByName;
+  const named = (candidates: Target[]) =>
+    candidates.filter(
+      (target) =>
+        (!wish.pin || `${target.provider.name}/${target.model.id}` === wish.pin) &&
+        (!wish.providerPin || target.provider.name === wish.providerPin) &&
+        (!wish.preferredModel || target.model.id === wish.preferredModel),
+    );
+  const isNamed = Boolean(wish.pin || wish.preferredModel);
+
+  let candidates = named(reachable).filter((target) => isNamed || isDefault(target));
+  if (candidates.length === 0 && wish.preferredModel && wish.autoSelect && !wish.pin) {
+    candidates = reachable.filter(
+      (target) => isDefault(target) && (!wish.providerPin || target.provider.name === wish.providerPin),
+    );
+  }
+  candidates.sort((a, b) => Number(a.provider.name === SANDBOX) - Number(b.provider.name === SANDBOX));
+  const chosen = candidates[0];
+  if (chosen) {
+    const { account, billingModes } = availabilityOf(chosen);
+    return {
+      ...chosen,
+      account: account!,
+      billingMode:
+        wish.billingMode ?? (account === "operator" || billingModes.includes("managed") ? "managed" : "byok"),
+      baseUrl: baseUrlOf(chosen.provider)!,
+    };
+  }
+
+  const alternates = modelIds(reachable.filter(isDefault));
+  const unreachable = named(targets)[0];
+  if (
+    unreachable &&
+    availabilityOf(unreachable).reason === "connection_required" &&
+    unreachable.provider.name !== SANDBOX
+  ) {
+    fail("CONNECTION_REQUIRED", `No account of ${unreachable.provider.title} is connected to this project.`, {
+      connectUrl,
+      provider: unreachable.provider.name,
+    });
+  }
+  if (targets.length > 0 && reachable.length === 0) {
+    fail("CONNECTION_REQUIRED", "No provider account is connected that can run this capability.", {
+      connectUrl,
+    });
+  }
+  fail("ROUTE_UNAVAILABLE", "The model or provider that was asked for cannot run this request.", {
+    alternates,
+  });
+}

@@ -1,0 +1,8 @@
+export {
+  type Envelope,
+  type EnvelopeKind,
+  nearest,
+  normalizeEnvelope,
+  settleIdempotencyKey,
+  toIssues,
+} from "./normalize";

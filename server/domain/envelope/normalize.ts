@@ -1,0 +1,243 @@
+import { randomBytes } from "node:crypto";
+import type { z } from "zod";
+import {
+  Budget,
+  ExecutionConstraints,
+  ExecutionOptions,
+  InvokeRequest,
+  JobRequest,
+  QuoteRequest,
+  type RawEnvelope,
+  Sampling,
+} from "@/server/contract/envelope";
+import { env } from "@/server/env";
+import { fail, ValidationFault, type ValidationIssue } from "@/server/errors";
+
+type Json = z.core.util.JSONType;
+type Fields = Record<string, Json>;
+
+const OPTION_FIELDS = ["billingMode", "credentialSource", "quoteId", "estimateId", "maximumCharge"];
+const CONSTRAINT_FIELDS = [
+  "preferredModel",
+  "autoSelect",
+  "providerPin",
+  "maxCostUsd",
+  "maxDurationSeconds",
+  "timeoutSeconds",
+];
+const ENVELOPES = { jobs: JobRequest, invoke: InvokeRequest, quote: QuoteRequest };
+export type EnvelopeKind = keyof typeof ENVELOPES;
+export type Envelope<K extends EnvelopeKind> = z.output<(typeof ENVELOPES)[K]>;
+
+const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const isObject = (value: Json | undefined): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const same = (a: Json | undefined, b: Json | undefined) => JSON.stringify(a) === JSON.stringify(b);
+const invalid = (loc: (string | number)[], msg: string, type = "value_error"): never => {
+  throw new ValidationFault([{ loc: ["body", ...loc], msg, type }]);
+};
+
+/**
+ * Brings every accepted spelling of a request into one shape: options and constraints given at the root move to
+ * their place, a bare body becomes `input`, aliases are folded. Source: wire-details, normalization steps 1 to 4.
+ * Throws UNKNOWN_EXECUTION_FIELD, CONFLICTING_EXECUTION_CONSTRAINT or a list of field errors.
+ */
+export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvelope): Envelope<K> {
+  const body: Fields = { ...raw };
+  const known = Object.keys(ENVELOPES[kind].shape);
+  const execution = objectAt(body, "execution");
+  const constraints = objectAt(execution, "executionConstraints", ["execution"]);
+
+  for (const name of OPTION_FIELDS) lift(body, execution, name, "option");
+  for (const name of CONSTRAINT_FIELDS) lift(body, constraints, name, "constraint");
+  if (kind === "quote") foldQuoteShims(body);
+
+  if (body.input === undefined && !body.inputPayloadRef) {
+    const rest = Object.keys(body).filter((name) => !known.includes(name));
+    body.input = Object.fromEntries(rest.map((name) => [name, body[name] as Json]));
+    for (const name of rest) delete body[name];
+  }
+  refuseUnknown(body, known, "");
+  refuseUnknown(execution, Object.keys(ExecutionOptions.shape), "execution.");
+  refuseUnknown(constraints, Object.keys(ExecutionConstraints.shape), "execution.executionConstraints.");
+  if (isObject(body.sampling)) refuseUnknown(body.sampling, Object.keys(Sampling.shape), "sampling.");
+  if (isObject(body.budget)) refuseUnknown(body.budget, Object.keys(Budget.shape), "budget.");
+
+  foldAliases(execution, "quoteId", "estimateId", ["execution"]);
+  foldTimeout(constraints);
+  if (Object.keys(constraints).length > 0) execution.executionConstraints = constraints;
+  if (Object.keys(execution).length > 0) body.execution = execution;
+
+  const parsed = ENVELOPES[kind].safeParse(body);
+  if (!parsed.success) throw new ValidationFault(toIssues(parsed.error, ["body"]));
+  const envelope = parsed.data as Envelope<K>; // the schema was chosen by the same key
+  if (kind !== "quote") checkCallerFields(envelope as Envelope<"jobs">);
+  return envelope;
+}
+
+/** The key of this submission: the body's, the header's (both given must agree), or a minted one. */
+export function settleIdempotencyKey(
+  kind: "jobs" | "invoke",
+  inBody: string | null | undefined,
+  header: string | undefined,
+): string {
+  const fromBody = inBody?.trim() || undefined;
+  const fromHeader = header?.trim() || undefined;
+  if (fromHeader && fromHeader.length > 255)
+    invalid(["idempotencyKey"], "The Idempotency-Key header is longer than 255 characters.");
+  if (fromBody && fromHeader && fromBody !== fromHeader) {
+    invalid(["idempotencyKey"], "The Idempotency-Key header and the idempotencyKey field differ.");
+  }
+  return fromBody ?? fromHeader ?? `${kind === "jobs" ? "job" : "run"}-${randomBytes(16).toString("hex")}`;
+}
+
+/** A zod error as the wire's list of issues. */
+export function toIssues(error: z.ZodError, at: (string | number)[]): ValidationIssue[] {
+  return error.issues.flatMap((issue): ValidationIssue[] => {
+    const loc = [...at, ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part))];
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({
+        loc: [...loc, key],
+        msg: "This field is not known here.",
+        type: "extra_forbidden",
+      }));
+    }
+    const isMissing = issue.code === "invalid_type" && issue.input === undefined;
+    return [{ loc, msg: issue.message, type: isMissing ? "missing" : issue.code }];
+  });
+}
+
+function objectAt(parent: Fields, name: string, path: string[] = []): Fields {
+  const value = parent[name];
+  if (value === undefined || value === null) return {};
+  if (!isObject(value)) return invalid([...path, name], "Must be an object.", "object_type");
+  return { ...value };
+}
+
+/** Moves one root field (camelCase or snake_case) to its place; the same field with two values is a conflict. */
+function lift(body: Fields, target: Fields, name: string, what: "option" | "constraint") {
+  for (const spelling of [name, snakeCase(name)]) {
+    const value = body[spelling];
+    if (value === undefined) continue;
+    delete body[spelling];
+    const there = target[name];
+    if (there === undefined || there === null || same(there, value)) {
+      if (value !== null || there === undefined) target[name] = value;
+    } else if (value !== null) {
+      if (what === "option") invalid([spelling], `Differs from execution.${name}.`);
+      fail("CONFLICTING_EXECUTION_CONSTRAINT", `${name} is given at two places with different values.`, {
+        field: name,
+        values: [value, there],
+      });
+    }
+  }
+}
+
+function foldQuoteShims(body: Fields) {
+  if (body.options === undefined && body.model === undefined) return;
+  const input = objectAt(body, "input");
+  const merge = (name: string, value: Json) => {
+    if (input[name] !== undefined && !same(input[name], value))
+      invalid(["options", name], `Differs from input.${name}.`);
+    input[name] = value;
+  };
+  for (const [name, value] of Object.entries(objectAt(body, "options"))) merge(name, value);
+  if (body.model !== undefined) merge("model", body.model);
+  delete body.options;
+  delete body.model;
+  body.input = input;
+}
+
+function foldAliases(fields: Fields, name: string, alias: string, path: string[]) {
+  const [value, other] = [fields[name] ?? undefined, fields[alias] ?? undefined];
+  if (value !== undefined && other !== undefined && !same(value, other))
+    invalid([...path, alias], `Differs from ${name}.`);
+  if (value ?? other) fields[name] = fields[alias] = (value ?? other) as Json;
+}
+
+function foldTimeout(constraints: Fields) {
+  const { timeoutSeconds, maxDurationSeconds } = constraints;
+  if (timeoutSeconds === undefined || timeoutSeconds === null) return;
+  if (
+    maxDurationSeconds !== undefined &&
+    maxDurationSeconds !== null &&
+    !same(timeoutSeconds, maxDurationSeconds)
+  ) {
+    fail("CONFLICTING_EXECUTION_CONSTRAINT", "timeoutSeconds and maxDurationSeconds differ.", {
+      field: "maxDurationSeconds",
+      values: [timeoutSeconds, maxDurationSeconds],
+    });
+  }
+  constraints.maxDurationSeconds = timeoutSeconds;
+  delete constraints.timeoutSeconds;
+}
+
+function refuseUnknown(fields: Fields, known: string[], path: string) {
+  for (const name of Object.keys(fields)) {
+    if (known.includes(name)) continue;
+    const supported =
+      path.includes("Constraints") || path === "" ? [...CONSTRAINT_FIELDS, "budgetEnforcement"] : known;
+    fail("UNKNOWN_EXECUTION_FIELD", `${path}${name} is not a field of this request.`, {
+      path: `${path}${name}`,
+      didYouMean: nearest(name, [...known, ...CONSTRAINT_FIELDS, ...OPTION_FIELDS]),
+      supported,
+      retryable: false,
+    });
+  }
+}
+
+/** Ceilings of caller data: the published ones, or lower ones of this deployment (a value out of range counts as the published). */
+function ceiling(configured: number, published: number) {
+  return configured < 1 || configured > published ? published : configured;
+}
+
+function checkCallerFields(envelope: Envelope<"jobs">) {
+  const issues: ValidationIssue[] = [];
+  const add = (loc: (string | number)[], msg: string) =>
+    issues.push({ loc: ["body", ...loc], msg, type: "too_big" });
+  const refLength = ceiling(env.EXTERNAL_REF_MAX_LENGTH, 255);
+  if ((envelope.externalRef?.length ?? 0) > refLength)
+    add(["externalRef"], `At most ${refLength} characters.`);
+  const [tagCount, tagLength] = [ceiling(env.TAGS_MAX, 32), ceiling(env.TAG_MAX_LENGTH, 256)];
+  if (envelope.tags.length > tagCount) add(["tags"], `At most ${tagCount} tags.`);
+  envelope.tags.forEach((tag, position) => {
+    if (tag.length > tagLength) add(["tags", position], `At most ${tagLength} characters.`);
+  });
+  const [bytes, depth] = [ceiling(env.METADATA_MAX_BYTES, 16384), ceiling(env.METADATA_MAX_DEPTH, 32)];
+  if (Buffer.byteLength(JSON.stringify(envelope.metadata)) > bytes)
+    add(["metadata"], `At most ${bytes} bytes as JSON.`);
+  else if (depthOf(envelope.metadata) > depth) add(["metadata"], `At most ${depth} levels deep.`);
+  if (issues.length > 0) throw new ValidationFault(issues);
+}
+
+function depthOf(value: Json): number {
+  if (typeof value !== "object" || value === null) return 0;
+  let deepest = 0;
+  for (const inner of Object.values(value)) deepest = Math.max(deepest, depthOf(inner as Json));
+  return deepest + 1;
+}
+
+/** The known word within a third of its length of edits, or null. */
+export function nearest(word: string, known: string[]): string | null {
+  let best: { name: string; distance: number } | null = null;
+  for (const name of known) {
+    const distance = editDistance(word.toLowerCase(), name.toLowerCase());
+    if (distance <= Math.max(2, Math.floor(name.length / 3)) && (!best || distance < best.distance))
+      best = { name, distance };
+  }
+  return best?.name ?? null;
+}
+
+function editDistance(a: string, b: string): number {
+  if (a.length > 128) return a.length;
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const substitution = previous[column - 1]! + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current[column] = Math.min(previous[column]! + 1, current[column - 1]! + 1, substitution);
+    }
+    previous = current;
+  }
+  return previous[b.length]!;
+}

@@ -1,0 +1,289 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { Capability } from "@/server/capabilities/define";
+import type { RawEnvelope } from "@/server/contract/envelope";
+import type { Job } from "@/server/contract/jobs";
+import { pool } from "@/server/db";
+import { access, type ProjectAccess } from "@/server/domain/access";
+import { getCapability, SANDBOX } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { type Envelope, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
+import { checkQuote, type ExecutionPlan, planExecution } from "@/server/domain/quotes";
+import { Fault, fail, ValidationFault } from "@/server/errors";
+import { failpoint } from "@/server/failpoint";
+import { newId } from "@/server/ids";
+import type { Json } from "@/server/step";
+import { wake } from "./dispatch";
+import { get } from "./get";
+import { LEASE_MS, leaseOwner } from "./leases";
+import { type Admission, insertAdmitted } from "./transitions";
+
+/** How long content is kept, by retentionRequirement; null: until deleted. Source: decisions.md section 4. */
+const RETENTION_MS: Record<string, number | null> = {
+  HashesOnly: 3_600_000,
+  Transient: 30 * 86_400_000,
+  EncryptedShortTerm: 7 * 86_400_000,
+  ProductManaged: 180 * 86_400_000,
+  ProductionAsset: null,
+};
+
+export function contentExpiry(retentionRequirement: string, now: Date): Date | null {
+  const kept = RETENTION_MS[retentionRequirement] ?? null;
+  return kept === null ? null : new Date(now.getTime() + kept);
+}
+
+const MOST_UNFINISHED = 10_000;
+const QUEUE_SECONDS = 7_200;
+const EXECUTION_SECONDS = { fallback: 120, most: 600 };
+/** A wake that was lost is sent again after this long; later ones back off. */
+export const DISPATCH_AFTER_MS = 10_000;
+
+export type Prepared = { admission: Admission; plan: ExecutionPlan; project: ProjectAccess };
+
+/** Reads and plans a submission: everything that may refuse it. Writes nothing. */
+export async function prepare<K extends "jobs" | "invoke">(
+  ctx: Ctx,
+  kind: K,
+  capability: Capability,
+  raw: RawEnvelope,
+  idempotencyHeader: string | undefined,
+): Promise<Prepared> {
+  const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one less executionMode
+  refuseUnbuilt(envelope);
+  checkMode(kind, capability, envelope);
+  const idempotencyKey = settleIdempotencyKey(kind, envelope.idempotencyKey, idempotencyHeader);
+  const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
+  const environment = envelope.context.environment || project.environment;
+  const plan = planExecution(capability, { id: project.id, environment }, envelope);
+  if (kind === "invoke") checkSync(capability, plan);
+  const { quoteId } = envelope.execution;
+  if (quoteId) await checkQuote(ctx, project.id, quoteId, plan.sealHash);
+
+  const now = ctx.now();
+  const request = snapshotOf(capability.key, envelope, project.id, environment);
+  const content = canonicalText(request);
+  const queueSeconds =
+    envelope.execution.executionConstraints.queueDeadlineSeconds ??
+    capability.durable?.defaultQueueSeconds ??
+    QUEUE_SECONDS;
+  const isInvoke = kind === "invoke";
+  const { estimate, route } = plan;
+  const id = newId("job");
+  const attemptId = isInvoke && route ? newId("attempt") : null;
+  return {
+    plan,
+    project,
+    admission: {
+      id,
+      project_id: project.id,
+      organization_id: project.organizationId,
+      environment,
+      product_id: envelope.context.productId,
+      principal_id: ctx.principal.id,
+      principal_kind: ctx.principal.kind,
+      operation: kind,
+      mode: isInvoke ? "invoke_sync" : "job_async",
+      capability_key: capability.key,
+      status: isInvoke ? "running" : "queued",
+      idempotency_key: idempotencyKey,
+      request_hash: `v1:${sha256Hex(content)}`,
+      external_ref: envelope.externalRef ?? null,
+      tags: envelope.tags,
+      metadata: envelope.metadata,
+      correlation_id: envelope.correlationId ?? null,
+      task_kind: envelope.taskKind ?? null,
+      data_classification: envelope.context.dataClassification,
+      retention_requirement: envelope.context.retentionRequirement,
+      billing_mode: estimate.billingMode,
+      provider: route?.provider.name ?? "",
+      model: route?.model.id ?? "",
+      quote_id: quoteId ?? null,
+      pricing_version: estimate.pricingVersion,
+      pricing: estimate,
+      estimated_micros: estimate.expectedMicros,
+      maximum_micros: estimate.maximumMicros,
+      queue_seconds: queueSeconds,
+      queue_deadline_at: new Date(now.getTime() + queueSeconds * 1000),
+      execution_seconds: executionSeconds(capability, envelope, isInvoke),
+      created_at: now,
+      started_at: isInvoke ? now : null,
+      fence: isInvoke ? 1 : 0,
+      lease_owner: isInvoke ? leaseOwner : null,
+      lease_until: isInvoke ? new Date(now.getTime() + LEASE_MS) : null,
+      dispatch_state: isInvoke ? "none" : "pending",
+      dispatch_after: new Date(now.getTime() + DISPATCH_AFTER_MS),
+      requested_variants: capability.variants?.(plan.input as never) ?? null, // parsed by this capability's own schema
+      warnings: plan.warnings,
+      payload_id: newId("payload"),
+      payload_content: content,
+      payload_sha256: sha256Hex(content),
+      payload_bytes: Buffer.byteLength(content),
+      payload_expires_at: contentExpiry(envelope.context.retentionRequirement, now),
+      hold_id: route && estimate.maximumMicros > 0 ? newId("hold") : null,
+      attempt_id: attemptId,
+      attempt_submission: attemptId ? "ambiguous" : null,
+      ...withEvents(capability.key, plan, isInvoke, attemptId),
+    },
+  };
+}
+
+function withEvents(capabilityKey: string, plan: ExecutionPlan, isInvoke: boolean, attemptId: string | null) {
+  const events: Admission["events"] = isInvoke
+    ? [{ type: "job.started", payload: { capabilityKey, attempt: 1 } }]
+    : [{ type: "job.queued", payload: { capabilityKey } }];
+  if (attemptId && plan.route) {
+    events.push({
+      type: "job.provider_submitted",
+      payload: { provider: plan.route.provider.name, model: plan.route.model.id, attemptId },
+    });
+  }
+  for (const warning of plan.warnings) events.push({ type: "job.budget_warning", payload: warning });
+  return { events, last_event: events.length };
+}
+
+/** The canonical submitted request: what is hashed, compared under one idempotency key, and kept as the snapshot. */
+function snapshotOf(
+  capabilityKey: string,
+  envelope: Envelope<"invoke">,
+  projectId: string,
+  environment: string,
+): Record<string, Json> {
+  const { idempotencyKey: _key, execution, context, executionMode: _mode, ...rest } = envelope;
+  const { quoteId: _quote, estimateId: _estimate, ...options } = execution;
+  const present = Object.fromEntries(
+    Object.entries(rest).filter(([, value]) => value !== undefined && value !== null),
+  );
+  return JSON.parse(
+    JSON.stringify({
+      capability: capabilityKey,
+      ...present,
+      context: { ...context, projectId, environment },
+      execution: options,
+    }),
+  );
+}
+
+/** Fields whose parts of the service are not there: a clear refusal, never silence. */
+function refuseUnbuilt(envelope: Envelope<"invoke">) {
+  const refuse = (field: string, msg: string): never => {
+    throw new ValidationFault([{ loc: ["body", field], msg, type: "unsupported" }]);
+  };
+  if (envelope.inputPayloadRef)
+    refuse("inputPayloadRef", "Stored payloads are not offered here; send `input`.");
+  if (envelope.readerDelivery) refuse("readerDelivery", "No route of this capability offers partial output.");
+  if (envelope.executionMode === "ProductionWorkflow")
+    refuse("executionMode", "ProductionWorkflow is not offered.");
+}
+
+function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: Envelope<"invoke">) {
+  const submit = `POST /v1/capabilities/${capability.key}/jobs`;
+  const invoke = `POST /v1/capabilities/${capability.key}/invoke`;
+  if (kind === "jobs" && !capability.modes.includes("job_async")) {
+    fail("USE_INVOKE", `${capability.key} runs at once; use ${invoke}.`, { invoke });
+  }
+  if (kind === "invoke") {
+    if (!capability.modes.includes("invoke_sync"))
+      fail("USE_JOBS", `${capability.key} runs as a durable job; use ${submit}.`, { submit });
+    if (envelope.executionMode === "DurableJob")
+      fail("USE_JOBS", `A durable run goes through ${submit}.`, { submit });
+    if (envelope.executionMode === "Stream" && !capability.modes.includes("invoke_stream")) {
+      throw new ValidationFault([
+        { loc: ["body", "executionMode"], msg: `${capability.key} does not stream.`, type: "unsupported" },
+      ]);
+    }
+  }
+}
+
+/** Synchronous runs are for short answers; more goes through jobs. */
+function checkSync(capability: Capability, plan: ExecutionPlan) {
+  const most = capability.sync?.maxOutputTokens;
+  const asked = (plan.input as { maxOutputTokens?: number }).maxOutputTokens;
+  if (most !== undefined && asked !== undefined && asked > most) {
+    const submit = `POST /v1/capabilities/${capability.key}/jobs`;
+    fail("USE_JOBS", `A synchronous answer has at most ${most} output tokens; use ${submit} for more.`, {
+      submit,
+    });
+  }
+}
+
+function executionSeconds(capability: Capability, envelope: Envelope<"invoke">, isInvoke: boolean): number {
+  const asked = envelope.execution.executionConstraints.maxDurationSeconds;
+  if (isInvoke) return Math.min(asked ?? Number.POSITIVE_INFINITY, capability.sync?.seconds ?? 60);
+  const most = capability.durable?.maxExecutionSeconds ?? EXECUTION_SECONDS.most;
+  if (asked && asked > most) {
+    throw new ValidationFault([
+      {
+        loc: ["body", "execution", "executionConstraints", "maxDurationSeconds"],
+        msg: `At most ${most} seconds for ${capability.key}.`,
+        type: "less_than_equal",
+      },
+    ]);
+  }
+  return asked ?? capability.durable?.defaultExecutionSeconds ?? EXECUTION_SECONDS.fallback;
+}
+
+/**
+ * Writes the admission, or finds what the key already stands for. The same key with another request is
+ * IdempotencyConflict with the first job's id.
+ */
+export async function commit(admission: Admission): Promise<{ jobId: string; replayed: boolean }> {
+  if (await insertAdmitted(admission)) return { jobId: admission.id, replayed: false };
+  const { rows } = await pool.query<{ id: string; request_hash: string }>(
+    "SELECT id, request_hash FROM job WHERE project_id = $1 AND operation = $2 AND idempotency_key = $3",
+    [admission.project_id, admission.operation, admission.idempotency_key],
+  );
+  const first = rows[0];
+  if (!first) throw new Error("an idempotency key was taken, but its job is not there");
+  if (first.request_hash !== admission.request_hash) {
+    throw new Fault("IdempotencyConflict", "This idempotency key already stands for another request.", {
+      jobId: first.id,
+    });
+  }
+  return { jobId: first.id, replayed: true };
+}
+
+/** Admits a durable job: one statement writes key, job, hold, first event and dispatch; then the engine is woken. */
+export async function submit(
+  ctx: Ctx,
+  capabilityKey: string,
+  raw: RawEnvelope,
+  idempotencyHeader?: string,
+): Promise<Job> {
+  const capability = getCapability(capabilityKey);
+  const { admission } = await prepare(ctx, "jobs", capability, raw, idempotencyHeader);
+  await refuseOverload(admission.project_id, ctx.now().getTime());
+  const { jobId, replayed } = await commit(admission);
+  if (!replayed) {
+    failpoint("after-admission");
+    wake({ id: jobId, projectId: admission.project_id, dispatchNumber: 1 });
+  }
+  return get(ctx, jobId);
+}
+
+const unfinished = new Map<string, { count: number; countedAt: number }>();
+
+/** Refuses above 10,000 unfinished jobs of a project; counted at most once a second per process, so a little late. */
+async function refuseOverload(projectId: string, nowMs: number) {
+  let known = unfinished.get(projectId);
+  if (!known || nowMs - known.countedAt > 1000 || nowMs < known.countedAt) {
+    const { rows } = await pool.query<{ count: number }>(
+      "SELECT count(*) AS count FROM job WHERE project_id = $1 AND status IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention')",
+      [projectId],
+    );
+    known = { count: rows[0]?.count ?? 0, countedAt: nowMs };
+    if (unfinished.size > 10_000) unfinished.clear();
+    unfinished.set(projectId, known);
+  }
+  known.count++;
+  if (known.count > MOST_UNFINISHED) {
+    fail(
+      "DURABLE_CONCURRENCY_LIMIT",
+      `This project has ${MOST_UNFINISHED} unfinished jobs; wait for some to end.`,
+      {
+        current: known.count - 1,
+        limit: MOST_UNFINISHED,
+      },
+    );
+  }
+}
+
+export const isSandbox = (provider: string) => provider === SANDBOX;

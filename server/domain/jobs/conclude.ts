@@ -1,0 +1,302 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { OutputFile } from "@/server/capabilities/define";
+import { artifactStore } from "@/server/domain/artifacts";
+import type { Observed, Settlement } from "@/server/domain/attempts";
+import { SANDBOX } from "@/server/domain/catalog";
+import { type Estimate, serviceFee } from "@/server/domain/quotes";
+import { composeReceipt } from "@/server/domain/receipts";
+import { failpoint } from "@/server/failpoint";
+import { newId } from "@/server/ids";
+import type { Micros } from "@/server/money";
+import type { Json } from "@/server/step";
+import { contentExpiry } from "./admit";
+import { type ArtifactRow, type AttemptRow, type JobRow, type StoredOutcome, toArtifactRef } from "./rows";
+import { type Finish, finish, type NewEvent, type StoredAnswer, type StoredArtifact } from "./transitions";
+
+/** An attempt that has ended, whether its outcome came just now or was read back from its row. */
+export type Ended = {
+  outcome: StoredOutcome;
+  observed: Observed;
+  /** Content that is not stored yet; null: nothing, or stored before. */
+  fresh: { output: StoredAnswer["output"]; artifacts: StoredArtifact[] } | null;
+};
+
+/** Puts files into the store and names them; the rows that list them are written with the answer. */
+export async function keepFiles(
+  job: Pick<JobRow, "retention_requirement">,
+  files: OutputFile[],
+  now: Date,
+): Promise<StoredArtifact[]> {
+  const expires_at = contentExpiry(job.retention_requirement, now);
+  return Promise.all(
+    files.map(async (file) => {
+      const { sha256, byteLength } = await artifactStore().put(file.bytes);
+      return {
+        artifact_id: newId("artifact"),
+        media_type: file.mediaType,
+        sha256,
+        byte_length: byteLength,
+        filename: file.filename,
+        kind: file.kind,
+        label: file.label ?? null,
+        variant_index: file.variantIndex ?? null,
+        expires_at,
+      };
+    }),
+  );
+}
+
+/** The typed output as stored text; a capability that yields files lists them in it. */
+export function toOutput(
+  job: Pick<JobRow, "id" | "retention_requirement">,
+  typedOutput: unknown,
+  artifacts: StoredArtifact[],
+  now: Date,
+): NonNullable<StoredAnswer["output"]> {
+  const listed = artifacts.map((artifact) => ({
+    artifactId: artifact.artifact_id,
+    downloadPath: `/v1/jobs/${job.id}/artifacts/${artifact.artifact_id}`,
+    mediaType: artifact.media_type,
+    ...(artifact.variant_index === null ? {} : { variantIndex: artifact.variant_index }),
+  }));
+  const whole = listed.length > 0 ? { ...(typedOutput as object), artifacts: listed } : typedOutput;
+  const content = canonicalText(whole as Json); // parsed by the capability's output schema
+  return {
+    id: newId("payload"),
+    content,
+    sha256: sha256Hex(content),
+    byte_length: Buffer.byteLength(content),
+    expires_at: contentExpiry(job.retention_requirement, now),
+  };
+}
+
+export function storedEvents(artifacts: StoredArtifact[]): NewEvent[] {
+  return artifacts.map((artifact) => ({
+    type: "job.artifact_stored",
+    payload: {
+      artifactId: artifact.artifact_id,
+      mediaType: artifact.media_type,
+      sha256: artifact.sha256,
+      byteLength: artifact.byte_length,
+      variantIndex: artifact.variant_index,
+    },
+  }));
+}
+
+/** How the money of an end is settled: what the provider's work cost, what is charged, and the hold's last state. */
+export function settle(estimate: Estimate, settlement: Settlement, costMicros: Micros | null) {
+  const held = estimate.maximumMicros;
+  switch (settlement) {
+    case "cost": {
+      const cost = costMicros ?? 0;
+      return {
+        costMicros: cost,
+        chargedMicros: cost + serviceFee(cost, estimate.serviceFeeBps),
+        hold: "settled" as const,
+      };
+    }
+    case "hold":
+      return { costMicros: null, chargedMicros: held, hold: "settled" as const };
+    case "released":
+      return { costMicros: 0, chargedMicros: 0, hold: "released" as const };
+    case "ambiguous":
+      return { costMicros: null, chargedMicros: null, hold: "ambiguous" as const };
+  }
+}
+
+const toAttemptUpdate = (attemptId: string, ended: Ended, now: Date): StoredAnswer["attempt"] => ({
+  id: attemptId,
+  submission: ended.observed.submission,
+  provider_request_id: ended.observed.providerRequestId,
+  provider_model: ended.observed.providerModel,
+  answer: ended.outcome,
+  usage: ended.observed.usage,
+  http_status: ended.observed.httpStatus,
+  error_code: ended.outcome.code,
+  error_message: ended.outcome.message,
+  cost_micros: ended.observed.costMicros,
+  answered_at: ended.observed.submission === "attempted" ? now : null,
+  ended_at: now,
+});
+
+/** What the answer statement stores: outcome, content and the artifacts' events. */
+export function toAnswer(attemptId: string, ended: Ended, now: Date): StoredAnswer & { events: NewEvent[] } {
+  return {
+    attempt: toAttemptUpdate(attemptId, ended, now),
+    output: ended.fresh?.output ?? null,
+    artifacts: ended.fresh?.artifacts ?? [],
+    events: storedEvents(ended.fresh?.artifacts ?? []),
+  };
+}
+
+export type Conclusion = {
+  job: JobRow;
+  inputHash: string;
+  outputHash: string | null;
+  engine: string | null;
+  attempt: AttemptRow | null;
+  artifacts: ArtifactRow[];
+  ended: Ended;
+  /** From which statuses, and under which fence (null: no lease is needed). */
+  from: Finish["from"];
+  fence: number | null;
+  canceled: boolean;
+  now: Date;
+};
+
+/**
+ * Ends an execution: status, receipt, hold, ledger and events in one statement. False: another end came first.
+ * `ended.fresh` is stored by the same statement.
+ */
+export async function conclude(conclusion: Conclusion): Promise<boolean> {
+  const { job, attempt, ended, now } = conclusion;
+  const { outcome, observed } = ended;
+  const isTest = job.provider === SANDBOX;
+  const isPaid = job.pricing.maximumMicros > 0;
+  const to = conclusion.canceled ? "canceled" : outcome.outcome;
+  const money = settle(job.pricing, outcome.settlement, observed.costMicros);
+  const freshArtifacts: ArtifactRow[] = (ended.fresh?.artifacts ?? []).map((artifact) => ({
+    ...artifact,
+    slice_cell_id: null,
+    slot_status: null,
+  }));
+  const artifacts = [...conclusion.artifacts, ...freshArtifacts];
+  const error = outcome.code
+    ? { code: outcome.code, message: outcome.message ?? outcome.code }
+    : conclusion.canceled
+      ? { code: "Cancelled", message: "The job was canceled." }
+      : null;
+  const receipt = composeReceipt({
+    jobId: job.id,
+    capabilityKey: job.capability_key,
+    status: to,
+    principalId: job.principal_id,
+    principalKind: job.principal_kind,
+    organizationId: job.organization_id,
+    projectId: job.project_id,
+    productId: job.product_id,
+    environment: job.environment,
+    externalRef: job.external_ref,
+    tags: job.tags,
+    metadata: job.metadata,
+    correlationId: job.correlation_id,
+    taskKind: job.task_kind,
+    dataClassification: job.data_classification,
+    retentionRequirement: job.retention_requirement,
+    mode: job.mode,
+    requestHash: job.request_hash,
+    inputHash: conclusion.inputHash,
+    outputHash: ended.fresh?.output?.sha256 ?? conclusion.outputHash,
+    provider: job.provider || null,
+    model: job.model || null,
+    engine: conclusion.engine,
+    estimate: job.pricing,
+    quoteId: job.quote_id,
+    createdAt: job.created_at,
+    startedAt: job.started_at,
+    completedAt: now,
+    artifacts: artifacts.map((row) => toArtifactRef(job.id, row, null)),
+    attempt: attempt && {
+      attemptId: attempt.id,
+      number: attempt.number,
+      submission: observed.submission,
+      providerRequestId: observed.providerRequestId,
+      providerModel: observed.providerModel,
+      httpStatus: observed.httpStatus,
+      capacityRejections: attempt.capacity_rejections,
+      submissionBegunAt: attempt.submission_begun_at,
+      answeredAt: attempt.answered_at ?? (observed.submission === "attempted" ? now : null),
+    },
+    usage: observed.usage,
+    error,
+    costMicros: isPaid ? money.costMicros : 0,
+    chargedMicros: isPaid ? money.chargedMicros : 0,
+    holdState: isPaid ? money.hold : null,
+    isTest,
+  });
+  const succeeded =
+    to === "succeeded" ? artifacts.filter((artifact) => artifact.variant_index !== null).length : 0;
+  const charged = money.chargedMicros ?? 0;
+  failpoint("before-receipt");
+  return finish({
+    jobId: job.id,
+    fence: conclusion.fence,
+    from: conclusion.from,
+    to,
+    now,
+    error_code: error?.code ?? null,
+    error,
+    actual_micros: isPaid ? money.costMicros : 0,
+    completed_variants: succeeded,
+    failed_variants: to === "succeeded" ? Math.max(0, (job.requested_variants ?? 0) - succeeded) : 0,
+    receipt,
+    hold: { state: money.hold, settled_micros: money.hold === "settled" ? charged : null },
+    transaction_id: newId("transaction"),
+    postings:
+      isPaid && money.hold === "settled" && charged > 0
+        ? [
+            { account: `customer:${job.organization_id}`, amount_micros: -charged, kind: "charge" },
+            {
+              account: `provider:${job.provider}`,
+              amount_micros: charged - feeOf(job.pricing, money.costMicros),
+              kind: "upstream",
+            },
+            { account: "service_fee", amount_micros: feeOf(job.pricing, money.costMicros), kind: "fee" },
+          ].filter((posting) => posting.amount_micros !== 0)
+        : [],
+    is_test: isTest,
+    attempt: ended.fresh && attempt ? toAttemptUpdate(attempt.id, ended, now) : null,
+    output: ended.fresh?.output ?? null,
+    artifacts: ended.fresh?.artifacts ?? [],
+    events: [
+      ...storedEvents(ended.fresh?.artifacts ?? []),
+      to === "succeeded"
+        ? { type: "job.succeeded", payload: { artifactCount: artifacts.length } }
+        : to === "failed"
+          ? { type: "job.failed", payload: { code: error?.code ?? "failed" } }
+          : { type: "job.canceled", payload: {} },
+      { type: "job.receipt_sealed", payload: { receiptId: receipt.id, receiptHash: receipt.hash } },
+    ],
+  });
+}
+
+const feeOf = (estimate: Estimate, costMicros: Micros | null) =>
+  costMicros === null
+    ? estimate.maximumMicros - estimate.maximumUpstreamMicros
+    : serviceFee(costMicros, estimate.serviceFeeBps);
+
+/** An end without any provider answer: never submitted, too late, canceled, or lost. */
+export function endedWithout(
+  outcome: Omit<StoredOutcome, "outcome" | "finishReason">,
+  submission: Observed["submission"],
+): Ended {
+  return {
+    outcome: { outcome: "failed", finishReason: null, ...outcome },
+    observed: {
+      submission,
+      providerRequestId: null,
+      providerModel: null,
+      httpStatus: null,
+      usage: null,
+      costMicros: null,
+    },
+    fresh: { output: null, artifacts: [] },
+  };
+}
+
+/** An end read back from an attempt that stored its answer before. */
+export function endedBefore(attempt: AttemptRow): Ended {
+  if (!attempt.answer) throw new Error("the attempt has no stored answer");
+  return {
+    outcome: attempt.answer,
+    observed: {
+      submission: attempt.submission,
+      providerRequestId: attempt.provider_request_id,
+      providerModel: attempt.provider_model,
+      httpStatus: attempt.http_status,
+      usage: attempt.usage,
+      costMicros: attempt.cost_micros,
+    },
+    fresh: null,
+  };
+}

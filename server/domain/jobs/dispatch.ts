@@ -1,0 +1,40 @@
+import { sendEvents } from "@/inngest/client";
+import { pool } from "@/server/db";
+import { log } from "@/server/log";
+
+type Wake = { id: string; projectId: string; dispatchNumber: number };
+
+/** Tells the durable engine of a job, best effort: the row stays the truth and the sweeper sends what was lost. */
+export function wake(job: Wake): void {
+  send([job]).catch((cause) =>
+    log.warn({ err: cause, jobId: job.id }, "a wake was not sent; the sweeper will"),
+  );
+}
+
+function send(jobs: Wake[]): Promise<void> {
+  return sendEvents(
+    jobs.map((job) => ({
+      // A resend carries a new number, so that no engine takes it for a duplicate.
+      id: `job:${job.id}:${job.dispatchNumber}`,
+      name: "job/admitted" as const,
+      data: { jobId: job.id, projectId: job.projectId },
+    })),
+  );
+}
+
+/** Sends again what is due: never sent, or sent and not claimed. The wait doubles up to fifteen minutes. */
+export async function resendDue(now: Date): Promise<number> {
+  const { rows } = await pool.query<Wake>(
+    `WITH due AS (
+       SELECT id FROM job WHERE dispatch_state = 'pending' AND dispatch_after <= $1
+       ORDER BY dispatch_after LIMIT 500 FOR UPDATE SKIP LOCKED
+     )
+     UPDATE job SET dispatch_number = dispatch_number + 1,
+       dispatch_after = $1::timestamptz + least(900, 10 * 2 ^ least(dispatch_number, 10)) * interval '1 second'
+     FROM due WHERE job.id = due.id
+     RETURNING job.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
+    [now],
+  );
+  if (rows.length > 0) await send(rows);
+  return rows.length;
+}

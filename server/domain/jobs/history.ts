@@ -1,0 +1,111 @@
+import { z } from "zod";
+import type { JobPage, ListProjectJobs } from "@/server/contract/jobs";
+import { prisma, withTenant } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { ValidationFault } from "@/server/errors";
+import { idSchema } from "@/server/ids";
+import { toListItem } from "./rows";
+
+const Cursor = idSchema("job");
+
+function readCursor(cursor: string | undefined): string | undefined {
+  if (cursor === undefined) return undefined;
+  const parsed = z.safeParse(Cursor, cursor);
+  if (!parsed.success)
+    throw new ValidationFault([
+      { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+    ]);
+  return parsed.data;
+}
+
+const listed = {
+  id: true,
+  status: true,
+  capabilityKey: true,
+  createdAt: true,
+  completedAt: true,
+  artifactCount: true,
+  errorCode: true,
+  selectedArtifactId: true,
+  receiptId: true,
+} as const;
+type Listed = {
+  id: string;
+  status: string;
+  capabilityKey: string;
+  createdAt: Date;
+  completedAt: Date | null;
+  artifactCount: number;
+  errorCode: string | null;
+  selectedArtifactId: string | null;
+  receiptId: string | null;
+};
+
+function toPage(rows: Listed[], limit: number): JobPage {
+  const page = rows.slice(0, limit);
+  return {
+    items: page.map((row) =>
+      toListItem({
+        id: row.id,
+        status: row.status as Parameters<typeof toListItem>[0]["status"], // a check constraint holds the column to the enum
+        capability_key: row.capabilityKey,
+        created_at: row.createdAt,
+        completed_at: row.completedAt,
+        artifact_count: row.artifactCount,
+        error_code: row.errorCode,
+        selected_artifact_id: row.selectedArtifactId,
+        receipt_id: row.receiptId,
+      }),
+    ),
+    nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
+  };
+}
+
+/** The jobs of a project, newest first, by keyset: ids sort by time. Lines never carry prompts or error messages. */
+export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
+  const project = await access.projectById(ctx, projectId, "jobs:read");
+  const cursor = readCursor(query.cursor);
+  const rows = await withTenant(project.id, (tx) =>
+    tx.job.findMany({
+      where: {
+        projectId: project.id,
+        ...(cursor ? { id: { lt: cursor } } : {}),
+        ...(query.status ? { status: query.status } : {}),
+        ...(query.capabilityKey ? { capabilityKey: query.capabilityKey } : {}),
+        ...(query.tag ? { tags: { has: query.tag } } : {}),
+        ...(query.outcome === "failed" ? { status: "failed" } : {}),
+        ...(query.outcome === "reusable" ? { status: "succeeded", artifactCount: { gt: 0 } } : {}),
+        ...(query.selected === undefined
+          ? {}
+          : { selectedArtifactId: query.selected ? { not: null } : null }),
+        ...(query.status && query.outcome ? { AND: [{ status: query.status }] } : {}),
+      },
+      select: listed,
+      orderBy: { id: "desc" },
+      take: query.limit + 1,
+    }),
+  );
+  return toPage(rows, query.limit);
+}
+
+/** The jobs the caller submitted itself, newest first. */
+export async function mine(
+  ctx: Ctx,
+  query: { limit: number; cursor?: string | undefined },
+): Promise<JobPage> {
+  const scope = access.scopeOf(ctx, "jobs:read");
+  const cursor = readCursor(query.cursor);
+  const rows = await prisma.job.findMany({
+    where: {
+      principalId: ctx.principal.id,
+      ...(scope.organizationIds ? { organizationId: { in: scope.organizationIds } } : {}),
+      ...(scope.projectId ? { projectId: scope.projectId } : {}),
+      ...(cursor ? { id: { lt: cursor } } : {}),
+    },
+    select: listed,
+    orderBy: { id: "desc" },
+    take: query.limit + 1,
+  });
+  return toPage(rows, query.limit);
+}

@@ -1,0 +1,11 @@
+export { submit } from "./admit";
+export { cancel } from "./cancel";
+export { events } from "./events";
+export { get } from "./get";
+export { history, mine } from "./history";
+export { invoke } from "./invoke";
+export { releaseAllLeases } from "./leases";
+export { artifact, receipt, request, result } from "./reads";
+export { run } from "./run";
+export { selectVariant } from "./select-variant";
+export { startSweeper, sweep } from "./sweep";

@@ -1,0 +1,355 @@
+import { type Capability, CapabilityFault } from "@/server/capabilities/define";
+import type { RawEnvelope } from "@/server/contract/envelope";
+import type { InvocationResult } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/jobs";
+import { submitCall } from "@/server/domain/attempts";
+import { getCapability } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { toFault } from "@/server/domain/quotes";
+import { Fault, fail, isErrorCode } from "@/server/errors";
+import { failpoint } from "@/server/failpoint";
+import { receiptIdOf } from "@/server/ids";
+import { microsToUsd } from "@/server/money";
+import { commit, type Prepared, prepare } from "./admit";
+import { conclude, type Ended, endedWithout, keepFiles, toOutput } from "./conclude";
+import { holdLease } from "./leases";
+import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
+import type { Admission } from "./transitions";
+import { inputHashOf, readJob } from "./work";
+
+/** A job row as its admission made it: spares reading back what was just written. */
+export function toRow(admission: Admission): JobRow {
+  const {
+    payload_id: _p,
+    payload_content: _c,
+    hold_id: _h,
+    attempt_id: _a,
+    events: _e,
+    ...columns
+  } = admission;
+  return {
+    ...columns,
+    actual_micros: null,
+    completed_at: null,
+    completed_variants: 0,
+    failed_variants: 0,
+    selected_artifact_id: null,
+    artifact_count: 0,
+    progress: null,
+    error_code: null,
+    error: null,
+    receipt_id: null,
+    metadata: admission.metadata as JobRow["metadata"], // an object by its schema
+    warnings: admission.warnings as JobRow["warnings"], // written from this very type
+    pricing: admission.pricing as unknown as JobRow["pricing"], // written from this very type
+    billing_mode: admission.billing_mode as JobRow["billing_mode"], // likewise
+  };
+}
+
+function freshAttempt(admission: Admission): AttemptRow | null {
+  if (!admission.attempt_id || !admission.started_at) return null;
+  return {
+    id: admission.attempt_id,
+    number: 1,
+    submission: "ambiguous",
+    provider_request_id: null,
+    provider_model: null,
+    handle: null,
+    answer: null,
+    usage: null,
+    http_status: null,
+    error_code: null,
+    error_message: null,
+    capacity_rejections: 0,
+    cost_micros: null,
+    started_at: admission.started_at,
+    submission_begun_at: admission.started_at,
+    answered_at: null,
+  };
+}
+
+/**
+ * Runs a capability and answers when it has ended: admission is committed before the first byte can leave, the receipt
+ * before the answer. A failure is an error with the execution's id; its record stays readable. The same key and request
+ * answer with the first execution, waiting for it when it is still running.
+ */
+export async function invoke(
+  ctx: Ctx,
+  capabilityKey: string,
+  raw: RawEnvelope,
+  idempotencyHeader?: string,
+): Promise<InvocationResult> {
+  const capability = getCapability(capabilityKey);
+  const prepared = await prepare(ctx, "invoke", capability, raw, idempotencyHeader);
+  const { jobId, replayed } = await commit(prepared.admission);
+  if (replayed) return replay(jobId, prepared.admission.execution_seconds);
+  failpoint("after-admission");
+  const job = toRow(prepared.admission);
+  const ended = await execute(ctx, capability, prepared, job);
+  return toResult(job, ended, prepared.plan.warnings);
+}
+
+async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job: JobRow): Promise<Ended> {
+  const { plan, admission } = prepared;
+  const attempt = freshAttempt(admission);
+  const lease = holdLease(job.id, 1, job.execution_seconds * 1000);
+  try {
+    const ended =
+      plan.route && plan.call && attempt
+        ? await callProvider(ctx, prepared, job, attempt, lease.signal)
+        : await runHere(ctx, capability, prepared, job, lease.signal);
+    const conclusion = {
+      job,
+      inputHash: inputHashOf(plan.input),
+      outputHash: null,
+      engine: "local" in capability.execute ? capability.execute.engine : null,
+      attempt,
+      artifacts: [],
+      ended,
+      fence: 1,
+      now: ctx.now(),
+    };
+    const done =
+      (await conclude({ ...conclusion, from: ["running"], canceled: false })) ||
+      (await conclude({ ...conclusion, from: ["canceling"], canceled: true }));
+    if (!done) {
+      fail("TRANSPORT_AMBIGUOUS", "This execution was ended by another process before its answer came.", {
+        executionId: job.id,
+        receiptId: receiptIdOf(job.id),
+      });
+    }
+    return ended;
+  } finally {
+    lease.release();
+  }
+}
+
+const CAPACITY_WAIT_MS = 250;
+
+async function callProvider(
+  ctx: Ctx,
+  prepared: Prepared,
+  job: JobRow,
+  attempt: AttemptRow,
+  signal: AbortSignal,
+): Promise<Ended> {
+  const { plan } = prepared;
+  const work = {
+    capability: plan.capability,
+    input: plan.input,
+    route: plan.route!,
+    call: plan.call!,
+    estimate: plan.estimate,
+    attemptId: attempt.id,
+    signal,
+  };
+  failpoint("after-submission-begun");
+  for (;;) {
+    const outcome = await submitCall(work);
+    switch (outcome.state) {
+      case "succeeded": {
+        failpoint("after-answer");
+        const now = ctx.now();
+        const artifacts = await keepFiles(job, outcome.files, now);
+        return {
+          outcome: {
+            outcome: "succeeded",
+            code: null,
+            message: null,
+            settlement: outcome.observed.costMicros === null ? "hold" : "cost",
+            finishReason: outcome.finishReason,
+          },
+          observed: outcome.observed,
+          fresh: { output: toOutput(job, outcome.typedOutput, artifacts, now), artifacts },
+        };
+      }
+      case "failed":
+        return {
+          outcome: {
+            outcome: "failed",
+            code: outcome.code,
+            message: outcome.message,
+            settlement: outcome.settlement,
+            finishReason: null,
+          },
+          observed: outcome.observed,
+          fresh: { output: null, artifacts: [] },
+        };
+      case "refused_for_now": {
+        const waitMs = Math.max(
+          outcome.retryAfterMs ?? 0,
+          CAPACITY_WAIT_MS * 2 ** attempt.capacity_rejections,
+        );
+        const deadline = job.created_at.getTime() + job.execution_seconds * 1000;
+        if (outcome.reason === "unreachable" || ctx.now().getTime() + waitMs > deadline) {
+          return endedWithout(
+            { code: "ProviderUnavailable", message: outcome.message, settlement: "released" },
+            outcome.reason === "capacity" ? "attempted" : "not_attempted",
+          );
+        }
+        attempt.capacity_rejections++;
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        continue;
+      }
+      case "aborted": {
+        const sent = outcome.submission !== "not_attempted";
+        if (outcome.why === "deadline") {
+          const message = `The provider had not answered after ${job.execution_seconds} seconds; use a durable job for longer work.`;
+          return endedWithout(
+            { code: "ExecutionTimeout", message, settlement: sent ? "hold" : "released" },
+            sent ? "attempted" : "not_attempted",
+          );
+        }
+        const message = "The wait for the provider was given up after the request had left.";
+        return endedWithout(
+          { code: "TRANSPORT_AMBIGUOUS", message, settlement: sent ? "ambiguous" : "released" },
+          sent ? "ambiguous" : "not_attempted",
+        );
+      }
+      case "pending":
+        return endedWithout(
+          {
+            code: "TRANSPORT_AMBIGUOUS",
+            message: "The provider took the work and answers later; use a durable job for this model.",
+            settlement: "ambiguous",
+          },
+          "ambiguous",
+        );
+    }
+  }
+}
+
+async function runHere(
+  ctx: Ctx,
+  capability: Capability,
+  prepared: Prepared,
+  job: JobRow,
+  signal: AbortSignal,
+): Promise<Ended> {
+  const execution = capability.execute;
+  if (!("local" in execution)) throw new Error(`${capability.key} does not run here`);
+  try {
+    const { typedOutput, files } = await execution.run(prepared.plan.input as never, signal); // parsed by this capability's own schema
+    const now = ctx.now();
+    const artifacts = await keepFiles(job, files, now);
+    return {
+      ...endedWithout({ code: null, message: null, settlement: "released" }, "not_attempted"),
+      outcome: {
+        outcome: "succeeded",
+        code: null,
+        message: null,
+        settlement: "released",
+        finishReason: null,
+      },
+      fresh: { output: toOutput(job, typedOutput, artifacts, now), artifacts },
+    };
+  } catch (cause) {
+    if (!(cause instanceof CapabilityFault))
+      ctx.log.error({ err: cause, jobId: job.id }, "a local capability broke");
+    const fault =
+      cause instanceof CapabilityFault
+        ? toFault(cause)
+        : new Fault("InternalFailure", "The capability broke; the record has the id.", {});
+    return endedWithout(
+      { code: fault.code, message: fault.message, settlement: "released" },
+      "not_attempted",
+    );
+  }
+}
+
+/** Success as the wire's InvocationResult; a failure as an error that names the record. */
+function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]): InvocationResult {
+  const { outcome, observed } = ended;
+  const receiptId = receiptIdOf(job.id);
+  if (outcome.outcome === "failed") throw toInvocationFault(job.id, outcome.code, outcome.message);
+  const cost = observed.costMicros === null ? 0 : microsToUsd(observed.costMicros);
+  return {
+    executionId: job.id,
+    status: "succeeded",
+    resolvedProvider: job.provider || null,
+    resolvedModel: job.model || null,
+    externalRef: job.external_ref,
+    tags: job.tags,
+    metadata: job.metadata,
+    typedOutput: ended.fresh?.output ? JSON.parse(ended.fresh.output.content) : null,
+    outputPayloadRef: ended.fresh?.output?.id ?? null,
+    generatedArtifacts: ended.fresh?.artifacts.map((artifact) => artifact.artifact_id) ?? [],
+    usage: {
+      inputTokens: observed.usage?.inputTokens ?? null,
+      outputTokens: observed.usage?.outputTokens ?? null,
+      estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
+      actualCost: cost,
+      currency: "USD",
+    },
+    actualCost: cost,
+    terminationReason: outcome.finishReason ?? "completed",
+    receiptId,
+    errorCode: null,
+    dispatchStatus: "completed",
+    warnings: JSON.parse(JSON.stringify(warnings)),
+  };
+}
+
+function toInvocationFault(jobId: string, code: string | null, message: string | null): Fault {
+  const known = code && isErrorCode(code) ? code : "InternalFailure";
+  return new Fault(known, message ?? "The execution failed.", {
+    executionId: jobId,
+    receiptId: receiptIdOf(jobId),
+  });
+}
+
+const REPLAY_POLL_MS = 100;
+
+/** Answers with the first execution of this key; waits while it runs, at most its own execution limit. */
+async function replay(jobId: string, executionSeconds: number): Promise<InvocationResult> {
+  const end = Date.now() + (executionSeconds + 60) * 1000;
+  for (;;) {
+    const job = await readJob(jobId);
+    if (!job) fail("NotFound", "There is no such execution.");
+    if (TERMINAL.includes(job.status)) return fromRows(job);
+    if (Date.now() > end)
+      fail("TRANSPORT_AMBIGUOUS", "The first execution of this key is still running.", {
+        executionId: jobId,
+        receiptId: receiptIdOf(jobId),
+      });
+    await new Promise((resolve) => setTimeout(resolve, REPLAY_POLL_MS));
+  }
+}
+
+async function fromRows(job: JobRow): Promise<InvocationResult> {
+  const [attempt, payloads] = await Promise.all([attemptOf(job), payloadsOf(job)]);
+  if (job.status !== "succeeded") {
+    throw toInvocationFault(job.id, job.error_code ?? "Cancelled", job.error?.message ?? null);
+  }
+  const output = payloads.find((payload) => payload.kind === "output");
+  const base: Ended = endedWithout(
+    { code: null, message: null, settlement: "released" },
+    attempt?.submission ?? "not_attempted",
+  );
+  const result = toResult(
+    job,
+    {
+      ...base,
+      outcome: {
+        outcome: "succeeded",
+        code: null,
+        message: null,
+        settlement: "released",
+        finishReason: attempt?.answer?.finishReason ?? null,
+      },
+      observed: { ...base.observed, usage: attempt?.usage ?? null, costMicros: job.actual_micros },
+    },
+    job.warnings,
+  );
+  const typedOutput = parseContent(output);
+  const listed =
+    typedOutput && typeof typedOutput === "object" && "artifacts" in typedOutput ? typedOutput.artifacts : [];
+  const generatedArtifacts = Array.isArray(listed)
+    ? listed.flatMap((each) =>
+        each && typeof each === "object" && "artifactId" in each && typeof each.artifactId === "string"
+          ? [each.artifactId]
+          : [],
+      )
+    : [];
+  return { ...result, typedOutput, outputPayloadRef: output?.id ?? null, generatedArtifacts };
+}

@@ -1,0 +1,66 @@
+import type { JobResult, Receipt } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/jobs";
+import { pool } from "@/server/db";
+import { artifactStore } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import type { Json } from "@/server/step";
+import { get } from "./get";
+import { type ArtifactRow, artifactsOf, findJob, parseContent, payloadsOf } from "./rows";
+
+/** The canonical submitted request; PayloadUnavailable-like absence reads as a null input with its hash kept. */
+export async function request(ctx: Ctx, jobId: string): Promise<Record<string, Json>> {
+  const job = await findJob(ctx, jobId);
+  const payload = (await payloadsOf(job)).find((each) => each.kind === "request");
+  const snapshot = parseContent(payload);
+  return {
+    jobId: job.id,
+    capabilityKey: job.capability_key,
+    idempotencyKey: job.idempotency_key,
+    requestHash: job.request_hash,
+    sha256: payload?.sha256 ?? null,
+    contentState: snapshot === null ? "pruned" : "available",
+    request: snapshot,
+  };
+}
+
+/** Typed output and payload identity; artifacts with it. Empty until the job has ended. */
+export async function result(ctx: Ctx, jobId: string): Promise<JobResult> {
+  const job = await get(ctx, jobId);
+  const row = await findJob(ctx, jobId);
+  const output = (await payloadsOf(row)).find((each) => each.kind === "output");
+  return {
+    jobId: job.jobId,
+    status: job.status,
+    typedOutput: job.typedOutput,
+    outputPayloadRef: output?.id ?? null,
+    payloadState: output ? (output.content === null ? "pruned" : "available") : null,
+    artifacts: job.artifacts,
+    error: job.error,
+  };
+}
+
+/** The sealed receipt. JobNotFinished while the job has none yet. */
+export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
+  const job = await findJob(ctx, jobId);
+  if (!TERMINAL.includes(job.status)) {
+    fail("JobNotFinished", "The receipt is sealed when the job has ended.", { status: job.status });
+  }
+  const { rows } = await pool.query<{ body: string; hash: string }>(
+    "SELECT body, hash FROM receipt WHERE job_id = $1 AND project_id = $2",
+    [job.id, job.project_id],
+  );
+  const sealed = rows[0];
+  if (!sealed) throw new Error(`job ${job.id} has ended without a receipt`);
+  const body = JSON.parse(sealed.body);
+  return { ...body, provenance: { ...body.provenance, receiptHash: sealed.hash } };
+}
+
+/** One artifact of a job, ready to be streamed. NotFound for another job's artifact as for none. */
+export async function artifact(ctx: Ctx, jobId: string, artifactId: string): Promise<ArtifactRow> {
+  const job = await findJob(ctx, jobId);
+  const found = (await artifactsOf(job)).find((each) => each.artifact_id === artifactId);
+  if (!found) fail("NotFound", "There is no such artifact of this job.");
+  if (!(await artifactStore().stat(found.sha256))) fail("Gone", "The content of this artifact was removed.");
+  return found;
+}

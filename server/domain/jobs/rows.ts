@@ -1,0 +1,316 @@
+import type { Job, JobArtifactRef, JobError, JobListItem, JobStatus } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/jobs";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { type Estimate, pricingOf } from "@/server/domain/quotes";
+import { ERRORS, fail, isErrorCode } from "@/server/errors";
+import { microsToUsd } from "@/server/money";
+import type { Json } from "@/server/step";
+
+/** A job as the database has it. */
+export type JobRow = {
+  id: string;
+  project_id: string;
+  organization_id: string;
+  environment: string;
+  product_id: string;
+  principal_id: string;
+  principal_kind: string;
+  operation: "jobs" | "invoke";
+  mode: string;
+  capability_key: string;
+  status: JobStatus;
+  idempotency_key: string;
+  request_hash: string;
+  external_ref: string | null;
+  tags: string[];
+  metadata: Record<string, Json>;
+  correlation_id: string | null;
+  task_kind: string | null;
+  data_classification: string;
+  retention_requirement: string;
+  billing_mode: "byok" | "managed";
+  provider: string;
+  model: string;
+  quote_id: string | null;
+  pricing: Estimate;
+  actual_micros: number | null;
+  queue_deadline_at: Date;
+  execution_seconds: number;
+  created_at: Date;
+  started_at: Date | null;
+  completed_at: Date | null;
+  fence: number;
+  lease_until: Date | null;
+  last_event: number;
+  requested_variants: number | null;
+  completed_variants: number;
+  failed_variants: number;
+  selected_artifact_id: string | null;
+  artifact_count: number;
+  progress: Job["progress"];
+  warnings: Record<string, Json>[];
+  error_code: string | null;
+  error: { code: string; message: string } | null;
+  receipt_id: string | null;
+};
+
+export type AttemptRow = {
+  id: string;
+  number: number;
+  submission: "not_attempted" | "ambiguous" | "attempted";
+  provider_request_id: string | null;
+  provider_model: string | null;
+  handle: Json;
+  answer: StoredOutcome | null;
+  usage: Record<string, number> | null;
+  http_status: number | null;
+  error_code: string | null;
+  error_message: string | null;
+  capacity_rejections: number;
+  cost_micros: number | null;
+  started_at: Date;
+  submission_begun_at: Date | null;
+  answered_at: Date | null;
+};
+
+/** What an attempt keeps of its outcome, so that another process can end the job from the rows alone. */
+export type StoredOutcome = {
+  outcome: "succeeded" | "failed";
+  code: string | null;
+  message: string | null;
+  settlement: "cost" | "hold" | "released" | "ambiguous";
+  finishReason: string | null;
+};
+
+export type ArtifactRow = {
+  artifact_id: string;
+  kind: string;
+  label: string | null;
+  variant_index: number | null;
+  slice_cell_id: string | null;
+  slot_status: string | null;
+  media_type: string;
+  sha256: string;
+  byte_length: number;
+  filename: string | null;
+};
+
+export type PayloadRow = { id: string; kind: "request" | "output"; content: string | null; sha256: string };
+
+/**
+ * The job of this id, where the caller may see it: the only read by id. Somebody else's job and none at all are the
+ * same NotFound.
+ */
+export async function findJob(ctx: Ctx, jobId: string): Promise<JobRow> {
+  const scope = access.scopeOf(ctx, "jobs:read");
+  const { rows } = await pool.query<JobRow>(
+    `SELECT * FROM job WHERE id = $1
+       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
+    [jobId, scope.organizationIds, scope.projectId],
+  );
+  return rows[0] ?? fail("NotFound", "There is no such job.");
+}
+
+export async function attemptOf(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow | null> {
+  const { rows } = await pool.query<AttemptRow>(
+    "SELECT * FROM attempt WHERE job_id = $1 AND project_id = $2 ORDER BY number DESC LIMIT 1",
+    [job.id, job.project_id],
+  );
+  return rows[0] ?? null;
+}
+
+export async function artifactsOf(job: Pick<JobRow, "id" | "project_id">): Promise<ArtifactRow[]> {
+  const { rows } = await pool.query<ArtifactRow>(
+    `SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename
+     FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
+     WHERE job_artifact.job_id = $1 AND job_artifact.project_id = $2 ORDER BY position`,
+    [job.id, job.project_id],
+  );
+  return rows;
+}
+
+export async function payloadsOf(job: Pick<JobRow, "id" | "project_id">): Promise<PayloadRow[]> {
+  const { rows } = await pool.query<PayloadRow>(
+    "SELECT id, kind, content, sha256 FROM payload WHERE job_id = $1 AND project_id = $2",
+    [job.id, job.project_id],
+  );
+  return rows;
+}
+
+export function toArtifactRef(
+  jobId: string,
+  row: ArtifactRow,
+  selectedArtifactId: string | null,
+): JobArtifactRef {
+  return {
+    artifactId: row.artifact_id,
+    mediaType: row.media_type,
+    kind: row.kind,
+    downloadPath: `/v1/jobs/${jobId}/artifacts/${row.artifact_id}`,
+    sha256: row.sha256,
+    byteLength: row.byte_length,
+    label: row.label,
+    filename: row.filename,
+    variantIndex: row.variant_index,
+    sliceCellId: row.slice_cell_id,
+    slotStatus: row.slot_status,
+    ...(row.variant_index === null ? {} : { selected: row.artifact_id === selectedArtifactId }),
+  };
+}
+
+export const parseContent = (payload: PayloadRow | undefined): Json =>
+  payload?.content ? JSON.parse(payload.content) : null;
+
+const SHEET_KINDS = ["composite-sheet", "contact-preview", "sheet", "contact-sheet"];
+
+/** The artifact a client should open first. Source: wire-details 2f, 'primaryArtifactId order'. */
+function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
+  if (job.selected_artifact_id) return job.selected_artifact_id;
+  if ((job.requested_variants ?? 1) > 1) return null;
+  const sheets = artifacts.filter((artifact) => SHEET_KINDS.includes(artifact.kind));
+  if (sheets.length === 1) return sheets[0]!.artifact_id;
+  if (artifacts.filter((artifact) => artifact.slice_cell_id).length > 1) return null;
+  return artifacts.length === 1 ? artifacts[0]!.artifact_id : null;
+}
+
+function toError(job: JobRow): JobError | null {
+  if (!job.error_code) return null;
+  const row = isErrorCode(job.error_code) ? ERRORS[job.error_code] : undefined;
+  const message = job.error?.message;
+  return {
+    code: job.error_code,
+    message: message && message !== job.error_code ? message : `The job ended with ${job.error_code}.`,
+    retryable: row?.retryable ?? false,
+    terminal: row && "terminal" in row ? row.terminal : true,
+    resolution: isNewKeySafe(job, null) ? "Nothing ran and nothing was charged: a new key is safe." : null,
+  };
+}
+
+/** Codes of definite refusals: the provider said no, or nothing was sent. */
+const DEFINITE = new Set(["ProviderRejected", "ProviderUnavailable", "QueueTimeout"]);
+
+/** Nothing ran and nothing was charged: never submitted, or definitely refused. */
+export function isNewKeySafe(
+  job: Pick<JobRow, "status" | "error_code">,
+  attempt: Pick<AttemptRow, "submission"> | null,
+): boolean {
+  if (job.status === "failed")
+    return DEFINITE.has(job.error_code ?? "") || attempt?.submission === "not_attempted";
+  if (job.status === "canceled") return attempt === null || attempt.submission === "not_attempted";
+  return false;
+}
+
+function hintsOf(job: JobRow, now: Date): Pick<Job, "nextAction" | "pollAfterSeconds"> {
+  switch (job.status) {
+    case "succeeded":
+      return { nextAction: "download_artifacts", pollAfterSeconds: null };
+    case "awaiting_approval":
+      return { nextAction: "present_approval", pollAfterSeconds: null };
+    case "needs_attention":
+      return { nextAction: "inspect_error", pollAfterSeconds: null };
+    case "canceled":
+      return { nextAction: "stop", pollAfterSeconds: null };
+    case "failed": {
+      const next =
+        job.error_code && isErrorCode(job.error_code) ? ERRORS[job.error_code].next : "inspect_error";
+      const known = next === "retry_new" || next === "stop" ? next : "inspect_error";
+      return { nextAction: known, pollAfterSeconds: null };
+    }
+    default:
+      return {
+        nextAction: "poll",
+        pollAfterSeconds: now.getTime() - job.created_at.getTime() < 10_000 ? 1 : 4,
+      };
+  }
+}
+
+export type JobParts = { attempt: AttemptRow | null; artifacts: ArtifactRow[]; payloads: PayloadRow[] };
+
+/** The wire's Job: hints are derived here, never stored. */
+export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
+  const snapshot = parseContent(parts.payloads.find((payload) => payload.kind === "request"));
+  const typedOutput = parseContent(parts.payloads.find((payload) => payload.kind === "output"));
+  const isTerminal = TERMINAL.includes(job.status);
+  return {
+    jobId: job.id,
+    capabilityKey: job.capability_key,
+    capability: job.capability_key,
+    status: job.status,
+    projectId: job.project_id,
+    productId: job.product_id,
+    environment: job.environment,
+    externalRef: job.external_ref,
+    tags: job.tags,
+    metadata: job.metadata,
+    correlationId: job.correlation_id,
+    taskKind: job.task_kind,
+    idempotencyKey: job.idempotency_key,
+    createdAt: job.created_at.toISOString(),
+    startedAt: job.started_at?.toISOString() ?? null,
+    completedAt: job.completed_at?.toISOString() ?? null,
+    estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
+    actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
+    currency: "USD",
+    pricing: isTerminal ? pricingOf(job.pricing, job.quote_id, null, null) : null,
+    artifacts: parts.artifacts.map((row) => toArtifactRef(job.id, row, job.selected_artifact_id)),
+    variantSet:
+      job.requested_variants === null
+        ? null
+        : {
+            schemaVersion: "service.variant-set.v1",
+            requestedCount: job.requested_variants,
+            completedCount: job.completed_variants,
+            failedCount: job.failed_variants,
+            selectedArtifactId: job.selected_artifact_id,
+          },
+    selectedArtifactId: job.selected_artifact_id,
+    primaryArtifactId: primaryOf(job, parts.artifacts),
+    receiptId: job.receipt_id,
+    typedOutput,
+    outputs: typedOutput,
+    warnings: job.warnings,
+    error: toError(job),
+    progress: job.progress,
+    diagnostics: {
+      backendKind: job.provider ? "provider" : "local",
+      backendState: parts.attempt?.submission ?? "not_attempted",
+      backendId: job.provider ? `${job.provider}/${job.model}` : job.capability_key,
+    },
+    requestSnapshot:
+      typeof snapshot === "object" && snapshot !== null && !Array.isArray(snapshot) ? snapshot : null,
+    ...hintsOf(job, now),
+    retry: { sameKey: !isTerminal, newKeySafe: isNewKeySafe(job, parts.attempt) },
+    approval: null,
+  };
+}
+
+/** A line of the history: never prompt text, snapshots or error messages. */
+export function toListItem(
+  row: Pick<
+    JobRow,
+    | "id"
+    | "status"
+    | "capability_key"
+    | "created_at"
+    | "completed_at"
+    | "artifact_count"
+    | "error_code"
+    | "selected_artifact_id"
+    | "receipt_id"
+  >,
+): JobListItem {
+  return {
+    jobId: row.id,
+    status: row.status,
+    capabilityKey: row.capability_key,
+    capability: row.capability_key,
+    createdAt: row.created_at.toISOString(),
+    completedAt: row.completed_at?.toISOString() ?? null,
+    artifactCount: row.artifact_count,
+    errorCode: row.error_code,
+    selectedArtifactId: row.selected_artifact_id,
+    receiptId: row.receipt_id,
+  };
+}

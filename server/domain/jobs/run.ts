@@ -1,0 +1,361 @@
+import { pool } from "@/server/db";
+import { type CallOutcome, LOST, pollCall, submitCall } from "@/server/domain/attempts";
+import type { Ctx } from "@/server/domain/ctx";
+import { failpoint } from "@/server/failpoint";
+import { newId } from "@/server/ids";
+import { log } from "@/server/log";
+import type { Json, Step } from "@/server/step";
+import { conclude, type Ended, endedBefore, endedWithout, keepFiles, toAnswer, toOutput } from "./conclude";
+import { holdLease, LEASE_MS, type Lease, leaseOwner } from "./leases";
+import { type AttemptRow, artifactsOf, attemptOf, payloadsOf } from "./rows";
+import { beginSubmission, claim, storeAnswer, transition } from "./transitions";
+import { inputHashOf, type LoadedWork, loadWork, readJob } from "./work";
+
+/** What is stored between steps: ids and states. */
+type Started = { attemptId: string; fence: number };
+type StepResult =
+  | { state: "ended" }
+  | { state: "again"; afterMs: number }
+  | { state: "pending"; afterMs: number };
+
+/** A capacity refusal or a closed door is tried again inside this time from the job's start. */
+const ADMISSION_DEADLINE_MS = 120_000;
+const STORE_TRIES = 3;
+
+/**
+ * The flow of a durable job. The rows decide at every step, so a repeated step or a second run of the same job
+ * changes nothing, and a request that may have left is never sent again.
+ */
+export async function run(ctx: Ctx, jobId: string, step: Step): Promise<void> {
+  const started = await step.run("start", () => start(ctx, jobId));
+  if (!started) return;
+  for (let turn = 1; ; turn++) {
+    const result: StepResult = await step.run(`attempt-${turn}`, () => attempt(ctx, jobId, started));
+    if (result.state === "ended") return;
+    await step.sleep(`wait-${turn}`, result.afterMs);
+  }
+}
+
+/** Takes the job, or null where there is nothing to do: another's, ended, canceled, or too late. */
+export async function start(ctx: Ctx, jobId: string): Promise<Started | null> {
+  const claimed = await claim({
+    jobId,
+    owner: leaseOwner,
+    attemptId: newId("attempt"),
+    leaseMs: LEASE_MS,
+    now: ctx.now(),
+  });
+  if (!claimed) return null;
+  failpoint("after-claim");
+  return { attemptId: claimed.attempt_id, fence: claimed.fence };
+}
+
+/** One turn of a claimed job: submit what was not submitted, ask again for what is pending, or end what was answered. */
+export async function attempt(ctx: Ctx, jobId: string, started: Started): Promise<StepResult> {
+  const job = await readJob(jobId);
+  if (!job || job.fence !== started.fence || (job.status !== "running" && job.status !== "canceling"))
+    return { state: "ended" };
+  const remainingMs =
+    (job.started_at ?? job.created_at).getTime() + job.execution_seconds * 1000 - ctx.now().getTime();
+  const lease = holdLease(jobId, started.fence, Math.max(0, remainingMs));
+  try {
+    const work = await loadWork(jobId);
+    const row = await attemptOf(job);
+    if (!row) throw new Error(`job ${jobId} is claimed and has no attempt`);
+    if (!work)
+      return await endWithout(
+        ctx,
+        jobId,
+        row,
+        lease,
+        "InternalFailure",
+        "The request of this job can no longer be read.",
+      );
+    if (row.answer) return await end(ctx, work, row, lease, endedBefore(row));
+    if (job.status === "canceling") return await cancelNow(ctx, work, row, lease);
+
+    if (row.handle !== null) {
+      return await settle(
+        ctx,
+        work,
+        row,
+        lease,
+        await pollCall({ ...work, ...callOf(work, row, lease) }, row.handle),
+      );
+    }
+    if (row.submission === "ambiguous") {
+      return await end(
+        ctx,
+        work,
+        row,
+        lease,
+        endedWithout({ code: "TRANSPORT_AMBIGUOUS", message: LOST, settlement: "ambiguous" }, "ambiguous"),
+      );
+    }
+    const begun = await beginSubmission({ jobId, fence: started.fence, attemptId: row.id, now: ctx.now() });
+    if (!begun) return { state: "ended" };
+    failpoint("after-submission-begun");
+    const outcome = await submitCall({ ...work, ...callOf(work, row, lease) });
+    return await settle(
+      ctx,
+      work,
+      { ...row, submission: "ambiguous", submission_begun_at: ctx.now() },
+      lease,
+      outcome,
+    );
+  } finally {
+    lease.release();
+  }
+}
+
+const callOf = (work: LoadedWork, row: AttemptRow, lease: Lease) => ({
+  estimate: work.job.pricing,
+  attemptId: row.id,
+  signal: lease.signal,
+});
+
+async function settle(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+  outcome: CallOutcome,
+): Promise<StepResult> {
+  switch (outcome.state) {
+    case "succeeded":
+      return keepAndEnd(ctx, work, row, lease, outcome);
+    case "failed":
+      return end(ctx, work, row, lease, toFailure(outcome));
+    case "pending":
+      await keepHandle(row, lease, outcome.handle);
+      return { state: "pending", afterMs: outcome.pollAfterMs };
+    case "refused_for_now": {
+      const waited = ctx.now().getTime() - row.started_at.getTime();
+      const rejections = row.capacity_rejections + (outcome.reason === "capacity" ? 1 : 0);
+      const backoff = Math.min(500 * 2 ** rejections, 10_000);
+      const afterMs = Math.max(outcome.retryAfterMs ?? 0, backoff);
+      const isCapacity = outcome.reason === "capacity";
+      if (waited + afterMs > ADMISSION_DEADLINE_MS) {
+        const refused: AttemptRow = { ...row, capacity_rejections: rejections };
+        return end(
+          ctx,
+          work,
+          refused,
+          lease,
+          endedWithout(
+            { code: "ProviderUnavailable", message: outcome.message, settlement: "released" },
+            isCapacity ? "attempted" : "not_attempted",
+          ),
+        );
+      }
+      const kept = await backToNotAttempted(row, lease, rejections);
+      return kept ? { state: "again", afterMs } : { state: "ended" };
+    }
+    case "aborted":
+      return afterAbort(ctx, work, row, lease, outcome);
+  }
+}
+
+function toFailure(outcome: Extract<CallOutcome, { state: "failed" }>): Ended {
+  return {
+    outcome: {
+      outcome: "failed",
+      code: outcome.code,
+      message: outcome.message,
+      settlement: outcome.settlement,
+      finishReason: null,
+    },
+    observed: outcome.observed,
+    fresh: { output: null, artifacts: [] },
+  };
+}
+
+/** The provider has answered: content first, then the answer's row, then the end. Paid work is never thrown away. */
+async function keepAndEnd(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+  outcome: Extract<CallOutcome, { state: "succeeded" }>,
+): Promise<StepResult> {
+  const settlement = outcome.observed.costMicros === null ? "hold" : "cost";
+  for (let tried = 1; ; tried++) {
+    try {
+      const now = ctx.now();
+      const artifacts = await keepFiles(work.job, outcome.files, now);
+      const ended: Ended = {
+        outcome: {
+          outcome: "succeeded",
+          code: null,
+          message: null,
+          settlement,
+          finishReason: outcome.finishReason,
+        },
+        observed: outcome.observed,
+        fresh: { output: toOutput(work.job, outcome.typedOutput, artifacts, now), artifacts },
+      };
+      const stored = await storeAnswer({
+        jobId: work.job.id,
+        fence: lease.fence,
+        now,
+        ...toAnswer(row.id, ended, now),
+      });
+      if (!stored) return { state: "ended" };
+      break;
+    } catch (cause) {
+      log.error({ err: cause, jobId: work.job.id, tried }, "the answer of a provider could not be stored");
+      if (tried < STORE_TRIES) continue;
+      await transition({
+        jobId: work.job.id,
+        fence: lease.fence,
+        from: ["running"],
+        to: "needs_attention",
+        now: ctx.now(),
+        event: { type: "job.needs_attention", payload: { reason: "output_not_stored" } },
+      });
+      return { state: "ended" };
+    }
+  }
+  failpoint("after-answer");
+  const answered = await attemptOf(work.job);
+  if (!answered) throw new Error("the attempt that was just answered is not there");
+  return end(ctx, work, answered, lease, endedBefore(answered));
+}
+
+async function end(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+  ended: Ended,
+): Promise<StepResult> {
+  const stored = ended.fresh === null;
+  const [artifacts, payloads] = stored
+    ? await Promise.all([artifactsOf(work.job), payloadsOf(work.job)])
+    : [[], []];
+  const conclusion = {
+    job: work.job,
+    inputHash: work.inputHash,
+    outputHash: payloads.find((payload) => payload.kind === "output")?.sha256 ?? null,
+    engine: null,
+    attempt: row,
+    artifacts,
+    ended,
+    fence: lease.fence,
+    now: ctx.now(),
+  };
+  const done = await conclude({ ...conclusion, from: ["running"], canceled: false });
+  // A cancel that came meanwhile has the last word; the cost stays.
+  if (!done) await conclude({ ...conclusion, from: ["canceling"], canceled: true });
+  return { state: "ended" };
+}
+
+/** A cancel, the deadline, a lost lease or a shutdown ended the wait. */
+async function afterAbort(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+  outcome: Extract<CallOutcome, { state: "aborted" }>,
+): Promise<StepResult> {
+  if (outcome.why === "lease_lost") return { state: "ended" };
+  const sent = outcome.submission !== "not_attempted";
+  if (outcome.why === "canceled")
+    return cancelNow(ctx, work, { ...row, submission: sent ? "ambiguous" : "not_attempted" }, lease);
+  if (outcome.why === "deadline") {
+    const message = `The provider had not answered after ${work.job.execution_seconds} seconds.`;
+    const ended = endedWithout(
+      { code: "ExecutionTimeout", message, settlement: sent ? "hold" : "released" },
+      sent ? "attempted" : "not_attempted",
+    );
+    return end(ctx, work, row, lease, ended);
+  }
+  // Shutdown: what was never sent goes back to the queue; what may have run is left to its lease and ends as ambiguous.
+  if (sent)
+    return end(
+      ctx,
+      work,
+      row,
+      lease,
+      endedWithout({ code: "TRANSPORT_AMBIGUOUS", message: LOST, settlement: "ambiguous" }, "ambiguous"),
+    );
+  await requeue(ctx, work.job.id, lease.fence);
+  return { state: "ended" };
+}
+
+async function cancelNow(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease): Promise<StepResult> {
+  const lost = row.submission === "ambiguous";
+  const settlement = lost ? "ambiguous" : "released";
+  const ended = endedWithout({ code: null, message: null, settlement }, row.submission);
+  await conclude({
+    job: work.job,
+    inputHash: work.inputHash,
+    outputHash: null,
+    engine: null,
+    attempt: row,
+    artifacts: [],
+    ended,
+    from: ["canceling"],
+    fence: lease.fence,
+    canceled: true,
+    now: ctx.now(),
+  });
+  return { state: "ended" };
+}
+
+async function endWithout(
+  ctx: Ctx,
+  jobId: string,
+  row: AttemptRow,
+  lease: Lease,
+  code: "InternalFailure",
+  message: string,
+): Promise<StepResult> {
+  const job = await readJob(jobId);
+  if (!job) return { state: "ended" };
+  const sent = row.submission === "ambiguous";
+  await conclude({
+    job,
+    inputHash: inputHashOf(null),
+    outputHash: null,
+    engine: null,
+    attempt: row,
+    artifacts: [],
+    ended: endedWithout({ code, message, settlement: sent ? "ambiguous" : "released" }, row.submission),
+    from: ["running"],
+    fence: lease.fence,
+    canceled: false,
+    now: ctx.now(),
+  });
+  return { state: "ended" };
+}
+
+/** Nothing ran: the job goes back to the queue under the same attempt number. */
+export function requeue(ctx: Ctx, jobId: string, fence: number): Promise<boolean> {
+  return transition({
+    jobId,
+    fence,
+    from: ["running"],
+    to: "queued",
+    now: ctx.now(),
+    event: { type: "job.queued", payload: { reason: "lease_lost" } },
+  });
+}
+
+/** A definite refusal: the attempt may be submitted again. Written under the lease's fence. */
+async function backToNotAttempted(row: AttemptRow, lease: Lease, rejections: number): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `UPDATE attempt SET submission = 'not_attempted', capacity_rejections = $3 FROM job
+     WHERE attempt.id = $1 AND job.id = attempt.job_id AND job.fence = $2 AND job.status IN ('running', 'canceling')`,
+    [row.id, lease.fence, rejections],
+  );
+  return rowCount === 1;
+}
+
+async function keepHandle(row: AttemptRow, lease: Lease, handle: Json): Promise<void> {
+  await pool.query(
+    `UPDATE attempt SET handle = $3, submission = 'attempted' FROM job
+     WHERE attempt.id = $1 AND job.id = attempt.job_id AND job.fence = $2 AND job.status IN ('running', 'canceling')`,
+    [row.id, lease.fence, JSON.stringify(handle)],
+  );
+}

@@ -1,0 +1,31 @@
+import type { Job } from "@/server/contract/jobs";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { get } from "./get";
+import { artifactsOf, findJob } from "./rows";
+
+/** Names the variant to keep; the choice may change any time and is told as an event. */
+export async function selectVariant(ctx: Ctx, jobId: string, choice: { artifactId: string }): Promise<Job> {
+  const job = await findJob(ctx, jobId);
+  await access.projectById(ctx, job.project_id, "jobs:write");
+  if (job.status !== "succeeded")
+    fail("JobNotFinished", "A variant can be selected when the job has succeeded.", { status: job.status });
+  const variants = (await artifactsOf(job)).filter((artifact) => artifact.variant_index !== null);
+  if (!variants.some((variant) => variant.artifact_id === choice.artifactId)) {
+    throw new ValidationFault([
+      { loc: ["body", "artifactId"], msg: "This is not a variant of the job.", type: "value_error" },
+    ]);
+  }
+  await pool.query(
+    `WITH chosen AS (
+       UPDATE job SET selected_artifact_id = $2, last_event = last_event + 1
+       WHERE id = $1 AND project_id = $4 AND selected_artifact_id IS DISTINCT FROM $2 RETURNING id, project_id, last_event
+     )
+     INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+     SELECT project_id, id, last_event, 'job.variant_selected', jsonb_build_object('artifactId', $2::text), $3 FROM chosen`,
+    [job.id, choice.artifactId, ctx.now(), job.project_id],
+  );
+  return get(ctx, jobId);
+}

@@ -1,0 +1,131 @@
+import { pool } from "@/server/db";
+import { LOST } from "@/server/domain/attempts";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import { log } from "@/server/log";
+import { conclude, endedWithout } from "./conclude";
+import { resendDue } from "./dispatch";
+import { type AttemptRow, attemptOf, type JobRow } from "./rows";
+import { requeue } from "./run";
+import { inputHashOf, loadWork } from "./work";
+
+const MOST = 200;
+
+/**
+ * One pass over what nobody else will move: wakes that were lost, queue deadlines that passed, leases that ended.
+ * Safe to run in every process at once: each move is conditional on the state it found.
+ */
+export async function sweep(ctx: Ctx): Promise<void> {
+  const now = ctx.now();
+  await expireQueued(ctx, now);
+  await reapLeases(ctx, now);
+  await resendDue(now);
+}
+
+async function expireQueued(ctx: Ctx, now: Date): Promise<void> {
+  const { rows } = await pool.query<JobRow>(
+    "SELECT * FROM job WHERE status = 'queued' AND queue_deadline_at <= $1 ORDER BY queue_deadline_at LIMIT $2",
+    [now, MOST],
+  );
+  for (const job of rows) {
+    await endFor(ctx, job, null, "failed", {
+      code: "QueueTimeout",
+      message: "The job was not started before its queue deadline.",
+      settlement: "released",
+    });
+  }
+}
+
+/**
+ * A lease that ended: nothing submitted goes back to the queue; a stored handle or answer lets another worker go on;
+ * a submission without either ends as ambiguous, and is never sent again.
+ */
+async function reapLeases(ctx: Ctx, now: Date): Promise<void> {
+  const { rows } = await pool.query<JobRow>(
+    "SELECT * FROM job WHERE status IN ('running', 'canceling') AND lease_until < $1 ORDER BY lease_until LIMIT $2",
+    [now, MOST],
+  );
+  for (const job of rows) {
+    const attempt = await attemptOf(job);
+    if (job.status === "canceling") {
+      const lost = attempt !== null && attempt.submission !== "not_attempted";
+      await endFor(ctx, job, attempt, "canceled", {
+        code: null,
+        message: null,
+        settlement: lost ? "ambiguous" : "released",
+      });
+    } else if (attempt && (attempt.answer !== null || attempt.handle !== null)) {
+      await dispatchAgain(job.id, job.fence, now);
+    } else if (attempt && attempt.submission !== "not_attempted") {
+      await endFor(ctx, job, attempt, "failed", {
+        code: "TRANSPORT_AMBIGUOUS",
+        message: LOST,
+        settlement: "ambiguous",
+      });
+    } else if (job.operation === "invoke") {
+      await endFor(ctx, job, attempt, "failed", {
+        code: "InternalFailure",
+        message: "The process that ran this was stopped.",
+        settlement: "released",
+      });
+    } else {
+      await requeue(ctx, job.id, job.fence);
+    }
+  }
+}
+
+/** Marks a running job whose lease is gone to be woken again; the claim then takes it over. */
+async function dispatchAgain(jobId: string, fence: number, now: Date): Promise<void> {
+  await pool.query(
+    `UPDATE job SET dispatch_state = 'pending', dispatch_after = $3
+     WHERE id = $1 AND fence = $2 AND status = 'running' AND lease_until < $3 AND dispatch_state = 'none'`,
+    [jobId, fence, now],
+  );
+}
+
+async function endFor(
+  ctx: Ctx,
+  job: JobRow,
+  attempt: AttemptRow | null,
+  to: "failed" | "canceled",
+  outcome: Parameters<typeof endedWithout>[0],
+): Promise<void> {
+  const work = await loadWork(job.id);
+  await conclude({
+    job,
+    inputHash: work?.inputHash ?? inputHashOf(null),
+    outputHash: null,
+    engine: null,
+    attempt,
+    artifacts: [],
+    ended: endedWithout(outcome, attempt?.submission ?? "not_attempted"),
+    from: [job.status],
+    fence: job.fence,
+    canceled: to === "canceled",
+    now: ctx.now(),
+  });
+}
+
+const EVERY_MS = 2_000;
+
+/** Sweeps every two seconds until stopped; for every process that stays up. */
+export function startSweeper(): { stop(): Promise<void> } {
+  let running: Promise<void> = Promise.resolve();
+  let isStopped = false;
+  const pass = () =>
+    sweep(systemCtx("sweeper"))
+      .catch((cause) => log.error({ err: cause }, "the sweep failed; the next one tries again"))
+      .then(() => {
+        if (!isStopped) timer = setTimeout(next, EVERY_MS);
+      });
+  const next = () => {
+    running = pass();
+  };
+  let timer = setTimeout(next, EVERY_MS);
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

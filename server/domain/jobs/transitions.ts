@@ -1,0 +1,422 @@
+import { batched } from "@/server/batch";
+import type { JobStatus } from "@/server/contract/jobs";
+import { pool } from "@/server/db";
+import type { Micros } from "@/server/money";
+import type { Json } from "@/server/step";
+
+/**
+ * The table of moves. Anything else is refused; a terminal status has no row.
+ * Every statement of this file that writes a status takes its condition from here.
+ */
+export const MOVES: Record<JobStatus, readonly JobStatus[]> = {
+  queued: ["running", "failed", "canceled"],
+  awaiting_approval: ["queued", "canceled"],
+  running: ["succeeded", "failed", "queued", "awaiting_approval", "needs_attention", "canceling"],
+  canceling: ["canceled"],
+  needs_attention: ["running", "succeeded", "failed", "canceled"],
+  succeeded: [],
+  failed: [],
+  canceled: [],
+};
+
+/** The statuses from which this one may be reached. */
+export function sourcesOf(to: JobStatus): JobStatus[] {
+  return (Object.keys(MOVES) as JobStatus[]).filter((from) => MOVES[from].includes(to)); // the keys of a Record<JobStatus, …>
+}
+
+/** One batch may hold the same job twice; its row moved once, so only the first asker is told so. */
+function takeOnce<T>(results: Map<string, T>, id: string): T | undefined {
+  const result = results.get(id);
+  results.delete(id);
+  return result;
+}
+
+export type NewEvent = { type: string; payload: Record<string, Json> };
+
+/** Everything admission writes, in one statement: key, job, request, hold, attempt (of a synchronous run) and events. */
+export type Admission = {
+  id: string;
+  project_id: string;
+  organization_id: string;
+  environment: string;
+  product_id: string;
+  principal_id: string;
+  principal_kind: string;
+  operation: "jobs" | "invoke";
+  mode: string;
+  capability_key: string;
+  status: "queued" | "running";
+  idempotency_key: string;
+  request_hash: string;
+  external_ref: string | null;
+  tags: string[];
+  metadata: Json;
+  correlation_id: string | null;
+  task_kind: string | null;
+  data_classification: string;
+  retention_requirement: string;
+  billing_mode: string;
+  provider: string;
+  model: string;
+  quote_id: string | null;
+  pricing_version: string;
+  pricing: Json;
+  estimated_micros: Micros;
+  maximum_micros: Micros;
+  queue_seconds: number;
+  queue_deadline_at: Date;
+  execution_seconds: number;
+  created_at: Date;
+  started_at: Date | null;
+  fence: number;
+  lease_owner: string | null;
+  lease_until: Date | null;
+  dispatch_state: "pending" | "none";
+  dispatch_after: Date;
+  last_event: number;
+  requested_variants: number | null;
+  warnings: Json;
+  payload_id: string;
+  payload_content: string;
+  payload_sha256: string;
+  payload_bytes: number;
+  payload_expires_at: Date | null;
+  hold_id: string | null;
+  attempt_id: string | null;
+  attempt_submission: "not_attempted" | "ambiguous" | null;
+  events: NewEvent[];
+};
+
+const ADMIT = `
+WITH input AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::json) AS x(
+    id text, project_id text, organization_id text, environment text, product_id text, principal_id text,
+    principal_kind text, operation text, mode text, capability_key text, status text, idempotency_key text,
+    request_hash text, external_ref text, tags text[], metadata jsonb, correlation_id text, task_kind text,
+    data_classification text, retention_requirement text, billing_mode text, provider text, model text, quote_id text,
+    pricing_version text, pricing jsonb, estimated_micros bigint, maximum_micros bigint, queue_seconds int,
+    queue_deadline_at timestamptz, execution_seconds int, created_at timestamptz, started_at timestamptz, fence int,
+    lease_owner text, lease_until timestamptz, dispatch_state text, dispatch_after timestamptz, last_event int,
+    requested_variants int, warnings jsonb, payload_id text, payload_content text, payload_sha256 text,
+    payload_bytes int, payload_expires_at timestamptz, hold_id text, attempt_id text, attempt_submission text,
+    events jsonb)
+), admitted AS (
+  INSERT INTO job (id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
+    mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
+    data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
+    estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, started_at, fence,
+    lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings)
+  SELECT id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
+    mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
+    data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
+    estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, started_at, fence,
+    lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings
+  FROM input
+  ON CONFLICT (project_id, operation, idempotency_key) DO NOTHING
+  RETURNING id
+), mine AS (
+  SELECT input.* FROM input JOIN admitted USING (id)
+), request AS (
+  INSERT INTO payload (id, project_id, job_id, kind, content, sha256, byte_length, created_at, expires_at)
+  SELECT payload_id, project_id, id, 'request', payload_content, payload_sha256, payload_bytes, created_at, payload_expires_at FROM mine
+), held AS (
+  INSERT INTO hold (id, organization_id, project_id, execution_id, amount_micros, state, created_at)
+  SELECT hold_id, organization_id, project_id, id, maximum_micros, 'open', created_at FROM mine WHERE hold_id IS NOT NULL
+), tried AS (
+  INSERT INTO attempt (id, project_id, job_id, number, fence, submission, provider, model, started_at, submission_begun_at)
+  SELECT attempt_id, project_id, id, 1, fence, attempt_submission, provider, model, started_at,
+    CASE WHEN attempt_submission = 'ambiguous' THEN started_at END
+  FROM mine WHERE attempt_id IS NOT NULL
+), told AS (
+  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  SELECT project_id, mine.id, event.position, event.value->>'type', event.value->'payload', created_at
+  FROM mine, jsonb_array_elements(events) WITH ORDINALITY AS event(value, position)
+)
+SELECT id FROM admitted`;
+
+/** Admits; false where the key was already taken (nothing was written then). Concurrent calls share statements. */
+export const insertAdmitted = batched<Admission, boolean>(async (items) => {
+  const { rows } = await pool.query<{ id: string }>({
+    name: "admit",
+    text: ADMIT,
+    values: [JSON.stringify(items)],
+  });
+  const admitted = new Set(rows.map((row) => row.id));
+  return items.map((item) => admitted.has(item.id));
+});
+
+export type Claim = { jobId: string; owner: string; attemptId: string; leaseMs: number; now: Date };
+export type Claimed = {
+  id: string;
+  fence: number;
+  attempt_id: string;
+  submission: "not_attempted" | "ambiguous" | "attempted";
+  is_resumed: boolean;
+};
+
+const CLAIM = `
+WITH input AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, owner text, "attemptId" text, "leaseMs" int, now timestamptz)
+), claimed AS (
+  UPDATE job SET status = 'running', fence = fence + 1, lease_owner = input.owner,
+    lease_until = input.now + input."leaseMs" * interval '1 millisecond', dispatch_state = 'none',
+    started_at = coalesce(started_at, input.now), last_event = last_event + CASE WHEN status = 'queued' THEN 1 ELSE 0 END
+  FROM input
+  WHERE job.id = input."jobId" AND operation = 'jobs' AND (
+    (status = 'queued' AND queue_deadline_at > input.now)
+    OR (status = 'running' AND lease_until < input.now AND EXISTS (
+      SELECT FROM attempt WHERE attempt.job_id = job.id AND (handle IS NOT NULL OR answer IS NOT NULL))))
+  RETURNING job.id, job.project_id, job.fence, job.last_event, job.provider, job.model, input.now, input."attemptId",
+    (SELECT old.status FROM job old WHERE old.id = job.id) AS was
+), tried AS (
+  INSERT INTO attempt (id, project_id, job_id, number, fence, submission, provider, model, started_at)
+  SELECT "attemptId", project_id, id, 1, fence, 'not_attempted', provider, model, now FROM claimed
+  ON CONFLICT (job_id, number) DO UPDATE SET fence = excluded.fence
+  RETURNING job_id, id, submission
+), told AS (
+  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  SELECT project_id, id, last_event, 'job.started', jsonb_build_object('attempt', 1), now FROM claimed WHERE was = 'queued'
+)
+SELECT claimed.id, claimed.fence, tried.id AS attempt_id, tried.submission, was <> 'queued' AS is_resumed
+FROM claimed JOIN tried ON tried.job_id = claimed.id`;
+
+/**
+ * A worker takes a job: queued becomes running under a new lease and fence; a running one whose lease is gone is taken
+ * over where a provider handle or a stored answer lets it go on. Null: somebody else's, ended, or too late.
+ */
+export const claim = batched<Claim, Claimed | null>(async (items) => {
+  const { rows } = await pool.query<Claimed>({ name: "claim", text: CLAIM, values: [JSON.stringify(items)] });
+  const claimed = new Map(rows.map((row) => [row.id, row]));
+  return items.map((item) => takeOnce(claimed, item.jobId) ?? null);
+});
+
+export type Begin = { jobId: string; fence: number; attemptId: string; now: Date };
+
+const BEGIN = `
+WITH input AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, "attemptId" text, now timestamptz)
+), held AS (
+  UPDATE job SET last_event = last_event + 1 FROM input
+  WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status = 'running'
+    AND EXISTS (SELECT FROM attempt WHERE attempt.id = input."attemptId" AND attempt.submission = 'not_attempted')
+  RETURNING job.id, job.project_id, job.last_event, job.provider, job.model, input."attemptId", input.now
+), begun AS (
+  UPDATE attempt SET submission = 'ambiguous', submission_begun_at = held.now FROM held
+  WHERE attempt.id = held."attemptId"
+), told AS (
+  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  SELECT project_id, id, last_event, 'job.provider_submitted',
+    jsonb_build_object('provider', provider, 'model', model, 'attemptId', "attemptId"), now FROM held
+)
+SELECT "attemptId" FROM held`;
+
+/** Writes down that the request may leave, before it does. False: the attempt is not ours to submit (any more). */
+export const beginSubmission = batched<Begin, boolean>(async (items) => {
+  const { rows } = await pool.query<{ attemptId: string }>({
+    name: "begin",
+    text: BEGIN,
+    values: [JSON.stringify(items)],
+  });
+  const begun = new Map(rows.map((row) => [row.attemptId, true]));
+  return items.map((item) => takeOnce(begun, item.attemptId) ?? false);
+});
+
+export type StoredArtifact = {
+  artifact_id: string;
+  media_type: string;
+  sha256: string;
+  byte_length: number;
+  filename: string;
+  kind: string;
+  label: string | null;
+  variant_index: number | null;
+  expires_at: Date | null;
+};
+
+/** A stored answer: content in a prunable payload row and the artifact store, figures and names in the attempt. */
+export type StoredAnswer = {
+  attempt: {
+    id: string;
+    submission: "not_attempted" | "ambiguous" | "attempted";
+    provider_request_id: string | null;
+    provider_model: string | null;
+    answer: Json;
+    usage: Json;
+    http_status: number | null;
+    error_code: string | null;
+    error_message: string | null;
+    cost_micros: Micros | null;
+    answered_at: Date | null;
+    ended_at: Date | null;
+  } | null;
+  output: {
+    id: string;
+    content: string;
+    sha256: string;
+    byte_length: number;
+    expires_at: Date | null;
+  } | null;
+  artifacts: StoredArtifact[];
+};
+
+/** Common part of the statements that store an answer; `moved` holds the rows they may write to. */
+const STORE_ANSWER = `
+, answered AS (
+  UPDATE attempt SET submission = x.submission, provider_request_id = x.provider_request_id,
+    provider_model = x.provider_model, answer = coalesce(nullif(x.answer, 'null'::jsonb), attempt.answer), usage = x.usage, http_status = x.http_status,
+    error_code = x.error_code, error_message = x.error_message, cost_micros = x.cost_micros,
+    answered_at = x.answered_at, ended_at = x.ended_at
+  FROM moved, jsonb_to_record(moved.attempt) AS x(id text, submission text, provider_request_id text, provider_model text,
+    answer jsonb, usage jsonb, http_status int, error_code text, error_message text, cost_micros bigint,
+    answered_at timestamptz, ended_at timestamptz)
+  WHERE attempt.id = x.id
+), wrote AS (
+  INSERT INTO payload (id, project_id, job_id, kind, content, sha256, byte_length, created_at, expires_at)
+  SELECT x.id, moved.project_id, moved.id, 'output', x.content, x.sha256, x.byte_length, moved.now, x.expires_at
+  FROM moved, jsonb_to_record(moved.output) AS x(id text, content text, sha256 text, byte_length int, expires_at timestamptz)
+  WHERE moved.output <> 'null'::jsonb
+), kept AS (
+  INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, filename, created_at, expires_at)
+  SELECT x.artifact_id, moved.project_id, x.media_type, x.sha256, x.byte_length, x.filename, moved.now, x.expires_at
+  FROM moved, jsonb_to_recordset(moved.artifacts) AS x(artifact_id text, media_type text, sha256 text, byte_length bigint,
+    filename text, expires_at timestamptz)
+), listed AS (
+  INSERT INTO job_artifact (project_id, job_id, artifact_id, position, kind, label, variant_index)
+  SELECT moved.project_id, moved.id, x.value->>'artifact_id', x.position, x.value->>'kind', x.value->>'label', (x.value->>'variant_index')::int
+  FROM moved, jsonb_array_elements(moved.artifacts) WITH ORDINALITY AS x(value, position)
+), told AS (
+  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  SELECT moved.project_id, moved.id, moved.last_event - jsonb_array_length(moved.events) + event.position,
+    event.value->>'type', event.value->'payload', moved.now
+  FROM moved, jsonb_array_elements(moved.events) WITH ORDINALITY AS event(value, position)
+)`;
+
+export type Answer = StoredAnswer & { jobId: string; fence: number; now: Date; events: NewEvent[] };
+
+const ANSWER = `
+WITH input AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, now timestamptz, attempt jsonb, output jsonb,
+    artifacts jsonb, events jsonb)
+), moved AS (
+  UPDATE job SET last_event = last_event + jsonb_array_length(input.events),
+    artifact_count = artifact_count + jsonb_array_length(input.artifacts)
+  FROM input WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status IN ('running', 'canceling')
+  RETURNING job.id, job.project_id, job.last_event, input.*
+)${STORE_ANSWER}
+SELECT id FROM moved`;
+
+/** Stores what the provider said, before anything else is done with it. False: the lease is lost, nothing was written. */
+export const storeAnswer = batched<Answer, boolean>(async (items) => {
+  const { rows } = await pool.query<{ id: string }>({
+    name: "answer",
+    text: ANSWER,
+    values: [JSON.stringify(items)],
+  });
+  const stored = new Map(rows.map((row) => [row.id, true]));
+  return items.map((item) => takeOnce(stored, item.jobId) ?? false);
+});
+
+export type LedgerPosting = { account: string; amount_micros: Micros; kind: string };
+
+/** The end of an execution: status, receipt, hold, ledger and events, at once. */
+export type Finish = StoredAnswer & {
+  jobId: string;
+  /** Null: no lease is needed (queued, expired or canceled work). */
+  fence: number | null;
+  from: JobStatus[];
+  to: "succeeded" | "failed" | "canceled";
+  now: Date;
+  error_code: string | null;
+  error: Json;
+  actual_micros: Micros | null;
+  completed_variants: number;
+  failed_variants: number;
+  receipt: { id: string; body: string; hash: string };
+  hold: { state: "settled" | "released" | "ambiguous"; settled_micros: Micros | null };
+  transaction_id: string;
+  postings: LedgerPosting[];
+  is_test: boolean;
+  events: NewEvent[];
+};
+
+const FINISH = `
+WITH input AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, "from" jsonb, "to" text, now timestamptz,
+    error_code text, error jsonb, actual_micros bigint, completed_variants int, failed_variants int, receipt jsonb,
+    hold jsonb, transaction_id text, postings jsonb, is_test boolean, attempt jsonb, output jsonb, artifacts jsonb, events jsonb)
+), moved AS (
+  UPDATE job SET status = input."to", completed_at = input.now, error_code = input.error_code,
+    error = nullif(input.error, 'null'::jsonb), actual_micros = input.actual_micros,
+    completed_variants = input.completed_variants, failed_variants = input.failed_variants,
+    receipt_id = input.receipt->>'id', lease_owner = NULL, lease_until = NULL, dispatch_state = 'none',
+    started_at = job.started_at, last_event = last_event + jsonb_array_length(input.events),
+    artifact_count = artifact_count + jsonb_array_length(input.artifacts)
+  FROM input
+  WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND input."from" ? job.status
+  RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, input.*
+)${STORE_ANSWER}, sealed AS (
+  INSERT INTO receipt (id, project_id, job_id, body, hash, created_at)
+  SELECT receipt->>'id', project_id, id, receipt->>'body', receipt->>'hash', now FROM moved
+), resolved AS (
+  UPDATE hold SET state = moved.hold->>'state', settled_micros = (moved.hold->>'settled_micros')::bigint,
+    resolved_at = CASE WHEN moved.hold->>'state' <> 'ambiguous' THEN moved.now END
+  FROM moved WHERE hold.execution_id = moved.id AND hold.state = 'open'
+), posted AS (
+  INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, account, amount_micros, kind, pricing_version, is_test, created_at)
+  SELECT moved.transaction_id, organization_id, project_id, moved.id, x.account, x.amount_micros, x.kind, pricing_version, is_test, now
+  FROM moved, jsonb_to_recordset(postings) AS x(account text, amount_micros bigint, kind text)
+)
+SELECT id FROM moved`;
+
+/** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
+export const finish = batched<Finish, boolean>(async (items) => {
+  for (const item of items) {
+    if (!item.from.every((status) => MOVES[status].includes(item.to)))
+      throw new Error(`No move from ${item.from} to ${item.to}`);
+  }
+  const { rows } = await pool.query<{ id: string }>({
+    name: "finish",
+    text: FINISH,
+    values: [JSON.stringify(items)],
+  });
+  const moved = new Map(rows.map((row) => [row.id, true]));
+  return items.map((item) => takeOnce(moved, item.jobId) ?? false);
+});
+
+/** A move of one job that ends nothing: the status, and the event with it, where the condition still holds. */
+export async function transition(move: {
+  jobId: string;
+  to: Exclude<JobStatus, "succeeded" | "failed" | "canceled">;
+  from: JobStatus[];
+  fence?: number;
+  now: Date;
+  event: NewEvent;
+}): Promise<boolean> {
+  if (!move.from.every((status) => MOVES[status].includes(move.to)))
+    throw new Error(`No move from ${move.from} to ${move.to}`);
+  const { rowCount } = await pool.query(
+    `WITH moved AS (
+       UPDATE job SET status = $2, last_event = last_event + 1,
+         queue_deadline_at = CASE WHEN $2 = 'queued' THEN $4::timestamptz + queue_seconds * interval '1 second' ELSE queue_deadline_at END,
+         dispatch_state = CASE WHEN $2 = 'queued' THEN 'pending' ELSE dispatch_state END,
+         dispatch_number = dispatch_number + CASE WHEN $2 = 'queued' THEN 1 ELSE 0 END,
+         dispatch_after = CASE WHEN $2 = 'queued' THEN $4 ELSE dispatch_after END,
+         lease_owner = CASE WHEN $2 IN ('running', 'canceling') THEN lease_owner END,
+         lease_until = CASE WHEN $2 IN ('running', 'canceling') THEN lease_until END
+       WHERE id = $1 AND status = ANY($3) AND ($5::int IS NULL OR fence = $5)
+       RETURNING id, project_id, last_event
+     )
+     INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+     SELECT project_id, id, last_event, $6, $7::jsonb, $4 FROM moved`,
+    [
+      move.jobId,
+      move.to,
+      move.from,
+      move.now,
+      move.fence ?? null,
+      move.event.type,
+      JSON.stringify(move.event.payload),
+    ],
+  );
+  return rowCount === 1;
+}

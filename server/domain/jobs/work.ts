@@ -1,0 +1,76 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { Capability } from "@/server/capabilities/define";
+import { pool } from "@/server/db";
+import { getCapability, type Route, targetsOf } from "@/server/domain/catalog";
+import { ruled } from "@/server/domain/quotes";
+import type { ImageCall, TextCall } from "@/server/providers/define";
+import type { Json } from "@/server/step";
+import type { JobRow } from "./rows";
+
+/** A job with what its attempt needs, read back from the rows. */
+export type LoadedWork = {
+  job: JobRow;
+  capability: Capability;
+  input: unknown;
+  inputHash: string;
+  route: Pick<Route, "provider" | "model">;
+  call: TextCall | ImageCall;
+};
+
+type Snapshot = {
+  input: Record<string, Json>;
+  responseSchema?: Record<string, Json>;
+  toolSchemas?: Record<string, Json>[];
+  sampling?: {
+    temperature?: number | null;
+    reasoningIntent?: "omit" | "economy" | "balanced" | "deep" | "maximum" | null;
+  };
+};
+
+/** What was asked, as the receipt names it: the hash of the canonical input alone. */
+export const inputHashOf = (input: unknown) => sha256Hex(canonicalText(input as Json)); // inputs are parsed JSON
+
+/** The job row without any question of rights: the engine's own read. */
+export async function readJob(jobId: string): Promise<JobRow | null> {
+  const { rows } = await pool.query<JobRow>({
+    name: "read-job",
+    text: "SELECT * FROM job WHERE id = $1",
+    values: [jobId],
+  });
+  return rows[0] ?? null;
+}
+
+/** Reads a job's request back and makes the same call again; null where the content was pruned or the model is gone. */
+export async function loadWork(jobId: string): Promise<LoadedWork | null> {
+  const { rows } = await pool.query<JobRow & { content: string | null }>({
+    name: "load-work",
+    text: "SELECT job.*, payload.content FROM job LEFT JOIN payload ON payload.job_id = job.id AND payload.kind = 'request' WHERE job.id = $1",
+    values: [jobId],
+  });
+  const row = rows[0];
+  if (!row?.content) return null;
+  const { content, ...job } = row;
+  const snapshot: Snapshot = JSON.parse(content);
+  const capability = getCapability(job.capability_key);
+  const execution = capability.execute;
+  const route = targetsOf(capability).find(
+    ({ provider, model }) => provider.name === job.provider && model.id === job.model,
+  );
+  if ("local" in execution || !route) return null;
+  const input = capability.input.parse(snapshot.input);
+  const call = ruled(() =>
+    execution.call(
+      input as never, // parsed by this capability's own schema
+      {
+        ...(snapshot.responseSchema ? { responseSchema: snapshot.responseSchema } : {}),
+        ...(typeof snapshot.sampling?.temperature === "number"
+          ? { temperature: snapshot.sampling.temperature }
+          : {}),
+        ...(snapshot.sampling?.reasoningIntent ? { reasoningIntent: snapshot.sampling.reasoningIntent } : {}),
+        ...(snapshot.toolSchemas?.length ? { tools: snapshot.toolSchemas } : {}),
+      },
+      route.model,
+    ),
+  );
+  return { job, capability, input, inputHash: inputHashOf(snapshot.input), route, call };
+}

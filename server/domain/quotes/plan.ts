@@ -1,0 +1,276 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import { type Capability, CapabilityFault } from "@/server/capabilities/define";
+import type { ExecutionConstraints } from "@/server/contract/envelope";
+import { chooseRoute, PRICING_VERSION, type Route } from "@/server/domain/catalog";
+import { toIssues } from "@/server/domain/envelope";
+import { publicUrl } from "@/server/env";
+import { type ErrorCode, Fault, fail, isErrorCode, ValidationFault } from "@/server/errors";
+import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
+import type { ImageCall, ModelFacts, TextCall } from "@/server/providers/define";
+import type { Json } from "@/server/step";
+import { type Estimate, estimate, FREE } from "./estimate";
+
+/** The parts of an envelope that route or price. */
+export type Wanted = {
+  input: Record<string, Json>;
+  execution: {
+    billingMode?: "byok" | "managed" | null | undefined;
+    executionConstraints: ExecutionConstraints;
+  };
+  sampling?:
+    | { temperature?: number | null | undefined; reasoningIntent?: ReasoningIntent | null | undefined }
+    | null
+    | undefined;
+  responseSchema?: Record<string, Json> | null | undefined;
+  toolSchemas?: Record<string, Json>[] | null | undefined;
+  pin?: { target: string } | null | undefined;
+  budget?:
+    | { enforcement?: string | null | undefined; maximumEstimatedCost?: number | null | undefined }
+    | null
+    | undefined;
+};
+type ReasoningIntent = "omit" | "economy" | "balanced" | "deep" | "maximum";
+
+export type ExecutionPlan = {
+  capability: Capability;
+  /** Parsed by the capability's schema: defaults filled in. */
+  input: unknown;
+  /** Null: runs here. */
+  route: Route | null;
+  call: TextCall | ImageCall | null;
+  estimate: Estimate;
+  /** SHA-256 of everything that prices or routes: what a quote is sealed to. */
+  sealHash: string;
+  warnings: Record<string, Json>[];
+};
+
+/**
+ * Reads a request against the catalog: input parsed and measured, a route chosen, the call made, its price bounded
+ * and held against the caller's own ceilings. Writes nothing.
+ */
+export function planExecution(
+  capability: Capability,
+  project: { id: string; environment: string },
+  wanted: Wanted,
+): ExecutionPlan {
+  const input = parseInput(capability, wanted.input);
+  const constraints = wanted.execution.executionConstraints;
+  const sealHash = sha256Hex(
+    canonicalText({
+      capability: capability.key,
+      projectId: project.id,
+      environment: project.environment,
+      billingMode: wanted.execution.billingMode ?? null,
+      input: wanted.input,
+      constraints: {
+        providerPin: constraints.providerPin ?? null,
+        preferredModel: constraints.preferredModel ?? null,
+        autoSelect: constraints.autoSelect,
+      },
+      pin: wanted.pin?.target ?? null,
+      sampling: wanted.sampling ?? null,
+      toolSchemas: wanted.toolSchemas ?? null,
+      responseSchema: wanted.responseSchema ?? null,
+      pricingVersion: PRICING_VERSION,
+    }),
+  );
+  const execution = capability.execute;
+  if ("local" in execution) {
+    return { capability, input, route: null, call: null, estimate: FREE, sealHash, warnings: [] };
+  }
+  const route = chooseRoute(
+    capability,
+    input,
+    {
+      billingMode: wanted.execution.billingMode,
+      pin: wanted.pin?.target,
+      providerPin: constraints.providerPin,
+      preferredModel: constraints.preferredModel,
+      autoSelect: constraints.autoSelect,
+    },
+    `${publicUrl}/projects/${project.id}/connections?environment=${encodeURIComponent(project.environment)}`,
+  );
+  checkConstraints(capability, input, route);
+  checkSupport(route.model, wanted);
+  const call = ruled(() =>
+    execution.call(
+      input as never, // parsed by this capability's own schema
+      {
+        ...(wanted.responseSchema ? { responseSchema: wanted.responseSchema } : {}),
+        ...(typeof wanted.sampling?.temperature === "number"
+          ? { temperature: wanted.sampling.temperature }
+          : {}),
+        ...(wanted.sampling?.reasoningIntent ? { reasoningIntent: wanted.sampling.reasoningIntent } : {}),
+        ...(wanted.toolSchemas?.length ? { tools: wanted.toolSchemas } : {}),
+      },
+      route.model,
+    ),
+  );
+  const priced = estimate(capability, input, route, call);
+  return {
+    capability,
+    input,
+    route,
+    call,
+    estimate: priced,
+    sealHash,
+    warnings: checkCallCeiling(priced.maximumMicros, wanted),
+  };
+}
+
+function parseInput(capability: Capability, raw: Record<string, Json>): unknown {
+  const parsed = capability.input.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const unknown = parsed.error.issues.find(
+    (issue) => issue.code === "unrecognized_keys" && issue.path.length === 0,
+  );
+  if (unknown?.code === "unrecognized_keys") {
+    const allowed = "shape" in capability.input ? Object.keys(capability.input.shape as object) : [];
+    fail(
+      "UNKNOWN_INPUT_FIELD",
+      `${capability.key} does not take ${unknown.keys.map((key) => `input.${key}`).join(", ")}.`,
+      {
+        fields: unknown.keys.map((key) => `input.${key}`),
+        allowed,
+      },
+    );
+  }
+  throw new ValidationFault(toIssues(parsed.error, ["body", "input"]));
+}
+
+/** Runs a pure function of a capability; its refusals become rows of the error table. */
+export function ruled<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof CapabilityFault) throw toFault(cause);
+    throw cause;
+  }
+}
+
+export function toFault(fault: CapabilityFault): Fault {
+  const code: ErrorCode = isErrorCode(fault.code) ? fault.code : "InvalidInput";
+  return new Fault(code, fault.message, fault.details);
+}
+
+/** Every string at a dotted path; a list is walked, so `messages` reaches each `messages[i].content`. */
+function textsAt(value: unknown, path: string): { field: string; text: string }[] {
+  let found: { field: string; value: unknown }[] = [{ field: "input", value }];
+  for (const part of path.split(".")) {
+    found = found.flatMap(({ field, value: inner }) => {
+      const next = (inner as Record<string, unknown> | null | undefined)?.[part];
+      const at = `${field}.${part}`;
+      return Array.isArray(next)
+        ? next.map((item, position) => ({ field: `${at}[${position}]`, value: item }))
+        : [{ field: at, value: next }];
+    });
+  }
+  return found.flatMap(({ field, value: inner }) => {
+    if (typeof inner === "string") return [{ field, text: inner }];
+    const content = (inner as { content?: unknown } | null | undefined)?.content;
+    return typeof content === "string" ? [{ field: `${field}.content`, text: content }] : [];
+  });
+}
+
+function checkConstraints(capability: Capability, input: unknown, route: Route) {
+  const modelId = (input as { modelId?: string; model?: string }).modelId ?? route.model.id;
+  for (const [path, constraint] of Object.entries(capability.inputConstraints)) {
+    const listed = constraint.byModel?.[modelId]?.max ?? constraint.max;
+    const base = {
+      measurement: constraint.measurement,
+      overflow: "reject" as const,
+      capabilityKey: capability.key,
+      provider: route.provider.name,
+      modelId,
+      retryable: false as const,
+    };
+    const texts = textsAt(input, path);
+    if (constraint.measurement === "characters") {
+      for (const { field, text } of texts) {
+        const actualCharacters = [...text].length;
+        if (listed !== undefined && actualCharacters > listed) {
+          fail(
+            "PromptTooLong",
+            `${field} has ${actualCharacters} characters; at most ${listed} fit. Nothing was trimmed.`,
+            {
+              ...base,
+              field,
+              actualCharacters,
+              maxCharacters: listed,
+            },
+          );
+        }
+      }
+      continue;
+    }
+    const maxTokens = listed ?? route.model.contextWindow;
+    if (maxTokens === undefined) continue;
+    // A refusal must be certain: no vocabulary in use packs more than this many bytes into a token on average.
+    const tokens = (text: string) => Math.ceil(Buffer.byteLength(text) / (route.model.tokenBytes ?? 6));
+    const total = texts.reduce((sum, { text }) => sum + tokens(text), 0);
+    if (total > maxTokens) {
+      const longest = texts.reduce((a, b) => (b.text.length > a.text.length ? b : a));
+      fail(
+        "PromptTooLong",
+        `The request has at least ${total} tokens; ${maxTokens} fit into ${modelId}. Nothing was trimmed.`,
+        {
+          ...base,
+          field: longest.field,
+          actualTokens: total,
+          maxTokens,
+        },
+      );
+    }
+  }
+}
+
+function checkSupport(model: ModelFacts, wanted: Wanted) {
+  const refuse = (field: string, what: string): never => {
+    throw new ValidationFault([
+      { loc: ["body", ...field.split(".")], msg: `${model.id} does not take ${what}.`, type: "unsupported" },
+    ]);
+  };
+  if (wanted.toolSchemas?.length && !model.supports.tools) refuse("toolSchemas", "tools");
+  if (wanted.responseSchema && !model.supports.jsonSchema && !model.supports.jsonObject)
+    refuse("responseSchema", "a response schema");
+  if (typeof wanted.sampling?.temperature === "number" && !model.supports.temperature)
+    refuse("sampling.temperature", "a temperature");
+  const intent = wanted.sampling?.reasoningIntent;
+  if (intent && intent !== "omit" && !model.supports.reasoning)
+    refuse("sampling.reasoningIntent", "a reasoning intent");
+}
+
+/** The ceilings of this very call: maxCostUsd and budget.maximumEstimatedCost; without a mode they prevent. */
+function checkCallCeiling(maximumMicros: Micros, wanted: Wanted): Record<string, Json>[] {
+  const constraints = wanted.execution.executionConstraints;
+  const given = [constraints.maxCostUsd, wanted.budget?.maximumEstimatedCost].filter(
+    (value) => typeof value === "number",
+  );
+  if (given.length === 0) return [];
+  const ceiling = Math.min(...given);
+  const enforcement = constraints.budgetEnforcement ?? wanted.budget?.enforcement ?? "prevent";
+  if (maximumMicros <= usdToMicros(ceiling) || enforcement === "off") return [];
+  if (enforcement === "warn") {
+    return [
+      {
+        code: "BudgetExceeded",
+        scope: "call",
+        enforcement,
+        remaining: ceiling,
+        ceiling,
+        estimatedCost: microsToUsd(maximumMicros),
+      },
+    ];
+  }
+  fail(
+    "BudgetExceeded",
+    `The estimate of ${microsToUsd(maximumMicros)} USD is above this call's ceiling of ${ceiling} USD.`,
+    {
+      scope: "call",
+      enforcement: "prevent",
+      estimatedCost: microsToUsd(maximumMicros),
+      available: ceiling,
+      ceiling,
+    },
+  );
+}

@@ -1,0 +1,158 @@
+import type { z } from "zod";
+import type { QuoteRequest } from "@/server/contract/envelope";
+import type { ReceiptPricing, RetailQuote } from "@/server/contract/pricing";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import { getCapability } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { type Envelope, normalizeEnvelope } from "@/server/domain/envelope";
+import { fail } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { type Micros, toMoney } from "@/server/money";
+import type { Estimate } from "./estimate";
+import { planExecution } from "./plan";
+import { serviceFee } from "./price";
+
+const LIFETIME_MS = 15 * 60_000;
+
+/** The pricing block of a quote, a job or a receipt, as far as it is known at this point. */
+export function pricingOf(
+  estimate: Estimate,
+  quoteId: string | null,
+  expiresAt: Date | null,
+  hash: string | null,
+): ReceiptPricing {
+  const money = (micros: Micros) => toMoney(micros);
+  return {
+    quote: {
+      quoteId,
+      kind: estimate.qualifier === "exact" ? "fixed" : "estimate",
+      chargeBasis: money(estimate.expectedUpstreamMicros),
+      serviceFee: money(serviceFee(estimate.expectedUpstreamMicros, estimate.serviceFeeBps)),
+      customerTotal: money(estimate.expectedMicros),
+      maximumCustomerTotal: money(estimate.maximumMicros),
+      expiresAt: expiresAt?.toISOString() ?? null,
+      pricingInputsHash: hash,
+      qualifier: estimate.qualifier,
+    },
+    policy: { serviceFeeBps: estimate.serviceFeeBps, pricingMode: estimate.billingMode },
+    mode: estimate.billingMode,
+    estimatedProviderPriceBasisMicros: estimate.expectedUpstreamMicros,
+    serviceInferenceFeeMicros: 0,
+    pricingSnapshotIds: [estimate.pricingVersion],
+    pricingVersion: estimate.pricingVersion,
+    pricingInputFingerprint: hash,
+    quoteId,
+    resolvedRoute: estimate.route,
+    estimatedCharge: money(estimate.expectedMicros),
+    maximumAuthorizedCharge: money(estimate.maximumMicros),
+    basisEstimated: money(estimate.expectedUpstreamMicros),
+  };
+}
+
+/**
+ * Prices a request without running, reserving or charging anything; the quote lives fifteen minutes and is sealed
+ * to the hash of everything that prices or routes.
+ */
+export async function quote(
+  ctx: Ctx,
+  capabilityKey: string,
+  raw: z.input<typeof QuoteRequest>,
+): Promise<RetailQuote> {
+  const capability = getCapability(capabilityKey);
+  const envelope: Envelope<"quote"> = normalizeEnvelope("quote", raw as Record<string, never>); // any JSON object; normalization checks it
+  const project = await access.project(ctx, envelope.context.projectId, "jobs:read");
+  const environment = envelope.context.environment || project.environment;
+  const missing = missingInputs(capability.input, envelope.input);
+  const base = {
+    capabilityKey: capability.key,
+    missing,
+    spending: "none" as const,
+  };
+  const plan = missing.length ? null : planExecution(capability, { id: project.id, environment }, envelope);
+  if (!plan) {
+    return {
+      ...base,
+      status: "pricing_inputs_required",
+      quoteId: null,
+      estimateId: null,
+      pricingVersion: "price_2026_08_1",
+      pricingInputFingerprint: null,
+      pricing: null,
+      resolved: null,
+      basis: {},
+      expectedCharge: null,
+      maximumAuthorizedCharge: null,
+      expiresAt: null,
+    };
+  }
+  const { estimate, sealHash } = plan;
+  const now = ctx.now();
+  const quoteId = newId("quote");
+  const expiresAt = new Date(now.getTime() + LIFETIME_MS);
+  await pool.query(
+    "INSERT INTO retail_quote (id, project_id, hash, body, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
+    [quoteId, project.id, sealHash, JSON.stringify(estimate), now, expiresAt],
+  );
+  return {
+    ...base,
+    status: "ok",
+    quoteId,
+    estimateId: quoteId,
+    pricingVersion: estimate.pricingVersion,
+    pricingInputFingerprint: sealHash,
+    pricing: pricingOf(estimate, quoteId, expiresAt, sealHash),
+    resolved: estimate.route
+      ? {
+          billingMode: estimate.billingMode,
+          provider: estimate.route.provider,
+          model: estimate.route.model,
+          routeKey: estimate.route.key,
+          vendor: estimate.route.provider,
+          vendorModel: estimate.route.model,
+        }
+      : null,
+    basis: { ...estimate.bounds, qualifier: estimate.qualifier },
+    expectedCharge: toMoney(estimate.expectedMicros),
+    maximumAuthorizedCharge: toMoney(estimate.maximumMicros),
+    expiresAt: expiresAt.toISOString(),
+  };
+}
+
+/** Required input fields that are absent, as JSON pointers: without them there is no price. */
+function missingInputs(schema: z.ZodType, input: Record<string, unknown>): string[] {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return [];
+  return parsed.error.issues
+    .filter(
+      (issue) =>
+        issue.code === "invalid_type" &&
+        issue.path.length === 1 &&
+        input[String(issue.path[0])] === undefined,
+    )
+    .map((issue) => `/input/${String(issue.path[0])}`);
+}
+
+/** A quote named at submission must be this project's, unexpired, and sealed to exactly this request. */
+export async function checkQuote(
+  ctx: Ctx,
+  projectId: string,
+  quoteId: string,
+  sealHash: string,
+): Promise<void> {
+  const mismatch = (reason: string): never =>
+    fail(
+      "QUOTE_MISMATCH",
+      "The quote does not hold for this request; submit without execution.quoteId under a new idempotencyKey.",
+      { reason },
+    );
+  if (!quoteId.startsWith("quote_")) mismatch(quoteId.startsWith("cq_") ? "commission_quote" : "not_a_quote");
+  const { rows } = await pool.query<{ hash: string; expires_at: Date }>(
+    "SELECT hash, expires_at FROM retail_quote WHERE id = $1 AND project_id = $2",
+    [quoteId, projectId],
+  );
+  const found = rows[0];
+  if (!found) return mismatch("unknown");
+  if (found.expires_at <= ctx.now()) mismatch("expired");
+  if (found.hash !== sealHash) mismatch("changed");
+}

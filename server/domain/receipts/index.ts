@@ -1,0 +1,1 @@
+export { composeReceipt, type ReceiptFacts } from "./compose";
