@@ -1,0 +1,156 @@
+import { endpoint, reply } from "@/server/api/endpoint";
+import {
+  CapabilityDescriptor,
+  CapabilityList,
+  CapabilityRef,
+  ExecutionTargetList,
+  ListCapabilities,
+} from "@/server/contract/capabilities";
+import { RawEnvelope } from "@/server/contract/envelope";
+import { InvocationResult, Job } from "@/server/contract/jobs";
+import { RetailQuote } from "@/server/contract/pricing";
+import * as catalog from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import * as quotes from "@/server/domain/quotes";
+import type { ErrorCode } from "@/server/errors";
+
+const MEGABYTE = 1024 * 1024;
+const isSignedIn = (ctx: Ctx) => ctx.principal.kind !== "anonymous";
+
+export const listCapabilities = endpoint({
+  method: "GET",
+  path: "/v1/capabilities",
+  summary: "List the catalog",
+  tags: ["Discovery"],
+  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
+  query: ListCapabilities,
+  output: CapabilityList,
+  errors: [],
+  run: async (ctx, { query }) => catalog.list(query, isSignedIn(ctx)),
+});
+
+export const describeCapability = endpoint({
+  method: "GET",
+  path: "/v1/capabilities/{capability_key}",
+  summary: "Describe a capability",
+  tags: ["Discovery"],
+  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
+  params: CapabilityRef,
+  output: CapabilityDescriptor,
+  errors: ["UNKNOWN_CAPABILITY"],
+  run: async (ctx, { params }) =>
+    catalog.describeCapability(catalog.getCapability(params.capability_key), isSignedIn(ctx)),
+});
+
+export const listExecutionTargets = endpoint({
+  method: "GET",
+  path: "/v1/capabilities/{capability_key}/execution-targets",
+  summary: "List the models that can perform a capability",
+  tags: ["Discovery"],
+  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
+  params: CapabilityRef,
+  output: ExecutionTargetList,
+  errors: ["UNKNOWN_CAPABILITY"],
+  run: async (_ctx, { params }) => catalog.executionTargets(catalog.getCapability(params.capability_key)),
+});
+
+const PLANNING: ErrorCode[] = [
+  "UNKNOWN_CAPABILITY",
+  "UNKNOWN_INPUT_FIELD",
+  "UNKNOWN_EXECUTION_FIELD",
+  "CONFLICTING_EXECUTION_CONSTRAINT",
+  "PromptTooLong",
+  "CONNECTION_REQUIRED",
+  "ROUTE_UNAVAILABLE",
+  "EstimateUnavailable",
+  "BudgetExceeded",
+  "PROJECT_REQUIRED",
+  "InvalidInput",
+];
+
+const quoting = {
+  method: "POST",
+  tags: ["Quotes"],
+  auth: ["service_principal", "human_session", "panel_session"],
+  params: CapabilityRef,
+  body: RawEnvelope,
+  bodyLimit: 32 * MEGABYTE,
+  output: RetailQuote,
+  errors: PLANNING,
+} as const;
+
+export const quoteCapability = endpoint({
+  ...quoting,
+  path: "/v1/capabilities/{capability_key}/quote",
+  summary: "Price a request; reserves and charges nothing",
+  run: (ctx, { params, body }) => quotes.quote(ctx, params.capability_key, body),
+});
+
+export const estimateCapability = endpoint({
+  ...quoting,
+  path: "/v1/capabilities/{capability_key}/estimate",
+  summary: "The same as quote, under its older name",
+  run: (ctx, { params, body }) => quotes.quote(ctx, params.capability_key, body),
+});
+
+export const invokeCapability = endpoint({
+  method: "POST",
+  path: "/v1/capabilities/{capability_key}/invoke",
+  summary: "Run a capability and wait for its answer",
+  tags: ["Execution"],
+  auth: ["service_principal"],
+  scope: "capabilities:run",
+  params: CapabilityRef,
+  body: RawEnvelope,
+  bodyLimit: 32 * MEGABYTE,
+  output: InvocationResult,
+  envelopeErrors: true,
+  errors: [
+    ...PLANNING,
+    "USE_JOBS",
+    "QUOTE_MISMATCH",
+    "IdempotencyConflict",
+    "ProviderRejected",
+    "PROVIDER_EMPTY_OUTPUT",
+    "PROVIDER_ERROR",
+    "StructuredOutputInvalid",
+    "OutputLimitReached",
+    "ExecutionTimeout",
+    "TRANSPORT_AMBIGUOUS",
+    "ProviderUnavailable",
+    "invalid_expression",
+    "unknown_variable",
+    "unsupported_function",
+    "division_by_zero",
+    "numeric_overflow",
+    "precision_limit_exceeded",
+    "complexity_limit_exceeded",
+    "invalid_variable",
+    "domain_error",
+    "invalid_parameter",
+  ],
+  run: async (ctx, { params, body, incoming }) => {
+    const result = await jobs.invoke(ctx, params.capability_key, body, incoming.header("idempotency-key"));
+    return reply(result, { headers: { "x-execution-id": result.executionId } });
+  },
+});
+
+export const submitJob = endpoint({
+  method: "POST",
+  path: "/v1/capabilities/{capability_key}/jobs",
+  summary: "Submit a durable job",
+  tags: ["Execution"],
+  auth: ["service_principal", "panel_session"],
+  scope: "capabilities:run",
+  params: CapabilityRef,
+  body: RawEnvelope,
+  bodyLimit: 32 * MEGABYTE,
+  output: Job,
+  envelopeErrors: true,
+  errors: [...PLANNING, "USE_INVOKE", "QUOTE_MISMATCH", "IdempotencyConflict", "DURABLE_CONCURRENCY_LIMIT"],
+  run: async (ctx, { params, body, incoming }) => {
+    const job = await jobs.submit(ctx, params.capability_key, body, incoming.header("idempotency-key"));
+    return reply(job, { headers: { "x-execution-id": job.jobId } });
+  },
+});

@@ -1,0 +1,169 @@
+import { endpoint, raw } from "@/server/api/endpoint";
+import { JsonObject } from "@/server/contract/common";
+import {
+  EventsQuery,
+  Job,
+  JobArtifactPath,
+  JobEventPage,
+  JobPage,
+  JobRef,
+  JobResult,
+  ListJobs,
+  ListProjectJobs,
+  ProjectRef,
+  Receipt,
+  SelectVariant,
+} from "@/server/contract/jobs";
+import { download } from "@/server/domain/artifacts";
+import * as jobs from "@/server/domain/jobs";
+
+const tags = ["Jobs"];
+
+export const listJobs = endpoint({
+  method: "GET",
+  path: "/v1/jobs",
+  summary: "List the jobs this key submitted",
+  tags,
+  auth: ["service_principal"],
+  scope: "jobs:read",
+  query: ListJobs,
+  output: JobPage,
+  errors: [],
+  run: (ctx, { query }) => jobs.mine(ctx, query),
+});
+
+export const listProjectJobs = endpoint({
+  method: "GET",
+  path: "/v1/projects/{project_id}/jobs",
+  summary: "List a project's jobs, newest first",
+  tags,
+  auth: ["service_principal", "human_session"],
+  scope: "jobs:read",
+  params: ProjectRef,
+  query: ListProjectJobs,
+  output: JobPage,
+  errors: ["NotFound"],
+  run: (ctx, { params, query }) => jobs.history(ctx, params.project_id, query),
+});
+
+export const getJob = endpoint({
+  method: "GET",
+  path: "/v1/jobs/{job_id}",
+  summary: "Read a job",
+  tags,
+  auth: ["service_principal", "panel_session"],
+  scope: "jobs:read",
+  params: JobRef,
+  output: Job,
+  errors: ["NotFound"],
+  run: (ctx, { params }) => jobs.get(ctx, params.job_id),
+});
+
+export const listJobEvents = endpoint({
+  method: "GET",
+  path: "/v1/jobs/{job_id}/events",
+  summary: "Read a job's events in order",
+  tags,
+  auth: ["service_principal", "panel_session"],
+  scope: "jobs:read",
+  params: JobRef,
+  query: EventsQuery,
+  output: JobEventPage,
+  errors: ["NotFound"],
+  run: (ctx, { params, query }) => jobs.events(ctx, params.job_id, query),
+});
+
+export const getJobRequest = endpoint({
+  method: "GET",
+  path: "/v1/jobs/{job_id}/request",
+  summary: "Read the canonical submitted request",
+  tags,
+  auth: ["service_principal"],
+  scope: "jobs:read",
+  params: JobRef,
+  output: JsonObject,
+  errors: ["NotFound"],
+  run: (ctx, { params }) => jobs.request(ctx, params.job_id),
+});
+
+export const getJobResult = endpoint({
+  method: "GET",
+  path: "/v1/jobs/{job_id}/result",
+  summary: "Read a job's typed output",
+  tags,
+  auth: ["service_principal", "panel_session"],
+  scope: "jobs:read",
+  params: JobRef,
+  output: JobResult,
+  errors: ["NotFound"],
+  run: (ctx, { params }) => jobs.result(ctx, params.job_id),
+});
+
+export const getJobReceipt = endpoint({
+  method: "GET",
+  path: "/v1/jobs/{job_id}/receipt",
+  summary: "Read a job's sealed receipt",
+  tags,
+  auth: ["service_principal", "panel_session"],
+  scope: "jobs:read",
+  params: JobRef,
+  output: Receipt,
+  errors: ["NotFound", "JobNotFinished"],
+  run: (ctx, { params }) => jobs.receipt(ctx, params.job_id),
+});
+
+export const getJobArtifact = endpoint({
+  method: "GET",
+  path: "/v1/jobs/{job_id}/artifacts/{artifact_id}",
+  summary: "Download an artifact",
+  tags,
+  auth: ["service_principal", "panel_session"],
+  scope: "jobs:read",
+  params: JobArtifactPath,
+  output: raw("application/octet-stream"),
+  errors: ["NotFound", "Gone", "RangeNotSatisfiable"],
+  run: async (ctx, { params, incoming }) => {
+    const found = await jobs.artifact(ctx, params.job_id, params.artifact_id);
+    return download(
+      {
+        sha256: found.sha256,
+        byteLength: found.byte_length,
+        mediaType: found.media_type,
+        filename: found.filename ?? found.artifact_id,
+      },
+      {
+        method: incoming.method,
+        range: incoming.header("range"),
+        ifNoneMatch: incoming.header("if-none-match"),
+        ifRange: incoming.header("if-range"),
+      },
+    );
+  },
+});
+
+export const selectJobVariant = endpoint({
+  method: "POST",
+  path: "/v1/jobs/{job_id}/variants/select",
+  summary: "Select the variant to keep",
+  tags,
+  auth: ["service_principal"],
+  scope: "jobs:write",
+  params: JobRef,
+  body: SelectVariant,
+  output: Job,
+  errors: ["NotFound", "JobNotFinished"],
+  run: (ctx, { params, body }) => jobs.selectVariant(ctx, params.job_id, body),
+});
+
+export const cancelJob = endpoint({
+  method: "POST",
+  path: "/v1/jobs/{job_id}/cancel",
+  summary: "Cancel a job",
+  tags,
+  auth: ["service_principal", "panel_session"],
+  scope: "jobs:write",
+  params: JobRef,
+  output: Job,
+  errors: ["NotFound", "JobNotCancelable"],
+  run: (ctx, { params }) => jobs.cancel(ctx, params.job_id),
+});

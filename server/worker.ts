@@ -1,0 +1,33 @@
+import { startEngine } from "@/inngest/embedded";
+import { functions } from "@/inngest/functions/registry.gen";
+import { closeDatabase, pool } from "@/server/db";
+import { releaseAllLeases, startSweeper } from "@/server/domain/jobs";
+import { usesInngestServer } from "@/server/env";
+import { log } from "@/server/log";
+
+const GRACE_MS = 25_000;
+
+/** The worker process: the embedded engine and the sweeper. With a real Inngest server it only sweeps. */
+async function main() {
+  const sweeper = startSweeper();
+  const engine = usesInngestServer ? null : await startEngine({ functions, pool, log });
+  log.info({ engine: engine ? "embedded" : "inngest" }, "worker ready");
+
+  let isStopping = false;
+  const stop = async (signal: string) => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info({ signal }, "worker stops: no new work, running calls end or are handed over");
+    await sweeper.stop();
+    await Promise.all([engine?.stop(), releaseAllLeases(GRACE_MS)]);
+    await closeDatabase();
+    process.exit(0);
+  };
+  process.once("SIGTERM", (signal) => void stop(signal));
+  process.once("SIGINT", (signal) => void stop(signal));
+}
+
+main().catch((cause) => {
+  log.fatal({ err: cause }, "the worker could not start");
+  process.exit(1);
+});
