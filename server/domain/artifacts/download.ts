@@ -1,0 +1,137 @@
+import { extname } from "node:path";
+import { type ByteRange, parseRange } from "./range";
+import { type ArtifactStore, artifactStore } from "./store";
+
+/** What a download needs to know of an artifact; `byteLength` in bytes. */
+export type Downloadable = { sha256: string; byteLength: number; mediaType: string; filename: string | null };
+
+/** The parts of a request a download looks at, as they came. */
+export type DownloadRequest = {
+  method: string;
+  range?: string | null;
+  ifNoneMatch?: string | null;
+  ifRange?: string | null;
+};
+
+export type Download = {
+  status: 200 | 206 | 304 | 416;
+  headers: Record<string, string>;
+  /** Read to the end or leave the loop; null where the answer has no body. */
+  body: AsyncIterable<Uint8Array> | null;
+};
+
+/** Media types a browser may show in place; everything else is saved, never rendered on our origin. */
+const SHOWN = new Set(["image/png", "image/jpeg", "image/webp"]);
+
+/**
+ * The answer to a GET or HEAD of an artifact: whole, one range of it (several: whole), or "you have it". Right and
+ * tenant are checked before. NotFound when a body is due and the bytes are gone.
+ */
+export async function download(
+  artifact: Downloadable,
+  request: DownloadRequest,
+  store: ArtifactStore = artifactStore(),
+): Promise<Download> {
+  const { sha256, byteLength } = artifact;
+  const etag = `"${sha256}"`;
+  const cached = {
+    etag,
+    // Content under a hash never changes; it is still somebody's, so shared caches and other sign-ins are out.
+    "cache-control": "private, max-age=31536000, immutable",
+    vary: "authorization, cookie",
+  };
+  if (request.ifNoneMatch && isNamedIn(request.ifNoneMatch, etag)) {
+    return { status: 304, headers: cached, body: null };
+  }
+
+  const headers: Record<string, string> = {
+    ...cached,
+    "accept-ranges": "bytes",
+    "content-type": toContentType(artifact.mediaType),
+    "content-disposition": toContentDisposition(artifact.mediaType, artifact.filename),
+    "content-security-policy": "sandbox; default-src 'none'",
+    "x-content-type-options": "nosniff",
+  };
+  if (request.method === "HEAD") {
+    return { status: 200, headers: { ...headers, "content-length": String(byteLength) }, body: null };
+  }
+
+  // If-Range compares strongly: a weak tag or a date never matches, and the whole is sent.
+  const isRangeAsked = request.range && (!request.ifRange || request.ifRange.trim() === etag);
+  const range = isRangeAsked && request.range ? parseRange(request.range, byteLength) : "whole";
+  if (range === "none") {
+    return {
+      status: 416,
+      headers: {
+        "accept-ranges": "bytes",
+        "cache-control": "no-store",
+        "content-length": "0",
+        "content-range": `bytes */${byteLength}`,
+      },
+      body: null,
+    };
+  }
+  if (range === "whole") {
+    const body = await store.open(sha256);
+    return { status: 200, headers: { ...headers, "content-length": String(byteLength) }, body };
+  }
+  return {
+    status: 206,
+    headers: {
+      ...headers,
+      "content-length": String(lengthOf(range)),
+      "content-range": `bytes ${range.start}-${range.end}/${byteLength}`,
+    },
+    body: await store.open(sha256, range),
+  };
+}
+
+function lengthOf({ start, end }: ByteRange): number {
+  return end - start + 1;
+}
+
+/** Does an If-None-Match header name this strong tag? It compares weakly, so `W/` before a tag does not matter. */
+function isNamedIn(header: string, etag: string): boolean {
+  if (header.trim() === "*") return true;
+  // Tags are cut out whole, since a comma may stand inside the quotes of somebody else's.
+  return header.match(/"[^"]*"/g)?.some((tag) => tag === etag) ?? false;
+}
+
+/** The media type as stored, unless it could not stand in a header. */
+function toContentType(mediaType: string): string {
+  return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(mediaType)
+    ? mediaType
+    : "application/octet-stream";
+}
+
+/** RFC 6266: a plain name for every client, and the exact one (RFC 8187) where the two differ. */
+export function toContentDisposition(mediaType: string, filename: string | null): string {
+  const type = mediaType.split(";", 1)[0] ?? "";
+  const disposition = SHOWN.has(type.trim().toLowerCase()) ? "inline" : "attachment";
+  const name = filename === null ? "" : toSafeName(filename);
+  if (!name) return disposition;
+  // A percent sign is replaced as well: some clients decode it inside the quotes.
+  const plain = name.replace(/[^\x20-\x7e]/gu, "_").replace(/["\\%]/g, "_");
+  if (plain === name) return `${disposition}; filename="${plain}"`;
+  const exact = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `${disposition}; filename="${plain}"; filename*=UTF-8''${exact}`;
+}
+
+const NAME_CHARACTERS = 150;
+
+/** A name without folders, control characters and marks that turn text around, and not too long; may be empty. */
+function toSafeName(filename: string): string {
+  const base = filename.split(/[/\\]/).at(-1) ?? "";
+  const clean = base
+    .replace(/\p{Surrogate}/gu, "\ufffd")
+    .replace(/[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, "")
+    .trim();
+  if (/^\.*$/.test(clean)) return "";
+  const characters = [...clean];
+  if (characters.length <= NAME_CHARACTERS) return clean;
+  const ending = [...extname(clean)].slice(0, 20);
+  return [...characters.slice(0, NAME_CHARACTERS - ending.length), ...ending].join("");
+}

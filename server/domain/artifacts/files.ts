@@ -1,0 +1,191 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { fail } from "@/server/errors";
+import { ulid } from "@/server/ids";
+import { isSha256, pieces } from "./pieces";
+import { clampRange } from "./range";
+import type { ArtifactStore } from "./store";
+
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * Artifacts as files in this directory: `ab/cd/<sha256>`. A file appears under its name only whole and on disk: written to
+ * `tmp`, fsynced, renamed, and the rename fsynced with its directory.
+ */
+export function filesStore(directory: string): ArtifactStore {
+  const root = resolve(directory);
+  const temporary = join(root, "tmp");
+  const ready = new Set<string>();
+
+  const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
+
+  /** Makes the directory and what leads to it, on disk too; once per process. */
+  async function prepare(directory: string): Promise<void> {
+    if (ready.has(directory)) return;
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    // Whoever made a parent may not have fsynced it yet, so every process does so for itself.
+    for (let at = directory; at.length >= root.length; at = dirname(at)) await syncDirectory(dirname(at));
+    ready.add(directory);
+  }
+
+  /** Runs the act in the directory; once more when somebody deleted the directory since. */
+  async function inDirectory<T>(directory: string, act: () => Promise<T>): Promise<T> {
+    await prepare(directory);
+    try {
+      return await act();
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      ready.delete(directory);
+      await prepare(directory);
+      return act();
+    }
+  }
+
+  return {
+    async put(source, options) {
+      const path = join(temporary, ulid());
+      const handle = await inDirectory(temporary, () => open(path, "wx", 0o600));
+      const hash = createHash("sha256");
+      let byteLength = 0;
+      try {
+        try {
+          for await (const piece of pieces(source, PIECE_BYTES, options?.maxBytes)) {
+            hash.update(piece);
+            byteLength += piece.byteLength;
+            await handle.writeFile(piece); // from the current position, to the last byte
+          }
+          await handle.sync();
+        } finally {
+          await handle.close();
+        }
+        const sha256 = hash.digest("hex");
+        const home = dirname(pathOf(sha256));
+        // Over a file of the same content too: it renews the age and heals a damaged disk block.
+        await inDirectory(home, () => rename(path, pathOf(sha256)));
+        await syncDirectory(home);
+        return { sha256, byteLength };
+      } catch (error) {
+        await unlink(path).catch(() => {}); // the first error is the one to tell; the sweep finds the rest
+        throw error;
+      }
+    },
+
+    async open(sha256, range) {
+      const handle = isSha256(sha256) ? await openIfThere(pathOf(sha256)) : null;
+      if (!handle) fail("NotFound", "The artifact's bytes are not here.");
+      try {
+        const { size } = await handle.stat();
+        const part = range ? clampRange(range, size) : { start: 0, end: size - 1 };
+        return read(handle, part.start, part.end + 1);
+      } catch (error) {
+        await handle.close();
+        throw error;
+      }
+    },
+
+    async stat(sha256) {
+      if (!isSha256(sha256)) return null;
+      try {
+        const { size, mtime } = await stat(pathOf(sha256));
+        return { byteLength: size, storedAt: mtime };
+      } catch (error) {
+        if (isMissing(error)) return null;
+        throw error;
+      }
+    },
+
+    async remove(sha256) {
+      if (!isSha256(sha256)) return;
+      try {
+        await unlink(pathOf(sha256));
+        await syncDirectory(dirname(pathOf(sha256)));
+      } catch (error) {
+        if (!isMissing(error)) throw error;
+      }
+    },
+
+    async sweepTemporary(olderThan) {
+      let swept = 0;
+      for (const name of await namesIn(temporary)) {
+        try {
+          const path = join(temporary, name);
+          if ((await stat(path)).mtime >= olderThan) continue;
+          await unlink(path);
+          swept++;
+        } catch (error) {
+          if (!isMissing(error)) throw error; // its put ended meanwhile
+        }
+      }
+      return swept;
+    },
+  };
+}
+
+/** The bytes from start up to end (excluded); closes the file at the end, on an error and when the reader leaves. */
+function read(handle: FileHandle, start: number, end: number): AsyncIterableIterator<Uint8Array> {
+  let at = start;
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= handle.close();
+    return closing;
+  };
+  // Not a generator: returning one that was never started runs none of its code, and the file would stay open.
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      if (closing || at >= end) {
+        await close();
+        return { done: true, value: undefined };
+      }
+      try {
+        const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - at));
+        const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, at);
+        if (bytesRead === 0) throw new Error("An artifact's file is shorter than it was when opened.");
+        at += bytesRead;
+        return { done: false, value: buffer.subarray(0, bytesRead) };
+      } catch (error) {
+        await close();
+        throw error;
+      }
+    },
+    async return() {
+      await close();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, "r");
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+async function namesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  if (process.platform === "win32") return; // directories cannot be fsynced there; NTFS journals the rename
+  const handle = await open(directory, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
+}

@@ -1,0 +1,3 @@
+export { type Download, type Downloadable, type DownloadRequest, download } from "./download";
+export type { ByteRange } from "./range";
+export { type ArtifactStore, artifactStore, type Stored } from "./store";

@@ -1,0 +1,39 @@
+import { fail } from "@/server/errors";
+
+/** Positions of the first and the last byte, both included, as in HTTP. */
+export type ByteRange = { start: number; end: number };
+
+/** The part of this range that exists. RangeNotSatisfiable when there is none. */
+export function clampRange(range: ByteRange, byteLength: number): ByteRange {
+  if (!isRange(range) || range.start >= byteLength) {
+    fail("RangeNotSatisfiable", "The range holds no byte of this artifact.", { byteLength });
+  }
+  return { start: range.start, end: Math.min(range.end, byteLength - 1) };
+}
+
+/** Whole, not negative and not backwards. */
+export function isRange({ start, end }: ByteRange): boolean {
+  return Number.isSafeInteger(start) && Number.isSafeInteger(end) && start >= 0 && start <= end;
+}
+
+/**
+ * What a Range header asks of this many bytes: one range that exists, `"none"` when it exists nowhere, or `"whole"`
+ * for everything RFC 9110 lets a server ignore: another unit, a header it cannot read, several ranges.
+ */
+export function parseRange(header: string, byteLength: number): ByteRange | "none" | "whole" {
+  const match = /^\s*bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i.exec(header);
+  if (!match) return "whole";
+  const [, first, last, suffix] = match;
+  if (suffix !== undefined) {
+    const length = Number(suffix);
+    if (length === 0) return "none";
+    // Satisfiable by RFC 9110, but no Content-Range can name zero bytes.
+    if (byteLength === 0) return "whole";
+    return { start: Math.max(0, byteLength - length), end: byteLength - 1 };
+  }
+  const start = Number(first);
+  const end = last ? Number(last) : Number.POSITIVE_INFINITY;
+  if (end < start) return "whole";
+  if (start >= byteLength) return "none";
+  return { start, end: Math.min(end, byteLength - 1) };
+}

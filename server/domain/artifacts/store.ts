@@ -1,0 +1,57 @@
+import { join } from "node:path";
+import { env } from "@/server/env";
+import { filesStore } from "./files";
+import type { ByteRange } from "./range";
+import { s3Store } from "./s3";
+
+/** What stands in the store: the content's name and its size in bytes. */
+export type Stored = { sha256: string; byteLength: number };
+
+/**
+ * Bytes under the SHA-256 (64 lower-case hex digits) of their content. The store knows no tenant and no row: a row
+ * is written after `put` answered and read before `open` is asked, so access is decided there.
+ */
+export type ArtifactStore = {
+  /**
+   * Keeps the bytes. When this answers they are durable: they survive a crash of the process and of the machine.
+   * The same content again, also at the same time, is the same object with its age renewed. Above `maxBytes`:
+   * PayloadTooLarge; when the source throws, that error. Nothing is left behind by either, and memory does not
+   * grow with the size of a stream.
+   */
+  put(source: Uint8Array | AsyncIterable<Uint8Array>, options?: { maxBytes?: number }): Promise<Stored>;
+  /**
+   * The bytes, or one range of them. NotFound when there are none under this name; RangeNotSatisfiable when the
+   * range begins after the last byte; an end after the last byte means the last byte. Whoever opens must read to
+   * the end or leave the loop (`return()`): until then a file or a connection is held.
+   */
+  open(sha256: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>;
+  /** Size and time of the last `put` of this content, or null. */
+  stat(sha256: string): Promise<{ byteLength: number; storedAt: Date } | null>;
+  /**
+   * Deletes; nothing there is fine. Content is shared by everybody who put it: the caller knows that no row names
+   * it, and leaves young objects alone (`storedAt`), because their row may be about to be written.
+   */
+  remove(sha256: string): Promise<void>;
+  /** Deletes what puts that died before this time left behind; answers how many. Choose a time no put lasts. */
+  sweepTemporary(olderThan: Date): Promise<number>;
+};
+
+let chosen: ArtifactStore | undefined;
+
+/** The store of this installation, chosen once by ARTIFACT_STORE. Throws when S3 is chosen without a bucket. */
+export function artifactStore(): ArtifactStore {
+  chosen ??=
+    env.ARTIFACT_STORE === "s3" ? configuredS3() : filesStore(join(env.CAPSTAN_DATA_DIR, "artifacts"));
+  return chosen;
+}
+
+function configuredS3(): ArtifactStore {
+  if (!env.S3_BUCKET) throw new Error("Wrong settings:\nS3_BUCKET: required when ARTIFACT_STORE is s3");
+  return s3Store({
+    bucket: env.S3_BUCKET,
+    region: env.S3_REGION,
+    endpoint: env.S3_ENDPOINT,
+    accessKeyId: env.S3_ACCESS_KEY_ID,
+    secretAccessKey: env.S3_SECRET_ACCESS_KEY,
+  });
+}
