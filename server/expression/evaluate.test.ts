@@ -1,0 +1,93 @@
+import { fileURLToPath } from "node:url";
+import decimalPackage from "decimal.js/package.json" with { type: "json" };
+import { expect, test } from "vitest";
+import { ENGINE, evaluate } from "./evaluate";
+import { answer, readCases } from "./oracle/compare";
+import { EXPRESSION_ERROR_CODES } from "./refusal";
+
+const cases = readCases(fileURLToPath(new URL("oracle/cases.json", import.meta.url)));
+
+test("every case of the oracle has the result, or the refusal, that Python's decimal gives it", () => {
+  const differences = cases
+    .map(({ result, error, cpython: _, ...input }) => ({
+      ...input,
+      python: result ?? error,
+      ours: answer(input),
+    }))
+    .filter(({ python, ours }) => python !== ours);
+  expect(differences).toEqual([]);
+});
+
+test("the oracle covers every rounding, precisions from 1 to 1000 and all ten refusals in at least 500 cases", () => {
+  expect(cases.length).toBeGreaterThanOrEqual(500);
+  expect(new Set(cases.map(({ error }) => error).filter(Boolean))).toEqual(new Set(EXPRESSION_ERROR_CODES));
+  for (const rounding of ["05up", "ceiling", "down", "floor", "half_down", "half_even", "half_up", "up"])
+    expect(cases.filter((one) => one.rounding === rounding).length).toBeGreaterThan(100);
+  const precisions = cases.map(({ precision }) => precision ?? 28);
+  expect(precisions).toEqual(expect.arrayContaining([1, 1000]));
+});
+
+test("the engine's name carries the version of decimal.js that is installed", () => {
+  expect(ENGINE).toContain(`decimal.js ${decimalPackage.version} `);
+});
+
+test("an output has every field, with the defaults filled in", () => {
+  expect(evaluate({ expression: "((0.1))+0.20" })).toEqual({
+    result: "0.30",
+    normalizedExpression: "0.1 + 0.20",
+    precision: 28,
+    rounding: "half_even",
+    engine: ENGINE,
+    warnings: [],
+  });
+});
+
+test("a variable nobody uses and a rounding that sqrt ignores are warned of", () => {
+  expect(evaluate({ expression: "1", variables: { vat: "0.19" } }).warnings).toEqual([
+    "The variable vat is not used.",
+  ]);
+  expect(evaluate({ expression: "sqrt(2)", rounding: "up" }).warnings).toEqual([
+    "sqrt rounds half_even, as decimal arithmetic defines it; up applies to the other operations.",
+  ]);
+  expect(evaluate({ expression: "sqrt(4)", rounding: "up" }).warnings).toEqual([]);
+});
+
+test.each([
+  ["2 + ", "invalid_expression", 4],
+  ["1 + x", "unknown_variable", 4],
+  ["1 + sin(2)", "unsupported_function", 4],
+  ["1 / 0", "division_by_zero", 2],
+  ["2 * 1e10001", "numeric_overflow", 4],
+  ["1e9000 * 1e9000", "numeric_overflow", 7],
+  ["1 + 1e40 % 3", "precision_limit_exceeded", 9],
+  ["2 ^ 10001", "complexity_limit_exceeded", 2],
+  ["sqrt(-1)", "domain_error", 0],
+  ["round(1, 0.5)", "invalid_parameter", 0],
+])("%s is refused with %s at the place that is wrong", (expression, code, position) => {
+  expect(() => evaluate({ expression })).toThrow(expect.objectContaining({ code, position }));
+});
+
+test("a name that every object has is no variable unless it is given", () => {
+  for (const expression of ["constructor", "toString", "__proto__", "hasOwnProperty"])
+    expect(answer({ expression })).toBe("unknown_variable");
+  expect(answer({ expression: "constructor(1)" })).toBe("unsupported_function");
+  expect(answer({ expression: "__proto__ + 1", variables: JSON.parse('{"__proto__":"2"}') })).toBe("3");
+});
+
+test("too much work is refused at the same operation every time", () => {
+  const expression = Array(1000).fill("a").join("*");
+  const refusal = (): unknown => {
+    try {
+      return evaluate({ expression, variables: { a: `1.${"7316".repeat(120)}` }, precision: 1000 });
+    } catch (error) {
+      return error;
+    }
+  };
+  expect(refusal()).toMatchObject({ code: "complexity_limit_exceeded" });
+  expect(refusal()).toEqual(refusal());
+});
+
+test("more variables than an expression can name are refused", () => {
+  const variables = Object.fromEntries(Array.from({ length: 1025 }, (_, n) => [`v${n}`, "1"]));
+  expect(answer({ expression: "v1", variables })).toBe("complexity_limit_exceeded");
+});

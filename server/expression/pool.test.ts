@@ -1,0 +1,179 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { closeExpressionPool, EXPRESSION_ERROR_CODES, ExpressionError, evaluateExpression } from "./index";
+import { type Pool, startPool } from "./pool";
+import { findProgram } from "./program";
+
+afterAll(closeExpressionPool);
+
+function poolOf(code: string, deadlineMs: number, size = 1): Pool {
+  const pool = startPool({ program: { code }, size, deadlineMs });
+  onTestFinished(() => pool.close());
+  return pool;
+}
+
+/** A stand-in program that does what the expression says. */
+const OBEDIENT = `
+  const { port } = require("node:worker_threads").workerData;
+  port.on("message", ({ expression }) => {
+    if (expression === "spin") for (;;) {}
+    if (expression === "exit") process.exit(1);
+    if (expression === "hoard") { const all = []; for (;;) all.push(new Array(1e5).fill(all.length)); }
+    port.postMessage({ state: "broken", message: expression + Object.keys(process.env).length });
+  });
+  port.postMessage({ state: "ready" });
+`;
+
+test("an evaluation gives its output, a refusal its code, message and position", async () => {
+  await expect(evaluateExpression({ expression: "1 / 8" })).resolves.toMatchObject({ result: "0.125" });
+  await expect(evaluateExpression({ expression: "1 / 0" })).rejects.toEqual(
+    expect.objectContaining({
+      name: "ExpressionError",
+      code: "division_by_zero",
+      message: "Division by zero.",
+      position: 2,
+    }),
+  );
+  await expect(evaluateExpression({ expression: "1".repeat(2049) })).rejects.toBeInstanceOf(ExpressionError);
+});
+
+test("evaluations that run side by side get their own answers", async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, n) =>
+      evaluateExpression({ expression: "n * n", variables: { n: String(n) } }),
+    ),
+  );
+  expect(answers.map(({ result }) => result)).toEqual(Array.from({ length: 200 }, (_, n) => String(n * n)));
+});
+
+test("hostile expressions end with a result or one of the ten codes, and the pool serves on", async () => {
+  const long = `1.${"7316497392".repeat(50)}`;
+  const repeat = (text: string, times: number, separator: string): string =>
+    Array(times).fill(text).join(separator);
+  const hostile = [
+    `${"(".repeat(1024)}${")".repeat(1024)}`,
+    `${"(".repeat(1023)}1${")".repeat(1023)}`,
+    "-".repeat(2047),
+    `${"-".repeat(2047)}1`,
+    `${"sqrt(".repeat(300)}2${")".repeat(300)}`,
+    repeat("9", 1024, "^"),
+    "9^9^9^9^9",
+    "9.9^9999.9",
+    "(1+1e-9999)^9999",
+    "1e-9999^1e-9999",
+    "(1-1e-2000)^0.5",
+    `0.${"9".repeat(2000)}^-0.5`,
+    `1.${"0".repeat(1990)}1^9999`,
+    `1e10000${"+1e-10000+1e10000".repeat(100)}`,
+    "1e10000 % 7e-10000",
+    "1e99999999999999999999999999",
+    repeat("a", 1024, "*"),
+    repeat("a", 1024, "/"),
+    repeat("a", 1024, "%"),
+    repeat("a", 1024, "-"),
+    repeat("a^-9999", 250, "+"),
+    repeat("a^a", 500, "+"),
+    repeat("sqrt(a)", 250, "*"),
+    repeat("a^(1/8192)", 180, "+"),
+    `max(${repeat("a", 1000, ",")})`,
+    `a${"^.1".repeat(90)}`,
+    "round(a, 9999)",
+    "1 + 1".repeat(400),
+    "💥".repeat(1024),
+    "\u0000".repeat(2048),
+  ];
+  for (const expression of hostile)
+    for (const precision of [1, 28, 1000]) {
+      const ended = await evaluateExpression({ expression, precision, variables: { a: long } }).then(
+        ({ result }) => result,
+        (error: ExpressionError) => error.code,
+      );
+      expect([...EXPRESSION_ERROR_CODES, expect.stringMatching(/^-?[0-9]/)]).toContainEqual(ended);
+    }
+  await expect(evaluateExpression({ expression: "2 + 2" })).resolves.toMatchObject({ result: "4" });
+});
+
+test("a worker that misses the deadline is stopped and replaced", async () => {
+  const pool = poolOf(OBEDIENT, 30);
+  expect(await pool.run({ expression: "spin" })).toBeNull();
+  expect(await pool.run({ expression: "again" })).toEqual({ state: "broken", message: "again0" });
+});
+
+test("those who wait behind a worker that is stopped get their turn", async () => {
+  const pool = poolOf(OBEDIENT, 30);
+  const [stopped, next] = await Promise.all([
+    pool.run({ expression: "spin" }),
+    pool.run({ expression: "b" }),
+  ]);
+  expect([stopped, next]).toEqual([null, { state: "broken", message: "b0" }]);
+});
+
+test("a worker that dies, or eats all its memory, is replaced", async () => {
+  const pool = poolOf(OBEDIENT, 15_000);
+  expect(await pool.run({ expression: "exit" })).toBeNull();
+  expect(await pool.run({ expression: "hoard" })).toBeNull();
+  expect(await pool.run({ expression: "again" })).toMatchObject({ message: "again0" });
+});
+
+test("workers that cannot start reject what waits, and nothing is tried for ever", async () => {
+  const pool = poolOf("throw new Error('no')", 1000, 2);
+  await expect(pool.run({ expression: "1" })).rejects.toThrow("could not start");
+  await expect(pool.run({ expression: "1" })).rejects.toThrow("could not start");
+});
+
+test("a closed pool rejects what waits and what comes", async () => {
+  const pool = startPool({ program: { code: OBEDIENT }, size: 1, deadlineMs: 10_000 });
+  const waiting = pool.run({ expression: "spin" });
+  const settled = expect(waiting).rejects.toThrow("closed");
+  await pool.close();
+  await settled;
+  await expect(pool.run({ expression: "1" })).rejects.toThrow("closed");
+});
+
+test("a built program is used when it is newer than its sources, and works", async () => {
+  const root = mkdtempSync(join(tmpdir(), "expression-"));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const built = join(root, "dist", "expression-worker.mjs");
+  mkdirSync(join(root, "server"), { recursive: true });
+  symlinkSync(join(process.cwd(), "node_modules"), join(root, "node_modules"));
+  symlinkSync(import.meta.dirname, join(root, "server", "expression"));
+  writeFileSync(join(root, "package.json"), "{}");
+  expect(await findProgram(root)).toEqual({ code: expect.stringContaining("postMessage") });
+
+  await build({
+    entryPoints: [join(import.meta.dirname, "worker.ts")],
+    outfile: built,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+  });
+  expect(await findProgram(root)).toEqual({ file: built });
+  const pool = startPool({ program: await findProgram(root), size: 1, deadlineMs: 10_000 });
+  onTestFinished(() => pool.close());
+  expect(await pool.run({ expression: "1 / 4" })).toMatchObject({
+    state: "done",
+    output: { result: "0.25" },
+  });
+
+  utimesSync(built, 1, 1);
+  expect(await findProgram(root)).toHaveProperty("code");
+});
+
+test("a process that has evaluated ends by itself", () => {
+  const root = process.cwd();
+  const script = `
+    import { evaluateExpression } from ${JSON.stringify(join(root, "server/expression/index.ts"))};
+    evaluateExpression({ expression: "6 * 7" }).then(({ result }) => console.log(result));
+  `;
+  const child = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
+    cwd: root,
+    encoding: "utf8",
+    timeout: 15_000,
+  });
+  expect({ status: child.status, stdout: child.stdout.trim() }).toEqual({ status: 0, stdout: "42" });
+});

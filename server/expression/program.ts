@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import type { Program } from "./pool";
+
+/**
+ * The worker's program: the file of the last build when it is newer than its sources, otherwise (development, tests) a
+ * bundle made in memory. Both are found from the working directory, since this file itself may be inside a bundle.
+ */
+export async function findProgram(root: string = process.cwd()): Promise<Program> {
+  const built = join(root, "dist", "expression-worker.mjs");
+  const sources = join(root, "server", "expression");
+  const builtAt = await changedAt(built);
+  if (builtAt > 0 && builtAt >= (await newest(sources))) return { file: built };
+  return { code: await bundle(join(sources, "worker.ts"), root) };
+}
+
+async function changedAt(path: string): Promise<number> {
+  const { stat } = process.getBuiltinModule("node:fs/promises");
+  return stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+}
+
+async function newest(folder: string): Promise<number> {
+  const { readdir } = process.getBuiltinModule("node:fs/promises");
+  const names = await readdir(folder).catch(() => []);
+  const times = await Promise.all(
+    names.filter((name) => /(?<!\.test)\.ts$/.test(name)).map((name) => changedAt(join(folder, name))),
+  );
+  return Math.max(0, ...times);
+}
+
+async function bundle(entry: string, root: string): Promise<string> {
+  // Found at run time: esbuild is no part of anybody's bundle.
+  const { createRequire } = process.getBuiltinModule("node:module");
+  const { build }: typeof import("esbuild") = createRequire(join(root, "package.json"))("esbuild");
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    platform: "node",
+    format: "cjs",
+    target: "node20",
+    logLevel: "silent",
+  });
+  const [file] = outputFiles;
+  if (!file) throw new Error("The expression worker's bundle is empty.");
+  return file.text;
+}

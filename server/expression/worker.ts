@@ -1,0 +1,35 @@
+import { type MessagePort, workerData } from "node:worker_threads";
+import { type ExpressionInput, type ExpressionOutput, evaluate } from "./evaluate";
+import { ExpressionError, type ExpressionErrorCode } from "./refusal";
+
+/** What a worker says: once `ready`, then one answer to each input. */
+export type Answer =
+  | { state: "ready" }
+  | { state: "done"; output: ExpressionOutput }
+  | { state: "refused"; code: ExpressionErrorCode; message: string; position: number | undefined }
+  | { state: "broken"; message: string };
+
+function answer(input: ExpressionInput): Answer {
+  try {
+    return { state: "done", output: evaluate(input) };
+  } catch (error) {
+    if (error instanceof ExpressionError)
+      return { state: "refused", code: error.code, message: error.message, position: error.position };
+    return {
+      state: "broken",
+      message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    };
+  }
+}
+
+// Handed over by the pool, which is the only one to start this file.
+const port = workerData.port as MessagePort;
+
+// Compiles the hot paths before the first caller waits for them.
+evaluate({
+  expression: "round(sqrt(2) * 1.5 ^ -3 + max(2 ^ 0.5, 7 % 3) / 3, 5)",
+  precision: 200,
+  rounding: "05up",
+});
+port.on("message", (input: ExpressionInput) => port.postMessage(answer(input)));
+port.postMessage({ state: "ready" } satisfies Answer);
