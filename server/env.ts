@@ -10,6 +10,7 @@ const count = (fallback: number) => z.coerce.number().int().positive().default(f
 /** Every setting of the product. `.env.example` lists each with one line. */
 const Environment = z.object({
   CAPSTAN_ENV: z.enum(["development", "production"]).default("development"),
+  HOST: z.string().default("127.0.0.1"),
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   PUBLIC_URL: z.string().url().optional(),
   CAPSTAN_DATA_DIR: z.string().default(".data"),
@@ -17,6 +18,8 @@ const Environment = z.object({
   DATABASE_POOL: count(16),
   SANDBOX: flag,
   SANDBOX_URL: text,
+  SANDBOX_PORT: z.coerce.number().int().min(0).max(65535).default(0),
+  SANDBOX_SLOW_MS: count(20_000),
   ALLOW_PRIVATE_ADDRESSES: flag,
   NEXTAUTH_SECRET: text,
   CAPSTAN_VAULT_KEY: text,
@@ -50,6 +53,8 @@ const Environment = z.object({
   CAPSTAN_FAILPOINTS: text,
 });
 
+/** The names of all settings, for the test that `.env.example` lists them. */
+export const SETTINGS = Object.keys(Environment.shape);
 export type Env = z.output<typeof Environment>;
 
 /** Parses settings; empty strings count as unset. Throws one line per wrong setting, never their values. */

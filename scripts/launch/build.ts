@@ -1,0 +1,99 @@
+import { spawn } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { build as bundle } from "esbuild";
+import { findFile, writeWhole } from "./files";
+import { fingerprint } from "./fingerprint";
+
+/** Everything a build reads. */
+const SOURCES = [
+  "app",
+  "components",
+  "inngest",
+  "public",
+  "prisma/schema",
+  "prisma/seed.ts",
+  "scripts/launch/lifeline.ts",
+  "server",
+  "next.config.js",
+  "postcss.config.mjs",
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+];
+/** The processes, and what else runs by itself. */
+const PROGRAMS: Record<string, string> = {
+  web: "server/web.ts",
+  worker: "server/worker.ts",
+  sandbox: "server/sandbox/main.ts",
+  seed: "prisma/seed.ts",
+  "expression-worker": "server/expression/worker.ts",
+  lifeline: "scripts/launch/lifeline.ts",
+};
+const MARK = "dist/.built-from";
+
+/** Which of the programs this checkout has. */
+export function hasProgram(name: string): boolean {
+  return existsSync(PROGRAMS[name] ?? "");
+}
+
+/** The source file of a program, for running it unbuilt. */
+export function sourceOf(name: string): string {
+  const source = PROGRAMS[name];
+  if (!source) throw new Error(`There is no program ${name}.`);
+  return source;
+}
+
+/** Is there a build of exactly these sources? */
+export function isBuilt(): boolean {
+  return findFile(MARK) === currentSources();
+}
+
+function currentSources(): string {
+  return fingerprint(SOURCES, process.version, process.platform, process.arch);
+}
+
+/** Builds the pages with Next and bundles the programs into dist. Throws with the builders' own words. */
+export async function build(): Promise<void> {
+  const sources = currentSources();
+  rmSync(MARK, { force: true });
+  await bundlePrograms(Object.keys(PROGRAMS));
+  await buildPages();
+  writeWhole(MARK, sources, 0o644);
+}
+
+/** Bundles some of the programs into dist/<name>.mjs; packages stay in node_modules. */
+export async function bundlePrograms(names: string[]): Promise<void> {
+  const entries = names.filter(hasProgram).map((name) => [name, sourceOf(name)]);
+  await bundle({
+    entryPoints: Object.fromEntries(entries),
+    outdir: "dist",
+    outExtension: { ".js": ".mjs" },
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    packages: "external",
+    sourcemap: true,
+    logLevel: "error",
+  });
+}
+
+function buildPages(): Promise<void> {
+  const child = spawn(process.execPath, ["node_modules/next/dist/bin/next", "build"], {
+    env: { ...process.env, NODE_ENV: "production", NEXT_TELEMETRY_DISABLED: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const output: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => output.push(chunk));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) =>
+      code === 0
+        ? resolve()
+        : reject(new Error(`next build failed. What it said:\n${Buffer.concat(output).toString("utf8")}`)),
+    );
+  });
+}

@@ -1,0 +1,243 @@
+import { execFile } from "node:child_process";
+import { chmodSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { migrateEngine } from "@/inngest/embedded/migrate";
+import type { Env } from "@/server/env";
+import { readSecrets } from "@/server/secrets";
+import { applyMigrations } from "../migrations";
+import { hasProgram, sourceOf } from "./build";
+import { lastLines, type Supervised, supervise } from "./child";
+import { findFile, writeWhole } from "./files";
+import { type Postgres, startPostgres } from "./postgres";
+import type { Report } from "./report";
+import { type Runtime, removeRuntime, writeRuntime } from "./runtime";
+import { canListen, freePort } from "./system";
+
+/** How long a process may finish what it is doing; what lasts longer is settled by its lease. */
+const GRACE_MS = 30_000;
+const READY_MS = 90_000;
+
+export type Instance = {
+  /** Reachable from this machine. */
+  localUrl: string;
+  /** What people and agents use. */
+  publicUrl: string;
+  stop(): Promise<void>;
+};
+
+type Options = {
+  settings: Env;
+  /** Sources instead of the build, with reload on change. */
+  dev: boolean;
+  report: Report;
+  /** Something that cannot be repaired happened after the start. */
+  failed(error: Error): void;
+};
+
+/** Where the parts of an installation keep their things. */
+export function pathsOf(settings: Env) {
+  const dataDir = resolve(settings.CAPSTAN_DATA_DIR);
+  return { dataDir, log: (name: string) => join(dataDir, "logs", `${name}.log`) };
+}
+
+/** Starts everything of one installation and waits until it answers. On failure nothing is left running. */
+export async function startInstance(options: Options): Promise<Instance> {
+  const { settings, dev, report } = options;
+  const { dataDir, log } = pathsOf(settings);
+  mkdirSync(join(dataDir, "logs"), { recursive: true });
+  // The database server may run as another user, who has to pass through.
+  chmodSync(dataDir, process.getuid?.() === 0 ? 0o711 : 0o700);
+  const secrets = readSecrets(settings);
+  const started: Supervised[] = [];
+  let postgres: Postgres | null = null;
+  let stopping = false;
+
+  async function stop() {
+    stopping = true;
+    for (const name of ["web", "worker", "sandbox"]) {
+      const part = started.find((one) => one.name === name);
+      if (part?.pid()) await report.step(`Stopping ${name}`, () => part.stop(GRACE_MS));
+      else await part?.stop(0);
+    }
+    const database = postgres;
+    if (database) await report.step("Stopping PostgreSQL", () => database.stop());
+    removeRuntime(dataDir);
+  }
+
+  try {
+    const port = await choosePort(settings);
+    if (!settings.DATABASE_URL) postgres = await startEmbedded();
+    const databaseUrl = settings.DATABASE_URL ?? postgres?.url ?? "";
+    await report.step(
+      "Migrating the database",
+      async () => {
+        const applied = await applyMigrations(databaseUrl);
+        await migrateEngine(databaseUrl);
+        return applied;
+      },
+      (applied) => (applied.length > 0 ? `applied ${applied.join(", ")}` : "nothing to do"),
+    );
+
+    const localUrl = `http://${localHost(settings.HOST)}:${port}`;
+    const sandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
+    const ownSandbox = sandboxOn && !settings.SANDBOX_URL;
+    const sandboxPort = ownSandbox
+      ? await rememberedPort(join(dataDir, "sandbox.port"), settings.SANDBOX_PORT)
+      : 0;
+    const sandboxUrl = ownSandbox ? `http://127.0.0.1:${sandboxPort}` : (settings.SANDBOX_URL ?? null);
+    const publicUrl = settings.PUBLIC_URL ?? `http://localhost:${port}`;
+    const runtime: Runtime = {
+      baseUrl: publicUrl,
+      databaseUrl,
+      sandboxUrl,
+      pids: { supervisor: process.pid, ...(postgres && { postgres: postgres.pid }) },
+    };
+    writeRuntime(dataDir, runtime);
+
+    const env: NodeJS.ProcessEnv = {
+      ...process.env,
+      NODE_ENV: dev ? "development" : "production",
+      CAPSTAN_ENV: settings.CAPSTAN_ENV,
+      CAPSTAN_DATA_DIR: dataDir,
+      HOST: settings.HOST,
+      PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      NEXTAUTH_SECRET: secrets.nextAuthSecret,
+      NEXTAUTH_URL: process.env.NEXTAUTH_URL ?? publicUrl,
+      CAPSTAN_VAULT_KEY: secrets.vaultKey.toString("base64"),
+      NEXT_TELEMETRY_DISABLED: "1",
+      ...(sandboxUrl && { SANDBOX_URL: sandboxUrl }),
+      ...(ownSandbox && { SANDBOX_PORT: String(sandboxPort) }),
+    };
+
+    const startPart = (name: string) => {
+      const part = supervise(
+        { name, args: argumentsOf(name, dev), env, logFile: dev ? null : log(name) },
+        {
+          started: (pid) => {
+            runtime.pids[name] = pid;
+            writeRuntime(dataDir, runtime);
+          },
+          died: (why, pauseMs) =>
+            report.say(
+              `${name} ${why}; starting it again in ${pauseMs / 1_000} s${dev ? "" : `; log: ${log(name)}`}`,
+            ),
+          message: () => {},
+        },
+      );
+      started.push(part);
+    };
+    if (ownSandbox) startPart("sandbox");
+    startPart("worker");
+    startPart("web");
+    if (hasProgram("seed")) await report.step("Seeding the first organization", () => seed(env, log("seed")));
+    await report.step("Waiting until it answers", () =>
+      untilReady(localUrl, started, sandboxUrl, dev ? null : log),
+    );
+    watchPostgres();
+    return { localUrl, publicUrl, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  function startEmbedded() {
+    return report.step(
+      "Starting PostgreSQL",
+      () => startPostgres({ dataDir, logFile: log("postgres") }),
+      (server) => (server.adopted ? "was still running" : "done"),
+    );
+  }
+
+  // Children reconnect by themselves: the server comes back on the same port with the same password.
+  async function watchPostgres() {
+    while (postgres && !stopping) {
+      await postgres.exited;
+      if (stopping) return;
+      report.say(`PostgreSQL ended unexpectedly; starting it again; log: ${log("postgres")}`);
+      const before: string = postgres.url;
+      try {
+        postgres = await startEmbedded();
+        if (postgres.url !== before)
+          throw new Error("Another program took PostgreSQL's port. Start Capstan again.");
+      } catch (error) {
+        options.failed(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
+    }
+  }
+}
+
+function argumentsOf(name: string, dev: boolean): string[] {
+  const lifeline = ["--import", `./dist/lifeline.mjs`];
+  if (!dev) return [...lifeline, "--enable-source-maps", `dist/${name}.mjs`];
+  const tsx = "node_modules/tsx/dist/cli.mjs";
+  const watch = name === "sandbox" ? [] : ["watch", "--clear-screen=false"];
+  return [...lifeline, tsx, ...watch, sourceOf(name)];
+}
+
+async function choosePort(settings: Env): Promise<number> {
+  if (settings.PORT === 0) return freePort(0, settings.HOST);
+  if (await canListen(settings.PORT, settings.HOST)) return settings.PORT;
+  throw new Error(
+    `Port ${settings.PORT} on ${settings.HOST} is taken by another program (or not allowed). Choose another: PORT=3001 npm run up`,
+  );
+}
+
+async function rememberedPort(file: string, wanted: number): Promise<number> {
+  const port = await freePort(wanted || Number(findFile(file) ?? 0));
+  writeWhole(file, String(port));
+  return port;
+}
+
+function localHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+async function seed(env: NodeJS.ProcessEnv, logFile: string) {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["dist/seed.mjs"], {
+      env,
+      timeout: 60_000,
+    });
+    writeWhole(logFile, stdout + stderr);
+  } catch (error) {
+    const { stderr, message } = error as { stderr?: string; message: string }; // what execFile rejects with
+    throw new Error(`Seeding failed: ${stderr?.trim() || message}`);
+  }
+}
+
+async function untilReady(
+  localUrl: string,
+  parts: Supervised[],
+  sandboxUrl: string | null,
+  log: ((name: string) => string) | null,
+) {
+  const probes = [`${localUrl}/readyz`, ...(sandboxUrl ? [`${sandboxUrl}/healthz`] : [])];
+  const deadline = Date.now() + READY_MS;
+  const last = new Map<string, string>();
+  while (probes.length > 0) {
+    const probe = probes[0]!;
+    const answer = await fetch(probe, { signal: AbortSignal.timeout(10_000) }).catch((error: Error) => error);
+    if (answer instanceof Response) {
+      if (answer.ok) {
+        probes.shift();
+        continue;
+      }
+      last.set(probe, `${answer.status} ${(await answer.text()).slice(0, 300)}`);
+    }
+    const broken = parts.find((part) => part.deaths() >= 4);
+    if (broken) {
+      const said = log ? ` Its last words (${log(broken.name)}):\n${lastLines(log(broken.name))}` : "";
+      throw new Error(`${broken.name} does not stay up.${said}`);
+    }
+    if (Date.now() > deadline)
+      throw new Error(
+        `${probe} did not answer within ${READY_MS / 1_000} s. ${last.get(probe) ?? "Nothing listens there."}`,
+      );
+    await sleep(50);
+  }
+}

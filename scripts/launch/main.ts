@@ -1,0 +1,256 @@
+import { spawn } from "node:child_process";
+import { existsSync, openSync, readdirSync, rmSync, watch } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, relative } from "node:path";
+import { z } from "zod";
+import { env as settings } from "@/server/env";
+import { checkSettings } from "@/server/secrets";
+import { type MainJobRow, runMainJob } from "../main-job";
+import { build, bundlePrograms, isBuilt } from "./build";
+import { lastLines } from "./child";
+import { findFile } from "./files";
+import { generate } from "./generate";
+import { pathsOf, startInstance } from "./instance";
+import { clusterDir, stopPostgres } from "./postgres";
+import { openReport, type Report } from "./report";
+import { endLeftovers, findRunning, removeRuntime } from "./runtime";
+import { canListen, endProcess, isAlive } from "./system";
+
+export { test } from "./test";
+
+const OPTIONS = ["--dev", "--detach", "--without-main-job", "--detached"];
+const Access = z.object({
+  apiKey: z.string(),
+  projectId: z.string(),
+  member: z.object({ email: z.string() }),
+});
+
+/** `npm run up`: everything from the sources to a running installation that has done its main job once. */
+export async function up(args: string[]) {
+  const unknown = args.find((arg) => !OPTIONS.includes(arg));
+  if (unknown) throw new Error(`Unknown option ${unknown}. There are: --detach, --without-main-job.`);
+  const dev = args.includes("--dev");
+  const detached = args.includes("--detached");
+  const report = openReport((line) => {
+    console.log(line);
+    if (process.connected) process.send?.({ line });
+  });
+  checkSettings();
+  const { dataDir } = pathsOf(settings);
+
+  const running = findRunning(dataDir);
+  if (running && running.pids.supervisor !== process.pid) {
+    report.say(`Capstan is already running at ${running.baseUrl} (process ${running.pids.supervisor}).`);
+    report.say("Stop it with: npm run down");
+    return;
+  }
+  const left = await endLeftovers(dataDir);
+  if (left > 0) report.say(`Ended ${left} processes that an earlier start left behind.`);
+  if (settings.PORT !== 0 && !(await canListen(settings.PORT, settings.HOST)))
+    throw new Error(
+      `Port ${settings.PORT} is taken by another program. Stop that, or choose another port: PORT=3001 npm run up`,
+    );
+  await prepareSources(report, dev);
+  if (args.includes("--detach")) return detach(args);
+  if (dev) watchGenerated(report);
+  await runInForeground(report, dev, detached, !args.includes("--without-main-job"));
+}
+
+async function prepareSources(report: Report, dev: boolean) {
+  await report.step(
+    "Generating the database client and registries",
+    () => generate(),
+    ({ prisma, registries }) => (prisma || registries.length > 0 ? "done" : "nothing changed"),
+  );
+  if (dev) return bundlePrograms(["lifeline", "seed"]);
+  if (isBuilt()) report.say("Building … nothing changed");
+  else await report.step("Building", build);
+}
+
+async function runInForeground(report: Report, dev: boolean, detached: boolean, withMainJob: boolean) {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  let askedToStop: (() => void) | undefined;
+  const asked = new Promise<void>((resolve) => {
+    askedToStop = resolve;
+  });
+  let fatal: Error | undefined;
+  let times = 0;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (detached && signal === "SIGHUP") return; // the terminal that started us was closed
+    times++;
+    if (times === 1) report.say(`${signal}: stopping. Once more to stop without waiting.`);
+    if (times >= 2) process.exit(1); // the others notice through their lifelines
+    askedToStop?.();
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+
+  const instance = await startInstance({
+    settings,
+    dev,
+    report,
+    failed(error) {
+      fatal = error;
+      askedToStop?.();
+    },
+  });
+  try {
+    if (times === 0) await announce(report, instance, withMainJob, asked);
+    if (process.connected) {
+      process.send?.({ ready: true });
+      process.disconnect();
+    }
+    await asked;
+  } finally {
+    await instance.stop();
+  }
+  if (fatal) throw fatal;
+  process.exit(0);
+}
+
+async function announce(
+  report: Report,
+  instance: { localUrl: string; publicUrl: string },
+  withMainJob: boolean,
+  asked: Promise<void>,
+) {
+  const { dataDir } = pathsOf(settings);
+  const shown = relative(process.cwd(), dataDir) || dataDir;
+  const text = findFile(join(dataDir, "bootstrap.json"));
+  const access = text ? Access.parse(JSON.parse(text)) : null;
+  const sandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
+  if (withMainJob && access && sandboxOn) {
+    const job = report.step("Running the main job over HTTP", () =>
+      runMainJob({ ...access, baseUrl: instance.localUrl }),
+    );
+    const rows = await Promise.race([job, asked]);
+    if (!rows) return;
+    for (const line of tableOf(rows)) report.say(line);
+  } else if (withMainJob && access)
+    report.say("The main job needs the sandbox provider, which is off (SANDBOX=1).");
+  report.say(`Capstan is ready: ${instance.publicUrl}`);
+  if (access)
+    report.say(`Sign in as ${access.member.email}; passwords and API keys: ${join(shown, "bootstrap.json")}`);
+}
+
+function tableOf(rows: MainJobRow[]): string[] {
+  const cells = [
+    ["capability", "job", "receipt", "admitted", "done", "events", "output"],
+    ...rows.map((row) => [
+      row.capability,
+      row.jobId,
+      row.receiptId,
+      `${row.submitMs.toFixed(0)} ms`,
+      `${row.totalMs.toFixed(0)} ms`,
+      String(row.events),
+      row.output,
+    ]),
+  ];
+  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  return cells.map(
+    (row) =>
+      `  ${row
+        .map((cell, column) => cell.padEnd(widths[column]!))
+        .join("  ")
+        .trimEnd()}`,
+  );
+}
+
+/** Starts the same again without a terminal, passes its lines on until it is ready, and leaves it running. */
+async function detach(args: string[]) {
+  const { dataDir, log } = pathsOf(settings);
+  await mkdir(join(dataDir, "logs"), { recursive: true });
+  const file = log("supervisor");
+  const output = openSync(file, "a", 0o600);
+  const rest = args.filter((arg) => arg !== "--detach");
+  const child = spawn(process.execPath, ["scripts/up.mjs", "--detached", ...rest], {
+    detached: true,
+    stdio: ["ignore", output, output, "ipc"],
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.on("message", (message: { line?: string; ready?: true }) => {
+      if (message.line) console.log(message.line);
+      if (message.ready) resolve();
+    });
+    child.on("error", reject);
+    child.on("exit", () => reject(new Error(`Capstan did not start (${file}):\n${lastLines(file, 12)}`)));
+  });
+  console.log(`It runs in the background as process ${child.pid}; log: ${file}. Stop it with: npm run down`);
+  process.exit(0);
+}
+
+// New capabilities, providers and functions, and changes of the schema, are taken up while people work.
+function watchGenerated(report: Report) {
+  let timer: NodeJS.Timeout | undefined;
+  const refresh = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      try {
+        const { prisma, registries } = generate();
+        if (prisma)
+          report.say(
+            "Generated the database client anew. If tables changed: npm run migrate -- dev --name …",
+          );
+        for (const path of registries) report.say(`Wrote ${path}`);
+      } catch (error) {
+        report.say(error instanceof Error ? error.message : String(error));
+      }
+    }, 100);
+  };
+  for (const folder of ["server/capabilities", "server/providers", "inngest/functions", "prisma/schema"])
+    watch(folder, refresh).unref();
+}
+
+/** `npm run down`: stops what runs over this data directory. */
+export async function down() {
+  const report = openReport(console.log);
+  const { dataDir } = pathsOf(settings);
+  const running = findRunning(dataDir);
+  if (running) {
+    await report.step(`Stopping Capstan (process ${running.pids.supervisor})`, () =>
+      endProcess(running.pids.supervisor, 120_000),
+    );
+    if (isAlive(running.pids.supervisor)) throw new Error("It does not stop.");
+  }
+  const left = await endLeftovers(dataDir);
+  if (left > 0) report.say(`Ended ${left} processes that were left behind.`);
+  const hadPostgres = existsSync(join(dataDir, "postgres.password")) && (await stopPostgres(dataDir));
+  if (hadPostgres) report.say("Stopped PostgreSQL.");
+  removeRuntime(dataDir);
+  if (!running && left === 0 && !hadPostgres) report.say("Nothing was running.");
+}
+
+/** What a data directory of ours has; anything else is not deleted. */
+const KNOWN = [
+  "secrets.json",
+  "bootstrap.json",
+  "postgres.password",
+  "logs",
+  "sandbox",
+  "artifacts",
+  "postgres",
+];
+
+/** `npm run reset`: stops everything and deletes the data, after naming it. */
+export async function reset(args: string[]) {
+  const { dataDir } = pathsOf(settings);
+  if (!existsSync(dataDir)) {
+    console.log(`There is no data: ${dataDir} does not exist.`);
+    return;
+  }
+  const names = readdirSync(dataDir).sort();
+  const isOurs = names.length === 0 || names.some((name) => KNOWN.includes(name));
+  if (!isOurs || [homedir(), process.cwd(), "/"].includes(dataDir))
+    throw new Error(`${dataDir} does not look like a data directory of Capstan; nothing was deleted.`);
+  if (settings.CAPSTAN_ENV === "production" && !args.includes("--yes"))
+    throw new Error(
+      `This deletes every job, key and artifact in ${dataDir}. If that is meant: npm run reset -- --yes`,
+    );
+  await down();
+  const cluster = await clusterDir(dataDir);
+  const places = cluster.startsWith(dataDir) ? [dataDir] : [dataDir, cluster];
+  console.log(`Deleting ${places.join(" and ")}: ${names.join(", ") || "empty"}`);
+  for (const place of places) rmSync(place, { recursive: true, force: true });
+  if (settings.DATABASE_URL) console.log("The database of DATABASE_URL is not touched.");
+  console.log("Done.");
+}

@@ -1,0 +1,87 @@
+// Plain JavaScript: this runs on a fresh clone, before anything is installed.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const beganAt = performance.now();
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Goes to the root, installs what package-lock.json names, and loads the launcher (TypeScript) of this checkout. */
+export async function prepare() {
+  process.chdir(root);
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < 20 || (major === 20 && minor < 19))
+    throw new Error(`Capstan needs Node 20.19 or newer; this is ${process.versions.node}.`);
+  if (existsSync(".env")) process.loadEnvFile(".env");
+  if (!isInstalled()) install();
+  const { build } = await import("esbuild");
+  const outfile = resolve("node_modules/.cache/capstan/launcher.mjs");
+  await build({
+    entryPoints: ["scripts/launch/main.ts"],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    packages: "external",
+    logLevel: "error",
+  });
+  return import(`${pathToFileURL(outfile)}?${Date.now()}`);
+}
+
+// npm keeps a list of what it has installed, written last; it is complete when it has what the lock file asks for.
+function isInstalled() {
+  const wanted = packagesOf("package-lock.json");
+  const present = packagesOf("node_modules/.package-lock.json");
+  if (!wanted || !present) return false;
+  return Object.entries(wanted).every(
+    ([path, { version, optional, link }]) =>
+      path === "" || link || present[path]?.version === version || (optional && !present[path]),
+  );
+}
+
+function packagesOf(path) {
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).packages : null;
+}
+
+function install() {
+  const tty = process.stdout.isTTY;
+  process.stdout.write(
+    `[${elapsed()}] Installing dependencies, which takes a minute or two …${tty ? "" : "\n"}`,
+  );
+  const args = ["ci", "--no-audit", "--no-fund", "--prefer-offline"];
+  const npm = process.env.npm_execpath;
+  const done = npm?.endsWith(".js")
+    ? spawnSync(process.execPath, [npm, ...args], { encoding: "utf8", env: installEnv() })
+    : spawnSync("npm", args, { encoding: "utf8", env: installEnv(), shell: process.platform === "win32" });
+  if (done.status !== 0) {
+    process.stdout.write("\n");
+    throw new Error(
+      `npm ci failed. Is the npm registry reachable? What npm said:\n${done.error?.message ?? ""}${done.stdout ?? ""}${done.stderr ?? ""}`,
+    );
+  }
+  process.stdout.write(tty ? ` done\n` : `[${elapsed()}] Installing dependencies … done\n`);
+}
+
+// The build needs the development dependencies as well, whatever NODE_ENV says.
+function installEnv() {
+  const { NODE_ENV: _, ...rest } = process.env;
+  return { ...rest, npm_config_omit: "", npm_config_include: "dev" };
+}
+
+function elapsed() {
+  return `${((performance.now() - beganAt) / 1000).toFixed(1).padStart(5)}s`;
+}
+
+/** Runs a command of the launcher; a failure is one readable message and exit code 1. */
+export async function run(command) {
+  try {
+    const launcher = await prepare();
+    await launcher[command](process.argv.slice(2));
+  } catch (error) {
+    console.error(`\n${error instanceof Error ? error.message : error}`);
+    if (process.env.CAPSTAN_DEBUG && error instanceof Error) console.error(error.stack);
+    process.exit(1);
+  }
+}
