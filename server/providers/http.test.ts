@@ -1,0 +1,328 @@
+import { createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ProviderFault } from "./define";
+import { getJson, type HttpIo, isPublicAddress, postJson, safeWord } from "./http";
+import { everythingOf, faultOf, startVendor, type Vendor } from "./testing/vendor";
+
+const SECRET = "sk-canary-9f8e7d6c5b4a3f2e1d0c";
+
+let vendor: Vendor;
+beforeAll(async () => {
+  vendor = await startVendor();
+});
+afterAll(() => vendor.stop());
+
+const io = (more: Partial<HttpIo> = {}): HttpIo => ({
+  baseUrl: vendor.url,
+  credentials: { apiKey: SECRET },
+  signal: new AbortController().signal,
+  allowPrivateAddresses: true,
+  ...more,
+});
+const ask = (more: Partial<HttpIo> = {}) =>
+  postJson("/v1/text", { question: "why?" }, { authorization: `Bearer ${SECRET}` }, io(more));
+const verdict = ({ kind, submission }: ProviderFault) => `${kind}/${submission}`;
+
+describe("an answered request", () => {
+  test("arrives once, as it was given, and asks for no compression", async () => {
+    vendor.answer({ json: { ok: true }, headers: { "x-request-id": "req_1" } });
+    const reply = await ask();
+    expect(reply.body).toEqual({ ok: true });
+    expect(reply.header("x-request-id")).toBe("req_1");
+    expect(vendor.arrived).toEqual([
+      {
+        method: "POST",
+        path: "/v1/text",
+        body: '{"question":"why?"}',
+        headers: {
+          host: `127.0.0.1:${vendor.port}`,
+          connection: "keep-alive",
+          accept: "application/json",
+          "accept-encoding": "identity",
+          authorization: `Bearer ${SECRET}`,
+          "content-type": "application/json",
+          "content-length": "19",
+          "user-agent": "capstan",
+        },
+      },
+    ]);
+  });
+
+  test("keeps the path prefix and the query of the base URL", async () => {
+    vendor.answer({ json: {} });
+    await getJson("/jobs/7", {}, io({ baseUrl: `${vendor.url}/tenant/v1/?api-version=2` }));
+    expect(vendor.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "GET /tenant/v1/jobs/7?api-version=2",
+    ]);
+  });
+
+  test("uses one connection again for calls one after another", async () => {
+    vendor.answer({ json: {} });
+    await ask();
+    const before = vendor.connections();
+    for (let call = 0; call < 20; call += 1) await ask();
+    expect(vendor.connections() - before).toBeLessThanOrEqual(1);
+  });
+
+  test("is one request per call, also when the vendor closes connections as it pleases", async () => {
+    vendor.answer(
+      ...Array.from({ length: 60 }, (_, index) => ({
+        json: {},
+        headers: index % 3 === 0 ? { connection: "close" } : undefined,
+      })),
+    );
+    const calls = Array.from({ length: 60 }, () => ask());
+    await Promise.all(calls);
+    expect(vendor.arrived).toHaveLength(60);
+  });
+});
+
+describe("a request that never left is not_attempted", () => {
+  test.each([
+    ["nobody listens", () => ({ baseUrl: "http://127.0.0.1:1" })],
+    ["the name does not exist", () => ({ baseUrl: "http://nobody.invalid" })],
+    ["there is no TLS on the other side", () => ({ baseUrl: `https://127.0.0.1:${vendor.port}` })],
+    ["the base URL is not a URL", () => ({ baseUrl: "not a url" })],
+    ["the base URL carries credentials", () => ({ baseUrl: `http://user:pass@127.0.0.1:${vendor.port}` })],
+    ["the base URL is not https", () => ({ baseUrl: "http://example.com", allowPrivateAddresses: false })],
+    ["the scheme is another one", () => ({ baseUrl: "ftp://example.com" })],
+  ])("%s", async (_case, more) => {
+    vendor.answer({ json: {} });
+    const fault = await faultOf(ask(more()));
+    expect(verdict(fault)).toBe("unreachable/not_attempted");
+    expect(vendor.arrived).toEqual([]);
+  });
+
+  test.each([
+    "https://127.0.0.1",
+    "https://2130706433",
+    "https://0177.0.0.1",
+    "https://10.1.2.3",
+    "https://169.254.169.254",
+    "https://[::1]",
+    "https://[::ffff:127.0.0.1]",
+    "https://[64:ff9b::7f00:1]",
+    "https://[2002:7f00:1::]",
+    "https://[fd00::1]",
+    "https://localhost",
+  ])("a private address: %s", async (origin) => {
+    const before = vendor.connections();
+    const fault = await faultOf(ask({ baseUrl: `${origin}:${vendor.port}`, allowPrivateAddresses: false }));
+    expect(verdict(fault)).toBe("unreachable/not_attempted");
+    expect(fault.message).toContain("private");
+    expect(vendor.connections()).toBe(before);
+  });
+
+  test("a connection made for one address rule never serves the other", async () => {
+    vendor.answer({ json: {} });
+    await ask();
+    const fault = await faultOf(ask({ allowPrivateAddresses: false }));
+    expect(verdict(fault)).toBe("unreachable/not_attempted");
+  });
+
+  test("the signal had ended before", async () => {
+    vendor.answer({ json: {} });
+    const fault = await faultOf(ask({ signal: AbortSignal.abort() }));
+    expect(verdict(fault)).toBe("unreachable/not_attempted");
+    expect(fault.details.aborted).toBe(true);
+    expect(vendor.arrived).toEqual([]);
+  });
+
+  test("the signal ends while the connection is still being made", async () => {
+    // Accepts and says nothing: the TLS handshake waits.
+    let connected = () => {};
+    const opened = new Promise<void>((resolve) => {
+      connected = resolve;
+    });
+    const sockets: { destroy(): void }[] = [];
+    const mute = createServer((socket) => {
+      sockets.push(socket.on("error", () => {}));
+      connected();
+    });
+    await new Promise<void>((listening) => mute.listen(0, "127.0.0.1", listening));
+    const address = mute.address();
+    const port = typeof address === "object" && address ? address.port : 0;
+    const stop = new AbortController();
+    const call = faultOf(ask({ baseUrl: `https://127.0.0.1:${port}`, signal: stop.signal }));
+    await opened;
+    stop.abort();
+    const fault = await call;
+    expect(verdict(fault)).toBe("unreachable/not_attempted");
+    expect(fault.details.aborted).toBe(true);
+    for (const socket of sockets) socket.destroy();
+    await new Promise((closed) => mute.close(closed));
+  });
+});
+
+describe("silence after sending is ambiguous", () => {
+  test.each(["close", "reset", "cut"] as const)(
+    "the vendor takes the request and then: %s",
+    async (script) => {
+      vendor.answer(script);
+      const fault = await faultOf(ask());
+      expect(verdict(fault)).toBe("lost/ambiguous");
+      expect(fault.details.aborted).toBeUndefined();
+      expect(vendor.arrived).toHaveLength(1);
+    },
+  );
+
+  test("our own signal ends the wait, and the fault says so", async () => {
+    vendor.answer("silent");
+    const stop = new AbortController();
+    const call = faultOf(ask({ signal: stop.signal }));
+    await expect.poll(() => vendor.arrived.length).toBe(1);
+    stop.abort();
+    const fault = await call;
+    expect(verdict(fault)).toBe("lost/ambiguous");
+    expect(fault.details.aborted).toBe(true);
+  });
+});
+
+describe("an error answer is attempted", () => {
+  test.each([
+    [400, {}, {}, "refused"],
+    [401, {}, {}, "refused"],
+    [403, {}, {}, "refused"],
+    [404, {}, {}, "refused"],
+    [409, {}, {}, "refused"],
+    [422, {}, {}, "refused"],
+    [408, {}, {}, "failed"],
+    [429, {}, {}, "capacity"],
+    [529, {}, {}, "capacity"],
+    [503, { error: { type: "overloaded_error" } }, {}, "capacity"],
+    [503, {}, { "retry-after": "3" }, "capacity"],
+    [503, {}, {}, "failed"],
+    [500, {}, {}, "failed"],
+    [502, {}, {}, "failed"],
+    [504, {}, {}, "failed"],
+  ])("%i %j %j is %s", async (status, json, headers, kind) => {
+    vendor.answer({ status, json, headers: { "x-request-id": "req_9", ...headers } });
+    const fault = await faultOf(ask());
+    expect(verdict(fault)).toBe(`${kind}/attempted`);
+    expect(fault.details).toMatchObject({ status, providerRequestId: "req_9" });
+    expect(vendor.arrived).toHaveLength(1);
+  });
+
+  test.each([
+    [{ "retry-after": "7" }, 7_000],
+    [{ "retry-after-ms": "250", "retry-after": "7" }, 250],
+    [{ "retry-after": "86400" }, 3_600_000],
+    [{ "retry-after": "soon" }, undefined],
+    [{ "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" }, 0],
+  ])("429 with %j waits %s ms", async (headers, expected) => {
+    vendor.answer({ status: 429, headers });
+    expect((await faultOf(ask())).details.retryAfterMs).toBe(expected);
+  });
+
+  test("a redirect is not followed, wherever it points", async () => {
+    const other = await startVendor();
+    vendor.answer({ status: 307, headers: { location: `${other.url}/v1/text` } });
+    expect(verdict(await faultOf(ask()))).toBe("failed/attempted");
+    expect(other.connections()).toBe(0);
+    await other.stop();
+  });
+
+  test.each([
+    ["no JSON", { text: "<html>" }],
+    ["nothing", { text: "" }],
+    ["JSON under a compression nobody asked for", { json: {}, headers: { "content-encoding": "gzip" } }],
+  ])("a success with %s has failed", async (_case, script) => {
+    vendor.answer(script);
+    expect(verdict(await faultOf(ask()))).toBe("failed/attempted");
+  });
+
+  test("an answer larger than the cap is cut off and has failed", async () => {
+    vendor.answer("endless");
+    const fault = await faultOf(postJson("/", {}, {}, io(), { maxResponseBytes: 1_000_000 }));
+    expect(verdict(fault)).toBe("failed/attempted");
+    expect(fault.message).toContain("1000000");
+  });
+
+  test("a provider may explain its vendor's answer in words of its own", async () => {
+    vendor.answer({ status: 429, json: { error: { code: "insufficient_quota" } } });
+    const fault = await faultOf(
+      postJson("/", {}, {}, io(), { explain: () => ({ kind: "refused", message: "No credit left." }) }),
+    );
+    expect(verdict(fault)).toBe("refused/attempted");
+    expect(fault.message).toBe("No credit left. (HTTP 429)");
+  });
+});
+
+describe("what a vendor says is not trusted", () => {
+  test.each([400, 401, 429, 500, 503])("a %i that echoes the key shows it nowhere", async (status) => {
+    const echo = `Incorrect key: Bearer ${SECRET}`;
+    vendor.answer({
+      status,
+      json: { error: { message: echo, code: SECRET, type: echo, param: SECRET } },
+      headers: { "x-request-id": SECRET, "retry-after": SECRET },
+    });
+    const fault = await faultOf(ask());
+    expect(everythingOf(fault)).not.toContain(SECRET.slice(0, 12));
+    expect(everythingOf(fault)).not.toContain(SECRET.slice(-12));
+  });
+
+  test("neither does a success that is no JSON", async () => {
+    vendor.answer({ text: `Bearer ${SECRET}` });
+    expect(everythingOf(await faultOf(ask()))).not.toContain(SECRET.slice(0, 12));
+  });
+
+  test("short words pass, parts of a credential and sentences do not", () => {
+    const guard = { credentials: { apiKey: SECRET } };
+    expect(safeWord("req_0123abc", guard)).toBe("req_0123abc");
+    expect(safeWord("models/gpt-5.6-luna:free", guard)).toBe("models/gpt-5.6-luna:free");
+    expect(safeWord(`x${SECRET.slice(4, 18)}y`, guard)).toBeNull();
+    expect(safeWord("two words", guard)).toBeNull();
+    expect(safeWord("x".repeat(201), guard)).toBeNull();
+    expect(safeWord(null, guard)).toBeNull();
+  });
+});
+
+describe("public addresses", () => {
+  test.each([
+    "1.1.1.1",
+    "8.8.8.8",
+    "100.63.255.255",
+    "172.32.0.1",
+    "192.169.0.1",
+    "2606:4700::1111",
+    "2a00:1450::1",
+  ])("%s is one", (address) => expect(isPublicAddress(address)).toBe(true));
+
+  test.each([
+    "0.0.0.0",
+    "10.0.0.1",
+    "100.64.0.1",
+    "127.0.0.1",
+    "127.255.255.254",
+    "169.254.169.254",
+    "172.16.0.1",
+    "172.31.255.255",
+    "192.0.0.8",
+    "192.0.2.1",
+    "192.168.1.1",
+    "198.18.0.1",
+    "198.51.100.7",
+    "203.0.113.7",
+    "224.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::127.0.0.1",
+    "::ffff:7f00:1",
+    "::ffff:8.8.8.8",
+    "64:ff9b::7f00:1",
+    "64:ff9b:1::1",
+    "100::1",
+    "2001::1",
+    "2001:db8::1",
+    "2002:7f00:1::",
+    "3fff::1",
+    "fc00::1",
+    "fd12:3456::1",
+    "fe80::1",
+    "fe80::1%eth0",
+    "ff02::1",
+    "localhost",
+    "",
+  ])("%s is none", (address) => expect(isPublicAddress(address)).toBe(false));
+});

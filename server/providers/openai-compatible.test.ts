@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { TextCall } from "./define";
+import compatible, { modelsFromSetting } from "./openai-compatible";
+import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixtures";
+import { ioFor, startVendor } from "./testing/vendor";
+
+const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
+const provider = { ...compatible, models: modelsFromSetting("llama3:8b:0.05:0.08") };
+
+answersItsFixtures(provider, join(import.meta.dirname, "openai-compatible.fixtures"), {
+  headers: { "content-type": "application/json" },
+});
+tellsTheTruthAboutSubmission(provider, "text", "llama3:8b", hello);
+
+test("a server without keys is sent none", async () => {
+  const vendor = await startVendor();
+  vendor.answer({ json: { choices: [{ message: { content: "Hi" } }] } });
+  await provider.text?.submit(hello, ioFor(provider, "llama3:8b", "text", vendor.url));
+  expect(vendor.arrived[0]?.headers.authorization).toBeUndefined();
+  await vendor.stop();
+});
+
+test("models come from a setting, prices in dollars per million tokens, ids with colons and slashes", () => {
+  expect(
+    modelsFromSetting(" llama3:8b:0.05:0.08, org/model:1:2.5,").map(({ id, price }) => [id, price]),
+  ).toEqual([
+    ["llama3:8b", { per: "million_tokens", input: 50_000, output: 80_000 }],
+    ["org/model", { per: "million_tokens", input: 1_000_000, output: 2_500_000 }],
+  ]);
+  expect(modelsFromSetting(undefined)).toEqual([]);
+});
+
+test.each(["llama3", "llama3:1", ":1:2", "m:one:2", "m:1:-2", "m:1e3:2", "m:0.0000001:2"])(
+  "the setting %s is refused by name",
+  (setting) => expect(() => modelsFromSetting(setting)).toThrow(setting),
+);

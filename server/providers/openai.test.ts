@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { TextCall } from "./define";
+import openai, { fitsStrictSchema } from "./openai";
+import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixtures";
+import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
+
+const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
+const cube = {
+  prompt: "A red cube",
+  width: 1024,
+  height: 1024,
+  quality: "auto" as const,
+  count: 1,
+  transparent: false,
+  referenceImages: [],
+};
+
+answersItsFixtures(openai, join(import.meta.dirname, "openai.fixtures"), {
+  headers: { "content-type": "application/json", "x-client-request-id": "att_01test" },
+});
+tellsTheTruthAboutSubmission(openai, "text", "gpt-5.6-luna", hello);
+tellsTheTruthAboutSubmission(openai, "image", "gpt-image-1", cube);
+
+describe("openai", () => {
+  let vendor: Vendor;
+  beforeAll(async () => {
+    vendor = await startVendor();
+  });
+  afterAll(() => vendor.stop());
+  const submit = (call: TextCall, model = "gpt-5.6-luna") => {
+    if (!openai.text) throw new Error("no text port");
+    return openai.text.submit(
+      call,
+      ioFor(openai, model, "text", vendor.url, { credentials: { apiKey: "sk-1" } }),
+    );
+  };
+
+  test("an account without credit is a refusal, not a full house", async () => {
+    vendor.answer({
+      status: 429,
+      json: { error: { code: "insufficient_quota", type: "insufficient_quota" } },
+    });
+    const fault = await faultOf(submit(hello));
+    expect([fault.kind, fault.submission, fault.message]).toEqual([
+      "refused",
+      "attempted",
+      "The OpenAI account has no credit left. (HTTP 429)",
+    ]);
+  });
+
+  test("a response that failed keeps what it used", async () => {
+    vendor.answer({
+      json: {
+        id: "resp_3",
+        status: "failed",
+        output: [],
+        usage: { input_tokens: 5, output_tokens: 0 },
+        error: {},
+      },
+    });
+    const fault = await faultOf(submit(hello));
+    expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
+    expect(fault.details).toEqual({
+      status: 200,
+      usage: { inputTokens: 5, outputTokens: 0 },
+      providerRequestId: "resp_3",
+    });
+  });
+
+  test.each<[string, Partial<TextCall>, string]>([
+    ["a temperature for a model without one", { temperature: 1 }, "gpt-5.6-luna"],
+    ["a reasoning intent for a model that does not reason", { reasoningIntent: "deep" }, "gpt-4.1-mini"],
+    ["a tool of the vendor's own", { tools: [{ type: "web_search" }] }, "gpt-5.6-luna"],
+  ])("%s is refused before anything is sent", async (_case, more, model) => {
+    vendor.answer({ json: {} });
+    const fault = await faultOf(submit({ ...hello, ...more }, model));
+    expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);
+    expect(vendor.arrived).toEqual([]);
+  });
+
+  test("reference images go as a form to the edits endpoint", async () => {
+    vendor.answer({ json: { data: [{ b64_json: "iVBORw0K" }] } });
+    const io = ioFor(openai, "gpt-image-1", "image", vendor.url, { credentials: { apiKey: "sk-1" } });
+    const reference = { bytes: Buffer.from("PNG!"), mediaType: "image/png", filename: 'a"\r\nb.png' };
+    await openai.image?.submit({ ...cube, referenceImages: [reference, reference] }, io);
+    const [sent] = vendor.arrived;
+    expect(sent?.path).toBe("/images/edits");
+    const form = await new Response(sent?.body, {
+      headers: { "content-type": sent?.headers["content-type"] ?? "" },
+    }).formData();
+    expect(
+      form.getAll("image[]").map((file) => (file instanceof File ? [file.name, file.type, file.size] : file)),
+    ).toEqual([
+      ["a___b.png", "image/png", 4],
+      ["a___b.png", "image/png", 4],
+    ]);
+    form.delete("image[]");
+    expect(Object.fromEntries(form)).toEqual({
+      model: "gpt-image-1",
+      prompt: "A red cube",
+      n: "1",
+      size: "1024x1024",
+      quality: "auto",
+      output_format: "png",
+    });
+  });
+
+  const closed = {
+    type: "object",
+    properties: { a: { type: "string" } },
+    required: ["a"],
+    additionalProperties: false,
+  };
+  test.each([
+    ["closed and all required", closed, true],
+    ["nested", { ...closed, properties: { a: { type: "array", items: closed } } }, true],
+    ["with definitions", { ...closed, $defs: { b: closed }, properties: { a: { $ref: "#/$defs/b" } } }, true],
+    ["open", { ...closed, additionalProperties: true }, false],
+    ["with an optional property", { ...closed, required: [] }, false],
+    ["with an open object inside", { ...closed, properties: { a: { type: "object" } } }, false],
+    ["with a keyword beyond the subset", { ...closed, properties: { a: { not: { type: "null" } } } }, false],
+    ["a list at the root", { type: "array", items: closed }, false],
+  ])("strict mode and a schema that is %s", (_case, schema, expected) => {
+    expect(fitsStrictSchema(schema)).toBe(expected);
+  });
+});

@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { PortName, Progress, Provider, ProviderIo } from "../define";
+import { everythingOf, faultOf, ioFor, type Script, startVendor, type Vendor } from "./vendor";
+
+/* What every provider must keep, whatever its vendor: its fixtures, and the truth about what left. */
+
+const SECRET = "sk-canary-0a9b8c7d6e5f4a3b2c1d";
+
+const Fixture = z.object({
+  title: z.string(),
+  port: z.enum(["text", "image"]),
+  model: z.string(),
+  call: z.json(),
+  sent: z.object({ method: z.string(), path: z.string(), body: z.json() }),
+  answer: z.object({ status: z.int(), headers: z.record(z.string(), z.string()).optional(), json: z.json() }),
+  progress: z.json(),
+});
+
+/** Submits a call that comes from a fixture: its shape is the port's by agreement, not by type. */
+function submit(
+  provider: Provider,
+  port: PortName,
+  call: unknown,
+  io: ProviderIo,
+): Promise<Progress<unknown>> {
+  const adapter = provider[port];
+  if (!adapter) throw new Error(`${provider.name} does not serve ${port}`);
+  return adapter.submit(call as never, io);
+}
+
+/** Bytes as base64, so that a fixture can spell them. */
+const asJson = (value: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(value, (_key, item) => {
+      if (typeof item !== "object" || item === null || !("bytes" in item)) return item;
+      const { bytes, ...rest } = item;
+      // Buffers turn into {type, data} before a replacer sees them.
+      return { ...rest, base64: Buffer.from(bytes.data ?? bytes).toString("base64") };
+    }),
+  );
+
+/** Plays every fixture of a folder against a local vendor and asserts the exact request on the wire. */
+export function answersItsFixtures(
+  provider: Provider,
+  folder: string,
+  wire: { headers: Record<string, string> },
+): void {
+  describe(`${provider.name} answers its fixtures`, () => {
+    let vendor: Vendor;
+    beforeAll(async () => {
+      vendor = await startVendor();
+    });
+    afterAll(() => vendor.stop());
+
+    const fixtures = readdirSync(folder)
+      .filter((file) => file.endsWith(".json"))
+      .map((file) => Fixture.parse(JSON.parse(readFileSync(join(folder, file), "utf8"))));
+
+    test.each(fixtures.map((fixture) => [fixture.title, fixture] as const))("%s", async (_title, fixture) => {
+      vendor.answer(fixture.answer);
+      const io = ioFor(provider, fixture.model, fixture.port, vendor.url, {
+        credentials: { apiKey: SECRET },
+      });
+      const progress = await submit(provider, fixture.port, fixture.call, io);
+      expect(
+        vendor.arrived.map(({ method, path, body }) => ({ method, path, body: JSON.parse(body) })),
+      ).toEqual([fixture.sent]);
+      expect(vendor.arrived[0]?.headers).toMatchObject({
+        ...wire.headers,
+        authorization: `Bearer ${SECRET}`,
+      });
+      expect(asJson(progress)).toEqual(fixture.progress);
+    });
+  });
+}
+
+/** A refusal, a full house, a silence after send, a closed door and a bad answer give what define.ts says. */
+export function tellsTheTruthAboutSubmission(
+  provider: Provider,
+  port: PortName,
+  model: string,
+  call: unknown,
+): void {
+  describe(`${provider.name} tells whether its ${port} request left`, () => {
+    let vendor: Vendor;
+    beforeAll(async () => {
+      vendor = await startVendor();
+    });
+    afterAll(() => vendor.stop());
+
+    const fault = (baseUrl = vendor.url, more: Partial<ProviderIo> = {}) =>
+      faultOf(
+        submit(
+          provider,
+          port,
+          call,
+          ioFor(provider, model, port, baseUrl, { credentials: { apiKey: SECRET }, ...more }),
+        ),
+      );
+
+    const echo = { error: { message: `Bearer ${SECRET}`, type: SECRET, code: SECRET } };
+    test.each<[string, Script, string]>([
+      ["a refusal", { status: 400, json: echo }, "refused/attempted"],
+      ["a wrong key", { status: 401, json: echo }, "refused/attempted"],
+      ["a full house", { status: 429, json: echo, headers: { "retry-after": "2" } }, "capacity/attempted"],
+      ["a failure", { status: 500, json: echo }, "failed/attempted"],
+      ["no JSON", { text: `Bearer ${SECRET}` }, "failed/attempted"],
+      ["JSON of another shape", { json: echo }, "failed/attempted"],
+      ["silence after sending", "close", "lost/ambiguous"],
+      ["a reset after sending", "reset", "lost/ambiguous"],
+      ["half an answer", "cut", "lost/ambiguous"],
+    ])("%s", async (_case, script, expected) => {
+      vendor.answer(script);
+      const found = await fault();
+      expect(`${found.kind}/${found.submission}`).toBe(expected);
+      expect(vendor.arrived).toHaveLength(1);
+      expect(everythingOf(found)).not.toContain(SECRET.slice(0, 12));
+      if (found.kind === "capacity") expect(found.details.retryAfterMs).toBe(2_000);
+    });
+
+    test("a closed door", async () => {
+      const found = await fault("http://127.0.0.1:1");
+      expect(`${found.kind}/${found.submission}`).toBe("unreachable/not_attempted");
+    });
+
+    test("our signal after sending", async () => {
+      vendor.answer("silent");
+      const stop = new AbortController();
+      const call = fault(vendor.url, { signal: stop.signal });
+      await expect.poll(() => vendor.arrived.length).toBe(1);
+      stop.abort();
+      const found = await call;
+      expect(`${found.kind}/${found.submission}`).toBe("lost/ambiguous");
+      expect(found.details.aborted).toBe(true);
+    });
+  });
+}

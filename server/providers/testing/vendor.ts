@@ -1,0 +1,142 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { ModelFacts, PortName, Provider, ProviderIo } from "../define";
+import { ProviderFault } from "../define";
+
+/* A vendor for tests: a real HTTP server on this machine that answers as it is told and keeps what arrived. */
+
+export type Arrived = { method: string; path: string; headers: IncomingMessage["headers"]; body: string };
+
+export type Script =
+  | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string }
+  /** Takes the whole request, then closes the connection without a word. */
+  | "close"
+  /** Takes the whole request, then resets the connection. */
+  | "reset"
+  /** Sends headers and half a body, then closes. */
+  | "cut"
+  /** Takes the request and never answers. */
+  | "silent"
+  /** Sends a body without end. */
+  | "endless";
+
+export type Vendor = {
+  url: string;
+  port: number;
+  arrived: Arrived[];
+  connections(): number;
+  /** How every following request is answered, or the answers in turn; the last one stays. */
+  answer(...scripts: Script[]): void;
+  stop(): Promise<void>;
+};
+
+export async function startVendor(): Promise<Vendor> {
+  const arrived: Arrived[] = [];
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  let scripts: Script[] = [{ json: {} }];
+
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString("utf8");
+      arrived.push({ method: request.method ?? "", path: request.url ?? "", headers: request.headers, body });
+      const script = scripts.length > 1 ? scripts.shift() : scripts[0];
+      if (script) play(script, response);
+    });
+  });
+  server.on("connection", (socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    arrived,
+    connections: () => connections,
+    answer(...next) {
+      scripts = next;
+      arrived.length = 0;
+    },
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+function play(script: Script, response: ServerResponse): void {
+  if (script === "silent") return;
+  if (script === "close") {
+    response.socket?.destroy();
+  } else if (script === "reset") {
+    response.socket?.resetAndDestroy();
+  } else if (script === "cut") {
+    response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+    response.write('{"id": "half', () => response.socket?.destroy());
+  } else if (script === "endless") {
+    response.writeHead(200, { "content-type": "application/json" });
+    const chunk = Buffer.alloc(64 * 1024, 0x20);
+    const more = () => {
+      while (!response.destroyed && response.write(chunk)) {
+        // Until the other side has enough in hand.
+      }
+      response.once("drain", more);
+    };
+    more();
+  } else {
+    const body = script.text ?? JSON.stringify(script.json ?? {});
+    response.writeHead(script.status ?? 200, { "content-type": "application/json", ...script.headers });
+    response.end(body);
+  }
+}
+
+/** What a provider gets for one call of a test. */
+export function ioFor(
+  provider: Provider,
+  modelId: string,
+  port: PortName,
+  baseUrl: string,
+  more: Partial<ProviderIo> = {},
+): ProviderIo {
+  const model = provider.models.find((facts: ModelFacts) => facts.id === modelId && facts.port === port);
+  if (!model) throw new Error(`${provider.name} has no ${port} model ${modelId}`);
+  return {
+    baseUrl,
+    credentials: {},
+    model,
+    attemptId: "att_01test",
+    signal: new AbortController().signal,
+    allowPrivateAddresses: true,
+    ...more,
+  };
+}
+
+/** The fault of a call that must fail. */
+export async function faultOf(call: Promise<unknown>): Promise<ProviderFault> {
+  try {
+    await call;
+  } catch (error) {
+    if (error instanceof ProviderFault) return error;
+    throw error;
+  }
+  throw new Error("The call succeeded.");
+}
+
+/** Everything of an error that a log, a receipt or an answer could carry. */
+export function everythingOf(error: Error): string {
+  const cause = error.cause instanceof Error ? everythingOf(error.cause) : String(error.cause ?? "");
+  return [
+    error.message,
+    error.stack,
+    JSON.stringify(error),
+    JSON.stringify(Object.entries(error)),
+    cause,
+  ].join("\n");
+}
