@@ -1,8 +1,10 @@
+import { appendFileSync } from "node:fs";
+import { join } from "node:path";
 import { env, isProduction } from "@/server/env";
 
 /**
  * Named places where a crash would hurt most. `CAPSTAN_FAILPOINTS="after-claim:0.2"` kills this process with SIGKILL
- * at that place in a fifth of the passes; outside production only. The durability proofs use them.
+ * at that place in a fifth of the passes, after a line in `<data>/failpoints.log`; outside production only.
  */
 const armed = new Map<string, number>(
   isProduction || !env.CAPSTAN_FAILPOINTS
@@ -13,14 +15,18 @@ const armed = new Map<string, number>(
       }),
 );
 
-export type FailpointName =
-  | "after-admission"
-  | "after-claim"
-  | "after-submission-begun"
-  | "after-answer"
-  | "before-receipt";
+export const FAILPOINTS = [
+  "after-admission",
+  "after-claim",
+  "after-submission-begun",
+  "after-answer",
+  "before-receipt",
+] as const;
+export type FailpointName = (typeof FAILPOINTS)[number];
 
 export function failpoint(name: FailpointName): void {
   const chance = armed.get(name);
-  if (chance !== undefined && Math.random() < chance) process.kill(process.pid, "SIGKILL");
+  if (chance === undefined || Math.random() >= chance) return;
+  appendFileSync(join(env.CAPSTAN_DATA_DIR, "failpoints.log"), `${process.pid} ${name}\n`);
+  process.kill(process.pid, "SIGKILL");
 }

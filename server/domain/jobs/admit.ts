@@ -4,7 +4,7 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access, type ProjectAccess } from "@/server/domain/access";
-import { getCapability, SANDBOX } from "@/server/domain/catalog";
+import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
 import { checkQuote, type ExecutionPlan, planExecution } from "@/server/domain/quotes";
@@ -15,6 +15,7 @@ import type { Json } from "@/server/step";
 import { wake } from "./dispatch";
 import { get } from "./get";
 import { LEASE_MS, leaseOwner } from "./leases";
+import { type JobRow, type PayloadRow, toJob } from "./rows";
 import { type Admission, insertAdmitted } from "./transitions";
 
 /** How long content is kept, by retentionRequirement; null: until deleted. Source: decisions.md section 4. */
@@ -52,9 +53,13 @@ export async function prepare<K extends "jobs" | "invoke">(
   checkMode(kind, capability, envelope);
   const idempotencyKey = settleIdempotencyKey(kind, envelope.idempotencyKey, idempotencyHeader);
   const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
-  const environment = envelope.context.environment || project.environment;
-  const plan = planExecution(capability, { id: project.id, environment }, envelope);
-  if (kind === "invoke") checkSync(capability, plan);
+  const environment = access.environment(ctx, project, envelope.context.environment);
+  const plan = planExecution(
+    capability,
+    { id: project.id, environment },
+    envelope,
+    kind === "invoke" ? "sync" : "durable",
+  );
   const { quoteId } = envelope.execution;
   if (quoteId) await checkQuote(ctx, project.id, quoteId, plan.sealHash);
 
@@ -193,18 +198,6 @@ function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: En
   }
 }
 
-/** Synchronous runs are for short answers; more goes through jobs. */
-function checkSync(capability: Capability, plan: ExecutionPlan) {
-  const most = capability.sync?.maxOutputTokens;
-  const asked = (plan.input as { maxOutputTokens?: number }).maxOutputTokens;
-  if (most !== undefined && asked !== undefined && asked > most) {
-    const submit = `POST /v1/capabilities/${capability.key}/jobs`;
-    fail("USE_JOBS", `A synchronous answer has at most ${most} output tokens; use ${submit} for more.`, {
-      submit,
-    });
-  }
-}
-
 function executionSeconds(capability: Capability, envelope: Envelope<"invoke">, isInvoke: boolean): number {
   const asked = envelope.execution.executionConstraints.maxDurationSeconds;
   if (isInvoke) return Math.min(asked ?? Number.POSITIVE_INFINITY, capability.sync?.seconds ?? 60);
@@ -255,8 +248,49 @@ export async function submit(
   if (!replayed) {
     failpoint("after-admission");
     wake({ id: jobId, projectId: admission.project_id, dispatchNumber: 1 });
+    return toFreshJob(admission, ctx.now());
   }
   return get(ctx, jobId);
+}
+
+/** A job row as its admission made it: spares reading back what was just written. */
+export function toRow(admission: Admission): JobRow {
+  const {
+    payload_id: _p,
+    payload_content: _c,
+    hold_id: _h,
+    attempt_id: _a,
+    events: _e,
+    ...columns
+  } = admission;
+  return {
+    ...columns,
+    actual_micros: null,
+    completed_at: null,
+    completed_variants: 0,
+    failed_variants: 0,
+    selected_artifact_id: null,
+    artifact_count: 0,
+    progress: null,
+    error_code: null,
+    error: null,
+    receipt_id: null,
+    metadata: admission.metadata as JobRow["metadata"], // an object by its schema
+    warnings: admission.warnings as JobRow["warnings"], // written from this very type
+    pricing: admission.pricing as unknown as JobRow["pricing"], // written from this very type
+    billing_mode: admission.billing_mode as JobRow["billing_mode"], // likewise
+  };
+}
+
+/** The answer to a submission that was just admitted, without reading back what was written. */
+function toFreshJob(admission: Admission, now: Date): Job {
+  const request: PayloadRow = {
+    id: admission.payload_id,
+    kind: "request",
+    content: admission.payload_content,
+    sha256: admission.payload_sha256,
+  };
+  return toJob(toRow(admission), { attempt: null, artifacts: [], payloads: [request] }, now);
 }
 
 const unfinished = new Map<string, { count: number; countedAt: number }>();
@@ -285,5 +319,3 @@ async function refuseOverload(projectId: string, nowMs: number) {
     );
   }
 }
-
-export const isSandbox = (provider: string) => provider === SANDBOX;

@@ -14,7 +14,7 @@ import { inputHashOf, loadWork } from "./work";
  */
 export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findJob(ctx, jobId);
-  await access.projectById(ctx, job.project_id, "jobs:write");
+  await access.project(ctx, job.project_id, "jobs:write");
   const now = ctx.now();
   if (job.status === "queued" || job.status === "awaiting_approval" || job.status === "needs_attention") {
     const attempt = await attemptOf(job);

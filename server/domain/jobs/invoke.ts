@@ -10,41 +10,12 @@ import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
 import { microsToUsd } from "@/server/money";
-import { commit, type Prepared, prepare } from "./admit";
+import { commit, type Prepared, prepare, toRow } from "./admit";
 import { conclude, type Ended, endedWithout, keepFiles, toOutput } from "./conclude";
 import { holdLease } from "./leases";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
 import type { Admission } from "./transitions";
 import { inputHashOf, readJob } from "./work";
-
-/** A job row as its admission made it: spares reading back what was just written. */
-export function toRow(admission: Admission): JobRow {
-  const {
-    payload_id: _p,
-    payload_content: _c,
-    hold_id: _h,
-    attempt_id: _a,
-    events: _e,
-    ...columns
-  } = admission;
-  return {
-    ...columns,
-    actual_micros: null,
-    completed_at: null,
-    completed_variants: 0,
-    failed_variants: 0,
-    selected_artifact_id: null,
-    artifact_count: 0,
-    progress: null,
-    error_code: null,
-    error: null,
-    receipt_id: null,
-    metadata: admission.metadata as JobRow["metadata"], // an object by its schema
-    warnings: admission.warnings as JobRow["warnings"], // written from this very type
-    pricing: admission.pricing as unknown as JobRow["pricing"], // written from this very type
-    billing_mode: admission.billing_mode as JobRow["billing_mode"], // likewise
-  };
-}
 
 function freshAttempt(admission: Admission): AttemptRow | null {
   if (!admission.attempt_id || !admission.started_at) return null;

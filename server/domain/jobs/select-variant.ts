@@ -9,7 +9,7 @@ import { artifactsOf, findJob } from "./rows";
 /** Names the variant to keep; the choice may change any time and is told as an event. */
 export async function selectVariant(ctx: Ctx, jobId: string, choice: { artifactId: string }): Promise<Job> {
   const job = await findJob(ctx, jobId);
-  await access.projectById(ctx, job.project_id, "jobs:write");
+  await access.project(ctx, job.project_id, "jobs:write");
   if (job.status !== "succeeded")
     fail("JobNotFinished", "A variant can be selected when the job has succeeded.", { status: job.status });
   const variants = (await artifactsOf(job)).filter((artifact) => artifact.variant_index !== null);

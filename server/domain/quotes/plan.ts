@@ -52,8 +52,10 @@ export function planExecution(
   capability: Capability,
   project: { id: string; environment: string },
   wanted: Wanted,
+  mode: "durable" | "sync" = "durable",
 ): ExecutionPlan {
-  const input = parseInput(capability, wanted.input);
+  const parsed = parseInput(capability, wanted.input);
+  const input = mode === "sync" ? capSync(capability, parsed) : parsed;
   const constraints = wanted.execution.executionConstraints;
   const sealHash = sha256Hex(
     canonicalText({
@@ -136,6 +138,20 @@ function parseInput(capability: Capability, raw: Record<string, Json>): unknown 
     );
   }
   throw new ValidationFault(toIssues(parsed.error, ["body", "input"]));
+}
+
+/** Synchronous runs are for short answers: the cap is filled in, and more than it goes through jobs. */
+function capSync(capability: Capability, input: unknown): unknown {
+  const most = capability.sync?.maxOutputTokens;
+  if (most === undefined) return input;
+  const asked = (input as { maxOutputTokens?: number }).maxOutputTokens;
+  if (asked !== undefined && asked > most) {
+    const submit = `POST /v1/capabilities/${capability.key}/jobs`;
+    fail("USE_JOBS", `A synchronous answer has at most ${most} output tokens; use ${submit} for more.`, {
+      submit,
+    });
+  }
+  return { ...(input as object), maxOutputTokens: asked ?? most };
 }
 
 /** Runs a pure function of a capability; its refusals become rows of the error table. */

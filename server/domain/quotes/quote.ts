@@ -62,7 +62,7 @@ export async function quote(
   const capability = getCapability(capabilityKey);
   const envelope: Envelope<"quote"> = normalizeEnvelope("quote", raw as Record<string, never>); // any JSON object; normalization checks it
   const project = await access.project(ctx, envelope.context.projectId, "jobs:read");
-  const environment = envelope.context.environment || project.environment;
+  const environment = access.environment(ctx, project, envelope.context.environment);
   const missing = missingInputs(capability.input, envelope.input);
   const base = {
     capabilityKey: capability.key,

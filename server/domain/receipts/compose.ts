@@ -4,6 +4,7 @@ import { type Estimate, pricingOf, serviceFee } from "@/server/domain/quotes";
 import { receiptIdOf } from "@/server/ids";
 import { type Micros, microsToUsd, toMoney } from "@/server/money";
 import type { SubmissionState, Usage } from "@/server/providers/define";
+import type { Json } from "@/server/step";
 
 /** Everything a receipt says, gathered by the execution that ends. Content stays outside: hashes and figures only. */
 export type ReceiptFacts = {
@@ -175,6 +176,7 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
     holdState: facts.holdState,
     isTest: facts.isTest,
   };
-  const body = canonicalText(receipt);
+  // Sound: every field above is a string, a number, a list of them, or JSON that was parsed before.
+  const body = canonicalText(receipt as unknown as Json);
   return { id, body, hash: sha256Hex(body) };
 }
