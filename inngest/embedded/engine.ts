@@ -103,13 +103,8 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
 
   function launch(run: OwnedRun, entry: Entry): void {
     const driving = drive(run, entry, host)
-      .catch(async (error) => {
+      .catch((error) => {
         log.error({ err: error, runId: run.id, functionId: entry.id }, "A run stopped on an engine error");
-        if (!isUnstorable(error)) throw error;
-        const message = `A result cannot be stored: ${error.message}`;
-        await store.finish(run, "failed", { name: "NonRetriableError", message, stack: "" }, []);
-      })
-      .catch(() => {
         dropped.add(run.id); // the next beat hands it over
       })
       .finally(() => {
@@ -282,11 +277,4 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
       return stopped;
     },
   };
-}
-
-/** Postgres refused a value as such (class 22), for example text with a NUL character in JSON. */
-function isUnstorable(error: unknown): error is Error {
-  return (
-    error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("22")
-  );
 }

@@ -3,7 +3,7 @@ import { type Catalog, type Entry, limitsOf } from "./catalog";
 import { type Envelope, toEnvelope } from "./enqueue";
 import { compile, field, toPlainMatch } from "./expressions";
 import { type Execution, execute, type Memo, type Op, type Outcome, type Retriable } from "./sdk";
-import type { OwnedRun, StepWrite, Store } from "./store";
+import { isUnstorable, type OwnedRun, type StepWrite, type Store } from "./store";
 import { type Due, msUntil, toDue } from "./time";
 
 /** What driving a run needs from the process it runs in. */
@@ -29,6 +29,7 @@ export async function drive(run: OwnedRun, entry: Entry, host: Host): Promise<vo
   const pending = new Map<string, { op: string; attempt: number; due: boolean }>();
   let attempt = run.attempt;
   let lost = false;
+  let unstorable: unknown;
   remember(run);
 
   function remember(loaded: OwnedRun): void {
@@ -71,8 +72,16 @@ export async function drive(run: OwnedRun, entry: Entry, host: Host): Promise<vo
       event: run.event,
       maxAttempts: entry.maxAttempts,
       memos,
-      onStep: async (ops) =>
-        (await save(ops.map((op) => toResult(op, options.attempt, true, host)))) && !host.isStopping(),
+      async onStep(ops) {
+        try {
+          const saved = await save(ops.map((op) => toResult(op, options.attempt, true, host)));
+          return saved && !host.isStopping();
+        } catch (error) {
+          if (!isUnstorable(error)) throw error; // the SDK tries again for a while
+          unstorable = error;
+          return false;
+        }
+      },
       send: host.send,
       ...options,
     });
@@ -120,51 +129,65 @@ export async function drive(run: OwnedRun, entry: Entry, host: Host): Promise<vo
     host.lookAgainIn(msUntil(due));
   }
 
-  while (!lost) {
-    if (host.isStopping()) return store.handOver(run, 0);
-    const due = [...pending].filter(([, step]) => step.op === "run" && step.due).map(([id]) => id);
-    if (due.length > 0) {
-      const failure = await runSteps(due);
-      if (failure) return retryOrFail(failure);
-      continue;
-    }
-    const retriesAhead = [...pending.values()].some((step) => step.op === "run");
-    const outcome = await call({ attempt, ...(retriesAhead && { discover: true }) });
-    if (outcome.kind === "halted") continue;
-    if (outcome.kind === "threw") return retryOrFail(outcome);
-    if (outcome.kind === "step-missing") throw new Error("The SDK missed a step that nobody asked for");
-    if (outcome.kind === "returned") {
-      await store.finish(run, "completed", outcome.output, finished({ result: outcome.output }));
-      return;
-    }
+  try {
+    await proceed();
+  } catch (error) {
+    if (!isUnstorable(error)) throw error;
+    await fail({
+      name: "NonRetriableError",
+      message: `A result cannot be stored: ${error.message}`,
+      stack: "",
+    });
+  }
 
-    const results: StepWrite[] = [];
-    const waits: StepWrite[] = [];
-    const planned: string[] = [];
-    for (const op of outcome.ops) {
-      if (isResult(op)) {
-        const result = toResult(op, attempt, outcome.retriable, host);
-        (result.status === "pending" ? waits : results).push(result);
-      } else if (op.op === "StepPlanned") {
-        if (!pending.has(op.id)) planned.push(op.id);
-      } else if (!pending.has(op.id)) {
-        const wait = toWait(op, run, host.catalog);
-        if ("refused" in wait) return fail({ name: "NonRetriableError", message: wait.refused, stack: "" });
-        (wait.status === "pending" ? waits : results).push(wait);
+  async function proceed(): Promise<void> {
+    while (!lost) {
+      if (host.isStopping()) return store.handOver(run, 0);
+      const due = [...pending].filter(([, step]) => step.op === "run" && step.due).map(([id]) => id);
+      if (due.length > 0) {
+        const failure = await runSteps(due);
+        if (failure) return retryOrFail(failure);
+        continue;
       }
-    }
-    if (results.length > 0) {
-      await save([...results, ...waits]);
-    } else if (planned.length > 0) {
-      if (waits.length > 0 && !(await save(waits))) return;
-      const failure = await runSteps(planned);
-      if (failure) return retryOrFail(failure);
-    } else {
-      const state = await store.suspend(run, attempt, null, waits);
-      if (state !== "again") return lookAgainFor(waits);
-      const loaded = await store.reload(run);
-      if (!loaded) return;
-      remember(loaded);
+      const retriesAhead = [...pending.values()].some((step) => step.op === "run");
+      const outcome = await call({ attempt, ...(retriesAhead && { discover: true }) });
+      if (unstorable) throw unstorable;
+      if (outcome.kind === "halted") continue;
+      if (outcome.kind === "threw") return retryOrFail(outcome);
+      if (outcome.kind === "step-missing") throw new Error("The SDK missed a step that nobody asked for");
+      if (outcome.kind === "returned") {
+        await store.finish(run, "completed", outcome.output, finished({ result: outcome.output }));
+        return;
+      }
+
+      const results: StepWrite[] = [];
+      const waits: StepWrite[] = [];
+      const planned: string[] = [];
+      for (const op of outcome.ops) {
+        if (isResult(op)) {
+          const result = toResult(op, attempt, outcome.retriable, host);
+          (result.status === "pending" ? waits : results).push(result);
+        } else if (op.op === "StepPlanned") {
+          if (!pending.has(op.id)) planned.push(op.id);
+        } else if (!pending.has(op.id)) {
+          const wait = toWait(op, run, host.catalog);
+          if ("refused" in wait) return fail({ name: "NonRetriableError", message: wait.refused, stack: "" });
+          (wait.status === "pending" ? waits : results).push(wait);
+        }
+      }
+      if (results.length > 0) {
+        await save([...results, ...waits]);
+      } else if (planned.length > 0) {
+        if (waits.length > 0 && !(await save(waits))) return;
+        const failure = await runSteps(planned);
+        if (failure) return retryOrFail(failure);
+      } else {
+        const state = await store.suspend(run, attempt, null, waits);
+        if (state !== "again") return lookAgainFor(waits);
+        const loaded = await store.reload(run);
+        if (!loaded) return;
+        remember(loaded);
+      }
     }
   }
 }

@@ -128,4 +128,11 @@ export function toStore(db: Queryable) {
   };
 }
 
+/** Postgres refused a value as such (class 22), for example text with a NUL character in JSON. */
+export function isUnstorable(error: unknown): error is Error {
+  return (
+    error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("22")
+  );
+}
+
 export type Store = ReturnType<typeof toStore>;

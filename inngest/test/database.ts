@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Client } from "pg";
 import { applyMigrations } from "../../scripts/migrations";
 import { migrateEngine } from "../embedded";
@@ -10,11 +12,14 @@ export type TestDatabase = { url: string; close(): Promise<void> };
  * tests that start one must not share theirs.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const admin = new Client({ connectionString: process.env.DATABASE_URL });
+  // Both set by the tests' global setup; the product's own role may not create databases.
+  const address = new URL(process.env.DATABASE_URL!);
+  const password = readFileSync(join(process.env.CAPSTAN_DATA_DIR!, "postgres.password"), "utf8").trim();
+  const { hostname: host, port, username } = address;
+  const admin = new Client({ host, port: Number(port), user: "postgres", password, database: "postgres" });
   await admin.connect();
   const name = `engine_${randomBytes(6).toString("hex")}`;
-  await admin.query(`create database ${name}`);
-  const address = new URL(process.env.DATABASE_URL!); // set by the tests' global setup
+  await admin.query(`create database ${name} owner ${username}`);
   address.pathname = `/${name}`;
   await applyMigrations(address.href);
   await migrateEngine(address.href);
