@@ -41,8 +41,10 @@ export type Context = {
   readonly warnings: Set<string>;
 };
 
+/** Refuses the operation being evaluated. The message is a sentence; where the operation stands is added to it. */
 export function refuse(context: Context, code: ExpressionErrorCode, message: string): never {
-  throw new ExpressionError(code, message, context.position);
+  const sentence = message.replace(/\.$/, "");
+  throw new ExpressionError(code, `${sentence} (position ${context.position}).`, context.position);
 }
 
 /** Pays for work before it is done, so that a refusal depends on the input alone, never on the machine. */

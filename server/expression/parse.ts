@@ -181,7 +181,7 @@ export function parse(text: string): Node {
     if (!isFunctionName(name))
       throw new ExpressionError(
         "unsupported_function",
-        `There is no function ${name}; the functions are ${Object.keys(ARITY).join(", ")}.`,
+        `There is no function ${name.slice(0, 64)} (position ${position}); the functions are ${Object.keys(ARITY).join(", ")}.`,
         position,
       );
     index++;

@@ -34,7 +34,7 @@ test("an evaluation gives its output, a refusal its code, message and position",
     expect.objectContaining({
       name: "ExpressionError",
       code: "division_by_zero",
-      message: "Division by zero.",
+      message: "Division by zero (position 2).",
       position: 2,
     }),
   );
