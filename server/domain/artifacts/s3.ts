@@ -1,11 +1,238 @@
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import type * as S3 from "@aws-sdk/client-s3";
+import { fail } from "@/server/errors";
+import { ulid } from "@/server/ids";
+import { log } from "@/server/log";
+import { isSha256, pieces } from "./pieces";
+import { clampRange, isRange } from "./range";
 import type { ArtifactStore } from "./store";
+
 export type S3Settings = {
   bucket: string;
   region: string;
+  /** Unset: AWS itself. Set: that server, with the bucket in the path. */
   endpoint?: string;
+  /** Both unset: the AWS SDK finds credentials by its own rules (environment, profile, role). */
   accessKeyId?: string;
   secretAccessKey?: string;
 };
+
+/** The smallest part S3 takes; a put holds two of them at most. Anything smaller is one request. */
+const PART_BYTES = 5 * 1024 * 1024;
+/** The largest object S3 copies in one request, so the largest artifact here. */
+const MAX_BYTES = 5 * 1024 ** 3;
+
+/**
+ * Artifacts as objects `artifacts/<sha256>` of one bucket. Small ones are put under their name at once; a stream
+ * has no name before its end, so it goes to `tmp/` in parts and is then copied inside the store. At most 5 GiB.
+ */
 export function s3Store(settings: S3Settings): ArtifactStore {
-  throw new Error(settings.bucket);
+  const Bucket = settings.bucket;
+  let connecting: ReturnType<typeof connect> | undefined;
+  const connected = () => {
+    connecting ??= connect(settings);
+    return connecting;
+  };
+  const keyOf = (sha256: string) => `artifacts/${sha256}`;
+
+  async function find(sha256: string) {
+    const { sdk, client } = await connected();
+    try {
+      const head = await client.send(new sdk.HeadObjectCommand({ Bucket, Key: keyOf(sha256) }));
+      return { byteLength: head.ContentLength ?? 0, storedAt: head.LastModified ?? new Date(0) };
+    } catch (error) {
+      if (isStatus(sdk, error, 404)) return null;
+      throw error;
+    }
+  }
+
+  /** A multipart upload in which one part travels while the next one is gathered. */
+  async function beginUpload(Key: string) {
+    const { sdk, client } = await connected();
+    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key }));
+    const parts: S3.CompletedPart[] = [];
+    let travelling: Promise<S3.CompletedPart> | undefined;
+    const arrive = async () => {
+      if (travelling) parts.push(await travelling);
+      travelling = undefined;
+    };
+    const sendPart = async (PartNumber: number, Body: Uint8Array): Promise<S3.CompletedPart> => {
+      const part = await client.send(new sdk.UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }));
+      return { PartNumber, ETag: part.ETag };
+    };
+    return {
+      async send(piece: Uint8Array) {
+        await arrive();
+        travelling = sendPart(parts.length + 1, piece);
+        travelling.catch(() => {}); // heard where it is awaited
+      },
+      async complete() {
+        await arrive();
+        const MultipartUpload = { Parts: parts };
+        await client.send(new sdk.CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload }));
+      },
+      async abort() {
+        await travelling?.catch(() => {}); // a part that arrives after the abort would stay
+        await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+      },
+    };
+  }
+
+  async function removeObject(Key: string) {
+    const { sdk, client } = await connected();
+    await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
+  }
+
+  return {
+    async put(source, options) {
+      const { sdk, client } = await connected();
+      const hash = createHash("sha256");
+      let byteLength = 0;
+      const putWhole = async (content: Uint8Array) => {
+        const digest = hash.digest();
+        const sha256 = digest.toString("hex");
+        const ChecksumSHA256 = digest.toString("base64"); // a server that knows the header refuses damaged bytes
+        await client.send(
+          new sdk.PutObjectCommand({ Bucket, Key: keyOf(sha256), Body: content, ChecksumSHA256 }),
+        );
+        return { sha256, byteLength };
+      };
+
+      const temporary = `tmp/${ulid()}`;
+      let upload: Awaited<ReturnType<typeof beginUpload>> | undefined;
+      try {
+        const limit = Math.min(options?.maxBytes ?? MAX_BYTES, MAX_BYTES);
+        for await (const piece of pieces(source, PART_BYTES, limit)) {
+          hash.update(piece);
+          byteLength += piece.byteLength;
+          if (!upload && piece.byteLength < PART_BYTES) return await putWhole(piece); // the first and last piece
+          upload ??= await beginUpload(temporary);
+          await upload.send(piece);
+        }
+        if (!upload) return await putWhole(new Uint8Array());
+        await upload.complete();
+      } catch (error) {
+        await upload
+          ?.abort()
+          .catch((cause) => log.warn({ err: cause }, "a multipart upload was left behind"));
+        throw error;
+      }
+      try {
+        const sha256 = hash.digest("hex");
+        const CopySource = encodeURI(`${Bucket}/${temporary}`);
+        await client.send(new sdk.CopyObjectCommand({ Bucket, Key: keyOf(sha256), CopySource }));
+        return { sha256, byteLength };
+      } finally {
+        await removeObject(temporary).catch((cause) =>
+          log.warn({ err: cause }, "a temporary object was left behind"),
+        );
+      }
+    },
+
+    async open(sha256, range) {
+      if (!isSha256(sha256)) fail("NotFound", "The artifact's bytes are not here.");
+      const { sdk, client } = await connected();
+      const refuseRange = async (asked: NonNullable<typeof range>) => {
+        const found = await find(sha256);
+        if (!found) fail("NotFound", "The artifact's bytes are not here.");
+        clampRange(asked, found.byteLength);
+      };
+      if (range && !isRange(range)) await refuseRange(range);
+      const Range = range && `bytes=${range.start}-${range.end}`;
+      try {
+        const { Body, ContentRange } = await client.send(
+          new sdk.GetObjectCommand({ Bucket, Key: keyOf(sha256), Range }),
+        );
+        if (!(Body instanceof Readable)) throw new Error("The S3 client gave no readable body.");
+        if (Range && !ContentRange) {
+          Body.destroy();
+          throw new Error("The S3 server ignored a range.");
+        }
+        return read(Body);
+      } catch (error) {
+        if (isStatus(sdk, error, 404)) fail("NotFound", "The artifact's bytes are not here.");
+        if (range && isStatus(sdk, error, 416)) await refuseRange(range);
+        throw error;
+      }
+    },
+
+    async stat(sha256) {
+      return isSha256(sha256) ? find(sha256) : null;
+    },
+
+    async remove(sha256) {
+      if (isSha256(sha256)) await removeObject(keyOf(sha256));
+    },
+
+    async sweepTemporary(olderThan) {
+      const { sdk, client } = await connected();
+      let swept = 0;
+      for await (const page of sdk.paginateListObjectsV2({ client }, { Bucket, Prefix: "tmp/" })) {
+        for (const { Key, LastModified } of page.Contents ?? []) {
+          if (!Key || !LastModified || LastModified >= olderThan) continue;
+          await removeObject(Key);
+          swept++;
+        }
+      }
+      // Some servers list uploads only by their full key; those end stale uploads by themselves.
+      let markers: { KeyMarker?: string; UploadIdMarker?: string } | null = {};
+      while (markers) {
+        const page: S3.ListMultipartUploadsCommandOutput = await client.send(
+          new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: "tmp/", ...markers }),
+        );
+        for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+          if (!Key || !UploadId || !Initiated || Initiated >= olderThan) continue;
+          await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+          swept++;
+        }
+        markers = page.IsTruncated
+          ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+          : null;
+      }
+      return swept;
+    },
+  };
+}
+
+/** Loads the SDK only where it is used: installations with the files driver never pay for it. */
+async function connect(settings: S3Settings) {
+  const sdk = await import("@aws-sdk/client-s3");
+  const { region, endpoint, accessKeyId, secretAccessKey } = settings;
+  const client = new sdk.S3Client({
+    region,
+    ...(endpoint ? { endpoint, forcePathStyle: true } : {}),
+    ...(accessKeyId && secretAccessKey ? { credentials: { accessKeyId, secretAccessKey } } : {}),
+    // The SDK's default checksums arrive as trailers, which many S3-compatible servers do not know.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    requestHandler: {
+      connectionTimeout: 5_000,
+      socketTimeout: 120_000,
+      // Every slow download holds a connection; the SDK's default of 50 would make the rest wait.
+      httpAgent: { keepAlive: true, maxSockets: 1024 },
+      httpsAgent: { keepAlive: true, maxSockets: 1024 },
+    },
+  });
+  return { sdk, client };
+}
+
+/** The body's bytes; closes the connection when the reader leaves, also before the first byte. */
+function read(body: Readable): AsyncIterableIterator<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => chunks.next(),
+    async return() {
+      body.destroy();
+      await chunks.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+function isStatus(sdk: typeof S3, error: unknown, status: number): boolean {
+  return error instanceof sdk.S3ServiceException && error.$metadata.httpStatusCode === status;
 }
