@@ -42,6 +42,7 @@ const Environment = z.object({
   OPENAI_COMPATIBLE_API_KEY: text,
   OPENAI_COMPATIBLE_BASE_URL: z.string().url().optional(),
   OPENAI_COMPATIBLE_MODELS: text,
+  TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
   RATE_LIMIT_KEY_PER_MINUTE: count(600),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: count(120),
   METADATA_MAX_BYTES: z.coerce.number().int().default(16384),

@@ -1,0 +1,145 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { decode } from "next-auth/jwt";
+import { cookies, SESSION_COOKIE } from "@/server/auth/cookies";
+import { access } from "@/server/domain/access";
+import type { Principal } from "@/server/domain/ctx";
+import { env, publicUrl } from "@/server/env";
+import { fail } from "@/server/errors";
+import { addressLimit, keyLimit } from "./rate-limit";
+import type { Incoming } from "./transport";
+
+const CSRF_COOKIE = cookies.csrfToken?.name ?? "capstan.csrf-token";
+const BEARER = /^bearer +(\S+) *$/i;
+const ONE_REALM = { "www-authenticate": 'Bearer realm="capstan"' };
+
+type Credential = { kind: "none" } | { kind: "key"; text: string } | { kind: "session"; token: string };
+
+/**
+ * Decides who asks, and counts the request against their limit. Nobody in particular is `anonymous`; a credential
+ * that is wrong is AuthenticationFailed (401) even where none is needed. Guessing credentials is counted against
+ * the address, before the database is asked.
+ */
+export async function identify(
+  incoming: Incoming,
+  now: Date,
+  headers: Record<string, string>,
+): Promise<Principal> {
+  const credential = credentialOf(incoming);
+  const caller = addressOf(incoming.address);
+  if (credential.kind === "none") {
+    addressLimit.take(caller, headers);
+    return { kind: "anonymous", id: "anonymous", address: incoming.address };
+  }
+  const isKnown = credential.kind === "key" && access.isRecentKey(credential.text);
+  if (!isKnown && addressLimit.isSpent(caller)) addressLimit.take(caller, headers);
+  const principal =
+    credential.kind === "key"
+      ? await access.keyPrincipal(credential.text, now)
+      : await personOf(credential.token);
+  if (!principal) {
+    addressLimit.take(caller, headers);
+    Object.assign(headers, ONE_REALM);
+    fail("AuthenticationFailed", "This key or session is not valid.");
+  }
+  keyLimit.take(principal.id, headers);
+  if (credential.kind === "session") requireOwnPages(incoming);
+  return principal;
+}
+
+/** The answer to nobody where somebody is needed. */
+export function refuseAnonymous(headers: Record<string, string>): never {
+  Object.assign(headers, ONE_REALM);
+  fail("AuthenticationFailed", "Send an API key: Authorization: Bearer cap_…");
+}
+
+function credentialOf(incoming: Incoming): Credential {
+  const authorization = incoming.header("authorization");
+  if (authorization !== undefined) {
+    // Every other scheme and token kind is a key that does not exist.
+    return { kind: "key", text: BEARER.exec(authorization)?.[1] ?? "" };
+  }
+  const cookie = incoming.header("cookie");
+  const token = cookie === undefined ? "" : cookieOf(cookie, SESSION_COOKIE);
+  return token ? { kind: "session", token } : { kind: "none" };
+}
+
+/** The person of a signed-in browser, or null. */
+async function personOf(token: string): Promise<Principal | null> {
+  if (!env.NEXTAUTH_SECRET) return null;
+  let claims: Awaited<ReturnType<typeof decode>>;
+  try {
+    claims = await decode({ token, secret: env.NEXTAUTH_SECRET });
+  } catch {
+    return null; // not ours, tampered with, or expired
+  }
+  if (!claims?.sub || typeof claims.sessionVersion !== "number") return null;
+  return access.sessionPrincipal(claims.sub, claims.sessionVersion);
+}
+
+const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/**
+ * A browser sends our cookie with requests that other sites make. Those that change something must come from our own
+ * pages (Origin, or else Sec-Fetch-Site), be JSON, and match the CSRF token when one is sent.
+ */
+function requireOwnPages(incoming: Incoming): void {
+  if (SAFE_METHODS.has(incoming.method)) return;
+  const origin = incoming.header("origin");
+  const site = incoming.header("sec-fetch-site");
+  const isOwn = origin === undefined ? site === "same-origin" : isOwnOrigin(origin, incoming.header("host"));
+  if (!isOwn || (site !== undefined && site !== "same-origin")) {
+    fail("CrossSiteRequest", "A signed-in browser may do this from our own pages only.");
+  }
+  const sent = incoming.header("x-csrf-token");
+  if (sent !== undefined && !isOurCsrfToken(sent, incoming.header("cookie") ?? "")) {
+    fail("CrossSiteRequest", "The X-CSRF-Token does not belong to this session.");
+  }
+  const type = incoming.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type !== "application/json") fail("UnsupportedMediaType", "Send the body as application/json.");
+}
+
+function isOwnOrigin(origin: string, host: string | undefined): boolean {
+  if (origin === new URL(publicUrl).origin) return true;
+  if (!URL.canParse(origin)) return false; // `null`, the origin of sandboxed documents
+  return host !== undefined && new URL(origin).host === host;
+}
+
+/** next-auth's cookie is `<token>|<sha256 of token and secret>`; the header must be that token. */
+function isOurCsrfToken(sent: string, cookie: string): boolean {
+  const [token = "", signature = ""] = cookieOf(cookie, CSRF_COOKIE).split("|");
+  const expected = createHash("sha256").update(`${token}${env.NEXTAUTH_SECRET}`).digest("hex");
+  return isSame(token, sent) && isSame(signature, expected);
+}
+
+function isSame(a: string, b: string): boolean {
+  const [one, other] = [Buffer.from(a), Buffer.from(b)];
+  return one.length > 0 && one.length === other.length && timingSafeEqual(one, other);
+}
+
+/** The value of a cookie; one that next-auth cut into `name.0`, `name.1` … is put together. Empty when there is none. */
+function cookieOf(header: string, name: string): string {
+  const found = new Map<string, string>();
+  for (const pair of header.split(";")) {
+    const cut = pair.indexOf("=");
+    if (cut > 0) found.set(pair.slice(0, cut).trim(), pair.slice(cut + 1).trim());
+  }
+  const whole = found.get(name);
+  if (whole !== undefined) return unescaped(whole);
+  let joined = "";
+  for (let part = 0; found.has(`${name}.${part}`); part++) joined += found.get(`${name}.${part}`);
+  return unescaped(joined);
+}
+
+function unescaped(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+/** Who shares an anonymous limit: one IPv4 address, or the /64 a single household or server has of IPv6. */
+function addressOf(address: string): string {
+  if (!address.includes(":") || address.startsWith("::ffff:")) return address;
+  return address.split(":").slice(0, 4).join(":");
+}

@@ -1,0 +1,80 @@
+import { isUtf8 } from "node:buffer";
+import { fail, ValidationFault } from "@/server/errors";
+import { refuseHostileJson } from "./json-scan";
+import type { Incoming } from "./transport";
+
+/** What a JSON body may weigh unless its endpoint says otherwise. */
+export const DEFAULT_BODY_LIMIT = 1024 * 1024;
+
+const EMPTY = new Uint8Array(0);
+
+/**
+ * The body as bytes, never more than `limit`: refused by its Content-Length, else while counting. Throws
+ * PayloadTooLarge (413).
+ */
+export async function readLimited(incoming: Incoming, limit: number): Promise<Uint8Array> {
+  if (!incoming.body) return EMPTY;
+  const declared = incoming.header("content-length");
+  if (declared !== undefined && Number(declared) > limit) tooLarge(limit);
+  let first: Uint8Array | undefined;
+  let more: Uint8Array[] | undefined;
+  let length = 0;
+  for await (const chunk of incoming.body) {
+    length += chunk.byteLength;
+    if (length > limit) tooLarge(limit);
+    if (!first) first = chunk;
+    else if (more) more.push(chunk);
+    else more = [first, chunk];
+  }
+  if (more) return Buffer.concat(more, length);
+  return first ?? EMPTY;
+}
+
+function tooLarge(limit: number): never {
+  fail("PayloadTooLarge", `The body is larger than ${limit} bytes.`, { maxBytes: limit });
+}
+
+/**
+ * The JSON value of a request's body; undefined when there is none. Strict: JSON content type, UTF-8, and none of
+ * the texts that two parsers would read differently (see refuseHostileJson).
+ */
+export async function readJson(incoming: Incoming, limit: number): Promise<unknown> {
+  const bytes = await readLimited(incoming, limit);
+  if (bytes.byteLength === 0) return undefined;
+  if (!isJsonType(incoming.header("content-type"))) {
+    fail("UnsupportedMediaType", "Send the body as application/json.");
+  }
+  return parseStrictJson(bytes);
+}
+
+/** Parses bytes that must be JSON and mean one thing only. Throws a ValidationFault that says what is wrong. */
+export function parseStrictJson(bytes: Uint8Array): unknown {
+  if (!isUtf8(bytes)) invalid("The body is not valid UTF-8.", "unicode_invalid");
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  refuseHostileJson(text);
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return invalid(
+      `The body is not JSON: ${error instanceof Error ? publicReason(error) : ""}`,
+      "json_invalid",
+    );
+  }
+}
+
+/** The parser's complaint without the text around it, which may hold secrets. */
+function publicReason(error: Error): string {
+  const position = /at position (\d+)/.exec(error.message)?.[1];
+  return position ? `see position ${position}.` : "it ends too early or is not well formed.";
+}
+
+function invalid(msg: string, type: string): never {
+  throw new ValidationFault([{ loc: ["body"], msg, type }]);
+}
+
+function isJsonType(contentType: string | undefined): boolean {
+  if (contentType === undefined) return false;
+  if (contentType === "application/json") return true;
+  const type = contentType.split(";", 1)[0]!.trim().toLowerCase();
+  return type === "application/json" || (type.startsWith("application/") && type.endsWith("+json"));
+}

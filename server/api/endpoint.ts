@@ -1,0 +1,244 @@
+import type { z } from "zod";
+import { access } from "@/server/domain/access";
+import { type Ctx, type PrincipalKind, type Scope, systemClock } from "@/server/domain/ctx";
+import { env } from "@/server/env";
+import { type ErrorCode, Fault, fail } from "@/server/errors";
+import { toWire } from "@/server/errors-wire";
+import { newId } from "@/server/ids";
+import { log } from "@/server/log";
+import { VERSION } from "@/server/version";
+import { identify, refuseAnonymous } from "./auth";
+import { DEFAULT_BODY_LIMIT, readJson } from "./body";
+import { parsePart, type QueryField, queryFieldsOf, readQuery, refuseHostileParams } from "./input";
+import {
+  type Bytes,
+  type Incoming,
+  isBytes,
+  isReply,
+  type Outgoing,
+  type Raw,
+  type Reply,
+} from "./transport";
+
+export { serve } from "./next";
+export { bytes, type Incoming, type Outgoing, type Raw, type Reply, raw, reply } from "./transport";
+
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+/** Who can ask over HTTP. */
+export type CallerKind = Exclude<PrincipalKind, "system">;
+
+type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined;
+type Result<O> = O extends z.ZodType ? z.output<O> | Reply<z.output<O>> | Bytes : Outgoing;
+
+type Facts = {
+  method: Method;
+  /** With parameters in braces: `/v1/jobs/{job_id}/cancel`. */
+  path: `/${string}`;
+  summary: string;
+  description?: string;
+  tags?: readonly string[];
+  /** Who may ask. With `anonymous` everybody may. */
+  auth: readonly CallerKind[];
+  /** What a key must be allowed to do. */
+  scope?: Scope;
+  /** Most bytes of the body; 1 MiB when not said. */
+  bodyLimit?: number;
+  /** The body is not read: `run` gets the stream of `incoming`. */
+  rawBody?: true;
+  /** Other media types it may answer, by Accept. */
+  also?: readonly Raw[];
+  /** Of success; 200 when not said. */
+  status?: number;
+  /** The refusals it can answer, besides those every endpoint has (COMMON_ERRORS). */
+  errors: readonly ErrorCode[];
+  /** Refusals carry code, message and details at the top level as well. */
+  envelopeErrors?: true;
+};
+
+type Definition<P, Q, B, O> = Facts & {
+  params?: P;
+  query?: Q;
+  body?: B;
+  output: O;
+  run(
+    ctx: Ctx,
+    request: { params: Parsed<P>; query: Parsed<Q>; body: Parsed<B>; incoming: Incoming },
+  ): Promise<Result<O>>;
+};
+
+/** One operation of the API as a value: it serves HTTP, becomes OpenAPI and is checked by the laws. */
+export type Endpoint = Facts & {
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  output: z.ZodType | Raw;
+  queryFields: readonly QueryField[];
+  run(
+    ctx: Ctx,
+    request: { params: unknown; query: unknown; body: unknown; incoming: Incoming },
+  ): Promise<unknown>;
+};
+
+/** What any endpoint may answer for what the kernel itself checks. */
+export const COMMON_ERRORS = [
+  "AuthenticationFailed",
+  "AuthorizationFailed",
+  "CrossSiteRequest",
+  "PayloadTooLarge",
+  "UnsupportedMediaType",
+  "RateLimited",
+  "InternalFailure",
+] as const satisfies ErrorCode[];
+
+/** Defines an endpoint. What `run` receives has been parsed; what it returns is the contract's shape. */
+export function endpoint<
+  P extends z.ZodObject | undefined = undefined,
+  Q extends z.ZodObject | undefined = undefined,
+  B extends z.ZodType | undefined = undefined,
+  O extends z.ZodType | Raw = Raw,
+>(definition: Definition<P, Q, B, O>): Endpoint {
+  const erased: Facts & Pick<Endpoint, "params" | "query" | "body" | "output" | "run"> = {
+    ...definition,
+    // Parsed by the very schemas these types are inferred from, in perform().
+    run: definition.run as Endpoint["run"],
+  };
+  return { ...erased, queryFields: definition.query ? queryFieldsOf(definition.query) : [] };
+}
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/**
+ * Serves one request: request id, limits, principal, parameters, query, body, `run`, output; one catch turns whatever
+ * was thrown into the wire's error. Never rejects.
+ */
+export function respond(endpoint: Endpoint, incoming: Incoming): Promise<Outgoing> {
+  return answer(incoming, endpoint, (ctx, headers) => perform(endpoint, incoming, ctx, headers));
+}
+
+/** Answers what no endpoint serves with a refusal of the same shape and headers. */
+export function refuse(incoming: Incoming, fault: Fault): Promise<Outgoing> {
+  return answer(incoming, null, async (ctx, headers) => {
+    await identify(incoming, ctx.now(), headers);
+    throw fault;
+  });
+}
+
+type Headers = Record<string, string>;
+
+async function answer(
+  incoming: Incoming,
+  endpoint: Endpoint | null,
+  work: (ctx: Ctx, headers: Headers) => Promise<Outgoing>,
+): Promise<Outgoing> {
+  const given = incoming.header("x-request-id");
+  const requestId = given !== undefined && SANE_REQUEST_ID.test(given) ? given : newId("request");
+  const headers: Headers = {
+    "x-request-id": requestId,
+    "x-capstan-version": VERSION,
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+  };
+  const ctx: Ctx = {
+    principal: { kind: "anonymous", id: "anonymous", address: incoming.address },
+    requestId,
+    now: systemClock,
+    get log() {
+      return log.child({ requestId });
+    },
+    signal: incoming.signal,
+  };
+  try {
+    return await work(ctx, headers);
+  } catch (error) {
+    const { status, headers: own, body } = toWire(error, requestId, endpoint?.envelopeErrors);
+    report(error, incoming, endpoint, ctx, status);
+    Object.assign(headers, { "content-type": "application/json" }, own);
+    return { status, headers, body: JSON.stringify(body) };
+  }
+}
+
+/** Logs whole what nobody expected, and the expected that the contract does not list. */
+function report(
+  error: unknown,
+  incoming: Incoming,
+  endpoint: Endpoint | null,
+  ctx: Ctx,
+  status: number,
+): void {
+  const facts = { method: incoming.method, path: endpoint?.path ?? incoming.path };
+  if (status === 500) {
+    ctx.log.error({ err: error, ...facts }, "request failed");
+  } else if (error instanceof Fault && endpoint && !isListed(error.code, endpoint)) {
+    ctx.log.error({ code: error.code, ...facts }, "a refusal is missing from its endpoint's errors");
+  }
+}
+
+function isListed(code: ErrorCode, endpoint: Endpoint): boolean {
+  return endpoint.errors.includes(code) || COMMON_ERRORS.some((common) => common === code);
+}
+
+async function perform(
+  endpoint: Endpoint,
+  incoming: Incoming,
+  ctx: Ctx,
+  headers: Headers,
+): Promise<Outgoing> {
+  ctx.principal = await identify(incoming, ctx.now(), headers);
+  requireCaller(endpoint, ctx, headers);
+  const { params, query, body } = endpoint;
+  if (params) refuseHostileParams(incoming.params);
+  const result = await endpoint.run(ctx, {
+    params: params && parsePart(params, incoming.params, "path"),
+    query: query && parsePart(query, readQuery(incoming.query, endpoint.queryFields), "query"),
+    body: body && parsePart(body, await readJson(incoming, endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT), "body"),
+    incoming,
+  });
+  return toOutgoing(endpoint, result, headers, ctx);
+}
+
+function requireCaller(endpoint: Endpoint, ctx: Ctx, headers: Headers): void {
+  const { kind } = ctx.principal;
+  const { auth } = endpoint;
+  if (!auth.includes("anonymous")) {
+    if (kind === "anonymous") refuseAnonymous(headers);
+    if (!auth.some((allowed) => allowed === kind)) {
+      const allowed = auth.join(", ");
+      fail("AuthorizationFailed", `This operation is not for a ${kind}; it is for: ${allowed}.`, { kind });
+    }
+  }
+  if (endpoint.scope) access.requireScope(ctx, endpoint.scope);
+}
+
+function toOutgoing(endpoint: Endpoint, result: unknown, headers: Headers, ctx: Ctx): Outgoing {
+  if (isBytes(result)) {
+    return { status: result.status, headers: Object.assign(headers, result.headers), body: result.body };
+  }
+  if ("rawMediaType" in endpoint.output) {
+    const outgoing = result as Outgoing; // the type of `run` where the output is raw
+    const type = { "content-type": endpoint.output.rawMediaType };
+    return { ...outgoing, headers: Object.assign(headers, type, outgoing.headers) };
+  }
+  const own: { status?: number; headers?: Headers; output: unknown } = isReply(result)
+    ? result
+    : { output: result };
+  checkOutput(endpoint.output, own.output, endpoint, ctx);
+  headers["content-type"] = "application/json";
+  if (own.headers) Object.assign(headers, own.headers);
+  const status = own.status ?? endpoint.status ?? 200;
+  return { status, headers, body: JSON.stringify(own.output) };
+}
+
+// In production one answer in so many is checked: enough to notice, too few to cost.
+const CHECK_EVERY = env.CAPSTAN_ENV === "production" ? 64 : 1;
+let answers = 0;
+
+/** An answer that breaks its contract is our failure: a 500 where we work on it, an entry in the log where it is used. */
+function checkOutput(schema: z.ZodType, output: unknown, endpoint: Endpoint, ctx: Ctx): void {
+  if (++answers % CHECK_EVERY !== 0) return;
+  const parsed = schema.safeParse(output);
+  if (parsed.success) return;
+  const cause = parsed.error;
+  if (CHECK_EVERY === 1)
+    throw new Error(`${endpoint.method} ${endpoint.path} broke its contract: ${cause.message}`);
+  ctx.log.error({ issues: cause.issues, path: endpoint.path }, "an answer broke its contract");
+}

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { ValidationFault } from "@/server/errors";
+import { toIssues } from "@/server/errors-wire";
+
+/** With the offending values at hand a missing field can be told from a wrong one. They are never sent back. */
+const REPORT = { reportInput: true } as const;
+
+/** Parses one part of a request, or throws the list of what is wrong with it. */
+export function parsePart<S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  where: "body" | "query" | "path",
+): z.output<S> {
+  const parsed = schema.safeParse(value, REPORT);
+  if (parsed.success) return parsed.data;
+  throw new ValidationFault(toIssues(parsed.error.issues, where));
+}
+
+export type QueryField = { name: string; isList: boolean };
+
+/** The fields a query schema knows, and which of them may be repeated. */
+export function queryFieldsOf(schema: z.ZodObject): QueryField[] {
+  return Object.entries(schema.shape).map(([name, field]) => ({ name, isList: isList(field) }));
+}
+
+function isList(schema: z.core.$ZodType): boolean {
+  if (schema instanceof z.ZodArray) return true;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return isList(schema.unwrap());
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return isList(schema.def.innerType);
+  if (schema instanceof z.ZodPipe) return isList(schema.def.in);
+  return false;
+}
+
+/** The known fields of a query as plain values. A single-valued field given twice is refused; unknown ones are not read. */
+export function readQuery(query: URLSearchParams, fields: readonly QueryField[]): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  if (query.size === 0) return values;
+  for (const { name, isList } of fields) {
+    const given = query.getAll(name);
+    if (given.length === 0) continue;
+    if (given.some(hasNul)) {
+      throw new ValidationFault([
+        { loc: ["query", name], msg: "The character U+0000 is not allowed.", type: "nul_character" },
+      ]);
+    }
+    if (isList) values[name] = given;
+    else if (given.length === 1) values[name] = given[0];
+    else
+      throw new ValidationFault([
+        { loc: ["query", name], msg: "Give this parameter once.", type: "repeated" },
+      ]);
+  }
+  return values;
+}
+
+/** Refuses path parameters that no id, key or name can hold and a database would choke on. */
+export function refuseHostileParams(params: Record<string, string>): void {
+  for (const name in params) {
+    if (hasNul(params[name]!)) {
+      throw new ValidationFault([
+        { loc: ["path", name], msg: "The character U+0000 is not allowed.", type: "nul_character" },
+      ]);
+    }
+  }
+}
+
+const hasNul = (text: string) => text.includes("\0");

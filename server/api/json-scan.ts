@@ -1,0 +1,164 @@
+import { ValidationFault } from "@/server/errors";
+
+export const MAX_DEPTH = 64;
+export const MAX_NODES = 100_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** A literal this short cannot reach 2^53 without an exponent. */
+const ALWAYS_SAFE_LENGTH = 15;
+
+/**
+ * One pass over a JSON text before it is parsed. Refuses what parsers, databases or hashes would read in two ways:
+ * duplicate keys, `__proto__`, NUL, lone surrogates, numbers that are not finite, integers beyond ±(2^53 − 1), and
+ * what is deeper than 64 or holds more than 100,000 values. Says nothing about syntax: JSON.parse does, afterwards.
+ */
+export function refuseHostileJson(text: string): void {
+  const end = text.length;
+  // Of each open container: the keys seen so far of an object, null for an array.
+  const open: (Set<string> | null)[] = [];
+  let keys: Set<string> | null = null;
+  let isKeyNext = false;
+  let nodes = 0;
+  let nextEscape = text.indexOf("\\");
+
+  for (let at = 0; at < end; at++) {
+    const char = text.charCodeAt(at);
+    switch (char) {
+      case QUOTE: {
+        const start = at + 1;
+        let close = text.indexOf('"', start);
+        let escaped = false;
+        if (nextEscape !== -1 && nextEscape < start) nextEscape = text.indexOf("\\", start);
+        if (nextEscape !== -1 && close !== -1 && nextEscape < close) {
+          escaped = true;
+          close = endOfEscapedString(text, nextEscape);
+        }
+        if (close === -1) return; // never closed: JSON.parse says so
+        if (isKeyNext && keys !== null) {
+          const key = escaped ? decoded(text.slice(at, close + 1)) : text.slice(start, close);
+          if (key === "__proto__") refuse("The key __proto__ is not allowed.", "forbidden_key");
+          if (keys.has(key))
+            refuse("A key stands twice in one object.", "duplicate_key", { key: key.slice(0, 200) });
+          keys.add(key);
+          isKeyNext = false;
+        } else nodes++;
+        at = close;
+        break;
+      }
+      case OPEN_OBJECT:
+      case OPEN_ARRAY:
+        nodes++;
+        keys = char === OPEN_OBJECT ? new Set() : null;
+        isKeyNext = keys !== null;
+        open.push(keys);
+        if (open.length > MAX_DEPTH) {
+          refuse(`Nested deeper than ${MAX_DEPTH}.`, "too_deep", { maxDepth: MAX_DEPTH });
+        }
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_ARRAY:
+        open.pop();
+        keys = open.length > 0 ? open[open.length - 1]! : null;
+        isKeyNext = false;
+        break;
+      case COMMA:
+        isKeyNext = keys !== null;
+        break;
+      default:
+        if ((char >= ZERO && char <= NINE) || char === MINUS) {
+          nodes++;
+          at = checkedNumber(text, at) - 1;
+        } else if (char >= 0x61 && char <= 0x7a) {
+          // true, false, null, or nonsense that JSON.parse will name
+          nodes++;
+          while (at + 1 < end && text.charCodeAt(at + 1) >= 0x61 && text.charCodeAt(at + 1) <= 0x7a) at++;
+        }
+    }
+    if (nodes > MAX_NODES) {
+      refuse(`More than ${MAX_NODES} values.`, "too_many_values", { maxValues: MAX_NODES });
+    }
+  }
+}
+
+/** From its first backslash: the position of the closing quote, or -1. Refuses NUL and lone surrogates on the way. */
+function endOfEscapedString(text: string, firstEscape: number): number {
+  const end = text.length;
+  // Set after the escape of a high surrogate: the very next thing must be the escape of a low one.
+  let lowExpectedAt = -1;
+  for (let at = firstEscape; at < end; at++) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      if (lowExpectedAt !== -1) loneSurrogate();
+      return at;
+    }
+    if (char !== BACKSLASH) {
+      if (lowExpectedAt !== -1) loneSurrogate();
+      continue;
+    }
+    if (text.charCodeAt(at + 1) !== 0x75) {
+      if (lowExpectedAt !== -1) loneSurrogate();
+      at++; // the escaped character, perhaps a quote
+      continue;
+    }
+    const code = Number.parseInt(text.slice(at + 2, at + 6), 16);
+    if (code === 0) refuse("The character U+0000 is not allowed.", "nul_character");
+    const isLow = code >= 0xdc00 && code <= 0xdfff;
+    if (isLow !== (lowExpectedAt === at)) loneSurrogate();
+    lowExpectedAt = code >= 0xd800 && code <= 0xdbff ? at + 6 : -1;
+    at += 5;
+  }
+  return -1;
+}
+
+function loneSurrogate(): never {
+  refuse("Half of a surrogate pair is no character.", "lone_surrogate");
+}
+
+/** The position after the number that starts here. Refuses one that a double cannot hold as what it says. */
+function checkedNumber(text: string, start: number): number {
+  let at = start + 1;
+  let isShort = true;
+  while (at < text.length) {
+    const char = text.charCodeAt(at);
+    const isPart =
+      (char >= ZERO && char <= NINE) ||
+      char === 0x2e ||
+      char === 0x2b ||
+      char === MINUS ||
+      (char | 0x20) === 0x65;
+    if (!isPart) break;
+    if ((char | 0x20) === 0x65) isShort = false;
+    at++;
+  }
+  if (isShort && at - start <= ALWAYS_SAFE_LENGTH) return at;
+  const literal = text.slice(start, at);
+  const value = Number(literal);
+  if (Number.isNaN(value)) return at; // no number at all: JSON.parse names it
+  if (!Number.isFinite(value)) refuse("A number is too large.", "number_not_finite");
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    refuse("An integer is beyond ±(2^53 − 1); send it as text.", "number_unsafe");
+  }
+  return at;
+}
+
+function decoded(literal: string): string {
+  try {
+    return String(JSON.parse(literal));
+  } catch {
+    return literal; // a bad escape: JSON.parse of the whole text says so
+  }
+}
+
+function refuse(msg: string, type: string, ctx?: Record<string, string | number>): never {
+  throw new ValidationFault([{ loc: ["body"], msg, type, ...(ctx ? { ctx } : {}) }]);
+}

@@ -1,0 +1,68 @@
+import { clientAddress } from "./address";
+import type { Endpoint } from "./endpoint";
+import { type Router, router } from "./router";
+import type { Incoming, Outgoing } from "./transport";
+
+type Handler = (request: Request) => Promise<Response>;
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+/**
+ * The exports of a Next route file: handlers of all methods, so that a wrong method is answered by us and not by the
+ * host. The path's parameters are read from the request, as our own server does.
+ */
+export function serve(...endpoints: Endpoint[]): Record<(typeof METHODS)[number], Handler> {
+  return handlers(router(endpoints));
+}
+
+/** The same for a router, e.g. one without endpoints that answers every path with NotFound. */
+export function handlers(route: Router): Record<(typeof METHODS)[number], Handler> {
+  const handle: Handler = async (request) => toResponse(await route(toIncoming(request)));
+  return {
+    GET: handle,
+    HEAD: handle,
+    POST: handle,
+    PUT: handle,
+    PATCH: handle,
+    DELETE: handle,
+    OPTIONS: handle,
+  };
+}
+
+function toIncoming(request: Request): Incoming {
+  const url = new URL(request.url);
+  return {
+    method: request.method,
+    path: url.pathname,
+    query: url.searchParams,
+    header: (name) => request.headers.get(name) ?? undefined,
+    body: request.body,
+    params: {},
+    // A host gives handlers no socket; it notes the caller in this header.
+    address: clientAddress(request.headers.get("x-forwarded-for") ?? undefined, ""),
+    signal: request.signal,
+  };
+}
+
+function toResponse({ status, headers, body }: Outgoing): Response {
+  return new Response(toBody(body), { status, headers });
+}
+
+function toBody(body: Outgoing["body"]): BodyInit | null {
+  if (body === null || typeof body === "string") return body;
+  if (body instanceof Uint8Array) return new Uint8Array(body); // of a plain ArrayBuffer, as BodyInit wants it
+  return toStream(body);
+}
+
+function toStream(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await chunks.return?.();
+    },
+  });
+}

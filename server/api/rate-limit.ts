@@ -1,0 +1,70 @@
+import { env, isProduction } from "@/server/env";
+import { fail } from "@/server/errors";
+
+/** The most callers remembered at once; beyond it the longest unseen starts again with a full bucket. */
+const MOST_CALLERS = 100_000;
+
+type Bucket = { tokens: number; at: number };
+
+export type Limiter = {
+  /** Takes one request of this caller, and writes the three RateLimit headers. Throws RateLimited (429). */
+  take(caller: string, headers: Record<string, string>): void;
+  /** Would this caller be refused now? */
+  isSpent(caller: string): boolean;
+};
+
+/**
+ * A token bucket per caller: so many requests a minute, a third of that at once. `share` is the part of the limit
+ * this process may give: one over the number of live web processes.
+ */
+export function limiter(
+  perMinute: number,
+  { share = () => 1, nowMs = () => performance.now() }: { share?: () => number; nowMs?: () => number } = {},
+): Limiter {
+  const buckets = new Map<string, Bucket>();
+
+  function filled(caller: string): Bucket & { burst: number; perMs: number } {
+    const rate = perMinute * share();
+    const burst = Math.max(1, rate / 3);
+    const perMs = rate / 60_000;
+    const now = nowMs();
+    const known = buckets.get(caller);
+    const tokens = known ? Math.min(burst, known.tokens + Math.max(0, now - known.at) * perMs) : burst;
+    return { tokens, at: now, burst, perMs };
+  }
+
+  return {
+    take(caller, headers) {
+      const { tokens, at, burst, perMs } = filled(caller);
+      const left = tokens >= 1 ? tokens - 1 : tokens;
+      // Taken out and put back, so that the map is in the order of last use.
+      if (!buckets.delete(caller) && buckets.size >= MOST_CALLERS) {
+        buckets.delete(buckets.keys().next().value!); // full, so it has a first key
+      }
+      buckets.set(caller, { tokens: left, at });
+      headers["ratelimit-limit"] = String(perMinute);
+      headers["ratelimit-remaining"] = String(Math.floor(left));
+      headers["ratelimit-reset"] = String(Math.ceil((burst - left) / perMs / 1000));
+      if (tokens >= 1) return;
+      const retryAfterSeconds = Math.max(1, Math.ceil((1 - tokens) / perMs / 1000));
+      fail("RateLimited", `More than ${perMinute} requests a minute. Wait ${retryAfterSeconds} s.`, {
+        retryAfterSeconds,
+      });
+    },
+    isSpent: (caller) => filled(caller).tokens < 1,
+  };
+}
+
+let liveProcesses = 1;
+
+/** Tells how many web processes share the limits; each gives its part. */
+export function setLiveProcesses(count: number): void {
+  liveProcesses = Math.max(1, count);
+}
+
+// Ten times as much in development, where one person's tests are many callers.
+const factor = isProduction ? 1 : 10;
+const share = () => 1 / liveProcesses;
+
+export const keyLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * factor, { share });
+export const addressLimit = limiter(env.RATE_LIMIT_ANONYMOUS_PER_MINUTE * factor, { share });

@@ -1,0 +1,37 @@
+import { Fault } from "@/server/errors";
+import { type Endpoint, refuse, respond } from "./endpoint";
+import { pathFinder } from "./path";
+import type { Incoming, Outgoing } from "./transport";
+
+/** Answers any request to the paths of some endpoints; every other path is NotFound. */
+export type Router = (incoming: Incoming) => Promise<Outgoing>;
+
+/** A router over these endpoints. Fills in `incoming.params`. HEAD is GET without its body, OPTIONS tells the methods. */
+export function router(endpoints: readonly Endpoint[]): Router {
+  const byPath = new Map<string, Map<string, Endpoint>>();
+  for (const each of endpoints) {
+    const methods = byPath.get(each.path) ?? new Map<string, Endpoint>();
+    if (methods.has(each.method)) throw new Error(`two endpoints serve ${each.method} ${each.path}`);
+    methods.set(each.method, each);
+    byPath.set(each.path, methods);
+  }
+  const find = pathFinder(byPath);
+
+  return async (incoming) => {
+    const match = find(incoming.path);
+    if (!match) return refuse(incoming, new Fault("NotFound", "There is nothing at this path.", {}));
+    incoming.params = match.params;
+    const endpoint = match.found.get(incoming.method);
+    if (endpoint) return respond(endpoint, incoming);
+    return answerOtherMethod(match.found, incoming);
+  };
+}
+
+async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incoming): Promise<Outgoing> {
+  const allow = [...methods.keys(), ...(methods.has("GET") ? ["HEAD"] : []), "OPTIONS"];
+  const get = methods.get("GET");
+  if (incoming.method === "HEAD" && get) return { ...(await respond(get, incoming)), body: null };
+  if (incoming.method === "OPTIONS") return { status: 204, headers: { allow: allow.join(", ") }, body: null };
+  const message = `This path answers ${allow.join(", ")}.`;
+  return refuse(incoming, new Fault("MethodNotAllowed", message, { allow }, { allow: allow.join(", ") }));
+}

@@ -1,0 +1,134 @@
+import { randomUUID } from "node:crypto";
+import type { PoolClient } from "pg";
+import { pool, type Tx, withSystem } from "@/server/db";
+import { log } from "@/server/log";
+import { forgetAll, MOST_STALE_MS, setListening } from "./cache";
+
+/*
+ * Web processes remember keys, people and projects for at most a second. A change is announced in its own
+ * transaction; every web process forgets what it knows and says so. The change answers when all have said so, or
+ * after a second, when nothing remembered can be older than the change. So once a revocation is answered, no
+ * request anywhere is served by the revoked key.
+ */
+
+const CHANGED = "capstan_access";
+const HEARD = "capstan_access_heard";
+/** Name of the connection by which a web process listens: how many there are is how many web processes live. */
+const LISTENER = "capstan-listener";
+const RECONNECT_MS = 1_000;
+
+/** Runs `work` in a transaction that changes rights, and returns when no web process can act on the old ones. */
+export async function changeAccess<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  const nonce = randomUUID();
+  const ear = await pool.connect();
+  const heard = countHeard(ear, nonce);
+  try {
+    await ear.query(`LISTEN ${HEARD}`);
+    const result = await withSystem(async (tx) => {
+      const done = await work(tx);
+      await tx.$queryRaw`SELECT pg_notify(${CHANGED}, ${nonce})::text`;
+      return done;
+    });
+    await heard.reached(await countListeners(ear));
+    return result;
+  } finally {
+    heard.stop();
+    await ear.query(`UNLISTEN ${HEARD}`).then(
+      () => ear.release(),
+      (error) => ear.release(error),
+    );
+  }
+}
+
+function countHeard(ear: PoolClient, nonce: string) {
+  let count = 0;
+  let wanted = Number.POSITIVE_INFINITY;
+  let done: () => void = () => {};
+  const all = new Promise<void>((resolve) => {
+    done = resolve;
+  });
+  const onNotification = (notice: { channel: string; payload?: string }) => {
+    if (notice.channel !== HEARD || notice.payload !== nonce) return;
+    count++;
+    if (count >= wanted) done();
+  };
+  ear.on("notification", onNotification);
+  return {
+    /** Settles when so many have heard, and after the longest memory at the latest. */
+    async reached(listeners: number) {
+      wanted = listeners;
+      if (count >= wanted) return;
+      const timer = setTimeout(done, MOST_STALE_MS);
+      await all;
+      clearTimeout(timer);
+    },
+    stop: () => ear.off("notification", onNotification),
+  };
+}
+
+async function countListeners(client: Pick<PoolClient, "query">): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()",
+    [LISTENER],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** How many web processes live now, by their listening connections. */
+export function countWebProcesses(): Promise<number> {
+  return countListeners(pool);
+}
+
+export type Watch = { stop(): Promise<void> };
+
+/**
+ * Listens for changes, which allows this process to remember callers for a second. For the web process; a process
+ * that does not call it asks the database each time. Goes on after a lost connection, remembering nothing meanwhile.
+ */
+export async function watchChanges(): Promise<Watch> {
+  let client: PoolClient | null = null;
+  let isStopped = false;
+  let retry: NodeJS.Timeout | undefined;
+
+  async function listen() {
+    const ear = await pool.connect();
+    if (isStopped) return ear.release();
+    client = ear;
+    ear.on("error", () => lost(ear));
+    ear.on("end", () => lost(ear));
+    ear.on("notification", (notice) => {
+      if (notice.channel !== CHANGED || !notice.payload) return;
+      forgetAll();
+      ear.query("SELECT pg_notify($1, $2)", [HEARD, notice.payload]).catch(() => lost(ear));
+    });
+    await ear.query(`SET application_name = '${LISTENER}'`);
+    await ear.query(`LISTEN ${CHANGED}`);
+    setListening(true);
+  }
+
+  function lost(ear: PoolClient) {
+    if (client !== ear) return;
+    client = null;
+    setListening(false);
+    ear.release(true);
+    if (isStopped) return;
+    log.warn("the listening database connection was lost; callers are not remembered until it is back");
+    again();
+  }
+
+  function again() {
+    retry = setTimeout(() => listen().catch(again), RECONNECT_MS);
+    retry.unref();
+  }
+
+  await listen();
+  return {
+    async stop() {
+      isStopped = true;
+      clearTimeout(retry);
+      setListening(false);
+      client?.release(true);
+      client = null;
+    },
+  };
+}

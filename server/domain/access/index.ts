@@ -1,0 +1,23 @@
+import { countWebProcesses, watchChanges } from "./changes";
+import { writeUses } from "./last-used";
+import { isRecentKey, keyPrincipal, sessionPrincipal } from "./principals";
+import { environment, project, requireScope, scopeOf } from "./projects";
+
+export { changeAccess, type Watch } from "./changes";
+export { isKeyText, keyPrefix, makeKeyText } from "./key-text";
+export type { ProjectAccess, ReadScope } from "./projects";
+export { isAllowed, isAtLeast } from "./roles";
+
+/** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */
+export const access = {
+  project,
+  environment,
+  scopeOf,
+  requireScope,
+  keyPrincipal,
+  isRecentKey,
+  sessionPrincipal,
+  watchChanges,
+  countWebProcesses,
+  writeUses,
+};

@@ -1,0 +1,40 @@
+import { randomBytes } from "node:crypto";
+import { crc32 } from "node:zlib";
+
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_LENGTH = 43; // 43 × log2(62) = 256 bits
+const FORM = /^cap_([a-z0-9][a-z0-9-]{0,62})_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
+
+/** Makes the text of an API key, `cap_<environment>_<43 base62>_<6 base62 CRC32>`. It is shown once and never stored. */
+export function makeKeyText(environment: string): string {
+  let random = "";
+  while (random.length < RANDOM_LENGTH) {
+    for (const byte of randomBytes(64)) {
+      // 248 = 4 × 62: bytes above would make some digits likelier than others.
+      if (byte < 248 && random.length < RANDOM_LENGTH) random += BASE62[byte % 62];
+    }
+  }
+  const stem = `cap_${environment}_${random}`;
+  return `${stem}_${checksum(stem)}`;
+}
+
+/** Could this text be a key of ours? Answers from the form and the checksum alone, before any database is asked. */
+export function isKeyText(text: string): boolean {
+  if (text.length > 128 || !FORM.test(text)) return false;
+  const cut = text.length - 7;
+  return checksum(text.slice(0, cut)) === text.slice(cut + 1);
+}
+
+/** What lists may show of a key: its environment and the first six random characters. */
+export function keyPrefix(text: string): string {
+  return text.slice(0, text.lastIndexOf("_") - RANDOM_LENGTH + 6);
+}
+
+function checksum(stem: string): string {
+  let digits = "";
+  for (let rest = crc32(stem), place = 0; place < 6; place++) {
+    digits = BASE62[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,110 @@
+import { hash } from "node:crypto";
+import { pool } from "@/server/db";
+import { type Principal, type Role, SCOPES, type Scope } from "@/server/domain/ctx";
+import { remembered } from "./cache";
+import { isKeyText } from "./key-text";
+import { noteUse } from "./last-used";
+
+type ServicePrincipal = Extract<Principal, { kind: "service_principal" }>;
+type HumanSession = Extract<Principal, { kind: "human_session" }>;
+
+type Key = { principal: ServicePrincipal; expiresAt: number | null };
+
+type KeyRow = {
+  id: string;
+  organization_id: string;
+  project_id: string | null;
+  environment: string;
+  scopes: string[];
+  created_by: string | null;
+  expires_at: Date | null;
+};
+
+const findKey = remembered(async (digest: string): Promise<Key | null> => {
+  const { rows } = await pool.query<KeyRow>({
+    name: "key-by-hash",
+    text: `SELECT id, organization_id, project_id, environment, scopes, created_by, expires_at
+           FROM api_key WHERE hash = decode($1, 'hex') AND revoked_at IS NULL`,
+    values: [digest],
+  });
+  const row = rows[0];
+  if (!row) return null;
+  return {
+    expiresAt: row.expires_at?.getTime() ?? null,
+    principal: {
+      kind: "service_principal",
+      id: row.id,
+      organizationId: row.organization_id,
+      projectId: row.project_id,
+      environment: row.environment,
+      scopes: new Set(SCOPES.filter((scope: Scope) => row.scopes.includes(scope))),
+      userId: row.created_by,
+    },
+  };
+});
+
+/** Digests of keys that were good a while ago, so that a flood of bad ones cannot lock out their address's good ones. */
+const recent = new Set<string>();
+const MOST_RECENT = 10_000;
+
+const digestOf = (text: string) => hash("sha256", text, "hex");
+
+/** Has this key been accepted lately by this process? Costs no query and proves nothing. */
+export function isRecentKey(text: string): boolean {
+  return recent.has(digestOf(text));
+}
+
+/** Who holds this API key; null for one that is malformed, unknown, revoked or expired. */
+export async function keyPrincipal(text: string, now: Date): Promise<ServicePrincipal | null> {
+  if (!isKeyText(text)) return null;
+  const digest = digestOf(text);
+  const key = await findKey(digest);
+  if (!key || (key.expiresAt !== null && key.expiresAt <= now.getTime())) {
+    recent.delete(digest);
+    return null;
+  }
+  if (recent.size >= MOST_RECENT) recent.clear();
+  recent.add(digest);
+  noteUse(key.principal.id, now);
+  return key.principal;
+}
+
+type Person = { principal: HumanSession; sessionVersion: number };
+type PersonRow = {
+  id: string;
+  email: string;
+  is_operator: boolean;
+  session_version: number;
+  roles: Record<string, Role> | null;
+};
+
+const findPerson = remembered(async (userId: string): Promise<Person | null> => {
+  const { rows } = await pool.query<PersonRow>({
+    name: "person-by-id",
+    text: `SELECT id, email, is_operator, session_version,
+             (SELECT json_object_agg(organization_id, role) FROM membership WHERE user_id = user_account.id) AS roles
+           FROM user_account WHERE id = $1`,
+    values: [userId],
+  });
+  const row = rows[0];
+  if (!row) return null;
+  return {
+    sessionVersion: row.session_version,
+    principal: {
+      kind: "human_session",
+      id: row.id,
+      email: row.email,
+      isOperator: row.is_operator,
+      memberships: new Map(Object.entries(row.roles ?? {})),
+    },
+  };
+});
+
+/**
+ * The person of a session; null when there is no such person or the session is of an older version (password
+ * changed, signed out everywhere).
+ */
+export async function sessionPrincipal(userId: string, sessionVersion: number): Promise<HumanSession | null> {
+  const person = await findPerson(userId);
+  return person && person.sessionVersion === sessionVersion ? person.principal : null;
+}

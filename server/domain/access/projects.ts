@@ -1,0 +1,172 @@
+import { pool } from "@/server/db";
+import type { Ctx, Role, Scope } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import type { Json } from "@/server/step";
+import { remembered } from "./cache";
+import { isAllowed } from "./roles";
+
+/** A project the caller may use, with what admission needs of it. */
+export type ProjectAccess = {
+  id: string;
+  organizationId: string;
+  displayName: string;
+  /** Null: no job waits for approval. */
+  approvalThresholdMicros: number | null;
+  settings: Record<string, Json>;
+  organizationSettings: Record<string, Json>;
+  /** Slugs of its active environments. */
+  environments: readonly string[];
+  /** The environment of a request that names none. */
+  environment: string;
+};
+
+type ProjectRow = {
+  id: string;
+  organization_id: string;
+  display_name: string;
+  status: string;
+  approval_threshold_micros: number | null;
+  settings: Record<string, Json>;
+  organization_settings: Record<string, Json>;
+  environments: string[] | null;
+};
+
+const findProject = remembered(async (projectId: string): Promise<ProjectRow | null> => {
+  const { rows } = await pool.query<ProjectRow>({
+    name: "project-by-id",
+    text: `SELECT project.id, organization_id, project.display_name, status, approval_threshold_micros, project.settings,
+             organization.settings AS organization_settings,
+             (SELECT array_agg(slug ORDER BY slug) FROM environment
+              WHERE project_id = project.id AND status = 'active') AS environments
+           FROM project JOIN organization ON organization.id = project.organization_id WHERE project.id = $1`,
+    values: [projectId],
+  });
+  return rows[0] ?? null;
+});
+
+/** Where a request that names no environment runs. */
+const DEFAULT_ENVIRONMENT = "development";
+
+/**
+ * The project a request works in, where the caller has this right. A bound key needs no id; everyone else names one.
+ * PROJECT_REQUIRED (422) without one; AuthorizationFailed (403) for a project that is somebody else's, inactive or
+ * not there: the answers are the same. AuthenticationFailed (401) for nobody.
+ */
+export async function project(
+  ctx: Ctx,
+  projectId: string | null | undefined,
+  right: Scope,
+): Promise<ProjectAccess> {
+  const { principal } = ctx;
+  switch (principal.kind) {
+    case "anonymous":
+      return unauthenticated();
+    case "service_principal": {
+      requireScope(ctx, right);
+      const wanted = projectId || principal.projectId || projectRequired();
+      if (principal.projectId !== null && wanted !== principal.projectId) return projectDenied();
+      const row = await findActive(wanted);
+      if (row?.organization_id !== principal.organizationId) return projectDenied();
+      return toAccess(row, principal.environment);
+    }
+    case "panel_session": {
+      const wanted = projectId || principal.projectId;
+      if (wanted !== principal.projectId) return projectDenied();
+      const row = await findActive(wanted);
+      if (row?.organization_id !== principal.organizationId) return projectDenied();
+      return toAccess(row, principal.environment);
+    }
+    case "human_session": {
+      const row = await findActive(projectId || projectRequired());
+      const role = row && principal.memberships.get(row.organization_id);
+      if (!row || !role) return projectDenied();
+      requireRole(role, right);
+      return toAccess(row, DEFAULT_ENVIRONMENT);
+    }
+    case "system": {
+      const row = await findProject(projectId || projectRequired());
+      return row ? toAccess(row, DEFAULT_ENVIRONMENT) : projectDenied();
+    }
+  }
+}
+
+/**
+ * The environment a request works in: the one it names, or its own. A key works in its own only; anybody else in one
+ * the project has. AuthorizationFailed (403) otherwise.
+ */
+export function environment(ctx: Ctx, project: ProjectAccess, wanted: string | null | undefined): string {
+  if (!wanted) return project.environment;
+  const { kind } = ctx.principal;
+  const isBound = kind === "service_principal" || kind === "panel_session";
+  const isKnown = isBound ? wanted === project.environment : project.environments.includes(wanted);
+  return isKnown ? wanted : fail("AuthorizationFailed", "This environment is not allowed here.");
+}
+
+/** Whose rows a read by id may see. Null: no restriction of this kind. */
+export type ReadScope = { organizationIds: string[] | null; projectId: string | null };
+
+/**
+ * What the caller may see with this right, for `WHERE` of a read by id: rows of one project or of some organizations.
+ * A person sees the organizations where their role allows it, perhaps none. AuthorizationFailed when a key lacks the scope.
+ */
+export function scopeOf(ctx: Ctx, right: Scope): ReadScope {
+  const { principal } = ctx;
+  switch (principal.kind) {
+    case "anonymous":
+      return unauthenticated();
+    case "service_principal":
+      requireScope(ctx, right);
+      return { organizationIds: [principal.organizationId], projectId: principal.projectId };
+    case "panel_session":
+      return { organizationIds: [principal.organizationId], projectId: principal.projectId };
+    case "human_session": {
+      const allowed = [...principal.memberships].filter(([, role]) => isAllowed(role, right));
+      return { organizationIds: allowed.map(([organizationId]) => organizationId), projectId: null };
+    }
+    case "system":
+      return { organizationIds: null, projectId: null };
+  }
+}
+
+/** Refuses a key that lacks this scope. People and panels are judged by role and project instead. */
+export function requireScope(ctx: Ctx, right: Scope): void {
+  if (ctx.principal.kind === "service_principal" && !ctx.principal.scopes.has(right)) {
+    fail("AuthorizationFailed", `This key lacks the scope ${right}.`, { scope: right });
+  }
+}
+
+function requireRole(role: Role, right: Scope): void {
+  if (!isAllowed(role, right)) {
+    fail("AuthorizationFailed", `Your role in this organization does not allow this.`, { role });
+  }
+}
+
+async function findActive(projectId: string): Promise<ProjectRow | null> {
+  const row = await findProject(projectId);
+  return row?.status === "active" ? row : null;
+}
+
+function toAccess(row: ProjectRow, environment: string): ProjectAccess {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    displayName: row.display_name,
+    approvalThresholdMicros: row.approval_threshold_micros,
+    settings: row.settings,
+    organizationSettings: row.organization_settings,
+    environments: row.environments ?? [],
+    environment,
+  };
+}
+
+function unauthenticated(): never {
+  fail("AuthenticationFailed", "Send an API key: Authorization: Bearer cap_…");
+}
+
+function projectRequired(): never {
+  fail("PROJECT_REQUIRED", "Name the project in context.projectId.");
+}
+
+function projectDenied(): never {
+  fail("AuthorizationFailed", "This project is not allowed here.");
+}

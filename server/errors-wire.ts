@@ -1,0 +1,103 @@
+import { ZodError, type z } from "zod";
+import { type ErrorCode, Fault, ValidationFault, type ValidationIssue } from "@/server/errors";
+
+export type WireError = { status: number; headers: Record<string, string>; body: { detail: unknown } };
+
+/**
+ * The HTTP answer to anything that was thrown: a refusal by its row, a validation list, or an opaque 500 that names
+ * the request and nothing else. `atTopLevel` repeats code, message and details outside `detail`, as invoke and jobs do.
+ */
+export function toWire(error: unknown, requestId: string, atTopLevel = false): WireError {
+  if (error instanceof Fault) return toWireFault(error, atTopLevel);
+  const issues = issuesOf(error);
+  if (issues) return { status: 422, headers: {}, body: { detail: issues } };
+  const message = "Something failed on our side. It has been logged under this request's id.";
+  return toWireFault(new Fault("InternalFailure", message, { requestId }), atTopLevel);
+}
+
+function toWireFault(fault: Fault, atTopLevel: boolean): WireError {
+  const { row, code, message, details } = fault;
+  const hasDetails = Object.keys(details).length > 0;
+  const detail = row.inline
+    ? { ...details, code, message }
+    : { code, message, ...(hasDetails ? { details } : {}) };
+  const body = {
+    detail,
+    ...(atTopLevel ? { code, message, ...(hasDetails ? { details } : {}) } : {}),
+    ...(code === ("IdempotencyConflict" satisfies ErrorCode) ? { jobId: details.jobId } : {}),
+  };
+  const retryAfter = typeof details.retryAfterSeconds === "number" ? String(details.retryAfterSeconds) : null;
+  const headers = { ...(retryAfter ? { "retry-after": retryAfter } : {}), ...fault.headers };
+  return { status: row.status, headers, body };
+}
+
+/** The validation list of an error that has one. */
+export function issuesOf(error: unknown): ValidationIssue[] | null {
+  if (error instanceof ValidationFault) return error.issues;
+  // Thrown by a schema inside a verb: where it stood in the request is not known, but it came with the body.
+  if (error instanceof ZodError) return toIssues(error.issues, "body");
+  return null;
+}
+
+/** The issues of a schema as the wire has them; `where` is the part of the request that was parsed. */
+export function toIssues(
+  issues: readonly z.core.$ZodIssue[],
+  where: "body" | "query" | "path" | "header",
+): ValidationIssue[] {
+  return issues.flatMap((issue) => toIssue(issue, where));
+}
+
+function toIssue(issue: z.core.$ZodIssue, where: string): ValidationIssue | ValidationIssue[] {
+  const loc = [where, ...issue.path.map((part) => (typeof part === "number" ? part : String(part)))];
+  if (isMissing(issue)) return { loc, msg: "Field required", type: "missing" };
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return issue.keys.map((key) => ({
+        loc: [...loc, key],
+        msg: "This field is not known.",
+        type: "extra_forbidden",
+      }));
+    case "invalid_type":
+      return { loc, msg: issue.message, type: `${issue.expected}_type` };
+    case "too_small":
+      return {
+        loc,
+        msg: issue.message,
+        type: isSized(issue.origin)
+          ? `${issue.origin}_too_short`
+          : issue.inclusive
+            ? "greater_than_equal"
+            : "greater_than",
+        ctx: { minimum: Number(issue.minimum) },
+      };
+    case "too_big":
+      return {
+        loc,
+        msg: issue.message,
+        type: isSized(issue.origin)
+          ? `${issue.origin}_too_long`
+          : issue.inclusive
+            ? "less_than_equal"
+            : "less_than",
+        ctx: { maximum: Number(issue.maximum) },
+      };
+    case "invalid_value":
+      return { loc, msg: issue.message, type: issue.values.length > 1 ? "enum" : "literal_error" };
+    case "invalid_format":
+      return { loc, msg: issue.message, type: "string_pattern_mismatch", ctx: { format: issue.format } };
+    case "not_multiple_of":
+      return { loc, msg: issue.message, type: "multiple_of", ctx: { multipleOf: Number(issue.divisor) } };
+    case "invalid_union":
+      return { loc, msg: issue.message, type: "union_error" };
+    default:
+      return { loc, msg: issue.message, type: "value_error" };
+  }
+}
+
+const isSized = (origin: string) => ["string", "array", "set", "map", "file", "object"].includes(origin);
+
+/** Schemas are run with `reportInput`; one run without it says so in its message only. */
+function isMissing(issue: z.core.$ZodIssue): boolean {
+  if ("input" in issue) return issue.input === undefined;
+  return issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+}
