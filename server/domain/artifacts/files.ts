@@ -20,12 +20,15 @@ export function filesStore(directory: string): ArtifactStore {
 
   const pathOf = (sha256: string) => join(root, sha256.slice(0, 2), sha256.slice(2, 4), sha256);
 
-  /** Makes the directory and what leads to it, on disk too; once per process. */
+  /**
+   * Makes the directory and what leads to it, on disk too. Each once per process, because whoever made it may not
+   * have fsynced it yet.
+   */
   async function prepare(directory: string): Promise<void> {
     if (ready.has(directory)) return;
+    if (directory !== root) await prepare(dirname(directory));
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    // Whoever made a parent may not have fsynced it yet, so every process does so for itself.
-    for (let at = directory; at.length >= root.length; at = dirname(at)) await syncDirectory(dirname(at));
+    await syncDirectory(dirname(directory));
     ready.add(directory);
   }
 
@@ -36,7 +39,7 @@ export function filesStore(directory: string): ArtifactStore {
       return await act();
     } catch (error) {
       if (!isMissing(error)) throw error;
-      ready.delete(directory);
+      ready.clear();
       await prepare(directory);
       return act();
     }
