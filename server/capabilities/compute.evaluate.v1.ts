@@ -41,7 +41,7 @@ const Output = z.object({
   normalizedExpression: z
     .string()
     .describe("The expression as it was understood, with no needless parentheses."),
-  precision: z.int(),
+  precision: z.int().min(1).max(MAX_PRECISION),
   rounding: z.enum(ROUNDINGS),
   engine: z.literal(ENGINE).describe("Library and grammar: the same engine gives the same output for ever."),
   warnings: z.array(z.string()),
