@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 import { build as bundle } from "esbuild";
 import { findFile, writeWhole } from "./files";
 import { fingerprint } from "./fingerprint";
@@ -30,6 +31,7 @@ const PROGRAMS: Record<string, string> = {
   lifeline: "scripts/launch/lifeline.ts",
 };
 const MARK = "dist/.built-from";
+const BUILD_LOG = "dist/next-build.log";
 
 /** Which of the programs this checkout has. */
 export function hasProgram(name: string): boolean {
@@ -90,10 +92,15 @@ function buildPages(): Promise<void> {
   child.stderr.on("data", (chunk: Buffer) => output.push(chunk));
   return new Promise((resolve, reject) => {
     child.on("error", reject);
-    child.on("close", (code) =>
-      code === 0
-        ? resolve()
-        : reject(new Error(`next build failed. What it said:\n${Buffer.concat(output).toString("utf8")}`)),
-    );
+    child.on("close", (code) => {
+      if (code === 0) return resolve();
+      const said = stripVTControlCharacters(Buffer.concat(output).toString("utf8"));
+      writeWhole(BUILD_LOG, said, 0o644);
+      reject(
+        new Error(
+          `next build failed (all of it: ${BUILD_LOG}):\n${said.split("\n").slice(0, 60).join("\n")}`,
+        ),
+      );
+    });
   });
 }
