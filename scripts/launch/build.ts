@@ -19,7 +19,6 @@ const SOURCES = [
   "postcss.config.mjs",
   "package.json",
   "package-lock.json",
-  "tsconfig.json",
 ];
 /** The processes, and what else runs by itself. */
 const PROGRAMS: Record<string, string> = {

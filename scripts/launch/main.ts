@@ -13,7 +13,7 @@ import { findFile } from "./files";
 import { generate } from "./generate";
 import { pathsOf, startInstance } from "./instance";
 import { clusterDir, stopPostgres } from "./postgres";
-import { openReport, type Report } from "./report";
+import { clockBeganAt, openReport, type Report } from "./report";
 import { endLeftovers, findRunning, removeRuntime } from "./runtime";
 import { canListen, endProcess, isAlive } from "./system";
 
@@ -51,7 +51,7 @@ export async function up(args: string[]) {
     throw new Error(
       `Port ${settings.PORT} is taken by another program. Stop that, or choose another port: PORT=3001 npm run up`,
     );
-  await prepareSources(report, dev);
+  if (!detached) await prepareSources(report, dev); // else the process that started this one has done it
   if (args.includes("--detach")) return detach(args);
   if (dev) watchGenerated(report);
   await runInForeground(report, dev, detached, !args.includes("--without-main-job"));
@@ -166,6 +166,7 @@ async function detach(args: string[]) {
   const child = spawn(process.execPath, ["scripts/up.mjs", "--detached", ...rest], {
     detached: true,
     stdio: ["ignore", output, output, "ipc"],
+    env: { ...process.env, CAPSTAN_CLOCK: String(clockBeganAt()) },
   });
   await new Promise<void>((resolve, reject) => {
     child.on("message", (message: { line?: string; ready?: true }) => {

@@ -4,9 +4,15 @@ export type Report = {
   say(line: string): void;
 };
 
-/** A report that goes line by line to `write`, its clock beginning with the process. */
+/** When the command was given, in milliseconds since 1970: with this process, or with the one that started it. */
+export function clockBeganAt(): number {
+  return Number(process.env.CAPSTAN_CLOCK) || Date.now() - process.uptime() * 1_000;
+}
+
+/** A report that goes line by line to `write`, with the seconds since the command was given. */
 export function openReport(write: (line: string) => void): Report {
-  const stamp = () => `[${process.uptime().toFixed(1).padStart(5)}s]`;
+  const beganAt = clockBeganAt();
+  const stamp = () => `[${((Date.now() - beganAt) / 1_000).toFixed(1).padStart(5)}s]`;
   return {
     say: (line) => write(`${stamp()} ${line}`),
     async step(what, work, result = () => "done") {
