@@ -1,4 +1,5 @@
 import type { Json } from "@/server/step";
+import { matchesPattern } from "./pattern";
 
 export type Schema = { [keyword: string]: Json };
 
@@ -30,11 +31,23 @@ function findAnchor(node: Json, anchor: string): Json | undefined {
   return undefined;
 }
 
-/** Does the value satisfy the schema? Covers the keywords of JSON Schema 2020-12 that the sandbox makes values for. */
-export function matchesSchema(value: Json, schema: Json, root: Json, hops = 0): boolean {
+/**
+ * Does the value satisfy the schema? Covers the keywords of JSON Schema 2020-12 that the sandbox makes values for.
+ * Throws `UnsupportedPattern` for patterns beyond it.
+ */
+export function matchesSchema(value: Json, schema: Json, root: Json): boolean {
+  return check(value, schema, root, { left: MAX_CHECKS }, 0);
+}
+
+const MAX_CHECKS = 500_000;
+const MAX_HOPS = 300;
+
+/** A schema that keeps referring to itself without looking deeper into the value is satisfied by nothing. */
+function check(value: Json, schema: Json, root: Json, budget: { left: number }, hops: number): boolean {
   if (typeof schema === "boolean") return schema;
-  if (!isObject(schema) || hops > 500) return false;
-  const matches = (item: Json, part: Json) => matchesSchema(item, part, root, hops + 1);
+  budget.left -= 1;
+  if (!isObject(schema) || budget.left < 0 || hops > MAX_HOPS) return false;
+  const matches = (item: Json, part: Json) => check(item, part, root, budget, hops + 1);
 
   if (typeof schema.$ref === "string") {
     const target = resolveRef(schema.$ref, root);
@@ -103,8 +116,7 @@ function numberMatches(value: number, schema: Schema): boolean {
 
 function stringMatches(value: string, schema: Schema): boolean {
   if (!within([...value].length, schema.minLength, schema.maxLength)) return false;
-  // Values are our own and short, so a pattern has little to work on.
-  return typeof schema.pattern !== "string" || new RegExp(schema.pattern, "u").test(value);
+  return typeof schema.pattern !== "string" || matchesPattern(schema.pattern, value);
 }
 
 function arrayMatches(value: Json[], schema: Schema, matches: Matches): boolean {
@@ -139,7 +151,7 @@ function objectMatches(value: Schema, schema: Schema, matches: Matches): boolean
   const dependent = isObject(schema.dependentRequired) ? schema.dependentRequired : {};
   return names.every((name) => {
     const item = value[name] ?? null;
-    const parts = patterns.filter(([pattern]) => new RegExp(pattern, "u").test(name)).map(([, part]) => part);
+    const parts = patterns.filter(([pattern]) => matchesPattern(pattern, name)).map(([, part]) => part);
     if (Object.hasOwn(properties, name)) parts.push(properties[name] ?? true);
     if (parts.length === 0 && schema.additionalProperties !== undefined)
       parts.push(schema.additionalProperties);

@@ -1,6 +1,6 @@
 import type { Json } from "@/server/step";
 import { isObject, matchesSchema, resolveRef, type Schema } from "./json-schema-match";
-import { fromPattern } from "./pattern";
+import { fromPattern, matchesPattern, UnsupportedPattern } from "./pattern";
 import type { Random } from "./random";
 
 /** A schema the sandbox cannot make a value for; the message names the keyword and where it stands. */
@@ -18,6 +18,7 @@ type Context = {
 
 const MAX_VALUES = 20_000;
 const MAX_DEPTH = 64;
+const MAX_CHOICES = 1_000;
 /** Below this depth only what is required is made, so that recursive schemas end. */
 const FULL_DEPTH = 5;
 const NOT_SUPPORTED = [
@@ -34,10 +35,14 @@ const NOT_SUPPORTED = [
  */
 export function fromSchema(schema: Json, from: { random: Random; words: string[] }): Json {
   const context: Context = { root: schema, random: from.random, words: from.words, spent: 0 };
-  const value = make(schema, context, 0, "#");
-  if (!matchesSchema(value, schema, schema))
-    throw new UnsupportedSchema("No value was found that satisfies the schema.");
-  return value;
+  try {
+    const value = make(schema, context, 0, "#");
+    if (matchesSchema(value, schema, schema)) return value;
+  } catch (error) {
+    if (!(error instanceof UnsupportedPattern)) throw error;
+    throw new UnsupportedSchema("A pattern of the schema is not supported.");
+  }
+  throw new UnsupportedSchema("No value was found that satisfies the schema.");
 }
 
 function make(schema: Json | undefined, context: Context, depth: number, at: string): Json {
@@ -178,6 +183,9 @@ function merge(a: Schema, b: Schema): Schema {
             : Math.min(mine, value);
     } else if (key === "anyOf" || key === "oneOf") {
       // A second list of choices: every pair is a choice.
+      if (list(mine).length * list(value).length > MAX_CHOICES) {
+        throw new UnsupportedSchema("The schema has too many combinations of choices.");
+      }
       const pairs = list(mine).flatMap((left) => list(value).map((right) => ({ allOf: [left, right] })));
       merged[key] = pairs;
     } else if (key === "uniqueItems") {
@@ -288,7 +296,7 @@ function makeObject(schema: Schema, context: Context, depth: number, at: string)
     const parts: Json[] = [];
     if (Object.hasOwn(properties, name)) parts.push(properties[name] ?? true);
     for (const [pattern, part] of Object.entries(patterns))
-      if (new RegExp(pattern, "u").test(name)) parts.push(part);
+      if (matchesPattern(pattern, name)) parts.push(part);
     if (parts.length === 0) return schema.additionalProperties;
     return parts.length === 1 ? parts[0] : { allOf: parts };
   };
@@ -412,9 +420,8 @@ function makeString(schema: Schema, context: Context, at: string): string {
   if (typeof schema.pattern === "string") {
     for (let repeats = 0; repeats <= 300; repeats += 1) {
       const text = fromPattern(schema.pattern, context.random, repeats);
-      if (text === null) throw new UnsupportedSchema(`This pattern is not supported, at ${at}.`);
-      if (fits(text)) return text;
-      if ([...text].length > most && repeats > 8) break;
+      if (text !== null && fits(text)) return text;
+      if (text !== null && [...text].length > most && repeats > 8) break;
     }
     throw new UnsupportedSchema(`No string of the allowed length was found for the pattern, at ${at}.`);
   }
