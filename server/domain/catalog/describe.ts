@@ -10,7 +10,14 @@ const isLocal = (capability: Capability) => "local" in capability.execute;
 
 /** A schema as published: outputs stay open, so that an added field breaks no client. */
 function publish(schema: z.ZodType, io: "input" | "output"): JsonObject {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: "any",
+    override: ({ jsonSchema }) => {
+      if (io === "output" && jsonSchema.additionalProperties === false)
+        delete jsonSchema.additionalProperties;
+    },
+  });
   return JsonObject.parse(rest);
 }
 

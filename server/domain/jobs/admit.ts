@@ -290,7 +290,7 @@ function toFreshJob(admission: Admission, now: Date): Job {
     content: admission.payload_content,
     sha256: admission.payload_sha256,
   };
-  return toJob(toRow(admission), { attempt: null, artifacts: [], payloads: [request] }, now);
+  return toJob(toRow(admission), { attempt: null, artifacts: [], payloads: [request], sealed: null }, now);
 }
 
 const unfinished = new Map<string, { count: number; countedAt: number }>();

@@ -23,17 +23,17 @@ function send(jobs: Wake[]): Promise<void> {
 }
 
 /** Sends again what is due: never sent, or sent and not claimed. The wait doubles up to fifteen minutes. */
-export async function resendDue(now: Date): Promise<number> {
+export async function resendDue(now: Date, projectId: string | null): Promise<number> {
   const { rows } = await pool.query<Wake>(
     `WITH due AS (
-       SELECT id FROM job WHERE dispatch_state = 'pending' AND dispatch_after <= $1
+       SELECT id FROM job WHERE dispatch_state = 'pending' AND dispatch_after <= $1 AND ($2::text IS NULL OR project_id = $2)
        ORDER BY dispatch_after LIMIT 500 FOR UPDATE SKIP LOCKED
      )
      UPDATE job SET dispatch_number = dispatch_number + 1,
        dispatch_after = $1::timestamptz + least(900, 10 * 2 ^ least(dispatch_number, 10)) * interval '1 second'
      FROM due WHERE job.id = due.id
      RETURNING job.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
-    [now],
+    [now, projectId],
   );
   if (rows.length > 0) await send(rows);
   return rows.length;

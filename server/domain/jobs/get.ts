@@ -1,14 +1,15 @@
 import type { Job } from "@/server/contract/jobs";
 import type { Ctx } from "@/server/domain/ctx";
-import { artifactsOf, attemptOf, findJob, payloadsOf, toJob } from "./rows";
+import { artifactsOf, attemptOf, findJob, payloadsOf, sealedReceiptOf, toJob } from "./rows";
 
 /** The job as it stands. NotFound where the caller may not see it. */
 export async function get(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findJob(ctx, jobId);
-  const [attempt, artifacts, payloads] = await Promise.all([
+  const [attempt, artifacts, payloads, sealed] = await Promise.all([
     attemptOf(job),
     job.artifact_count > 0 ? artifactsOf(job) : [],
     payloadsOf(job),
+    job.receipt_id ? sealedReceiptOf(job) : null,
   ]);
-  return toJob(job, { attempt, artifacts, payloads }, ctx.now());
+  return toJob(job, { attempt, artifacts, payloads, sealed }, ctx.now());
 }

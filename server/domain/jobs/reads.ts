@@ -1,12 +1,11 @@
 import type { JobResult, Receipt } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
-import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { get } from "./get";
-import { type ArtifactRow, artifactsOf, findJob, parseContent, payloadsOf } from "./rows";
+import { type ArtifactRow, artifactsOf, findJob, parseContent, payloadsOf, sealedReceiptOf } from "./rows";
 
 /** The canonical submitted request; PayloadUnavailable-like absence reads as a null input with its hash kept. */
 export async function request(ctx: Ctx, jobId: string): Promise<Record<string, Json>> {
@@ -46,14 +45,9 @@ export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
   if (!TERMINAL.includes(job.status)) {
     fail("JobNotFinished", "The receipt is sealed when the job has ended.", { status: job.status });
   }
-  const { rows } = await pool.query<{ body: string; hash: string }>(
-    "SELECT body, hash FROM receipt WHERE job_id = $1 AND project_id = $2",
-    [job.id, job.project_id],
-  );
-  const sealed = rows[0];
+  const sealed = await sealedReceiptOf(job);
   if (!sealed) throw new Error(`job ${job.id} has ended without a receipt`);
-  const body = JSON.parse(sealed.body);
-  return { ...body, provenance: { ...body.provenance, receiptHash: sealed.hash } };
+  return { ...sealed.body, provenance: { ...(sealed.body.provenance as object), receiptHash: sealed.hash } };
 }
 
 /** One artifact of a job, ready to be streamed. NotFound for another job's artifact as for none. */

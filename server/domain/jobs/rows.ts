@@ -1,9 +1,9 @@
-import type { Job, JobArtifactRef, JobError, JobListItem, JobStatus } from "@/server/contract/jobs";
+import type { Job, JobArtifactRef, JobError, JobListItem, JobStatus, Receipt } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { type Estimate, pricingOf } from "@/server/domain/quotes";
+import type { Estimate } from "@/server/domain/quotes";
 import { ERRORS, fail, isErrorCode } from "@/server/errors";
 import { microsToUsd } from "@/server/money";
 import type { Json } from "@/server/step";
@@ -139,6 +139,18 @@ export async function payloadsOf(job: Pick<JobRow, "id" | "project_id">): Promis
   return rows;
 }
 
+export type SealedReceipt = { body: Receipt; hash: string };
+
+/** The receipt as sealed, and its hash; null before the end. */
+export async function sealedReceiptOf(job: Pick<JobRow, "id" | "project_id">): Promise<SealedReceipt | null> {
+  const { rows } = await pool.query<{ body: string; hash: string }>(
+    "SELECT body, hash FROM receipt WHERE job_id = $1 AND project_id = $2",
+    [job.id, job.project_id],
+  );
+  const row = rows[0];
+  return row ? { body: JSON.parse(row.body), hash: row.hash } : null;
+}
+
 export function toArtifactRef(
   jobId: string,
   row: ArtifactRow,
@@ -226,7 +238,13 @@ function hintsOf(job: JobRow, now: Date): Pick<Job, "nextAction" | "pollAfterSec
   }
 }
 
-export type JobParts = { attempt: AttemptRow | null; artifacts: ArtifactRow[]; payloads: PayloadRow[] };
+export type JobParts = {
+  attempt: AttemptRow | null;
+  artifacts: ArtifactRow[];
+  payloads: PayloadRow[];
+  /** Null: the job has not ended. */
+  sealed: SealedReceipt | null;
+};
 
 /** The wire's Job: hints are derived here, never stored. */
 export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
@@ -253,7 +271,7 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
     estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
     actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
     currency: "USD",
-    pricing: isTerminal ? pricingOf(job.pricing, job.quote_id, null, null) : null,
+    pricing: parts.sealed?.body.pricing ?? null,
     artifacts: parts.artifacts.map((row) => toArtifactRef(job.id, row, job.selected_artifact_id)),
     variantSet:
       job.requested_variants === null

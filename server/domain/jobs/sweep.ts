@@ -12,19 +12,21 @@ const MOST = 200;
 
 /**
  * One pass over what nobody else will move: wakes that were lost, queue deadlines that passed, leases that ended.
- * Safe to run in every process at once: each move is conditional on the state it found.
+ * Safe to run in every process at once: each move is conditional on the state it found. `projectId` keeps it to one project.
  */
-export async function sweep(ctx: Ctx): Promise<void> {
+export async function sweep(ctx: Ctx, only: { projectId?: string } = {}): Promise<void> {
+  const projectId = only.projectId ?? null;
   const now = ctx.now();
-  await expireQueued(ctx, now);
-  await reapLeases(ctx, now);
-  await resendDue(now);
+  await expireQueued(ctx, now, projectId);
+  await reapLeases(ctx, now, projectId);
+  await resendDue(now, projectId);
 }
 
-async function expireQueued(ctx: Ctx, now: Date): Promise<void> {
+async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
   const { rows } = await pool.query<JobRow>(
-    "SELECT * FROM job WHERE status = 'queued' AND queue_deadline_at <= $1 ORDER BY queue_deadline_at LIMIT $2",
-    [now, MOST],
+    `SELECT * FROM job WHERE status = 'queued' AND queue_deadline_at <= $1 AND ($3::text IS NULL OR project_id = $3)
+     ORDER BY queue_deadline_at LIMIT $2`,
+    [now, MOST, projectId],
   );
   for (const job of rows) {
     await endFor(ctx, job, null, "failed", {
@@ -39,10 +41,11 @@ async function expireQueued(ctx: Ctx, now: Date): Promise<void> {
  * A lease that ended: nothing submitted goes back to the queue; a stored handle or answer lets another worker go on;
  * a submission without either ends as ambiguous, and is never sent again.
  */
-async function reapLeases(ctx: Ctx, now: Date): Promise<void> {
+async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
   const { rows } = await pool.query<JobRow>(
-    "SELECT * FROM job WHERE status IN ('running', 'canceling') AND lease_until < $1 ORDER BY lease_until LIMIT $2",
-    [now, MOST],
+    `SELECT * FROM job WHERE status IN ('running', 'canceling') AND lease_until < $1 AND ($3::text IS NULL OR project_id = $3)
+     ORDER BY lease_until LIMIT $2`,
+    [now, MOST, projectId],
   );
   for (const job of rows) {
     const attempt = await attemptOf(job);

@@ -1,0 +1,113 @@
+import { expect, test } from "vitest";
+import { pool } from "@/server/db";
+import * as jobs from "@/server/domain/jobs";
+import { inlineStep, makeProject } from "@/testing/world";
+
+const ask = (content: string) => ({ messages: [{ role: "user", content }] });
+const countJobs = async (projectId: string) =>
+  (
+    await pool.query<{ jobs: number; holds: number; events: number }>(
+      `SELECT (SELECT count(*) FROM job WHERE project_id = $1) AS jobs, (SELECT count(*) FROM hold WHERE project_id = $1) AS holds,
+       (SELECT count(*) FROM job_event WHERE project_id = $1) AS events`,
+      [projectId],
+    )
+  ).rows[0];
+
+test("200 concurrent submits with one key make one job, one hold and one event; all get the same id", async () => {
+  const { ctx, projectId } = await makeProject();
+  const submitted = await Promise.all(
+    Array.from({ length: 200 }, () =>
+      jobs.submit(ctx, "text.general.fast.v1", { input: ask("Once."), idempotencyKey: "one" }),
+    ),
+  );
+  expect(new Set(submitted.map((job) => job.jobId)).size).toBe(1);
+  expect(await countJobs(projectId)).toEqual({ jobs: 1, holds: 1, events: 1 });
+});
+
+test("the same key with another request is a conflict that names the first job and writes nothing", async () => {
+  const { ctx, projectId } = await makeProject();
+  const first = await jobs.submit(ctx, "text.general.fast.v1", { input: ask("A"), idempotencyKey: "k" });
+  await expect(
+    jobs.submit(ctx, "text.general.fast.v1", { input: ask("B"), idempotencyKey: "k" }),
+  ).rejects.toMatchObject({
+    code: "IdempotencyConflict",
+    details: { jobId: first.jobId },
+  });
+  expect(await countJobs(projectId)).toEqual({ jobs: 1, holds: 1, events: 1 });
+});
+
+test("key order and the place of a constraint do not make another request", async () => {
+  const { ctx } = await makeProject();
+  const one = await jobs.submit(ctx, "text.general.fast.v1", {
+    input: { messages: [{ role: "user", content: "A" }], maxOutputTokens: 9 },
+    preferredModel: "sandbox-1",
+    idempotencyKey: "k",
+  });
+  const two = await jobs.submit(ctx, "text.general.fast.v1", {
+    idempotencyKey: "k",
+    execution: { executionConstraints: { preferredModel: "sandbox-1" } },
+    input: { maxOutputTokens: 9, messages: [{ content: "A", role: "user" }] },
+  });
+  expect(two.jobId).toBe(one.jobId);
+});
+
+test("a key answers with its job in whatever state it is", async () => {
+  const { ctx, clock } = await makeProject();
+  const body = { input: ask("A"), idempotencyKey: "k" };
+  const { jobId } = await jobs.submit(ctx, "text.general.fast.v1", body);
+  await jobs.run(ctx, jobId, inlineStep(clock));
+  expect(await jobs.submit(ctx, "text.general.fast.v1", body)).toMatchObject({ jobId, status: "succeeded" });
+  const canceled = await jobs.submit(ctx, "text.general.fast.v1", { ...body, idempotencyKey: "c" });
+  await jobs.cancel(ctx, canceled.jobId);
+  expect(await jobs.submit(ctx, "text.general.fast.v1", { ...body, idempotencyKey: "c" })).toMatchObject({
+    jobId: canceled.jobId,
+    status: "canceled",
+  });
+});
+
+test("a key stands for one project and one operation", async () => {
+  const [a, b] = [await makeProject(), await makeProject()];
+  const body = { input: ask("A"), idempotencyKey: "k" };
+  const first = await jobs.submit(a.ctx, "text.general.fast.v1", body);
+  const second = await jobs.submit(b.ctx, "text.general.fast.v1", body);
+  const invoked = await jobs.invoke(a.ctx, "text.general.fast.v1", body);
+  expect(new Set([first.jobId, second.jobId, invoked.executionId]).size).toBe(3);
+});
+
+test("a minted key is told, and the header is an alias that must agree", async () => {
+  const { ctx } = await makeProject();
+  expect((await jobs.submit(ctx, "text.general.fast.v1", ask("A"))).idempotencyKey).toMatch(
+    /^job-[0-9a-f]{32}$/,
+  );
+  expect((await jobs.submit(ctx, "text.general.fast.v1", ask("A"), "from-header")).idempotencyKey).toBe(
+    "from-header",
+  );
+  await expect(
+    jobs.submit(ctx, "text.general.fast.v1", { input: ask("A"), idempotencyKey: "body" }, "header"),
+  ).rejects.toMatchObject({
+    issues: [{ loc: ["body", "idempotencyKey"] }],
+  });
+});
+
+test("a replayed invoke answers with the first execution, and sends nothing", async () => {
+  const { ctx, projectId } = await makeProject();
+  const body = { input: ask("Once more."), idempotencyKey: "k" };
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => jobs.invoke(ctx, "text.general.fast.v1", body)),
+  );
+  expect(new Set(answers.map((answer) => answer.executionId)).size).toBe(1);
+  expect(new Set(answers.map((answer) => JSON.stringify(answer.typedOutput))).size).toBe(1);
+  const { rows } = await pool.query("SELECT count(*) AS n FROM attempt WHERE project_id = $1", [projectId]);
+  expect(rows[0]).toEqual({ n: 1 });
+});
+
+test("an invoke that fails under a key fails the same way again", async () => {
+  const { ctx } = await makeProject();
+  const body = { input: ask("No."), preferredModel: "sandbox-refuse", idempotencyKey: "k" };
+  const [first, second] = [
+    await jobs.invoke(ctx, "text.general.fast.v1", body).catch((cause) => cause),
+    await jobs.invoke(ctx, "text.general.fast.v1", body).catch((cause) => cause),
+  ];
+  expect(first).toMatchObject({ code: "ProviderRejected" });
+  expect(second).toMatchObject({ code: "ProviderRejected", details: first.details });
+});

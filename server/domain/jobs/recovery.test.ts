@@ -1,0 +1,300 @@
+import { expect, test } from "vitest";
+import { pool } from "@/server/db";
+import * as jobs from "@/server/domain/jobs";
+import { newId } from "@/server/ids";
+import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
+import { conclude, endedWithout } from "./conclude";
+import { attempt, start } from "./run";
+import { beginSubmission, claim, MOVES, storeAnswer, transition } from "./transitions";
+import { readJob } from "./work";
+
+const QUESTION = { messages: [{ role: "user", content: "What is a capstan?" }] };
+const PAST_LEASE_MS = 60_000;
+
+async function admitted(project: TestProject) {
+  const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", QUESTION);
+  return jobId;
+}
+
+const answerOf = (attemptId: string) => ({
+  attempt: {
+    id: attemptId,
+    submission: "attempted" as const,
+    provider_request_id: "sbx_1",
+    provider_model: "sandbox-1",
+    answer: { outcome: "succeeded", code: null, message: null, settlement: "cost", finishReason: "stop" },
+    usage: { inputTokens: 3, outputTokens: 4 },
+    http_status: 200,
+    error_code: null,
+    error_message: null,
+    cost_micros: 7,
+    answered_at: new Date(),
+    ended_at: new Date(),
+  },
+  output: {
+    id: newId("payload"),
+    content: '{"content":"A winch.","role":"assistant"}',
+    sha256: "0".repeat(64),
+    byte_length: 41,
+    expires_at: null,
+  },
+  artifacts: [],
+  events: [],
+});
+
+test("a worker that dies before it submits loses nothing: the job is queued again under the same attempt number", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  await start(project.ctx, jobId);
+  project.clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(project.ctx, project);
+  expect((await rowsOf(jobId)).job).toMatchObject({ status: "queued", dispatch_state: "pending" });
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  const rows = await rowsOf(jobId);
+  expect(rows.job).toMatchObject({ status: "succeeded" });
+  expect(rows.attempts).toHaveLength(1);
+});
+
+test("a worker that dies after submission began leaves an ambiguous job that is never sent again", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = await start(project.ctx, jobId);
+  await beginSubmission({
+    jobId,
+    fence: started!.fence,
+    attemptId: started!.attemptId,
+    now: project.ctx.now(),
+  });
+  project.clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(project.ctx, project);
+  const job = await jobs.get(project.ctx, jobId);
+  expect(job).toMatchObject({
+    status: "failed",
+    error: { code: "TRANSPORT_AMBIGUOUS" },
+    retry: { newKeySafe: false },
+  });
+  expect((await rowsOf(jobId)).hold).toMatchObject({ state: "ambiguous" });
+});
+
+test("a step that is run again after submission began sends nothing and ends as ambiguous", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = await start(project.ctx, jobId);
+  await beginSubmission({
+    jobId,
+    fence: started!.fence,
+    attemptId: started!.attemptId,
+    now: project.ctx.now(),
+  });
+  await attempt(project.ctx, jobId, started!);
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({
+    status: "failed",
+    error: { code: "TRANSPORT_AMBIGUOUS" },
+  });
+});
+
+test("a worker that dies after the answer was stored is replaced: the job succeeds with that answer", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = await start(project.ctx, jobId);
+  await beginSubmission({
+    jobId,
+    fence: started!.fence,
+    attemptId: started!.attemptId,
+    now: project.ctx.now(),
+  });
+  await storeAnswer({
+    jobId,
+    fence: started!.fence,
+    now: project.ctx.now(),
+    ...answerOf(started!.attemptId),
+  });
+  project.clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(project.ctx, project);
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  const job = await jobs.get(project.ctx, jobId);
+  expect(job).toMatchObject({
+    status: "succeeded",
+    typedOutput: { content: "A winch." },
+    actualCost: 0.000007,
+  });
+});
+
+test("a worker whose lease was taken over writes nothing more", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const first = await start(project.ctx, jobId);
+  project.clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(project.ctx, project);
+  const second = await start(project.ctx, jobId);
+  expect(second!.fence).toBeGreaterThan(first!.fence);
+  expect(
+    await beginSubmission({
+      jobId,
+      fence: first!.fence,
+      attemptId: first!.attemptId,
+      now: project.ctx.now(),
+    }),
+  ).toBe(false);
+  expect(
+    await storeAnswer({ jobId, fence: first!.fence, now: project.ctx.now(), ...answerOf(first!.attemptId) }),
+  ).toBe(false);
+  expect(
+    await beginSubmission({
+      jobId,
+      fence: second!.fence,
+      attemptId: second!.attemptId,
+      now: project.ctx.now(),
+    }),
+  ).toBe(true);
+});
+
+test("of many workers that claim one job, one gets it", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const claims = await Promise.all(
+    Array.from({ length: 40 }, () =>
+      claim({ jobId, owner: "w", attemptId: newId("attempt"), leaseMs: 15_000, now: project.ctx.now() }),
+    ),
+  );
+  expect(claims.filter(Boolean)).toHaveLength(1);
+});
+
+test("of many submissions of one attempt, one begins", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = await start(project.ctx, jobId);
+  const begun = await Promise.all(
+    Array.from({ length: 40 }, () =>
+      beginSubmission({
+        jobId,
+        fence: started!.fence,
+        attemptId: started!.attemptId,
+        now: project.ctx.now(),
+      }),
+    ),
+  );
+  expect(begun.filter(Boolean)).toHaveLength(1);
+});
+
+test("of many ends of one job, one is written", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const job = (await readJob(jobId))!;
+  const ends = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      conclude({
+        job,
+        inputHash: "",
+        outputHash: null,
+        engine: null,
+        attempt: null,
+        artifacts: [],
+        canceled: n % 2 === 0,
+        ended: endedWithout(
+          { code: n % 2 ? "QueueTimeout" : null, message: null, settlement: "released" },
+          "not_attempted",
+        ),
+        from: ["queued"],
+        fence: null,
+        now: project.ctx.now(),
+      }),
+    ),
+  );
+  expect(ends.filter(Boolean)).toHaveLength(1);
+  const rows = await rowsOf(jobId);
+  expect(rows.receipts).toHaveLength(1);
+  expect(rows.events.filter((event) => /^job\.(failed|canceled)$/.test(event.type))).toHaveLength(1);
+});
+
+test("a job that nobody starts fails with QueueTimeout when its queue deadline passes", async () => {
+  const project = await makeProject();
+  const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", {
+    input: QUESTION,
+    execution: { executionConstraints: { queueDeadlineSeconds: 30 } },
+  });
+  project.clock.advance(31_000);
+  expect(await start(project.ctx, jobId)).toBeNull();
+  await jobs.sweep(project.ctx, project);
+  const job = await jobs.get(project.ctx, jobId);
+  expect(job).toMatchObject({
+    status: "failed",
+    error: { code: "QueueTimeout" },
+    nextAction: "retry_new",
+    retry: { newKeySafe: true },
+  });
+  expect((await rowsOf(jobId)).hold).toMatchObject({ state: "released" });
+});
+
+test("a wake that was lost is sent again, under a new number each time", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  project.clock.advance(11_000);
+  await jobs.sweep(project.ctx, project);
+  expect((await rowsOf(jobId)).job).toMatchObject({ dispatch_number: 2, dispatch_state: "pending" });
+  await jobs.sweep(project.ctx, project);
+  expect((await rowsOf(jobId)).job).toMatchObject({ dispatch_number: 2 });
+});
+
+test("a queued job is canceled at once; canceling it again answers with it", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({
+    status: "canceled",
+    nextAction: "stop",
+    retry: { newKeySafe: true },
+  });
+  expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({ status: "canceled" });
+  expect((await rowsOf(jobId)).hold).toMatchObject({ state: "released" });
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
+});
+
+test("an ended job cannot be canceled", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  await expect(jobs.cancel(project.ctx, jobId)).rejects.toMatchObject({ code: "JobNotCancelable" });
+});
+
+test("a cancel before submission stops the job; its worker then sends nothing", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = await start(project.ctx, jobId);
+  expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({ status: "canceling", nextAction: "poll" });
+  await attempt(project.ctx, jobId, started!);
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
+  expect((await rowsOf(jobId)).attempts[0]).toMatchObject({ submission: "not_attempted" });
+});
+
+test("a canceling job whose worker is gone is canceled by the sweep, with its hold kept when it may have run", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = await start(project.ctx, jobId);
+  await beginSubmission({
+    jobId,
+    fence: started!.fence,
+    attemptId: started!.attemptId,
+    now: project.ctx.now(),
+  });
+  await jobs.cancel(project.ctx, jobId);
+  project.clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(project.ctx, project);
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
+  expect((await rowsOf(jobId)).hold).toMatchObject({ state: "ambiguous" });
+});
+
+test("no move that the table does not have is written, whoever asks", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const event = { type: "job.queued", payload: {} };
+  await expect(
+    transition({ jobId, from: ["succeeded"], to: "queued", now: new Date(), event }),
+  ).rejects.toThrow();
+  await expect(pool.query("UPDATE job SET status = 'invented' WHERE id = $1", [jobId])).rejects.toThrow();
+  await jobs.cancel(project.ctx, jobId);
+  await expect(pool.query("UPDATE job SET status = 'running' WHERE id = $1", [jobId])).rejects.toThrow(
+    /already canceled/,
+  );
+  for (const status of ["succeeded", "failed", "canceled"] as const) expect(MOVES[status]).toEqual([]);
+});

@@ -1,0 +1,79 @@
+import { pool } from "@/server/db";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { DEFAULT_SCOPES, systemCtx } from "@/server/domain/ctx";
+import { newId } from "@/server/ids";
+import type { Step } from "@/server/step";
+
+/** A clock a test moves by hand. */
+export function testClock() {
+  let offsetMs = 0;
+  return {
+    now: () => new Date(Date.now() + offsetMs),
+    advance: (ms: number) => {
+      offsetMs += ms;
+    },
+  };
+}
+
+export type TestProject = {
+  organizationId: string;
+  projectId: string;
+  /** A key bound to the project. */
+  ctx: Ctx;
+  clock: ReturnType<typeof testClock>;
+};
+
+/** An organization with one project and a bound key: every test has its own. */
+export async function makeProject(): Promise<TestProject> {
+  const organizationId = newId("organization");
+  const projectId = newId("project");
+  await pool.query("INSERT INTO organization (id, display_name) VALUES ($1, 'Test')", [organizationId]);
+  await pool.query(
+    "INSERT INTO project (id, organization_id, display_name, slug) VALUES ($1, $2, 'Test', 'test')",
+    [projectId, organizationId],
+  );
+  const clock = testClock();
+  const ctx: Ctx = {
+    ...systemCtx("test", clock.now),
+    principal: {
+      kind: "service_principal",
+      id: newId("key"),
+      organizationId,
+      projectId,
+      environment: "development",
+      scopes: new Set<Scope>(DEFAULT_SCOPES),
+      userId: null,
+    },
+  };
+  return { organizationId, projectId, ctx, clock };
+}
+
+/** Runs a flow's steps at once; sleeps move the clock instead of waiting. */
+export function inlineStep(clock: TestProject["clock"]): Step {
+  return {
+    run: (_id, work) => work(),
+    sleep: async (_id, ms) => clock.advance(ms),
+  };
+}
+
+/** The state of a job as its rows have it. */
+export async function rowsOf(jobId: string) {
+  const [job, attempt, hold, events, receipts, ledger] = await Promise.all([
+    pool.query("SELECT * FROM job WHERE id = $1", [jobId]),
+    pool.query("SELECT * FROM attempt WHERE job_id = $1", [jobId]),
+    pool.query("SELECT * FROM hold WHERE execution_id = $1", [jobId]),
+    pool.query<{ id: number; type: string }>("SELECT id, type FROM job_event WHERE job_id = $1 ORDER BY id", [
+      jobId,
+    ]),
+    pool.query("SELECT * FROM receipt WHERE job_id = $1", [jobId]),
+    pool.query<{ amount_micros: number }>("SELECT * FROM ledger_entry WHERE job_id = $1", [jobId]),
+  ]);
+  return {
+    job: job.rows[0],
+    attempts: attempt.rows,
+    hold: hold.rows[0],
+    events: events.rows,
+    receipts: receipts.rows,
+    ledger: ledger.rows,
+  };
+}
