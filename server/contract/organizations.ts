@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { DateTime } from "./common";
+
+export const Role = z.enum(["owner", "admin", "member", "viewer"]);
+
+/** What an API key may be allowed to do. */
+export const Scope = z.enum([
+  "capabilities:run",
+  "jobs:read",
+  "jobs:write",
+  "pinned:run",
+  "provenance:write",
+  "requests:write",
+  "adapters:write",
+  "webhooks:write",
+  "diagnostics:read",
+  "billing:read",
+  "approvals:write",
+  "credentials:write",
+]);
+
+/** A word of a key's text and of a request's context. */
+export const EnvironmentSlug = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/);
+const DisplayName = z.string().trim().min(1).max(255);
+const Email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254)
+  .pipe(z.email({ pattern: z.regexes.html5Email }));
+/** Long enough to resist guessing, short enough to be hashed at once. */
+export const Password = z.string().min(12).max(200);
+
+export const Organization = z.object({
+  organizationId: z.string(),
+  displayName: z.string(),
+  createdAt: DateTime,
+});
+export type Organization = z.output<typeof Organization>;
+
+export const Project = z.object({
+  projectId: z.string(),
+  organizationId: z.string(),
+  displayName: z.string(),
+  slug: z.string(),
+  status: z.string(),
+  environments: z.array(z.object({ environmentId: z.string(), slug: z.string(), displayName: z.string() })),
+  createdAt: DateTime,
+});
+export type Project = z.output<typeof Project>;
+
+export const Person = z.object({
+  userId: z.string(),
+  email: z.string(),
+  displayName: z.string(),
+  isOperator: z.boolean(),
+  memberships: z.array(z.object({ organizationId: z.string(), role: Role })),
+  createdAt: DateTime,
+});
+export type Person = z.output<typeof Person>;
+
+export const ApiKey = z.object({
+  keyId: z.string(),
+  name: z.string(),
+  /** The beginning of the key; the rest is shown once, when it is made. */
+  prefix: z.string(),
+  organizationId: z.string(),
+  /** Null: unbound, each request names its project. */
+  projectId: z.string().nullable(),
+  environment: z.string(),
+  scopes: z.array(Scope),
+  createdBy: z.string().nullable(),
+  createdAt: DateTime,
+  expiresAt: DateTime.nullable(),
+  revokedAt: DateTime.nullable(),
+  lastUsedAt: DateTime.nullable(),
+});
+export type ApiKey = z.output<typeof ApiKey>;
+
+export const NewApiKey = ApiKey.extend({ apiKey: z.string() });
+export type NewApiKey = z.output<typeof NewApiKey>;
+
+export const CreateOrganization = z.strictObject({ name: DisplayName });
+
+export const CreateProject = z.strictObject({
+  name: DisplayName,
+  /** The oldest one the caller may add to, when not given. */
+  organizationId: z.string().max(64).optional(),
+});
+
+export const CreateUser = z.strictObject({
+  email: Email,
+  displayName: DisplayName.optional(),
+  organizationId: z.string().max(64).optional(),
+  role: Role.default("member"),
+  /** Made up and answered when not given. */
+  password: Password.optional(),
+});
+
+export const CreateApiKey = z
+  .strictObject({
+    name: DisplayName,
+    /** Binds the key to the project. */
+    projectId: z.string().max(64).optional(),
+    /** For an unbound key: of every project of this organization. */
+    organizationId: z.string().max(64).optional(),
+    environment: EnvironmentSlug.default("development"),
+    scopes: z.array(Scope).min(1).optional(),
+    expiresInSeconds: z
+      .int()
+      .min(1)
+      .max(10 * 366 * 86_400)
+      .optional(),
+  })
+  .refine((key) => Boolean(key.projectId) !== Boolean(key.organizationId), {
+    message: "Name a project, or an organization for an unbound key.",
+    path: ["projectId"],
+  });
+
+export const ListApiKeys = z.strictObject({
+  projectId: z.string().max(64).optional(),
+  includeRevoked: z.boolean().default(false),
+});
+
+export const GrantOperator = z.strictObject({ email: Email });
+export const SignIn = z.object({ email: z.string().max(1000), password: z.string().max(1000) });

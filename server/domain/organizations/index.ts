@@ -1,0 +1,14 @@
+export { createKey, listKeys, revokeKey } from "./keys";
+export { createOrganization, listOrganizations } from "./organizations";
+export { makePassword } from "./passwords";
+export {
+  changePassword,
+  createUser,
+  grantOperator,
+  listOperators,
+  listUsers,
+  type NewPerson,
+  signOutEverywhere,
+} from "./people";
+export { createProject, listProjects } from "./projects";
+export { findSignIn, pruneSignInFailures, type SignedIn, type SignInRefusal, verifySignIn } from "./sign-in";

@@ -1,0 +1,140 @@
+import { hash } from "node:crypto";
+import type { z } from "zod";
+import {
+  type ApiKey,
+  type CreateApiKey,
+  type ListApiKeys,
+  type NewApiKey,
+  Scope,
+} from "@/server/contract/organizations";
+import { type Tx, withSystem } from "@/server/db";
+import { changeAccess, isAllowed, keyPrefix, makeKeyText } from "@/server/domain/access";
+import { type Ctx, DEFAULT_SCOPES, type Role, type Scope as ScopeName } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { requireRoleIn, roleIn, visibleOrganizations } from "./rights";
+
+/**
+ * Makes an API key, bound to a project or open to all projects of an organization. Its text is in the answer and
+ * nowhere else. Nobody can give a key a scope their own role does not carry. For members and above.
+ */
+export async function createKey(ctx: Ctx, input: z.output<typeof CreateApiKey>): Promise<NewApiKey> {
+  const apiKey = makeKeyText(input.environment);
+  const now = ctx.now();
+  const row = await withSystem(async (tx) => {
+    const { organizationId, projectId } = await placeOf(tx, ctx, input);
+    const role = requireRoleIn(ctx, organizationId, "member");
+    const scopes = input.scopes ?? [...DEFAULT_SCOPES];
+    refuseMoreThanOwn(role, scopes);
+    return tx.apiKey.create({
+      data: {
+        id: newId("key"),
+        organizationId,
+        projectId,
+        environment: input.environment,
+        name: input.name,
+        prefix: keyPrefix(apiKey),
+        hash: new Uint8Array(hash("sha256", apiKey, "buffer")),
+        scopes: [...new Set(scopes)],
+        createdBy: ctx.principal.kind === "human_session" ? ctx.principal.id : null,
+        createdAt: now,
+        expiresAt: input.expiresInSeconds ? new Date(now.getTime() + input.expiresInSeconds * 1000) : null,
+      },
+    });
+  });
+  return { ...toKey(row), apiKey };
+}
+
+function refuseMoreThanOwn(role: Role, scopes: readonly ScopeName[]): void {
+  const beyond = scopes.filter((scope) => !isAllowed(role, scope));
+  if (beyond.length > 0) {
+    fail("AuthorizationFailed", `Your role cannot give a key: ${beyond.join(", ")}.`, { scopes: beyond });
+  }
+}
+
+/** The organization and project a new key belongs to; a project must be one the caller can see and have the environment. */
+async function placeOf(
+  tx: Tx,
+  ctx: Ctx,
+  input: z.output<typeof CreateApiKey>,
+): Promise<{ organizationId: string; projectId: string | null }> {
+  if (!input.projectId) {
+    const row = await tx.organization.findUnique({ where: { id: input.organizationId ?? "" } });
+    return { organizationId: row?.id ?? fail("NotFound", "There is no such organization."), projectId: null };
+  }
+  const row = await tx.project.findUnique({
+    where: { id: input.projectId },
+    include: { environments: true },
+  });
+  if (!row || !roleIn(ctx, row.organizationId)) fail("NotFound", "There is no such project.");
+  const isKnown = row.environments.some(
+    ({ slug, status }) => slug === input.environment && status === "active",
+  );
+  if (!isKnown) fail("InvalidInput", `The project has no environment ${input.environment}.`);
+  return { organizationId: row.organizationId, projectId: row.id };
+}
+
+/** Keys of the caller's organizations, newest first: what they are, never what they are made of. */
+export async function listKeys(
+  ctx: Ctx,
+  { projectId, includeRevoked }: z.output<typeof ListApiKeys>,
+): Promise<ApiKey[]> {
+  const visible = visibleOrganizations(ctx);
+  const rows = await withSystem((tx) =>
+    tx.apiKey.findMany({
+      where: {
+        ...(visible ? { organizationId: { in: visible } } : {}),
+        ...(projectId ? { projectId } : {}),
+        ...(includeRevoked ? {} : { revokedAt: null }),
+      },
+      orderBy: { id: "desc" },
+    }),
+  );
+  return rows.map(toKey);
+}
+
+/**
+ * Revokes a key: once this has answered, no request anywhere is served by it. Again changes nothing. For members and
+ * above; NotFound for a key of strangers.
+ */
+export async function revokeKey(ctx: Ctx, keyId: string): Promise<ApiKey> {
+  return changeAccess(async (tx) => {
+    const known = await tx.apiKey.findUnique({ where: { id: keyId } });
+    if (!known || !roleIn(ctx, known.organizationId)) fail("NotFound", "There is no such key.");
+    requireRoleIn(ctx, known.organizationId, "member");
+    if (known.revokedAt) return toKey(known);
+    return toKey(await tx.apiKey.update({ where: { id: keyId }, data: { revokedAt: ctx.now() } }));
+  });
+}
+
+type KeyRow = {
+  id: string;
+  name: string;
+  prefix: string;
+  organizationId: string;
+  projectId: string | null;
+  environment: string;
+  scopes: string[];
+  createdBy: string | null;
+  createdAt: Date;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+};
+
+function toKey(row: KeyRow): ApiKey {
+  return {
+    keyId: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    organizationId: row.organizationId,
+    projectId: row.projectId,
+    environment: row.environment,
+    scopes: Scope.options.filter((scope) => row.scopes.includes(scope)),
+    createdBy: row.createdBy,
+    createdAt: row.createdAt.toISOString(),
+    expiresAt: row.expiresAt?.toISOString() ?? null,
+    revokedAt: row.revokedAt?.toISOString() ?? null,
+    lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,151 @@
+import type { z } from "zod";
+import {
+  type CreateUser,
+  type GrantOperator,
+  Password,
+  type Person,
+  Role,
+} from "@/server/contract/organizations";
+import { withSystem } from "@/server/db";
+import { changeAccess } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { chooseOrganization } from "./organizations";
+import { hashPassword, isPassword, makePassword } from "./passwords";
+import { isOperator, requireOperator, requireRoleIn, visibleOrganizations } from "./rights";
+
+const withMemberships = { memberships: { orderBy: { createdAt: "asc" } } } as const;
+
+/** A person who can sign in; `password` only when it was made up here. */
+export type NewPerson = Person & { password?: string; organizationId: string; role: z.output<typeof Role> };
+
+/**
+ * Makes a person and their membership, or adds an existing person to one more organization (their password stays).
+ * For admins, and for owners where an owner is made. InvalidInput when they already belong to it.
+ */
+export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): Promise<NewPerson> {
+  const password = input.password ?? makePassword();
+  const passwordHash = await hashPassword(password);
+  return changeAccess(async (tx) => {
+    const organizationId = await chooseOrganization(tx, ctx, input.organizationId);
+    requireRoleIn(ctx, organizationId, input.role === "owner" ? "owner" : "admin");
+    const known = await tx.user.findUnique({ where: { email: input.email }, include: withMemberships });
+    if (known?.memberships.some((membership) => membership.organizationId === organizationId)) {
+      fail("InvalidInput", "This person already belongs to the organization.");
+    }
+    const id = known?.id ?? newId("user");
+    if (!known) {
+      const displayName = input.displayName ?? input.email.slice(0, input.email.indexOf("@"));
+      await tx.user.create({
+        data: { id, email: input.email, displayName, passwordHash, createdAt: ctx.now() },
+      });
+    }
+    await tx.membership.create({
+      data: { userId: id, organizationId, role: input.role, createdAt: ctx.now() },
+    });
+    const row = await tx.user.findUniqueOrThrow({ where: { id }, include: withMemberships });
+    const madeUp = known || input.password ? {} : { password };
+    return { ...toPerson(row, visibleOrganizations(ctx)), ...madeUp, organizationId, role: input.role };
+  });
+}
+
+/** The people of the caller's organizations, oldest first; an operator sees all. */
+export async function listUsers(ctx: Ctx, organizationId?: string): Promise<Person[]> {
+  const visible = visibleOrganizations(ctx);
+  const membership = {
+    ...(visible ? { organizationId: { in: visible } } : {}),
+    ...(organizationId ? { AND: { organizationId } } : {}),
+  };
+  const everybody = isOperator(ctx) && !organizationId;
+  const rows = await withSystem((tx) =>
+    tx.user.findMany({
+      where: everybody ? {} : { memberships: { some: membership } },
+      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+      include: withMemberships,
+    }),
+  );
+  return rows.map((row) => toPerson(row, visible));
+}
+
+/** Makes a person an operator of the whole installation. Operators only. NotFound for nobody. */
+export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOperator>): Promise<Person> {
+  requireOperator(ctx);
+  return changeAccess(async (tx) => {
+    const known = await tx.user.findUnique({ where: { email }, select: { id: true } });
+    if (!known) fail("NotFound", "There is no person with this e-mail address.");
+    const row = await tx.user.update({
+      where: { id: known.id },
+      data: { isOperator: true },
+      include: withMemberships,
+    });
+    return toPerson(row, null);
+  });
+}
+
+/** The operators of this installation. Operators only. */
+export async function listOperators(ctx: Ctx): Promise<Person[]> {
+  requireOperator(ctx);
+  const rows = await withSystem((tx) =>
+    tx.user.findMany({
+      where: { isOperator: true },
+      orderBy: { createdAt: "asc" },
+      include: withMemberships,
+    }),
+  );
+  return rows.map((row) => toPerson(row, null));
+}
+
+/** Ends every session of the caller. They sign in again. */
+export async function signOutEverywhere(ctx: Ctx): Promise<void> {
+  const userId = ownId(ctx);
+  await changeAccess((tx) =>
+    tx.user.update({ where: { id: userId }, data: { sessionVersion: { increment: 1 } } }),
+  );
+}
+
+/** Changes the caller's own password, given the present one, and ends all their sessions. */
+export async function changePassword(ctx: Ctx, input: { present: string; next: string }): Promise<void> {
+  const userId = ownId(ctx);
+  const next = Password.safeParse(input.next);
+  if (!next.success) refusePassword("next", next.error.issues[0]?.message ?? "Choose another password.");
+  const row = await withSystem((tx) => tx.user.findUniqueOrThrow({ where: { id: userId } }));
+  if (!(await isPassword(input.present, row.passwordHash)))
+    refusePassword("present", "This is not the password.");
+  const passwordHash = await hashPassword(next.data);
+  await changeAccess((tx) =>
+    tx.user.update({ where: { id: userId }, data: { passwordHash, sessionVersion: { increment: 1 } } }),
+  );
+}
+
+function refusePassword(field: string, msg: string): never {
+  throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
+}
+
+function ownId(ctx: Ctx): string {
+  return ctx.principal.kind === "human_session"
+    ? ctx.principal.id
+    : fail("AuthorizationFailed", "Only a signed-in person has a password.");
+}
+
+type PersonRow = {
+  id: string;
+  email: string;
+  displayName: string;
+  isOperator: boolean;
+  createdAt: Date;
+  memberships: { organizationId: string; role: string }[];
+};
+
+/** `visible`: the organizations whose memberships the reader may know of; null: all. */
+function toPerson(row: PersonRow, visible: string[] | null): Person {
+  const known = row.memberships.filter(({ organizationId }) => !visible || visible.includes(organizationId));
+  return {
+    userId: row.id,
+    email: row.email,
+    displayName: row.displayName,
+    isOperator: row.isOperator,
+    memberships: known.map(({ organizationId, role }) => ({ organizationId, role: Role.parse(role) })),
+    createdAt: row.createdAt.toISOString(),
+  };
+}

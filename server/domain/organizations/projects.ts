@@ -1,0 +1,96 @@
+import type { z } from "zod";
+import type { CreateProject, Project } from "@/server/contract/organizations";
+import { type Tx, withSystem } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { newId } from "@/server/ids";
+import { chooseOrganization } from "./organizations";
+import { requireRoleIn, visibleOrganizations } from "./rights";
+
+/** What every new project starts with. */
+const ENVIRONMENTS = [
+  { slug: "development", displayName: "Development" },
+  { slug: "production", displayName: "Production" },
+];
+
+const withEnvironments = { environments: { where: { status: "active" }, orderBy: { slug: "asc" } } } as const;
+
+/** Makes a project with its environments. For admins of the organization and operators. */
+export async function createProject(ctx: Ctx, input: z.output<typeof CreateProject>): Promise<Project> {
+  return withSystem(async (tx) => {
+    const organizationId = await chooseOrganization(tx, ctx, input.organizationId);
+    requireRoleIn(ctx, organizationId, "admin");
+    const row = await tx.project.create({
+      data: {
+        id: newId("project"),
+        organizationId,
+        displayName: input.name,
+        slug: await freeSlug(tx, organizationId, input.name),
+        createdAt: ctx.now(),
+        environments: { create: ENVIRONMENTS.map((each) => ({ ...each, id: newId("environment") })) },
+      },
+      include: withEnvironments,
+    });
+    return toProject(row);
+  });
+}
+
+/** The active projects of the caller's organizations, oldest first; an operator sees all. */
+export async function listProjects(ctx: Ctx, organizationId?: string): Promise<Project[]> {
+  const visible = visibleOrganizations(ctx);
+  const rows = await withSystem((tx) =>
+    tx.project.findMany({
+      where: {
+        status: "active",
+        AND: [visible ? { organizationId: { in: visible } } : {}, organizationId ? { organizationId } : {}],
+      },
+      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+      include: withEnvironments,
+    }),
+  );
+  return rows.map(toProject);
+}
+
+async function freeSlug(tx: Tx, organizationId: string, name: string): Promise<string> {
+  const stem =
+    name
+      .normalize("NFKD")
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, "-")
+      .replaceAll(/^-+|-+$/g, "")
+      .slice(0, 48) || "project";
+  const taken = await tx.project.findMany({
+    where: { organizationId, slug: { startsWith: stem } },
+    select: { slug: true },
+  });
+  const slugs = new Set(taken.map(({ slug }) => slug));
+  for (let number = 1; ; number++) {
+    const slug = number === 1 ? stem : `${stem}-${number}`;
+    if (!slugs.has(slug)) return slug;
+  }
+}
+
+type ProjectRow = {
+  id: string;
+  organizationId: string;
+  displayName: string;
+  slug: string;
+  status: string;
+  createdAt: Date;
+  environments: { id: string; slug: string; displayName: string }[];
+};
+
+function toProject(row: ProjectRow): Project {
+  return {
+    projectId: row.id,
+    organizationId: row.organizationId,
+    displayName: row.displayName,
+    slug: row.slug,
+    status: row.status,
+    environments: row.environments.map(({ id, slug, displayName }) => ({
+      environmentId: id,
+      slug,
+      displayName,
+    })),
+    createdAt: row.createdAt.toISOString(),
+  };
+}
