@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Sandbox, startSandbox } from "@/server/sandbox/server";
+import type { ImageCall, PortName, TextCall } from "./define";
+import sandbox from "./sandbox";
+import { tellsTheTruthAboutSubmission } from "./testing/fixtures";
+import { faultOf, ioFor } from "./testing/vendor";
+
+const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
+const sea: ImageCall = {
+  prompt: "The sea",
+  width: 256,
+  height: 256,
+  quality: "low",
+  count: 2,
+  transparent: false,
+  referenceImages: [{ bytes: Buffer.from("x"), mediaType: "image/png", filename: "x.png" }],
+};
+
+tellsTheTruthAboutSubmission(sandbox, "text", "sandbox-1", hello);
+tellsTheTruthAboutSubmission(sandbox, "image", "sandbox-1", sea);
+
+describe("the sandbox provider and its server", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "sandbox-"));
+  let server: Sandbox;
+  beforeAll(async () => {
+    server = await startSandbox({ port: 0, dataDir, slowMs: 20 });
+  });
+  afterAll(async () => {
+    await server.stop();
+    rmSync(dataDir, { recursive: true });
+  });
+  const submit = (port: PortName, model: string, attemptId: string, call = hello) => {
+    const io = ioFor(sandbox, model, port, server.url, { attemptId });
+    if (!sandbox.text || !sandbox.image) throw new Error("a port is missing");
+    return port === "text" ? sandbox.text.submit(call, io) : sandbox.image.submit(sea, io);
+  };
+
+  test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s answers both ports", async (model) => {
+    expect(await submit("text", model, `ok-${model}`)).toMatchObject({
+      state: "done",
+      result: { text: expect.stringMatching(/\w/), finishReason: "stop", toolCalls: [] },
+      usage: { inputTokens: 2 },
+      providerModel: model,
+      providerRequestId: expect.stringMatching(/^sbx_/),
+      httpStatus: 200,
+    });
+    expect(await submit("image", model, `ok-${model}`)).toMatchObject({
+      state: "done",
+      result: { images: [{ mediaType: "image/png" }, { mediaType: "image/png" }] },
+      usage: { images: 2 },
+    });
+  });
+
+  test.each<[string, string]>([
+    ["sandbox-refuse", "refused/attempted"],
+    ["sandbox-busy", "capacity/attempted"],
+    ["sandbox-lost", "lost/ambiguous"],
+    ["sandbox-fail", "failed/attempted"],
+  ])("%s ends as %s on both ports", async (model, expected) => {
+    for (const port of ["text", "image"] as const) {
+      const fault = await faultOf(submit(port, model, `${port}-${model}`));
+      expect(`${fault.kind}/${fault.submission}`).toBe(expected);
+    }
+  });
+
+  test("sandbox-empty succeeds with nothing in it", async () => {
+    expect(await submit("text", "sandbox-empty", "empty")).toMatchObject({ result: { text: "" } });
+    expect(await submit("image", "sandbox-empty", "empty")).toMatchObject({ result: { images: [] } });
+  });
+
+  test("a schema it cannot satisfy is refused in its own words", async () => {
+    const fault = await faultOf(
+      submit("text", "sandbox-1", "schema", {
+        ...hello,
+        responseFormat: {
+          type: "json_schema",
+          name: "x",
+          schema: { type: "integer", minimum: 2, maximum: 1 },
+        },
+      }),
+    );
+    expect([fault.kind, fault.message]).toEqual([
+      "refused",
+      "The sandbox cannot make JSON for this schema. (HTTP 400)",
+    ]);
+  });
+
+  test("every name serves both ports; misbehaving ones and slow ones are only taken by name", () => {
+    const names = (port: PortName, onlyByName: boolean) =>
+      sandbox.models
+        .filter((model) => model.port === port && Boolean(model.onlyByName) === onlyByName)
+        .map(({ id }) => id);
+    expect(names("text", false)).toEqual(["sandbox-1", "sandbox-2"]);
+    expect(names("text", true)).toEqual(
+      ["slow", "refuse", "busy", "lost", "empty", "fail"].map((behaviour) => `sandbox-${behaviour}`),
+    );
+    expect(names("image", false)).toEqual(names("text", false));
+    expect(names("image", true)).toEqual(names("text", true));
+  });
+});
