@@ -1,0 +1,174 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { ModelFacts } from "@/server/providers/define";
+import openai from "@/server/providers/openai";
+import sandbox from "@/server/providers/sandbox";
+import { type CapabilityDefinition, CapabilityFault } from "./define";
+import image from "./image.generate.v1";
+
+// The registry forgets input types; here they are known.
+const capability = image as unknown as CapabilityDefinition<unknown, unknown>;
+const { execute } = capability;
+if ("local" in execute || execute.port !== "image") throw new Error("not an image capability");
+const execution = execute;
+
+const parse = (input: object) => capability.input.safeParse({ prompt: "sea", ...input });
+const parsed = (input: object) => capability.input.parse({ prompt: "sea", ...input });
+const issues = (input: object) =>
+  parse(input).error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+const model = (id: string): ModelFacts => {
+  const facts = [...openai.models, ...sandbox.models].find(
+    (candidate) => candidate.id === id && candidate.port === "image",
+  );
+  if (!facts) throw new Error(id);
+  return facts;
+};
+const call = (input: object) => execution.call(parsed(input), {}, model("sandbox-1"));
+const accepts = (input: object, id: string) => execution.accepts?.(parsed(input), model(id));
+
+describe("image input", () => {
+  test("its own examples pass, and defaults are as published", () => {
+    for (const { input } of capability.examples) expect(capability.input.safeParse(input).success).toBe(true);
+    expect(parsed({})).toEqual({
+      prompt: "sea",
+      width: 1024,
+      height: 1024,
+      quality: "medium",
+      variantCount: 1,
+      requestTransparentOutput: false,
+    });
+  });
+
+  test.each([
+    { prompt: "" },
+    { width: 255 },
+    { width: 3841 },
+    { width: 1024.5 },
+    { width: 800, height: 800 },
+    { width: 3840, height: 2176 },
+    { width: 3840, height: 1264 },
+    { quality: "ultra" },
+    { variantCount: 0 },
+    { variantCount: 5 },
+    { transparencyMethod: "matte-v9", requestTransparentOutput: true },
+    { transparencyMethod: "native" },
+    { referenceImages: [{ dataBase64: "not base64!", filename: "a.png", mimeType: "image/png" }] },
+    { referenceImages: [{ dataBase64: "aaaa", filename: "a.gif", mimeType: "image/gif" }] },
+    {
+      referenceImages: Array.from({ length: 5 }, () => ({
+        dataBase64: "aaaa",
+        filename: "a.png",
+        mimeType: "image/png",
+      })),
+    },
+    { seed: 1 },
+  ])("%j is refused", (input) => expect(parse(input).success).toBe(false));
+
+  test.each([
+    { width: 816, height: 816 },
+    { width: 3840, height: 2160 },
+    { width: 3840, height: 1280 },
+    { width: 810, height: 810 },
+  ])("%j is taken", (input) => expect(parse(input).success).toBe(true));
+
+  test("what this version does not serve is refused by name, never ignored", () => {
+    expect(issues({ sheet: { rows: 2, columns: 2 }, adapters: [], keyColor: "#ff00ff" })).toEqual([
+      ": not served by this version: sheet, adapters, keyColor",
+    ]);
+    expect(Object.keys(z.toJSONSchema(capability.input, { io: "input" }).properties ?? {})).not.toContain(
+      "sheet",
+    );
+  });
+
+  test("megabytes of reference images are checked without effort", () => {
+    const dataBase64 = `${"A".repeat(12_000_000)}AA==`;
+    expect(
+      parse({ referenceImages: [{ dataBase64, filename: "a.png", mimeType: "image/png" }] }).success,
+    ).toBe(true);
+  });
+});
+
+describe("image calls", () => {
+  test("edges are rounded up to a multiple of 16", () => {
+    expect(call({ width: 1200, height: 630 })).toMatchObject({ width: 1200, height: 640 });
+  });
+
+  test("all that was asked is in the call", () => {
+    const reference = { dataBase64: "iVBORw0K", filename: "a.png", mimeType: "image/png" };
+    expect(
+      call({
+        quality: "high",
+        variantCount: 3,
+        requestTransparentOutput: true,
+        referenceImages: [reference],
+      }),
+    ).toEqual({
+      prompt: "sea",
+      width: 1024,
+      height: 1024,
+      quality: "high",
+      count: 3,
+      transparent: true,
+      referenceImages: [
+        { bytes: Buffer.from("iVBORw0K", "base64"), mediaType: "image/png", filename: "a.png" },
+      ],
+    });
+  });
+
+  test.each<[object, string, boolean]>([
+    [{}, "gpt-image-1", true],
+    [{ width: 1536 }, "gpt-image-1", true],
+    [{ width: 1200, height: 640 }, "gpt-image-1", false],
+    [{ width: 1200, height: 640 }, "gpt-image-2", true],
+    [{ requestTransparentOutput: true }, "gpt-image-1", true],
+    [{ requestTransparentOutput: true }, "gpt-image-2", false],
+    [{ requestTransparentOutput: true }, "sandbox-1", true],
+    [{ model: "auto" }, "sandbox-1", true],
+    [{ model: "gpt-image-2" }, "gpt-image-2", true],
+    [{ model: "gpt-image-2" }, "gpt-image-1", false],
+  ])("%j on %s: %s", (input, id, expected) => expect(accepts(input, id)).toBe(expected));
+
+  test("variants and bounds count what was asked", () => {
+    const input = parsed({ variantCount: 4 });
+    expect(capability.variants?.(input)).toBe(4);
+    expect(execution.bounds(input, model("sandbox-1"))).toEqual({ images: 4 });
+  });
+});
+
+describe("image results", () => {
+  const png = (width: number, height: number) => {
+    const bytes = Buffer.alloc(32);
+    bytes.writeUInt32BE(0x89504e47, 0);
+    bytes.writeUInt32BE(width, 16);
+    bytes.writeUInt32BE(height, 20);
+    return { bytes, mediaType: "image/png" };
+  };
+  const result = (images: { bytes: Uint8Array; mediaType: string }[], input: object) =>
+    execution.result({ images }, parsed(input));
+
+  test("one file per variant, with the size the file itself has", () => {
+    const { typedOutput, files } = result([png(1024, 1024), png(512, 256)], { variantCount: 2 });
+    expect(capability.output.parse(typedOutput)).toEqual({
+      images: [
+        { variantIndex: 0, width: 1024, height: 1024, mediaType: "image/png", filename: "image-1.png" },
+        { variantIndex: 1, width: 512, height: 256, mediaType: "image/png", filename: "image-2.png" },
+      ],
+    });
+    expect(files.map(({ kind, variantIndex, filename }) => [kind, variantIndex, filename])).toEqual([
+      ["image", 0, "image-1.png"],
+      ["image", 1, "image-2.png"],
+    ]);
+  });
+
+  test("fewer images than asked are kept, more are not", () => {
+    expect(result([png(16, 16)], { variantCount: 2 }).files).toHaveLength(1);
+    expect(result([png(16, 16), png(16, 16)], {}).files).toHaveLength(1);
+  });
+
+  test.each([[[]], [[{ bytes: new Uint8Array(0), mediaType: "image/png" }]]])(
+    "no image at all is an empty output",
+    (images) => {
+      expect(() => result(images, {})).toThrow(CapabilityFault);
+    },
+  );
+});
