@@ -81,6 +81,8 @@ CREATE TRIGGER "job_terminal_status_stays" BEFORE UPDATE OF "status" ON "job" FO
 CREATE INDEX "job_to_dispatch" ON "job" ("dispatch_after") WHERE "dispatch_state" = 'pending';
 CREATE INDEX "job_leases" ON "job" ("lease_until") WHERE "status" IN ('running', 'canceling');
 CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE "status" = 'queued';
+CREATE INDEX "job_unfinished" ON "job" ("project_id")
+  WHERE "status" IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention');
 CREATE INDEX "job_tags" ON "job" USING gin ("tags");
 
 -- Tenants. -----------------------------------------------------------------------------------------------
