@@ -298,3 +298,16 @@ test("no move that the table does not have is written, whoever asks", async () =
   );
   for (const status of ["succeeded", "failed", "canceled"] as const) expect(MOVES[status]).toEqual([]);
 });
+
+test("a job whose workers keep dying before they submit is given up after its execution limit", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  await start(project.ctx, jobId);
+  project.clock.advance(3_600_000);
+  await jobs.sweep(project.ctx, project);
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({
+    status: "failed",
+    error: { code: "ExecutionTimeout" },
+    retry: { newKeySafe: true },
+  });
+});

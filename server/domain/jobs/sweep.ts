@@ -70,10 +70,21 @@ async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promis
         message: "The process that ran this was stopped.",
         settlement: "released",
       });
+    } else if (now.getTime() > longestLife(job)) {
+      await endFor(ctx, job, attempt, "failed", {
+        code: "ExecutionTimeout",
+        message: "The job was started again and again and never reached its provider.",
+        settlement: "released",
+      });
     } else {
       await requeue(ctx, job.id, job.fence);
     }
   }
+}
+
+/** When a job that keeps losing its worker before it submits is given up: its execution limit and a while. */
+function longestLife(job: JobRow): number {
+  return (job.started_at ?? job.created_at).getTime() + (job.execution_seconds + 300) * 1000;
 }
 
 /** Marks a running job whose lease is gone to be woken again; the claim then takes it over. */
