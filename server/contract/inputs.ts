@@ -80,7 +80,8 @@ const NOT_SERVED = ["sheet", "adapters", "keyColor", "transparentRegions"];
 export const ImageInput = z
   .strictObject(
     {
-      prompt: z.string().min(1).describe("What to draw, up to 32000 characters."),
+      // Published only: a longer prompt is PromptTooLong, by the capability's input constraints.
+      prompt: z.string().min(1).meta({ description: "What to draw.", maxLength: 32_000 }),
       width: Edge,
       height: Edge,
       quality: z.enum(["low", "medium", "high", "auto", "standard"]).default("medium"),
