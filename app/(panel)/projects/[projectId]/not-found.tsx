@@ -1,0 +1,20 @@
+import { FileQuestion } from "lucide-react";
+import Link from "next/link";
+import { Button } from "@/components/ui/button";
+import { EmptyState } from "@/components/ui/empty-state";
+
+export default function NotFound() {
+  return (
+    <EmptyState
+      icon={FileQuestion}
+      title="Nothing here"
+      action={
+        <Button asChild variant="primary">
+          <Link href="/">Go to your project</Link>
+        </Button>
+      }
+    >
+      It does not exist, or it belongs to a project you are not a member of.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,39 @@
+import type { Metadata } from "next";
+import { redirect } from "next/navigation";
+import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
+import { REASONS } from "@/components/sign-in/messages";
+import { SignInForm } from "@/components/sign-in/sign-in-form";
+import { Card } from "@/components/ui/card";
+import { Notice } from "@/components/ui/notice";
+import { ownPath } from "@/server/auth/callback-url";
+import { identityProviders } from "@/server/auth/options";
+import { findPerson } from "@/server/auth/session";
+import { publicUrl } from "@/server/env";
+
+export const metadata: Metadata = { title: "Sign in" };
+
+type Props = { searchParams: Promise<Record<string, string | string[] | undefined>> };
+
+export default async function SignInPage({ searchParams }: Props) {
+  const params = await searchParams;
+  const next = ownPath(single(params.callbackUrl), publicUrl);
+  if (await findPerson()) redirect(next);
+  const reason = REASONS[single(params.reason) ?? ""];
+  return (
+    <PlainPage>
+      <PlainTitle title="Sign in to Capstan" />
+      <Card className="p-5">
+        {reason && (
+          <Notice tone="busy" role="status" className="mb-4">
+            {reason}
+          </Notice>
+        )}
+        <SignInForm next={next} error={single(params.error) ?? null} providers={identityProviders} />
+      </Card>
+    </PlainPage>
+  );
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

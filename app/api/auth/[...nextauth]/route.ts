@@ -1,0 +1,23 @@
+import type { NextRequest } from "next/server";
+import NextAuth from "next-auth";
+import { answered } from "@/server/auth/guard";
+import { authOptions } from "@/server/auth/options";
+import { requireSameOrigin } from "@/server/auth/same-origin";
+
+type Context = { params: Promise<{ nextauth: string[] }> };
+
+const handle = (request: NextRequest, context: Context): Promise<Response> =>
+  NextAuth(request, context, authOptions);
+
+export const GET = handle;
+
+/**
+ * Signing in and out. Besides next-auth's own token in the form, the request must come from our pages: so no
+ * other site can sign a reader in as somebody else or out.
+ */
+export function POST(request: NextRequest, context: Context): Promise<Response> {
+  return answered(async () => {
+    requireSameOrigin(request);
+    return handle(request, context);
+  });
+}

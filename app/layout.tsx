@@ -1,0 +1,33 @@
+import type { Metadata, Viewport } from "next";
+import "@fontsource-variable/inter/wght.css";
+import "./globals.css";
+import type { ReactNode } from "react";
+import { ThemeProvider } from "@/components/shell/theme-provider";
+import { Toaster } from "@/components/ui/toaster";
+import { TooltipProvider } from "@/components/ui/tooltip";
+
+export const metadata: Metadata = {
+  title: { default: "Capstan", template: "%s · Capstan" },
+  description: "Execution control plane: discover a capability, get a quote, run it, keep the receipt.",
+};
+
+export const viewport: Viewport = {
+  themeColor: [
+    { media: "(prefers-color-scheme: light)", color: "#f8fafa" },
+    { media: "(prefers-color-scheme: dark)", color: "#0c1114" },
+  ],
+};
+
+export default function RootLayout({ children }: { children: ReactNode }) {
+  return (
+    // The theme's class is set before React starts, so the element differs from what the server wrote.
+    <html lang="en" suppressHydrationWarning>
+      <body>
+        <ThemeProvider>
+          <TooltipProvider delayDuration={250}>{children}</TooltipProvider>
+          <Toaster />
+        </ThemeProvider>
+      </body>
+    </html>
+  );
+}

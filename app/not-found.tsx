@@ -1,0 +1,21 @@
+import type { Metadata } from "next";
+import Link from "next/link";
+import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
+import { Button } from "@/components/ui/button";
+
+export const metadata: Metadata = { title: "Not found" };
+
+export default function NotFound() {
+  return (
+    <PlainPage>
+      <PlainTitle title="Nothing here">
+        It does not exist, or it belongs to a project you are not a member of.
+      </PlainTitle>
+      <div className="text-center">
+        <Button asChild variant="primary">
+          <Link href="/">Go to your project</Link>
+        </Button>
+      </div>
+    </PlainPage>
+  );
+}

@@ -1,0 +1,155 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { CircleCheck, Download, FileBox, FileText, Music } from "lucide-react";
+import { toast } from "sonner";
+import { useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyButton } from "@/components/ui/copy-button";
+import type { Job, JobArtifactRef } from "@/server/contract/jobs";
+import { PrivateContent } from "./job-content";
+
+/** Media types a browser draws without running anything in them; the rest is offered as a download. */
+const PREVIEWED: readonly string[] = ["image/png", "image/jpeg", "image/webp"];
+
+/** The panel's own address of an artifact: readable with the reader's session, no key needed. */
+function artifactHref(jobId: string, artifactId: string): string {
+  return `/artifacts/${jobId}/${artifactId}`;
+}
+
+export function ArtifactGallery({ job }: { job: Job }) {
+  if (job.artifacts.length === 0) return null;
+  const variants = job.variantSet;
+  return (
+    <Card aria-labelledby="artifacts-title">
+      <CardHeader
+        title="Artifacts"
+        id="artifacts-title"
+        hint={
+          variants &&
+          `${variants.completedCount} of ${variants.requestedCount} variants${variants.failedCount ? `, ${variants.failedCount} failed` : ""}`
+        }
+      />
+      <PrivateContent job={job}>
+        <CardBody className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,14rem),1fr))] gap-4">
+          {job.artifacts.map((artifact) => (
+            <ArtifactTile key={artifact.artifactId} job={job} artifact={artifact} />
+          ))}
+        </CardBody>
+      </PrivateContent>
+    </Card>
+  );
+}
+
+function ArtifactTile({ job, artifact }: { job: Job; artifact: JobArtifactRef }) {
+  const href = artifactHref(job.jobId, artifact.artifactId);
+  const name = artifact.filename ?? artifact.label ?? artifact.artifactId;
+  const isSelected = job.selectedArtifactId === artifact.artifactId;
+  const canSelect = job.status === "succeeded" && artifact.variantIndex !== null && job.artifacts.length > 1;
+  return (
+    <figure className="flex min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-surface">
+      {PREVIEWED.includes(artifact.mediaType) ? (
+        <a
+          href={href}
+          target="_blank"
+          rel="noreferrer"
+          className="block aspect-4/3 bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--surface)_0_50%)] bg-size-[16px_16px]"
+        >
+          {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
+          <img src={href} alt={`Artifact ${name}`} loading="lazy" className="size-full object-contain" />
+        </a>
+      ) : (
+        <div className="grid aspect-4/3 place-items-center bg-sunken text-muted">
+          <MediaIcon mediaType={artifact.mediaType} />
+        </div>
+      )}
+      <figcaption className="flex flex-1 flex-col gap-2 border-t border-line p-3 text-xs">
+        <div className="flex min-w-0 items-center gap-2">
+          <span className="min-w-0 flex-1 truncate text-sm font-medium" title={name}>
+            {name}
+          </span>
+          {isSelected && (
+            <Badge tone="good">
+              <CircleCheck aria-hidden />
+              Selected
+            </Badge>
+          )}
+        </div>
+        <div className="text-muted tabular-nums">
+          {[
+            artifact.mediaType,
+            artifact.byteLength !== null && formatBytes(artifact.byteLength),
+            artifact.slotStatus,
+          ]
+            .filter(Boolean)
+            .join(" · ")}
+        </div>
+        {artifact.sha256 && (
+          <div className="flex min-w-0 items-center gap-1 text-muted">
+            <span className="shrink-0">SHA-256</span>
+            <code className="min-w-0 truncate text-2xs">{artifact.sha256}</code>
+            <CopyButton text={artifact.sha256} what={`SHA-256 of ${name}`} className="-my-1 ml-auto" />
+          </div>
+        )}
+        <div className="mt-auto flex gap-2 pt-1">
+          <Button asChild size="sm" className="flex-1">
+            <a href={href} download={name}>
+              <Download aria-hidden />
+              Download
+            </a>
+          </Button>
+          {canSelect && !isSelected && (
+            <SelectVariantButton job={job} artifactId={artifact.artifactId} name={name} />
+          )}
+        </div>
+      </figcaption>
+    </figure>
+  );
+}
+
+function SelectVariantButton({ job, artifactId, name }: { job: Job; artifactId: string; name: string }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const select = useMutation(
+    trpc.jobs.selectVariant.mutationOptions({
+      onSuccess: (fresh) => {
+        queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: job.jobId }), fresh);
+        toast.success("Variant selected");
+        return queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() });
+      },
+    }),
+  );
+  return (
+    <Button
+      size="sm"
+      className="flex-1"
+      pending={select.isPending}
+      aria-label={`Select ${name}`}
+      onClick={() => select.mutate({ job_id: job.jobId, artifactId })}
+    >
+      Select
+    </Button>
+  );
+}
+
+function MediaIcon({ mediaType }: { mediaType: string }) {
+  const Icon = mediaType.startsWith("audio/")
+    ? Music
+    : /^(text\/|application\/json)/.test(mediaType)
+      ? FileText
+      : FileBox;
+  return <Icon aria-hidden className="size-8" strokeWidth={1.25} />;
+}
+
+/** Bytes in the largest unit that keeps at least one digit before the point. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1000 && unit < units.length - 1) {
+    value /= 1000;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${units[unit]}`;
+}

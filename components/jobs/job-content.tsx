@@ -1,0 +1,168 @@
+"use client";
+import { EyeOff } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { z } from "zod";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyButton } from "@/components/ui/copy-button";
+import { JsonView } from "@/components/ui/json-view";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+import type { Job } from "@/server/contract/jobs";
+
+/** Shapes that read better as text than as JSON; everything else is shown as JSON. */
+const TextOutput = z.looseObject({ content: z.string() });
+const Conversation = z.looseObject({
+  messages: z.array(z.looseObject({ role: z.string(), content: z.string() })).min(1),
+});
+const Prompt = z.looseObject({ prompt: z.string() });
+const Snapshot = z.looseObject({
+  input: z.json().optional(),
+  dataClassification: z.string().optional(),
+});
+
+const PRIVATE = new Set(["PrivateUserContent", "Manuscript"]);
+
+/** Is the content of this job somebody's own words, shown only to who asks for it? */
+export function isPrivate(job: Job): boolean {
+  return PRIVATE.has(Snapshot.safeParse(job.requestSnapshot ?? {}).data?.dataClassification ?? "");
+}
+
+/** Keeps private content out of sight until the reader asks for it. */
+export function PrivateContent({ job, children }: { job: Job; children: ReactNode }) {
+  const [isShown, setShown] = useState(false);
+  if (isShown || !isPrivate(job)) return children;
+  return (
+    <div className="flex flex-col items-center gap-3 px-4 py-8 text-center text-sm text-muted">
+      <EyeOff aria-hidden className="size-5" />
+      <p>This job is marked as private user content.</p>
+      <Button size="sm" onClick={() => setShown(true)}>
+        Show content
+      </Button>
+    </div>
+  );
+}
+
+export function JobOutput({ job }: { job: Job }) {
+  const output = job.typedOutput;
+  if (output === null || output === undefined) return null;
+  const text = TextOutput.safeParse(output).data?.content;
+  return (
+    <Tabs defaultValue={text === undefined ? "json" : "text"}>
+      <Card aria-labelledby="output-title">
+        <CardHeader
+          title="Output"
+          id="output-title"
+          actions={
+            text !== undefined && (
+              <TabsList aria-label="Form of the output">
+                <TabsTrigger value="text">Text</TabsTrigger>
+                <TabsTrigger value="json">JSON</TabsTrigger>
+              </TabsList>
+            )
+          }
+        />
+        <PrivateContent job={job}>
+          <CardBody>
+            {text !== undefined && (
+              <TabsContent value="text">
+                <Words text={text} what="output" />
+              </TabsContent>
+            )}
+            <TabsContent value="json">
+              <JsonView value={output} what="output" />
+            </TabsContent>
+          </CardBody>
+        </PrivateContent>
+      </Card>
+    </Tabs>
+  );
+}
+
+/** The request as it was admitted: its input to read, and the whole of it as JSON. */
+export function JobInput({ job }: { job: Job }) {
+  const snapshot = job.requestSnapshot;
+  if (!snapshot) {
+    return (
+      <Card aria-labelledby="input-title">
+        <CardHeader title="Input" id="input-title" />
+        <p className="p-4 text-sm text-muted">
+          The content of this request is no longer kept. Its hash stands on the receipt.
+        </p>
+      </Card>
+    );
+  }
+  const input = Snapshot.safeParse(snapshot).data?.input ?? null;
+  return (
+    <Tabs defaultValue="input">
+      <Card aria-labelledby="input-title">
+        <CardHeader
+          title="Input"
+          id="input-title"
+          actions={
+            <TabsList aria-label="Part of the request">
+              <TabsTrigger value="input">Input</TabsTrigger>
+              <TabsTrigger value="request">Whole request</TabsTrigger>
+            </TabsList>
+          }
+        />
+        <PrivateContent job={job}>
+          <CardBody>
+            <TabsContent value="input">
+              <ReadableInput input={input} />
+            </TabsContent>
+            <TabsContent value="request">
+              <JsonView value={snapshot} what="request" />
+            </TabsContent>
+          </CardBody>
+        </PrivateContent>
+      </Card>
+    </Tabs>
+  );
+}
+
+function ReadableInput({ input }: { input: z.core.util.JSONType }) {
+  const conversation = Conversation.safeParse(input).data;
+  if (conversation) {
+    const { messages, ...settings } = conversation;
+    return (
+      <div className="space-y-3">
+        {messages.map(({ role, content }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: messages of a finished request never move
+          <div key={index} className="grid gap-1 sm:grid-cols-[5rem_minmax(0,1fr)] sm:gap-3">
+            <div className="text-xs leading-5.5 text-muted">{role}</div>
+            <Words text={content} what={`message of ${role}`} />
+          </div>
+        ))}
+        <Settings values={settings} />
+      </div>
+    );
+  }
+  const prompt = Prompt.safeParse(input).data;
+  if (prompt) {
+    const { prompt: words, ...settings } = prompt;
+    return (
+      <div className="space-y-3">
+        <Words text={words} what="prompt" />
+        <Settings values={settings} />
+      </div>
+    );
+  }
+  return <JsonView value={input} what="input" />;
+}
+
+function Settings({ values }: { values: Record<string, unknown> }) {
+  if (Object.keys(values).length === 0) return null;
+  return <JsonView value={values} what="settings of the input" />;
+}
+
+/** Text of a person or a model, as it is: line breaks kept, nothing interpreted. */
+function Words({ text, what }: { text: string; what: string }) {
+  return (
+    <div className="relative min-w-0 pr-9">
+      <p className="max-h-112 overflow-y-auto text-base whitespace-pre-wrap [overflow-wrap:anywhere]">
+        {text}
+      </p>
+      <CopyButton text={text} what={what} className="absolute -top-0.5 right-0" />
+    </div>
+  );
+}

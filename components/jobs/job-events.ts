@@ -1,0 +1,47 @@
+"use client";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useTRPCClient } from "@/components/trpc";
+import { type Job, type JobEvent, TERMINAL } from "@/server/contract/jobs";
+import { eventsKey } from "./events-key";
+
+const PAGE = 200;
+const WAIT_SECONDS = 4;
+const MS = 1000;
+
+/** Milliseconds until a job should be read again; false once nothing can change any more. */
+export function pollMs(job: Pick<Job, "status" | "pollAfterSeconds">): number | false {
+  if (TERMINAL.includes(job.status)) return false;
+  return (job.pollAfterSeconds ?? WAIT_SECONDS) * MS;
+}
+
+/** Nothing will be appended: the job has ended and its receipt, the last event there is, has been told. */
+export function isComplete(job: Pick<Job, "status" | "receiptId">, events: readonly JobEvent[]): boolean {
+  if (!TERMINAL.includes(job.status)) return false;
+  return job.receiptId === null || events.some((event) => event.type === "job.receipt_sealed");
+}
+
+/** The events of a job from the first one on, followed by cursor: each is asked for once. */
+export function useJobEvents(job: Job): JobEvent[] {
+  const client = useTRPCClient();
+  const queryClient = useQueryClient();
+  const queryKey = eventsKey(job.jobId);
+  const { data } = useQuery(
+    queryOptions({
+      queryKey,
+      queryFn: async ({ signal }) => {
+        let seen = queryClient.getQueryData<JobEvent[]>(queryKey) ?? [];
+        for (;;) {
+          const cursor = seen.at(-1)?.cursor;
+          const page = await client.jobs.events.query({ job_id: job.jobId, cursor, limit: PAGE }, { signal });
+          seen = [...seen, ...page.events];
+          if (!page.nextCursor) return seen;
+        }
+      },
+      staleTime: 0,
+      refetchInterval: (query) =>
+        isComplete(job, query.state.data ?? []) ? false : pollMs(job) || WAIT_SECONDS * MS,
+      refetchOnWindowFocus: !TERMINAL.includes(job.status),
+    }),
+  );
+  return data ?? [];
+}

@@ -1,0 +1,105 @@
+"use client";
+import { Search, X } from "lucide-react";
+import { useRouter } from "next/navigation";
+import { useTransition } from "react";
+import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/class-names";
+import { Input } from "@/components/ui/input";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { JobStatus } from "@/server/contract/jobs";
+import { STATUS_LOOK } from "./job-status";
+import { hasFilter, type ListState, listHref, withFilter } from "./list-state";
+
+const ANY = "any"; // a select cannot hold an empty value
+
+/** Filters of the history. They live in the address, so a filtered view can be kept and shared. */
+export function JobFilters({
+  projectId,
+  state,
+  capabilities,
+}: {
+  projectId: string;
+  state: ListState;
+  /** Keys to choose from. */
+  capabilities: string[];
+}) {
+  const router = useRouter();
+  const [isPending, startTransition] = useTransition();
+
+  function show(change: Partial<ListState>) {
+    startTransition(() => router.push(listHref(projectId, withFilter(state, change)), { scroll: false }));
+  }
+  const pick = (name: "status" | "capability" | "outcome") => (value: string) =>
+    show({ [name]: value === ANY ? undefined : value });
+  const keys = state.capability ? [...new Set([...capabilities, state.capability])].sort() : capabilities;
+
+  return (
+    <search
+      aria-label="Filter jobs"
+      aria-busy={isPending}
+      className={cn("flex flex-wrap items-center gap-2 transition-opacity", isPending && "opacity-60")}
+    >
+      <Select value={state.status ?? ANY} onValueChange={pick("status")}>
+        <SelectTrigger aria-label="Status" className="h-8 w-auto min-w-32 flex-1 text-sm sm:flex-none" />
+        <SelectContent>
+          <SelectItem value={ANY}>Any status</SelectItem>
+          {JobStatus.options.map((status) => (
+            <SelectItem key={status} value={status}>
+              {STATUS_LOOK[status].label}
+            </SelectItem>
+          ))}
+        </SelectContent>
+      </Select>
+      <Select value={state.outcome ?? ANY} onValueChange={pick("outcome")}>
+        <SelectTrigger aria-label="Outcome" className="h-8 w-auto min-w-32 flex-1 text-sm sm:flex-none" />
+        <SelectContent>
+          <SelectItem value={ANY}>Any outcome</SelectItem>
+          <SelectItem value="failed">Failed</SelectItem>
+          <SelectItem value="reusable">With reusable output</SelectItem>
+        </SelectContent>
+      </Select>
+      <Select value={state.capability ?? ANY} onValueChange={pick("capability")}>
+        <SelectTrigger aria-label="Capability" className="h-8 w-full text-sm sm:w-56" />
+        <SelectContent>
+          <SelectItem value={ANY}>Any capability</SelectItem>
+          {keys.map((key) => (
+            <SelectItem key={key} value={key}>
+              {key}
+            </SelectItem>
+          ))}
+        </SelectContent>
+      </Select>
+      <form
+        className="relative w-full sm:w-44"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const tag = new FormData(event.currentTarget).get("tag");
+          show({ tag: typeof tag === "string" && tag.trim() ? tag.trim() : undefined });
+        }}
+      >
+        <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-muted" />
+        <Input
+          key={state.tag}
+          name="tag"
+          aria-label="Tag"
+          placeholder="Tag"
+          defaultValue={state.tag}
+          maxLength={256}
+          autoComplete="off"
+          className="h-8 pl-8 text-sm"
+        />
+      </form>
+      {hasFilter(state) && (
+        <Button
+          variant="ghost"
+          onClick={() =>
+            show({ status: undefined, capability: undefined, outcome: undefined, tag: undefined })
+          }
+        >
+          <X aria-hidden />
+          Clear
+        </Button>
+      )}
+    </search>
+  );
+}

@@ -1,0 +1,235 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { ArrowLeft } from "lucide-react";
+import Link from "next/link";
+import type { ReactNode } from "react";
+import { formatDuration, msBetween } from "@/components/time/format";
+import { Elapsed, Moment } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Fact, Facts } from "@/components/ui/facts";
+import { JsonView } from "@/components/ui/json-view";
+import { Notice } from "@/components/ui/notice";
+import { Skeleton } from "@/components/ui/skeleton";
+import { type Job, TERMINAL } from "@/server/contract/jobs";
+import { ArtifactGallery } from "./artifact-gallery";
+import { CancelJob } from "./cancel-job";
+import { JobInput, JobOutput } from "./job-content";
+import { pollMs } from "./job-events";
+import { JobStatusBadge } from "./job-status";
+import { JobTimeline } from "./job-timeline";
+import { ReceiptCard } from "./receipt-card";
+
+/** One job, whole: where it stands, what went in, what came out, what it cost and how that is proven. */
+export function JobPage({ jobId, projectId }: { jobId: string; projectId: string }) {
+  const trpc = useTRPC();
+  const { data: job } = useSuspenseQuery({
+    ...trpc.jobs.get.queryOptions({ job_id: jobId }),
+    refetchInterval: (query) => (query.state.data ? pollMs(query.state.data) : false),
+  });
+  return (
+    <>
+      <JobHeader job={job} projectId={projectId} />
+      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_19rem] xl:grid-cols-[minmax(0,1fr)_21rem]">
+        <div className="grid min-w-0 gap-5">
+          <JobNotices job={job} />
+          <JobOutput job={job} />
+          <OutputToCome job={job} />
+          <ArtifactGallery job={job} />
+          <JobInput job={job} />
+          <ReceiptCard job={job} />
+        </div>
+        <div className="grid min-w-0 gap-5">
+          <JobTimeline job={job} />
+          <JobDetails job={job} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function JobHeader({ job, projectId }: { job: Job; projectId: string }) {
+  return (
+    <header className="mb-6">
+      <Link
+        href={`/projects/${projectId}/jobs`}
+        className="-ml-1 inline-flex items-center gap-1 rounded px-1 text-sm text-muted hover:text-text"
+      >
+        <ArrowLeft aria-hidden className="size-3.5" />
+        Jobs
+      </Link>
+      <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
+        <div className="min-w-0 flex-1">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+            <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">{job.capabilityKey}</h1>
+            <span role="status">
+              <JobStatusBadge status={job.status} />
+            </span>
+          </div>
+          <CopyableId id={job.jobId} what="job id" className="mt-1 text-muted" />
+        </div>
+        <CancelJob job={job} />
+      </div>
+      <dl className="mt-4 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card sm:grid-cols-3 lg:grid-cols-5">
+        <Figure name="Created">
+          <Moment at={job.createdAt} />
+        </Figure>
+        <Figure name="Waited">
+          <Span from={job.createdAt} to={job.startedAt ?? job.completedAt} />
+        </Figure>
+        <Figure name="Ran">
+          {job.startedAt ? <Span from={job.startedAt} to={job.completedAt} /> : <None />}
+        </Figure>
+        <Figure name="Estimated">
+          {job.estimatedCost === null ? <None /> : formatUsd(job.estimatedCost)}
+        </Figure>
+        <Figure name="Cost">
+          {job.actualCost === null ? (
+            TERMINAL.includes(job.status) ? (
+              <span className="text-muted">Unknown</span>
+            ) : (
+              <None />
+            )
+          ) : (
+            formatUsd(job.actualCost)
+          )}
+        </Figure>
+      </dl>
+    </header>
+  );
+}
+
+function Figure({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="bg-surface px-4 py-2.5 max-sm:last:col-span-2 sm:max-lg:last:col-span-2">
+      <dt className="text-xs text-muted">{name}</dt>
+      <dd className="mt-0.5 text-base font-medium tabular-nums">{children}</dd>
+    </div>
+  );
+}
+
+function None() {
+  return <span className="text-muted">–</span>;
+}
+
+function Span({ from, to }: { from: string; to: string | null }) {
+  const ms = msBetween(from, to);
+  return ms === null ? <Elapsed since={from} /> : formatDuration(ms);
+}
+
+/** What a reader must know before anything else: an error with what it means, warnings, a wait for a person. */
+function JobNotices({ job }: { job: Job }) {
+  const { error } = job;
+  return (
+    <>
+      {error && (
+        <Notice tone="bad" title={<code>{error.code}</code>} role="alert">
+          <p>{error.message}</p>
+          {error.resolution && <p className="mt-1">{error.resolution}</p>}
+          <p className="mt-1.5 text-xs text-muted">
+            {job.retry.newKeySafe
+              ? "Nothing ran and nothing was charged: the same request may be submitted again under a new key."
+              : "Do not submit it again under a new key: the first attempt may have run."}
+          </p>
+        </Notice>
+      )}
+      {job.status === "awaiting_approval" && (
+        <Notice tone="warn" title="Waiting for a person">
+          The job goes on once it is approved.
+        </Notice>
+      )}
+      {job.status === "needs_attention" && (
+        <Notice tone="warn" title="Needs attention">
+          The provider’s result was paid for, but a later step keeps failing. An operator has to decide.
+        </Notice>
+      )}
+      {job.warnings.map((warning, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: warnings have no id and are only ever appended
+        <Notice key={index} tone="warn" title="Warning">
+          {typeof warning.message === "string" ? warning.message : JSON.stringify(warning)}
+        </Notice>
+      ))}
+    </>
+  );
+}
+
+const UNDER_WAY: readonly Job["status"][] = ["queued", "running"];
+
+/** Holds the place of the output while there is none, and says how far the work has come where that is known. */
+function OutputToCome({ job }: { job: Job }) {
+  if (!UNDER_WAY.includes(job.status)) return null;
+  const { progress } = job;
+  return (
+    <Card aria-labelledby="to-come-title" aria-busy>
+      <CardHeader
+        title="Output"
+        id="to-come-title"
+        hint={progress && [progress.phase, progress.step].filter(Boolean).join(", ")}
+      />
+      <CardBody className="space-y-2.5">
+        {typeof progress?.percent === "number" && (
+          <progress
+            aria-label="Progress"
+            max={100}
+            value={progress.percent}
+            className="h-1.5 w-full accent-primary"
+          />
+        )}
+        <Skeleton className="h-4 w-4/5" />
+        <Skeleton className="h-4 w-3/5" />
+        <p className="pt-1 text-xs text-muted">
+          {job.status === "queued"
+            ? "Waiting for a worker. The output appears here by itself."
+            : "The output appears here by itself as soon as the job ends."}
+        </p>
+      </CardBody>
+    </Card>
+  );
+}
+
+function JobDetails({ job }: { job: Job }) {
+  const hasMetadata = Object.keys(job.metadata).length > 0;
+  return (
+    <Card aria-labelledby="details-title">
+      <CardHeader title="Details" id="details-title" />
+      <CardBody>
+        <Facts>
+          <Fact name="Route">{job.diagnostics?.backendId}</Fact>
+          <Fact name="Billing">{job.pricing?.mode}</Fact>
+          <Fact name="Environment">{job.environment}</Fact>
+          <Fact name="Idempotency key">
+            <CopyableId id={job.idempotencyKey} what="idempotency key" />
+          </Fact>
+          <Fact name="External reference">{job.externalRef}</Fact>
+          <Fact name="Correlation id">{job.correlationId}</Fact>
+          <Fact name="Task kind">{job.taskKind}</Fact>
+          <Fact name="Product">{job.productId || null}</Fact>
+          <Fact name="Tags">
+            {job.tags.length > 0 && (
+              <span className="flex flex-wrap gap-1">
+                {job.tags.map((tag) => (
+                  <Badge key={tag}>
+                    <span className="truncate">{tag}</span>
+                  </Badge>
+                ))}
+              </span>
+            )}
+          </Fact>
+        </Facts>
+        {hasMetadata && (
+          <div className="mt-3">
+            <p className="mb-1.5 text-xs text-muted">Metadata</p>
+            <JsonView value={job.metadata} what="metadata" className="max-h-56" />
+          </div>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+/** Dollars with as many digits as small amounts need. */
+export function formatUsd(usd: number): string {
+  return `$${usd === 0 || usd >= 1 ? usd.toFixed(2) : usd.toFixed(6).replace(/0{1,4}$/, "")}`;
+}

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import {
+  hasFilter,
+  listHref,
+  newerPage,
+  olderPage,
+  readListState,
+  toJobsQuery,
+  withFilter,
+} from "./list-state";
+
+test("an address without parameters is the newest page without a filter", () => {
+  const state = readListState({});
+  expect(hasFilter(state)).toBe(false);
+  expect(listHref("cpr_1", state)).toBe("/projects/cpr_1/jobs");
+});
+
+test("words that no filter knows are left out instead of failing the page", () => {
+  const state = readListState({ status: "exploded", outcome: "odd", tag: ["first", "second"], other: "1" });
+  expect(state).toEqual({ tag: "first" });
+});
+
+test("every filter survives the way through the address", () => {
+  const state = readListState({
+    status: "failed",
+    capability: "image.generate.v1",
+    outcome: "failed",
+    tag: "a b",
+  });
+  const address = new URL(listHref("cpr_1", state), "http://panel");
+  expect(readListState(Object.fromEntries(address.searchParams))).toEqual(state);
+  expect(toJobsQuery("cpr_1", state)).toMatchObject({
+    capabilityKey: "image.generate.v1",
+    tag: "a b",
+    limit: 25,
+  });
+});
+
+test("going older three times and newer three times comes back to the first page", () => {
+  const first = readListState({ status: "succeeded" });
+  const second = olderPage(first, "c2");
+  const third = olderPage(second, "c3");
+  const fourth = olderPage(third, "c4");
+  expect(fourth).toMatchObject({ cursor: "c4", trail: "c2.c3" });
+  expect(newerPage(fourth)).toEqual(third);
+  expect(newerPage(third)).toEqual(second);
+  expect(listHref("cpr_1", newerPage(second) ?? {})).toBe(listHref("cpr_1", first));
+  expect(newerPage(first)).toBeNull();
+});
+
+test("another filter starts at the newest page", () => {
+  const deep = olderPage(olderPage(readListState({}), "c2"), "c3");
+  expect(withFilter(deep, { status: "failed" })).toMatchObject({
+    status: "failed",
+    cursor: undefined,
+    trail: undefined,
+  });
+});

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { JobStatus, ListProjectJobs } from "@/server/contract/jobs";
+
+/** Filters and place of the job history as its address carries them. A word we do not know counts as absent. */
+const ListState = z.object({
+  status: JobStatus.optional().catch(undefined),
+  capability: z.string().min(1).max(128).optional().catch(undefined),
+  outcome: ListProjectJobs.shape.outcome.catch(undefined),
+  tag: z.string().min(1).max(256).optional().catch(undefined),
+  cursor: z.string().min(1).max(64).optional().catch(undefined),
+  /** The cursors of the pages before this one, newest page first, joined by dots; how "Newer" finds its way back. */
+  trail: z.string().max(2000).optional().catch(undefined),
+});
+export type ListState = z.output<typeof ListState>;
+
+export const PAGE_SIZE = 25;
+
+/** Reads the state from search parameters; of a repeated one the first counts. */
+export function readListState(params: Record<string, string | string[] | undefined>): ListState {
+  const single = Object.entries(params).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value[0] : value,
+  ]);
+  return ListState.parse(Object.fromEntries(single));
+}
+
+/** The query of a state, as the jobs router takes it. */
+export function toJobsQuery(projectId: string, state: ListState) {
+  return {
+    project_id: projectId,
+    status: state.status,
+    capabilityKey: state.capability,
+    outcome: state.outcome,
+    tag: state.tag,
+    cursor: state.cursor,
+    limit: PAGE_SIZE,
+  };
+}
+
+/** The address of a state; without a filter or a place it is the bare path. */
+export function listHref(projectId: string, state: ListState): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) if (value) params.set(name, value);
+  const query = params.toString();
+  return `/projects/${projectId}/jobs${query && `?${query}`}`;
+}
+
+/** The state with other filters; a change of filter starts at the newest page again. */
+export function withFilter(state: ListState, change: Partial<ListState>): ListState {
+  return { ...state, ...change, cursor: undefined, trail: undefined };
+}
+
+export function hasFilter(state: ListState): boolean {
+  return Boolean(state.status || state.capability || state.outcome || state.tag);
+}
+
+/** The page after this one. */
+export function olderPage(state: ListState, nextCursor: string): ListState {
+  const trail = state.cursor ? [state.trail, state.cursor].filter(Boolean).join(".") : undefined;
+  return { ...state, cursor: nextCursor, trail };
+}
+
+/** The page before this one; null on the first. */
+export function newerPage(state: ListState): ListState | null {
+  if (!state.cursor) return null;
+  const trail = state.trail?.split(".") ?? [];
+  const cursor = trail.pop();
+  return { ...state, cursor, trail: trail.join(".") || undefined };
+}

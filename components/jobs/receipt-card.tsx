@@ -1,0 +1,235 @@
+"use client";
+import { useQuery } from "@tanstack/react-query";
+import { ShieldCheck } from "lucide-react";
+import type { ReactNode } from "react";
+import { z } from "zod";
+import { Moment } from "@/components/time/moment";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Fact, Facts } from "@/components/ui/facts";
+import { JsonView } from "@/components/ui/json-view";
+import { Notice } from "@/components/ui/notice";
+import { Skeleton } from "@/components/ui/skeleton";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+import type { Job, Receipt } from "@/server/contract/jobs";
+
+/** What the readable form takes from a receipt. Receipts grow; what an old one lacks is not shown. */
+const Readable = z.looseObject({
+  principalId: z.string().nullish(),
+  principalKind: z.string().nullish(),
+  executionMode: z.string().nullish(),
+  dataClassification: z.string().nullish(),
+  retentionRequirement: z.string().nullish(),
+  inputHash: z.string().nullish(),
+  outputHash: z.string().nullish(),
+  receiptHash: z.string().nullish(),
+  route: z.looseObject({ provider: z.string().nullish(), model: z.string().nullish() }).nullish(),
+  timestamps: z
+    .looseObject({
+      createdAt: z.string().nullish(),
+      startedAt: z.string().nullish(),
+      completedAt: z.string().nullish(),
+    })
+    .nullish(),
+  provenance: z
+    .looseObject({
+      engine: z.string().nullish(),
+      deterministic: z.boolean().nullish(),
+      receiptHash: z.string().nullish(),
+    })
+    .nullish(),
+  attempts: z
+    .array(
+      z.looseObject({
+        number: z.number(),
+        providerSubmission: z.string(),
+        providerRequestId: z.string().nullish(),
+        providerModel: z.string().nullish(),
+        httpStatus: z.number().nullish(),
+      }),
+    )
+    .nullish(),
+  providerSubmission: z.string().nullish(),
+  capacityRejections: z.number().nullish(),
+  processingTier: z.string().nullish(),
+  usage: z.record(z.string(), z.json()).nullish(),
+  isTest: z.boolean().nullish(),
+});
+
+/** The evidence of an execution: who asked, what ran, what it cost, and the hashes that prove it. */
+export function ReceiptCard({ job }: { job: Job }) {
+  const trpc = useTRPC();
+  const receipt = useQuery(
+    trpc.jobs.receipt.queryOptions(
+      { job_id: job.jobId },
+      { enabled: job.receiptId !== null, staleTime: Infinity },
+    ),
+  );
+  if (job.receiptId === null) return null;
+  return (
+    <Tabs defaultValue="readable">
+      <Card aria-labelledby="receipt-title" aria-busy={receipt.isPending}>
+        <CardHeader
+          title={
+            <span className="inline-flex items-center gap-1.5">
+              <ShieldCheck aria-hidden className="size-4 text-good" />
+              Receipt
+            </span>
+          }
+          id="receipt-title"
+          hint={<CopyableId id={job.receiptId} what="receipt id" short />}
+          actions={
+            <TabsList aria-label="Form of the receipt">
+              <TabsTrigger value="readable">Readable</TabsTrigger>
+              <TabsTrigger value="json">JSON</TabsTrigger>
+            </TabsList>
+          }
+        />
+        <CardBody>
+          {receipt.data ? (
+            <>
+              <TabsContent value="readable">
+                <ReadableReceipt receipt={receipt.data} />
+              </TabsContent>
+              <TabsContent value="json">
+                <JsonView value={receipt.data} what="receipt" />
+              </TabsContent>
+            </>
+          ) : receipt.error ? (
+            <Notice tone="bad" title="The receipt could not be read">
+              <p>{toFailure(receipt.error).message}</p>
+              <Button size="sm" className="mt-2" onClick={() => receipt.refetch()}>
+                Try again
+              </Button>
+            </Notice>
+          ) : (
+            <div className="grid gap-2">
+              {["w-2/3", "w-1/2", "w-3/4", "w-2/5"].map((width) => (
+                <Skeleton key={width} className={`h-5 ${width}`} />
+              ))}
+            </div>
+          )}
+        </CardBody>
+      </Card>
+    </Tabs>
+  );
+}
+
+function ReadableReceipt({ receipt }: { receipt: Receipt }) {
+  const parsed = Readable.safeParse(receipt);
+  if (!parsed.success) return <JsonView value={receipt} what="receipt" />;
+  const more = parsed.data;
+  const pricing = receipt.pricing;
+  const hash = more.receiptHash ?? more.provenance?.receiptHash;
+  return (
+    <div className="space-y-5">
+      <Group title="Who asked, and for what">
+        <Fact name="Principal">
+          {more.principalId && <CopyableId id={more.principalId} what="principal id" />}
+        </Fact>
+        <Fact name="Kind">{words(more.principalKind)}</Fact>
+        <Fact name="Capability">{receipt.capabilityKey}</Fact>
+        <Fact name="Mode">{words(more.executionMode)}</Fact>
+        <Fact name="Environment">{receipt.environment}</Fact>
+        <Fact name="Data">
+          {[more.dataClassification, more.retentionRequirement].filter(Boolean).join(", ") || null}
+        </Fact>
+      </Group>
+      <Group title="What ran">
+        <Fact name="Provider">{more.route?.provider ?? more.provenance?.engine}</Fact>
+        <Fact name="Model">{more.route?.model}</Fact>
+        <Fact name="Submission">{words(more.providerSubmission)}</Fact>
+        <Fact name="Tier">{more.processingTier}</Fact>
+        <Fact name="Capacity refusals">{more.capacityRejections || null}</Fact>
+        {more.attempts?.map((attempt) => (
+          <Fact key={attempt.number} name={`Attempt ${attempt.number}`}>
+            {[
+              words(attempt.providerSubmission),
+              attempt.providerModel,
+              attempt.httpStatus && `HTTP ${attempt.httpStatus}`,
+              attempt.providerRequestId,
+            ]
+              .filter(Boolean)
+              .join(" · ")}
+          </Fact>
+        ))}
+        {Object.entries(more.usage ?? {}).map(([name, value]) => (
+          <Fact key={name} name={spaced(name)}>
+            {value === null
+              ? null
+              : typeof value === "number"
+                ? value.toLocaleString("en-US")
+                : JSON.stringify(value)}
+          </Fact>
+        ))}
+      </Group>
+      <Group title="What it cost">
+        <Fact name="Estimated">
+          {pricing?.estimatedCharge?.display ?? pricing?.quote?.customerTotal?.display}
+        </Fact>
+        <Fact name="At most">
+          {pricing?.maximumAuthorizedCharge?.display ?? pricing?.quote?.maximumCustomerTotal?.display}
+        </Fact>
+        <Fact name="Provider cost">
+          {pricing?.providerCost ? (pricing.providerCost.amount?.display ?? "Unknown") : null}
+        </Fact>
+        <Fact name="Charged">
+          {pricing?.charge &&
+            `${pricing.charge.customerCharge.display}${more.isTest ? ", from the test balance" : ""}`}
+        </Fact>
+        <Fact name="Billing">{pricing?.mode}</Fact>
+        <Fact name="Funding">{words(pricing?.fundingSource)}</Fact>
+        <Fact name="Prices">{pricing?.pricingVersion}</Fact>
+      </Group>
+      <Group title="When">
+        <Fact name="Created">{more.timestamps?.createdAt && <Moment at={more.timestamps.createdAt} />}</Fact>
+        <Fact name="Started">{more.timestamps?.startedAt && <Moment at={more.timestamps.startedAt} />}</Fact>
+        <Fact name="Completed">
+          {more.timestamps?.completedAt && <Moment at={more.timestamps.completedAt} />}
+        </Fact>
+      </Group>
+      <Group title="Proof" wide>
+        <Fact name="Receipt hash">{hash && <CopyableId id={hash} what="receipt hash" />}</Fact>
+        <Fact name="Request hash">
+          <CopyableId id={receipt.requestHash} what="request hash" />
+        </Fact>
+        <Fact name="Input hash">
+          {more.inputHash && <CopyableId id={more.inputHash} what="input hash" />}
+        </Fact>
+        <Fact name="Output hash">
+          {more.outputHash && <CopyableId id={more.outputHash} what="output hash" />}
+        </Fact>
+        {receipt.artifacts.map(
+          (artifact) =>
+            artifact.sha256 && (
+              <Fact key={artifact.artifactId} name={artifact.filename ?? artifact.kind}>
+                <CopyableId id={artifact.sha256} what={`hash of ${artifact.filename ?? artifact.kind}`} />
+              </Fact>
+            ),
+        )}
+      </Group>
+    </div>
+  );
+}
+
+function Group({ title, wide = false, children }: { title: string; wide?: boolean; children: ReactNode }) {
+  return (
+    <section>
+      <h3 className="mb-2 text-xs font-semibold">{title}</h3>
+      <Facts className={wide ? undefined : "sm:grid-cols-2"}>{children}</Facts>
+    </section>
+  );
+}
+
+/** `service_principal` as `service principal`; nothing stays nothing. */
+function words(text: string | null | undefined): string | null {
+  return text ? text.replaceAll("_", " ") : null;
+}
+
+/** `inputTokens` as `Input tokens`. */
+function spaced(name: string): string {
+  const lower = name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return lower.charAt(0).toUpperCase() + lower.slice(1);
+}

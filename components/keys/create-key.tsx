@@ -1,0 +1,209 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { CopyButton } from "@/components/ui/copy-button";
+import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Scope } from "@/server/contract/organizations";
+
+const DAY_SECONDS = 86_400;
+const LIFETIMES = [
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+  { value: "365", label: "1 year" },
+  { value: "never", label: "No expiry" },
+];
+
+type ScopeName = (typeof Scope.options)[number];
+
+/** Rights that are given on purpose only: deciding for people, and handling other people's secrets. */
+const ON_PURPOSE: readonly ScopeName[] = ["approvals:write", "credentials:write"];
+const ADMINS_ONLY: readonly ScopeName[] = ["credentials:write"];
+
+/** Makes a key in a dialog that then shows it, once. */
+export function CreateKey({ project }: { project: ProjectChoice }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Dialog open={isOpen} onOpenChange={setOpen}>
+      <DialogTrigger asChild>
+        <Button variant="primary">
+          <Plus aria-hidden />
+          Create key
+        </Button>
+      </DialogTrigger>
+      {isOpen && <CreateKeyDialog project={project} />}
+    </Dialog>
+  );
+}
+
+function CreateKeyDialog({ project }: { project: ProjectChoice }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const isAdmin = project.role === "owner" || project.role === "admin";
+  const offered = Scope.options.filter((scope) => isAdmin || !ADMINS_ONLY.includes(scope));
+  const [scopes, setScopes] = useState<ReadonlySet<ScopeName>>(
+    () => new Set(offered.filter((scope) => !ON_PURPOSE.includes(scope))),
+  );
+  const create = useMutation(
+    trpc.keys.create.mutationOptions({
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.keys.pathKey() }),
+      meta: { isShownInPlace: true },
+    }),
+  );
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const lifetime = fields.get("lifetime");
+    const isBound = fields.get("reach") !== "organization";
+    create.mutate({
+      name: String(fields.get("name")),
+      ...(isBound ? { projectId: project.projectId } : { organizationId: project.organizationId }),
+      environment: String(fields.get("environment")),
+      scopes: offered.filter((scope) => scopes.has(scope)),
+      ...(lifetime === "never" ? {} : { expiresInSeconds: Number(lifetime) * DAY_SECONDS }),
+    });
+  }
+
+  if (create.data) return <NewKey apiKey={create.data.apiKey} name={create.data.name} />;
+
+  return (
+    <DialogContent
+      title="Create an API key"
+      description="It can do what its scopes say, and nothing you could not do yourself."
+    >
+      <form onSubmit={submit} className="space-y-4">
+        {create.error && (
+          <Notice tone="bad" role="alert">
+            {toFailure(create.error).message}
+          </Notice>
+        )}
+        <div className="space-y-1.5">
+          <Label htmlFor="key-name">Name</Label>
+          <Input
+            id="key-name"
+            name="name"
+            required
+            maxLength={255}
+            placeholder="Nightly agent"
+            autoComplete="off"
+          />
+        </div>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Choice
+            id="key-reach"
+            name="reach"
+            label="Reach"
+            initial="project"
+            options={[
+              { value: "project", label: "This project" },
+              { value: "organization", label: "Every project" },
+            ]}
+          />
+          <Choice
+            id="key-environment"
+            name="environment"
+            label="Environment"
+            initial={
+              project.environments.includes("development") ? "development" : (project.environments[0] ?? "")
+            }
+            options={project.environments.map((slug) => ({ value: slug, label: slug }))}
+          />
+        </div>
+        <Choice id="key-lifetime" name="lifetime" label="Expiry" initial="90" options={LIFETIMES} />
+        <fieldset>
+          <legend className="text-sm font-medium">Scopes</legend>
+          <div className="mt-2 grid gap-x-4 gap-y-2 sm:grid-cols-2">
+            {offered.map((scope) => (
+              <div key={scope} className="flex items-center gap-2">
+                <Checkbox
+                  id={`scope-${scope}`}
+                  checked={scopes.has(scope)}
+                  onCheckedChange={(checked) =>
+                    setScopes((before) => {
+                      const after = new Set(before);
+                      if (checked === true) after.add(scope);
+                      else after.delete(scope);
+                      return after;
+                    })
+                  }
+                />
+                <Label htmlFor={`scope-${scope}`} className="font-mono text-xs font-normal">
+                  {scope}
+                </Label>
+              </div>
+            ))}
+          </div>
+        </fieldset>
+        <DialogActions>
+          <DialogClose asChild>
+            <Button>Cancel</Button>
+          </DialogClose>
+          <Button type="submit" variant="primary" pending={create.isPending} disabled={scopes.size === 0}>
+            Create key
+          </Button>
+        </DialogActions>
+      </form>
+    </DialogContent>
+  );
+}
+
+function Choice({
+  id,
+  name,
+  label,
+  initial,
+  options,
+}: {
+  id: string;
+  name: string;
+  label: string;
+  initial: string;
+  options: { value: string; label: string }[];
+}) {
+  return (
+    <div className="space-y-1.5">
+      <Label htmlFor={id}>{label}</Label>
+      <Select name={name} defaultValue={initial}>
+        <SelectTrigger id={id} />
+        <SelectContent>
+          {options.map((option) => (
+            <SelectItem key={option.value} value={option.value}>
+              {option.label}
+            </SelectItem>
+          ))}
+        </SelectContent>
+      </Select>
+    </div>
+  );
+}
+
+/** The key, this once. A click beside the dialog does not close it, so it is not lost by accident. */
+function NewKey({ apiKey, name }: { apiKey: string; name: string }) {
+  return (
+    <DialogContent
+      title="Copy your key now"
+      description={`This is the only time “${name}” is shown in full. If it is lost, revoke it and create another.`}
+      onInteractOutside={(event) => event.preventDefault()}
+    >
+      <div className="flex items-start gap-2 rounded-md border border-line bg-sunken p-3">
+        <code data-testid="new-key" className="min-w-0 flex-1 text-sm [overflow-wrap:anywhere] select-all">
+          {apiKey}
+        </code>
+        <CopyButton text={apiKey} what="API key" showLabel variant="secondary" />
+      </div>
+      <DialogActions>
+        <DialogClose asChild>
+          <Button variant="primary">I have stored it</Button>
+        </DialogClose>
+      </DialogActions>
+    </DialogContent>
+  );
+}

@@ -1,0 +1,9 @@
+import { QueryClient, type QueryClientConfig } from "@tanstack/react-query";
+
+/**
+ * The query client of one render on the server, or of the browser. What was read stays fresh for a moment,
+ * so hydration asks nothing twice.
+ */
+export function makeQueryClient(caches: Pick<QueryClientConfig, "queryCache" | "mutationCache"> = {}) {
+  return new QueryClient({ ...caches, defaultOptions: { queries: { staleTime: 10_000, retry: 1 } } });
+}

@@ -1,0 +1,64 @@
+"use client";
+import { ChevronsUpDown, LogOut, Monitor, Moon, Sun } from "lucide-react";
+import { signOut } from "next-auth/react";
+import { useTheme } from "next-themes";
+import {
+  DropdownMenu,
+  DropdownMenuContent,
+  DropdownMenuItem,
+  DropdownMenuLabel,
+  DropdownMenuRadioGroup,
+  DropdownMenuRadioItem,
+  DropdownMenuSeparator,
+  DropdownMenuTrigger,
+} from "@/components/ui/dropdown-menu";
+
+async function leave() {
+  await signOut({ redirect: false });
+  window.location.assign("/sign-in?reason=out"); // a whole new page: nothing that was read stays in memory
+}
+
+/** Who is signed in, how the panel looks to them, and the way out. */
+export function AccountMenu({ email }: { email: string }) {
+  const { theme = "system", setTheme } = useTheme();
+  return (
+    <DropdownMenu>
+      <DropdownMenuTrigger className="flex w-full min-w-0 items-center gap-2 rounded-md p-1.5 text-left text-sm hover:bg-hover">
+        <span
+          aria-hidden
+          className="grid size-6 shrink-0 place-items-center rounded-full bg-primary text-2xs font-semibold text-on-primary uppercase"
+        >
+          {email.slice(0, 1)}
+        </span>
+        <span className="sr-only">Account:</span>
+        <span className="min-w-0 flex-1 truncate text-muted">{email}</span>
+        <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-muted" />
+      </DropdownMenuTrigger>
+      <DropdownMenuContent align="start" side="top" className="w-60">
+        <DropdownMenuLabel>Theme</DropdownMenuLabel>
+        <DropdownMenuRadioGroup value={theme} onValueChange={setTheme}>
+          <DropdownMenuRadioItem value="light">
+            <Sun aria-hidden />
+            Light
+          </DropdownMenuRadioItem>
+          <DropdownMenuRadioItem value="dark">
+            <Moon aria-hidden />
+            Dark
+          </DropdownMenuRadioItem>
+          <DropdownMenuRadioItem value="system">
+            <Monitor aria-hidden />
+            System
+          </DropdownMenuRadioItem>
+        </DropdownMenuRadioGroup>
+        <DropdownMenuSeparator />
+        <DropdownMenuItem onSelect={leave}>
+          <LogOut aria-hidden />
+          <span>
+            Sign out everywhere
+            <span className="block text-xs text-muted">Ends your sessions on every device</span>
+          </span>
+        </DropdownMenuItem>
+      </DropdownMenuContent>
+    </DropdownMenu>
+  );
+}

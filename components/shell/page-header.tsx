@@ -1,0 +1,22 @@
+import type { ReactNode } from "react";
+
+/** The name of a room, one sentence on what it is for, and what can be started here. */
+export function PageHeader({
+  title,
+  children,
+  actions,
+}: {
+  title: ReactNode;
+  children?: ReactNode;
+  actions?: ReactNode;
+}) {
+  return (
+    <header className="mb-5 flex flex-wrap items-start gap-x-4 gap-y-3">
+      <div className="min-w-0 flex-1">
+        <h1 className="text-xl font-semibold">{title}</h1>
+        {children && <div className="mt-0.5 text-base text-muted">{children}</div>}
+      </div>
+      {actions && <div className="flex items-center gap-2">{actions}</div>}
+    </header>
+  );
+}

@@ -1,0 +1,36 @@
+"use client";
+import { BookOpen, KeyRound, type LucideIcon, Workflow } from "lucide-react";
+import Link from "next/link";
+import { usePathname } from "next/navigation";
+import { cn } from "@/components/ui/class-names";
+
+const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
+  { room: "jobs", label: "Jobs", icon: Workflow },
+  { room: "keys", label: "API keys", icon: KeyRound },
+];
+
+const style =
+  "flex h-8 items-center gap-2.5 rounded-md px-2 text-sm font-medium text-muted hover:bg-hover hover:text-text aria-[current]:bg-hover aria-[current]:text-text [&_svg]:size-4 [&_svg]:shrink-0";
+
+/** The rooms of a project, and the door to the API reference. */
+export function PanelNav({ projectId, onNavigate }: { projectId: string; onNavigate?: () => void }) {
+  const pathname = usePathname();
+  return (
+    <nav aria-label="Panel" className="flex flex-1 flex-col gap-0.5">
+      {ROOMS.map(({ room, label, icon: Icon }) => {
+        const href = `/projects/${projectId}/${room}`;
+        const current = pathname === href ? "page" : pathname.startsWith(`${href}/`) ? "true" : undefined;
+        return (
+          <Link key={room} href={href} aria-current={current} className={style} onClick={onNavigate}>
+            <Icon aria-hidden className={cn(current && "text-link")} />
+            {label}
+          </Link>
+        );
+      })}
+      <a href="/docs" className={cn(style, "mt-auto")}>
+        <BookOpen aria-hidden />
+        API reference
+      </a>
+    </nav>
+  );
+}

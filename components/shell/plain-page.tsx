@@ -1,0 +1,21 @@
+import type { ReactNode } from "react";
+import { Mark } from "@/components/brand/logo";
+
+/** A page without the panel's frame: sign-in, and what is shown when there is nothing to frame. */
+export function PlainPage({ children }: { children: ReactNode }) {
+  return (
+    <main id="main" className="grid min-h-dvh place-items-center px-4 py-10">
+      <div className="w-full max-w-sm">{children}</div>
+    </main>
+  );
+}
+
+export function PlainTitle({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <header className="mb-6 text-center">
+      <Mark className="mx-auto mb-4 size-10 text-primary" />
+      <h1 className="text-xl font-semibold">{title}</h1>
+      {children && <p className="mt-1 text-base text-muted">{children}</p>}
+    </header>
+  );
+}

@@ -1,0 +1,27 @@
+/** Why a sign-in was refused, for the reader. Never says which of e-mail and password was wrong. */
+export function signInMessage(error: string): string {
+  const wait = /^RateLimited:(\d+)$/.exec(error);
+  if (wait) {
+    const minutes = Math.max(1, Math.ceil(Number(wait[1]) / 60));
+    return `Too many failed tries. Wait ${minutes === 1 ? "a minute" : `${minutes} minutes`}, then try again.`;
+  }
+  return MESSAGES[error] ?? "Signing in failed on our side. Try again; if it stays, tell your operator.";
+}
+
+const MESSAGES: Record<string, string> = {
+  CredentialsSignin: "E-mail or password is wrong.",
+  NoAccount:
+    "There is no account for the verified e-mail of that identity. Ask an owner of your organization to add you.",
+  EmailNotVerified: "That identity has no verified e-mail, so it cannot be matched to an account.",
+  AccessDenied: "Access was denied.",
+  OAuthCallback: "The identity provider did not complete the sign-in. Try again.",
+  OAuthSignin: "The identity provider could not be reached. Try again.",
+  Callback: "The identity provider did not complete the sign-in. Try again.",
+  Unreachable: "The server could not be reached. Check your connection and try again.",
+};
+
+/** What a reader who was sent here by the panel should know. */
+export const REASONS: Record<string, string> = {
+  ended: "Your session has ended. Sign in to go on where you were.",
+  out: "You are signed out on every device.",
+};

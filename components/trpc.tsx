@@ -1,0 +1,86 @@
+"use client";
+import {
+  isServer,
+  MutationCache,
+  QueryCache,
+  type QueryClient,
+  QueryClientProvider,
+} from "@tanstack/react-query";
+import { createTRPCClient, httpBatchLink, TRPCClientError } from "@trpc/client";
+import type { inferRouterOutputs } from "@trpc/server";
+import { createTRPCContext } from "@trpc/tanstack-react-query";
+import { type ReactNode, useState } from "react";
+import { toast } from "sonner";
+import type { AppRouter } from "@/server/trpc";
+import { makeQueryClient } from "./query-client";
+
+export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>();
+
+/** A project the reader may open. */
+export type ProjectChoice = inferRouterOutputs<AppRouter>["projects"]["list"][number];
+
+/** What the panel knows of a failure: a sentence, our code if the product refused, the id of the request. */
+export type Failure = {
+  message: string;
+  code: string | null;
+  requestId: string | null;
+  isSignedOut: boolean;
+};
+
+export function toFailure(error: unknown): Failure {
+  if (error instanceof TRPCClientError) {
+    const data = error.data as Partial<{
+      code: string;
+      requestId: string;
+      fault: { code: string } | null;
+    }> | null; // our errorFormatter's shape; absent when the network failed
+    return {
+      message: data ? error.message : "The server could not be reached.",
+      code: data?.fault?.code ?? null,
+      requestId: data?.requestId ?? null,
+      isSignedOut: data?.code === "UNAUTHORIZED",
+    };
+  }
+  return { message: "Something went wrong on this page.", code: null, requestId: null, isSignedOut: false };
+}
+
+/** A session that ended elsewhere sends the reader to sign in, and back here afterwards. */
+function leaveIfSignedOut(error: unknown) {
+  if (!toFailure(error).isSignedOut) return;
+  const here = window.location.pathname + window.location.search;
+  window.location.assign(`/sign-in?${new URLSearchParams({ callbackUrl: here, reason: "ended" })}`);
+}
+
+let browserClient: QueryClient | undefined;
+
+function queryClientHere(): QueryClient {
+  if (isServer) return makeQueryClient(); // one per request
+  browserClient ??= makeQueryClient({
+    queryCache: new QueryCache({ onError: leaveIfSignedOut }),
+    mutationCache: new MutationCache({
+      onError(error, _input, _result, mutation) {
+        leaveIfSignedOut(error);
+        if (mutation.meta?.isShownInPlace) return; // the form says it beside the fields
+        const failure = toFailure(error);
+        toast.error(failure.message, {
+          description: failure.requestId ? `Request ${failure.requestId}` : undefined,
+        });
+      },
+    }),
+  });
+  return browserClient;
+}
+
+export function PanelData({ children }: { children: ReactNode }) {
+  const queryClient = queryClientHere();
+  const [trpcClient] = useState(() =>
+    createTRPCClient<AppRouter>({ links: [httpBatchLink({ url: "/api/trpc", maxURLLength: 4000 })] }),
+  );
+  return (
+    <QueryClientProvider client={queryClient}>
+      <TRPCProvider trpcClient={trpcClient} queryClient={queryClient}>
+        {children}
+      </TRPCProvider>
+    </QueryClientProvider>
+  );
+}

@@ -1,0 +1,49 @@
+"use client";
+import { AlertDialog as Primitive } from "radix-ui";
+import type { ReactNode } from "react";
+import { Button } from "./button";
+
+/** Asks before something that cannot be taken back. The trigger is the only child. */
+export function Confirm({
+  title,
+  description,
+  action,
+  keep = "Keep it",
+  open,
+  onOpenChange,
+  onConfirm,
+  children,
+}: {
+  title: string;
+  description: ReactNode;
+  /** The label of the button that does it. */
+  action: string;
+  keep?: string;
+  open?: boolean;
+  onOpenChange?: (open: boolean) => void;
+  onConfirm: () => void;
+  children?: ReactNode;
+}) {
+  return (
+    <Primitive.Root open={open} onOpenChange={onOpenChange}>
+      {children && <Primitive.Trigger asChild>{children}</Primitive.Trigger>}
+      <Primitive.Portal>
+        <Primitive.Overlay className="fade-in fixed inset-0 z-40 bg-veil" />
+        <Primitive.Content className="pop-in fixed top-1/2 left-1/2 z-50 w-[calc(100vw-2rem)] max-w-md -translate-x-1/2 -translate-y-1/2 rounded-xl border border-line bg-surface p-5 shadow-raised outline-none">
+          <Primitive.Title className="text-lg font-semibold">{title}</Primitive.Title>
+          <Primitive.Description asChild>
+            <div className="mt-1.5 text-sm text-muted">{description}</div>
+          </Primitive.Description>
+          <div className="mt-5 flex flex-wrap justify-end gap-2">
+            <Primitive.Cancel asChild>
+              <Button>{keep}</Button>
+            </Primitive.Cancel>
+            <Primitive.Action asChild onClick={onConfirm}>
+              <Button variant="danger">{action}</Button>
+            </Primitive.Action>
+          </div>
+        </Primitive.Content>
+      </Primitive.Portal>
+    </Primitive.Root>
+  );
+}

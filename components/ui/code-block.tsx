@@ -1,0 +1,40 @@
+import { cn } from "./class-names";
+import { CopyButton } from "./copy-button";
+
+/** Text to be read or copied as it is. Scrolls inside its own frame, by keyboard too. */
+export function CodeBlock({
+  code,
+  what,
+  wrap = false,
+  className,
+}: {
+  code: string;
+  /** What the text is: labels the region and completes "Copy …". */
+  what: string;
+  wrap?: boolean;
+  className?: string;
+}) {
+  return (
+    <div className="group/code relative min-w-0">
+      <section
+        aria-label={what}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+        tabIndex={0}
+        className={cn(
+          "max-h-112 overflow-auto rounded-md border border-line bg-sunken p-3 pr-11 text-xs leading-5",
+          className,
+        )}
+      >
+        <pre className={wrap ? "break-words whitespace-pre-wrap" : "whitespace-pre"}>
+          <code>{code}</code>
+        </pre>
+      </section>
+      <CopyButton
+        text={code}
+        what={what}
+        variant="secondary"
+        className="absolute top-2 right-2.5 text-muted"
+      />
+    </div>
+  );
+}

@@ -1,0 +1,30 @@
+import { cn } from "./class-names";
+import { CopyButton } from "./copy-button";
+
+/** An id in monospace with a button that copies it whole; shown in full or cut in the middle. */
+export function CopyableId({
+  id,
+  what,
+  short = false,
+  className,
+}: {
+  id: string;
+  /** What the id names, for the button: "job id". */
+  what: string;
+  short?: boolean;
+  className?: string;
+}) {
+  return (
+    <span className={cn("inline-flex max-w-full min-w-0 items-center gap-0.5", className)}>
+      <code className="min-w-0 truncate text-xs" title={short ? id : undefined}>
+        {short ? shortId(id) : id}
+      </code>
+      <CopyButton text={id} what={what} className="-my-1" />
+    </span>
+  );
+}
+
+/** `wfr_01k9…7f3q2x`: the prefix says what it is, the tail tells two apart. */
+export function shortId(id: string): string {
+  return id.length <= 20 ? id : `${id.slice(0, id.indexOf("_") + 1 + 4)}…${id.slice(-6)}`;
+}

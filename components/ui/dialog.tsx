@@ -1,0 +1,64 @@
+"use client";
+import { X } from "lucide-react";
+import { Dialog as Primitive } from "radix-ui";
+import type { ComponentProps, ReactNode } from "react";
+import { Button } from "./button";
+import { cn } from "./class-names";
+
+export const Dialog = Primitive.Root;
+export const DialogTrigger = Primitive.Trigger;
+export const DialogClose = Primitive.Close;
+
+/** A modal with its name and, below it, one sentence on what it is for. */
+export function DialogContent({
+  className,
+  children,
+  title,
+  description,
+  ...rest
+}: Omit<ComponentProps<typeof Primitive.Content>, "title"> & { title: ReactNode; description?: ReactNode }) {
+  return (
+    <Primitive.Portal>
+      <Primitive.Overlay className="fade-in fixed inset-0 z-40 bg-veil" />
+      <Primitive.Content
+        className={cn(
+          "pop-in fixed top-1/2 left-1/2 z-50 max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-xl border border-line bg-surface p-5 shadow-raised outline-none",
+          className,
+        )}
+        {...(description ? {} : { "aria-describedby": undefined })}
+        {...rest}
+      >
+        <Primitive.Title className="pr-8 text-lg font-semibold">{title}</Primitive.Title>
+        {description && (
+          <Primitive.Description className="mt-1 text-sm text-muted">{description}</Primitive.Description>
+        )}
+        <div className="mt-4">{children}</div>
+        <Primitive.Close asChild>
+          <Button variant="ghost" size="icon" aria-label="Close" className="absolute top-3.5 right-3.5">
+            <X aria-hidden />
+          </Button>
+        </Primitive.Close>
+      </Primitive.Content>
+    </Primitive.Portal>
+  );
+}
+
+export function DialogActions({ className, ...rest }: ComponentProps<"div">) {
+  return <div className={cn("mt-5 flex flex-wrap justify-end gap-2", className)} {...rest} />;
+}
+
+/** A panel that slides in from the left edge: navigation on a phone. */
+export function Sheet({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <Primitive.Portal>
+      <Primitive.Overlay className="fade-in fixed inset-0 z-40 bg-veil" />
+      <Primitive.Content
+        aria-describedby={undefined}
+        className="slide-in fixed inset-y-0 left-0 z-50 flex w-72 max-w-[85vw] flex-col overflow-y-auto border-r border-line bg-sunken shadow-raised outline-none"
+      >
+        <Primitive.Title className="sr-only">{title}</Primitive.Title>
+        {children}
+      </Primitive.Content>
+    </Primitive.Portal>
+  );
+}

@@ -1,0 +1,18 @@
+import type { ReactNode } from "react";
+import { cn } from "./class-names";
+
+/** Names and values, aligned: the plain way to show what is known about one thing. */
+export function Facts({ className, children }: { className?: string; children: ReactNode }) {
+  return <dl className={cn("grid gap-x-6 gap-y-2 text-sm", className)}>{children}</dl>;
+}
+
+/** One of them. A value that is null or undefined is not shown. */
+export function Fact({ name, children }: { name: string; children: ReactNode }) {
+  if (children === null || children === undefined) return null;
+  return (
+    <div className="grid min-w-0 grid-cols-[7.5rem_minmax(0,1fr)] gap-3 sm:grid-cols-[9rem_minmax(0,1fr)]">
+      <dt className="text-xs leading-5 text-muted">{name}</dt>
+      <dd className="min-w-0 leading-5 [overflow-wrap:anywhere] tabular-nums">{children}</dd>
+    </div>
+  );
+}

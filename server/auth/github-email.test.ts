@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { verifiedEmail } from "./github-email";
+
+test("the verified primary address is the person's", () => {
+  const emails = [
+    { email: "old@example.com", primary: false, verified: true },
+    { email: "ada@example.com", primary: true, verified: true },
+  ];
+  expect(verifiedEmail(emails)).toBe("ada@example.com");
+});
+
+test.each([
+  [[{ email: "victim@example.com", primary: true, verified: false }]],
+  [[{ email: "other@example.com", primary: false, verified: true }]],
+  [[]],
+  [{ message: "Requires authentication" }],
+  [null],
+])("an address that was never proven is nobody's: %j", (emails) => {
+  expect(verifiedEmail(emails)).toBeNull();
+});

@@ -1,0 +1,15 @@
+import { Fault } from "@/server/errors";
+
+/** Runs a handler; a refusal it throws becomes its answer. Anything else goes on to Next's own handling. */
+export async function answered(handler: () => Promise<Response>): Promise<Response> {
+  try {
+    return await handler();
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const { code, message, details } = error;
+    return Response.json(
+      { detail: { code, message, details } },
+      { status: error.row.status, headers: { ...error.headers, "cache-control": "no-store" } },
+    );
+  }
+}

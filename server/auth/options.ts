@@ -1,0 +1,123 @@
+import type { AuthOptions, User } from "next-auth";
+import Credentials from "next-auth/providers/credentials";
+import Github from "next-auth/providers/github";
+import Google from "next-auth/providers/google";
+import { clientAddress } from "@/server/api/address";
+import { SignIn } from "@/server/contract/organizations";
+import { access } from "@/server/domain/access";
+import { systemClock, systemCtx } from "@/server/domain/ctx";
+import { findSignIn, signOutEverywhere, verifySignIn } from "@/server/domain/organizations";
+import { env, publicUrl } from "@/server/env";
+import { log } from "@/server/log";
+import { ownPath } from "./callback-url";
+import { cookies } from "./cookies";
+import { verifiedEmail } from "./github-email";
+
+declare module "next-auth" {
+  /** What a provider found: an account of ours, or the code of why there is none. */
+  interface User {
+    sessionVersion?: number;
+    refusal?: "NoAccount" | "EmailNotVerified";
+  }
+}
+
+process.env.NEXTAUTH_URL = publicUrl; // the only place where next-auth looks for its own address
+
+const SESSION_SECONDS = 14 * 24 * 60 * 60;
+
+const password = Credentials({
+  name: "E-mail and password",
+  credentials: { email: { type: "email" }, password: { type: "password" } },
+  /** Null for a wrong pair; an error whose message is a code of ours where the account or address has to wait. */
+  async authorize(fields, request): Promise<User | null> {
+    const parsed = SignIn.safeParse(fields);
+    if (!parsed.success) return null;
+    const forwardedFor: unknown = request.headers?.["x-forwarded-for"];
+    const address = clientAddress(typeof forwardedFor === "string" ? forwardedFor : undefined, "");
+    let waitSeconds: number;
+    try {
+      const answer = await verifySignIn({ now: systemClock }, { ...parsed.data, address });
+      if ("userId" in answer) return { id: answer.userId, sessionVersion: answer.sessionVersion };
+      if (answer.refused === "wrong") return null;
+      waitSeconds = answer.retryAfterSeconds ?? 0;
+    } catch (error) {
+      log.error({ err: error }, "sign-in failed");
+      throw new Error("SignInFailed");
+    }
+    throw new Error(`RateLimited:${waitSeconds}`);
+  },
+});
+
+const NOBODY = "-"; // next-auth refuses an empty id before it asks the signIn callback
+
+/** The account of an e-mail that an identity provider vouches for. Nobody is signed up on the way. */
+async function toAccount(email: string | null): Promise<User> {
+  if (!email) return { id: NOBODY, refusal: "EmailNotVerified" };
+  const account = await findSignIn(email);
+  return account
+    ? { id: account.userId, sessionVersion: account.sessionVersion }
+    : { id: NOBODY, refusal: "NoAccount" };
+}
+
+async function githubEmails(accessToken: string | undefined): Promise<unknown> {
+  const response = await fetch("https://api.github.com/user/emails", {
+    headers: { authorization: `Bearer ${accessToken}`, accept: "application/vnd.github+json" },
+    signal: AbortSignal.timeout(10_000),
+  });
+  return response.ok ? response.json() : null;
+}
+
+const identities: AuthOptions["providers"] = [];
+if (env.GITHUB_ID && env.GITHUB_SECRET) {
+  identities.push(
+    Github({
+      clientId: env.GITHUB_ID,
+      clientSecret: env.GITHUB_SECRET,
+      profile: async (_profile, tokens) => toAccount(verifiedEmail(await githubEmails(tokens.access_token))),
+    }),
+  );
+}
+if (env.GOOGLE_CLIENT_ID && env.GOOGLE_CLIENT_SECRET) {
+  identities.push(
+    Google({
+      clientId: env.GOOGLE_CLIENT_ID,
+      clientSecret: env.GOOGLE_CLIENT_SECRET,
+      profile: (profile) => toAccount(profile.email_verified ? profile.email : null),
+    }),
+  );
+}
+
+/** The identity providers that are configured, for the sign-in page. */
+export const identityProviders = identities.map(({ id, name }) => ({ id, name }));
+
+/**
+ * How people sign in. The cookie carries the account and the version of its sessions, sealed; whether that
+ * version still counts is asked of the row on every request (session.ts). Signing out raises it, so the
+ * sessions of all devices end.
+ */
+export const authOptions: AuthOptions = {
+  secret: env.NEXTAUTH_SECRET,
+  session: { strategy: "jwt", maxAge: SESSION_SECONDS },
+  cookies,
+  providers: [password, ...identities],
+  pages: { signIn: "/sign-in", signOut: "/sign-in", error: "/sign-in" },
+  callbacks: {
+    signIn: ({ user }) => (user.refusal ? `/sign-in?error=${user.refusal}` : true),
+    redirect: ({ url, baseUrl }) => baseUrl + ownPath(url, baseUrl),
+    jwt: ({ token, user }) => (user ? { sub: user.id, sessionVersion: user.sessionVersion } : token),
+  },
+  events: {
+    async signOut({ token }) {
+      if (!token.sub || typeof token.sessionVersion !== "number") return;
+      // A session that has ended already must not be able to end the ones that came after it.
+      const person = await access.sessionPrincipal(token.sub, token.sessionVersion);
+      if (person) await signOutEverywhere({ ...systemCtx("sign-out"), principal: person });
+    },
+  },
+  logger: {
+    error: (code, metadata) =>
+      log.error({ code, err: metadata instanceof Error ? metadata : undefined }, "next-auth"),
+    warn: (code) => log.warn({ code }, "next-auth"),
+    debug: () => {},
+  },
+};

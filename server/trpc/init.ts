@@ -1,0 +1,100 @@
+import { initTRPC, TRPCError } from "@trpc/server";
+import { ZodError } from "zod";
+import type { Ctx, Principal } from "@/server/domain/ctx";
+import { ERRORS, Fault, ValidationFault } from "@/server/errors";
+
+type TrpcCode = TRPCError["code"];
+
+const CODE_OF_STATUS: Record<number, TrpcCode> = {
+  400: "BAD_REQUEST",
+  401: "UNAUTHORIZED",
+  402: "PAYMENT_REQUIRED",
+  403: "FORBIDDEN",
+  404: "NOT_FOUND",
+  405: "METHOD_NOT_SUPPORTED",
+  409: "CONFLICT",
+  410: "NOT_FOUND",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+  416: "BAD_REQUEST",
+  422: "UNPROCESSABLE_CONTENT",
+  429: "TOO_MANY_REQUESTS",
+  501: "NOT_IMPLEMENTED",
+  502: "BAD_GATEWAY",
+  503: "SERVICE_UNAVAILABLE",
+};
+
+/** The tRPC code of an HTTP status; one we do not know is our own failure. */
+export function codeOfStatus(status: number): TrpcCode {
+  return CODE_OF_STATUS[status] ?? "INTERNAL_SERVER_ERROR";
+}
+
+/** A refusal of the product as a tRPC error; anything else stays what it was. */
+export function toTrpcError(error: TRPCError): TRPCError {
+  const { cause } = error;
+  if (cause instanceof Fault) {
+    return new TRPCError({ code: codeOfStatus(cause.row.status), message: cause.message, cause });
+  }
+  if (cause instanceof ValidationFault) {
+    return new TRPCError({ code: "UNPROCESSABLE_CONTENT", message: cause.message, cause });
+  }
+  return error;
+}
+
+const t = initTRPC.context<Ctx>().create({
+  /** What the browser may know: our code, its details and the request id. Never a stack, never an unknown message. */
+  errorFormatter({ shape, error, ctx }) {
+    const { cause } = error;
+    const data = {
+      code: shape.data.code,
+      httpStatus: shape.data.httpStatus,
+      path: shape.data.path,
+      requestId: ctx?.requestId ?? null,
+      fault: cause instanceof Fault ? { code: cause.code, details: cause.details } : null,
+      issues: cause instanceof ValidationFault ? cause.issues : null,
+    };
+    return { ...shape, message: publicMessage(error), data };
+  },
+});
+
+function publicMessage(error: TRPCError): string {
+  const { cause } = error;
+  if (cause instanceof Fault || cause instanceof ValidationFault) return cause.message;
+  if (cause instanceof ZodError && error.code === "BAD_REQUEST") {
+    return cause.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; ");
+  }
+  if (error.code === "INTERNAL_SERVER_ERROR") return "Something failed on our side. It has been logged.";
+  return error.message;
+}
+
+/** Maps refusals by their row and logs what nobody expected, once, for every procedure. */
+const faults = t.middleware(async ({ ctx, path, next }) => {
+  const result = await next();
+  if (result.ok) return result;
+  const error = toTrpcError(result.error);
+  if (error.code === "INTERNAL_SERVER_ERROR") {
+    ctx.log.error({ err: error.cause ?? error, path, requestId: ctx.requestId }, "panel request failed");
+  }
+  throw error;
+});
+
+/** The context of a signed-in person. */
+export type HumanCtx = Ctx & { principal: Extract<Principal, { kind: "human_session" }> };
+
+export function isHuman(ctx: Ctx): ctx is HumanCtx {
+  return ctx.principal.kind === "human_session";
+}
+
+const signedIn = t.middleware(({ ctx, next }) => {
+  if (!isHuman(ctx)) {
+    throw new TRPCError({
+      code: codeOfStatus(ERRORS.AuthenticationFailed.status),
+      message: "Sign in to go on.",
+    });
+  }
+  return next({ ctx: { ...ctx, principal: ctx.principal } });
+});
+
+export const router = t.router;
+/** A procedure for signed-in people. What they may do is decided by the verb it calls. */
+export const human = t.procedure.use(faults).use(signedIn);

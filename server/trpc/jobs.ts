@@ -1,0 +1,49 @@
+import { z } from "zod";
+import {
+  EventsQuery,
+  Job,
+  JobEventPage,
+  JobPage,
+  JobRef,
+  ListProjectJobs,
+  ProjectRef,
+  Receipt,
+  SelectVariant,
+} from "@/server/contract/jobs";
+import * as jobs from "@/server/domain/jobs";
+import { human, router } from "./init";
+
+const ProjectJobs = ListProjectJobs.omit({ selected: true }).extend(ProjectRef.shape);
+const JobEvents = EventsQuery.extend(JobRef.shape);
+const Variant = SelectVariant.extend(JobRef.shape);
+
+export const jobsRouter = router({
+  list: human
+    .input(ProjectJobs)
+    .output(JobPage)
+    .query(({ ctx, input: { project_id, ...filter } }) => jobs.history(ctx, project_id, filter)),
+  get: human
+    .input(JobRef)
+    .output(Job)
+    .query(({ ctx, input }) => jobs.get(ctx, input.job_id)),
+  events: human
+    .input(JobEvents)
+    .output(JobEventPage)
+    .query(({ ctx, input: { job_id, ...page } }) => jobs.events(ctx, job_id, page)),
+  request: human
+    .input(JobRef)
+    .output(z.json())
+    .query(({ ctx, input }) => jobs.request(ctx, input.job_id)),
+  receipt: human
+    .input(JobRef)
+    .output(Receipt)
+    .query(({ ctx, input }) => jobs.receipt(ctx, input.job_id)),
+  cancel: human
+    .input(JobRef)
+    .output(Job)
+    .mutation(({ ctx, input }) => jobs.cancel(ctx, input.job_id)),
+  selectVariant: human
+    .input(Variant)
+    .output(Job)
+    .mutation(({ ctx, input }) => jobs.selectVariant(ctx, input.job_id, { artifactId: input.artifactId })),
+});

@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { ProjectRef } from "@/server/contract/jobs";
+import { ApiKey, CreateApiKey, NewApiKey } from "@/server/contract/organizations";
+import { access } from "@/server/domain/access";
+import { createKey, listKeys, revokeKey } from "@/server/domain/organizations";
+import { human, router } from "./init";
+
+const KeyRef = z.object({ keyId: z.string().min(1).max(64) });
+
+export const keysRouter = router({
+  /** Keys that work in a project: those bound to it, and those open to all projects of its organization. */
+  list: human
+    .input(ProjectRef)
+    .output(z.array(ApiKey))
+    .query(async ({ ctx, input }) => {
+      const project = await access.project(ctx, input.project_id, "jobs:read");
+      const keys = await listKeys(ctx, { includeRevoked: true });
+      return keys.filter(({ projectId, organizationId }) =>
+        projectId === null ? organizationId === project.organizationId : projectId === project.id,
+      );
+    }),
+  create: human
+    .input(CreateApiKey)
+    .output(NewApiKey)
+    .mutation(({ ctx, input }) => createKey(ctx, input)),
+  revoke: human
+    .input(KeyRef)
+    .output(ApiKey)
+    .mutation(({ ctx, input }) => revokeKey(ctx, input.keyId)),
+});

@@ -1,0 +1,35 @@
+import { z } from "zod";
+import { Project, Role } from "@/server/contract/organizations";
+import { allCapabilities } from "@/server/domain/catalog";
+import { listOrganizations, listProjects } from "@/server/domain/organizations";
+import { human, router } from "./init";
+
+/** A project as the switcher shows it: with the name of its organization and what the reader is there. */
+const ProjectChoice = Project.pick({ projectId: true, displayName: true, organizationId: true }).extend({
+  organizationName: z.string(),
+  role: Role,
+  environments: z.array(z.string()),
+});
+
+export const projectsRouter = router({
+  /** The projects of the organizations the person is a member of; being an operator opens no further ones. */
+  list: human.output(z.array(ProjectChoice)).query(async ({ ctx }) => {
+    const { memberships } = ctx.principal;
+    const [projects, organizations] = await Promise.all([listProjects(ctx), listOrganizations(ctx)]);
+    const nameOf = new Map(organizations.map((each) => [each.organizationId, each.displayName]));
+    return projects.flatMap((project) => {
+      const role = memberships.get(project.organizationId);
+      if (!role) return [];
+      return {
+        projectId: project.projectId,
+        displayName: project.displayName,
+        organizationId: project.organizationId,
+        organizationName: nameOf.get(project.organizationId) ?? project.organizationId,
+        role,
+        environments: project.environments.map(({ slug }) => slug),
+      };
+    });
+  }),
+  /** Keys of the catalog, to filter by. */
+  capabilities: human.output(z.array(z.string())).query(() => allCapabilities.map(({ key }) => key).sort()),
+});
