@@ -8,6 +8,9 @@ import {
 
 type Engine = typeof import("@prisma/schema-engine-wasm");
 
+// Once per process: the glue code remembers the memory of one instance.
+let engine: Promise<Engine> | undefined;
+
 // Prisma's schema engine as WebAssembly: the package's own entry needs a bundler, so it is put together here.
 async function loadEngine(): Promise<Engine> {
   const glue: Engine & { __wbg_set_wasm(exports: WebAssembly.Exports): void } = await import(
@@ -26,14 +29,15 @@ async function loadEngine(): Promise<Engine> {
 
 /** The SQL that leads from one schema (null: an empty database) to another; no database is asked. */
 export async function diffSchemas(from: string | null, to: string): Promise<string> {
-  const glue = await loadEngine();
-  const engine = await glue.SchemaEngine.new(
+  engine ??= loadEngine();
+  const glue = await engine;
+  const diffing = await glue.SchemaEngine.new(
     { datamodels: [["schema.prisma", to]] },
     () => {},
     bindMigrationAwareSqlAdapterFactory(noDatabase),
   );
   try {
-    const { stdout } = await engine.diff({
+    const { stdout } = await diffing.diff({
       from: from === null ? { tag: "empty" } : asTarget(from),
       to: asTarget(to),
       script: true,
@@ -42,7 +46,7 @@ export async function diffSchemas(from: string | null, to: string): Promise<stri
     });
     return stdout ?? "";
   } finally {
-    engine.free();
+    diffing.free();
   }
 }
 

@@ -136,7 +136,7 @@ export async function startInstance(options: Options): Promise<Instance> {
     await report.step("Waiting until it answers", () =>
       untilReady(localUrl, started, sandboxUrl, dev ? null : log),
     );
-    watchPostgres();
+    watchPostgres(runtime);
     return { localUrl, publicUrl, stop };
   } catch (error) {
     await stop();
@@ -152,7 +152,7 @@ export async function startInstance(options: Options): Promise<Instance> {
   }
 
   // Children reconnect by themselves: the server comes back on the same port with the same password.
-  async function watchPostgres() {
+  async function watchPostgres(runtime: Runtime) {
     while (postgres && !stopping) {
       await postgres.exited;
       if (stopping) return;
@@ -160,6 +160,8 @@ export async function startInstance(options: Options): Promise<Instance> {
       const before: string = postgres.url;
       try {
         postgres = await startEmbedded();
+        runtime.pids.postgres = postgres.pid;
+        writeRuntime(dataDir, runtime);
         if (postgres.url !== before)
           throw new Error("Another program took PostgreSQL's port. Start Capstan again.");
       } catch (error) {

@@ -57,15 +57,22 @@ export async function startPostgres({ dataDir, logFile, disposable = false }: Op
   writeWhole(passwordFile, password);
   mkdirSync(dirname(logFile), { recursive: true });
 
+  const patienceEndsAt = Date.now() + 60_000;
   const running = runningServer(place.cluster);
-  if (running && (await answers(running.port, "postgres", password))) {
-    await ensureDatabase(running.port, password);
-    return handle(place, running.port, password, running.pid, null);
+  while (running && isRunning(running.pid, place.cluster)) {
+    // It may still be recovering from a crash.
+    if (await answers(running.port, "postgres", password)) {
+      await ensureDatabase(running.port, password);
+      return handle(place, running.port, password, running.pid, null);
+    }
+    if (Date.now() > patienceEndsAt)
+      throw new Error(`PostgreSQL (process ${running.pid}) runs but does not answer.`);
+    await sleep(50);
   }
 
   if (!existsSync(join(place.cluster, "PG_VERSION"))) initCluster(place, passwordFile, password, disposable);
   // A server that was killed leaves this file; its process id may belong to somebody else by now.
-  if (!running) rmSync(join(place.cluster, "postmaster.pid"), { force: true });
+  rmSync(join(place.cluster, "postmaster.pid"), { force: true });
 
   const portFile = join(dataDir, "postgres.port");
   const port = await freePort(Number(findFile(portFile) ?? 0));
@@ -237,8 +244,14 @@ function runningServer(cluster: string): { pid: number; port: number } | null {
   const lines = findFile(join(cluster, "postmaster.pid"))?.split("\n") ?? [];
   const pid = Number(lines[0]);
   const port = Number(lines[3]);
-  if (!pid || !isAlive(pid) || !/postgres|^$/.test(commandOf(pid))) return null;
-  return { pid, port };
+  return pid && isRunning(pid, cluster) ? { pid, port } : null;
+}
+
+function isRunning(pid: number, cluster: string): boolean {
+  if (!isAlive(pid)) return false;
+  const command = commandOf(pid);
+  // Where the command line cannot be read (Windows) the lock file is trusted.
+  return command === "" || command.includes(cluster);
 }
 
 async function answers(port: number, user: string, password: string): Promise<boolean> {

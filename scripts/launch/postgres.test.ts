@@ -1,0 +1,67 @@
+import { chmodSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { type Postgres, startPostgres, stopPostgres } from "./postgres";
+
+let dataDir: string;
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "capstan-postgres-"));
+  chmodSync(dataDir, 0o711);
+});
+afterEach(async () => {
+  await stopPostgres(dataDir);
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const start = () => startPostgres({ dataDir, logFile: join(dataDir, "postgres.log") });
+
+async function query(server: Postgres, text: string) {
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+test("a stopped server comes back with its data, on its port, with its password", async () => {
+  const first = await start();
+  await query(first, "CREATE TABLE kept AS SELECT 42 AS answer");
+  await first.stop();
+  await first.exited;
+  const second = await start();
+  expect(second.url).toBe(first.url);
+  expect(await query(second, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+});
+
+test("a killed server comes back with what was committed", async () => {
+  const first = await start();
+  await query(first, "CREATE TABLE kept AS SELECT 42 AS answer");
+  process.kill(first.pid, "SIGKILL");
+  await first.exited;
+  const second = await start();
+  expect(second.pid).not.toBe(first.pid);
+  expect(await query(second, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+});
+
+test("a server that still runs is adopted, not started twice", async () => {
+  const first = await start();
+  const second = await start();
+  expect(second).toMatchObject({ adopted: true, pid: first.pid, url: first.url });
+  await second.stop();
+  await first.exited;
+});
+
+test("our role owns its database and cannot step around its rules; the password file is the owner's only", async () => {
+  const server = await start();
+  const [role] = await query(
+    server,
+    "SELECT current_user AS name, rolsuper, rolbypassrls, rolcreaterole FROM pg_roles WHERE rolname = current_user",
+  );
+  expect(role).toEqual({ name: "capstan", rolsuper: false, rolbypassrls: false, rolcreaterole: false });
+  expect(statSync(join(dataDir, "postgres.password")).mode & 0o777).toBe(0o600);
+  expect(server.url).toContain("@127.0.0.1:");
+});

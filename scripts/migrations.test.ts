@@ -1,0 +1,96 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { newId } from "@/server/ids";
+import { applyMigrations, readMigrations } from "./migrations";
+import { diffSchemas } from "./schema-diff";
+
+const BASE = 'datasource db {\n  provider = "postgresql"\n}\n';
+const ONE = `${BASE}model Thing {\n  id String @id\n  @@map("thing")\n}\n`;
+const TWO = ONE.replace("@@map", '  projectId String? @map("project_id")\n  @@map');
+
+/** Tables of this file live in a schema of their own. */
+const schema = newId("request");
+const url = `${process.env.DATABASE_URL}?options=${encodeURIComponent(`-c search_path=${schema} -c capstan.project_id=*`)}`;
+let client: pg.Client;
+let folder: string;
+
+beforeAll(async () => {
+  client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`CREATE SCHEMA ${schema}`);
+});
+afterAll(async () => {
+  await client.query(`DROP SCHEMA ${schema} CASCADE`);
+  await client.end();
+});
+beforeEach(async () => {
+  await client.query(`DROP SCHEMA ${schema} CASCADE; CREATE SCHEMA ${schema}`);
+  folder = mkdtempSync(join(tmpdir(), "capstan-migrations-"));
+  return () => rmSync(folder, { recursive: true, force: true });
+});
+
+function put(name: string, sql: string) {
+  mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, name, "migration.sql"), sql);
+}
+const history = async () =>
+  (await client.query("SELECT migration_name AS name FROM _prisma_migrations ORDER BY started_at")).rows.map(
+    (row) => row.name,
+  );
+
+test("the difference of two schemas is SQL, made without a database", async () => {
+  expect(await diffSchemas(null, ONE)).toContain('CREATE TABLE "thing"');
+  expect(await diffSchemas(ONE, TWO)).toContain('ALTER TABLE "thing" ADD COLUMN     "project_id" TEXT');
+  expect(await diffSchemas(ONE, ONE)).toContain("This is an empty migration");
+});
+
+test("migrations apply in order and once", async () => {
+  put("0001_init", await diffSchemas(null, ONE));
+  expect(await applyMigrations(url, folder)).toEqual(["0001_init"]);
+  put("0002_more", await diffSchemas(ONE, TWO));
+  expect(await applyMigrations(url, folder)).toEqual(["0002_more"]);
+  expect(await applyMigrations(url, folder)).toEqual([]);
+  expect(await history()).toEqual(["0001_init", "0002_more"]);
+});
+
+test("many processes at once apply each migration once", async () => {
+  put("0001_init", await diffSchemas(null, ONE));
+  const applied = await Promise.all(Array.from({ length: 8 }, () => applyMigrations(url, folder)));
+  expect(applied.flat()).toEqual(["0001_init"]);
+});
+
+test("a migration that fails leaves nothing behind and can be tried again", async () => {
+  put("0001_init", "CREATE TABLE half (id int); SELECT no_such_function();");
+  await expect(applyMigrations(url, folder)).rejects.toThrow(/0001_init.*no_such_function/);
+  expect(await history()).toEqual([]);
+  put("0001_init", "CREATE TABLE half (id int);");
+  expect(await applyMigrations(url, folder)).toEqual(["0001_init"]);
+});
+
+test("an edited migration is refused", async () => {
+  put("0001_init", "CREATE TABLE a (id int);");
+  await applyMigrations(url, folder);
+  put("0001_init", "CREATE TABLE a (id int, more int);");
+  await expect(applyMigrations(url, folder)).rejects.toThrow(/was changed after/);
+});
+
+test("a database of a newer version is refused", async () => {
+  put("0001_init", "CREATE TABLE a (id int);");
+  put("0002_newer", "CREATE TABLE b (id int);");
+  await applyMigrations(url, folder);
+  rmSync(join(folder, "0002_newer"), { recursive: true });
+  await expect(applyMigrations(url, folder)).rejects.toThrow(/does not know/);
+});
+
+test("the schema and the newest migration agree", async () => {
+  const current = readdirSync("prisma/schema")
+    .sort()
+    .map((name) => readFileSync(join("prisma/schema", name), "utf8"));
+  expect(readFileSync("prisma/migrations/schema.snapshot.prisma", "utf8")).toBe(current.join("\n"));
+  const migrations = await readMigrations("prisma/migrations");
+  if (migrations.length === 1)
+    expect(migrations[0]!.sql.endsWith(readFileSync("prisma/guards.sql", "utf8"))).toBe(true);
+});

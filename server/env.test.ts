@@ -1,0 +1,29 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { parseEnv, SETTINGS } from "@/server/env";
+
+const lines = readFileSync(".env.example", "utf8").split("\n");
+const listed = lines.flatMap((line, index) => {
+  const match = /^([A-Z0-9_]+)=(.*)$/.exec(line);
+  return match ? [{ name: match[1]!, value: match[2]!, comment: lines[index - 1] ?? "" }] : [];
+});
+
+test(".env.example lists every setting exactly once, and nothing else", () => {
+  expect(listed.map((setting) => setting.name).sort()).toEqual([...SETTINGS].sort());
+});
+
+test("every setting has one line that says what it is", () => {
+  for (const { name, comment } of listed) expect(`${name}: ${comment}`).toMatch(/: # [A-Za-z0-9].{8,}/);
+});
+
+test("the values shown are the defaults", () => {
+  const shown = parseEnv(Object.fromEntries(listed.map(({ name, value }) => [name, value])));
+  expect(shown).toEqual(parseEnv({}));
+});
+
+test("a wrong setting is named, its value is not", () => {
+  expect(() => parseEnv({ PORT: "sesame", NEXTAUTH_SECRET: "opensesame" })).toThrow(
+    /^Wrong settings:\nPORT: /,
+  );
+  expect(() => parseEnv({ PORT: "sesame" })).not.toThrow(/sesame/);
+});
