@@ -16,6 +16,7 @@ export async function readLimited(incoming: Incoming, limit: number): Promise<Ui
   if (!incoming.body) return EMPTY;
   const declared = incoming.header("content-length");
   if (declared !== undefined && Number(declared) > limit) tooLarge(limit);
+  if (incoming.body.collect) return (await incoming.body.collect(limit)) ?? tooLarge(limit);
   let first: Uint8Array | undefined;
   let more: Uint8Array[] | undefined;
   let length = 0;

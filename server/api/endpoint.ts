@@ -145,7 +145,9 @@ async function answer(
     get log() {
       return log.child({ requestId });
     },
-    signal: incoming.signal,
+    get signal() {
+      return incoming.signal;
+    },
   };
   try {
     return await work(ctx, headers);

@@ -30,8 +30,14 @@ export function router(endpoints: readonly Endpoint[]): Router {
 async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incoming): Promise<Outgoing> {
   const allow = [...methods.keys(), ...(methods.has("GET") ? ["HEAD"] : []), "OPTIONS"];
   const get = methods.get("GET");
-  if (incoming.method === "HEAD" && get) return { ...(await respond(get, incoming)), body: null };
+  if (incoming.method === "HEAD" && get) return withoutBody(await respond(get, incoming));
   if (incoming.method === "OPTIONS") return { status: 204, headers: { allow: allow.join(", ") }, body: null };
   const message = `This path answers ${allow.join(", ")}.`;
   return refuse(incoming, new Fault("MethodNotAllowed", message, { allow }, { allow: allow.join(", ") }));
+}
+
+function withoutBody({ status, headers, body }: Outgoing): Outgoing {
+  if (typeof body === "string") headers["content-length"] ??= String(Buffer.byteLength(body));
+  else if (body instanceof Uint8Array) headers["content-length"] ??= String(body.byteLength);
+  return { status, headers, body: null };
 }

@@ -1,3 +1,8 @@
+export type BodyStream = AsyncIterable<Uint8Array> & {
+  /** The whole body at once where the host can do that cheaply; null when it is longer than `limit` bytes. */
+  collect?(limit: number): Promise<Uint8Array | null>;
+};
+
 /** A request, whoever received it: our own server, a Next route or a test. */
 export type Incoming = {
   method: string;
@@ -5,7 +10,7 @@ export type Incoming = {
   query: URLSearchParams;
   /** By lower-case name. */
   header(name: string): string | undefined;
-  body: AsyncIterable<Uint8Array> | null;
+  body: BodyStream | null;
   /** From the path, decoded. */
   params: Record<string, string>;
   /** Of the caller, as far as our proxies are trusted. */

@@ -1,0 +1,249 @@
+import { z } from "zod";
+import { ERRORS, type ErrorCode } from "@/server/errors";
+import { VERSION } from "@/server/version";
+import { COMMON_ERRORS, type Endpoint } from "./endpoint";
+
+type Schema = Record<string, unknown>;
+
+const UNITS_OF_AUTH: Record<string, string> = {
+  anonymous: "anybody",
+  service_principal: "an API key",
+  human_session: "a signed-in person",
+  panel_session: "a panel session",
+};
+
+/** The OpenAPI 3.1 document of some endpoints, made from the very values that serve them. */
+export function openapi(endpoints: readonly Endpoint[]): Schema {
+  const components: Record<string, Schema> = {};
+  const paths: Record<string, Record<string, Schema>> = {};
+  for (const endpoint of endpoints) {
+    paths[endpoint.path] ??= {};
+    paths[endpoint.path]![endpoint.method.toLowerCase()] = operationOf(endpoint, components);
+  }
+  const errors = {
+    ErrorResponse: ERROR_RESPONSE,
+    HTTPValidationError: VALIDATION_ERROR,
+    ValidationError: ISSUE,
+  };
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Capstan",
+      version: VERSION,
+      description:
+        "Discover a capability, get a quote, run it synchronously or durably over any provider, receive artifacts and a signed receipt.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    tags: [...new Set(endpoints.flatMap((endpoint) => endpoint.tags ?? []))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: sorted({ ...components, ...errors }),
+      securitySchemes: {
+        ApiKey: { type: "http", scheme: "bearer", description: "An API key: `Authorization: Bearer cap_…`." },
+      },
+    },
+  };
+}
+
+function operationOf(endpoint: Endpoint, components: Record<string, Schema>): Schema {
+  const isOpen = endpoint.auth.includes("anonymous");
+  return {
+    operationId: operationIdOf(endpoint),
+    summary: endpoint.summary,
+    description: descriptionOf(endpoint),
+    ...(endpoint.tags ? { tags: endpoint.tags } : {}),
+    security: isOpen ? [{}, { ApiKey: [] }] : [{ ApiKey: [] }],
+    parameters: [
+      ...parametersOf(endpoint.params, "path", components),
+      ...parametersOf(endpoint.query, "query", components),
+    ],
+    ...requestBodyOf(endpoint, components),
+    responses: responsesOf(endpoint, components),
+  };
+}
+
+function descriptionOf({ auth, scope, description }: Endpoint): string {
+  const callers = auth.map((kind) => UNITS_OF_AUTH[kind]).join(", ");
+  const needs = scope ? ` A key needs the scope \`${scope}\`.` : "";
+  return `${description ? `${description}\n\n` : ""}For ${callers}.${needs}`;
+}
+
+/** `GET /v1/jobs/{job_id}/events` is get_v1_jobs_job_id_events: stable as long as the path is. */
+function operationIdOf({ method, path }: Endpoint): string {
+  return `${method.toLowerCase()}${path.replaceAll(/[{}]/g, "").replaceAll(/[^A-Za-z0-9]+/g, "_")}`;
+}
+
+function parametersOf(
+  schema: z.ZodObject | undefined,
+  place: "path" | "query",
+  components: Record<string, Schema>,
+): Schema[] {
+  if (!schema) return [];
+  const { properties = {}, required = [] } = schemaOf(schema, "input", components) as {
+    properties?: Record<string, Schema>;
+    required?: string[];
+  }; // what z.toJSONSchema gives for an object
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...rest } = property;
+    return {
+      name,
+      in: place,
+      required: place === "path" || required.includes(name),
+      ...(typeof description === "string" ? { description } : {}),
+      schema: rest,
+    };
+  });
+}
+
+function requestBodyOf(endpoint: Endpoint, components: Record<string, Schema>): Schema {
+  if (endpoint.rawBody) {
+    return { requestBody: { content: { "application/octet-stream": { schema: {} } }, required: true } };
+  }
+  if (!endpoint.body) return {};
+  const schema = schemaOf(endpoint.body, "input", components);
+  const required = !endpoint.body.safeParse(undefined).success;
+  return { requestBody: { content: { "application/json": { schema } }, required } };
+}
+
+function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Schema {
+  const { output } = endpoint;
+  const content: Schema =
+    "rawMediaType" in output
+      ? { [output.rawMediaType]: { schema: {} } }
+      : { "application/json": { schema: schemaOf(output, "output", components) } };
+  for (const { rawMediaType } of endpoint.also ?? []) content[rawMediaType] = { schema: {} };
+  const responses: Schema = {
+    [endpoint.status ?? 200]: { description: "Done.", headers: HEADERS, content },
+  };
+  for (const [status, codes] of Object.entries(codesByStatus(endpoint))) {
+    responses[status] = {
+      description: codes.join(", "),
+      headers: HEADERS,
+      content: { "application/json": { schema: errorSchemaOf(Number(status), codes) } },
+    };
+  }
+  return responses;
+}
+
+const HEADERS = {
+  "x-request-id": { description: "Of this request, for questions about it.", schema: { type: "string" } },
+};
+
+function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
+  const isOpen = endpoint.auth.includes("anonymous") && endpoint.auth.length === 1;
+  const common = COMMON_ERRORS.filter((code) => {
+    if (code === "PayloadTooLarge" || code === "UnsupportedMediaType") return endpoint.body !== undefined;
+    if (code === "CrossSiteRequest")
+      return endpoint.method !== "GET" && endpoint.auth.includes("human_session");
+    if (code === "AuthorizationFailed") return !isOpen;
+    return true;
+  });
+  const byStatus: Record<number, string[]> = {};
+  const listed: ErrorCode[] = [...endpoint.errors, ...common];
+  for (const code of listed) {
+    const { status } = ERRORS[code];
+    byStatus[status] ??= [];
+    if (!byStatus[status].includes(code)) byStatus[status].push(code);
+  }
+  if (endpoint.params || endpoint.query || endpoint.body)
+    byStatus[422] = ["Validation", ...(byStatus[422] ?? [])];
+  return byStatus;
+}
+
+function errorSchemaOf(status: number, codes: string[]): Schema {
+  const coded = ref("ErrorResponse");
+  if (status !== 422) return coded;
+  return codes.length === 1 ? ref("HTTPValidationError") : { anyOf: [ref("HTTPValidationError"), coded] };
+}
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+const ERROR_RESPONSE = {
+  type: "object",
+  description: "A refusal. Branch on `detail.code`; some codes have their fields beside it.",
+  properties: {
+    detail: {
+      type: "object",
+      properties: {
+        code: { type: "string" },
+        message: { type: "string" },
+        details: { type: "object" },
+      },
+      required: ["code", "message"],
+    },
+  },
+  required: ["detail"],
+};
+
+const ISSUE = {
+  type: "object",
+  properties: {
+    loc: { type: "array", items: { anyOf: [{ type: "string" }, { type: "integer" }] } },
+    msg: { type: "string" },
+    type: { type: "string" },
+    input: {},
+    ctx: { type: "object" },
+  },
+  required: ["loc", "msg", "type"],
+};
+
+const VALIDATION_ERROR = {
+  type: "object",
+  description: "What is wrong with the request, one entry a field.",
+  properties: { detail: { type: "array", items: ref("ValidationError") } },
+  required: ["detail"],
+};
+
+/**
+ * A schema for the document; what has an id becomes a component. Answers are published open: a field that is added
+ * later must break no reader.
+ */
+function schemaOf(schema: z.ZodType, io: "input" | "output", components: Record<string, Schema>): Schema {
+  const made: Schema = z.toJSONSchema(schema, {
+    io,
+    target: "draft-2020-12",
+    unrepresentable: "any",
+    override: ({ jsonSchema }) => {
+      if (io === "output" && jsonSchema.additionalProperties === false)
+        delete jsonSchema.additionalProperties;
+    },
+  });
+  const { $schema: _, $defs = {}, ...rest } = made as { $schema?: string; $defs?: Record<string, Schema> };
+  for (const [name, definition] of Object.entries($defs)) {
+    const { id: _, ...body } = definition;
+    register(components, name, relocated(body, io), io);
+  }
+  const { id, ...body } = relocated(rest, io);
+  if (typeof id !== "string") return body;
+  register(components, id, body, io);
+  return ref(componentName(id, io));
+}
+
+/** A schema that reads differently than it answers has one component for each. */
+function componentName(id: string, io: "input" | "output"): string {
+  return io === "input" ? `${id}Input` : id;
+}
+
+function register(
+  components: Record<string, Schema>,
+  id: string,
+  body: Schema,
+  io: "input" | "output",
+): void {
+  components[componentName(id, io)] = body;
+}
+
+/** The same schema with references into the document's components. */
+function relocated(schema: Schema, io: "input" | "output"): Schema {
+  return JSON.parse(JSON.stringify(schema), (key, value) => {
+    if (key === "$ref" && typeof value === "string" && value.startsWith("#/$defs/")) {
+      return `#/components/schemas/${componentName(value.slice("#/$defs/".length), io)}`;
+    }
+    return value;
+  });
+}
+
+function sorted(components: Record<string, Schema>): Record<string, Schema> {
+  return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

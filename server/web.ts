@@ -1,0 +1,38 @@
+import { closeDatabase } from "@/server/db";
+import { releaseAllLeases } from "@/server/domain/jobs";
+import { env } from "@/server/env";
+import { log } from "@/server/log";
+import { checkSettings } from "@/server/secrets";
+import { startChores } from "@/server/web/chores";
+import { startPages } from "@/server/web/pages";
+import { startServer } from "@/server/web/server";
+
+const GRACE_MS = 25_000;
+
+/** The web process: the API answered directly, everything else handed to Next. */
+async function main() {
+  checkSettings();
+  const dev = process.env.NODE_ENV === "development";
+  const chores = await startChores();
+  const pages = await startPages({ dev, host: env.HOST, port: env.PORT });
+  const server = await startServer({ host: env.HOST, port: env.PORT, pages });
+  log.info({ url: server.url }, "web ready");
+
+  let isStopping = false;
+  const stop = async (signal: string) => {
+    if (isStopping) return;
+    isStopping = true;
+    log.info({ signal }, "web stops: no new requests, running ones end");
+    await Promise.all([server.stop(GRACE_MS), releaseAllLeases(GRACE_MS)]);
+    await chores.stop();
+    await closeDatabase();
+    process.exit(0);
+  };
+  process.once("SIGTERM", (signal) => void stop(signal));
+  process.once("SIGINT", (signal) => void stop(signal));
+}
+
+main().catch((error) => {
+  log.fatal({ err: error }, "the web process could not start");
+  process.exit(1);
+});

@@ -1,0 +1,136 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { clientAddress } from "@/server/api/address";
+import type { BodyStream, Incoming, Outgoing } from "@/server/api/transport";
+import { log } from "@/server/log";
+
+/** A request as the API kernel sees it. Nothing that an endpoint may not need is made before it is asked for. */
+export function toIncoming(request: IncomingMessage, response: ServerResponse): Incoming {
+  const target = request.url ?? "/";
+  const cut = target.indexOf("?");
+  const { headers } = request;
+  let query: URLSearchParams | undefined;
+  let signal: AbortSignal | undefined;
+  return {
+    method: request.method ?? "GET",
+    path: cut === -1 ? target : target.slice(0, cut),
+    get query() {
+      query ??= new URLSearchParams(cut === -1 ? "" : target.slice(cut + 1));
+      return query;
+    },
+    header(name) {
+      const value = headers[name];
+      return typeof value === "string" ? value : value?.join(", ");
+    },
+    body: hasBody(request) ? bodyOf(request) : null,
+    params: {},
+    get address() {
+      const forwarded = headers["x-forwarded-for"];
+      return clientAddress(
+        typeof forwarded === "string" ? forwarded : forwarded?.join(","),
+        request.socket.remoteAddress ?? "",
+      );
+    },
+    get signal() {
+      signal ??= signalOf(response);
+      return signal;
+    },
+  };
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  const length = headers["content-length"];
+  return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+}
+
+function bodyOf(request: IncomingMessage): BodyStream {
+  return {
+    // Leaving the loop early must not tear down the connection that the answer goes through.
+    [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }),
+    collect: (limit) => collect(request, limit),
+  };
+}
+
+/** The whole body, or null as soon as it is longer than `limit`. Cheaper than a loop over an iterator. */
+function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | null> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limit) {
+        request.off("data", onData);
+        request.pause();
+        resolve(null);
+      } else chunks.push(chunk);
+    };
+    request.on("data", onData);
+    request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)));
+    request.once("error", reject);
+    request.once("close", () => reject(new Error("the caller went away before the body was read")));
+  });
+}
+
+function signalOf(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (response.closed) controller.abort();
+  else {
+    response.once("close", () => {
+      if (!response.writableFinished) controller.abort();
+    });
+  }
+  return controller.signal;
+}
+
+/** How long a caller may go on sending a body that nobody reads, after its answer went out. */
+const LINGER_MS = 1_000;
+
+/** Sends an answer. A stream is read as fast as the caller takes it, and ended when the caller goes away. */
+export async function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  outgoing: Outgoing,
+): Promise<void> {
+  const { status, headers, body } = outgoing;
+  if (response.destroyed) return endStream(body);
+  const hasUnreadBody = !request.complete && hasBody(request);
+  if (hasUnreadBody) headers.connection = "close";
+  if (typeof body === "string" || body instanceof Uint8Array) {
+    headers["content-length"] ??= String(
+      typeof body === "string" ? Buffer.byteLength(body) : body.byteLength,
+    );
+    response.writeHead(status, headers).end(body);
+  } else if (body === null) {
+    if (status !== 204 && status !== 304 && request.method !== "HEAD") headers["content-length"] ??= "0";
+    response.writeHead(status, headers).end();
+  } else {
+    response.writeHead(status, headers);
+    await pour(body, response);
+  }
+  if (hasUnreadBody) linger(request);
+}
+
+async function pour(body: AsyncIterable<Uint8Array>, response: ServerResponse): Promise<void> {
+  try {
+    for await (const chunk of body) {
+      if (response.destroyed) return;
+      if (!response.write(chunk)) await Promise.race([once(response, "drain"), once(response, "close")]);
+    }
+    response.end();
+  } catch (error) {
+    if (!response.destroyed) log.warn({ err: error }, "an answer broke off");
+    response.destroy(); // the caller must not take a part for the whole
+  }
+}
+
+async function endStream(body: Outgoing["body"]): Promise<void> {
+  if (body === null || typeof body === "string" || body instanceof Uint8Array) return;
+  await body[Symbol.asyncIterator]().return?.();
+}
+
+/** Lets the answer arrive before the connection is closed under a body that is still coming. */
+function linger(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS);
+  request.socket.once("close", () => clearTimeout(timer));
+  request.resume();
+}

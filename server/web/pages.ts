@@ -1,0 +1,19 @@
+import type { Pages } from "./server";
+
+/** Next, for everything that is not the API. With `dev` it compiles on demand and reloads the browser. */
+export async function startPages(options: { dev: boolean; host: string; port: number }): Promise<Pages> {
+  const { default: next } = await import("next");
+  const app = next({ dev: options.dev, dir: ".", hostname: options.host, port: options.port });
+  await app.prepare();
+  const handle = app.getRequestHandler();
+  const upgrade = app.getUpgradeHandler();
+  return {
+    handle: (request, response) => handle(request, response),
+    ...(options.dev
+      ? {
+          upgrade: (request, socket, head) =>
+            void upgrade(request, socket, head).catch(() => socket.destroy()),
+        }
+      : {}),
+  };
+}

@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { documentAnswer } from "@/server/api/document";
+import { drain, health, readiness } from "@/server/api/health";
+import { type Router, router } from "@/server/api/router";
+import type { Incoming, Outgoing } from "@/server/api/transport";
+import { endpoints } from "@/server/api/v1";
+import { newId } from "@/server/ids";
+import { log } from "@/server/log";
+import { VERSION } from "@/server/version";
+import { send, toIncoming } from "./exchange";
+
+/** Whatever is not the API: pages, sign-in, tRPC, Inngest. */
+export type Pages = {
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+};
+
+export type WebServer = {
+  url: string;
+  /** Takes nothing new, lets what runs end within the grace, then cuts what is left. */
+  stop(graceMs: number): Promise<void>;
+};
+
+const PATHS: Record<string, (incoming: Incoming) => Promise<Outgoing>> = {
+  "/healthz": health,
+  "/readyz": readiness,
+  "/openapi.json": documentAnswer,
+};
+
+/** Starts the one server of the web process. Port 0 takes any free one. */
+export async function startServer(options: {
+  host: string;
+  port: number;
+  pages: Pages | null;
+  /** What answers /v1; our endpoints when not given. */
+  route?: Router;
+}): Promise<WebServer> {
+  const { pages, route = router(endpoints) } = options;
+  let isStopping = false;
+  const streams = new Set<ServerResponse>();
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (isStopping) response.setHeader("connection", "close");
+    const incoming = toIncoming(request, response);
+    const { path } = incoming;
+    const own = path.startsWith("/v1/") || path === "/v1" ? route : PATHS[path];
+    if (own && (own === route || incoming.method === "GET" || incoming.method === "HEAD")) {
+      const outgoing = await own(incoming);
+      if (own !== route && incoming.method === "HEAD") outgoing.body = null;
+      if (outgoing.headers["content-type"] === "text/event-stream") {
+        streams.add(response);
+        response.once("close", () => streams.delete(response));
+      }
+      return send(request, response, outgoing);
+    }
+    if (!pages) return send(request, response, await route(incoming));
+    response.setHeader("x-request-id", newId("request"));
+    response.setHeader("x-capstan-version", VERSION);
+    return pages.handle(request, response);
+  }
+
+  const server = createServer(
+    {
+      // The longest upload at a modest pace; a request's headers must come at once.
+      requestTimeout: 300_000,
+      headersTimeout: 15_000,
+      connectionsCheckingInterval: 5_000,
+      keepAliveTimeout: 65_000, // longer than load balancers keep theirs
+      noDelay: true,
+    },
+    (request, response) => {
+      handle(request, response).catch((error) => {
+        if (!request.destroyed)
+          log.error({ err: error, path: request.url }, "a request failed outside its endpoint");
+        if (response.headersSent) response.destroy();
+        else response.writeHead(500, { "content-type": "application/json" }).end(FAILURE);
+      });
+    },
+  );
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuseConnection(error, socket));
+  if (pages?.upgrade) server.on("upgrade", pages.upgrade);
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const { port } = server.address() as AddressInfo; // a TCP server that listens has one
+  const host = options.host.includes(":") ? `[${options.host}]` : options.host;
+
+  return {
+    url: `http://${host}:${port}`,
+    async stop(graceMs) {
+      isStopping = true;
+      drain();
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      // Event streams have no end of their own; their readers come back with the last id they saw.
+      for (const response of streams) response.destroy();
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+const FAILURE = JSON.stringify({
+  detail: { code: "InternalFailure", message: "Something failed on our side. It has been logged." },
+});
+
+/** What is not HTTP, or too much of it, gets a short answer and no connection. */
+function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+  const line =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request";
+  const body = JSON.stringify({ detail: { code: "InvalidRequest", message: `${line.slice(4)}.` } });
+  socket.end(
+    `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
