@@ -2,20 +2,20 @@ import { chmodSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Postgres, startPostgres, stopPostgres } from "./postgres";
 
 let dataDir: string;
-beforeEach(() => {
+beforeAll(() => {
   dataDir = mkdtempSync(join(tmpdir(), "capstan-postgres-"));
   chmodSync(dataDir, 0o711);
 });
-afterEach(async () => {
+afterAll(async () => {
   await stopPostgres(dataDir);
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const start = () => startPostgres({ dataDir, logFile: join(dataDir, "postgres.log") });
+const start = () => startPostgres({ dataDir, logFile: join(dataDir, "postgres.log"), disposable: true });
 
 async function query(server: Postgres, text: string) {
   const client = new pg.Client({ connectionString: server.url });
@@ -29,12 +29,12 @@ async function query(server: Postgres, text: string) {
 
 test("a stopped server comes back with its data, on its port, with its password", async () => {
   const first = await start();
-  await query(first, "CREATE TABLE kept AS SELECT 42 AS answer");
+  await query(first, "CREATE TABLE stopped AS SELECT 42 AS answer");
   await first.stop();
   await first.exited;
   const second = await start();
   expect(second.url).toBe(first.url);
-  expect(await query(second, "SELECT answer FROM kept")).toEqual([{ answer: 42 }]);
+  expect(await query(second, "SELECT answer FROM stopped")).toEqual([{ answer: 42 }]);
 });
 
 test("a killed server comes back with what was committed", async () => {
