@@ -1,6 +1,6 @@
 import { sha256Hex } from "@/server/canonical";
-import { VERSION } from "@/server/version";
 import { openapi } from "./openapi";
+import { jsonAnswer } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
 import { endpoints } from "./v1";
 
@@ -19,12 +19,10 @@ export function documentText(): { text: string; etag: string } {
 export async function documentAnswer(incoming: Incoming): Promise<Outgoing> {
   const { text, etag } = documentText();
   const headers = {
-    "content-type": "application/json",
+    etag,
     "cache-control": "public, max-age=60",
     "access-control-allow-origin": "*", // a public document that tools in browsers read
-    "x-capstan-version": VERSION,
-    etag,
   };
-  if (incoming.header("if-none-match") === etag) return { status: 304, headers, body: null };
-  return { status: 200, headers, body: text };
+  if (incoming.header("if-none-match") === etag) return jsonAnswer(incoming, 304, null, headers);
+  return jsonAnswer(incoming, 200, text, headers);
 }

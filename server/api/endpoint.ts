@@ -4,12 +4,11 @@ import { type Ctx, type PrincipalKind, type Scope, systemClock } from "@/server/
 import { env } from "@/server/env";
 import { type ErrorCode, Fault, fail } from "@/server/errors";
 import { toWire } from "@/server/errors-wire";
-import { newId } from "@/server/ids";
 import { log } from "@/server/log";
-import { VERSION } from "@/server/version";
 import { identify, refuseAnonymous } from "./auth";
 import { DEFAULT_BODY_LIMIT, readJson } from "./body";
 import { parsePart, type QueryField, queryFieldsOf, readQuery, refuseHostileParams } from "./input";
+import { commonHeaders, requestIdOf } from "./plain";
 import {
   type Bytes,
   type Incoming,
@@ -105,8 +104,6 @@ export function endpoint<
   return { ...erased, queryFields: definition.query ? queryFieldsOf(definition.query) : [] };
 }
 
-const SANE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
-
 /**
  * Serves one request: request id, limits, principal, parameters, query, body, `run`, output; one catch turns whatever
  * was thrown into the wire's error. Never rejects.
@@ -130,14 +127,8 @@ async function answer(
   endpoint: Endpoint | null,
   work: (ctx: Ctx, headers: Headers) => Promise<Outgoing>,
 ): Promise<Outgoing> {
-  const given = incoming.header("x-request-id");
-  const requestId = given !== undefined && SANE_REQUEST_ID.test(given) ? given : newId("request");
-  const headers: Headers = {
-    "x-request-id": requestId,
-    "x-capstan-version": VERSION,
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
-  };
+  const requestId = requestIdOf(incoming);
+  const headers = commonHeaders(requestId);
   const ctx: Ctx = {
     principal: { kind: "anonymous", id: "anonymous", address: incoming.address },
     requestId,

@@ -1,6 +1,6 @@
 import { isDatabaseReady } from "@/server/domain/health";
-import { VERSION } from "@/server/version";
-import type { Outgoing } from "./transport";
+import { jsonAnswer } from "./plain";
+import type { Incoming, Outgoing } from "./transport";
 
 let isDraining = false;
 
@@ -10,24 +10,19 @@ export function drain(): void {
 }
 
 /** `/healthz`: this process lives. */
-export async function health(): Promise<Outgoing> {
-  return answer(200, { status: "ok" });
+export async function health(incoming: Incoming): Promise<Outgoing> {
+  return answer(incoming, 200, { status: "ok" });
 }
 
 /** `/readyz`: this process can do work; 503 while it drains or the database does not answer. */
-export async function readiness(): Promise<Outgoing> {
-  if (isDraining) return answer(503, { status: "draining" });
+export async function readiness(incoming: Incoming): Promise<Outgoing> {
+  if (isDraining) return answer(incoming, 503, { status: "draining" });
   const database = await isDatabaseReady();
   return database
-    ? answer(200, { status: "ready" })
-    : answer(503, { status: "unavailable", reason: "The database does not answer." });
+    ? answer(incoming, 200, { status: "ready" })
+    : answer(incoming, 503, { status: "unavailable", reason: "The database does not answer." });
 }
 
-function answer(status: number, body: object): Outgoing {
-  const headers = {
-    "content-type": "application/json",
-    "cache-control": "no-store",
-    "x-capstan-version": VERSION,
-  };
-  return { status, headers, body: JSON.stringify(body) };
+function answer(incoming: Incoming, status: number, body: object): Outgoing {
+  return jsonAnswer(incoming, status, JSON.stringify(body));
 }
