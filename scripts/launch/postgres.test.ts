@@ -15,7 +15,8 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const start = () => startPostgres({ dataDir, logFile: join(dataDir, "postgres.log"), disposable: true });
+const start = ({ disposable = true } = {}) =>
+  startPostgres({ dataDir, logFile: join(dataDir, "postgres.log"), disposable });
 
 async function query(server: Postgres, text: string) {
   const client = new pg.Client({ connectionString: server.url });
@@ -38,7 +39,7 @@ test("a stopped server comes back with its data, on its port, with its password"
 });
 
 test("a killed server comes back with what was committed", async () => {
-  const first = await start();
+  const first = await start({ disposable: false }); // as installations run it
   await query(first, "CREATE TABLE kept AS SELECT 42 AS answer");
   process.kill(first.pid, "SIGKILL");
   await first.exited;
