@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { type Postgres, startPostgres, stopPostgres } from "./postgres";
 
 let dataDir: string;
@@ -10,10 +10,8 @@ beforeAll(() => {
   dataDir = mkdtempSync(join(tmpdir(), "capstan-postgres-"));
   chmodSync(dataDir, 0o711);
 });
-afterAll(async () => {
-  await stopPostgres(dataDir);
-  rmSync(dataDir, { recursive: true, force: true });
-});
+afterEach(() => stopPostgres(dataDir));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
 const start = ({ disposable = true } = {}) =>
   startPostgres({ dataDir, logFile: join(dataDir, "postgres.log"), disposable });
