@@ -12,6 +12,7 @@ import {
 } from "@/server/contract/envelope";
 import { env } from "@/server/env";
 import { fail, ValidationFault, type ValidationIssue } from "@/server/errors";
+import { toIssues as toWireIssues } from "@/server/errors-wire";
 
 type Json = z.core.util.JSONType;
 type Fields = Record<string, Json>;
@@ -25,6 +26,8 @@ const CONSTRAINT_FIELDS = [
   "maxDurationSeconds",
   "timeoutSeconds",
 ];
+/** Older spellings of a quote's input. */
+const QUOTE_SHIMS = ["options", "model"];
 const ENVELOPES = { jobs: JobRequest, invoke: InvokeRequest, quote: QuoteRequest };
 export type EnvelopeKind = keyof typeof ENVELOPES;
 export type Envelope<K extends EnvelopeKind> = z.output<(typeof ENVELOPES)[K]>;
@@ -50,13 +53,14 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
 
   for (const name of OPTION_FIELDS) lift(body, execution, name, "option");
   for (const name of CONSTRAINT_FIELDS) lift(body, constraints, name, "constraint");
-  if (kind === "quote") foldQuoteShims(body);
 
+  const shims = kind === "quote" ? QUOTE_SHIMS : [];
   if (body.input === undefined && !body.inputPayloadRef) {
-    const rest = Object.keys(body).filter((name) => !known.includes(name));
+    const rest = Object.keys(body).filter((name) => !known.includes(name) && !shims.includes(name));
     body.input = Object.fromEntries(rest.map((name) => [name, body[name] as Json]));
     for (const name of rest) delete body[name];
   }
+  if (kind === "quote") foldQuoteShims(body);
   refuseUnknown(body, known, "");
   refuseUnknown(execution, Object.keys(ExecutionOptions.shape), "execution.");
   refuseUnknown(constraints, Object.keys(ExecutionConstraints.shape), "execution.executionConstraints.");
@@ -65,11 +69,11 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
 
   foldAliases(execution, "quoteId", "estimateId", ["execution"]);
   foldTimeout(constraints);
-  if (Object.keys(constraints).length > 0) execution.executionConstraints = constraints;
-  if (Object.keys(execution).length > 0) body.execution = execution;
+  execution.executionConstraints = constraints;
+  body.execution = execution;
 
-  const parsed = ENVELOPES[kind].safeParse(body);
-  if (!parsed.success) throw new ValidationFault(toIssues(parsed.error, ["body"]));
+  const parsed = ENVELOPES[kind].safeParse(body, { reportInput: true });
+  if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
   const envelope = parsed.data as Envelope<K>; // the schema was chosen by the same key
   if (kind !== "quote") checkCallerFields(envelope as Envelope<"jobs">);
   return envelope;
@@ -91,20 +95,12 @@ export function settleIdempotencyKey(
   return fromBody ?? fromHeader ?? `${kind === "jobs" ? "job" : "run"}-${randomBytes(16).toString("hex")}`;
 }
 
-/** A zod error as the wire's list of issues. */
-export function toIssues(error: z.ZodError, at: (string | number)[]): ValidationIssue[] {
-  return error.issues.flatMap((issue): ValidationIssue[] => {
-    const loc = [...at, ...issue.path.map((part) => (typeof part === "symbol" ? String(part) : part))];
-    if (issue.code === "unrecognized_keys") {
-      return issue.keys.map((key) => ({
-        loc: [...loc, key],
-        msg: "This field is not known here.",
-        type: "extra_forbidden",
-      }));
-    }
-    const isMissing = issue.code === "invalid_type" && issue.input === undefined;
-    return [{ loc, msg: issue.message, type: isMissing ? "missing" : issue.code }];
-  });
+/** What a schema found wrong with a body, or with the part of it at this path. Parse with `reportInput`. */
+export function toIssues(error: z.ZodError, at: string[] = []): ValidationIssue[] {
+  return toWireIssues(
+    error.issues.map((issue) => ({ ...issue, path: [...at, ...issue.path] })),
+    "body",
+  );
 }
 
 function objectAt(parent: Fields, name: string, path: string[] = []): Fields {
@@ -175,8 +171,7 @@ function foldTimeout(constraints: Fields) {
 function refuseUnknown(fields: Fields, known: string[], path: string) {
   for (const name of Object.keys(fields)) {
     if (known.includes(name)) continue;
-    const supported =
-      path.includes("Constraints") || path === "" ? [...CONSTRAINT_FIELDS, "budgetEnforcement"] : known;
+    const supported = path === "" ? [...CONSTRAINT_FIELDS, "budgetEnforcement"] : known;
     fail("UNKNOWN_EXECUTION_FIELD", `${path}${name} is not a field of this request.`, {
       path: `${path}${name}`,
       didYouMean: nearest(name, [...known, ...CONSTRAINT_FIELDS, ...OPTION_FIELDS]),
@@ -194,14 +189,14 @@ function ceiling(configured: number, published: number) {
 function checkCallerFields(envelope: Envelope<"jobs">) {
   const issues: ValidationIssue[] = [];
   const add = (loc: (string | number)[], msg: string) =>
-    issues.push({ loc: ["body", ...loc], msg, type: "too_big" });
+    issues.push({ loc: ["body", ...loc], msg, type: "too_long" });
   const refLength = ceiling(env.EXTERNAL_REF_MAX_LENGTH, 255);
-  if ((envelope.externalRef?.length ?? 0) > refLength)
+  if (charactersOf(envelope.externalRef ?? "") > refLength)
     add(["externalRef"], `At most ${refLength} characters.`);
   const [tagCount, tagLength] = [ceiling(env.TAGS_MAX, 32), ceiling(env.TAG_MAX_LENGTH, 256)];
   if (envelope.tags.length > tagCount) add(["tags"], `At most ${tagCount} tags.`);
   envelope.tags.forEach((tag, position) => {
-    if (tag.length > tagLength) add(["tags", position], `At most ${tagLength} characters.`);
+    if (charactersOf(tag) > tagLength) add(["tags", position], `At most ${tagLength} characters.`);
   });
   const [bytes, depth] = [ceiling(env.METADATA_MAX_BYTES, 16384), ceiling(env.METADATA_MAX_DEPTH, 32)];
   if (Buffer.byteLength(JSON.stringify(envelope.metadata)) > bytes)
@@ -209,6 +204,8 @@ function checkCallerFields(envelope: Envelope<"jobs">) {
   else if (depthOf(envelope.metadata) > depth) add(["metadata"], `At most ${depth} levels deep.`);
   if (issues.length > 0) throw new ValidationFault(issues);
 }
+
+const charactersOf = (text: string) => [...text].length;
 
 function depthOf(value: Json): number {
   if (typeof value !== "object" || value === null) return 0;

@@ -121,7 +121,7 @@ export function planExecution(
 }
 
 function parseInput(capability: Capability, raw: Record<string, Json>): unknown {
-  const parsed = capability.input.safeParse(raw);
+  const parsed = capability.input.safeParse(raw, { reportInput: true });
   if (parsed.success) return parsed.data;
   const unknown = parsed.error.issues.find(
     (issue) => issue.code === "unrecognized_keys" && issue.path.length === 0,
@@ -137,7 +137,7 @@ function parseInput(capability: Capability, raw: Record<string, Json>): unknown 
       },
     );
   }
-  throw new ValidationFault(toIssues(parsed.error, ["body", "input"]));
+  throw new ValidationFault(toIssues(parsed.error, ["input"]));
 }
 
 /** Synchronous runs are for short answers: the cap is filled in, and more than it goes through jobs. */

@@ -1,0 +1,387 @@
+import fc from "fast-check";
+import { afterEach, expect, test } from "vitest";
+import type { RawEnvelope } from "@/server/contract/envelope";
+import { env } from "@/server/env";
+import { Fault, ValidationFault } from "@/server/errors";
+import { type EnvelopeKind, nearest, normalizeEnvelope, settleIdempotencyKey } from "./normalize";
+
+const KINDS: EnvelopeKind[] = ["jobs", "invoke", "quote"];
+const input = { messages: [{ role: "user", content: "Hello" }] };
+
+/** What a normalization refuses, in few words. */
+function refusal(work: () => unknown): Record<string, unknown> {
+  try {
+    work();
+  } catch (cause) {
+    if (cause instanceof Fault) return { code: cause.code, ...cause.details };
+    if (cause instanceof ValidationFault) {
+      const [issue] = cause.issues;
+      return { at: issue?.loc.join("."), type: issue?.type };
+    }
+    throw cause;
+  }
+  throw new Error("nothing was refused");
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const OPTIONS = {
+  billingMode: "managed",
+  credentialSource: "platform",
+  quoteId: "quote_1",
+  maximumCharge: { amountMicros: 5 },
+};
+const CONSTRAINTS = {
+  preferredModel: "sandbox-1",
+  autoSelect: true,
+  providerPin: "sandbox",
+  maxCostUsd: 0.5,
+  maxDurationSeconds: 30,
+};
+
+for (const kind of KINDS) {
+  test(`${kind}: a field means the same at the root, in snake_case and in its own place`, () => {
+    for (const [name, value] of Object.entries(OPTIONS)) {
+      const there = normalizeEnvelope(kind, { input, execution: { [name]: value } });
+      expect(there.execution).toMatchObject({ [name]: value });
+      expect(normalizeEnvelope(kind, { input, [name]: value })).toEqual(there);
+      expect(normalizeEnvelope(kind, { input, [snake(name)]: value })).toEqual(there);
+    }
+    for (const [name, value] of Object.entries(CONSTRAINTS)) {
+      const there = normalizeEnvelope(kind, {
+        input,
+        execution: { executionConstraints: { [name]: value } },
+      });
+      expect(there.execution.executionConstraints).toMatchObject({ [name]: value });
+      expect(normalizeEnvelope(kind, { input, [name]: value })).toEqual(there);
+      expect(normalizeEnvelope(kind, { input, [snake(name)]: value })).toEqual(there);
+    }
+  });
+
+  test(`${kind}: two different values of one constraint are a conflict, two equal ones are not`, () => {
+    for (const [name, value] of Object.entries(CONSTRAINTS)) {
+      const other = { number: 31, boolean: false, string: "other", object: {} }[
+        typeof value as "number" | "boolean" | "string"
+      ];
+      const nested = (given: unknown) =>
+        ({ input, [name]: value, execution: { executionConstraints: { [name]: given } } }) as RawEnvelope;
+      expect(normalizeEnvelope(kind, nested(value)).execution.executionConstraints).toMatchObject({
+        [name]: value,
+      });
+      expect(refusal(() => normalizeEnvelope(kind, nested(other)))).toEqual({
+        code: "CONFLICTING_EXECUTION_CONSTRAINT",
+        field: name,
+        values: [value, other],
+      });
+    }
+  });
+
+  test(`${kind}: a different value of an option already in its place is refused by name`, () => {
+    const body = { input, billingMode: "byok", execution: { billingMode: "managed" } };
+    expect(refusal(() => normalizeEnvelope(kind, body))).toEqual({
+      at: "body.billingMode",
+      type: "value_error",
+    });
+  });
+
+  test(`${kind}: timeoutSeconds is another name of maxDurationSeconds, at both places`, () => {
+    const wanted = normalizeEnvelope(kind, { input, maxDurationSeconds: 30 });
+    const spellings: RawEnvelope[] = [
+      { input, timeoutSeconds: 30 },
+      { input, timeout_seconds: 30 },
+      { input, timeoutSeconds: 30, max_duration_seconds: 30 },
+      { input, execution: { executionConstraints: { timeoutSeconds: 30 } } },
+      { input, timeoutSeconds: 30, execution: { executionConstraints: { maxDurationSeconds: 30 } } },
+    ];
+    for (const body of spellings) {
+      expect(normalizeEnvelope(kind, body)).toEqual(wanted);
+    }
+    expect(
+      refusal(() => normalizeEnvelope(kind, { input, timeoutSeconds: 30, maxDurationSeconds: 31 })),
+    ).toEqual({ code: "CONFLICTING_EXECUTION_CONSTRAINT", field: "maxDurationSeconds", values: [30, 31] });
+  });
+
+  test(`${kind}: quoteId and estimateId fill each other and must agree`, () => {
+    const given: RawEnvelope[] = [
+      { quoteId: "quote_1" },
+      { estimateId: "quote_1" },
+      { quoteId: "quote_1", estimateId: "quote_1" },
+    ];
+    for (const execution of given) {
+      expect(normalizeEnvelope(kind, { input, execution }).execution).toMatchObject({
+        quoteId: "quote_1",
+        estimateId: "quote_1",
+      });
+    }
+    expect(
+      refusal(() =>
+        normalizeEnvelope(kind, { input, execution: { quoteId: "quote_1", estimateId: "quote_2" } }),
+      ),
+    ).toMatchObject({ at: "body.execution.estimateId" });
+  });
+
+  test(`${kind}: a field nobody knows is named with its path, a guess and what is supported`, () => {
+    const constraints = ["preferredModel", "providerPin", "autoSelect", "maxCostUsd", "budgetEnforcement"];
+    expect(refusal(() => normalizeEnvelope(kind, { input, preferedModel: "x" }))).toEqual({
+      code: "UNKNOWN_EXECUTION_FIELD",
+      path: "preferedModel",
+      didYouMean: "preferredModel",
+      supported: expect.arrayContaining(constraints),
+      retryable: false,
+    });
+    expect(
+      refusal(() => normalizeEnvelope(kind, { input, execution: { billingmode: "byok" } })),
+    ).toMatchObject({ path: "execution.billingmode", didYouMean: "billingMode" });
+    expect(
+      refusal(() =>
+        normalizeEnvelope(kind, { input, execution: { executionConstraints: { maxLatencyMs: 5 } } }),
+      ),
+    ).toMatchObject({
+      path: "execution.executionConstraints.maxLatencyMs",
+      supported: expect.arrayContaining([...constraints, "queueDeadlineSeconds"]),
+    });
+    expect(refusal(() => normalizeEnvelope(kind, { input, zzzzzzzzzz: 1 }))).toMatchObject({
+      path: "zzzzzzzzzz",
+      didYouMean: null,
+    });
+  });
+
+  test(`${kind}: an unknown field of the context is a field error`, () => {
+    expect(refusal(() => normalizeEnvelope(kind, { input, context: { project: "x" } }))).toEqual({
+      at: "body.context.project",
+      type: "extra_forbidden",
+    });
+  });
+
+  test(`${kind}: a bare body is the input`, () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.string({ minLength: 1, maxLength: 12 }).filter((name) => !RESERVED.has(name)),
+          fc.jsonValue({ maxDepth: 2 }),
+          { maxKeys: 5 },
+        ),
+        (fields) => {
+          const given = JSON.parse(JSON.stringify(fields));
+          expect(normalizeEnvelope(kind, given)).toEqual(normalizeEnvelope(kind, { input: given }));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
+  test(`${kind}: a normalized request is its own normal form`, () => {
+    fc.assert(
+      fc.property(
+        fc.record(
+          {
+            preferredModel: fc.string({ minLength: 1 }),
+            maxCostUsd: fc.integer({ min: 1 }),
+            autoSelect: fc.boolean(),
+          },
+          { requiredKeys: [] },
+        ),
+        fc.record(
+          { billingMode: fc.constantFrom("byok", "managed"), quoteId: fc.uuid() },
+          { requiredKeys: [] },
+        ),
+        (constraints, options) => {
+          const once = normalizeEnvelope(kind, { input, ...constraints, ...options });
+          const again = normalizeEnvelope(kind, JSON.parse(JSON.stringify(once)));
+          expect(again).toEqual(once);
+        },
+      ),
+    );
+  });
+
+  test(`${kind}: null stands for absent where the field may be absent`, () => {
+    const plain = normalizeEnvelope(kind, { input });
+    expect(normalizeEnvelope(kind, { input, execution: { executionConstraints: null } })).toEqual(plain);
+    expect(normalizeEnvelope(kind, { input, execution: null })).toEqual(plain);
+    expect(
+      normalizeEnvelope(kind, { input, execution: { billingMode: null } }).execution.billingMode,
+    ).toBeNull();
+    const unpinned = normalizeEnvelope(kind, { input, preferredModel: null });
+    expect(unpinned.execution.executionConstraints.preferredModel).toBeNull();
+  });
+}
+
+/** Names an envelope keeps for itself in some spelling. */
+const RESERVED = new Set(
+  [
+    ...["externalRef", "tags", "metadata", "responseSchema", "toolSchemas", "sampling", "readerDelivery"],
+    ...["maturityRating", "matureContentTraits", "maturitySource", "context", "input", "inputPayloadRef"],
+    ...["execution", "budget", "idempotencyKey", "correlationId", "taskKind", "pin", "executionMode"],
+    ...["options", "model", "estimateId", "timeoutSeconds"],
+    ...Object.keys(OPTIONS),
+    ...Object.keys(CONSTRAINTS),
+  ].flatMap((name) => [name, snake(name)]),
+);
+
+test("a missing, a wrong and an out-of-range value say so in the words clients read", () => {
+  const body = {
+    input,
+    tags: "x",
+    pin: {},
+    sampling: { temperature: 3 },
+    execution: {
+      executionPreference: "fastest",
+      billingMode: "free",
+      executionConstraints: { maxCostUsd: 0 },
+    },
+  };
+  try {
+    normalizeEnvelope("jobs", body);
+    expect.unreachable();
+  } catch (cause) {
+    const issues = cause instanceof ValidationFault ? cause.issues : [];
+    expect(Object.fromEntries(issues.map(({ loc, type }) => [loc.join("."), type]))).toEqual({
+      "body.tags": "array_type",
+      "body.pin.target": "missing",
+      "body.sampling.temperature": "less_than_equal",
+      "body.execution.executionPreference": "literal_error",
+      "body.execution.billingMode": "enum",
+      "body.execution.executionConstraints.maxCostUsd": "greater_than",
+    });
+  }
+});
+
+test("unknown fields of sampling and budget are named", () => {
+  expect(refusal(() => normalizeEnvelope("jobs", { input, sampling: { temprature: 1 } }))).toMatchObject({
+    code: "UNKNOWN_EXECUTION_FIELD",
+    path: "sampling.temprature",
+    didYouMean: "temperature",
+    supported: ["temperature", "reasoningIntent"],
+  });
+  expect(refusal(() => normalizeEnvelope("jobs", { input, budget: { ceiling: 1 } }))).toMatchObject({
+    path: "budget.ceiling",
+  });
+});
+
+test("executionMode is a field of invoke only", () => {
+  expect(normalizeEnvelope("invoke", { input, executionMode: "RequestResponse" }).executionMode).toBe(
+    "RequestResponse",
+  );
+  expect(refusal(() => normalizeEnvelope("jobs", { input, executionMode: "DurableJob" }))).toMatchObject({
+    code: "UNKNOWN_EXECUTION_FIELD",
+    path: "executionMode",
+  });
+});
+
+test("budget modes are trimmed and lower-cased; the empty one is none", () => {
+  const enforcement = (mode: string) =>
+    normalizeEnvelope("jobs", { input, execution: { executionConstraints: { budgetEnforcement: mode } } })
+      .execution.executionConstraints.budgetEnforcement;
+  expect(enforcement(" Warn ")).toBe("warn");
+  expect(enforcement("")).toBeNull();
+  expect(refusal(() => enforcement("never"))).toMatchObject({
+    at: "body.execution.executionConstraints.budgetEnforcement",
+  });
+});
+
+test("a quote takes model and options as parts of the input, bare or wrapped, and refuses a contradiction", () => {
+  const wanted = normalizeEnvelope("quote", { input: { prompt: "x", model: "auto", quality: "low" } });
+  expect(normalizeEnvelope("quote", { prompt: "x", model: "auto", options: { quality: "low" } })).toEqual(
+    wanted,
+  );
+  expect(
+    normalizeEnvelope("quote", { input: { prompt: "x" }, model: "auto", options: { quality: "low" } }),
+  ).toEqual(wanted);
+  expect(
+    refusal(() => normalizeEnvelope("quote", { input: { prompt: "x", model: "a" }, model: "b" })),
+  ).toMatchObject({ at: "body.options.model" });
+});
+
+test("a quote is closed: nothing but context, input and execution", () => {
+  expect(refusal(() => normalizeEnvelope("quote", { input, tags: ["x"] }))).toMatchObject({
+    code: "UNKNOWN_EXECUTION_FIELD",
+    path: "tags",
+  });
+});
+
+const ceilings = { ...env };
+afterEach(() => {
+  Object.assign(env, ceilings);
+});
+
+function nested(depth: number): Record<string, never> {
+  let value = {};
+  for (let level = 1; level < depth; level++) value = { a: value };
+  return value;
+}
+
+const LIMITS: [string, RawEnvelope, RawEnvelope, string][] = [
+  ["externalRef", { externalRef: "x".repeat(255) }, { externalRef: "x".repeat(256) }, "body.externalRef"],
+  [
+    "externalRef in characters",
+    { externalRef: "é😀".repeat(127) },
+    { externalRef: "😀".repeat(256) },
+    "body.externalRef",
+  ],
+  ["the number of tags", { tags: Array(32).fill("x") }, { tags: Array(33).fill("x") }, "body.tags"],
+  ["the length of a tag", { tags: ["x".repeat(256)] }, { tags: ["a", "x".repeat(257)] }, "body.tags.1"],
+  [
+    "the size of metadata in bytes",
+    { metadata: { a: "é".repeat((16384 - 8) / 2) } },
+    { metadata: { a: `${"é".repeat((16384 - 8) / 2)}x` } },
+    "body.metadata",
+  ],
+  ["the depth of metadata", { metadata: nested(32) }, { metadata: nested(33) }, "body.metadata"],
+];
+
+for (const [what, fits, exceeds, at] of LIMITS) {
+  test(`${what} is held to its published ceiling`, () => {
+    expect(() => normalizeEnvelope("jobs", { input, ...fits })).not.toThrow();
+    expect(refusal(() => normalizeEnvelope("jobs", { input, ...exceeds }))).toMatchObject({ at });
+    expect(() => normalizeEnvelope("invoke", { input, ...fits })).not.toThrow();
+    expect(refusal(() => normalizeEnvelope("invoke", { input, ...exceeds }))).toMatchObject({ at });
+  });
+}
+
+test("a deployment may lower the ceilings; values out of range count as the published ones", () => {
+  Object.assign(env, {
+    TAGS_MAX: 1,
+    TAG_MAX_LENGTH: 3,
+    EXTERNAL_REF_MAX_LENGTH: 2,
+    METADATA_MAX_BYTES: 10,
+    METADATA_MAX_DEPTH: 1,
+  });
+  for (const [body, at] of [
+    [{ tags: ["a", "b"] }, "body.tags"],
+    [{ tags: ["abcd"] }, "body.tags.0"],
+    [{ externalRef: "abc" }, "body.externalRef"],
+    [{ metadata: { a: "12345" } }, "body.metadata"],
+    [{ metadata: { a: {} } }, "body.metadata"],
+  ] as const) {
+    expect(refusal(() => normalizeEnvelope("jobs", { input, ...body } as RawEnvelope))).toMatchObject({ at });
+  }
+  for (const value of [0, -1, 1_000_000]) {
+    Object.assign(env, { TAGS_MAX: value, METADATA_MAX_BYTES: value });
+    expect(() => normalizeEnvelope("jobs", { input, tags: Array(32).fill("x") })).not.toThrow();
+    expect(refusal(() => normalizeEnvelope("jobs", { input, tags: Array(33).fill("x") }))).toMatchObject({
+      at: "body.tags",
+    });
+    expect(
+      refusal(() => normalizeEnvelope("jobs", { input, metadata: { a: "x".repeat(16384) } })),
+    ).toMatchObject({
+      at: "body.metadata",
+    });
+  }
+});
+
+test("an idempotency key is the body's, the header's, or minted; blank is absent", () => {
+  expect(settleIdempotencyKey("jobs", "a", undefined)).toBe("a");
+  expect(settleIdempotencyKey("jobs", undefined, "b")).toBe("b");
+  expect(settleIdempotencyKey("jobs", "a", "a")).toBe("a");
+  expect(settleIdempotencyKey("jobs", "  ", undefined)).toMatch(/^job-[0-9a-f]{32}$/);
+  expect(settleIdempotencyKey("invoke", null, "")).toMatch(/^run-[0-9a-f]{32}$/);
+  expect(refusal(() => settleIdempotencyKey("jobs", "a", "b"))).toMatchObject({ at: "body.idempotencyKey" });
+  expect(refusal(() => settleIdempotencyKey("jobs", undefined, "x".repeat(256)))).toMatchObject({
+    at: "body.idempotencyKey",
+  });
+});
+
+test("a guess is near the word, or there is none", () => {
+  expect(nearest("maxCostUSD", ["maxCostUsd", "preferredModel"])).toBe("maxCostUsd");
+  expect(nearest("maxcost", ["maxCostUsd"])).toBe("maxCostUsd");
+  expect(nearest("colour", ["maxCostUsd", "preferredModel"])).toBeNull();
+});

@@ -1,0 +1,137 @@
+import { router } from "@/server/api/router";
+import { endpoints } from "@/server/api/v1";
+import type { Job } from "@/server/contract/jobs";
+import { type Scope, systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import * as organizations from "@/server/domain/organizations";
+import { newId } from "@/server/ids";
+import { inlineStep, testClock } from "./world";
+
+const route = router(endpoints);
+
+export type Call = {
+  key?: string;
+  /** Sent as JSON; a Uint8Array or a string is sent as it is. */
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Whose anonymous limit is used; every call has its own unless it says otherwise. */
+  address?: string;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads bodies of every shape
+type Body = any;
+
+/** An answer as a client sees it. */
+export type Answer = {
+  status: number;
+  headers: Record<string, string>;
+  bytes: Buffer;
+  /** The body as text, and as JSON where it is. */
+  text: string;
+  json: Body;
+};
+
+/** Sends one request through the router of /v1, as the web process does. */
+export async function call(method: string, target: string, options: Call = {}): Promise<Answer> {
+  const url = new URL(target, "http://capstan.test");
+  const isRaw = typeof options.body === "string" || options.body instanceof Uint8Array;
+  const sent = options.body === undefined || isRaw ? options.body : JSON.stringify(options.body);
+  const bytes = sent === undefined ? null : Buffer.from(sent as string | Uint8Array); // narrowed above
+  const headers: Record<string, string> = {
+    ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
+    ...(bytes ? { "content-type": "application/json", "content-length": String(bytes.byteLength) } : {}),
+    ...options.headers,
+  };
+  const answer = await route({
+    method,
+    path: url.pathname,
+    query: url.searchParams,
+    header: (name) => headers[name],
+    body: bytes && chunks(bytes),
+    params: {},
+    address: options.address ?? newId("request"),
+    signal: new AbortController().signal,
+  });
+  const body = await collect(answer.body);
+  const text = body.toString("utf8");
+  const isJson = answer.headers["content-type"] === "application/json" && text !== "";
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    bytes: body,
+    text,
+    json: isJson ? JSON.parse(text) : undefined,
+  };
+}
+
+async function* chunks(bytes: Buffer): AsyncIterable<Uint8Array> {
+  for (let at = 0; at < bytes.byteLength; at += 65_536) yield bytes.subarray(at, at + 65_536);
+}
+
+async function collect(body: string | Uint8Array | AsyncIterable<Uint8Array> | null): Promise<Buffer> {
+  if (body === null) return Buffer.alloc(0);
+  if (typeof body === "string" || body instanceof Uint8Array) return Buffer.from(body as string);
+  const parts: Uint8Array[] = [];
+  for await (const part of body) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+export type Tenant = {
+  organizationId: string;
+  /** The project the key is bound to, and another one of the same organization. */
+  projectId: string;
+  otherProjectId: string;
+  key: string;
+  /** A key of the whole organization: it names its project in each request. */
+  unboundKey: string;
+  get(target: string, options?: Call): Promise<Answer>;
+  post(target: string, body?: unknown, options?: Call): Promise<Answer>;
+};
+
+const system = systemCtx("test");
+
+/** An organization with two projects and keys, made as the admin command makes them. */
+export async function makeTenant(): Promise<Tenant> {
+  const { organizationId } = await organizations.createOrganization(system, { name: "Tenant" });
+  const { projectId } = await organizations.createProject(system, { name: "One", organizationId });
+  const other = await organizations.createProject(system, { name: "Two", organizationId });
+  const key = await makeKey({ projectId });
+  const unboundKey = await makeKey({ organizationId });
+  return {
+    organizationId,
+    projectId,
+    otherProjectId: other.projectId,
+    key,
+    unboundKey,
+    get: (target, options) => call("GET", target, { key, ...options }),
+    post: (target, body, options) => call("POST", target, { key, body, ...options }),
+  };
+}
+
+/** The text of a new key; `agedMs` makes it that old, so that a short one has expired. */
+export async function makeKey(wanted: {
+  projectId?: string;
+  organizationId?: string;
+  scopes?: Scope[];
+  expiresInSeconds?: number;
+  agedMs?: number;
+}): Promise<string> {
+  return (await makeKeyWithId(wanted)).apiKey;
+}
+
+export async function makeKeyWithId({
+  agedMs = 0,
+  ...wanted
+}: Parameters<typeof makeKey>[0]): Promise<{ apiKey: string; keyId: string }> {
+  const ctx = systemCtx("test", () => new Date(Date.now() - agedMs));
+  return organizations.createKey(ctx, { name: "test", environment: "development", ...wanted });
+}
+
+export const revokeKey = (keyId: string) => organizations.revokeKey(system, keyId);
+
+/** Runs a submitted job to its end, as the durable engine does. */
+export async function finish(jobId: string): Promise<Job> {
+  const clock = testClock();
+  await jobs.run(systemCtx("worker", clock.now), jobId, inlineStep(clock));
+  return jobs.get(system, jobId);
+}
