@@ -1,6 +1,7 @@
 import { invoke, NonRetriableError, RetryAfterError, staticSchema } from "inngest";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { createWorld, gate, testClient, type World } from "../test/world";
+import { testClient } from "../test/client";
+import { createWorld, gate, type World } from "../test/world";
 
 let world: World;
 const inngest = testClient();

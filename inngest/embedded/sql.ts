@@ -281,16 +281,20 @@ end $$;
 -- worker may own without knowing, because an answer was lost. False: the worker had been given up.
 create or replace function engine_beat(p_worker text, p_expiry_ms int, p_dropped text[]) returns boolean language plpgsql as $$
 declare v_alive boolean; v_dead text[]; v_run text; v_key text;
+  v_expired timestamptz := now() - p_expiry_ms * interval '1 millisecond';
 begin
-  update engine_worker set beat_at = now() where id = p_worker;
-  v_alive := found;
-  if not v_alive then insert into engine_worker (id, beat_at) values (p_worker, now()); end if;
-  with gone as (delete from engine_worker where id in (select id from engine_worker
-      where beat_at < now() - p_expiry_ms * interval '1 millisecond' for update skip locked) returning id)
-    select array_agg(id) into v_dead from gone;
-  if v_dead is not null then perform graphile_worker.force_unlock_workers(v_dead); end if;
+  select beat_at >= v_expired into v_alive from engine_worker where id = p_worker;
+  insert into engine_worker (id, beat_at) values (p_worker, now()) on conflict (id) do update set beat_at = now();
+  -- Remembered for a minute: a statement that a dead worker had sent may still take jobs in its name.
+  select array_agg(id) into v_dead from engine_worker where beat_at < v_expired;
+  if v_dead is not null then
+    perform graphile_worker.force_unlock_workers(v_dead);
+    delete from engine_worker where id in
+      (select id from engine_worker where beat_at < v_expired - interval '1 minute' for update skip locked);
+  end if;
   for v_run in select id from engine_run r where status = 'running' and (r.worker = p_worker and r.id = any(p_dropped)
-      or not exists (select 1 from engine_worker w where w.id = r.worker)) for update skip locked loop
+      or not exists (select 1 from engine_worker w where w.id = r.worker and w.beat_at >= v_expired))
+      for update skip locked loop
     update engine_run set status = 'granted', worker = null, fence = fence + 1 where id = v_run;
     perform engine_wake(v_run, now());
   end loop;
@@ -300,7 +304,7 @@ begin
     perform 1 from engine_limit where key = v_key for update skip locked;
     if found then perform engine_grant(v_key, 1); end if;
   end loop;
-  return v_alive;
+  return coalesce(v_alive, false);
 end $$;
 
 -- Forgets what nobody asks for any more.
@@ -308,6 +312,9 @@ create or replace function engine_tidy(p_keep interval) returns void language pl
 begin
   delete from engine_seen where seen_at < now() - interval '24 hours';
   delete from engine_run where id in (select id from engine_run where ended_at < now() - p_keep limit 10000);
+  -- The queue retires a wake that was replaced while somebody worked on it, and keeps it when that worker dies.
+  perform graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
+    where task_identifier = 'engine/run' and attempts >= max_attempts and locked_at is null having count(*) > 0;
   delete from engine_limit l where held = 0 and not exists (select 1 from engine_run where status = 'queued'
     and (limit_key = l.key or limit_key2 = l.key));
 end $$;

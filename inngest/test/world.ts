@@ -1,4 +1,3 @@
-import { Inngest } from "inngest";
 import { Pool } from "pg";
 import { onTestFinished, vi } from "vitest";
 import type { OutgoingEvent } from "../client";
@@ -8,13 +7,10 @@ import { createTestDatabase } from "./database";
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A client for functions that exist in one test only. */
-export const testClient = () => new Inngest({ id: "test", logger: quiet, aiMetadata: false });
-
 export type World = Awaited<ReturnType<typeof createWorld>>;
 
-/** A database with an engine to start in it, and what tests ask of both. */
-export async function createWorld() {
+/** A database with an engine to start in it, and what tests ask of both; `app` is the id of the functions' client. */
+export async function createWorld(app = "test") {
   const database = await createTestDatabase();
   const pool = new Pool({ connectionString: database.url, max: 12 });
   // A dropped database ends its connections; nobody is interested in that here.
@@ -37,7 +33,7 @@ export async function createWorld() {
         async () => {
           const { rows } = await pool.query(
             "select id, status, result from engine_run where function_id = $1 order by created_at, id",
-            [`test-${functionId}`],
+            [`${app}-${functionId}`],
           );
           const done = rows.filter((row) => ["completed", "failed", "cancelled"].includes(row.status));
           if (done.length < count)
@@ -53,7 +49,7 @@ export async function createWorld() {
         async () => {
           const { rows } = await pool.query(
             "select id from engine_run where function_id = $1 and status = $2",
-            [`test-${functionId}`, status],
+            [`${app}-${functionId}`, status],
           );
           if (rows.length !== count) throw new Error(`${rows.length} runs are ${status}, not ${count}`);
           return rows.map((row) => row.id);
