@@ -88,9 +88,15 @@ function check<S extends z.ZodType>(schema: S, values: z.input<S>): z.output<S> 
   };
   const lines = parsed.error.issues.map((issue) => {
     const field = String(issue.path[0] ?? "");
-    return `--${names[field] ?? field}: ${issue.message}`;
+    return field ? `--${names[field] ?? field}: ${issue.message}` : issue.message;
   });
   throw new Complaint(lines.join("\n"));
+}
+
+function oneOf<T extends string>(flag: string, allowed: readonly T[], given: string): T {
+  const found = allowed.find((each) => each === given);
+  if (!found) throw new Complaint(`--${flag}: "${given}" is none of ${allowed.join(", ")}.`);
+  return found;
 }
 
 const needed = (value: string | undefined, flag: string) => {
@@ -129,7 +135,7 @@ async function perform(command: string, flags: Flags): Promise<unknown> {
           email: needed(flags.email, "email"),
           organizationId: flags.organization,
           displayName: flags.name,
-          ...(flags.role === undefined ? {} : { role: check(contract.Role, flags.role as never) }), // checked by the schema itself
+          ...(flags.role === undefined ? {} : { role: oneOf("role", contract.Role.options, flags.role) }),
         }),
       );
     case "user list":
@@ -142,7 +148,9 @@ async function perform(command: string, flags: Flags): Promise<unknown> {
           projectId: flags.project,
           organizationId: flags.project ? undefined : flags.organization,
           environment: flags.environment,
-          scopes: flags.scopes?.split(",").map((scope) => check(contract.Scope, scope.trim() as never)), // checked by the schema itself
+          scopes: flags.scopes
+            ?.split(",")
+            .map((scope) => oneOf("scopes", contract.Scope.options, scope.trim())),
           expiresInSeconds: readSeconds(flags["expires-in"]),
         }),
       );
@@ -169,16 +177,16 @@ async function perform(command: string, flags: Flags): Promise<unknown> {
 
 /** For people: one line a field, or a table of what a list holds. */
 function print(result: unknown): void {
-  if (typeof result !== "object" || result === null) return console.log(result);
-  if (!("items" in result)) {
+  if (typeof result !== "object" || result === null) console.log(result);
+  else if (!("items" in result)) {
     const width = Math.max(...Object.keys(result).map((name) => name.length));
     for (const [name, value] of Object.entries(result)) console.log(`${name.padEnd(width)}  ${shown(value)}`);
   } else if (Array.isArray(result.items)) printTable(result.items);
 }
 
 function printTable(items: Record<string, unknown>[]): void {
+  if (items.length === 0) console.log("None.");
   const names = Object.keys(items[0] ?? {});
-  if (names.length === 0) return console.log("None.");
   const lines = [names, ...items.map((item) => names.map((name) => shown(item[name])))];
   const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
   for (const line of lines)
@@ -197,7 +205,10 @@ function shown(value: unknown): string {
 
 async function main(): Promise<void> {
   const { values, positionals } = readArguments();
-  if (values.help) return console.log(USAGE);
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
   process.env.DATABASE_URL = findDatabase();
   process.env.LOG_LEVEL ??= "error";
   const result = await perform(positionals.join(" "), values);
@@ -211,7 +222,7 @@ main().catch((error) => {
   const isExpected =
     error instanceof Complaint ||
     (error instanceof Error && ["Fault", "ValidationFault"].includes(error.name));
-  const isUnreachable = error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+  const isUnreachable = error instanceof Error && "code" in error && error.code === "P1001";
   if (isUnreachable) console.error("The database does not answer. Is the installation running?");
   else console.error(isExpected ? error.message : error);
   process.exit(isExpected ? 2 : 1);

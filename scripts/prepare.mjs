@@ -65,7 +65,7 @@ function install() {
 
 /** Runs npm quietly: null when it succeeded, else what it said. */
 function npm(...command) {
-  const args = [...command, "--no-audit", "--no-fund", "--prefer-offline"];
+  const args = [...command, "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
   const options = { encoding: "utf8", env: installEnv(), shell: false };
   const cli = process.env.npm_execpath;
   const done = cli?.endsWith(".js")

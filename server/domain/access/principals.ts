@@ -43,28 +43,25 @@ const findKey = remembered(async (digest: string): Promise<Key | null> => {
   };
 });
 
-/** Digests of keys that were good a while ago, so that a flood of bad ones cannot lock out their address's good ones. */
+/** Keys that were good a while ago, so that a flood of bad ones cannot lock out their address's good ones. */
 const recent = new Set<string>();
 const MOST_RECENT = 10_000;
 
-const digestOf = (text: string) => hash("sha256", text, "hex");
-
 /** Has this key been accepted lately by this process? Costs no query and proves nothing. */
 export function isRecentKey(text: string): boolean {
-  return recent.has(digestOf(text));
+  return recent.has(text);
 }
 
 /** Who holds this API key; null for one that is malformed, unknown, revoked or expired. */
 export async function keyPrincipal(text: string, now: Date): Promise<ServicePrincipal | null> {
   if (!isKeyText(text)) return null;
-  const digest = digestOf(text);
-  const key = await findKey(digest);
+  const key = await findKey(hash("sha256", text, "hex"));
   if (!key || (key.expiresAt !== null && key.expiresAt <= now.getTime())) {
-    recent.delete(digest);
+    recent.delete(text);
     return null;
   }
   if (recent.size >= MOST_RECENT) recent.clear();
-  recent.add(digest);
+  recent.add(text);
   noteUse(key.principal.id, now);
   return key.principal;
 }
