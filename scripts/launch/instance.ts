@@ -32,6 +32,8 @@ type Options = {
   /** Sources instead of the build, with reload on change. */
   dev: boolean;
   report: Report;
+  /** Aborted: stop starting. */
+  signal: AbortSignal;
   /** Something that cannot be repaired happened after the start. */
   failed(error: Error): void;
 };
@@ -69,6 +71,7 @@ export async function startInstance(options: Options): Promise<Instance> {
   try {
     const port = await choosePort(settings);
     if (!settings.DATABASE_URL) postgres = await startEmbedded();
+    options.signal.throwIfAborted();
     const databaseUrl = settings.DATABASE_URL ?? postgres?.url ?? "";
     await report.step(
       "Migrating the database",
@@ -129,12 +132,13 @@ export async function startInstance(options: Options): Promise<Instance> {
       );
       started.push(part);
     };
+    options.signal.throwIfAborted();
     if (ownSandbox) startPart("sandbox");
     startPart("worker");
     startPart("web");
     if (hasProgram("seed")) await report.step("Seeding the first organization", () => seed(env, log("seed")));
     await report.step("Waiting until it answers", () =>
-      untilReady(localUrl, started, sandboxUrl, dev ? null : log),
+      untilReady(localUrl, started, sandboxUrl, dev ? null : log, options.signal),
     );
     watchPostgres(runtime);
     return { localUrl, publicUrl, stop };
@@ -217,11 +221,13 @@ async function untilReady(
   parts: Supervised[],
   sandboxUrl: string | null,
   log: ((name: string) => string) | null,
+  signal: AbortSignal,
 ) {
   const probes = [`${localUrl}/readyz`, ...(sandboxUrl ? [`${sandboxUrl}/healthz`] : [])];
   const deadline = Date.now() + READY_MS;
   const last = new Map<string, string>();
   while (probes.length > 0) {
+    signal.throwIfAborted();
     const probe = probes[0]!;
     const answer = await fetch(probe, { signal: AbortSignal.timeout(10_000) }).catch((error: Error) => error);
     if (answer instanceof Response) {

@@ -19,7 +19,8 @@ import { canListen, endProcess, isAlive } from "./system";
 
 export { test } from "./test";
 
-const OPTIONS = ["--dev", "--detach", "--without-main-job", "--detached"];
+/** --detached and --attached are for us: started by another process, to outlive it or to end with it. */
+const OPTIONS = ["--dev", "--detach", "--without-main-job", "--detached", "--attached"];
 const Access = z.object({
   apiKey: z.string(),
   projectId: z.string(),
@@ -32,6 +33,7 @@ export async function up(args: string[]) {
   if (unknown) throw new Error(`Unknown option ${unknown}. There are: --detach, --without-main-job.`);
   const dev = args.includes("--dev");
   const detached = args.includes("--detached");
+  const attached = args.includes("--attached");
   const report = openReport((line) => {
     console.log(line);
     if (process.connected) process.send?.({ line });
@@ -51,10 +53,10 @@ export async function up(args: string[]) {
     throw new Error(
       `Port ${settings.PORT} is taken by another program. Stop that, or choose another port: PORT=3001 npm run up`,
     );
-  if (!detached) await prepareSources(report, dev); // else the process that started this one has done it
+  if (!detached && !attached) await prepareSources(report, dev); // else the process that started this one has done it
   if (args.includes("--detach")) return detach(args);
   if (dev) watchGenerated(report);
-  await runInForeground(report, dev, detached, !args.includes("--without-main-job"));
+  await stayUp(report, { dev, detached, attached, withMainJob: !args.includes("--without-main-job") });
 }
 
 async function prepareSources(report: Report, dev: boolean) {
@@ -68,37 +70,47 @@ async function prepareSources(report: Report, dev: boolean) {
   else await report.step("Building", build);
 }
 
-async function runInForeground(report: Report, dev: boolean, detached: boolean, withMainJob: boolean) {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  let askedToStop: (() => void) | undefined;
-  const asked = new Promise<void>((resolve) => {
-    askedToStop = resolve;
-  });
+type Stay = { dev: boolean; detached: boolean; attached: boolean; withMainJob: boolean };
+
+/** Starts everything and keeps it up until a signal, or the end of the process that it is attached to. */
+async function stayUp(report: Report, { dev, detached, attached, withMainJob }: Stay) {
+  const stop = new AbortController();
   let fatal: Error | undefined;
-  let times = 0;
-  const onSignal = (signal: NodeJS.Signals) => {
-    if (detached && signal === "SIGHUP") return; // the terminal that started us was closed
-    times++;
-    if (times === 1) report.say(`${signal}: stopping. Once more to stop without waiting.`);
-    if (times >= 2) process.exit(1); // the others notice through their lifelines
-    askedToStop?.();
+  const ask = (why: string) => {
+    if (stop.signal.aborted) process.exit(1); // asked twice: the others notice through their lifelines
+    report.say(`${why}: stopping. Once more to stop without waiting.`);
+    stop.abort(new Error("Stopped while starting."));
   };
-  for (const signal of signals) process.on(signal, onSignal);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.on(signal, () => {
+      if (detached && signal === "SIGHUP") return; // the terminal that started us was closed
+      ask(signal);
+    });
+  const parentEnded = () => ask("The process that started this one ended");
+  process.once("disconnect", parentEnded);
 
   const instance = await startInstance({
     settings,
     dev,
     report,
+    signal: stop.signal,
     failed(error) {
       fatal = error;
-      askedToStop?.();
+      stop.abort(error);
     },
   });
+  const asked = new Promise<void>((resolve) => {
+    if (stop.signal.aborted) resolve();
+    else stop.signal.addEventListener("abort", () => resolve());
+  });
   try {
-    if (times === 0) await announce(report, instance, withMainJob, asked);
+    await announce(report, instance, withMainJob, asked);
     if (process.connected) {
       process.send?.({ ready: true });
-      process.disconnect();
+      if (!attached) {
+        process.off("disconnect", parentEnded);
+        process.disconnect();
+      }
     }
     await asked;
   } finally {

@@ -140,7 +140,7 @@ async function endToEnd(scratch: string): Promise<Count> {
 
 /** The product as `npm run up` starts it, on free ports, with a data directory of its own. */
 async function startForTests(dataDir: string) {
-  const child = spawn(process.execPath, ["scripts/up.mjs", "--detached"], {
+  const child = spawn(process.execPath, ["scripts/up.mjs", "--attached"], {
     env: cleanEnv({
       CAPSTAN_DATA_DIR: dataDir,
       PORT: "0",
