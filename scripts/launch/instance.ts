@@ -136,7 +136,8 @@ export async function startInstance(options: Options): Promise<Instance> {
     if (ownSandbox) startPart("sandbox");
     startPart("worker");
     startPart("web");
-    if (hasProgram("seed")) await report.step("Seeding the first organization", () => seed(env, log("seed")));
+    if (hasProgram("seed"))
+      await report.step("Checking the first organization", () => seed(env, log("seed")));
     await report.step("Waiting until it answers", () =>
       untilReady(localUrl, started, sandboxUrl, dev ? null : log, options.signal),
     );
