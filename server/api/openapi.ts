@@ -4,6 +4,32 @@ import { VERSION } from "@/server/version";
 import { COMMON_ERRORS, type Endpoint } from "./endpoint";
 
 type Schema = Record<string, unknown>;
+type Content = Record<string, { schema: Schema }>;
+
+export type Operation = {
+  operationId: string;
+  summary: string;
+  description: string;
+  tags?: readonly string[];
+  security: Record<string, string[]>[];
+  parameters: { name: string; in: string; required: boolean; description?: string; schema: Schema }[];
+  requestBody?: { content: Content; required: boolean };
+  responses: Record<string, { description: string; headers: Schema; content: Content }>;
+};
+
+export type OpenApi = {
+  openapi: string;
+  info: {
+    title: string;
+    version: string;
+    description: string;
+    license: { name: string; identifier: string };
+  };
+  servers: { url: string }[];
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, Schema> };
+};
 
 const UNITS_OF_AUTH: Record<string, string> = {
   anonymous: "anybody",
@@ -13,9 +39,9 @@ const UNITS_OF_AUTH: Record<string, string> = {
 };
 
 /** The OpenAPI 3.1 document of some endpoints, made from the very values that serve them. */
-export function openapi(endpoints: readonly Endpoint[]): Schema {
+export function openapi(endpoints: readonly Endpoint[]): OpenApi {
   const components: Record<string, Schema> = {};
-  const paths: Record<string, Record<string, Schema>> = {};
+  const paths: OpenApi["paths"] = {};
   for (const endpoint of endpoints) {
     paths[endpoint.path] ??= {};
     paths[endpoint.path]![endpoint.method.toLowerCase()] = operationOf(endpoint, components);
@@ -46,7 +72,7 @@ export function openapi(endpoints: readonly Endpoint[]): Schema {
   };
 }
 
-function operationOf(endpoint: Endpoint, components: Record<string, Schema>): Schema {
+function operationOf(endpoint: Endpoint, components: Record<string, Schema>): Operation {
   const isOpen = endpoint.auth.includes("anonymous");
   return {
     operationId: operationIdOf(endpoint),
@@ -78,7 +104,7 @@ function parametersOf(
   schema: z.ZodObject | undefined,
   place: "path" | "query",
   components: Record<string, Schema>,
-): Schema[] {
+): Operation["parameters"] {
   if (!schema) return [];
   const { properties = {}, required = [] } = schemaOf(schema, "input", components) as {
     properties?: Record<string, Schema>;
@@ -96,7 +122,10 @@ function parametersOf(
   });
 }
 
-function requestBodyOf(endpoint: Endpoint, components: Record<string, Schema>): Schema {
+function requestBodyOf(
+  endpoint: Endpoint,
+  components: Record<string, Schema>,
+): Pick<Operation, "requestBody"> {
   if (endpoint.rawBody) {
     return { requestBody: { content: { "application/octet-stream": { schema: {} } }, required: true } };
   }
@@ -106,14 +135,14 @@ function requestBodyOf(endpoint: Endpoint, components: Record<string, Schema>): 
   return { requestBody: { content: { "application/json": { schema } }, required } };
 }
 
-function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Schema {
+function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Operation["responses"] {
   const { output } = endpoint;
-  const content: Schema =
+  const content: Content =
     "rawMediaType" in output
       ? { [output.rawMediaType]: { schema: {} } }
       : { "application/json": { schema: schemaOf(output, "output", components) } };
   for (const { rawMediaType } of endpoint.also ?? []) content[rawMediaType] = { schema: {} };
-  const responses: Schema = {
+  const responses: Operation["responses"] = {
     [endpoint.status ?? 200]: { description: "Done.", headers: HEADERS, content },
   };
   for (const [status, codes] of Object.entries(codesByStatus(endpoint))) {

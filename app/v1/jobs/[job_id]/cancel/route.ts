@@ -1,4 +1,4 @@
 import { serve } from "@/server/api/endpoint";
 import { cancelJob } from "@/server/api/v1/jobs";
 
-export const { POST } = serve(cancelJob);
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(cancelJob);

@@ -1,0 +1,103 @@
+import type { ReactNode } from "react";
+import { Badge, type Tone } from "@/components/ui/badge";
+import { Card, CardBody } from "@/components/ui/card";
+import { type Schema, SchemaView, TypeName } from "./schema-view";
+
+type Content = Record<string, { schema: Schema }>;
+
+/** What the page shows of an operation of an OpenAPI document. */
+export type OperationFacts = {
+  operationId: string;
+  summary: string;
+  description: string;
+  parameters: { name: string; in: string; required: boolean; description?: string; schema: Schema }[];
+  requestBody?: { content: Content; required: boolean };
+  responses: Record<string, { description: string; content: Content }>;
+};
+
+const TONES: Record<string, Tone> = { get: "good", post: "busy", put: "warn", patch: "warn", delete: "bad" };
+
+/** One operation: what it takes, what it answers, and how it refuses. */
+export function OperationCard({
+  method,
+  path,
+  operation,
+}: {
+  method: string;
+  path: string;
+  operation: OperationFacts;
+}) {
+  const { operationId, summary, description, parameters, requestBody, responses } = operation;
+  return (
+    <Card aria-labelledby={operationId}>
+      <CardBody>
+        <h3 id={operationId} className="scroll-mt-6 text-base font-semibold">
+          <a href={`#${operationId}`}>{summary}</a>
+        </h3>
+        <p className="mt-1 flex flex-wrap items-center gap-2">
+          <Badge tone={TONES[method] ?? "neutral"}>{method.toUpperCase()}</Badge>
+          <code className="text-sm break-all">{path}</code>
+        </p>
+        <p className="mt-2 text-sm text-muted">{description}</p>
+        {parameters.length > 0 && (
+          <Part title="Parameters">
+            <ul className="divide-y divide-line">
+              {parameters.map((parameter) => (
+                <li
+                  key={`${parameter.in} ${parameter.name}`}
+                  className="flex flex-wrap items-baseline gap-x-2 py-1.5"
+                >
+                  <code className="text-sm font-medium">{parameter.name}</code>
+                  <span className="text-xs text-muted">in {parameter.in}</span>
+                  <TypeName schema={parameter.schema} />
+                  {parameter.required && <Badge>required</Badge>}
+                  {parameter.description && (
+                    <span className="text-sm text-muted">{parameter.description}</span>
+                  )}
+                </li>
+              ))}
+            </ul>
+          </Part>
+        )}
+        {requestBody && (
+          <Part title="Body">
+            {Object.entries(requestBody.content).map(([mediaType, { schema }]) => (
+              <div key={mediaType}>
+                <p className="text-xs text-muted">{mediaType}</p>
+                <SchemaView schema={schema} />
+              </div>
+            ))}
+          </Part>
+        )}
+        <Part title="Answers">
+          <ul className="divide-y divide-line">
+            {Object.entries(responses).map(([status, response]) => (
+              <li key={status} className="flex flex-wrap items-baseline gap-x-2 py-1.5">
+                <code className="text-sm font-medium">{status}</code>
+                <span className="text-sm">{response.description}</span>
+                {Object.entries(response.content).map(([mediaType, { schema }]) =>
+                  mediaType === "application/json" ? (
+                    <TypeName key={mediaType} schema={schema} />
+                  ) : (
+                    <span key={mediaType} className="text-xs text-muted">
+                      {mediaType}
+                    </span>
+                  ),
+                )}
+              </li>
+            ))}
+          </ul>
+        </Part>
+      </CardBody>
+    </Card>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="mt-4">
+      <h4 className="text-xs font-semibold text-muted">{title}</h4>
+      <div className="mt-1">{children}</div>
+    </section>
+  );
+}

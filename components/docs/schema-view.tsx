@@ -1,0 +1,104 @@
+import { Badge } from "@/components/ui/badge";
+
+export type Schema = Record<string, unknown>;
+
+const NESTING_SHOWN = 6;
+
+/** A JSON Schema as a reader wants it: each field with its type, whether it is needed, and what it may hold. */
+export function SchemaView({ schema, depth = 0 }: { schema: Schema; depth?: number }) {
+  const fields = fieldsOf(schema);
+  if (fields.length === 0 || depth > NESTING_SHOWN) {
+    return (
+      <p className="text-sm">
+        <TypeName schema={schema} />
+      </p>
+    );
+  }
+  return (
+    <ul className="divide-y divide-line">
+      {fields.map(({ name, schema: field, isRequired }) => (
+        <li key={name} className="py-2">
+          <div className="flex flex-wrap items-baseline gap-x-2 gap-y-1">
+            <code className="text-sm font-medium">{name}</code>
+            <TypeName schema={field} />
+            {isRequired && <Badge>required</Badge>}
+          </div>
+          <Facts schema={field} />
+          {inner(field) && (
+            <details className="mt-1 ml-1 border-l border-line pl-3">
+              <summary className="cursor-pointer text-xs text-link">Fields of {name}</summary>
+              <SchemaView schema={inner(field) ?? {}} depth={depth + 1} />
+            </details>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Facts({ schema }: { schema: Schema }) {
+  const facts = [
+    typeof schema.description === "string" ? schema.description : null,
+    schema.default === undefined ? null : `Default ${JSON.stringify(schema.default)}.`,
+    bound(schema, "minimum", "At least"),
+    bound(schema, "maximum", "At most"),
+    bound(schema, "minLength", "Characters, at least"),
+    bound(schema, "maxLength", "Characters, at most"),
+    bound(schema, "maxItems", "Entries, at most"),
+  ].filter((fact) => fact !== null);
+  return facts.length > 0 ? <p className="mt-0.5 text-sm text-muted">{facts.join(" ")}</p> : null;
+}
+
+function bound(schema: Schema, key: string, words: string): string | null {
+  const value = schema[key];
+  // The bounds of a safe integer say nothing a reader needs.
+  return typeof value === "number" && Math.abs(value) < Number.MAX_SAFE_INTEGER ? `${words} ${value}.` : null;
+}
+
+/** A type in words; a named one is a link to its own section. */
+export function TypeName({ schema }: { schema: Schema }) {
+  const name = refName(schema) ?? refName(asSchema(schema.items));
+  const words = typeWords(schema);
+  if (!name) return <span className="text-xs text-muted">{words}</span>;
+  return (
+    <a className="text-xs text-link underline-offset-2 hover:underline" href={`#schema-${name}`}>
+      {words}
+    </a>
+  );
+}
+
+function typeWords(schema: Schema): string {
+  const name = refName(schema);
+  if (name) return name;
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  const union = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(union)) return union.map((each) => typeWords(asSchema(each))).join(" | ");
+  if (schema.type === "array") return `array of ${typeWords(asSchema(schema.items))}`;
+  const format = typeof schema.format === "string" ? ` (${schema.format})` : "";
+  return typeof schema.type === "string" ? `${schema.type}${format}` : "any JSON";
+}
+
+function fieldsOf(schema: Schema): { name: string; schema: Schema; isRequired: boolean }[] {
+  const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+  return Object.entries(asSchema(schema.properties)).map(([name, field]) => ({
+    name,
+    schema: asSchema(field),
+    isRequired: required.includes(name),
+  }));
+}
+
+/** What stands inside a field and has no section of its own. */
+function inner(schema: Schema): Schema | null {
+  const union = schema.anyOf ?? schema.oneOf;
+  const parts = [schema, asSchema(schema.items), ...(Array.isArray(union) ? union.map(asSchema) : [])];
+  return parts.find((part) => fieldsOf(part).length > 0) ?? null;
+}
+
+function refName(schema: Schema): string | null {
+  return typeof schema.$ref === "string" ? (schema.$ref.split("/").at(-1) ?? null) : null;
+}
+
+function asSchema(value: unknown): Schema {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}

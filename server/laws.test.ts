@@ -1,0 +1,311 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { COMMON_ERRORS, type Endpoint } from "@/server/api/endpoint";
+import { endpoints } from "@/server/api/v1";
+import { capabilities } from "@/server/capabilities/registry.gen";
+import { ERRORS } from "@/server/errors";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const SKIPPED = new Set(["node_modules", "generated", "dist", ".next", ".data", ".git", "bench", "oracle"]);
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return SKIPPED.has(entry.name) ? [] : filesUnder(path);
+    return /\.tsx?$/.test(entry.name) ? [path] : [];
+  });
+}
+
+const isTest = (file: string) =>
+  /\.test\.tsx?$|\.fixture\.ts$|\.contract\.ts$|\/fixtures\/|\/test\//.test(file);
+const sources = ["app", "components", "inngest", "server"]
+  .flatMap(filesUnder)
+  .filter((file) => !isTest(file));
+const textOf = new Map(sources.map((file) => [file, readFileSync(join(ROOT, file), "utf8")]));
+
+/** What a file imports, as paths from the root without extension; packages keep their names. */
+function importsOf(file: string): { target: string; isTypeOnly: boolean }[] {
+  const found = [
+    ...(textOf.get(file) ?? "").matchAll(/^\s*(import|export)\s+(type\s)?[^;]*?from\s+"([^"]+)"/gm),
+  ];
+  return found.map(([, , type, from]) => ({
+    target: targetOf(file, from ?? ""),
+    isTypeOnly: type !== undefined,
+  }));
+}
+
+function targetOf(file: string, from: string): string {
+  if (from.startsWith("@/")) return from.slice(2);
+  return from.startsWith(".") ? relative(ROOT, resolve(ROOT, dirname(file), from)) : from;
+}
+
+const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
+
+/** Every import of files in a folder that goes where it must not. */
+function strays(
+  folder: string,
+  isForbidden: (target: string, file: string, isTypeOnly: boolean) => boolean,
+): string[] {
+  return sources
+    .filter((file) => isWithin(file, folder))
+    .flatMap((file) =>
+      importsOf(file)
+        .filter(({ target, isTypeOnly }) => isForbidden(target, file, isTypeOnly))
+        .map(({ target }) => `${file} imports ${target}`),
+    );
+}
+
+const isOurs = (target: string) => /^(server|app|components|inngest|prisma|scripts)\//.test(target);
+const isLeaf = (target: string) =>
+  [
+    "server/canonical",
+    "server/money",
+    "server/ids",
+    "server/step",
+    "server/errors",
+    "server/env",
+    "server/log",
+  ].includes(target);
+
+describe("imports flow one way", () => {
+  test("the laws see what a file imports", () => {
+    const seen = importsOf("server/api/v1/jobs.ts").map(({ target }) => target);
+    expect(seen).toContain("server/domain/jobs");
+    expect(seen).toContain("server/contract/jobs");
+  });
+
+  test("the contract knows zod and itself, so that it runs in a browser", () => {
+    expect(
+      strays("server/contract", (target) => target !== "zod" && !isWithin(target, "server/contract")),
+    ).toEqual([]);
+  });
+
+  test("a provider knows its vendor and its port, not our product", () => {
+    const allowed = (target: string) => isWithin(target, "server/providers") || isLeaf(target);
+    const product = [
+      "server/contract",
+      "server/domain",
+      "server/db",
+      "server/capabilities",
+      "server/api",
+      "server/trpc",
+    ];
+    expect(strays("server/providers", (target) => product.some((each) => isWithin(target, each)))).toEqual(
+      [],
+    );
+    expect(
+      strays(
+        "server/providers",
+        (target) =>
+          isWithin(target, "app") ||
+          isWithin(target, "components") ||
+          (isWithin(target, "inngest") && !allowed(target)),
+      ),
+    ).toEqual([]);
+  });
+
+  test("a capability names no provider, no database and nothing above it", () => {
+    const forbidden = [
+      "server/domain",
+      "server/db",
+      "server/api",
+      "server/trpc",
+      "inngest",
+      "app",
+      "components",
+    ];
+    const isNamedProvider = (target: string) =>
+      isWithin(target, "server/providers") && target !== "server/providers/define";
+    expect(
+      strays(
+        "server/capabilities",
+        (target) => forbidden.some((each) => isWithin(target, each)) || isNamedProvider(target),
+      ),
+    ).toEqual([]);
+  });
+
+  test("the domain knows no HTTP, no tRPC, no React and no Next", () => {
+    const forbidden = [
+      "server/api",
+      "server/trpc",
+      "server/web",
+      "server/auth",
+      "app",
+      "components",
+      "next",
+      "next-auth",
+      "react",
+      "inngest/functions",
+      "inngest/embedded",
+    ];
+    expect(
+      strays(
+        "server/domain",
+        (target) => forbidden.some((each) => isWithin(target, each)) || target.startsWith("@trpc/"),
+      ),
+    ).toEqual([]);
+    const speaksHttp = sources.filter(
+      (file) =>
+        isWithin(file, "server/domain") &&
+        /\bnew (Request|Response)\(|: (Request|Response)\b/.test(textOf.get(file) ?? ""),
+    );
+    expect(speaksHttp).toEqual([]);
+  });
+
+  test("a noun is used through its index, and only by nouns after it", () => {
+    const order = [
+      ["access", "health", "envelope", "credentials", "budgets", "artifacts"],
+      ["organizations", "catalog"],
+      ["quotes"],
+      ["attempts", "receipts"],
+      ["jobs", "pins"],
+      ["comparisons", "provenance"],
+    ];
+    const rank = new Map(order.flatMap((nouns, place) => nouns.map((noun) => [noun, place] as const)));
+    const nounOf = (path: string) => path.split("/")[2] ?? "";
+    expect(
+      strays("server/domain", (target, file) => {
+        if (!isWithin(target, "server/domain") || target === "server/domain/ctx") return false;
+        const [from, to] = [nounOf(file), nounOf(target)];
+        if (from === to) return false;
+        if (target.split("/").length > 3) return true; // past the index
+        return (rank.get(to) ?? Number.POSITIVE_INFINITY) >= (rank.get(from) ?? -1);
+      }),
+    ).toEqual([]);
+  });
+
+  test("endpoints and routers know the domain, not the database, providers or each other", () => {
+    const forbidden = ["server/db", "server/providers", "server/generated"];
+    expect(
+      strays("server/api", (target) => [...forbidden, "server/trpc"].some((each) => isWithin(target, each))),
+    ).toEqual([]);
+    expect(
+      strays("server/trpc", (target) => [...forbidden, "server/api"].some((each) => isWithin(target, each))),
+    ).toEqual([]);
+  });
+
+  test("a durable function calls a verb and nothing below it", () => {
+    const allowed = (target: string) =>
+      !isOurs(target) ||
+      isWithin(target, "server/domain") ||
+      target === "inngest/client" ||
+      isWithin(target, "inngest/functions");
+    expect(strays("inngest/functions", (target) => !allowed(target))).toEqual([]);
+  });
+
+  test("route files of the API know the API only", () => {
+    expect(strays("app/v1", (target) => !isWithin(target, "server/api"))).toEqual([]);
+  });
+
+  test("components know components, the contract and the types of the router", () => {
+    expect(
+      strays("components", (target, _file, isTypeOnly) => {
+        if (!isWithin(target, "server") && !isWithin(target, "app")) return false;
+        return !isWithin(target, "server/contract") && !(isTypeOnly && isWithin(target, "server/trpc"));
+      }),
+    ).toEqual([]);
+  });
+});
+
+describe("every endpoint has a route file, and every route file an endpoint", () => {
+  const ALL_METHODS = "export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(";
+  const routeFileOf = (path: string) => `app${path.replaceAll("{", "[").replaceAll("}", "]")}/route.ts`;
+  const byPath = new Map<string, Endpoint[]>();
+  for (const endpoint of endpoints) {
+    byPath.set(endpoint.path, [...(byPath.get(endpoint.path) ?? []), endpoint]);
+  }
+
+  test.each([...byPath])("%s", (path, methods) => {
+    const file = routeFileOf(path);
+    expect(existsSync(join(ROOT, file)), `${file} is missing`).toBe(true);
+    const text = textOf.get(file) ?? "";
+    expect(text).toContain(ALL_METHODS);
+    const served =
+      /serve\(([^)]*)\)/
+        .exec(text)?.[1]
+        ?.split(",")
+        .map((name) => name.trim())
+        .filter(Boolean) ?? [];
+    expect(served.length).toBe(methods.length);
+  });
+
+  test("no route file serves a path of its own", () => {
+    const known = new Set([...byPath.keys()].map(routeFileOf));
+    // The catch-alls answer what no endpoint serves.
+    const extra = sources.filter((file) => isWithin(file, "app/v1") && !known.has(file));
+    expect(extra.sort()).toEqual(["app/v1/[...path]/route.ts", "app/v1/route.ts"]);
+  });
+
+  test("a route file serves the endpoint of its own path", async () => {
+    for (const [path, methods] of byPath) {
+      const module: Record<string, (request: Request) => Promise<Response>> = await import(
+        join(ROOT, routeFileOf(path))
+      );
+      const url = `http://127.0.0.1${path.replaceAll(/\{[^}]*\}/g, "x")}`;
+      const answer = await module.OPTIONS?.(new Request(url, { method: "OPTIONS" }));
+      for (const { method } of methods) expect(answer?.headers.get("allow") ?? "").toContain(method);
+    }
+  });
+});
+
+describe("errors", () => {
+  test("every row is some endpoint's, a job's, or the kernel's", () => {
+    // Answered by the router; by jobs that end so; or by endpoints of a later kind of work.
+    const elsewhere = [
+      "MethodNotAllowed",
+      "QueueTimeout",
+      "Cancelled",
+      "CapabilityNotAllowed",
+      "InvalidRequest",
+      "PolicyRejected",
+      "JobNotAwaitingApproval",
+      "PRICING_INPUTS_REQUIRED",
+    ];
+    const listed = new Set<string>([
+      ...endpoints.flatMap(({ errors }) => errors),
+      ...COMMON_ERRORS,
+      ...elsewhere,
+    ]);
+    expect(Object.keys(ERRORS).filter((code) => !listed.has(code))).toEqual([]);
+  });
+});
+
+describe("capabilities", () => {
+  test.each(capabilities.map((capability) => [capability.key, capability] as const))(
+    "%s",
+    (key, capability) => {
+      expect(existsSync(join(ROOT, `server/capabilities/${key}.ts`)), "the file is named by the key").toBe(
+        true,
+      );
+      for (const example of capability.examples)
+        expect(capability.input.safeParse(example.input).success).toBe(true);
+    },
+  );
+});
+
+describe("one writer each", () => {
+  test("only transitions.ts writes the status of a job", () => {
+    const writesStatus = (text: string) =>
+      [...text.matchAll(/UPDATE\s+"?job"?\s+SET([\s\S]*?)\bWHERE\b/g)].some(([, set]) =>
+        /\bstatus"?\s*=/.test(set ?? ""),
+      ) || /\.job\.(update|upsert|create)/.test(text);
+    const writers = [...textOf].filter(([, text]) => writesStatus(text)).map(([file]) => file);
+    expect(writers).toEqual(["server/domain/jobs/transitions.ts"]);
+  });
+
+  test("only the domain and the embedded engine open the database", () => {
+    const users = sources.filter((file) =>
+      importsOf(file).some(({ target, isTypeOnly }) => target === "server/db" && !isTypeOnly),
+    );
+    const processes = ["server/worker.ts", "server/web.ts"];
+    expect(
+      users.filter(
+        (file) =>
+          !isWithin(file, "server/domain") &&
+          !isWithin(file, "inngest/embedded") &&
+          !processes.includes(file),
+      ),
+    ).toEqual([]);
+  });
+});
