@@ -27,7 +27,12 @@ function toWireFault(fault: Fault, atTopLevel: boolean): WireError {
     ...(code === ("IdempotencyConflict" satisfies ErrorCode) ? { jobId: details.jobId } : {}),
   };
   const retryAfter = typeof details.retryAfterSeconds === "number" ? String(details.retryAfterSeconds) : null;
-  const headers = { ...(retryAfter ? { "retry-after": retryAfter } : {}), ...fault.headers };
+  const executionId = typeof details.executionId === "string" ? details.executionId : null;
+  const headers = {
+    ...(retryAfter ? { "retry-after": retryAfter } : {}),
+    ...(executionId ? { "x-execution-id": executionId } : {}),
+    ...fault.headers,
+  };
   return { status: row.status, headers, body };
 }
 

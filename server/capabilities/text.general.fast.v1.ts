@@ -14,7 +14,7 @@ export default defineCapability({
   modality: "text",
   family: "text",
   category: "generation",
-  modes: ["invoke_sync", "invoke_stream", "job_async"],
+  modes: ["invoke_sync", "job_async"],
   input: TextInput,
   output: TextOutput,
   inputConstraints: {

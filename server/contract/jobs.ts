@@ -177,7 +177,7 @@ export type JobEvent = z.output<typeof JobEvent>;
 export const EventsQuery = z.object({
   cursor: z
     .string()
-    .regex(/^\d{1,9}$/, "not a cursor of this stream")
+    .regex(/^\d{1,19}$/, "not a cursor of this stream")
     .optional(),
   type: z.string().max(100).optional(),
   limit: pageLimit(200, 50),

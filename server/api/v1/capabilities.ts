@@ -6,7 +6,7 @@ import {
   ExecutionTargetList,
   ListCapabilities,
 } from "@/server/contract/capabilities";
-import { RawEnvelope } from "@/server/contract/envelope";
+import { QuoteQuery, RawEnvelope } from "@/server/contract/envelope";
 import { InvocationResult, Job } from "@/server/contract/jobs";
 import { RetailQuote } from "@/server/contract/pricing";
 import * as catalog from "@/server/domain/catalog";
@@ -73,7 +73,9 @@ const quoting = {
   method: "POST",
   tags: ["Quotes"],
   auth: ["service_principal", "human_session", "panel_session"],
+  scope: "capabilities:run",
   params: CapabilityRef,
+  query: QuoteQuery,
   body: RawEnvelope,
   bodyLimit: 32 * MEGABYTE,
   output: RetailQuote,
@@ -84,14 +86,14 @@ export const quoteCapability = endpoint({
   ...quoting,
   path: "/v1/capabilities/{capability_key}/quote",
   summary: "Price a request; reserves and charges nothing",
-  run: (ctx, { params, body }) => quotes.quote(ctx, params.capability_key, body),
+  run: (ctx, { params, query, body }) => quotes.quote(ctx, params.capability_key, body, query.projectId),
 });
 
 export const estimateCapability = endpoint({
   ...quoting,
   path: "/v1/capabilities/{capability_key}/estimate",
   summary: "The same as quote, under its older name",
-  run: (ctx, { params, body }) => quotes.quote(ctx, params.capability_key, body),
+  run: (ctx, { params, query, body }) => quotes.quote(ctx, params.capability_key, body, query.projectId),
 });
 
 export const invokeCapability = endpoint({

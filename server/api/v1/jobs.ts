@@ -16,6 +16,7 @@ import {
 } from "@/server/contract/jobs";
 import { download } from "@/server/domain/artifacts";
 import * as jobs from "@/server/domain/jobs";
+import { Fault } from "@/server/errors";
 
 const tags = ["Jobs"];
 
@@ -124,7 +125,7 @@ export const getJobArtifact = endpoint({
   errors: ["NotFound", "Gone", "RangeNotSatisfiable"],
   run: async (ctx, { params, incoming }) => {
     const found = await jobs.artifact(ctx, params.job_id, params.artifact_id);
-    return download(
+    const answer = await download(
       {
         sha256: found.sha256,
         byteLength: found.byte_length,
@@ -137,6 +138,14 @@ export const getJobArtifact = endpoint({
         ifNoneMatch: incoming.header("if-none-match"),
         ifRange: incoming.header("if-range"),
       },
+    );
+    if (answer.status !== 416) return answer;
+    const { "content-length": _empty, ...headers } = answer.headers;
+    throw new Fault(
+      "RangeNotSatisfiable",
+      "The range holds no byte of this artifact.",
+      { byteLength: found.byte_length },
+      headers,
     );
   },
 });

@@ -8,7 +8,7 @@ import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
 import { checkQuote, type ExecutionPlan, planExecution } from "@/server/domain/quotes";
-import { Fault, fail, ValidationFault } from "@/server/errors";
+import { fail, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
@@ -38,22 +38,98 @@ const EXECUTION_SECONDS = { fallback: 120, most: 600 };
 /** A wake that was lost is sent again after this long; later ones back off. */
 export const DISPATCH_AFTER_MS = 10_000;
 
-export type Prepared = { admission: Admission; plan: ExecutionPlan; project: ProjectAccess };
+type Kind = "jobs" | "invoke";
 
-/** Reads and plans a submission: everything that may refuse it. Writes nothing. */
-export async function prepare<K extends "jobs" | "invoke">(
+/** A request in its one normal form, and where it belongs. */
+type Submission = {
+  kind: Kind;
+  capability: Capability;
+  envelope: Envelope<"invoke">;
+  project: ProjectAccess;
+  environment: string;
+  idempotencyKey: string;
+  /** The canonical request and its hash: what is compared under one key. */
+  content: string;
+  requestHash: string;
+};
+
+export type Prepared = {
+  admission: Admission;
+  plan: ExecutionPlan;
+  /** As it was sent: what the receipt's input hash is of. */
+  input: Record<string, Json>;
+};
+
+/**
+ * Admits a submission, or finds what its key already stands for (`fresh` is null then). What was admitted once stays
+ * admitted: a quote that expired or a route that went away refuses no replay. The same key with another request is
+ * IdempotencyConflict with the first job's id.
+ */
+export async function admit(
   ctx: Ctx,
-  kind: K,
+  kind: Kind,
   capability: Capability,
   raw: RawEnvelope,
   idempotencyHeader: string | undefined,
-): Promise<Prepared> {
+): Promise<{ jobId: string; fresh: Prepared | null }> {
+  const submission = await read(ctx, kind, capability, raw, idempotencyHeader);
+  let prepared: Prepared;
+  try {
+    prepared = await prepare(ctx, submission);
+    if (kind === "jobs") await refuseOverload(submission.project.id, ctx.now().getTime());
+  } catch (refusal) {
+    const first = await findFirst(submission);
+    if (first?.request_hash !== submission.requestHash) throw refusal;
+    return { jobId: first.id, fresh: null };
+  }
+  if (await insertAdmitted(prepared.admission)) return { jobId: prepared.admission.id, fresh: prepared };
+  const first = await findFirst(submission);
+  if (!first) throw new Error("an idempotency key was taken, but its job is not there");
+  if (first.request_hash !== submission.requestHash) {
+    fail("IdempotencyConflict", "This idempotency key already stands for another request.", {
+      jobId: first.id,
+    });
+  }
+  return { jobId: first.id, fresh: null };
+}
+
+async function findFirst({ project, kind, idempotencyKey }: Submission) {
+  const { rows } = await pool.query<{ id: string; request_hash: string }>(
+    "SELECT id, request_hash FROM job WHERE project_id = $1 AND operation = $2 AND idempotency_key = $3",
+    [project.id, kind, idempotencyKey],
+  );
+  return rows[0];
+}
+
+async function read(
+  ctx: Ctx,
+  kind: Kind,
+  capability: Capability,
+  raw: RawEnvelope,
+  idempotencyHeader: string | undefined,
+): Promise<Submission> {
   const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one less executionMode
   refuseUnbuilt(envelope);
   checkMode(kind, capability, envelope);
   const idempotencyKey = settleIdempotencyKey(kind, envelope.idempotencyKey, idempotencyHeader);
   const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
+  const content = canonicalText(snapshotOf(capability.key, envelope, project.id, environment));
+  return {
+    kind,
+    capability,
+    envelope,
+    project,
+    environment,
+    idempotencyKey,
+    content,
+    requestHash: `v1:${sha256Hex(content)}`,
+  };
+}
+
+/** Plans a submission: everything about its content that may refuse it. Writes nothing. */
+async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
+  const { kind, capability, envelope, project, environment, idempotencyKey, content } = submission;
   const plan = planExecution(
     capability,
     { id: project.id, environment },
@@ -64,8 +140,6 @@ export async function prepare<K extends "jobs" | "invoke">(
   if (quoteId) await checkQuote(ctx, project.id, quoteId, plan.sealHash);
 
   const now = ctx.now();
-  const request = snapshotOf(capability.key, envelope, project.id, environment);
-  const content = canonicalText(request);
   const queueSeconds =
     envelope.execution.executionConstraints.queueDeadlineSeconds ??
     capability.durable?.defaultQueueSeconds ??
@@ -76,7 +150,7 @@ export async function prepare<K extends "jobs" | "invoke">(
   const attemptId = isInvoke && route ? newId("attempt") : null;
   return {
     plan,
-    project,
+    input: envelope.input,
     admission: {
       id,
       project_id: project.id,
@@ -90,7 +164,7 @@ export async function prepare<K extends "jobs" | "invoke">(
       capability_key: capability.key,
       status: isInvoke ? "running" : "queued",
       idempotency_key: idempotencyKey,
-      request_hash: `v1:${sha256Hex(content)}`,
+      request_hash: submission.requestHash,
       external_ref: envelope.externalRef ?? null,
       tags: envelope.tags,
       metadata: envelope.metadata,
@@ -180,16 +254,16 @@ function refuseUnbuilt(envelope: Envelope<"invoke">) {
 }
 
 function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: Envelope<"invoke">) {
-  const submit = `POST /v1/capabilities/${capability.key}/jobs`;
-  const invoke = `POST /v1/capabilities/${capability.key}/invoke`;
+  const submit = `/v1/capabilities/${capability.key}/jobs`;
+  const invoke = `/v1/capabilities/${capability.key}/invoke`;
   if (kind === "jobs" && !capability.modes.includes("job_async")) {
-    fail("USE_INVOKE", `${capability.key} runs at once; use ${invoke}.`, { invoke });
+    fail("USE_INVOKE", `${capability.key} runs at once; use POST ${invoke}.`, { invoke });
   }
   if (kind === "invoke") {
     if (!capability.modes.includes("invoke_sync"))
-      fail("USE_JOBS", `${capability.key} runs as a durable job; use ${submit}.`, { submit });
+      fail("USE_JOBS", `${capability.key} runs as a durable job; use POST ${submit}.`, { submit });
     if (envelope.executionMode === "DurableJob")
-      fail("USE_JOBS", `A durable run goes through ${submit}.`, { submit });
+      fail("USE_JOBS", `A durable run goes through POST ${submit}.`, { submit });
     if (envelope.executionMode === "Stream" && !capability.modes.includes("invoke_stream")) {
       throw new ValidationFault([
         { loc: ["body", "executionMode"], msg: `${capability.key} does not stream.`, type: "unsupported" },
@@ -214,26 +288,6 @@ function executionSeconds(capability: Capability, envelope: Envelope<"invoke">, 
   return asked ?? capability.durable?.defaultExecutionSeconds ?? EXECUTION_SECONDS.fallback;
 }
 
-/**
- * Writes the admission, or finds what the key already stands for. The same key with another request is
- * IdempotencyConflict with the first job's id.
- */
-export async function commit(admission: Admission): Promise<{ jobId: string; replayed: boolean }> {
-  if (await insertAdmitted(admission)) return { jobId: admission.id, replayed: false };
-  const { rows } = await pool.query<{ id: string; request_hash: string }>(
-    "SELECT id, request_hash FROM job WHERE project_id = $1 AND operation = $2 AND idempotency_key = $3",
-    [admission.project_id, admission.operation, admission.idempotency_key],
-  );
-  const first = rows[0];
-  if (!first) throw new Error("an idempotency key was taken, but its job is not there");
-  if (first.request_hash !== admission.request_hash) {
-    throw new Fault("IdempotencyConflict", "This idempotency key already stands for another request.", {
-      jobId: first.id,
-    });
-  }
-  return { jobId: first.id, replayed: true };
-}
-
 /** Admits a durable job: one statement writes key, job, hold, first event and dispatch; then the engine is woken. */
 export async function submit(
   ctx: Ctx,
@@ -242,15 +296,11 @@ export async function submit(
   idempotencyHeader?: string,
 ): Promise<Job> {
   const capability = getCapability(capabilityKey);
-  const { admission } = await prepare(ctx, "jobs", capability, raw, idempotencyHeader);
-  await refuseOverload(admission.project_id, ctx.now().getTime());
-  const { jobId, replayed } = await commit(admission);
-  if (!replayed) {
-    failpoint("after-admission");
-    wake({ id: jobId, projectId: admission.project_id, dispatchNumber: 1 });
-    return toFreshJob(admission, ctx.now());
-  }
-  return get(ctx, jobId);
+  const { jobId, fresh } = await admit(ctx, "jobs", capability, raw, idempotencyHeader);
+  if (!fresh) return get(ctx, jobId, "capabilities:run");
+  failpoint("after-admission");
+  wake({ id: jobId, projectId: fresh.admission.project_id, dispatchNumber: 1 });
+  return toFreshJob(fresh.admission, ctx.now());
 }
 
 /** A job row as its admission made it: spares reading back what was just written. */

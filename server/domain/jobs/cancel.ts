@@ -6,19 +6,18 @@ import { conclude, endedWithout } from "./conclude";
 import { get } from "./get";
 import { attemptOf, findJob } from "./rows";
 import { transition } from "./transitions";
-import { inputHashOf, loadWork } from "./work";
+import { storedInputHash } from "./work";
 
 /**
  * Cancels a job: at once while nothing runs; running work is told to stop and the job is `canceling` until it has.
  * Canceling a canceled job answers with it; any other ended job is JobNotCancelable.
  */
 export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
-  const job = await findJob(ctx, jobId);
+  const job = await findJob(ctx, jobId, "jobs:write");
   await access.project(ctx, job.project_id, "jobs:write");
   const now = ctx.now();
   if (job.status === "queued" || job.status === "awaiting_approval" || job.status === "needs_attention") {
     const attempt = await attemptOf(job);
-    const work = await loadWork(job.id);
     const submission = attempt?.submission ?? "not_attempted";
     const ended = endedWithout(
       { code: null, message: null, settlement: submission === "not_attempted" ? "released" : "ambiguous" },
@@ -26,7 +25,7 @@ export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
     );
     await conclude({
       job,
-      inputHash: work?.inputHash ?? inputHashOf(null),
+      inputHash: await storedInputHash(job.id),
       outputHash: null,
       engine: null,
       attempt,
@@ -47,7 +46,7 @@ export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
       event: { type: "job.cancel_requested", payload: { by: ctx.principal.kind } },
     });
   }
-  const after = await get(ctx, jobId);
+  const after = await get(ctx, jobId, "jobs:write");
   if (after.status === "succeeded" || after.status === "failed") {
     fail("JobNotCancelable", `The job has already ${after.status}.`, { status: after.status });
   }

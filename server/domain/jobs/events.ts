@@ -6,6 +6,9 @@ import { findJob } from "./rows";
 
 type EventRow = { id: number; type: string; payload: Record<string, Json>; created_at: Date };
 
+/** No event has a greater id, whatever cursor is asked for: the column holds no more. */
+const LAST_EVENT = 2_147_483_647;
+
 /**
  * A page of a job's events in order. `cursor` is an exclusive lower bound on the event id; `nextCursor` is there only
  * when another page remains.
@@ -20,7 +23,13 @@ export async function events(
     `SELECT id, type, payload, created_at FROM job_event
      WHERE job_id = $1 AND project_id = $2 AND id > $3 AND ($4::text IS NULL OR type = $4)
      ORDER BY id LIMIT $5`,
-    [job.id, job.project_id, Number(query.cursor ?? 0), query.type ?? null, query.limit + 1],
+    [
+      job.id,
+      job.project_id,
+      Math.min(Number(query.cursor ?? 0), LAST_EVENT),
+      query.type ?? null,
+      query.limit + 1,
+    ],
   );
   const page = rows.slice(0, query.limit);
   const last = page.at(-1);

@@ -1,10 +1,10 @@
 import type { Job } from "@/server/contract/jobs";
-import type { Ctx } from "@/server/domain/ctx";
+import type { Ctx, Scope } from "@/server/domain/ctx";
 import { artifactsOf, attemptOf, findJob, payloadsOf, sealedReceiptOf, toJob } from "./rows";
 
 /** The job as it stands. NotFound where the caller may not see it. */
-export async function get(ctx: Ctx, jobId: string): Promise<Job> {
-  const job = await findJob(ctx, jobId);
+export async function get(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<Job> {
+  const job = await findJob(ctx, jobId, right);
   const [attempt, artifacts, payloads, sealed] = await Promise.all([
     attemptOf(job),
     job.artifact_count > 0 ? artifactsOf(job) : [],

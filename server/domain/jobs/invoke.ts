@@ -10,7 +10,7 @@ import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
 import { microsToUsd } from "@/server/money";
-import { commit, type Prepared, prepare, toRow } from "./admit";
+import { admit, type Prepared, toRow } from "./admit";
 import { conclude, type Ended, endedWithout, keepFiles, toOutput } from "./conclude";
 import { holdLease } from "./leases";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
@@ -51,13 +51,12 @@ export async function invoke(
   idempotencyHeader?: string,
 ): Promise<InvocationResult> {
   const capability = getCapability(capabilityKey);
-  const prepared = await prepare(ctx, "invoke", capability, raw, idempotencyHeader);
-  const { jobId, replayed } = await commit(prepared.admission);
-  if (replayed) return replay(jobId, prepared.admission.execution_seconds);
+  const { jobId, fresh } = await admit(ctx, "invoke", capability, raw, idempotencyHeader);
+  if (!fresh) return replay(jobId);
   failpoint("after-admission");
-  const job = toRow(prepared.admission);
-  const ended = await execute(ctx, capability, prepared, job);
-  return toResult(job, ended, prepared.plan.warnings);
+  const job = toRow(fresh.admission);
+  const ended = await execute(ctx, capability, fresh, job);
+  return toResult(job, ended, fresh.plan.warnings);
 }
 
 async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job: JobRow): Promise<Ended> {
@@ -71,7 +70,7 @@ async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job
         : await runHere(ctx, capability, prepared, job, lease.signal);
     const conclusion = {
       job,
-      inputHash: inputHashOf(plan.input),
+      inputHash: inputHashOf(prepared.input),
       outputHash: null,
       engine: "local" in capability.execute ? capability.execute.engine : null,
       attempt,
@@ -272,13 +271,13 @@ function toInvocationFault(jobId: string, code: string | null, message: string |
 const REPLAY_POLL_MS = 100;
 
 /** Answers with the first execution of this key; waits while it runs, at most its own execution limit. */
-async function replay(jobId: string, executionSeconds: number): Promise<InvocationResult> {
-  const end = Date.now() + (executionSeconds + 60) * 1000;
+async function replay(jobId: string): Promise<InvocationResult> {
+  const begun = Date.now();
   for (;;) {
     const job = await readJob(jobId);
     if (!job) fail("NotFound", "There is no such execution.");
     if (TERMINAL.includes(job.status)) return fromRows(job);
-    if (Date.now() > end)
+    if (Date.now() - begun > (job.execution_seconds + 60) * 1000)
       fail("TRANSPORT_AMBIGUOUS", "The first execution of this key is still running.", {
         executionId: jobId,
         receiptId: receiptIdOf(jobId),

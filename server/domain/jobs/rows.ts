@@ -2,7 +2,7 @@ import type { Job, JobArtifactRef, JobError, JobListItem, JobStatus, Receipt } f
 import { TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import type { Ctx } from "@/server/domain/ctx";
+import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Estimate } from "@/server/domain/quotes";
 import { ERRORS, fail, isErrorCode } from "@/server/errors";
 import { microsToUsd } from "@/server/money";
@@ -103,8 +103,8 @@ export type PayloadRow = { id: string; kind: "request" | "output"; content: stri
  * The job of this id, where the caller may see it: the only read by id. Somebody else's job and none at all are the
  * same NotFound.
  */
-export async function findJob(ctx: Ctx, jobId: string): Promise<JobRow> {
-  const scope = access.scopeOf(ctx, "jobs:read");
+export async function findJob(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<JobRow> {
+  const scope = access.scopeOf(ctx, right);
   const { rows } = await pool.query<JobRow>(
     `SELECT * FROM job WHERE id = $1
        AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
@@ -187,7 +187,7 @@ function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
   return artifacts.length === 1 ? artifacts[0]!.artifact_id : null;
 }
 
-function toError(job: JobRow): JobError | null {
+function toError(job: JobRow, attempt: AttemptRow | null): JobError | null {
   if (!job.error_code) return null;
   const row = isErrorCode(job.error_code) ? ERRORS[job.error_code] : undefined;
   const message = job.error?.message;
@@ -196,7 +196,7 @@ function toError(job: JobRow): JobError | null {
     message: message && message !== job.error_code ? message : `The job ended with ${job.error_code}.`,
     retryable: row?.retryable ?? false,
     terminal: row && "terminal" in row ? row.terminal : true,
-    resolution: isNewKeySafe(job, null) ? "Nothing ran and nothing was charged: a new key is safe." : null,
+    resolution: isNewKeySafe(job, attempt) ? "Nothing ran and nothing was charged: a new key is safe." : null,
   };
 }
 
@@ -208,10 +208,9 @@ export function isNewKeySafe(
   job: Pick<JobRow, "status" | "error_code">,
   attempt: Pick<AttemptRow, "submission"> | null,
 ): boolean {
-  if (job.status === "failed")
-    return DEFINITE.has(job.error_code ?? "") || attempt?.submission === "not_attempted";
-  if (job.status === "canceled") return attempt === null || attempt.submission === "not_attempted";
-  return false;
+  const isUntried = attempt === null || attempt.submission === "not_attempted";
+  if (job.status === "failed") return isUntried || DEFINITE.has(job.error_code ?? "");
+  return job.status === "canceled" && isUntried;
 }
 
 function hintsOf(job: JobRow, now: Date): Pick<Job, "nextAction" | "pollAfterSeconds"> {
@@ -238,6 +237,30 @@ function hintsOf(job: JobRow, now: Date): Pick<Job, "nextAction" | "pollAfterSec
   }
 }
 
+/** What was executed; where the content was removed, what is known without it. */
+function toSnapshot(job: JobRow, payloads: PayloadRow[]): Record<string, Json> {
+  const known = {
+    capability: job.capability_key,
+    productId: job.product_id,
+    environment: job.environment,
+    idempotencyKey: job.idempotency_key,
+  };
+  const content = parseContent(payloads.find((payload) => payload.kind === "request"));
+  if (!isObject(content)) return known;
+  const { input } = content;
+  return { ...content, ...known, ...(isObject(input) ? { input: withPrompt(input) } : {}) };
+}
+
+/** Clients read the executed prompt at one place: of a conversation it is the last thing the user said. */
+function withPrompt(input: Record<string, Json>): Record<string, Json> {
+  if (input.prompt !== undefined || !Array.isArray(input.messages)) return input;
+  const said = input.messages.findLast((message) => isObject(message) && message.role === "user");
+  return isObject(said) && typeof said.content === "string" ? { ...input, prompt: said.content } : input;
+}
+
+const isObject = (value: Json | undefined): value is Record<string, Json> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 export type JobParts = {
   attempt: AttemptRow | null;
   artifacts: ArtifactRow[];
@@ -248,7 +271,6 @@ export type JobParts = {
 
 /** The wire's Job: hints are derived here, never stored. */
 export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
-  const snapshot = parseContent(parts.payloads.find((payload) => payload.kind === "request"));
   const typedOutput = parseContent(parts.payloads.find((payload) => payload.kind === "output"));
   const isTerminal = TERMINAL.includes(job.status);
   return {
@@ -289,15 +311,14 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
     typedOutput,
     outputs: typedOutput,
     warnings: job.warnings,
-    error: toError(job),
+    error: toError(job, parts.attempt),
     progress: job.progress,
     diagnostics: {
       backendKind: job.provider ? "provider" : "local",
       backendState: parts.attempt?.submission ?? "not_attempted",
       backendId: job.provider ? `${job.provider}/${job.model}` : job.capability_key,
     },
-    requestSnapshot:
-      typeof snapshot === "object" && snapshot !== null && !Array.isArray(snapshot) ? snapshot : null,
+    requestSnapshot: toSnapshot(job, parts.payloads),
     ...hintsOf(job, now),
     retry: { sameKey: !isTerminal, newKeySafe: isNewKeySafe(job, parts.attempt) },
     approval: null,

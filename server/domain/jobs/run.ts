@@ -9,7 +9,7 @@ import { conclude, type Ended, endedBefore, endedWithout, keepFiles, toAnswer, t
 import { holdLease, LEASE_MS, type Lease, leaseOwner } from "./leases";
 import { type AttemptRow, artifactsOf, attemptOf, payloadsOf } from "./rows";
 import { beginSubmission, claim, storeAnswer, transition } from "./transitions";
-import { inputHashOf, type LoadedWork, loadWork, readJob } from "./work";
+import { type LoadedWork, loadWork, readJob, storedInputHash } from "./work";
 
 /** What is stored between steps: ids and states. */
 type Started = { attemptId: string; fence: number };
@@ -316,7 +316,7 @@ async function endWithout(
   const sent = row.submission === "ambiguous";
   await conclude({
     job,
-    inputHash: inputHashOf(null),
+    inputHash: await storedInputHash(jobId),
     outputHash: null,
     engine: null,
     attempt: row,

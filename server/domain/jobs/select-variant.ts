@@ -8,7 +8,7 @@ import { artifactsOf, findJob } from "./rows";
 
 /** Names the variant to keep; the choice may change any time and is told as an event. */
 export async function selectVariant(ctx: Ctx, jobId: string, choice: { artifactId: string }): Promise<Job> {
-  const job = await findJob(ctx, jobId);
+  const job = await findJob(ctx, jobId, "jobs:write");
   await access.project(ctx, job.project_id, "jobs:write");
   if (job.status !== "succeeded")
     fail("JobNotFinished", "A variant can be selected when the job has succeeded.", { status: job.status });
@@ -27,5 +27,5 @@ export async function selectVariant(ctx: Ctx, jobId: string, choice: { artifactI
      SELECT project_id, id, last_event, 'job.variant_selected', jsonb_build_object('artifactId', $2::text), $3 FROM chosen`,
     [job.id, choice.artifactId, ctx.now(), job.project_id],
   );
-  return get(ctx, jobId);
+  return get(ctx, jobId, "jobs:write");
 }

@@ -6,7 +6,7 @@ import { conclude, endedWithout } from "./conclude";
 import { resendDue } from "./dispatch";
 import { type AttemptRow, attemptOf, type JobRow } from "./rows";
 import { requeue } from "./run";
-import { inputHashOf, loadWork } from "./work";
+import { storedInputHash } from "./work";
 
 const MOST = 200;
 
@@ -103,10 +103,9 @@ async function endFor(
   to: "failed" | "canceled",
   outcome: Parameters<typeof endedWithout>[0],
 ): Promise<void> {
-  const work = await loadWork(job.id);
   await conclude({
     job,
-    inputHash: work?.inputHash ?? inputHashOf(null),
+    inputHash: await storedInputHash(job.id),
     outputHash: null,
     engine: null,
     attempt,

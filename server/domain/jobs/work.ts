@@ -30,6 +30,16 @@ type Snapshot = {
 /** What was asked, as the receipt names it: the hash of the canonical input alone. */
 export const inputHashOf = (input: unknown) => sha256Hex(canonicalText(input as Json)); // inputs are parsed JSON
 
+/** The same of a job whose request is read back; of null where its content was removed. */
+export async function storedInputHash(jobId: string): Promise<string> {
+  const { rows } = await pool.query<{ content: string | null }>(
+    "SELECT content FROM payload WHERE job_id = $1 AND kind = 'request'",
+    [jobId],
+  );
+  const content = rows[0]?.content;
+  return inputHashOf(content ? JSON.parse(content).input : null);
+}
+
 /** The job row without any question of rights: the engine's own read. */
 export async function readJob(jobId: string): Promise<JobRow | null> {
   const { rows } = await pool.query<JobRow>({

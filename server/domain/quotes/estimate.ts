@@ -12,6 +12,8 @@ export type Estimate = {
   billingMode: BillingMode;
   /** Null: runs here, free. */
   route: { key: string; provider: string; model: string } | null;
+  /** The model the caller asked for: `provider/model` or a model's id; null: any. */
+  requestedTarget: string | null;
   qualifier: "exact" | "upper_bound";
   /** Of the provider, at list price. */
   expectedUpstreamMicros: Micros;
@@ -27,6 +29,7 @@ export const FREE: Estimate = {
   pricingVersion: PRICING_VERSION,
   billingMode: "managed",
   route: null,
+  requestedTarget: null,
   qualifier: "exact",
   expectedUpstreamMicros: 0,
   maximumUpstreamMicros: 0,
@@ -59,6 +62,7 @@ export function estimate(
     pricingVersion: PRICING_VERSION,
     billingMode: route.billingMode,
     route: { key: routeKey(route), provider: route.provider.name, model: route.model.id },
+    requestedTarget: null,
     qualifier: execution.port === "image" ? "exact" : "upper_bound",
     expectedUpstreamMicros: upstream,
     maximumUpstreamMicros: upstream,

@@ -63,7 +63,7 @@ export function planExecution(
       projectId: project.id,
       environment: project.environment,
       billingMode: wanted.execution.billingMode ?? null,
-      input: wanted.input,
+      input: withoutSchema(wanted.input),
       constraints: {
         providerPin: constraints.providerPin ?? null,
         preferredModel: constraints.preferredModel ?? null,
@@ -72,7 +72,8 @@ export function planExecution(
       pin: wanted.pin?.target ?? null,
       sampling: wanted.sampling ?? null,
       toolSchemas: wanted.toolSchemas ?? null,
-      responseSchema: wanted.responseSchema ?? null,
+      // A bare job body has it in the envelope, a bare quote body in the input: the same request.
+      responseSchema: wanted.responseSchema ?? wanted.input.responseSchema ?? null,
       pricingVersion: PRICING_VERSION,
     }),
   );
@@ -108,7 +109,7 @@ export function planExecution(
       route.model,
     ),
   );
-  const priced = estimate(capability, input, route, call);
+  const priced = { ...estimate(capability, input, route, call), requestedTarget: requestedTarget(wanted) };
   return {
     capability,
     input,
@@ -118,6 +119,17 @@ export function planExecution(
     sealHash,
     warnings: checkCallCeiling(priced.maximumMicros, wanted),
   };
+}
+
+function withoutSchema({ responseSchema: _schema, ...input }: Record<string, Json>) {
+  return input;
+}
+
+/** The model the caller named, as far as it did: exactly, or one it preferred. */
+function requestedTarget({ pin, execution }: Wanted): string | null {
+  const { preferredModel, providerPin } = execution.executionConstraints;
+  if (pin) return pin.target;
+  return preferredModel && providerPin ? `${providerPin}/${preferredModel}` : (preferredModel ?? null);
 }
 
 function parseInput(capability: Capability, raw: Record<string, Json>): unknown {
@@ -146,8 +158,8 @@ function capSync(capability: Capability, input: unknown): unknown {
   if (most === undefined) return input;
   const asked = (input as { maxOutputTokens?: number }).maxOutputTokens;
   if (asked !== undefined && asked > most) {
-    const submit = `POST /v1/capabilities/${capability.key}/jobs`;
-    fail("USE_JOBS", `A synchronous answer has at most ${most} output tokens; use ${submit} for more.`, {
+    const submit = `/v1/capabilities/${capability.key}/jobs`;
+    fail("USE_JOBS", `A synchronous answer has at most ${most} output tokens; use POST ${submit} for more.`, {
       submit,
     });
   }

@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import type { QuoteRequest } from "@/server/contract/envelope";
+import type { RawEnvelope } from "@/server/contract/envelope";
 import type { ReceiptPricing, RetailQuote } from "@/server/contract/pricing";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { getCapability } from "@/server/domain/catalog";
+import { getCapability, PRICING_VERSION } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, normalizeEnvelope } from "@/server/domain/envelope";
 import { fail } from "@/server/errors";
@@ -52,16 +52,17 @@ export function pricingOf(
 
 /**
  * Prices a request without running, reserving or charging anything; the quote lives fifteen minutes and is sealed
- * to the hash of everything that prices or routes.
+ * to the hash of everything that prices or routes. `projectId` is used where the body names none.
  */
 export async function quote(
   ctx: Ctx,
   capabilityKey: string,
-  raw: z.input<typeof QuoteRequest>,
+  raw: RawEnvelope,
+  projectId?: string,
 ): Promise<RetailQuote> {
   const capability = getCapability(capabilityKey);
-  const envelope: Envelope<"quote"> = normalizeEnvelope("quote", raw as Record<string, never>); // any JSON object; normalization checks it
-  const project = await access.project(ctx, envelope.context.projectId, "jobs:read");
+  const envelope: Envelope<"quote"> = normalizeEnvelope("quote", raw);
+  const project = await access.project(ctx, envelope.context.projectId ?? projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
   const missing = missingInputs(capability.input, envelope.input);
   const base = {
@@ -76,7 +77,7 @@ export async function quote(
       status: "pricing_inputs_required",
       quoteId: null,
       estimateId: null,
-      pricingVersion: "price_2026_08_1",
+      pricingVersion: PRICING_VERSION,
       pricingInputFingerprint: null,
       pricing: null,
       resolved: null,
@@ -87,13 +88,9 @@ export async function quote(
     };
   }
   const { estimate, sealHash } = plan;
-  const now = ctx.now();
-  const quoteId = newId("quote");
-  const expiresAt = new Date(now.getTime() + LIFETIME_MS);
-  await pool.query(
-    "INSERT INTO retail_quote (id, project_id, hash, body, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
-    [quoteId, project.id, sealHash, JSON.stringify(estimate), now, expiresAt],
-  );
+  // What is free has a price and no quote: there is nothing to hold anybody to.
+  const sealed = estimate.route ? await seal(ctx, project.id, estimate, sealHash) : null;
+  const quoteId = sealed?.quoteId ?? null;
   return {
     ...base,
     status: "ok",
@@ -101,7 +98,7 @@ export async function quote(
     estimateId: quoteId,
     pricingVersion: estimate.pricingVersion,
     pricingInputFingerprint: sealHash,
-    pricing: pricingOf(estimate, quoteId, expiresAt, sealHash),
+    pricing: pricingOf(estimate, quoteId, sealed?.expiresAt ?? null, sealHash),
     resolved: estimate.route
       ? {
           billingMode: estimate.billingMode,
@@ -115,8 +112,19 @@ export async function quote(
     basis: { ...estimate.bounds, qualifier: estimate.qualifier },
     expectedCharge: toMoney(estimate.expectedMicros),
     maximumAuthorizedCharge: toMoney(estimate.maximumMicros),
-    expiresAt: expiresAt.toISOString(),
+    expiresAt: sealed?.expiresAt.toISOString() ?? null,
   };
+}
+
+async function seal(ctx: Ctx, projectId: string, estimate: Estimate, sealHash: string) {
+  const now = ctx.now();
+  const quoteId = newId("quote");
+  const expiresAt = new Date(now.getTime() + LIFETIME_MS);
+  await pool.query(
+    "INSERT INTO retail_quote (id, project_id, hash, body, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
+    [quoteId, projectId, sealHash, JSON.stringify(estimate), now, expiresAt],
+  );
+  return { quoteId, expiresAt };
 }
 
 /** Required input fields that are absent, as JSON pointers: without them there is no price. */

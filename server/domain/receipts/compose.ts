@@ -58,6 +58,16 @@ export type ReceiptFacts = {
   isTest: boolean;
 };
 
+/** What was asked for by name and what was taken; another model only where the caller allowed it. */
+function targetRoutingOf({ requestedTarget, route }: Estimate) {
+  const isTaken = requestedTarget === route?.key || requestedTarget === route?.model;
+  return {
+    requestedTarget,
+    resolvedTarget: route?.key ?? null,
+    substituted: requestedTarget !== null && route !== null && !isTaken,
+  };
+}
+
 /** The receipt as canonical text with its hash: SHA-256 of the RFC 8785 form of exactly this body. */
 export function composeReceipt(facts: ReceiptFacts): { id: string; body: string; hash: string } {
   const { estimate, attempt } = facts;
@@ -103,7 +113,7 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
       routeBundleVersion: estimate.pricingVersion,
       routeBundleHash: null,
     },
-    targetRouting: { requestedTarget: null, resolvedTarget: estimate.route?.key ?? null, substituted: false },
+    targetRouting: targetRoutingOf(estimate),
     timestamps: {
       createdAt: facts.createdAt.toISOString(),
       startedAt: facts.startedAt?.toISOString() ?? null,
@@ -143,6 +153,7 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
     currency: "USD",
     pricing: {
       ...pricingOf(estimate, facts.quoteId, null, null),
+      serviceInferenceFeeMicros: fee ?? 0,
       charge:
         charged === null
           ? null
