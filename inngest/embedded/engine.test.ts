@@ -1,7 +1,7 @@
 import { invoke, NonRetriableError, RetryAfterError, staticSchema } from "inngest";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { testClient } from "../test/client";
-import { createWorld, gate, type World } from "../test/world";
+import { createWorld, gate, soon, type World } from "../test/world";
 
 let world: World;
 const inngest = testClient();
@@ -107,7 +107,7 @@ describe("events and triggers", () => {
     );
     await Promise.all([world.start([fn]), world.start([fn])]);
     const tick = (at: number) => `inngest/scheduled.timer {"cron":"* * * * *"} ${at}`;
-    await expect.poll(() => ticks).toEqual(expect.arrayContaining([tick(minute - 60_000), tick(minute)]));
+    await soon(() => ticks).toEqual(expect.arrayContaining([tick(minute - 60_000), tick(minute)]));
     expect(new Set(ticks).size).toBe(ticks.length);
     const { rows } = await world.pool.query("select count(*)::int as runs from engine_run");
     expect(rows[0].runs).toBe(ticks.length);
@@ -174,9 +174,7 @@ describe("steps", () => {
     await engine.stop();
     await world.start([fn]);
     await world.skipTime();
-    await expect
-      .poll(async () => (await due()).rows[0]?.wake_at.toISOString())
-      .toBe("2100-01-01T00:00:00.500Z");
+    await soon(async () => (await due()).rows[0]?.wake_at.toISOString()).toBe("2100-01-01T00:00:00.500Z");
     await world.skipTime();
     expect((await world.ended("sleeper"))[0]?.result).toBe("awake");
   });
@@ -236,12 +234,12 @@ describe("steps", () => {
     await world.inState("waiter", "waiting");
     await world.send({ name: "w/paid", data: { order: 8 } }, { name: "w/other", data: { order: 7 } });
     await world.send({ name: "w/paid", data: { order: 7, n: 1 } });
-    await expect.poll(pendingEvent).toBe("w/sent");
+    await soon(pendingEvent).toBe("w/sent");
     await world.send(
       { name: "w/sent", data: { order: 7, weight: 5 } },
       { name: "w/sent", data: { order: 7, weight: 6 } },
     );
-    await expect.poll(pendingEvent).toBe("w/never");
+    await soon(pendingEvent).toBe("w/never");
     await world.skipTime();
     const [run] = await world.ended("waiter");
     expect(run?.result).toEqual([{ order: 7, n: 1 }, { order: 7, weight: 6 }, null]);
@@ -285,12 +283,9 @@ describe("steps", () => {
     );
     await world.start([parent, child]);
     await world.send({ name: "i/one", data: {} });
-    await vi.waitFor(async () => {
-      const timers = await world.pool.query(
-        "update engine_step set wake_at = now() where op = 'invoke' and status = 'pending' and wake_at > now()",
-      );
-      expect(timers.rowCount).toBe(1);
-    });
+    const expire =
+      "update engine_step set wake_at = now() where op = 'invoke' and status = 'pending' and wake_at > now()";
+    await soon(async () => (await world.pool.query(expire)).rowCount).toBe(1);
     await world.pool.query("select engine_wake(id, now()) from engine_run where function_id = 'test-parent'");
     const [run] = await world.ended("parent");
     expect(run?.result).toEqual([
@@ -501,14 +496,12 @@ describe("errors and retries", () => {
     await world.start([fn, watcher]);
     await world.send({ name: "f/one", data: { order: 1 } });
     await world.ended("failing-failure");
-    await expect
-      .poll(() => told.filter((line) => typeof line === "string"))
-      .toEqual(
-        expect.arrayContaining([
-          "inngest/function.failed of test-failing",
-          "inngest/function.finished of test-failing",
-        ]),
-      );
+    await soon(() => told.filter((line) => typeof line === "string")).toEqual(
+      expect.arrayContaining([
+        "inngest/function.failed of test-failing",
+        "inngest/function.finished of test-failing",
+      ]),
+    );
     expect(told.filter((line) => Array.isArray(line))).toEqual([["it failed", { order: 1 }, "test-failing"]]);
   });
 });
@@ -529,7 +522,7 @@ describe("concurrency", () => {
     await Promise.all([world.start([fn]), world.start([fn])]);
     for (let n = 0; n < 8; n++) {
       await world.send({ name: "c/zero", data: { n } });
-      await expect.poll(async () => (await world.pool.query("select from engine_run")).rowCount).toBe(n + 1);
+      await soon(async () => (await world.pool.query("select from engine_run")).rowCount).toBe(n + 1);
     }
     hold.open();
     await world.ended("line", 8);
@@ -556,12 +549,12 @@ describe("concurrency", () => {
     for (let n = 0; n < 8; n++) await world.send({ name: "c/one", data: { who: "a" } });
     await world.inState("limited", "queued", 6);
     await world.send({ name: "c/one", data: { who: "b" } });
-    await expect.poll(() => running.get("b")).toBe(1);
+    await soon(() => running.get("b")).toBe(1);
     expect(running.get("a")).toBe(2);
     hold.open();
     await world.ended("limited", 9);
     expect(most.get("a")).toBe(2);
-    await expect.poll(heldPlaces).toBe(0);
+    await soon(heldPlaces).toBe(0);
   });
 
   test("a run that waits holds no place", async () => {
@@ -576,7 +569,7 @@ describe("concurrency", () => {
     await world.inState("polite", "waiting", 3);
     await world.send({ name: "c/go", data: {} });
     await world.ended("polite", 3);
-    await expect.poll(heldPlaces).toBe(0);
+    await soon(heldPlaces).toBe(0);
   });
 
   test("two limits hold together, and steps in parallel count one by one", async () => {
@@ -603,7 +596,7 @@ describe("concurrency", () => {
     await world.send(...events);
     await world.ended("double", 24);
     expect(most).toBeLessThanOrEqual(3);
-    await expect.poll(heldPlaces).toBe(0);
+    await soon(heldPlaces).toBe(0);
   });
 
   async function heldPlaces() {

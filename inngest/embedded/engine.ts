@@ -1,10 +1,10 @@
-import { EventEmitter } from "node:events";
-import { Logger, parseCronItems, run as startQueue, type WorkerPool } from "graphile-worker";
 import type { Pool } from "pg";
+import type { OutgoingEvent } from "@/inngest/client";
 import { ulid } from "@/server/ids";
 import { type Entry, isCancelled, limitsOf, toCatalog } from "./catalog";
-import { type Envelope, type StoredEvent, toEnvelope } from "./enqueue";
+import { accept, type Envelope, type StoredEvent } from "./enqueue";
 import { compile, field } from "./expressions";
+import { type Queue, type QueueLog, startQueue } from "./queue";
 import { drive, type Host } from "./run";
 import { type AnyFunction, assertSdk } from "./sdk";
 import { SQL_VERSION } from "./sql";
@@ -17,7 +17,7 @@ export type EngineOptions = {
   pool: Pool;
   /** Runs that this process drives at once; waiting runs do not count. */
   concurrency?: number;
-  log: EngineLog;
+  log: QueueLog;
   /** A worker that has not been heard of for so long loses its runs to the others. */
   leaseMs?: number;
   /** How long `stop` lets steps in flight go on. */
@@ -28,25 +28,6 @@ export type EngineOptions = {
   keep?: string;
 };
 
-export type EngineLog = Record<
-  "debug" | "info" | "warn" | "error",
-  (fields: object, message: string) => void
->;
-
-/** The jobs of the queue and what each carries. */
-type CronTick = { functionId: string; cron: string; _cron: { ts: string } };
-declare global {
-  namespace GraphileWorker {
-    interface Tasks {
-      "engine/event": Envelope;
-      "engine/run": { run: string };
-      "engine/cron": CronTick;
-    }
-  }
-}
-
-/** Jobs taken from the queue at once. They only start runs, which then go on outside the queue. */
-const HANDLERS = 16;
 const TIDY_MS = 600_000;
 const LONGEST_TIMER_MS = 3_600_000;
 
@@ -64,12 +45,13 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     throw new Error("The engine's SQL functions are of another version: run migrateEngine first");
   }
 
-  const worker = `engine-${ulid()}`;
+  const worker = `engine-${ulid()}`; // owns runs
+  let queueName = worker; // locks jobs
+  let queue: Queue | undefined;
   const active = new Map<string, Promise<void>>();
   const dropped = new Set<string>(); // runs we may own without driving them, because an answer was lost
   const timers = new Set<NodeJS.Timeout>();
   const waitingForRoom: (() => void)[] = [];
-  let queue: WorkerPool | undefined;
   let stopping = false;
 
   const host: Host = {
@@ -77,25 +59,17 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     catalog,
     backoffMs: options.backoffMs ?? backoffMs,
     isStopping: () => stopping,
-    async send(events) {
-      // Casts: the SDK has normalized these payloads; their data is JSON.
-      const outgoing = events.map((event) => ({
-        ...event,
-        data: (event.data ?? {}) as Record<string, never>,
-      }));
-      const envelopes = outgoing.map(toEnvelope);
-      await pool.query({
-        name: "engine_send",
-        text: "select engine_send($1)",
-        values: [JSON.stringify(envelopes)],
-      });
-      return envelopes.map((envelope) => envelope.event.id);
-    },
+    // Cast: the SDK has normalized these payloads; their data is JSON.
+    send: (events) =>
+      accept(
+        pool,
+        events.map(({ id, name, data }) => ({ id, name, data: (data ?? {}) as OutgoingEvent["data"] })),
+      ),
     lookAgainIn(ms) {
       if (ms > LONGEST_TIMER_MS) return; // the queue's own polling finds it
       const timer = setTimeout(() => {
         timers.delete(timer);
-        if (!stopping) queue?.nudge(1);
+        queue?.nudge();
       }, ms + 2);
       timers.add(timer.unref());
     },
@@ -142,7 +116,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     );
     for (const id of started) {
       const { entry } = runs.get(id)!; // only ids that we sent come back
-      launch({ id, functionId: entry.id, event, fence: 1, signals: 0, attempt: 0, steps: [] }, entry);
+      launch({ id, functionId: entry.id, event, fence: 1, attempt: 0, steps: [] }, entry);
     }
     for (const wait of open) {
       const holds = compile(wait.condition)({ event: wait.event, async: event }) === true;
@@ -185,46 +159,26 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
   async function beat(): Promise<void> {
     try {
       const taken = [...dropped];
-      if (!(await store.beat(worker, leaseMs, taken)))
-        log.warn({ worker }, "This worker had been given up as dead");
+      const alive = await store.beat(worker, queueName, leaseMs, taken);
+      if (alive === false) log.warn({ worker }, "This worker had been given up as dead");
       for (const id of taken) dropped.delete(id);
     } catch (error) {
       log.warn({ err: error }, "A heartbeat failed");
     }
   }
 
-  if (!(await store.beat(worker, leaseMs, []))) log.debug({ worker }, "Worker registered");
-  const events = new EventEmitter();
-  events.on("pool:create", ({ workerPool }: { workerPool: WorkerPool }) => {
-    // The queue locks jobs in this name, so that whoever finds the worker dead can free them.
-    workerPool.id = worker;
-    queue = workerPool;
-  });
-  const runner = await startQueue({
-    pgPool: pool,
-    events,
-    noHandleSignals: true,
-    logger: new Logger(() => (level, message) => log[level === "error" ? "error" : "debug"]({}, message)),
-    preset: {
-      worker: {
-        concurrentJobs: HANDLERS,
-        localQueue: { size: HANDLERS },
-        completeJobBatchDelay: 0,
-        pollInterval: 1_000,
-      },
-    },
-    parsedCronItems: parseCronItems(
-      [...catalog.byId.values()].flatMap((entry) =>
-        entry.crons.map((cron) => ({
-          task: "engine/cron",
-          match: cron,
-          identifier: `${entry.id}:${cron}`,
-          payload: { functionId: entry.id, cron },
-          options: { backfillPeriod: 120_000 }, // a tick missed in a restart is made up for
-        })),
-      ),
+  const beating = setInterval(beat, leaseMs / 4);
+  queue = await startQueue({
+    pool,
+    log,
+    crons: [...catalog.byId.values()].flatMap((entry) =>
+      entry.crons.map((cron) => ({ functionId: entry.id, cron })),
     ),
-    taskList: {
+    async register(name) {
+      queueName = name;
+      await store.beat(worker, name, leaseMs, []);
+    },
+    tasks: {
       async "engine/event"(envelope) {
         const entries = catalog.triggeredBy(envelope.event);
         if (entries.length === 0 || (await hasRoom())) return onEvent(envelope, entries);
@@ -248,8 +202,10 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
         throw new Error("This worker is stopping"); // the queue tries the tick again
       },
     },
+  }).catch((error) => {
+    clearInterval(beating);
+    throw error;
   });
-  const beating = setInterval(beat, leaseMs / 4);
   const tidying = setInterval(
     () => store.tidy(keep).catch((err) => log.warn({ err }, "Tidying failed")),
     TIDY_MS,
@@ -259,7 +215,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     stopping = true;
     for (const timer of timers) clearTimeout(timer);
     for (const resolve of waitingForRoom.splice(0)) resolve();
-    await runner.stop();
+    await queue?.stop();
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise((resolve) => {
       timer = setTimeout(resolve, stopMs);
@@ -268,7 +224,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     clearTimeout(timer);
     clearInterval(beating);
     clearInterval(tidying);
-    await store.leave(worker); // what is still ours is free for others from here on
+    await store.leave(worker, queueName); // what is still ours is free for others from here on
   }
   let stopped: Promise<void> | undefined;
   return {

@@ -12,18 +12,27 @@ export type StoredEvent = { id: string; name: string; data: Record<string, unkno
 export type Envelope = { once?: string; occurrence: string; event: StoredEvent };
 
 /** Wraps an event for the queue. */
-export function toEnvelope(event: OutgoingEvent & { ts?: number }): Envelope {
+export function toEnvelope(event: Omit<OutgoingEvent, "data"> & { data: StoredEvent["data"] }): Envelope {
   const occurrence = ulid();
   return {
     ...(event.id ? { once: `event:${event.id}` } : {}),
     occurrence,
-    event: { id: event.id ?? occurrence, name: event.name, data: event.data, ts: event.ts ?? Date.now() },
+    event: { id: event.id ?? occurrence, name: event.name, data: event.data, ts: Date.now() },
   };
 }
 
 /** Accepts events for the embedded engine in one statement: durable when it resolves, started at once by a worker. */
 export async function enqueue(db: Queryable, events: OutgoingEvent[]): Promise<void> {
-  if (events.length === 0) return;
-  const envelopes = JSON.stringify(events.map(toEnvelope));
-  await db.query({ name: "engine_send", text: "select engine_send($1)", values: [envelopes] });
+  if (events.length > 0) await accept(db, events);
+}
+
+/** The same, telling the ids of the events. */
+export async function accept(db: Queryable, events: OutgoingEvent[]): Promise<string[]> {
+  const envelopes = events.map(toEnvelope);
+  await db.query({
+    name: "engine_send",
+    text: "select engine_send($1)",
+    values: [JSON.stringify(envelopes)],
+  });
+  return envelopes.map((envelope) => envelope.event.id);
 }

@@ -33,7 +33,6 @@ export async function drive(run: OwnedRun, entry: Entry, host: Host): Promise<vo
   remember(run);
 
   function remember(loaded: OwnedRun): void {
-    run.signals = loaded.signals;
     memos.length = 0;
     pending.clear();
     for (const step of loaded.steps) {

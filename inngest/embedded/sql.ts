@@ -27,8 +27,10 @@ begin
     having count(*) > 0;
 end $$;
 
+-- Never by job key: replacing a job locks it, and two that wait for each other's jobs deadlock. A wake that finds
+-- nothing to do costs one statement.
 create or replace function engine_wake(p_run text, p_at timestamptz) returns void language sql as $$
-  select graphile_worker.add_job('engine/run', json_build_object('run', p_run), null, p_at, null, 'engine:' || p_run)
+  select graphile_worker.add_job('engine/run', json_build_object('run', p_run), null, p_at)
 $$;
 
 -- {ms} from now, or {at}.
@@ -151,19 +153,20 @@ begin
         '{"name":"InngestInvokeTimeoutError","message":"Timed out waiting for the invoked function to finish"}' end
     where run_id = r.id and status = 'pending' and op <> 'run' and wake_at <= now();
   return jsonb_build_object('id', r.id, 'functionId', r.function_id, 'event', r.event, 'fence', r.fence,
-    'signals', r.signals, 'attempt', r.attempt, 'steps', (
+    'attempt', r.attempt, 'steps', (
       select coalesce(jsonb_agg(jsonb_build_object('id', id, 'op', op, 'status', status, 'attempt', attempt,
         'value', value, 'due', wake_at <= now()) order by seq), '[]') from engine_step where run_id = r.id));
 end $$;
 
--- Takes over a run that is ready. Null: somebody has it, it has ended, or its limit is full (it stays queued).
+-- Takes over a run that is ready. Null: it has nothing to do yet, somebody has it, it has ended, or its limit is full
+-- (then it stands in line).
 create or replace function engine_claim(p_worker text, p_run text) returns jsonb language plpgsql as $$
 declare r engine_run;
 begin
   select * into r from engine_run where id = p_run and status in ('queued', 'granted', 'waiting') for update;
   if not found then return null; end if;
-  if r.status = 'waiting' and r.retry_at > now() then
-    perform engine_wake(p_run, r.retry_at);
+  if r.status = 'waiting' and (r.retry_at > now() or r.retry_at is null and r.signals = 0 and not exists (
+      select 1 from engine_step where run_id = p_run and status = 'pending' and wake_at <= now())) then
     return null;
   end if;
   if r.status <> 'granted' and not engine_take(r) then
@@ -172,7 +175,7 @@ begin
     end if;
     return null;
   end if;
-  update engine_run set status = 'running', worker = p_worker, fence = fence + 1, retry_at = null
+  update engine_run set status = 'running', worker = p_worker, fence = fence + 1, signals = 0, retry_at = null
     where id = p_run returning * into r;
   return engine_load(r);
 end $$;
@@ -180,7 +183,7 @@ end $$;
 create or replace function engine_reload(p_run text, p_fence int) returns jsonb language plpgsql as $$
 declare r engine_run;
 begin
-  select * into r from engine_run where id = p_run and fence = p_fence and status = 'running' for update;
+  update engine_run set signals = 0 where id = p_run and fence = p_fence and status = 'running' returning * into r;
   return case when found then engine_load(r) end;
 end $$;
 
@@ -216,14 +219,13 @@ end $$;
 
 -- Lets go of a run that has nothing to do until a timer or an event. 'again': a step was settled meanwhile.
 -- With p_retry the function body failed: it rests until then, whatever happens.
-create or replace function engine_suspend(p_run text, p_fence int, p_signals int, p_attempt int, p_retry jsonb,
-  p_steps jsonb) returns text language plpgsql as $$
-declare r engine_run; v_at timestamptz; v_retry timestamptz := engine_due(p_retry);
+create or replace function engine_suspend(p_run text, p_fence int, p_attempt int, p_retry jsonb, p_steps jsonb) returns text language plpgsql as $$
+declare r engine_run; v_at timestamptz; v_retry timestamptz(3) := engine_due(p_retry);
 begin
   select * into r from engine_run where id = p_run and fence = p_fence and status = 'running' for update;
   if not found then return 'lost'; end if;
   perform engine_put(r, p_steps);
-  if v_retry is null and r.signals <> p_signals then return 'again'; end if;
+  if v_retry is null and r.signals > 0 then return 'again'; end if;
   update engine_run set status = 'waiting', worker = null, attempt = p_attempt, retry_at = v_retry where id = p_run;
   select coalesce(v_retry, min(wake_at)) into v_at from engine_step where run_id = p_run and status = 'pending';
   if v_at is not null then perform engine_wake(p_run, v_at); end if;
@@ -277,14 +279,17 @@ begin
   end loop;
 end $$;
 
--- Says that this worker lives, and frees the runs and jobs of those that no longer do. p_dropped: runs that this
--- worker may own without knowing, because an answer was lost. False: the worker had been given up.
-create or replace function engine_beat(p_worker text, p_expiry_ms int, p_dropped text[]) returns boolean language plpgsql as $$
+-- Says that this worker lives (as owner of runs and as taker of jobs), and frees the runs and jobs of those that no
+-- longer do. p_dropped: runs that this worker may own without knowing, because an answer was lost. False: the worker
+-- had been given up. Null: it is new.
+create or replace function engine_beat(p_worker text, p_queue text, p_expiry_ms int, p_dropped text[])
+returns boolean language plpgsql as $$
 declare v_alive boolean; v_dead text[]; v_run text; v_key text;
   v_expired timestamptz := now() - p_expiry_ms * interval '1 millisecond';
 begin
   select beat_at >= v_expired into v_alive from engine_worker where id = p_worker;
-  insert into engine_worker (id, beat_at) values (p_worker, now()) on conflict (id) do update set beat_at = now();
+  insert into engine_worker (id, beat_at) values (p_worker, now()), (p_queue, now())
+    on conflict (id) do update set beat_at = now();
   -- Remembered for a minute: a statement that a dead worker had sent may still take jobs in its name.
   select array_agg(id) into v_dead from engine_worker where beat_at < v_expired;
   if v_dead is not null then
@@ -298,13 +303,12 @@ begin
     update engine_run set status = 'granted', worker = null, fence = fence + 1 where id = v_run;
     perform engine_wake(v_run, now());
   end loop;
-  -- A grant skips a row that somebody else has locked at that moment: look again.
   for v_key in select distinct q.limit_key from engine_run q where q.status = 'queued' and exists (
       select 1 from engine_limit l where l.key = q.limit_key and l.held < q.limit_cap) loop
     perform 1 from engine_limit where key = v_key for update skip locked;
     if found then perform engine_grant(v_key, 1); end if;
   end loop;
-  return coalesce(v_alive, false);
+  return v_alive;
 end $$;
 
 -- Forgets what nobody asks for any more.
@@ -312,9 +316,6 @@ create or replace function engine_tidy(p_keep interval) returns void language pl
 begin
   delete from engine_seen where seen_at < now() - interval '24 hours';
   delete from engine_run where id in (select id from engine_run where ended_at < now() - p_keep limit 10000);
-  -- The queue retires a wake that was replaced while somebody worked on it, and keeps it when that worker dies.
-  perform graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs
-    where task_identifier = 'engine/run' and attempts >= max_attempts and locked_at is null having count(*) > 0;
   delete from engine_limit l where held = 0 and not exists (select 1 from engine_run where status = 'queued'
     and (limit_key = l.key or limit_key2 = l.key));
 end $$;

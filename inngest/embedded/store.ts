@@ -17,7 +17,6 @@ export type OwnedRun = {
   functionId: string;
   event: StoredEvent;
   fence: number;
-  signals: number;
   attempt: number;
   steps: StoredStep[];
 };
@@ -84,7 +83,6 @@ export function toStore(db: Queryable) {
         "engine_suspend",
         run.id,
         run.fence,
-        run.signals,
         attempt,
         retry,
         JSON.stringify(steps),
@@ -99,11 +97,11 @@ export function toStore(db: Queryable) {
         announce.length > 0 ? JSON.stringify(announce) : null,
       ),
     handOver: (run: OwnedRun, delayMs: number) => call<void>("engine_hand_over", run.id, run.fence, delayMs),
-    beat: (worker: string, expiryMs: number, dropped: string[]) =>
-      call<boolean>("engine_beat", worker, expiryMs, dropped),
+    beat: (worker: string, queue: string, expiryMs: number, dropped: string[]) =>
+      call<boolean | null>("engine_beat", worker, queue, expiryMs, dropped),
     tidy: (keep: string) => call<void>("engine_tidy", keep),
-    async leave(worker: string): Promise<void> {
-      await db.query("delete from engine_worker where id = $1", [worker]);
+    async leave(worker: string, queue: string): Promise<void> {
+      await db.query("delete from engine_worker where id in ($1, $2)", [worker, queue]);
     },
     /** Runs of a function that have not ended; with `match`, those whose event has this value at this path. */
     async live(functionId: string, match?: { path: string[]; value: unknown }): Promise<LiveRun[]> {

@@ -1,5 +1,5 @@
 import { Pool } from "pg";
-import { onTestFinished, vi } from "vitest";
+import { expect, onTestFinished, vi } from "vitest";
 import type { OutgoingEvent } from "../client";
 import { type EngineOptions, enqueue, startEngine } from "../embedded";
 import type { AnyFunction } from "../embedded/sdk";
@@ -71,6 +71,9 @@ export async function createWorld(app = "test") {
     },
   };
 }
+
+/** Expects what comes about in a moment, however busy the machine is. */
+export const soon = <T>(read: () => T) => expect.poll(read, { timeout: 15_000, interval: 5 });
 
 /** A promise to be resolved from elsewhere. */
 export function gate() {
