@@ -1,4 +1,5 @@
 import { invoke, NonRetriableError, RetryAfterError, staticSchema } from "inngest";
+import { Client } from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { testClient } from "../test/client";
 import { createWorld, gate, soon, type World } from "../test/world";
@@ -726,6 +727,33 @@ describe("workers", () => {
     hold.open();
     await stale.stop();
     expect(results).toEqual(["worker 2"]);
+  });
+
+  test("runs end although every database connection is cut now and then", async () => {
+    const fn = inngest.createFunction(
+      { id: "cut", triggers: [{ event: "k/one" }] },
+      async ({ event, step }) => {
+        for (let n = 0; n < 4; n++)
+          await step.run(`step ${n}`, () => new Promise((resolve) => setImmediate(resolve)));
+        await step.sleepUntil("nap", new Date(Date.now() + 5));
+        return step.run("end", () => event.data.n);
+      },
+    );
+    await world.start([fn], { leaseMs: 1_000 });
+    await world.send(...Array.from({ length: 60 }, (_, n) => ({ name: "k/one", data: { n } })));
+    for (const ended of [5, 20, 40]) {
+      await world.ended("cut", ended);
+      const cutter = new Client({ connectionString: world.url });
+      await cutter.connect();
+      await cutter.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+      );
+      await cutter.end();
+    }
+    const runs = await world.ended("cut", 60);
+    expect(runs.map((run) => run.result).sort((a, b) => Number(a) - Number(b))).toEqual(
+      Array.from({ length: 60 }, (_, n) => n),
+    );
   });
 
   test("an engine refuses to start over SQL functions of another version", async () => {

@@ -1,0 +1,45 @@
+import { afterEach, expect, test, vi } from "vitest";
+import { durable, inngest, jobAdmitted } from "./client";
+import { startProtocolClient } from "./test/protocol-client";
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.resetModules();
+});
+
+test("with a real Inngest server configured, events go there with their ids", async () => {
+  const server = await startProtocolClient({ signingKey: "signkey-test-00" });
+  vi.stubEnv("INNGEST_BASE_URL", server.url);
+  vi.stubEnv("INNGEST_EVENT_KEY", "event-key");
+  vi.resetModules();
+  const { sendEvents } = await import("./client");
+  await sendEvents([{ id: "job:1:1", name: "job/admitted", data: { jobId: "wfr_1", projectId: "cpr_1" } }]);
+  await sendEvents([]);
+  await server.close();
+  expect(server.sent).toMatchObject([{ id: "job:1:1", name: "job/admitted", data: { jobId: "wfr_1" } }]);
+});
+
+test("a flow runs under the SDK's tools as it does under any Step", async () => {
+  const asked: unknown[] = [];
+  const tools = {
+    run: async (id: string, work: () => Promise<unknown>) => {
+      asked.push(id);
+      return work();
+    },
+    sleepUntil: async (id: string, at: Date) => {
+      asked.push([id, Math.round((at.getTime() - Date.now()) / 1000)]);
+    },
+  };
+  const step = durable(tools as unknown as Parameters<typeof durable>[0]); // the two tools that it uses
+  expect(await step.run("one", async () => ({ n: 1 }))).toEqual({ n: 1 });
+  await step.sleep("two", 90_000);
+  expect(asked).toEqual(["one", ["two", 90]]);
+});
+
+test("events are typed by their name", () => {
+  expect(jobAdmitted.create({ jobId: "wfr_1", projectId: "cpr_1" })).toMatchObject({
+    name: "job/admitted",
+    data: { jobId: "wfr_1", projectId: "cpr_1" },
+  });
+  expect(inngest.id).toBe("capstan");
+});
