@@ -1,0 +1,228 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterEach, expect, test } from "vitest";
+import { z } from "zod";
+import { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
+import { env } from "@/server/env";
+import { allCapabilities, chooseRoute, describeCapability, executionTargets, getCapability, list } from ".";
+
+const { OPENAI_API_KEY } = env;
+afterEach(() => {
+  env.OPENAI_API_KEY = OPENAI_API_KEY;
+});
+
+const DESCRIPTOR_FIELDS = [
+  ...["key", "title", "description", "modality", "family", "category", "inputSchema", "outputSchema"],
+  ...["executionModes", "idempotencyRequired", "estimateAvailable", "features", "inputConstraints"],
+  ...["inputMediaTypes", "execution", "output", "interaction", "funding", "readySummary", "pricing"],
+];
+const EXECUTION_FIELDS = [
+  ...["oneShot", "managedInferenceAvailable", "inferenceProviderSetupRequired", "projectLocalRequired"],
+  ...["estimateAvailable", "trialEligible"],
+];
+const PRICING_FIELDS = [
+  ...["mode", "billingCurrency", "display", "estimateRequired", "quoteEndpoint", "estimateEndpoint"],
+  ...["pricingVersion", "pricingFactors", "pricingContext", "authoritativeForExecution", "examples"],
+  ...["billable", "quote"],
+];
+
+for (const capability of allCapabilities) {
+  test(`${capability.key}: every published field is there and of its type`, () => {
+    const described = describeCapability(capability, false);
+    expect(CapabilityDescriptor.parse(described)).toEqual(described);
+    expect(Object.keys(described)).toEqual(expect.arrayContaining(DESCRIPTOR_FIELDS));
+    expect(Object.keys(described.execution)).toEqual(expect.arrayContaining(EXECUTION_FIELDS));
+    const prices = [
+      described.pricing,
+      described.billingModes?.byok.pricing,
+      described.billingModes?.managed.pricing,
+    ];
+    for (const pricing of prices.filter((each) => each !== undefined)) {
+      expect(Object.keys(pricing)).toEqual(expect.arrayContaining(PRICING_FIELDS));
+      expect(pricing).toMatchObject({ pricingVersion: "price_2026_08_1", pricingContext: "catalog_default" });
+      for (const pointer of pricing.quote.requirements) expect(pointer).toMatch(/^\/input\//);
+    }
+    expect(described.output).toEqual({ kind: capability.outputKind, mediaType: capability.outputMediaType });
+    expect(described.interaction).toMatchObject({ typicallyRequired: false });
+    expect(described.funding).toEqual({
+      mode: "managed",
+      eligible: described.billingModes !== undefined,
+      status: "catalog_available",
+    });
+    expect(described.estimateAvailable).toBe(described.pricing.quote.supported);
+    expect(described.quoteTtlSeconds).toBe(described.pricing.quote.supported ? 900 : null);
+    expect(described).not.toHaveProperty("uiSchema");
+    expect(described).not.toHaveProperty("credentialSources");
+  });
+
+  test(`${capability.key}: its schemas are JSON Schema that the examples satisfy`, () => {
+    const ajv = new Ajv2020({ strict: false });
+    const described = describeCapability(capability, false);
+    const validate = ajv.compile(described.inputSchema);
+    for (const { input } of described.examples) {
+      expect(capability.input.safeParse(input).success).toBe(true);
+      expect({ input, valid: validate(input), errors: validate.errors }).toMatchObject({ valid: true });
+    }
+    expect(described.examples.length).toBeGreaterThan(0);
+    expect(described.inputSchema.additionalProperties).toBe(false);
+    expect(validate({ ...(described.examples[0]?.input as object), surprise: 1 })).toBe(false);
+    const answer = ajv.compile(described.outputSchema);
+    for (const { output } of capability.examples) {
+      if (output) expect({ output, valid: answer(output) }).toMatchObject({ valid: true });
+    }
+  });
+
+  test(`${capability.key}: a mode is published only where it can be run`, () => {
+    const described = describeCapability(capability, false);
+    const features = z
+      .object({
+        syncInvoke: z.object({ supported: z.boolean() }),
+        durableJob: z.object({ supported: z.boolean() }),
+      })
+      .parse(described.features);
+    expect(features.syncInvoke.supported).toBe(described.executionModes.includes("invoke_sync"));
+    expect(features.durableJob.supported).toBe(described.executionModes.includes("job_async"));
+    expect(described.executionModes).not.toContain("invoke_stream");
+    expect(described.execution.mode).toBe(
+      described.executionModes.includes("invoke_sync") ? "invoke" : "job",
+    );
+    expect(described.nextAction.endpoint).toBe(
+      `POST /v1/capabilities/${capability.key}/${described.execution.mode === "job" ? "jobs" : "invoke"}`,
+    );
+  });
+}
+
+test("priced capabilities name both billing modes, with the fee on managed; free ones name none", () => {
+  const text = describeCapability(getCapability("text.general.fast.v1"), false);
+  expect(text.billingModes).toMatchObject({
+    byok: { available: true, providerChargesExternal: true },
+    managed: { available: true, providerChargesIncluded: true, serviceFeeBps: 600 },
+  });
+  expect(text.pricing).toMatchObject({
+    mode: "metered",
+    billable: true,
+    authoritativeForExecution: false,
+    quoteEndpoint: "/v1/capabilities/text.general.fast.v1/quote",
+    estimateEndpoint: "/v1/capabilities/text.general.fast.v1/estimate",
+    quote: { supported: true, requirements: ["/input/messages"] },
+  });
+  const math = describeCapability(getCapability("compute.evaluate.v1"), false);
+  expect(math).not.toHaveProperty("billingModes");
+  expect(math.pricing).toMatchObject({
+    mode: "free",
+    billable: false,
+    quoteEndpoint: null,
+    estimateEndpoint: null,
+    quote: { supported: false, requirements: [] },
+  });
+});
+
+test("features and constraints say what interface clients ask for", () => {
+  const text = describeCapability(getCapability("text.general.fast.v1"), false);
+  expect(text.inputConstraints).toEqual({
+    messages: { measurement: "tokens", max: 128_000, overflow: "reject", semantic: true },
+  });
+  expect(text.features).toMatchObject({
+    syncInvoke: { supported: true, maxOutputTokens: 2048, targetMaxDurationSeconds: 60 },
+    durableJob: {
+      supported: true,
+      outputBudget: { mode: expect.any(String), hintField: "maxOutputTokens" },
+      defaultQueueDeadlineSeconds: 7200,
+      maxQueueDeadlineSeconds: 7200,
+      defaultExecutionDeadlineSeconds: 120,
+      maxExecutionDeadlineSeconds: 600,
+    },
+    contextWindowTokens: 128_000,
+    noSilentTruncation: true,
+  });
+  const math = describeCapability(getCapability("compute.evaluate.v1"), false);
+  expect(math.features).toMatchObject({ deterministic: true, providerBacked: false, modelBacked: false });
+  expect(math.features.errorCodes).toHaveLength(10);
+  const image = describeCapability(getCapability("image.generate.v1"), false);
+  expect(image).toMatchObject({
+    modality: "image",
+    executionModes: ["job_async"],
+    output: { kind: "artifact" },
+  });
+  expect(image.inputConstraints.prompt).toMatchObject({ measurement: "characters", max: 32_000 });
+});
+
+test("a signed-in caller gets the order of a form's fields and prices of an account", () => {
+  const described = describeCapability(getCapability("image.generate.v1"), true);
+  expect(described.uiSchema).toEqual({ order: expect.arrayContaining(["prompt", "width", "variantCount"]) });
+  expect(described.pricing.pricingContext).toBe("account");
+});
+
+test("the catalog lists everything by key; a summary has six fields", () => {
+  const keys = allCapabilities.map((capability) => capability.key);
+  expect(list({}, false).capabilities.map(({ key }) => key)).toEqual([...keys].sort());
+  for (const line of list({ view: "summary" }, false).capabilities) {
+    expect(Object.keys(line).sort()).toEqual(
+      ["key", "title", "description", "modality", "family", "executionModes"].sort(),
+    );
+  }
+});
+
+test("a task's words find their capability first, and words nobody uses find nothing", () => {
+  const first = (q: string) => list({ q, view: "summary" }, false).capabilities[0]?.key;
+  expect(first("summarise an e-mail")).toBe("text.general.fast.v1");
+  expect(first("draw a picture of a lighthouse")).toBe("image.generate.v1");
+  expect(first("calculate a percentage with exact decimals")).toBe("compute.evaluate.v1");
+  expect(first("JSON SCHEMA")).toBe("text.structured.generation.v1");
+  expect(first("image.generate.v1")).toBe("image.generate.v1");
+  expect(list({ q: "xyzzyplugh" }, false).capabilities).toEqual([]);
+  expect(list({ q: "  " }, false).capabilities).toHaveLength(allCapabilities.length);
+});
+
+test("an unknown key names its nearest matches", () => {
+  const refused = (key: string) => {
+    try {
+      getCapability(key);
+    } catch (cause) {
+      return cause;
+    }
+    throw new Error("nothing was refused");
+  };
+  expect(refused("image.generat.v1")).toMatchObject({
+    code: "UNKNOWN_CAPABILITY",
+    details: { nearestMatches: ["image.generate.v1"] },
+  });
+  expect(refused("text.nothing.like.it")).toMatchObject({
+    details: { nearestMatches: expect.arrayContaining(["text.general.fast.v1"]) },
+  });
+  expect(refused("__proto__")).toMatchObject({ code: "UNKNOWN_CAPABILITY", details: { nearestMatches: [] } });
+});
+
+for (const capability of allCapabilities) {
+  test(`${capability.key}: execution targets name each model, its availability and one default`, () => {
+    const targets = executionTargets(capability);
+    expect(ExecutionTargetList.parse(targets)).toEqual(targets);
+    expect(targets.default.selection).toBe("unpinned");
+    if ("local" in capability.execute) {
+      expect(targets).toMatchObject({ default: { target: null }, targets: [] });
+      return;
+    }
+    expect(targets.default.target).toBe("sandbox/sandbox-1");
+    expect(targets.targets.filter((target) => target.default).map(({ target }) => target)).toEqual([
+      "sandbox/sandbox-1",
+    ]);
+    for (const { target, provider, model, readerDelivery } of targets.targets) {
+      expect(target).toBe(`${provider}/${model}`);
+      expect(readerDelivery).toEqual({ supported: false, reason: "not_offered_by_route" });
+    }
+    const openai = targets.targets.filter(({ provider }) => provider === "openai");
+    expect(openai.length).toBeGreaterThan(0);
+    for (const { availability } of openai) {
+      expect(availability).toEqual({ available: false, billingModes: [], reason: "connection_required" });
+    }
+  });
+
+  test(`${capability.key}: the default target is the one an unpinned request takes`, () => {
+    if ("local" in capability.execute) return;
+    for (const key of [undefined, "a key"]) {
+      env.OPENAI_API_KEY = key;
+      const input = capability.input.parse(capability.examples[0]?.input);
+      const { provider, model } = chooseRoute(capability, input, {}, "http://connect");
+      expect(executionTargets(capability).default.target).toBe(`${provider.name}/${model.id}`);
+    }
+  });
+}
