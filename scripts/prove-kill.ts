@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { chmod, mkdir, mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
+import { migrateEngine } from "@/inngest/embedded/migrate";
 import { build, isBuilt } from "./launch/build";
 import { startPostgres } from "./launch/postgres";
 import { freePort } from "./launch/system";
@@ -49,7 +50,7 @@ const env: NodeJS.ProcessEnv = {
   SANDBOX_PORT: String(sandboxPort),
   SANDBOX_URL: `http://127.0.0.1:${sandboxPort}`,
   NEXTAUTH_SECRET: randomUUID(),
-  CAPSTAN_VAULT_KEY: Buffer.alloc(32, 1).toString("base64"),
+  CAPSTAN_VAULT_KEY: randomBytes(32).toString("base64"),
   HOST: "127.0.0.1",
   PORT: String(webPort),
   LOG_LEVEL: "warn",
@@ -57,6 +58,7 @@ const env: NodeJS.ProcessEnv = {
 };
 await mkdir(join(directory, "logs"), { recursive: true });
 await applyMigrations(postgres.url);
+await migrateEngine(postgres.url);
 
 async function start(name: string, extra: Record<string, string> = {}): Promise<ChildProcess> {
   const log = await open(join(directory, "logs", `${name}.log`), "a");
@@ -89,6 +91,7 @@ async function keep(name: "web" | "worker", points: string[]): Promise<Part> {
     part.child.once("exit", async (_code, signal) => {
       if (signal === "SIGKILL") part.kills++;
       if (isStopping) return;
+      if (signal !== "SIGKILL") await sleep(1_000); // it ended by itself: its log says why
       part.child = await start(name, calm ? undefined : failpoints);
       watch();
     });
@@ -176,8 +179,12 @@ async function windows(): Promise<Record<string, number>> {
 const allPoints = [...new Set([...WEB_POINTS, ...WORKER_POINTS])];
 const load = Array.from({ length: CLIENTS }, (_, number) => client(number));
 let nextRandomKill = Date.now() + 3_000;
-for (;;) {
+for (let pass = 1; ; pass++) {
   await sleep(250);
+  if (pass % 60 === 0)
+    console.log(
+      `${Math.round((Date.now() - startedAt) / 1000)} s: ${sent.length} sent, kills ${parts.map((part) => part.kills)}, ${JSON.stringify(await windows())}`,
+    );
   const counts = await windows();
   const enough =
     allPoints.every((point) => (counts[point] ?? 0) >= PER_WINDOW) &&
@@ -200,7 +207,7 @@ const settleEnd = Date.now() + SETTLE_MS;
 while ((await count(unfinished)) > 0 && Date.now() < settleEnd) await sleep(500);
 
 const submissions = new Map<string, number>();
-for (const line of (await readFile(join(directory, "submissions.ndjson"), "utf8"))
+for (const line of (await readFile(join(directory, "sandbox", "submissions.ndjson"), "utf8"))
   .split("\n")
   .filter(Boolean)) {
   const { attemptId } = JSON.parse(line) as { attemptId: string };

@@ -1,14 +1,17 @@
-import { startEngine } from "@/inngest/embedded";
+import { migrateEngine, startEngine } from "@/inngest/embedded";
 import { functions } from "@/inngest/functions/registry.gen";
 import { closeDatabase, pool } from "@/server/db";
 import { releaseAllLeases, startSweeper } from "@/server/domain/jobs";
-import { usesInngestServer } from "@/server/env";
+import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
+import { checkSettings } from "@/server/secrets";
 
 const GRACE_MS = 25_000;
 
 /** The worker process: the embedded engine and the sweeper. With a real Inngest server it only sweeps. */
 async function main() {
+  checkSettings();
+  if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
   const sweeper = startSweeper();
   const engine = usesInngestServer ? null : await startEngine({ functions, pool, log });
   log.info({ engine: engine ? "embedded" : "inngest" }, "worker ready");

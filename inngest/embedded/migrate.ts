@@ -8,10 +8,12 @@ import { INSTALL } from "./sql";
  */
 export async function migrateEngine(connectionString = process.env.DATABASE_URL): Promise<void> {
   if (!connectionString) throw new Error("migrateEngine needs a connection string, or DATABASE_URL");
-  await runMigrations({ connectionString, logger: new Logger(() => () => {}) });
   const client = new Client({ connectionString });
   await client.connect();
   try {
+    // Several workers may start at once; the lock goes with the connection.
+    await client.query("SELECT pg_advisory_lock(hashtext('capstan-engine-migrations'))");
+    await runMigrations({ connectionString, logger: new Logger(() => () => {}) });
     await client.query(INSTALL);
   } finally {
     await client.end();
