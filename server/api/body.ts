@@ -55,18 +55,10 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   refuseHostileJson(text);
   try {
     return JSON.parse(text);
-  } catch (error) {
-    return invalid(
-      `The body is not JSON: ${error instanceof Error ? publicReason(error) : ""}`,
-      "json_invalid",
-    );
+  } catch {
+    // The parser's own words quote the body, which may hold secrets.
+    return invalid("The body is not JSON.", "json_invalid");
   }
-}
-
-/** The parser's complaint without the text around it, which may hold secrets. */
-function publicReason(error: Error): string {
-  const position = /at position (\d+)/.exec(error.message)?.[1];
-  return position ? `see position ${position}.` : "it ends too early or is not well formed.";
 }
 
 function invalid(msg: string, type: string): never {

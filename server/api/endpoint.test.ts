@@ -1,0 +1,573 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { closeDatabase } from "@/server/db";
+import { Fault, fail, ValidationFault } from "@/server/errors";
+import { incoming, jsonOf, ownAddress } from "@/testing/requests";
+import { makeTenant } from "@/testing/tenants";
+import { bytes, endpoint, raw, reply, respond, serve } from "./endpoint";
+import { router } from "./router";
+
+let tenant: Awaited<ReturnType<typeof makeTenant>>;
+beforeAll(async () => {
+  tenant = await makeTenant({ scopes: ["jobs:read"] });
+});
+afterAll(closeDatabase);
+
+const Output = z.object({ seen: z.json() });
+const base = {
+  method: "POST",
+  path: "/v1/things/{thing_id}",
+  summary: "A thing",
+  auth: ["anonymous"],
+  output: Output,
+  errors: ["NotFound", "IdempotencyConflict", "UNKNOWN_EXECUTION_FIELD"],
+} as const;
+
+const echo = endpoint({
+  ...base,
+  params: z.object({ thing_id: z.string() }),
+  query: z.object({ limit: z.coerce.number().int().min(1).default(5), tag: z.array(z.string()).default([]) }),
+  body: z.object({ name: z.string(), count: z.number().optional() }),
+  run: async (_ctx, { params, query, body }) => ({ seen: { params, query, body } }),
+});
+
+/** An endpoint that throws this. */
+const throwing = (error: () => never, envelopeErrors?: true) =>
+  endpoint({ ...base, envelopeErrors, run: async () => error() });
+
+describe("what an endpoint receives", () => {
+  test("parameters, query and body are parsed by their schemas; unknown query fields are ignored", async () => {
+    const answer = await respond(
+      echo,
+      incoming({
+        params: { thing_id: "a b" },
+        query: "limit=7&tag=x&tag=y&other=1&other=2",
+        body: { name: "n" },
+      }),
+    );
+    expect(answer.status).toBe(200);
+    expect(jsonOf(answer).seen).toEqual({
+      params: { thing_id: "a b" },
+      query: { limit: 7, tag: ["x", "y"] },
+      body: { name: "n" },
+    });
+  });
+
+  test.each([
+    ["a missing field", { body: {} }, ["body", "name"], "missing"],
+    ["no body", {}, ["body"], "missing"],
+    ["a wrong type", { body: { name: 1 } }, ["body", "name"], "string_type"],
+    [
+      "a query value of the wrong form",
+      { query: "limit=x", body: { name: "n" } },
+      ["query", "limit"],
+      "number_type",
+    ],
+    [
+      "a query value out of bounds",
+      { query: "limit=0", body: { name: "n" } },
+      ["query", "limit"],
+      "greater_than_equal",
+    ],
+    [
+      "a single value twice",
+      { query: "limit=1&limit=2", body: { name: "n" } },
+      ["query", "limit"],
+      "repeated",
+    ],
+    ["NUL in the query", { query: "limit=%00", body: { name: "n" } }, ["query", "limit"], "nul_character"],
+    [
+      "NUL in the path",
+      { params: { thing_id: "\0" }, body: { name: "n" } },
+      ["path", "thing_id"],
+      "nul_character",
+    ],
+    ["no parameter", { params: {}, body: { name: "n" } }, ["path", "thing_id"], "missing"],
+    ["a duplicate key", { body: '{"name":"a","name":"b"}' }, ["body"], "duplicate_key"],
+  ])("422: %s", async (_name, asked, loc, type) => {
+    const answer = await respond(echo, incoming({ method: "POST", params: { thing_id: "t" }, ...asked }));
+    expect(answer.status).toBe(422);
+    const { detail } = jsonOf(answer);
+    expect(detail[0]).toMatchObject({ loc, type, msg: expect.any(String) });
+    expect(JSON.stringify(detail)).not.toContain("hunter2");
+  });
+
+  test("every wrong field is named at once", async () => {
+    const strict = endpoint({
+      ...base,
+      body: z.strictObject({ a: z.string() }),
+      run: async () => ({ seen: null }),
+    });
+    const { detail } = jsonOf(await respond(strict, incoming({ body: { b: 1, c: 2 } })));
+    expect(detail.map((issue: { loc: string[] }) => issue.loc)).toEqual([
+      ["body", "a"],
+      ["body", "b"],
+      ["body", "c"],
+    ]);
+  });
+
+  test("a body may be absent where its schema allows it", async () => {
+    const optional = endpoint({
+      ...base,
+      body: z.object({}).optional(),
+      run: async (_ctx, { body }) => ({ seen: body ?? "none" }),
+    });
+    expect(jsonOf(await respond(optional, incoming({ method: "POST" })))).toEqual({ seen: "none" });
+  });
+
+  test("415: a body that is not declared as JSON", async () => {
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]) {
+      const answer = await respond(
+        echo,
+        incoming({ params: { thing_id: "t" }, body: { name: "n" }, headers: { "content-type": type } }),
+      );
+      expect(answer.status).toBe(415);
+      expect(jsonOf(answer).detail.code).toBe("UnsupportedMediaType");
+    }
+    for (const type of [
+      "application/json; charset=utf-8",
+      "Application/JSON",
+      "application/merge-patch+json",
+    ]) {
+      const answer = await respond(
+        echo,
+        incoming({ params: { thing_id: "t" }, body: { name: "n" }, headers: { "content-type": type } }),
+      );
+      expect(answer.status).toBe(200);
+    }
+  });
+
+  test("413: a body over the limit, whether its length is declared or not", async () => {
+    const small = endpoint({
+      ...base,
+      body: z.object({ text: z.string() }),
+      bodyLimit: 100,
+      run: async () => ({ seen: 1 }),
+    });
+    const at = { text: "x".repeat(100 - '{"text":""}'.length) };
+    expect((await respond(small, incoming({ body: at }))).status).toBe(200);
+    const over = { text: `${at.text}x` };
+    for (const headers of [{}, { "content-length": undefined }]) {
+      const answer = await respond(small, incoming({ body: over, headers }));
+      expect(answer.status).toBe(413);
+      expect(jsonOf(answer).detail).toMatchObject({ code: "PayloadTooLarge", details: { maxBytes: 100 } });
+    }
+  });
+
+  test("reading stops as soon as an undeclared body is too long", async () => {
+    let pieces = 0;
+    async function* endless() {
+      for (;;) {
+        pieces++;
+        yield new Uint8Array(65_536);
+      }
+    }
+    const asked = {
+      ...incoming({
+        method: "POST",
+        params: { thing_id: "t" },
+        headers: { "content-type": "application/json" },
+      }),
+      body: endless(),
+    };
+    expect((await respond(echo, asked)).status).toBe(413);
+    expect(pieces).toBeLessThan(20);
+  });
+
+  test("a stream is handed over unread where the endpoint wants it", async () => {
+    const upload = endpoint({
+      ...base,
+      rawBody: true,
+      run: async (_ctx, { incoming }) => {
+        let length = 0;
+        for await (const chunk of incoming.body ?? []) length += chunk.byteLength;
+        return { seen: length };
+      },
+    });
+    expect(jsonOf(await respond(upload, incoming({ body: new Uint8Array(3_000_000) })))).toEqual({
+      seen: 3_000_000,
+    });
+  });
+});
+
+describe("what an endpoint answers", () => {
+  test("every answer carries a request id and the version, and is neither cached nor guessed at", async () => {
+    const answers = [
+      await respond(echo, incoming({ params: { thing_id: "t" }, body: { name: "n" } })),
+      await respond(echo, incoming({ params: { thing_id: "t" }, body: {} })),
+      await respond(
+        throwing(() => fail("NotFound", "No.")),
+        incoming({ method: "POST" }),
+      ),
+    ];
+    for (const { headers } of answers) {
+      expect(headers["x-request-id"]).toMatch(/^req_[0-9a-z]{26}$/);
+      expect(headers).toMatchObject({
+        "x-capstan-version": expect.stringMatching(/^\d+\.\d+\.\d+/),
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-store",
+        "content-type": "application/json",
+        "ratelimit-limit": expect.stringMatching(/^\d+$/),
+        "ratelimit-remaining": expect.stringMatching(/^\d+$/),
+        "ratelimit-reset": expect.stringMatching(/^\d+$/),
+      });
+    }
+    expect(new Set(answers.map(({ headers }) => headers["x-request-id"])).size).toBe(3);
+  });
+
+  test("a sane request id of the caller is kept, another is replaced", async () => {
+    const idFor = async (given: string) =>
+      (await respond(echo, incoming({ params: {}, headers: { "x-request-id": given } }))).headers[
+        "x-request-id"
+      ];
+    expect(await idFor("trace-1.2:3_4")).toBe("trace-1.2:3_4");
+    for (const odd of ["", "a b", "x".repeat(129), "a\r\nset-cookie: b", "<script>"]) {
+      expect(await idFor(odd)).toMatch(/^req_/);
+    }
+  });
+
+  test("a reply has its own status and headers", async () => {
+    const created = endpoint({
+      ...base,
+      run: async () => reply({ seen: 1 }, { status: 201, headers: { "x-execution-id": "wfr_1" } }),
+    });
+    const answer = await respond(created, incoming());
+    expect(answer).toMatchObject({
+      status: 201,
+      headers: { "x-execution-id": "wfr_1", "content-type": "application/json" },
+    });
+  });
+
+  test("ready bytes and raw answers go out as they are", async () => {
+    const ready = endpoint({
+      ...base,
+      run: async () =>
+        bytes({ body: '{"a":1}', headers: { etag: '"1"', "content-type": "application/json" } }),
+    });
+    expect(await respond(ready, incoming())).toMatchObject({
+      status: 200,
+      body: '{"a":1}',
+      headers: { etag: '"1"' },
+    });
+    const file = endpoint({
+      ...base,
+      output: raw("application/octet-stream"),
+      run: async () => ({ status: 206, headers: {}, body: new Uint8Array(2) }),
+    });
+    expect(await respond(file, incoming())).toMatchObject({
+      status: 206,
+      headers: { "content-type": "application/octet-stream" },
+    });
+  });
+
+  test("an output that breaks the contract is an opaque 500 while we develop", async () => {
+    const broken = endpoint({
+      ...base,
+      output: z.object({ id: z.string() }),
+      run: async () => JSON.parse('{"id":5,"secret":"s"}'),
+    });
+    const answer = await respond(broken, incoming());
+    expect(answer.status).toBe(500);
+    expect(answer.body).not.toContain("secret");
+  });
+});
+
+describe("errors on the wire", () => {
+  test("a refusal is its row: status, code, message, details", async () => {
+    const answer = await respond(
+      throwing(() => fail("IdempotencyConflict", "Taken.", { jobId: "wfr_1" })),
+      incoming(),
+    );
+    expect(answer.status).toBe(409);
+    expect(jsonOf(answer)).toEqual({
+      detail: { code: "IdempotencyConflict", message: "Taken.", details: { jobId: "wfr_1" } },
+      jobId: "wfr_1",
+    });
+  });
+
+  test("a refusal without details has none", async () => {
+    const answer = await respond(
+      throwing(() => fail("NotFound", "No.")),
+      incoming(),
+    );
+    expect(jsonOf(answer)).toEqual({ detail: { code: "NotFound", message: "No." } });
+  });
+
+  test("inline rows have their fields beside the code", async () => {
+    const details = { path: "execution.x", didYouMean: null, supported: ["a"], retryable: false as const };
+    const answer = await respond(
+      throwing(() => fail("UNKNOWN_EXECUTION_FIELD", "Unknown.", details)),
+      incoming(),
+    );
+    expect(jsonOf(answer)).toEqual({
+      detail: { code: "UNKNOWN_EXECUTION_FIELD", message: "Unknown.", ...details },
+    });
+  });
+
+  test("invoke and jobs repeat code, message and details at the top level", async () => {
+    const answer = await respond(
+      throwing(() => fail("IdempotencyConflict", "Taken.", { jobId: "wfr_1" }), true),
+      incoming(),
+    );
+    expect(jsonOf(answer)).toEqual({
+      detail: { code: "IdempotencyConflict", message: "Taken.", details: { jobId: "wfr_1" } },
+      code: "IdempotencyConflict",
+      message: "Taken.",
+      details: { jobId: "wfr_1" },
+      jobId: "wfr_1",
+    });
+  });
+
+  test("a refusal's own headers are sent", async () => {
+    const gone = new Fault("Gone", "Gone.", {}, { "x-why": "expired" });
+    const answer = await respond(
+      throwing(() => {
+        throw gone;
+      }),
+      incoming(),
+    );
+    expect(answer).toMatchObject({ status: 410, headers: { "x-why": "expired" } });
+  });
+
+  test("a validation list from a verb is a 422 list", async () => {
+    const issue = { loc: ["body", "x"], msg: "No.", type: "value_error" };
+    const answer = await respond(
+      throwing(() => {
+        throw new ValidationFault([issue]);
+      }),
+      incoming(),
+    );
+    expect(answer.status).toBe(422);
+    expect(jsonOf(answer)).toEqual({ detail: [issue] });
+    const fromSchema = await respond(
+      throwing(() => {
+        z.object({ a: z.string() }).parse({});
+        throw new Error();
+      }),
+      incoming(),
+    );
+    expect(jsonOf(fromSchema).detail).toEqual([
+      { loc: ["body", "a"], msg: "Field required", type: "missing" },
+    ]);
+  });
+
+  test("anything else is an opaque 500 with the request id", async () => {
+    const answer = await respond(
+      throwing(() => {
+        throw new Error("password is hunter2");
+      }),
+      incoming(),
+    );
+    expect(answer.status).toBe(500);
+    expect(answer.body).not.toContain("hunter2");
+    expect(jsonOf(answer).detail).toMatchObject({
+      code: "InternalFailure",
+      details: { requestId: answer.headers["x-request-id"] },
+    });
+  });
+});
+
+describe("who may ask", () => {
+  const guarded = endpoint({
+    ...base,
+    auth: ["service_principal"],
+    scope: "jobs:read",
+    run: async (ctx) => ({ seen: ctx.principal.id }),
+  });
+
+  test("401 without a credential, and with one that is wrong even where none is needed", async () => {
+    const none = await respond(guarded, incoming());
+    expect(none.status).toBe(401);
+    expect(none.headers["www-authenticate"]).toContain("Bearer");
+    expect(jsonOf(none).detail.code).toBe("AuthenticationFailed");
+    expect(
+      (
+        await respond(
+          throwing(() => fail("NotFound", "No.")),
+          incoming({ key: "cap_x" }),
+        )
+      ).status,
+    ).toBe(401);
+  });
+
+  test("403 for a kind that is not allowed and for a key without the scope", async () => {
+    const forPeople = endpoint({ ...base, auth: ["human_session"], run: async () => ({ seen: 1 }) });
+    expect((await respond(forPeople, incoming({ key: tenant.apiKey }))).status).toBe(403);
+    const writing = endpoint({
+      ...base,
+      auth: ["service_principal"],
+      scope: "jobs:write",
+      run: async () => ({ seen: 1 }),
+    });
+    const answer = await respond(writing, incoming({ key: tenant.apiKey }));
+    expect(answer.status).toBe(403);
+    expect(jsonOf(answer).detail).toMatchObject({
+      code: "AuthorizationFailed",
+      details: { scope: "jobs:write" },
+    });
+  });
+
+  test("200 with a key that may", async () => {
+    expect(jsonOf(await respond(guarded, incoming({ key: tenant.apiKey })))).toEqual({ seen: tenant.keyId });
+  });
+
+  test("a body is not read before it is known who asks", async () => {
+    const answer = await respond(
+      endpoint({ ...base, auth: ["service_principal"], body: z.object({}), run: async () => ({ seen: 1 }) }),
+      incoming({ body: "no json", key: undefined }),
+    );
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe("limits", () => {
+  test("429 with Retry-After when an address asks too much, guesses at keys included", async () => {
+    const address = ownAddress();
+    const open = endpoint({ ...base, run: async () => ({ seen: 1 }) });
+    const statuses = new Set<number>();
+    let last = await respond(open, incoming({ address }));
+    for (let n = 0; n < 500 && last.status !== 429; n++) {
+      last = await respond(open, incoming({ address, key: n % 2 ? "cap_wrong" : undefined }));
+      statuses.add(last.status);
+    }
+    expect(statuses).toEqual(new Set([200, 401, 429]));
+    expect(jsonOf(last).detail).toMatchObject({
+      code: "RateLimited",
+      details: { retryAfterSeconds: expect.any(Number) },
+    });
+    expect(Number(last.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    expect(last.headers["ratelimit-remaining"]).toBe("0");
+    expect((await respond(open, incoming({ address: ownAddress() }))).status).toBe(200);
+  });
+
+  test("a spent address does not keep out a key that has been good", async () => {
+    const address = ownAddress();
+    const guarded = endpoint({ ...base, auth: ["service_principal"], run: async () => ({ seen: 1 }) });
+    expect((await respond(guarded, incoming({ key: tenant.apiKey, address }))).status).toBe(200);
+    for (let n = 0; n < 500; n++) await respond(guarded, incoming({ address }));
+    expect((await respond(guarded, incoming({ address }))).status).toBe(429);
+    expect((await respond(guarded, incoming({ key: tenant.apiKey, address }))).status).toBe(200);
+  });
+});
+
+describe("paths and methods", () => {
+  const list = endpoint({ ...base, method: "GET", path: "/v1/things", run: async () => ({ seen: "list" }) });
+  const one = endpoint({
+    ...base,
+    method: "GET",
+    path: "/v1/things/{thing_id}",
+    params: z.object({ thing_id: z.string() }),
+    run: async (_ctx, { params }) => ({ seen: params.thing_id }),
+  });
+  const special = endpoint({
+    ...base,
+    method: "GET",
+    path: "/v1/things/special",
+    run: async () => ({ seen: "the special one" }),
+  });
+  const route = router([list, one, special, echo]);
+  const ask = (method: string, path: string, body?: unknown) => route(incoming({ method, path, body }));
+
+  test("a literal wins over a parameter, and parameters are decoded", async () => {
+    expect(jsonOf(await ask("GET", "/v1/things"))).toEqual({ seen: "list" });
+    expect(jsonOf(await ask("GET", "/v1/things/special"))).toEqual({ seen: "the special one" });
+    expect(jsonOf(await ask("GET", "/v1/things/a%20b%2Fc.d"))).toEqual({ seen: "a b/c.d" });
+  });
+
+  test.each([
+    "/v1/nothing",
+    "/v1",
+    "/v1/things/",
+    "/v1/things/a/b",
+    "/v1/things/%ff",
+    "/v1//things",
+    "/V1/things",
+  ])("404: %s", async (path) => {
+    const answer = await ask("GET", path);
+    expect(answer.status).toBe(404);
+    expect(jsonOf(answer).detail.code).toBe("NotFound");
+    expect(answer.headers["x-request-id"]).toBeTruthy();
+  });
+
+  test("405 names the methods that are there", async () => {
+    const answer = await ask("DELETE", "/v1/things/x");
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe("GET, POST, HEAD, OPTIONS");
+    expect(jsonOf(answer).detail).toMatchObject({
+      code: "MethodNotAllowed",
+      details: { allow: ["GET", "POST", "HEAD", "OPTIONS"] },
+    });
+  });
+
+  test("HEAD is GET without a body, OPTIONS tells the methods", async () => {
+    const head = await ask("HEAD", "/v1/things");
+    expect(head).toMatchObject({
+      status: 200,
+      body: null,
+      headers: { "content-length": '{"seen":"list"}'.length.toString() },
+    });
+    expect(await ask("OPTIONS", "/v1/things")).toMatchObject({
+      status: 204,
+      body: null,
+      headers: { allow: "GET, HEAD, OPTIONS" },
+    });
+  });
+
+  test("a Next route file answers as our own server does", async () => {
+    const handlers = serve(one, echo);
+    const get = await handlers.GET(new Request("http://x/v1/things/a%20b"));
+    expect([get.status, await get.json()]).toEqual([200, { seen: "a b" }]);
+    const post = await handlers.POST(
+      new Request("http://x/v1/things/t?limit=2", {
+        method: "POST",
+        body: '{"name":"n"}',
+        headers: { "content-type": "application/json" },
+      }),
+    );
+    expect((await post.json()).seen.query).toEqual({ limit: 2, tag: [] });
+    expect((await handlers.DELETE(new Request("http://x/v1/things/t", { method: "DELETE" }))).status).toBe(
+      405,
+    );
+  });
+});
+
+test("no body, path or query makes a 500", async () => {
+  const open = endpoint({
+    ...base,
+    params: z.object({ thing_id: z.string().max(50) }),
+    query: z.object({ limit: z.coerce.number().int().optional(), at: z.iso.datetime().optional() }),
+    body: z.strictObject({
+      name: z.string().optional(),
+      deep: z.json().optional(),
+      when: z.iso.datetime().optional(),
+    }),
+    run: async () => ({ seen: 1 }),
+  });
+  const json = fc.oneof(
+    fc.jsonValue({ stringUnit: "binary" }).map((value) => JSON.stringify(value)),
+    fc
+      .record({ name: fc.anything(), deep: fc.anything() })
+      .map(
+        (value) =>
+          JSON.stringify(value, (_key, each) => (typeof each === "bigint" ? Number(each) : each)) ?? "",
+      ),
+    fc.string({ unit: "binary" }),
+  );
+  const hostile = fc.record({
+    body: fc.oneof(json, fc.uint8Array({ maxLength: 100 })),
+    query: fc.string({ unit: "binary" }),
+    thing_id: fc.string({ unit: "binary" }),
+    type: fc.constantFrom("application/json", "application/json; charset=utf-16", "text/plain", "\u0000"),
+    length: fc.constantFrom(undefined, "0", "-1", "1e9", "NaN", "99999999999999999999"),
+  });
+  await fc.assert(
+    fc.asyncProperty(hostile, async ({ body, query, thing_id, type, length }) => {
+      const headers = { "content-type": type, ...(length === undefined ? {} : { "content-length": length }) };
+      const answer = await respond(open, incoming({ body, query, params: { thing_id }, headers }));
+      expect([200, 413, 415, 422]).toContain(answer.status);
+      expect(() => jsonOf(answer)).not.toThrow();
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,104 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { afterAll, expect, test } from "vitest";
+import { z } from "zod";
+import { closeDatabase } from "@/server/db";
+import { VERSION } from "@/server/version";
+import { incoming, jsonOf } from "@/testing/requests";
+import { documentAnswer, documentText } from "./document";
+import { endpoint, raw } from "./endpoint";
+import { openapi } from "./openapi";
+import { endpoints } from "./v1";
+
+afterAll(closeDatabase);
+
+const COMMITTED = resolve(import.meta.dirname, "../../docs/openapi.json");
+
+test("the document is valid OpenAPI 3.1", async () => {
+  const result = await new Validator().validate(JSON.parse(documentText().text));
+  expect(result.errors ?? []).toEqual([]);
+  expect(result.valid).toBe(true);
+});
+
+test("every reference leads somewhere", () => {
+  const { text } = documentText();
+  const { schemas } = openapi(endpoints).components;
+  for (const [, name] of text.matchAll(/"#\/components\/schemas\/([^"]+)"/g))
+    expect(Object.keys(schemas)).toContain(name);
+  expect(text).not.toContain("#/$defs/");
+});
+
+test("docs/openapi.json is this document: a change of the API is a change of that file", () => {
+  const text = `${JSON.stringify(openapi(endpoints), null, 2)}\n`;
+  if (process.env.UPDATE_OPENAPI) writeFileSync(COMMITTED, text);
+  expect(existsSync(join(COMMITTED))).toBe(true);
+  // Written anew by: UPDATE_OPENAPI=1 npx vitest run server/api/openapi.test.ts
+  expect(readFileSync(COMMITTED, "utf8")).toBe(text);
+});
+
+test("it tells the version, the key scheme, and for each operation its refusals", () => {
+  const document = openapi(endpoints);
+  expect(document.info.version).toBe(VERSION);
+  expect(document.components.securitySchemes.ApiKey).toMatchObject({ type: "http", scheme: "bearer" });
+  const submit = document.paths["/v1/capabilities/{capability_key}/jobs"]?.post;
+  expect(submit?.security).toEqual([{ ApiKey: [] }]);
+  expect(Object.keys(submit?.responses ?? {})).toEqual(
+    expect.arrayContaining(["200", "401", "402", "403", "404", "409", "413", "415", "422", "429", "500"]),
+  );
+  expect(document.paths["/v1/capabilities"]?.get?.security).toEqual([{}, { ApiKey: [] }]);
+});
+
+test("operation ids are unique", () => {
+  const ids = Object.values(openapi(endpoints).paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+  expect(new Set(ids).size).toBe(ids.length);
+});
+
+test("answers are published open and requests as strict as they are; a named schema is one component", () => {
+  const Thing = z.object({ id: z.string(), inner: z.object({ n: z.int() }) }).meta({ id: "Thing" });
+  const document = openapi([
+    endpoint({
+      method: "POST",
+      path: "/v1/things/{thing_id}",
+      summary: "A thing",
+      auth: ["service_principal"],
+      params: z.object({ thing_id: z.string() }),
+      query: z.object({ limit: z.coerce.number().int().max(9).default(3) }),
+      body: z.strictObject({ name: z.string() }),
+      output: Thing,
+      also: [raw("text/event-stream")],
+      status: 201,
+      errors: ["NotFound"],
+      run: async () => ({ id: "a", inner: { n: 1 } }),
+    }),
+  ]);
+  const operation = document.paths["/v1/things/{thing_id}"]?.post;
+  expect(operation?.parameters).toMatchObject([
+    { name: "thing_id", in: "path", required: true },
+    { name: "limit", in: "query", required: false, schema: { maximum: 9, default: 3 } },
+  ]);
+  expect(operation?.requestBody).toMatchObject({
+    required: true,
+    content: { "application/json": { schema: { additionalProperties: false } } },
+  });
+  expect(operation?.responses["201"]?.content).toEqual({
+    "application/json": { schema: { $ref: "#/components/schemas/Thing" } },
+    "text/event-stream": { schema: {} },
+  });
+  const thing = JSON.stringify(document.components.schemas.Thing);
+  expect(thing).not.toContain("additionalProperties");
+  expect(thing).toContain('"required":["id","inner"]');
+});
+
+test("it is served with an ETag, and not again to who has it", async () => {
+  const answer = await documentAnswer(incoming({ path: "/openapi.json" }));
+  expect(answer.status).toBe(200);
+  expect(jsonOf(answer).openapi).toBe("3.1.0");
+  const { etag } = answer.headers;
+  expect(await documentAnswer(incoming({ headers: { "if-none-match": etag } }))).toMatchObject({
+    status: 304,
+    body: null,
+  });
+});

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { Fault } from "@/server/errors";
+import { limiter } from "./rate-limit";
+
+function clock() {
+  let ms = 0;
+  const pass = (by: number) => {
+    ms += by;
+  };
+  return { nowMs: () => ms, pass };
+}
+
+function faultOf(work: () => void): Fault {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Fault) return error;
+  }
+  throw new Error("nothing was refused");
+}
+
+test("a burst is a third of the minute's limit, then requests come back at the limit's pace", () => {
+  const { nowMs, pass } = clock();
+  const limit = limiter(60, { nowMs });
+  for (let n = 0; n < 20; n++) limit.take("k", {});
+  const fault = faultOf(() => limit.take("k", {}));
+  expect(fault.code).toBe("RateLimited");
+  expect(fault.details.retryAfterSeconds).toBe(1);
+  pass(1_000);
+  limit.take("k", {});
+  expect(() => limit.take("k", {})).toThrow();
+  pass(60_000);
+  for (let n = 0; n < 20; n++) limit.take("k", {});
+  expect(() => limit.take("k", {})).toThrow();
+});
+
+test("every answer tells the limit, what remains and when the bucket is full again; refused ones too", () => {
+  const { nowMs } = clock();
+  const limit = limiter(6, { nowMs });
+  const headers: Record<string, string> = {};
+  limit.take("k", headers);
+  expect(headers).toEqual({ "ratelimit-limit": "6", "ratelimit-remaining": "1", "ratelimit-reset": "10" });
+  limit.take("k", headers);
+  const refused: Record<string, string> = {};
+  const fault = faultOf(() => limit.take("k", refused));
+  expect(refused).toEqual({ "ratelimit-limit": "6", "ratelimit-remaining": "0", "ratelimit-reset": "20" });
+  expect(fault.details.retryAfterSeconds).toBe(10);
+});
+
+test("callers do not share a bucket", () => {
+  const limit = limiter(3, clock());
+  limit.take("a", {});
+  expect(limit.isSpent("a")).toBe(true);
+  expect(limit.isSpent("b")).toBe(false);
+  limit.take("b", {});
+});
+
+test("processes share the limit: each gives its part", () => {
+  let processes = 1;
+  const { nowMs, pass } = clock();
+  const limit = limiter(120, { nowMs, share: () => 1 / processes });
+  processes = 4;
+  for (let n = 0; n < 10; n++) limit.take("k", {});
+  expect(() => limit.take("k", {})).toThrow();
+  pass(2_000); // at 30 a minute: one more
+  limit.take("k", {});
+  expect(() => limit.take("k", {})).toThrow();
+});

@@ -1,0 +1,254 @@
+import { hash, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { closeDatabase, pool, withSystem } from "@/server/db";
+import { type Ctx, DEFAULT_SCOPES, type Scope } from "@/server/domain/ctx";
+import { createKey, revokeKey } from "@/server/domain/organizations";
+import { Fault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { ctxOf, makePerson, makeTenant, makeUnboundKey, system } from "@/testing/tenants";
+import { access, changeAccess, isKeyText, keyPrefix, makeKeyText } from ".";
+
+type Tenant = Awaited<ReturnType<typeof makeTenant>>;
+let mine: Tenant;
+let other: Tenant;
+beforeAll(async () => {
+  [mine, other] = [await makeTenant(), await makeTenant()];
+});
+afterAll(closeDatabase);
+
+async function keyCtx(apiKey: string): Promise<Ctx> {
+  const principal = await access.keyPrincipal(apiKey, new Date());
+  if (!principal) throw new Error("the key is not good");
+  return ctxOf(principal);
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => null,
+    (error) => error,
+  );
+  return error instanceof Fault ? `${error.code}: ${error.message}` : String(error);
+}
+
+describe("the text of a key", () => {
+  test("has environment, 43 random characters and a checksum, and never repeats", () => {
+    const keys = Array.from({ length: 200 }, () => makeKeyText("development"));
+    for (const key of keys) {
+      expect(key).toMatch(/^cap_development_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
+      expect(isKeyText(key)).toBe(true);
+    }
+    expect(new Set(keys).size).toBe(200);
+    expect(keyPrefix(keys[0]!)).toBe(keys[0]!.slice(0, "cap_development_".length + 6));
+  });
+
+  test("a changed character, a cut or anything else is told from the text alone", () => {
+    const key = makeKeyText("production");
+    for (const at of [0, 5, 20, 40, key.length - 1]) {
+      const changed = key.slice(0, at) + (key[at] === "a" ? "b" : "a") + key.slice(at + 1);
+      expect(isKeyText(changed)).toBe(false);
+    }
+    for (const text of [
+      "",
+      "cap_",
+      key.slice(1),
+      `${key} `,
+      `${key}a`,
+      key.toUpperCase(),
+      `caps_${key}`,
+      "x".repeat(1e6),
+    ]) {
+      expect(isKeyText(text)).toBe(false);
+    }
+  });
+
+  test("is nowhere in the database", async () => {
+    const { rows } = await pool.query("SELECT api_key::text AS text, hash FROM api_key WHERE id = $1", [
+      mine.keyId,
+    ]);
+    const random = mine.apiKey.split("_")[2]!;
+    expect(rows[0].text).not.toContain(random.slice(6, 20));
+    expect(rows[0].hash).toEqual(hash("sha256", mine.apiKey, "buffer"));
+  });
+});
+
+describe("who a key stands for", () => {
+  test("a good key stands for its project, environment and scopes", async () => {
+    expect(await access.keyPrincipal(mine.apiKey, new Date())).toMatchObject({
+      kind: "service_principal",
+      id: mine.keyId,
+      organizationId: mine.organizationId,
+      projectId: mine.projectId,
+      environment: "development",
+      scopes: new Set(DEFAULT_SCOPES),
+    });
+  });
+
+  test("an unknown, a malformed and an expired key stand for nobody", async () => {
+    expect(await access.keyPrincipal(makeKeyText("development"), new Date())).toBeNull();
+    expect(await access.keyPrincipal("cap_'; DROP TABLE api_key; --", new Date())).toBeNull();
+    const key = await createKey(system, {
+      name: "short",
+      projectId: mine.projectId,
+      environment: "development",
+      expiresInSeconds: 60,
+    });
+    const at = (seconds: number) => new Date(Date.parse(key.createdAt) + seconds * 1000);
+    expect(await access.keyPrincipal(key.apiKey, at(59))).not.toBeNull();
+    expect(await access.keyPrincipal(key.apiKey, at(60))).toBeNull();
+  });
+
+  test("its last use is written down", async () => {
+    const at = new Date();
+    await access.keyPrincipal(mine.apiKey, at);
+    await access.writeUses();
+    const { rows } = await pool.query("SELECT last_used_at FROM api_key WHERE id = $1", [mine.keyId]);
+    expect(rows[0].last_used_at).toEqual(at);
+  });
+});
+
+describe("rights that change", () => {
+  test("a revoked key is refused by the next request, though the process remembers callers", async () => {
+    const watch = await access.watchChanges();
+    try {
+      const { apiKey, keyId } = await makeTenant();
+      expect(await access.keyPrincipal(apiKey, new Date())).not.toBeNull();
+      // Changed behind our back: remembered for a moment, which shows that the memory works …
+      await pool.query("UPDATE api_key SET name = 'x', scopes = '{}' WHERE id = $1", [keyId]);
+      expect((await access.keyPrincipal(apiKey, new Date()))?.scopes.size).toBeGreaterThan(0);
+      // … and an announced change is never waited for.
+      await revokeKey(system, keyId);
+      expect(await access.keyPrincipal(apiKey, new Date())).toBeNull();
+    } finally {
+      await watch.stop();
+    }
+  });
+
+  test("a change answers only when every listening process has heard of it", async () => {
+    const watches = [await access.watchChanges(), await access.watchChanges()];
+    expect(await access.countWebProcesses()).toBeGreaterThanOrEqual(2);
+    const { keyId } = await makeTenant();
+    await revokeKey(system, keyId);
+    for (const watch of watches) await watch.stop();
+  });
+
+  test("a process that does not answer holds a change up for a second at most", async () => {
+    const deaf = await pool.connect();
+    await deaf.query("SET application_name = 'capstan-listener'");
+    const { keyId, apiKey } = await makeTenant();
+    await revokeKey(system, keyId);
+    expect(await access.keyPrincipal(apiKey, new Date())).toBeNull();
+    deaf.release(true);
+  });
+
+  test("a change that fails changes nothing and is not announced", async () => {
+    const id = newId("organization");
+    const work = changeAccess(async (tx) => {
+      await tx.organization.create({ data: { id, displayName: "x" } });
+      throw new Error("no");
+    });
+    await expect(work).rejects.toThrow("no");
+    expect(await withSystem((tx) => tx.organization.findUnique({ where: { id } }))).toBeNull();
+  });
+
+  test("a session of an older version is none", async () => {
+    const { userId } = await makePerson(mine.organizationId, "member");
+    expect(await access.sessionPrincipal(userId, 1)).not.toBeNull();
+    await changeAccess((tx) => tx.user.update({ where: { id: userId }, data: { sessionVersion: 2 } }));
+    expect(await access.sessionPrincipal(userId, 1)).toBeNull();
+    expect(await access.sessionPrincipal(userId, 2)).not.toBeNull();
+    expect(await access.sessionPrincipal(newId("user"), 1)).toBeNull();
+  });
+});
+
+describe("the project of a request", () => {
+  test("a bound key needs no project and has its own", async () => {
+    const ctx = await keyCtx(mine.apiKey);
+    for (const wanted of [undefined, null, "", mine.projectId]) {
+      expect(await access.project(ctx, wanted, "jobs:read")).toMatchObject({
+        id: mine.projectId,
+        organizationId: mine.organizationId,
+        environment: "development",
+        environments: ["development", "production"],
+      });
+    }
+  });
+
+  test("somebody else's project and none at all are the same 403", async () => {
+    const unbound = await makeUnboundKey(mine.organizationId);
+    const person = await makePerson(mine.organizationId, "owner");
+    for (const ctx of [await keyCtx(mine.apiKey), await keyCtx(unbound.apiKey), person.ctx]) {
+      const answers = new Set<string>();
+      for (const wanted of [other.projectId, newId("project"), "x", "' OR 1=1 --"]) {
+        answers.add(await codeOf(access.project(ctx, wanted, "jobs:read")));
+      }
+      expect([...answers]).toEqual(["AuthorizationFailed: This project is not allowed here."]);
+    }
+  });
+
+  test("an unbound key names one of its organization's projects", async () => {
+    const ctx = await keyCtx((await makeUnboundKey(mine.organizationId)).apiKey);
+    expect((await access.project(ctx, mine.projectId, "jobs:read")).id).toBe(mine.projectId);
+    expect(await codeOf(access.project(ctx, undefined, "jobs:read"))).toMatch(/^PROJECT_REQUIRED/);
+  });
+
+  test("a key without the scope is refused", async () => {
+    const scoped = await makeTenant({ scopes: ["jobs:read"] });
+    const ctx = await keyCtx(scoped.apiKey);
+    expect(await codeOf(access.project(ctx, null, "jobs:write"))).toMatch(/^AuthorizationFailed.*jobs:write/);
+    expect(() => access.scopeOf(ctx, "jobs:write")).toThrow(Fault);
+  });
+
+  test("an inactive project is nobody's", async () => {
+    const closed = await makeTenant();
+    await pool.query("UPDATE project SET status = 'archived' WHERE id = $1", [closed.projectId]);
+    expect(await codeOf(access.project(await keyCtx(closed.apiKey), null, "jobs:read"))).toMatch(
+      /^AuthorizationFailed/,
+    );
+  });
+
+  test.each([
+    ["viewer", "jobs:read", true],
+    ["viewer", "jobs:write", false],
+    ["viewer", "approvals:write", false],
+    ["member", "capabilities:run", true],
+    ["member", "approvals:write", true],
+    ["member", "credentials:write", false],
+    ["admin", "credentials:write", true],
+    ["owner", "jobs:write", true],
+  ] as const)("a %s and %s: %s", async (role, right: Scope, allowed) => {
+    const { ctx } = await makePerson(mine.organizationId, role);
+    const code = await codeOf(access.project(ctx, mine.projectId, right));
+    if (allowed) expect(code).not.toMatch(/^AuthorizationFailed/);
+    else expect(code).toMatch(/^AuthorizationFailed/);
+    expect(access.scopeOf(ctx, right).organizationIds).toEqual(allowed ? [mine.organizationId] : []);
+  });
+
+  test("nobody in particular is asked to sign in", async () => {
+    const ctx = ctxOf({ kind: "anonymous", id: "anonymous", address: "::1" });
+    expect(await codeOf(access.project(ctx, mine.projectId, "jobs:read"))).toMatch(/^AuthenticationFailed/);
+  });
+});
+
+test("a read by id sees a bound key's project, an unbound key's organization, and all for the system", async () => {
+  const unbound = await makeUnboundKey(mine.organizationId);
+  expect(access.scopeOf(await keyCtx(mine.apiKey), "jobs:read")).toEqual({
+    organizationIds: [mine.organizationId],
+    projectId: mine.projectId,
+  });
+  expect(access.scopeOf(await keyCtx(unbound.apiKey), "jobs:read")).toEqual({
+    organizationIds: [mine.organizationId],
+    projectId: null,
+  });
+  expect(access.scopeOf(system, "jobs:read")).toEqual({ organizationIds: null, projectId: null });
+});
+
+test("a key works in its own environment, a person in those of the project", async () => {
+  const keyed = await keyCtx(mine.apiKey);
+  const project = await access.project(keyed, null, "jobs:read");
+  expect(access.environment(keyed, project, "")).toBe("development");
+  expect(access.environment(keyed, project, "development")).toBe("development");
+  expect(() => access.environment(keyed, project, "production")).toThrow(Fault);
+  const { ctx } = await makePerson(mine.organizationId, "member");
+  expect(access.environment(ctx, project, "production")).toBe("production");
+  expect(() => access.environment(ctx, project, randomUUID())).toThrow(Fault);
+});

@@ -1,0 +1,53 @@
+import { randomBytes } from "node:crypto";
+import type { Incoming, Outgoing } from "@/server/api/transport";
+
+type Asked = {
+  method?: string;
+  path?: string;
+  query?: string;
+  /** Undefined: not sent. */
+  headers?: Record<string, string | undefined>;
+  key?: string;
+  /** Sent as JSON unless it is text or bytes. */
+  body?: unknown;
+  params?: Record<string, string>;
+  address?: string;
+  signal?: AbortSignal;
+};
+
+/** An address nobody else uses, so that tests do not share an anonymous limit. */
+export function ownAddress(): string {
+  return `10.${[...randomBytes(3)].join(".")}`;
+}
+
+/** A request as a transport would hand it to the API kernel. */
+export function incoming(asked: Asked = {}): Incoming {
+  const { body, key } = asked;
+  const isRaw = typeof body === "string" || body instanceof Uint8Array;
+  const bytes = body === undefined ? null : Buffer.from(isRaw ? body : JSON.stringify(body));
+  const headers: Record<string, string | undefined> = {
+    ...(bytes ? { "content-type": "application/json", "content-length": String(bytes.length) } : {}),
+    ...(key ? { authorization: `Bearer ${key}` } : {}),
+    ...asked.headers,
+  };
+  return {
+    method: asked.method ?? (bytes ? "POST" : "GET"),
+    path: asked.path ?? "/v1/test",
+    query: new URLSearchParams(asked.query),
+    header: (name) => headers[name],
+    body: bytes && inPieces(bytes),
+    params: asked.params ?? {},
+    address: asked.address ?? ownAddress(),
+    signal: asked.signal ?? new AbortController().signal,
+  };
+}
+
+async function* inPieces(bytes: Uint8Array) {
+  for (let at = 0; at < bytes.length; at += 16_384) yield bytes.subarray(at, at + 16_384);
+}
+
+/** The JSON of an answer. */
+export function jsonOf(outgoing: Outgoing) {
+  if (typeof outgoing.body !== "string") throw new Error("the answer is not JSON text");
+  return JSON.parse(outgoing.body);
+}

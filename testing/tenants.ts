@@ -1,0 +1,35 @@
+import { randomUUID } from "node:crypto";
+import { access } from "@/server/domain/access";
+import type { Scope } from "@/server/domain/ctx";
+import { type Ctx, type Principal, systemCtx } from "@/server/domain/ctx";
+import { createKey, createOrganization, createProject, createUser } from "@/server/domain/organizations";
+
+export const system = systemCtx("test");
+
+/** An organization with one project and a key bound to it, of its own for each test. */
+export async function makeTenant(options: { scopes?: Scope[]; expiresInSeconds?: number } = {}) {
+  const { organizationId } = await createOrganization(system, { name: "Test" });
+  const { projectId } = await createProject(system, { organizationId, name: "Test" });
+  const bound = await createKey(system, { name: "bound", projectId, environment: "development", ...options });
+  return { organizationId, projectId, apiKey: bound.apiKey, keyId: bound.keyId };
+}
+
+/** A key of every project of an organization. */
+export async function makeUnboundKey(organizationId: string, scopes?: Scope[]) {
+  return createKey(system, { name: "unbound", organizationId, environment: "development", scopes });
+}
+
+/** A person of an organization, with the context their requests have. */
+export async function makePerson(organizationId: string, role: "owner" | "admin" | "member" | "viewer") {
+  const password = "correct horse battery";
+  const email = `${randomUUID()}@example.com`;
+  const { userId } = await createUser(system, { email, organizationId, role, password });
+  const principal = await access.sessionPrincipal(userId, 1);
+  if (!principal) throw new Error("the person is not there");
+  return { userId, email, password, ctx: ctxOf(principal) };
+}
+
+/** The context of a request by this principal. */
+export function ctxOf(principal: Principal): Ctx {
+  return { ...system, principal };
+}
