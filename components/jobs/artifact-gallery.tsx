@@ -8,6 +8,7 @@ import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyButton } from "@/components/ui/copy-button";
 import type { Job, JobArtifactRef } from "@/server/contract/jobs";
+import { eventsKey } from "./events-key";
 import { PrivateContent } from "./job-content";
 
 /** Media types a browser draws without running anything in them; the rest is offered as a download. */
@@ -116,7 +117,10 @@ function SelectVariantButton({ job, artifactId, name }: { job: Job; artifactId: 
       onSuccess: (fresh) => {
         queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: job.jobId }), fresh);
         toast.success("Variant selected");
-        return queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() });
+        return Promise.all([
+          queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
+          queryClient.invalidateQueries({ queryKey: eventsKey(job.jobId) }),
+        ]);
       },
     }),
   );

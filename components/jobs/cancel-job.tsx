@@ -6,6 +6,7 @@ import { useTRPC } from "@/components/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { Button } from "@/components/ui/button";
 import { type Job, TERMINAL } from "@/server/contract/jobs";
+import { eventsKey } from "./events-key";
 
 /** Stops a job, after asking. What a provider has already been asked for may still cost. */
 export function CancelJob({ job }: { job: Job }) {
@@ -17,7 +18,11 @@ export function CancelJob({ job }: { job: Job }) {
         queryClient.setQueryData(trpc.jobs.get.queryKey({ job_id: job.jobId }), fresh);
         toast.success(fresh.status === "canceled" ? "Job canceled" : "Cancel requested");
       },
-      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
+      onSettled: () =>
+        Promise.all([
+          queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
+          queryClient.invalidateQueries({ queryKey: eventsKey(job.jobId) }),
+        ]),
     }),
   );
   if (TERMINAL.includes(job.status) || job.status === "canceling") return null;

@@ -17,14 +17,14 @@ const Conversation = z.looseObject({
 const Prompt = z.looseObject({ prompt: z.string() });
 const Snapshot = z.looseObject({
   input: z.json().optional(),
-  dataClassification: z.string().optional(),
+  context: z.looseObject({ dataClassification: z.string().optional() }).optional(),
 });
 
 const PRIVATE = new Set(["PrivateUserContent", "Manuscript"]);
 
 /** Is the content of this job somebody's own words, shown only to who asks for it? */
 export function isPrivate(job: Job): boolean {
-  return PRIVATE.has(Snapshot.safeParse(job.requestSnapshot ?? {}).data?.dataClassification ?? "");
+  return PRIVATE.has(Snapshot.safeParse(job.requestSnapshot ?? {}).data?.context?.dataClassification ?? "");
 }
 
 /** Keeps private content out of sight until the reader asks for it. */
@@ -69,7 +69,7 @@ export function JobOutput({ job }: { job: Job }) {
               </TabsContent>
             )}
             <TabsContent value="json">
-              <JsonView value={output} what="output" />
+              <JsonView value={output} what="output as JSON" />
             </TabsContent>
           </CardBody>
         </PrivateContent>

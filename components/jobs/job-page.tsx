@@ -32,16 +32,16 @@ export function JobPage({ jobId, projectId }: { jobId: string; projectId: string
   return (
     <>
       <JobHeader job={job} projectId={projectId} />
-      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_19rem] xl:grid-cols-[minmax(0,1fr)_21rem]">
-        <div className="grid min-w-0 gap-5">
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_19rem] xl:grid-cols-[minmax(0,1fr)_21rem]">
+        <div className="grid min-w-0 grid-cols-1 gap-5">
           <JobNotices job={job} />
-          <JobOutput job={job} />
           <OutputToCome job={job} />
           <ArtifactGallery job={job} />
+          <JobOutput job={job} />
           <JobInput job={job} />
           <ReceiptCard job={job} />
         </div>
-        <div className="grid min-w-0 gap-5">
+        <div className="grid min-w-0 grid-cols-1 gap-5">
           <JobTimeline job={job} />
           <JobDetails job={job} />
         </div>
@@ -82,10 +82,10 @@ function JobHeader({ job, projectId }: { job: Job; projectId: string }) {
         <Figure name="Ran">
           {job.startedAt ? <Span from={job.startedAt} to={job.completedAt} /> : <None />}
         </Figure>
-        <Figure name="Estimated">
+        <Figure name="Provider estimate">
           {job.estimatedCost === null ? <None /> : formatUsd(job.estimatedCost)}
         </Figure>
-        <Figure name="Cost">
+        <Figure name="Provider cost">
           {job.actualCost === null ? (
             TERMINAL.includes(job.status) ? (
               <span className="text-muted">Unknown</span>

@@ -66,17 +66,29 @@ export function JobTimeline({ job }: { job: Job }) {
           )
         }
       />
-      <ol role="log" aria-label="Events of this job" aria-live="polite" className="px-4 py-3.5">
-        {events.map((event, index) => (
-          <TimelineEntry
-            key={event.id}
-            event={event}
-            sincePrevious={msBetween(events[index - 1]?.createdAt ?? null, event.createdAt)}
-            isLast={index === events.length - 1}
-          />
-        ))}
-      </ol>
+      <div role="log" aria-label="Events of this job" aria-live="polite" className="px-4 py-3.5">
+        <ol>
+          {events.map((event, index) => (
+            <TimelineEntry
+              key={event.id}
+              event={event}
+              sincePrevious={msBetween(events[index - 1]?.createdAt ?? null, event.createdAt)}
+              isLast={index === events.length - 1}
+            />
+          ))}
+        </ol>
+      </div>
     </Card>
+  );
+}
+
+/** One line; what does not fit stands in the title. */
+function PayloadValue({ value }: { value: unknown }) {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return (
+    <dd className="min-w-0 truncate font-mono text-2xs leading-4.5" title={text}>
+      {text}
+    </dd>
   );
 }
 
@@ -119,9 +131,7 @@ function TimelineEntry({
             {facts.map(([name, value]) => (
               <div key={name} className="flex min-w-0 gap-2">
                 <dt className="shrink-0 text-muted">{name}</dt>
-                <dd className="min-w-0 font-mono text-2xs leading-4.5 [overflow-wrap:anywhere]">
-                  {typeof value === "string" ? value : JSON.stringify(value)}
-                </dd>
+                <PayloadValue value={value} />
               </div>
             ))}
           </dl>

@@ -88,32 +88,39 @@ export function ReceiptCard({ job }: { job: Job }) {
           }
         />
         <CardBody>
-          {receipt.data ? (
-            <>
-              <TabsContent value="readable">
-                <ReadableReceipt receipt={receipt.data} />
-              </TabsContent>
-              <TabsContent value="json">
-                <JsonView value={receipt.data} what="receipt" />
-              </TabsContent>
-            </>
-          ) : receipt.error ? (
-            <Notice tone="bad" title="The receipt could not be read">
-              <p>{toFailure(receipt.error).message}</p>
-              <Button size="sm" className="mt-2" onClick={() => receipt.refetch()}>
-                Try again
-              </Button>
-            </Notice>
-          ) : (
-            <div className="grid gap-2">
-              {["w-2/3", "w-1/2", "w-3/4", "w-2/5"].map((width) => (
-                <Skeleton key={width} className={`h-5 ${width}`} />
-              ))}
-            </div>
-          )}
+          <TabsContent value="readable">
+            {receipt.data ? <ReadableReceipt receipt={receipt.data} /> : <Pending receipt={receipt} />}
+          </TabsContent>
+          <TabsContent value="json">
+            {receipt.data ? (
+              <JsonView value={receipt.data} what="receipt as JSON" />
+            ) : (
+              <Pending receipt={receipt} />
+            )}
+          </TabsContent>
         </CardBody>
       </Card>
     </Tabs>
+  );
+}
+
+function Pending({ receipt }: { receipt: { error: unknown; refetch: () => void } }) {
+  if (receipt.error) {
+    return (
+      <Notice tone="bad" title="The receipt could not be read">
+        <p>{toFailure(receipt.error).message}</p>
+        <Button size="sm" className="mt-2" onClick={() => receipt.refetch()}>
+          Try again
+        </Button>
+      </Notice>
+    );
+  }
+  return (
+    <div className="grid gap-2">
+      {["w-2/3", "w-1/2", "w-3/4", "w-2/5"].map((width) => (
+        <Skeleton key={width} className={`h-5 ${width}`} />
+      ))}
+    </div>
   );
 }
 

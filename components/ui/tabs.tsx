@@ -3,7 +3,9 @@ import { Tabs as Primitive } from "radix-ui";
 import type { ComponentProps } from "react";
 import { cn } from "./class-names";
 
-export const Tabs = Primitive.Root;
+export function Tabs({ className, ...rest }: ComponentProps<typeof Primitive.Root>) {
+  return <Primitive.Root className={cn("min-w-0", className)} {...rest} />;
+}
 
 export function TabsList({ className, ...rest }: ComponentProps<typeof Primitive.List>) {
   return (

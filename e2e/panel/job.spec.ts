@@ -1,0 +1,116 @@
+import { call, ended, getJob, submit, textInput, unique, world } from "../world";
+import { expect, jobPath, open, test } from "./panel";
+
+test("a job ends before the reader's eyes: timeline, output and receipt arrive by themselves", async ({
+  page,
+}) => {
+  const job = await submit({ input: textInput("Tell me slowly"), model: "sandbox-slow" });
+  await open(page, jobPath(job.jobId));
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("text.general.fast.v1");
+  const status = page.getByRole("status").filter({ has: page.locator("[data-status]") });
+  await expect(status).toHaveText(/Queued|Running/);
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+
+  await expect(status).toHaveText("Succeeded", { timeout: 45_000 });
+  const events = page.getByRole("log").getByRole("listitem");
+  await expect(events.last()).toContainText("Receipt sealed");
+  await expect(events.first()).toContainText("Queued");
+  const told = await (await call(`/v1/jobs/${job.jobId}/events?limit=200`)).json();
+  await expect(events).toHaveCount(told.events.length);
+  await expect(page.getByText("Live", { exact: true })).toBeHidden();
+
+  const { typedOutput } = await getJob(job.jobId);
+  expect(typedOutput).toMatchObject({ content: expect.any(String) });
+  const content = (typedOutput as { content: string }).content; // just asserted
+  await expect(page.getByRole("region", { name: "Output", exact: true })).toContainText(content);
+  await expect(page.getByRole("region", { name: "Input", exact: true })).toContainText("Tell me slowly");
+
+  const receipt = await (await call(`/v1/jobs/${job.jobId}/receipt`)).json();
+  const card = page.getByRole("region", { name: /^Receipt/ });
+  await expect(card).toContainText(receipt.requestHash);
+  await card.getByRole("tab", { name: "JSON" }).click();
+  await expect(card).toContainText('"service.receipt.v1"');
+});
+
+test("images are previewed from the panel's own address and one variant can be chosen", async ({ page }) => {
+  const submitted = await submit({
+    capability: "image.generate.v1",
+    input: { prompt: "A capstan", variantCount: 2 },
+  });
+  const job = await ended(submitted.jobId);
+  expect(job.status).toBe("succeeded");
+  await open(page, jobPath(job.jobId));
+  const artifacts = page.getByRole("region", { name: "Artifacts" });
+  const images = artifacts.getByRole("img");
+  await expect(images).toHaveCount(2);
+  for (const image of await images.all()) {
+    await image.scrollIntoViewIfNeeded();
+    await expect
+      .poll(() => image.evaluate((element) => element instanceof HTMLImageElement && element.naturalWidth))
+      .toBeGreaterThan(0);
+  }
+
+  const [first] = job.artifacts;
+  const answer = await page.request.get(`/artifacts/${job.jobId}/${first?.artifactId}`);
+  expect(answer.status()).toBe(200);
+  expect(answer.headers()).toMatchObject({
+    "content-type": "image/png",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "cross-origin-resource-policy": "same-origin",
+  });
+  expect((await page.request.get(`/artifacts/${job.jobId}/art_unknown`)).status()).toBe(404);
+
+  await artifacts.getByRole("button", { name: `Select ${first?.filename}` }).click();
+  await expect(artifacts.getByText("Selected", { exact: true })).toBeVisible();
+  expect((await getJob(job.jobId)).selectedArtifactId).toBe(first?.artifactId);
+  await expect(page.getByRole("log")).toContainText("Variant selected");
+});
+
+test("a failed job says what happened and whether to try again", async ({ page }) => {
+  const lost = await ended((await submit({ input: textInput("Lost"), model: "sandbox-lost" })).jobId);
+  await open(page, jobPath(lost.jobId));
+  const alert = page.getByRole("alert").filter({ hasText: "TRANSPORT_AMBIGUOUS" });
+  await expect(alert).toContainText("Do not submit it again under a new key");
+});
+
+test("a running job is canceled after asking", async ({ page }) => {
+  const job = await submit({ input: textInput("Stop me"), model: "sandbox-slow" });
+  await open(page, jobPath(job.jobId));
+  await page.getByRole("button", { name: "Cancel" }).click();
+  const question = page.getByRole("alertdialog", { name: "Cancel this job?" });
+  await question.getByRole("button", { name: "Let it run" }).click();
+  await expect(question).toBeHidden();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await question.getByRole("button", { name: "Cancel job" }).click();
+  await expect(page.locator("h1 + [role=status]")).toHaveText("Canceled", { timeout: 45_000 });
+  await expect(page.getByRole("button", { name: "Cancel" })).toBeHidden();
+  expect((await getJob(job.jobId)).status).toBe("canceled");
+});
+
+test("private content stays out of sight until it is asked for", async ({ page }) => {
+  const words = unique("secret");
+  const job = await submit({
+    input: textInput(words),
+    envelope: { context: { projectId: world.projectId, dataClassification: "PrivateUserContent" } },
+  });
+  await ended(job.jobId);
+  await open(page, jobPath(job.jobId));
+  const input = page.getByRole("region", { name: "Input", exact: true });
+  await expect(input).not.toContainText(words);
+  await input.getByRole("button", { name: "Show content" }).click();
+  await expect(input).toContainText(words);
+});
+
+test("a job that is not there, and one under another project's address, are the same page", async ({
+  page,
+}) => {
+  const job = await submit({ input: textInput("Here") });
+  for (const path of [jobPath("wfr_00000000000000000000000000"), `/projects/cpr_other/jobs/${job.jobId}`]) {
+    const answer = await page.goto(path);
+    expect(answer?.status()).toBe(404);
+    await expect(page.getByRole("heading", { name: "Nothing here" })).toBeVisible();
+  }
+  await page.goto(`/jobs/${job.jobId}`);
+  await expect(page).toHaveURL(new RegExp(`${jobPath(job.jobId)}$`));
+});

@@ -1,0 +1,97 @@
+import { test as signedOut } from "@playwright/test";
+import { ended, submit, textInput, unique } from "../world";
+import {
+  expect,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  jobPath,
+  jobsPath,
+  keysPath,
+  open,
+  test,
+} from "./panel";
+
+const PHONE = { width: 390, height: 844 };
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test.describe(`in ${colorScheme}`, () => {
+    test.use({ colorScheme });
+
+    signedOut(`sign-in is accessible in ${colorScheme} and fits a phone`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme });
+      await open(page, "/sign-in?error=CredentialsSignin");
+      await expectAccessible(page);
+      await page.setViewportSize(PHONE);
+      await expectNoSidewaysScroll(page);
+    });
+
+    test("the history is accessible and fits a phone, with and without jobs", async ({ page }) => {
+      const tag = unique("looks");
+      await ended((await submit({ input: textInput("Look"), tags: [tag], model: "sandbox-refuse" })).jobId);
+      for (const path of [jobsPath(), jobsPath({ tag }), jobsPath({ tag: unique("none") })]) {
+        await page.setViewportSize({ width: 1280, height: 800 });
+        await open(page, path);
+        await expectAccessible(page);
+        await page.setViewportSize(PHONE);
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+      }
+    });
+
+    test("the page of a job is accessible and fits a phone, ended well, failed and running", async ({
+      page,
+    }) => {
+      const [image, lost] = await Promise.all([
+        submit({ capability: "image.generate.v1", input: { prompt: "Looks", variantCount: 2 } }),
+        submit({ input: textInput("Lost"), model: "sandbox-lost" }),
+      ]);
+      await Promise.all([ended(image.jobId), ended(lost.jobId)]);
+      const running = await submit({ input: textInput("Run"), model: "sandbox-slow" });
+      for (const { jobId } of [running, image, lost]) {
+        await page.setViewportSize({ width: 1280, height: 800 });
+        await open(page, jobPath(jobId));
+        await expectAccessible(page);
+        await page.setViewportSize(PHONE);
+        await expectNoSidewaysScroll(page);
+      }
+    });
+
+    test("the keys and their dialog are accessible and fit a phone", async ({ page }) => {
+      await open(page, keysPath);
+      await expectAccessible(page);
+      await page.setViewportSize(PHONE);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await page.getByRole("button", { name: "Create key" }).click();
+      await expect(page.getByRole("dialog")).toBeVisible();
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+    });
+  });
+}
+
+test("the theme that was chosen is the one that comes back", async ({ page }) => {
+  await open(page, jobsPath());
+  await page.getByRole("button", { name: /^Account/ }).click();
+  await page.getByRole("menuitemradio", { name: "Dark" }).click();
+  await expect(page.locator("html")).toHaveClass(/dark/);
+  await page.reload();
+  await expect(page.locator("html")).toHaveClass(/dark/);
+});
+
+test("by keyboard: the first stop skips to the content, and a phone's navigation opens and closes", async ({
+  page,
+}) => {
+  await open(page, jobsPath());
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("link", { name: "Skip to content" })).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.locator("main")).toBeFocused();
+
+  await page.setViewportSize(PHONE);
+  await page.getByRole("button", { name: "Open navigation" }).press("Enter");
+  const navigation = page.getByRole("dialog", { name: "Navigation" });
+  await navigation.getByRole("link", { name: "API keys" }).press("Enter");
+  await expect(page).toHaveURL(new RegExp(`${keysPath}$`));
+  await expect(navigation).toBeHidden();
+});

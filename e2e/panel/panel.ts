@@ -1,0 +1,77 @@
+import AxeBuilder from "@axe-core/playwright";
+import { type Browser, test as base, expect, type Page } from "@playwright/test";
+import { world } from "../world";
+
+type Account = { email: string; password: string };
+
+export async function signIn(page: Page, { email, password }: Account): Promise<void> {
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+/** The page once its script runs: what is clicked before would be answered by the plain HTML alone. */
+export async function open(page: Page, path: string): Promise<void> {
+  await page.goto(path);
+  await page.waitForFunction(() =>
+    Object.keys(document.querySelector("main") ?? {}).some((key) => key.startsWith("__react")),
+  );
+}
+
+async function memberState(browser: Browser) {
+  const context = await browser.newContext({ baseURL: world.baseUrl });
+  const page = await context.newPage();
+  await open(page, "/sign-in");
+  await signIn(page, world.member);
+  await page.waitForURL("**/jobs");
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
+type State = Awaited<ReturnType<typeof memberState>>;
+
+/** A test whose page is signed in as the member; one sign-in serves all tests of a worker. */
+export const test = base.extend<object, { signedIn: State }>({
+  signedIn: [
+    async ({ browser }, use) => {
+      await use(await memberState(browser));
+    },
+    { scope: "worker" },
+  ],
+  storageState: async ({ signedIn }, use) => {
+    await use(signedIn);
+  },
+});
+
+export { expect };
+
+export function jobsPath(query: Record<string, string> = {}): string {
+  const search = new URLSearchParams(query).toString();
+  return `/projects/${world.projectId}/jobs${search && `?${search}`}`;
+}
+
+export function jobPath(jobId: string): string {
+  return `/projects/${world.projectId}/jobs/${jobId}`;
+}
+
+export const keysPath = `/projects/${world.projectId}/keys`;
+
+/** Every rule of axe for WCAG 2.2 A and AA and its best practices. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(({ id, help, nodes }) => ({
+    id,
+    help,
+    where: nodes.map((node) => node.html),
+  }));
+  expect(found).toEqual([]);
+}
+
+/** Nothing makes the page itself scroll sideways. */
+export async function expectNoSidewaysScroll(page: Page): Promise<void> {
+  const excess = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(excess).toBe(0);
+}

@@ -1,0 +1,94 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { Job } from "@/server/contract/jobs";
+
+const Account = z.object({ email: z.string(), password: z.string() });
+const Bootstrap = z.object({
+  baseUrl: z.string(),
+  organizationId: z.string(),
+  projectId: z.string(),
+  apiKey: z.string(),
+  unboundApiKey: z.string(),
+  member: Account,
+  operator: Account,
+});
+
+/** What the installation under test told about itself when it started. */
+export const world = readWorld();
+
+function readWorld() {
+  const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR;
+  if (!dataDir) throw new Error("CAPSTAN_DATA_DIR is not set: it names the installation to test.");
+  const told = Bootstrap.parse(JSON.parse(readFileSync(join(dataDir, "bootstrap.json"), "utf8")));
+  return { ...told, baseUrl: process.env.CAPSTAN_BASE_URL ?? told.baseUrl };
+}
+
+/** A call of the API with a key; the answer as it came. */
+export function call(path: string, { key = world.apiKey, body }: { key?: string; body?: unknown } = {}) {
+  return fetch(new URL(path, world.baseUrl), {
+    method: body === undefined ? "GET" : "POST",
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+}
+
+async function callForJob(path: string, body?: unknown): Promise<Job> {
+  const answer = await call(path, body === undefined ? {} : { body });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  return Job.parse(await answer.json());
+}
+
+export type Submission = {
+  capability?: string;
+  input: Record<string, unknown>;
+  /** Sandbox model to take, e.g. sandbox-slow. */
+  model?: string;
+  tags?: string[];
+  /** More of the envelope. */
+  envelope?: Record<string, unknown>;
+};
+
+/** Submits a durable job over the API. */
+export function submit({
+  capability = "text.general.fast.v1",
+  input,
+  model,
+  tags,
+  envelope,
+}: Submission): Promise<Job> {
+  return callForJob(`/v1/capabilities/${capability}/jobs`, {
+    context: { projectId: world.projectId },
+    input,
+    ...(model && { execution: { executionConstraints: { preferredModel: model } } }),
+    ...(tags && { tags }),
+    ...envelope,
+  });
+}
+
+export function textInput(content: string) {
+  return { messages: [{ role: "user", content }] };
+}
+
+export function getJob(jobId: string): Promise<Job> {
+  return callForJob(`/v1/jobs/${jobId}`);
+}
+
+const ENDED = ["succeeded", "failed", "canceled"];
+
+/** The job when it has ended; asks as often as the job says. */
+export async function ended(jobId: string): Promise<Job> {
+  for (;;) {
+    const job = await getJob(jobId);
+    if (ENDED.includes(job.status)) return job;
+    await new Promise((resolve) => setTimeout(resolve, (job.pollAfterSeconds ?? 1) * 250));
+  }
+}
+
+/** A word nobody else uses, so that tests side by side do not see each other's jobs. */
+export function unique(word: string): string {
+  return `${word}-${crypto.randomUUID().slice(0, 8)}`;
+}
