@@ -1,0 +1,32 @@
+import { MARK } from "./load";
+
+const SENTENCE = "Each of these lines tells the model a little more about what is wanted of it.\n";
+
+/** Text of about this many bytes that begins with the place of the key, so that no two requests are the same. */
+const message = (bytes: number) =>
+  `${MARK} ${SENTENCE.repeat(Math.ceil(bytes / SENTENCE.length))}`.slice(0, bytes);
+
+const messages = (bytes: number) => [
+  { role: "system", content: "You answer in one short sentence." },
+  { role: "user", content: message(bytes) },
+];
+
+/** How much text makes a body of 1.6 KB. */
+export const USUAL_TEXT = 1_300;
+
+/** A submission of ours, to invoke or to jobs, in each of these projects. */
+export const ourBodies = (projects: string[], bytes = USUAL_TEXT) =>
+  projects.map((projectId) =>
+    JSON.stringify({
+      idempotencyKey: MARK,
+      context: { projectId },
+      input: { messages: messages(bytes), maxOutputTokens: 512 },
+    }),
+  );
+
+/** The same request as a chat completion, for the upstream itself and for other gateways. */
+export const chatBodies = (bytes = USUAL_TEXT) => [
+  JSON.stringify({ model: "bench", messages: messages(bytes), max_tokens: 512, user: MARK }),
+];
+
+export const CAPABILITY = "text.general.fast.v1";

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** The subject of a measurement has a core of its own; what loads it shares the other one. */
+export const SUBJECT_CORE = 1;
+export const LOAD_CORE = 0;
+
+export type Running = {
+  name: string;
+  pid: number;
+  /** Asks it to end and settles when it has; kills it after twenty seconds. */
+  stop(): Promise<void>;
+};
+
+const running = new Set<Running>();
+
+/** Starts a program on one core. Its output goes to a log file. */
+export function start(
+  name: string,
+  core: number,
+  command: string[],
+  { env = process.env, cwd, log }: { env?: NodeJS.ProcessEnv; cwd?: string; log: string },
+): Running {
+  const output = openSync(log, "a");
+  const child = spawn("taskset", ["-c", String(core), ...command], {
+    env,
+    cwd,
+    stdio: ["ignore", output, output],
+  });
+  closeSync(output);
+  return track(name, child);
+}
+
+/** Keeps a child so that `stopAll` ends it. */
+export function track(name: string, child: ChildProcess): Running {
+  if (child.pid === undefined) throw new Error(`${name} did not start`);
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const one: Running = {
+    name,
+    pid: child.pid,
+    async stop() {
+      running.delete(one);
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGTERM");
+      const last = setTimeout(() => child.kill("SIGKILL"), 20_000);
+      await ended;
+      clearTimeout(last);
+    },
+  };
+  running.add(one);
+  return one;
+}
+
+/** Ends everything that still runs, last started first. */
+export async function stopAll(): Promise<void> {
+  for (const one of [...running].reverse()) await one.stop();
+}
+
+/** Puts this very process on a core. */
+export function pinSelf(core: number): void {
+  spawnSync("taskset", ["-cp", String(core), String(process.pid)], { stdio: "ignore" });
+}
+
+/** Waits until this address answers with a status below 500. */
+export async function untilAnswers(url: string, one: Running, log: string): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (Date.now() < end) {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => null);
+    await answer?.arrayBuffer();
+    if (answer && answer.status < 500) return;
+    await sleep(100);
+  }
+  throw new Error(`${one.name} does not answer at ${url}; its log: ${log}`);
+}
+
+const MICROS_PER_TICK = 10_000; // USER_HZ is 100 on every Linux
+
+/** CPU time a process and its children have used so far, user and system, in microseconds. */
+export function cpuMicros(pid: number): number {
+  return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + ownCpuMicros(each), 0);
+}
+
+function ownCpuMicros(pid: number): number {
+  const fields = statOf(pid);
+  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * MICROS_PER_TICK;
+}
+
+/** The fields of /proc/<pid>/stat after the command's name, which may hold spaces; empty when the process is gone. */
+function statOf(pid: number): string[] {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return line.slice(line.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return [];
+  }
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(statOf(Number(name))[1]) === parent)
+    .map(Number);
+}

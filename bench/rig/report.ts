@@ -1,0 +1,93 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus, release, totalmem } from "node:os";
+import { type Fact, type Result, verdictOf } from "./results";
+
+export type Outcome = {
+  results: Result[];
+  floors: Fact[];
+  growth: Fact[];
+  nulls: Fact[];
+  machine: string[];
+};
+
+const DOCUMENT = "docs/performance.md";
+const BEGIN = "<!-- written by npm run bench: begin -->";
+const END = "<!-- written by npm run bench: end -->";
+
+/** What a reader must know of the machine and the versions. */
+export function machineFacts(postgresVersion: string, rounds: string): string[] {
+  const model = cpus()[0]?.model.trim() ?? "unknown";
+  return [
+    `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC, commit ${commit()}`,
+    `${cpus().length} × ${model}, ${Math.round(totalmem() / 2 ** 30)} GB, Linux ${release()}`,
+    `Node ${process.version}, PostgreSQL ${postgresVersion} (fsync on), subject on core 1, load and upstream on core 0`,
+    rounds,
+  ];
+}
+
+function commit(): string {
+  try {
+    const hash = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+    const isClean =
+      execFileSync("git", ["status", "--porcelain", "--", "server", "inngest", "bench"], {
+        encoding: "utf8",
+      }) === "";
+    return isClean ? hash : `${hash} with changes`;
+  } catch {
+    return "unknown";
+  }
+}
+
+/** Did every gate hold, in a run that may be believed? */
+export const isHeld = (outcome: Outcome) =>
+  isValid(outcome) && outcome.results.every((result) => ["held", "goal met"].includes(verdictOf(result)));
+
+const isValid = (outcome: Outcome) => outcome.nulls.every((fact) => fact.holds !== false);
+const number = (value: number) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
+const limit = (result: Result, value: number | null) =>
+  value === null ? "" : `${result.bound === "most" ? "≤" : "≥"} ${value}`;
+const holds = (fact: Fact) => (fact.holds === undefined ? "" : fact.holds ? "yes" : "**no**");
+
+/** The whole outcome in Markdown. */
+export function toMarkdown(outcome: Outcome): string {
+  const lines = [...outcome.machine.map((line) => `- ${line}`), ""];
+  if (!isValid(outcome))
+    lines.push(
+      "**The null test is outside 0.95 to 1.05: the machine was not quiet, and this run is void.**",
+      "",
+    );
+  lines.push(
+    "| Goal | Ratio | Median (quartiles) | Gate | Goal | Ours | Peer | Verdict |",
+    "|---|---|---|---|---|---|---|---|",
+  );
+  for (const result of outcome.results) {
+    const { median, low, high } = result.ratio;
+    lines.push(
+      `| ${result.goal} | ${result.what} | ${number(median)} (${number(low)} to ${number(high)}) | ${limit(result, result.gate)} | ${limit(result, result.aim)} | ${result.ours} | ${result.peer} | ${verdictOf(result)} |`,
+    );
+  }
+  for (const [title, facts] of [
+    ["Null tests: ours ÷ ours, must be 0.95 to 1.05", outcome.nulls],
+    ["Growth", outcome.growth],
+    ["Floors and counts", outcome.floors],
+  ] as const) {
+    if (facts.length === 0) continue;
+    lines.push("", `| ${title} | | Holds |`, "|---|---|---|");
+    for (const fact of facts) lines.push(`| ${fact.what} | ${fact.value} | ${holds(fact)} |`);
+  }
+  const misses = [...new Set(outcome.results.flatMap((result) => result.misses))];
+  if (misses.length > 0) lines.push("", "Missing, so the numbers they belong to are void:", "");
+  for (const miss of misses.slice(0, 20)) lines.push(`- ${miss}`);
+  return lines.join("\n");
+}
+
+/** Puts the table into the document, in place of the one of the last run. */
+export function writeTable(markdown: string): void {
+  const document = readFileSync(DOCUMENT, "utf8");
+  const [head, rest] = document.split(BEGIN);
+  const tail = rest?.split(END)[1];
+  if (head === undefined || tail === undefined)
+    throw new Error(`${DOCUMENT} has lost the marks of its table`);
+  writeFileSync(DOCUMENT, `${head}${BEGIN}\n\n${markdown}\n\n${END}${tail}`);
+}

@@ -1,0 +1,147 @@
+import { createHash, randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { migrateEngine } from "@/inngest/embedded/migrate";
+import { keyPrefix, makeKeyText } from "@/server/domain/access/key-text";
+import { DEFAULT_SCOPES } from "@/server/domain/ctx";
+import { newId } from "@/server/ids";
+import { type Postgres, startPostgres } from "../../scripts/launch/postgres";
+import { freePort } from "../../scripts/launch/system";
+import { applyMigrations } from "../../scripts/migrations";
+import { programCommand } from "./peers";
+import { LOAD_CORE, type Running, SUBJECT_CORE, start, untilAnswers } from "./processes";
+
+/** Enough projects that no load of ours meets the limit of unfinished jobs of one project. */
+const PROJECTS = 100;
+
+export type World = {
+  directory: string;
+  log(name: string): string;
+  postgres: Postgres;
+  database: pg.Pool;
+  /** Opens every project. */
+  apiKey: string;
+  projects: string[];
+  /** Answers every chat completion at once. */
+  upstream: { url: string; running: Running };
+  /** Starts a process of the product on the subject's core; its provider is reached at this base URL. */
+  startPart(name: "web" | "worker", providerUrl: string, extraArgs?: string[]): Promise<Part>;
+  close(): Promise<void>;
+};
+
+export type Part = { url: string; running: Running };
+
+/** An installation of its own, in a folder that goes away with it: PostgreSQL as the product runs it, a key, projects, a provider. */
+export async function openWorld(): Promise<World> {
+  const directory = mkdtempSync(join(tmpdir(), "capstan-bench-"));
+  chmodSync(directory, 0o711); // PostgreSQL may run as another user, who has to pass through
+  mkdirSync(join(directory, "logs"));
+  const log = (name: string) => join(directory, "logs", `${name}.log`);
+  const postgres = await startPostgres({ dataDir: directory, logFile: log("postgres") });
+  await applyMigrations(postgres.url);
+  await migrateEngine(postgres.url);
+  const database = new pg.Pool({
+    connectionString: postgres.url,
+    options: "-c capstan.project_id=*",
+    max: 4,
+  });
+  const { apiKey, projects } = await seed(database);
+  const upstreamPort = await freePort();
+  const upstreamRunning = start("upstream", LOAD_CORE, programCommand("upstream", String(upstreamPort)), {
+    log: log("upstream"),
+  });
+  const upstream = { url: `http://127.0.0.1:${upstreamPort}`, running: upstreamRunning };
+  await untilAnswers(upstream.url, upstreamRunning, log("upstream"));
+
+  const secrets = { session: randomBytes(32).toString("hex"), vault: randomBytes(32).toString("base64") };
+
+  async function startPart(
+    name: "web" | "worker",
+    providerUrl: string,
+    extraArgs: string[] = [],
+  ): Promise<Part> {
+    const port = await freePort();
+    const env: NodeJS.ProcessEnv = {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NODE_ENV: "production",
+      CAPSTAN_ENV: "production",
+      CAPSTAN_DATA_DIR: directory,
+      DATABASE_URL: postgres.url,
+      PUBLIC_URL: "https://bench.invalid",
+      NEXTAUTH_URL: "https://bench.invalid",
+      NEXTAUTH_SECRET: secrets.session,
+      CAPSTAN_VAULT_KEY: secrets.vault,
+      HOST: "127.0.0.1",
+      PORT: String(port),
+      LOG_LEVEL: "warn",
+      ALLOW_PRIVATE_ADDRESSES: "1",
+      OPENAI_COMPATIBLE_BASE_URL: `${providerUrl}/v1`,
+      OPENAI_COMPATIBLE_MODELS: "bench:1:2",
+      RATE_LIMIT_KEY_PER_MINUTE: "1000000000",
+      RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000000",
+      NEXT_TELEMETRY_DISABLED: "1",
+    };
+    const command = [process.execPath, ...extraArgs, `dist/${name}.mjs`];
+    const running = start(name, SUBJECT_CORE, command, { env, log: log(name) });
+    const url = `http://127.0.0.1:${port}`;
+    if (name === "web") await untilAnswers(`${url}/readyz`, running, log(name));
+    return { url, running };
+  }
+
+  return {
+    directory,
+    log,
+    postgres,
+    database,
+    apiKey,
+    projects,
+    upstream,
+    startPart,
+    async close() {
+      await database.end();
+      await postgres.stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function seed(database: pg.Pool): Promise<{ apiKey: string; projects: string[] }> {
+  const organizationId = newId("organization");
+  const projects = Array.from({ length: PROJECTS }, () => newId("project"));
+  const apiKey = makeKeyText("production");
+  await database.query("INSERT INTO organization (id, display_name) VALUES ($1, 'Bench')", [organizationId]);
+  await database.query(
+    `INSERT INTO project (id, organization_id, display_name, slug)
+     SELECT id, $2, 'Bench ' || number, 'bench-' || number FROM unnest($1::text[]) WITH ORDINALITY AS each (id, number)`,
+    [projects, organizationId],
+  );
+  await database.query(
+    `INSERT INTO environment (id, project_id, slug, display_name)
+     SELECT 'env_' || substr(id, 5), id, 'production', 'Production' FROM unnest($1::text[]) AS each (id)`,
+    [projects],
+  );
+  await database.query(
+    `INSERT INTO api_key (id, organization_id, environment, name, prefix, hash, scopes)
+     VALUES ($1, $2, 'production', 'bench', $3, $4, $5)`,
+    [
+      newId("key"),
+      organizationId,
+      keyPrefix(apiKey),
+      createHash("sha256").update(apiKey).digest(),
+      [...DEFAULT_SCOPES],
+    ],
+  );
+  return { apiKey, projects };
+}
+
+/** The last lines of a part's log, for a message about a failure. */
+export function tailOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8").trimEnd().split("\n").slice(-12).join("\n");
+  } catch {
+    return "";
+  }
+}
