@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "@playwright/test";
+import { ended, submit, world } from "../world";
+
+/*
+ * The web process answers /v1 itself and never asks Next. Under plain `next start` the same endpoints answer through
+ * their route files. Both must say the same.
+ */
+
+const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR ?? ".data";
+let plain: ChildProcess;
+let plainUrl: string;
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === "object" && address ? resolve(address.port) : reject(new Error("no port")),
+      );
+    });
+  });
+}
+
+test.beforeAll(async () => {
+  const runtime = JSON.parse(readFileSync(join(dataDir, "runtime.json"), "utf8"));
+  const secrets = JSON.parse(readFileSync(join(dataDir, "secrets.json"), "utf8"));
+  const port = await freePort();
+  plainUrl = `http://127.0.0.1:${port}`;
+  plain = spawn(
+    process.execPath,
+    ["node_modules/next/dist/bin/next", "start", "-H", "127.0.0.1", "-p", String(port)],
+    {
+      env: {
+        ...process.env,
+        NODE_ENV: "production",
+        CAPSTAN_ENV: "development",
+        CAPSTAN_DATA_DIR: dataDir,
+        DATABASE_URL: runtime.databaseUrl,
+        SANDBOX_URL: runtime.sandboxUrl ?? "",
+        PUBLIC_URL: world.baseUrl,
+        NEXTAUTH_URL: world.baseUrl,
+        NEXTAUTH_SECRET: process.env.NEXTAUTH_SECRET ?? secrets.nextAuthSecret ?? "",
+      },
+      stdio: "ignore",
+    },
+  );
+  for (let tries = 0; tries < 300; tries++) {
+    const answer = await fetch(`${plainUrl}/readyz`).catch(() => null);
+    if (answer?.ok) return;
+    await sleep(100);
+  }
+  throw new Error("next start did not become ready");
+});
+
+test.afterAll(() => {
+  plain?.kill("SIGTERM");
+});
+
+const HEADERS = [
+  "content-type",
+  "content-length",
+  "content-range",
+  "content-disposition",
+  "etag",
+  "accept-ranges",
+  "allow",
+  "x-content-type-options",
+  "content-security-policy",
+];
+
+type Ask = { method?: string; path: string; headers?: Record<string, string>; body?: unknown; raw?: string };
+
+async function ask(base: string, { method, path, headers = {}, body, raw }: Ask) {
+  const answer = await fetch(`${base}${path}`, {
+    method: method ?? (body === undefined && raw === undefined ? "GET" : "POST"),
+    headers: {
+      ...(path.startsWith("/v1") ? { authorization: `Bearer ${world.apiKey}` } : {}),
+      ...(body === undefined && raw === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    body: raw ?? (body === undefined ? null : JSON.stringify(body)),
+  });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  return {
+    status: answer.status,
+    headers: Object.fromEntries(HEADERS.map((name) => [name, answer.headers.get(name)])),
+    hasOwn: ["x-request-id", "x-capstan-version", "ratelimit-limit"].map((name) => answer.headers.has(name)),
+    // A request's own id, a fresh quote's id and its lifetime differ from call to call.
+    body: bytes
+      .toString("latin1")
+      .replace(/req_[0-9a-z]{26}/g, "req_…")
+      .replace(/quote_[0-9a-z]{26}/g, "quote_…")
+      .replace(/"expiresAt":"[^"]+"/g, '"expiresAt":"…"'),
+  };
+}
+
+test("the web process and plain next start give the same answers", async () => {
+  test.setTimeout(120_000);
+  const { jobId } = await submit({
+    capability: "image.generate.v1",
+    input: { prompt: "Two doors, one room", width: 816, height: 816 },
+  });
+  const job = await ended(jobId);
+  const artifact = job.primaryArtifactId;
+  const key = randomUUID();
+  const question = { input: { messages: [{ role: "user", content: "Same?" }] }, idempotencyKey: key };
+  const asks: Ask[] = [
+    { path: "/v1/capabilities" },
+    { path: "/v1/capabilities?view=summary&q=image" },
+    { path: "/v1/capabilities", headers: { authorization: "" } },
+    { path: "/v1/capabilities/image.generate.v1" },
+    { path: "/v1/capabilities/image.generate.v1/execution-targets" },
+    { path: "/v1/capabilities/no.such.v1" },
+    { path: "/v1/capabilities/image.generate.v1", method: "DELETE" },
+    { path: "/v1/capabilities", method: "HEAD" },
+    { path: "/v1/nothing-here" },
+    { path: "/v1/jobs", headers: { authorization: "Bearer cap_development_wrong" } },
+    { path: "/v1/jobs", headers: { authorization: "" } },
+    { path: "/v1/capabilities/text.general.fast.v1/quote", body: { input: question.input } },
+    { path: "/v1/capabilities/text.general.fast.v1/estimate", body: { input: {} } },
+    { path: "/v1/capabilities/text.general.fast.v1/invoke", body: question },
+    {
+      path: "/v1/capabilities/text.general.fast.v1/invoke",
+      body: { ...question, input: { messages: [{ role: "user", content: "Other." }] } },
+    },
+    { path: "/v1/capabilities/compute.evaluate.v1/jobs", body: { expression: "1" } },
+    { path: "/v1/capabilities/image.generate.v1/invoke", body: { prompt: "x" } },
+    { path: "/v1/capabilities/text.general.fast.v1/jobs", body: { input: question.input, unknown: 1 } },
+    { path: "/v1/capabilities/text.general.fast.v1/jobs", raw: '{"a":1,"a":2}' },
+    { path: "/v1/capabilities/text.general.fast.v1/jobs", raw: "{" },
+    {
+      path: "/v1/capabilities/text.general.fast.v1/jobs",
+      raw: "x",
+      headers: { "content-type": "text/plain" },
+    },
+    { path: `/v1/jobs/${job.jobId}` },
+    { path: `/v1/jobs/${job.jobId}/events?limit=2` },
+    { path: `/v1/jobs/${job.jobId}/events?cursor=abc` },
+    { path: `/v1/jobs/${job.jobId}/request` },
+    { path: `/v1/jobs/${job.jobId}/result` },
+    { path: `/v1/jobs/${job.jobId}/receipt` },
+    { path: `/v1/jobs/${job.jobId}/cancel`, method: "POST" },
+    { path: `/v1/jobs/${job.jobId}/artifacts/${artifact}` },
+    { path: `/v1/jobs/${job.jobId}/artifacts/${artifact}`, headers: { range: "bytes=10-99" } },
+    { path: `/v1/jobs/${job.jobId}/artifacts/${artifact}`, headers: { range: "bytes=99999999-" } },
+    { path: `/v1/jobs/${job.jobId}/artifacts/${artifact}`, method: "HEAD" },
+    { path: `/v1/jobs/${job.jobId}/artifacts/art_00000000000000000000000000` },
+    { path: `/v1/projects/${world.projectId}/jobs?status=nonsense` },
+    { path: "/openapi.json" },
+    { path: "/healthz" },
+  ];
+  for (const one of asks) {
+    const ours = await ask(world.baseUrl, one);
+    const theirs = await ask(plainUrl, one);
+    expect(
+      theirs,
+      `${one.method ?? "GET/POST"} ${one.path} ${JSON.stringify(one.body ?? one.raw ?? "")}`,
+    ).toEqual(ours);
+  }
+});
