@@ -1,0 +1,188 @@
+import { createHash } from "node:crypto";
+import { encode } from "next-auth/jwt";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { cookies, SESSION_COOKIE } from "@/server/auth/cookies";
+import { closeDatabase } from "@/server/db";
+import { access, makeKeyText } from "@/server/domain/access";
+import { revokeKey, signOutEverywhere } from "@/server/domain/organizations";
+import { env, publicUrl } from "@/server/env";
+import { incoming, jsonOf } from "@/testing/requests";
+import { makePerson, makeTenant, system } from "@/testing/tenants";
+import { endpoint, respond } from "./endpoint";
+
+const secret = env.NEXTAUTH_SECRET ?? "";
+const ORIGIN = new URL(publicUrl).origin;
+const CSRF_COOKIE = cookies.csrfToken?.name ?? "";
+
+let tenant: Awaited<ReturnType<typeof makeTenant>>;
+let person: Awaited<ReturnType<typeof makePerson>>;
+let cookie: string;
+beforeAll(async () => {
+  tenant = await makeTenant();
+  person = await makePerson(tenant.organizationId, "member");
+  cookie = await sessionCookie();
+});
+afterAll(closeDatabase);
+
+async function sessionCookie(claims: Record<string, unknown> = {}, maxAge = 60) {
+  const token = await encode({ token: { sub: person.userId, sessionVersion: 1, ...claims }, secret, maxAge });
+  return `${SESSION_COOKIE}=${token}`;
+}
+
+const shape = {
+  path: "/v1/test",
+  summary: "",
+  auth: ["service_principal", "human_session"],
+  output: z.object({ kind: z.string(), id: z.string() }),
+  errors: [],
+  run: async ({ principal }: { principal: { kind: string; id: string } }) => ({
+    kind: principal.kind,
+    id: principal.id,
+  }),
+} as const;
+const read = endpoint({ ...shape, method: "GET" });
+const write = endpoint({ ...shape, method: "POST", body: z.object({}) });
+
+const get = (headers: Record<string, string>) => respond(read, incoming({ headers }));
+const post = (headers: Record<string, string | undefined>) => respond(write, incoming({ body: {}, headers }));
+
+describe("API keys", () => {
+  test("a key stands for itself, in any case of the scheme", async () => {
+    for (const scheme of ["Bearer", "bearer", "BEARER "]) {
+      const answer = await get({ authorization: `${scheme} ${tenant.apiKey}` });
+      expect(jsonOf(answer)).toEqual({ kind: "service_principal", id: tenant.keyId });
+    }
+  });
+
+  test.each([
+    ["no such key", `Bearer ${makeKeyText("development")}`],
+    ["a wrong checksum", `Bearer ${makeKeyText("development").slice(0, -1)}_`],
+    ["another scheme", "Basic dXNlcjpwYXNz"],
+    ["a bare token", makeKeyText("development")],
+    ["nothing after the scheme", "Bearer "],
+    ["an empty header", ""],
+    ["a session token of a kind not issued", "Bearer caps_abc"],
+    ["a panel token of a kind not issued", "Bearer capp_abc"],
+    ["a very long one", `Bearer ${"x".repeat(100_000)}`],
+  ])("401: %s", async (_name, authorization) => {
+    const answer = await get({ authorization });
+    expect(answer.status).toBe(401);
+    expect(jsonOf(answer)).toEqual({
+      detail: { code: "AuthenticationFailed", message: "This key or session is not valid." },
+    });
+  });
+
+  test("a key wins over a cookie, even a wrong one", async () => {
+    expect(jsonOf(await get({ authorization: `Bearer ${tenant.apiKey}`, cookie })).kind).toBe(
+      "service_principal",
+    );
+    expect((await get({ authorization: "Bearer cap_x", cookie })).status).toBe(401);
+  });
+
+  test("a key is refused by the request after its revocation, while the process remembers keys", async () => {
+    const watch = await access.watchChanges();
+    const { apiKey, keyId } = await makeTenant();
+    const authorization = `Bearer ${apiKey}`;
+    expect((await get({ authorization })).status).toBe(200);
+    expect((await get({ authorization })).status).toBe(200);
+    await revokeKey(system, keyId);
+    expect((await get({ authorization })).status).toBe(401);
+    await watch.stop();
+  });
+});
+
+describe("sessions of a browser", () => {
+  test("a session reads as its person", async () => {
+    expect(jsonOf(await get({ cookie: `other=1; ${cookie}; more=2` }))).toEqual({
+      kind: "human_session",
+      id: person.userId,
+    });
+  });
+
+  test("a session that was cut into pieces is put together", async () => {
+    const value = cookie.slice(SESSION_COOKIE.length + 1);
+    const pieces = [value.slice(0, 50), value.slice(50)].map(
+      (piece, place) => `${SESSION_COOKIE}.${place}=${piece}`,
+    );
+    expect((await get({ cookie: pieces.join("; ") })).status).toBe(200);
+  });
+
+  test("one that is forged, expired, of another secret, of an older version or without a person is 401", async () => {
+    const forged = `${cookie.slice(0, -4)}AAAA`;
+    const foreign = `${SESSION_COOKIE}=${await encode({ token: { sub: person.userId, sessionVersion: 1 }, secret: "another secret" })}`;
+    const odd = [
+      forged,
+      foreign,
+      await sessionCookie({}, -60),
+      await sessionCookie({ sessionVersion: 0 }),
+      await sessionCookie({ sessionVersion: undefined }),
+      await sessionCookie({ sub: "usr_nobody" }),
+      `${SESSION_COOKIE}=garbage`,
+    ];
+    for (const each of odd) expect((await get({ cookie: each })).status).toBe(401);
+  });
+
+  test("an ended session is refused by the next request", async () => {
+    const leaving = await makePerson(tenant.organizationId, "member");
+    const own = await sessionCookie({ sub: leaving.userId });
+    expect((await get({ cookie: own })).status).toBe(200);
+    await signOutEverywhere(leaving.ctx);
+    expect((await get({ cookie: own })).status).toBe(401);
+  });
+});
+
+describe("writes of a signed-in browser", () => {
+  test.each([
+    ["our own origin", { origin: ORIGIN }],
+    ["our own origin, as browsers say it twice", { origin: ORIGIN, "sec-fetch-site": "same-origin" }],
+    ["the host it was sent to", { origin: "http://capstan.test:81", host: "capstan.test:81" }],
+    ["no origin, but the browser says it is ours", { "sec-fetch-site": "same-origin" }],
+  ])("200 from %s", async (_name, headers) => {
+    expect((await post({ cookie, ...headers })).status).toBe(200);
+  });
+
+  test.each([
+    ["another site", { origin: "https://evil.example", host: "capstan.test" }],
+    ["a sandboxed document", { origin: "null" }],
+    ["a subdomain", { origin: ORIGIN, "sec-fetch-site": "same-site" }],
+    ["another site that names our origin", { origin: ORIGIN, "sec-fetch-site": "cross-site" }],
+    ["nowhere", {}],
+    ["a link", { "sec-fetch-site": "none" }],
+    ["nonsense", { origin: "%%%" }],
+  ])("403 from %s", async (_name, headers) => {
+    const answer = await post({ cookie, ...headers });
+    expect(answer.status).toBe(403);
+    expect(jsonOf(answer).detail.code).toBe("CrossSiteRequest");
+  });
+
+  test("415 for what a form of another site could send", async () => {
+    for (const type of [
+      "text/plain",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=x",
+      undefined,
+    ]) {
+      expect((await post({ cookie, origin: ORIGIN, "content-type": type })).status).toBe(415);
+    }
+  });
+
+  test("a CSRF token is not needed, but one that is sent must be this session's", async () => {
+    const token = "a".repeat(64);
+    const csrf = `${CSRF_COOKIE}=${encodeURIComponent(`${token}|${createHash("sha256").update(`${token}${secret}`).digest("hex")}`)}`;
+    const withCsrf = (sent: string, cookies: string) =>
+      post({ origin: ORIGIN, cookie: cookies, "x-csrf-token": sent });
+    expect((await withCsrf(token, `${cookie}; ${csrf}`)).status).toBe(200);
+    expect((await withCsrf("b".repeat(64), `${cookie}; ${csrf}`)).status).toBe(403);
+    expect((await withCsrf("", `${cookie}; ${csrf}`)).status).toBe(403);
+    expect((await withCsrf(token, cookie)).status).toBe(403);
+    expect((await withCsrf(token, `${cookie}; ${CSRF_COOKIE}=${token}|forged`)).status).toBe(403);
+  });
+
+  test("reading needs none of this, and a key never does", async () => {
+    expect((await get({ cookie, origin: "https://evil.example" })).status).toBe(200);
+    expect(
+      (await post({ authorization: `Bearer ${tenant.apiKey}`, origin: "https://evil.example" })).status,
+    ).toBe(200);
+  });
+});

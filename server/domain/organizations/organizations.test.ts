@@ -1,0 +1,295 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CreateApiKey, CreateUser } from "@/server/contract/organizations";
+import { closeDatabase, pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import { type Ctx, DEFAULT_SCOPES } from "@/server/domain/ctx";
+import { Fault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { makePerson, makeTenant, system } from "@/testing/tenants";
+import * as organizations from ".";
+
+type Tenant = Awaited<ReturnType<typeof makeTenant>>;
+let mine: Tenant;
+let other: Tenant;
+let people: Record<"owner" | "admin" | "member" | "viewer", Ctx>;
+beforeAll(async () => {
+  [mine, other] = [await makeTenant(), await makeTenant()];
+  const ctx = async (role: keyof typeof people) => (await makePerson(mine.organizationId, role)).ctx;
+  people = {
+    owner: await ctx("owner"),
+    admin: await ctx("admin"),
+    member: await ctx("member"),
+    viewer: await ctx("viewer"),
+  };
+});
+afterAll(closeDatabase);
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return "done";
+  } catch (error) {
+    if (error instanceof Fault) return error.code;
+    throw error;
+  }
+}
+
+const userOf = (organizationId: string, role: "owner" | "member") =>
+  CreateUser.parse({
+    email: `${randomUUID()}@example.com`,
+    organizationId,
+    role,
+    password: "long enough to pass",
+  });
+const keyOf = (projectId: string, scopes?: string[]) => CreateApiKey.parse({ name: "k", projectId, scopes });
+
+describe("who may do what", () => {
+  test("only an operator makes organizations and operators", async () => {
+    for (const ctx of Object.values(people)) {
+      expect(await codeOf(organizations.createOrganization(ctx, { name: "x" }))).toBe("AuthorizationFailed");
+      expect(await codeOf(organizations.grantOperator(ctx, { email: "x@example.com" }))).toBe(
+        "AuthorizationFailed",
+      );
+      expect(await codeOf(organizations.listOperators(ctx))).toBe("AuthorizationFailed");
+    }
+  });
+
+  test("admins make projects and people, members keys, viewers nothing; only an owner makes owners", async () => {
+    const codes: Record<string, string[]> = {};
+    for (const [role, ctx] of Object.entries(people)) {
+      codes[role] = [
+        await codeOf(organizations.createProject(ctx, { name: "p", organizationId: mine.organizationId })),
+        await codeOf(organizations.createUser(ctx, userOf(mine.organizationId, "member"))),
+        await codeOf(organizations.createUser(ctx, userOf(mine.organizationId, "owner"))),
+        await codeOf(organizations.createKey(ctx, keyOf(mine.projectId))),
+      ];
+    }
+    const [no, yes] = ["AuthorizationFailed", "done"];
+    expect(codes).toEqual({
+      owner: [yes, yes, yes, yes],
+      admin: [yes, yes, no, yes],
+      member: [no, no, no, yes],
+      viewer: [no, no, no, no],
+    });
+  });
+
+  test("nobody gives a key what they may not do themselves", async () => {
+    const wide = keyOf(mine.projectId, ["jobs:read", "credentials:write"]);
+    expect(await codeOf(organizations.createKey(people.member, wide))).toBe("AuthorizationFailed");
+    expect((await organizations.createKey(people.admin, wide)).scopes).toEqual([
+      "jobs:read",
+      "credentials:write",
+    ]);
+  });
+
+  test("what belongs to strangers is the same as what is not there", async () => {
+    const ctx = people.owner;
+    const tries: ((project: string, key: string, organization: string) => Promise<unknown>)[] = [
+      (project) => organizations.createKey(ctx, keyOf(project)),
+      (_project, key) => organizations.revokeKey(ctx, key),
+      (_project, _key, organizationId) => organizations.createProject(ctx, { name: "p", organizationId }),
+      (_project, _key, organizationId) => organizations.createUser(ctx, userOf(organizationId, "member")),
+    ];
+    for (const attempt of tries) {
+      const [foreign, missing] = await Promise.allSettled([
+        attempt(other.projectId, other.keyId, other.organizationId),
+        attempt(newId("project"), newId("key"), newId("organization")),
+      ]);
+      expect(foreign.status).toBe("rejected");
+      expect(foreign).toEqual(missing);
+    }
+    const unbound = CreateApiKey.parse({ name: "k", organizationId: other.organizationId });
+    expect(await codeOf(organizations.createKey(ctx, unbound))).toBe("NotFound");
+  });
+
+  test("lists show the caller's own organizations only", async () => {
+    const ctx = people.viewer;
+    expect((await organizations.listOrganizations(ctx)).map((each) => each.organizationId)).toEqual([
+      mine.organizationId,
+    ]);
+    expect(new Set((await organizations.listProjects(ctx)).map((each) => each.organizationId))).toEqual(
+      new Set([mine.organizationId]),
+    );
+    expect(await organizations.listProjects(ctx, other.organizationId)).toEqual([]);
+    expect(await organizations.listUsers(ctx, other.organizationId)).toEqual([]);
+    expect(await organizations.listKeys(ctx, { projectId: other.projectId, includeRevoked: true })).toEqual(
+      [],
+    );
+    const keys = await organizations.listKeys(ctx, { includeRevoked: false });
+    expect(keys.map((key) => key.keyId)).toContain(mine.keyId);
+    expect(JSON.stringify(keys)).not.toContain(mine.apiKey.slice(24));
+    expect((await organizations.listOrganizations(system)).length).toBeGreaterThan(1);
+  });
+
+  test("of a person in two organizations each sees its own membership", async () => {
+    const shared = { ...userOf(mine.organizationId, "member") };
+    await organizations.createUser(system, shared);
+    await organizations.createUser(system, { ...shared, organizationId: other.organizationId });
+    const seen = (await organizations.listUsers(people.viewer)).find(
+      (person) => person.email === shared.email,
+    );
+    expect(seen?.memberships).toEqual([{ organizationId: mine.organizationId, role: "member" }]);
+  });
+});
+
+describe("keys", () => {
+  test("carry the default scopes, their maker and their end", async () => {
+    const input = CreateApiKey.parse({ name: "k", projectId: mine.projectId, expiresInSeconds: 60 });
+    const key = await organizations.createKey(people.member, input);
+    expect(key.scopes).toEqual(DEFAULT_SCOPES);
+    expect(key.createdBy).toBe(people.member.principal.id);
+    expect(Date.parse(key.expiresAt ?? "") - Date.parse(key.createdAt)).toBe(60_000);
+    expect(key.apiKey.startsWith(`${key.prefix}`)).toBe(true);
+  });
+
+  test("belong to an environment the project has", async () => {
+    const input = { ...keyOf(mine.projectId), environment: "nowhere" };
+    expect(await codeOf(organizations.createKey(people.member, input))).toBe("InvalidInput");
+    const production = await organizations.createKey(people.member, {
+      ...keyOf(mine.projectId),
+      environment: "production",
+    });
+    expect(production.apiKey).toMatch(/^cap_production_/);
+    expect((await access.keyPrincipal(production.apiKey, new Date()))?.environment).toBe("production");
+  });
+
+  test("are bound to a project or open to an organization, never both or neither", () => {
+    expect(CreateApiKey.safeParse({ name: "k" }).success).toBe(false);
+    expect(CreateApiKey.safeParse({ name: "k", projectId: "p", organizationId: "o" }).success).toBe(false);
+  });
+
+  test("once revoked stay so and leave the list", async () => {
+    const { keyId } = await organizations.createKey(people.member, keyOf(mine.projectId));
+    const first = await organizations.revokeKey(people.member, keyId);
+    expect(await organizations.revokeKey(people.member, keyId)).toEqual(first);
+    const ids = async (includeRevoked: boolean) =>
+      (await organizations.listKeys(people.member, { includeRevoked })).map((key) => key.keyId);
+    expect(await ids(false)).not.toContain(keyId);
+    expect(await ids(true)).toContain(keyId);
+  });
+});
+
+test("projects of one name get slugs of their own", async () => {
+  const make = () =>
+    organizations.createProject(system, { name: "Ünï Code!", organizationId: mine.organizationId });
+  expect([(await make()).slug, (await make()).slug]).toEqual(["u-ni-code", "u-ni-code-2"]);
+});
+
+describe("sign-in", () => {
+  const address = () => `address-${randomUUID()}`;
+  const at = (seconds: number) => ({ now: () => new Date(Date.UTC(2030, 0, 1) + seconds * 1000) });
+
+  test("the right password opens the account, whatever the case of the address", async () => {
+    const { userId, email, password } = await makePerson(mine.organizationId, "member");
+    const signedIn = await organizations.verifySignIn(system, {
+      email: ` ${email.toUpperCase()} `,
+      password,
+      address: address(),
+    });
+    expect(signedIn).toMatchObject({ userId, email, sessionVersion: 1 });
+  });
+
+  test("a wrong password, an unknown address and an account without password are the same answer", async () => {
+    const { email, userId } = await makePerson(mine.organizationId, "member");
+    const wrong = { refused: "wrong", retryAfterSeconds: null };
+    expect(await organizations.verifySignIn(system, { email, password: "nope", address: address() })).toEqual(
+      wrong,
+    );
+    expect(
+      await organizations.verifySignIn(system, {
+        email: `${randomUUID()}@example.com`,
+        password: "nope",
+        address: address(),
+      }),
+    ).toEqual(wrong);
+    await pool.query("UPDATE user_account SET password_hash = NULL WHERE id = $1", [userId]);
+    expect(await organizations.verifySignIn(system, { email, password: "", address: address() })).toEqual(
+      wrong,
+    );
+  });
+
+  test("after ten failures of an account the right password is refused too, until a quarter of an hour has passed", async () => {
+    const { email, password } = await makePerson(mine.organizationId, "member");
+    for (let n = 0; n < 10; n++) {
+      expect(
+        await organizations.verifySignIn(at(n), { email, password: "nope", address: address() }),
+      ).toMatchObject({ refused: "wrong" });
+    }
+    expect(await organizations.verifySignIn(at(100), { email, password, address: address() })).toEqual({
+      refused: "too_many",
+      retryAfterSeconds: 800,
+    });
+    expect(await organizations.verifySignIn(at(899), { email, password, address: address() })).toMatchObject({
+      refused: "too_many",
+    });
+    expect(await organizations.verifySignIn(at(901), { email, password, address: address() })).toMatchObject({
+      email,
+    });
+  });
+
+  test("ten failures from an address close it for every account, and a success does not wash them off", async () => {
+    const from = address();
+    const { email, password } = await makePerson(mine.organizationId, "member");
+    for (let n = 0; n < 10; n++) {
+      if (n === 5)
+        expect(await organizations.verifySignIn(at(n), { email, password, address: from })).toMatchObject({
+          email,
+        });
+      await organizations.verifySignIn(at(n), {
+        email: `${randomUUID()}@example.com`,
+        password: "x",
+        address: from,
+      });
+    }
+    expect(await organizations.verifySignIn(at(20), { email, password, address: from })).toMatchObject({
+      refused: "too_many",
+    });
+    expect(await organizations.verifySignIn(at(20), { email, password, address: address() })).toMatchObject({
+      email,
+    });
+  });
+
+  test("guesses made at once do not slip under the limit together", async () => {
+    const { email } = await makePerson(mine.organizationId, "member");
+    const guesses = Array.from({ length: 40 }, () =>
+      organizations.verifySignIn(system, { email, password: "x", address: address() }),
+    );
+    const judged = (await Promise.all(guesses)).filter(
+      (each) => "refused" in each && each.refused === "wrong",
+    );
+    expect(judged.length).toBeLessThanOrEqual(10);
+  });
+
+  test("a changed password ends every session", async () => {
+    const { email, password, ctx, userId } = await makePerson(mine.organizationId, "member");
+    await expect(
+      organizations.changePassword(ctx, { present: "wrong", next: "another long password" }),
+    ).rejects.toThrow("not the password");
+    await expect(organizations.changePassword(ctx, { present: password, next: "short" })).rejects.toThrow();
+    await organizations.changePassword(ctx, { present: password, next: "another long password" });
+    expect(await access.sessionPrincipal(userId, 1)).toBeNull();
+    expect(await organizations.verifySignIn(system, { email, password, address: address() })).toMatchObject({
+      refused: "wrong",
+    });
+    expect(
+      await organizations.verifySignIn(system, {
+        email,
+        password: "another long password",
+        address: address(),
+      }),
+    ).toMatchObject({ sessionVersion: 2 });
+  });
+
+  test("signing out everywhere ends every session", async () => {
+    const { ctx, userId } = await makePerson(mine.organizationId, "viewer");
+    await organizations.signOutEverywhere(ctx);
+    expect(await access.sessionPrincipal(userId, 1)).toBeNull();
+  });
+
+  test("old failures are forgotten", async () => {
+    await pool.query("INSERT INTO sign_in_failure (subject, at) VALUES ('old', '2001-01-01')");
+    await organizations.pruneSignInFailures(new Date());
+    expect((await pool.query("SELECT FROM sign_in_failure WHERE subject = 'old'")).rowCount).toBe(0);
+  });
+});
