@@ -60,13 +60,23 @@ await mkdir(join(directory, "logs"), { recursive: true });
 await applyMigrations(postgres.url);
 await migrateEngine(postgres.url);
 
+/** What is up now; none outlives this script, however it ends. */
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 async function start(name: string, extra: Record<string, string> = {}): Promise<ChildProcess> {
   const log = await open(join(directory, "logs", `${name}.log`), "a");
   const child = spawn(process.execPath, [`dist/${name}.mjs`], {
     env: { ...env, ...extra },
     stdio: ["ignore", log.fd, log.fd],
   });
-  child.once("exit", () => void log.close());
+  running.add(child);
+  child.once("exit", () => {
+    running.delete(child);
+    void log.close();
+  });
   return child;
 }
 
@@ -80,10 +90,10 @@ async function keep(name: "web" | "worker", points: string[]): Promise<Part> {
     child: await start(name, failpoints),
     async stop() {
       isStopping = true;
-      const running = part.child;
-      if (running.exitCode !== null || running.signalCode !== null) return;
-      const ended = new Promise((resolve) => running.once("exit", resolve));
-      running.kill("SIGTERM");
+      const last = part.child;
+      if (last.exitCode !== null || last.signalCode !== null) return;
+      const ended = new Promise((resolve) => last.once("exit", resolve));
+      last.kill("SIGTERM");
       await ended;
     },
   };
@@ -254,7 +264,7 @@ const figures: [string, number, number | "any"][] = [
   [
     "ambiguous though the answer was stored",
     await count(
-      "SELECT count(*) AS n FROM job JOIN attempt ON attempt.job_id = job.id WHERE error_code = 'TRANSPORT_AMBIGUOUS' AND answer->>'outcome' = 'succeeded'",
+      "SELECT count(*) AS n FROM job JOIN attempt ON attempt.job_id = job.id WHERE job.error_code = 'TRANSPORT_AMBIGUOUS' AND answer->>'outcome' = 'succeeded'",
     ),
     0,
   ],
