@@ -1,3 +1,4 @@
+import { Client } from "pg";
 import { afterEach, expect, test, vi } from "vitest";
 import { durable, inngest, jobAdmitted } from "./client";
 import { startProtocolClient } from "./test/protocol-client";
@@ -17,6 +18,19 @@ test("with a real Inngest server configured, events go there with their ids", as
   await sendEvents([]);
   await server.close();
   expect(server.sent).toMatchObject([{ id: "job:1:1", name: "job/admitted", data: { jobId: "wfr_1" } }]);
+});
+
+test("with none configured, events go to the embedded engine, where an id counts once", async () => {
+  const { sendEvents } = await import("./client");
+  const id = `client-test-${process.pid}`;
+  const event = { id, name: "test/nobody-listens", data: { n: 1 } };
+  await sendEvents([event]);
+  await sendEvents([event]);
+  const database = new Client({ connectionString: process.env.DATABASE_URL });
+  await database.connect();
+  const { rows } = await database.query("select id from engine_seen where id = $1", [`event:${id}`]);
+  await database.end();
+  expect(rows).toHaveLength(1);
 });
 
 test("a flow runs under the SDK's tools as it does under any Step", async () => {

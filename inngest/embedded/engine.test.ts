@@ -700,6 +700,27 @@ describe("workers", () => {
     expect(ran).toEqual(["first", "second"]);
   });
 
+  test("a full worker leaves jobs to those that have room", async () => {
+    const by: string[] = [];
+    const [started, hold] = [gate(), gate()];
+    const fn = (name: string) =>
+      inngest.createFunction({ id: "full", triggers: [{ event: "u/one" }] }, async ({ event }) => {
+        by.push(name);
+        if (event.data.n > 0) return;
+        started.open();
+        await hold.passed;
+      });
+    await world.start([fn("full")], { concurrency: 1 });
+    await world.send({ name: "u/one", data: { n: 0 } });
+    await started.passed;
+    await world.send(...[1, 2, 3].map((n) => ({ name: "u/one", data: { n } })));
+    await world.start([fn("idle")]);
+    await world.ended("full", 3);
+    hold.open();
+    await world.ended("full", 4);
+    expect(by).toEqual(["full", "idle", "idle", "idle"]);
+  });
+
   test("a worker that is given up loses its runs, and its late results are refused", async () => {
     const [started, hold] = [gate(), gate()];
     const results: string[] = [];

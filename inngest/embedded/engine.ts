@@ -29,6 +29,8 @@ export type EngineOptions = {
 };
 
 const TIDY_MS = 600_000;
+/** How long a full worker keeps a job before it puts it back. */
+const ROOM_MS = 500;
 const LONGEST_TIMER_MS = 3_600_000;
 
 /**
@@ -83,17 +85,21 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
       })
       .finally(() => {
         active.delete(run.id);
-        waitingForRoom.shift()?.();
+        for (const resolve of waitingForRoom.splice(0)) resolve();
       });
     active.set(run.id, driving);
   }
 
-  /** Resolves when another run may start here; false when this worker takes none any more. */
+  /** Resolves when another run may start here; false when the job had better go to another worker. */
   async function hasRoom(): Promise<boolean> {
-    while (active.size >= concurrency && !stopping) {
-      await new Promise<void>((resolve) => waitingForRoom.push(resolve));
+    const until = Date.now() + ROOM_MS;
+    while (active.size >= concurrency && !stopping && Date.now() < until) {
+      await new Promise<void>((resolve) => {
+        waitingForRoom.push(resolve);
+        setTimeout(resolve, ROOM_MS).unref();
+      });
     }
-    return !stopping;
+    return active.size < concurrency && !stopping;
   }
 
   async function onEvent(envelope: Envelope, entries: Entry[]): Promise<void> {
@@ -198,8 +204,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
           data: { cron },
           ts: Date.parse(_cron.ts),
         };
-        if (await hasRoom()) return onEvent({ occurrence, event }, [entry]);
-        throw new Error("This worker is stopping"); // the queue tries the tick again
+        await onEvent({ occurrence, event }, [entry]);
       },
     },
   }).catch((error) => {

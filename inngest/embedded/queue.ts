@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerPool } from "graphile-worker";
-import type { Pool } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { ulid } from "@/server/ids";
 import type { Envelope } from "./enqueue";
 
@@ -90,6 +90,10 @@ export async function startQueue({ pool, log, tasks, crons, register }: QueueOpt
     });
   }
 
+  // A connection that breaks while it is in use must not end the process.
+  const onConnect = (client: PoolClient) =>
+    client.on("error", (err) => log.warn({ err }, "A connection broke"));
+  pool.on("connect", onConnect);
   await start();
   return {
     /** Looks for jobs now. */
@@ -100,6 +104,7 @@ export async function startQueue({ pool, log, tasks, crons, register }: QueueOpt
     async stop(): Promise<void> {
       stopping = true;
       await runner?.stop().catch(() => {}); // it may have stopped by itself
+      pool.off("connect", onConnect);
     },
   };
 }
