@@ -29,7 +29,9 @@ function open(): Database {
     application_name: "capstan",
     types,
   });
-  pool.on("error", (error) => log.warn({ error: error.message }, "an idle database connection was lost"));
+  const lost = (error: Error) => log.warn({ error: error.message }, "a database connection was lost");
+  pool.on("error", lost);
+  pool.on("connect", (client) => client.on("error", lost)); // also while it is lent out
   return { pool, prisma: new PrismaClient({ adapter: new PrismaPg(pool) }) };
 }
 
