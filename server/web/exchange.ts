@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { clientAddress } from "@/server/api/address";
 import type { BodyStream, Incoming, Outgoing } from "@/server/api/transport";
@@ -114,13 +113,26 @@ async function pour(body: AsyncIterable<Uint8Array>, response: ServerResponse): 
   try {
     for await (const chunk of body) {
       if (response.destroyed) return;
-      if (!response.write(chunk)) await Promise.race([once(response, "drain"), once(response, "close")]);
+      if (!response.write(chunk)) await drained(response);
     }
     response.end();
   } catch (error) {
     if (!response.destroyed) log.warn({ err: error }, "an answer broke off");
     response.destroy(); // the caller must not take a part for the whole
   }
+}
+
+/** Settles when more can be written, or when nobody is there to read it. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
 }
 
 async function endStream(body: Outgoing["body"]): Promise<void> {

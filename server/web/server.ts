@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { documentAnswer } from "@/server/api/document";
-import { drain, health, readiness } from "@/server/api/health";
+import { draining, health, readiness } from "@/server/api/health";
 import { type Router, router } from "@/server/api/router";
 import type { Incoming, Outgoing } from "@/server/api/transport";
 import { endpoints } from "@/server/api/v1";
@@ -23,12 +23,6 @@ export type WebServer = {
   stop(graceMs: number): Promise<void>;
 };
 
-const PATHS: Record<string, (incoming: Incoming) => Promise<Outgoing>> = {
-  "/healthz": health,
-  "/readyz": readiness,
-  "/openapi.json": documentAnswer,
-};
-
 /** Starts the one server of the web process. Port 0 takes any free one. */
 export async function startServer(options: {
   host: string;
@@ -40,12 +34,17 @@ export async function startServer(options: {
   const { pages, route = router(endpoints) } = options;
   let isStopping = false;
   const streams = new Set<ServerResponse>();
+  const paths: Record<string, (incoming: Incoming) => Promise<Outgoing>> = {
+    "/healthz": health,
+    "/readyz": (incoming) => (isStopping ? draining(incoming) : readiness(incoming)),
+    "/openapi.json": documentAnswer,
+  };
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (isStopping) response.setHeader("connection", "close");
     const incoming = toIncoming(request, response);
     const { path } = incoming;
-    const own = path.startsWith("/v1/") || path === "/v1" ? route : PATHS[path];
+    const own = path.startsWith("/v1/") || path === "/v1" ? route : paths[path];
     if (own && (own === route || incoming.method === "GET" || incoming.method === "HEAD")) {
       const outgoing = await own(incoming);
       if (own !== route && incoming.method === "HEAD") outgoing.body = null;
@@ -96,14 +95,15 @@ export async function startServer(options: {
     url: `http://${host}:${port}`,
     async stop(graceMs) {
       isStopping = true;
-      drain();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
+      // A kept connection is closed when its last answer is out.
+      const idle = setInterval(() => server.closeIdleConnections(), 50);
       // Event streams have no end of their own; their readers come back with the last id they saw.
       for (const response of streams) response.destroy();
       const timer = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
       clearTimeout(timer);
+      clearInterval(idle);
     },
   };
 }
