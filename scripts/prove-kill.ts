@@ -25,7 +25,7 @@ const LONGEST_MS = 15 * 60_000;
 const SETTLE_MS = 180_000;
 const WEB_POINTS = ["after-admission", "after-submission-begun", "after-answer", "before-receipt"];
 const WORKER_POINTS = ["after-claim", "after-submission-begun", "after-answer", "before-receipt"];
-const CHANCE = "0.01";
+const CHANCE = "0.03";
 
 type Part = { name: "web" | "worker"; kills: number; child: ChildProcess; stop(): Promise<void> };
 type Sent = { key: string; operation: "jobs" | "invoke"; answered: boolean };
@@ -202,7 +202,7 @@ for (let pass = 1; ; pass++) {
   if (enough || Date.now() - startedAt > LONGEST_MS) break;
   if (Date.now() > nextRandomKill) {
     parts[Math.random() < 0.5 ? 0 : 1]?.child.kill("SIGKILL");
-    nextRandomKill = Date.now() + 1_000 + Math.random() * 2_000;
+    nextRandomKill = Date.now() + 4_000 + Math.random() * 4_000;
   }
 }
 calm = true;
