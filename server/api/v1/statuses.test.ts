@@ -1,0 +1,1188 @@
+import { encode } from "next-auth/jwt";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { COMMON_ERRORS, type Endpoint } from "@/server/api/endpoint";
+import { pathFinder } from "@/server/api/path";
+import { addressLimit } from "@/server/api/rate-limit";
+import { SESSION_COOKIE } from "@/server/auth/cookies";
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import { pool } from "@/server/db";
+import { artifactStore } from "@/server/domain/artifacts";
+import { SCOPES, systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import * as organizations from "@/server/domain/organizations";
+import { env } from "@/server/env";
+import { ERRORS, type ErrorCode } from "@/server/errors";
+import { newId, ulid } from "@/server/ids";
+import { VERSION } from "@/server/version";
+import {
+  type Answer,
+  type Call,
+  call,
+  finish,
+  makeKey,
+  makeKeyWithId,
+  makeTenant,
+  revokeKey,
+  type Tenant,
+} from "@/testing/api";
+import { endpoints } from ".";
+
+/*
+ * One case for each status each endpoint can answer. Every answer is recorded by `ask`, which also holds it to what
+ * all answers promise; the law at the end compares what was seen with what the endpoints declare.
+ */
+
+const seen = new Set<string>();
+const seenCodes = new Set<string>();
+const found = endpoints.map((endpoint) => ({
+  endpoint,
+  find: pathFinder([[endpoint.path, endpoint]]),
+}));
+
+function endpointOf(method: string, target: string): Endpoint | undefined {
+  const { pathname } = new URL(target, "http://capstan.test");
+  // A literal path is listed before a parameter can take it, as the router does.
+  const matching = found.filter(({ endpoint, find }) => endpoint.method === method && find(pathname));
+  return matching.sort((a, b) => parametersIn(a.endpoint) - parametersIn(b.endpoint))[0]?.endpoint;
+}
+
+const parametersIn = (endpoint: Endpoint) => endpoint.path.split("{").length;
+const nameOf = (endpoint: Endpoint) => `${endpoint.method} ${endpoint.path}`;
+
+type Wanted = number | [number, ErrorCode | "list"];
+
+/** Sends a request, expects this status (and code, or a list of field errors), and checks what every answer promises. */
+async function ask(wanted: Wanted, method: string, target: string, options: Call = {}): Promise<Answer> {
+  const answer = await call(method, target, options);
+  check(answer, wanted, method, target);
+  return answer;
+}
+
+function check(answer: Answer, wanted: Wanted, method: string, target: string): void {
+  const [status, code] = Array.isArray(wanted) ? wanted : [wanted, undefined];
+  const endpoint = endpointOf(method === "HEAD" ? "GET" : method, target);
+  expect(answer.status, JSON.stringify(answer.json?.detail)).toBe(status);
+  if (endpoint) seen.add(`${nameOf(endpoint)} ${status}`);
+
+  const { headers } = answer;
+  expect(headers["x-request-id"]).toMatch(/^[A-Za-z0-9._:-]{1,128}$/);
+  expect(headers["x-capstan-version"]).toBe(VERSION);
+  for (const name of ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]) {
+    expect(headers[name]).toMatch(/^\d+$/);
+  }
+  expect(headers["x-content-type-options"]).toBe("nosniff");
+
+  if (status >= 400) checkRefusal(answer, endpoint, code);
+  else if (endpoint && !("rawMediaType" in endpoint.output)) {
+    expect(headers["content-type"]).toBe("application/json");
+    // Nothing is answered that the contract does not name.
+    expect(endpoint.output.parse(answer.json)).toEqual(answer.json);
+  }
+}
+
+function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: ErrorCode | "list" | undefined) {
+  if (answer.json === undefined) return expect(answer.bytes.byteLength).toBe(0); // of HEAD
+  const { detail, ...top } = answer.json;
+  if (Array.isArray(detail)) {
+    expect(code ?? "list").toBe("list");
+    expect(top).toEqual({});
+    expect(answer.status).toBe(422);
+    for (const issue of detail) {
+      expect(issue).toMatchObject({
+        loc: expect.any(Array),
+        msg: expect.any(String),
+        type: expect.any(String),
+      });
+      expect(["body", "query", "path"]).toContain(issue.loc[0]);
+      expect(issue.msg).not.toBe("");
+    }
+    return;
+  }
+  expect(detail.message).toMatch(/\S/);
+  if (code) expect(detail.code).toBe(code);
+  expect(ERRORS[detail.code as ErrorCode].status).toBe(answer.status);
+  if (!endpoint) return;
+  expect([...endpoint.errors, ...COMMON_ERRORS]).toContain(detail.code);
+  seenCodes.add(`${nameOf(endpoint)} ${detail.code}`);
+  if (!endpoint.envelopeErrors) return expect(top).toEqual({});
+  const { jobId: _named, ...admission } = top;
+  expect(admission).toEqual({
+    code: detail.code,
+    message: detail.message,
+    ...(ERRORS[detail.code as ErrorCode] && "inline" in ERRORS[detail.code as ErrorCode]
+      ? { details: inlineOf(detail) }
+      : detail.details === undefined
+        ? {}
+        : { details: detail.details }),
+  });
+}
+
+const inlineOf = ({ code: _code, message: _message, ...details }: Record<string, unknown>) => details;
+
+const TEXT = "text.general.fast.v1";
+const JSON_TEXT = "text.structured.generation.v1";
+const IMAGE = "image.generate.v1";
+const MATH = "compute.evaluate.v1";
+const at = (key: string, what: string) => `/v1/capabilities/${key}/${what}`;
+const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+const say = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
+
+let tenant: Tenant;
+/** A finished image job with two variants, a finished text job and one that waits. */
+let image: { jobId: string; artifacts: { artifactId: string; sha256: string; byteLength: number }[] };
+let done: string;
+let queued: string;
+/** One more finished image job, whose variants are chosen, and a canceled job. */
+let chosen: typeof image;
+let canceled: string;
+
+beforeAll(async () => {
+  tenant = await makeTenant();
+  const drawn = await tenant.post(at(IMAGE, "jobs"), { prompt: "A kite over the dunes", variantCount: 2 });
+  const asked = await tenant.post(at(TEXT, "jobs"), { input });
+  const waiting = await tenant.post(at(TEXT, "jobs"), { input });
+  image = (await finish(drawn.json.jobId)) as unknown as typeof image; // a finished image job has all three
+  done = (await finish(asked.json.jobId)).jobId;
+  queued = waiting.json.jobId;
+}, 60_000);
+
+const get = (wanted: Wanted, target: string, options: Call = {}) =>
+  ask(wanted, "GET", target, { key: tenant.key, ...options });
+const post = (wanted: Wanted, target: string, body?: unknown, options: Call = {}) =>
+  ask(wanted, "POST", target, { key: tenant.key, body, ...options });
+
+/** For every endpoint a request that succeeds, made of ids of the tenant above. */
+function sample({ method, path }: Endpoint): { method: string; target: string; body?: unknown } {
+  const key = path.endsWith("/invoke") ? MATH : TEXT;
+  const job = path.endsWith("/select") ? chosen : image;
+  const artifact = job.artifacts[0]?.artifactId ?? "";
+  const jobId = /artifact|variants/.test(path) ? job.jobId : path.endsWith("/cancel") ? canceled : done;
+  const target = path
+    .replace("{capability_key}", key)
+    .replace("{job_id}", jobId)
+    .replace("{artifact_id}", artifact)
+    .replace("{project_id}", tenant.projectId);
+  if (method === "GET") return { method, target };
+  if (path.endsWith("/select")) return { method, target, body: { artifactId: artifact } };
+  if (path.endsWith("/cancel")) return { method, target };
+  return { method, target, body: key === MATH ? { input: { expression: "1 + 1" } } : { input } };
+}
+
+beforeAll(async () => {
+  const drawn = await tenant.post(at(IMAGE, "jobs"), { prompt: "Two kites over the dunes", variantCount: 2 });
+  chosen = (await finish(drawn.json.jobId)) as unknown as typeof image; // likewise
+  canceled = (await tenant.post(at(TEXT, "jobs"), { input })).json.jobId;
+  expect((await tenant.post(`/v1/jobs/${canceled}/cancel`)).json.status).toBe("canceled");
+}, 60_000);
+
+describe("every endpoint", () => {
+  for (const endpoint of endpoints) {
+    const name = nameOf(endpoint);
+    const isOpen = endpoint.auth.includes("anonymous");
+    const hasBody = endpoint.body !== undefined;
+
+    test(`${name}: 200 to a key of the project${isOpen ? ", and to nobody in particular" : ""}`, async () => {
+      const { method, target, body } = sample(endpoint);
+      await ask(200, method, target, { key: tenant.key, body });
+      if (isOpen) await ask(200, method, target);
+    });
+
+    test(`${name}: 401 to ${isOpen ? "" : "no key, and to "}a key that is malformed, unknown, expired or revoked`, async () => {
+      const { method, target, body } = sample(endpoint);
+      const { projectId } = tenant;
+      const expired = await makeKey({ projectId, expiresInSeconds: 1, agedMs: 10_000 });
+      const { apiKey: revoked, keyId } = await makeKeyWithId({ projectId });
+      await revokeKey(keyId);
+      const known = tenant.key.slice(0, -1) + (tenant.key.endsWith("0") ? "1" : "0");
+      const keys = [expired, revoked, known, "cap_development_nothing", "x".repeat(5_000)];
+      for (const key of isOpen ? keys : [undefined, ...keys]) {
+        const refused = await ask([401, "AuthenticationFailed"], method, target, {
+          ...(key ? { key } : {}),
+          body,
+        });
+        expect(refused.headers["www-authenticate"]).toMatch(/^Bearer/);
+      }
+      const basic = { authorization: `Basic ${Buffer.from("a:b").toString("base64")}` };
+      await ask([401, "AuthenticationFailed"], method, target, { body, headers: basic });
+    });
+
+    test(`${name}: 429 when an address has guessed too often, until its bucket fills`, async () => {
+      const { method, target, body } = sample(endpoint);
+      const options = { key: "cap_development_guess", body, address: "203.0.113.9" };
+      let refused = await call(method, target, options);
+      for (let tries = 0; refused.status !== 429 && tries < 100; tries++) {
+        spend(options.address);
+        refused = await call(method, target, options);
+      }
+      check(refused, [429, "RateLimited"], method, target);
+      expect(Number(refused.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+      expect(refused.json.detail.details.retryAfterSeconds).toBe(Number(refused.headers["retry-after"]));
+      // A key that is known stays welcome at that address.
+      await ask(200, method, target, { ...sample(endpoint), key: tenant.key, address: "203.0.113.9" });
+    });
+
+    if (!isOpen) {
+      test(`${name}: 403 to a key without the scope ${endpoint.scope}`, async () => {
+        const { method, target, body } = sample(endpoint);
+        expect(endpoint.scope).toBeDefined();
+        const { projectId } = tenant;
+        const poor = await makeKey({ projectId, scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
+        const refused = await ask([403, "AuthorizationFailed"], method, target, { key: poor, body });
+        expect(refused.json.detail.details).toEqual({ scope: endpoint.scope });
+        const rich = await makeKey({ projectId, scopes: endpoint.scope ? [endpoint.scope] : [] });
+        // `GET /v1/jobs` is of the key itself; everything else is the project's.
+        await ask(200, method, target, { key: rich, body });
+      });
+
+      test(`${name}: a signed-in person is ${endpoint.auth.includes("human_session") ? "served" : "refused with 403"}`, async () => {
+        const { method, target, body } = sample(endpoint);
+        const cookie = await sessionOf(tenant.organizationId);
+        const own = { cookie, origin: "http://localhost:3000", "content-type": "application/json" };
+        const sent = { body: body ?? (method === "POST" ? {} : undefined), headers: own };
+        const isServed = endpoint.auth.includes("human_session");
+        const named = isServed && method === "POST" ? `${target}?projectId=${tenant.projectId}` : target;
+        await ask(isServed ? 200 : [403, "AuthorizationFailed"], method, named, sent);
+        if (method === "GET") return;
+        const elsewhere = { ...own, origin: "https://elsewhere.test" };
+        await ask([403, "CrossSiteRequest"], method, named, { ...sent, headers: elsewhere });
+      });
+    }
+
+    if (endpoint.params) {
+      test(`${name}: 422 for a path no id can be`, async () => {
+        const { method, target, body } = sample(endpoint);
+        const parts = target.split("/");
+        const place = endpoint.path.split("/").findIndex((part) => part.startsWith("{"));
+        for (const part of ["%00", "x".repeat(200)]) {
+          parts[place] = part;
+          const { json } = await ask([422, "list"], method, parts.join("/"), { key: tenant.key, body });
+          expect(json.detail[0].loc[0]).toBe("path");
+        }
+      });
+    }
+
+    if (hasBody) {
+      test(`${name}: 413, 415 and 422 for bodies that are too large, not JSON, or not to be trusted`, async () => {
+        const { method, target } = sample(endpoint);
+        const key = tenant.key;
+        const huge = Buffer.alloc((endpoint.bodyLimit ?? 1024 * 1024) + 1, 32);
+        const tooLarge = await ask([413, "PayloadTooLarge"], method, target, { key, body: huge });
+        expect(tooLarge.json.detail.details).toEqual({ maxBytes: huge.byteLength - 1 });
+        const lying = { key, body: huge, headers: { "content-length": "10" } };
+        await ask([413, "PayloadTooLarge"], method, target, lying);
+        const plain = { key, body: "{}", headers: { "content-type": "text/plain" } };
+        await ask([415, "UnsupportedMediaType"], method, target, plain);
+        const hostile = ["{", "[]", '"x"', '{"a":1,"a":2}', '{"a":"\\ud800"}', '{"a":"\\u0000"}'];
+        const deep = `${'{"a":'.repeat(65)}1${"}".repeat(65)}`;
+        for (const body of [...hostile, deep, Buffer.from([0x7b, 0xff, 0x7d])]) {
+          const { json } = await ask([422, "list"], method, target, { key, body });
+          expect(json.detail[0].loc[0]).toBe("body");
+        }
+        await ask([422, "list"], method, target, { key });
+      });
+    }
+  }
+});
+
+/** Takes what an address may still do just now. */
+function spend(address: string): void {
+  while (!addressLimit.isSpent(address)) addressLimit.take(address, {});
+}
+
+/** A signed-in member of an organization, as the browser sends it. */
+async function sessionOf(organizationId: string): Promise<string> {
+  const { userId } = await organizations.createUser(systemCtx("test"), {
+    email: `${ulid()}@capstan.test`,
+    organizationId,
+    role: "member",
+    password: "a password of this test",
+  });
+  const token = await encode({
+    token: { sub: userId, sessionVersion: 1 },
+    secret: env.NEXTAUTH_SECRET ?? "",
+  });
+  return `${SESSION_COOKIE}=${token}`;
+}
+
+describe("request ids", () => {
+  test("a sane id of the caller is kept, any other replaced", async () => {
+    const own = await get(200, "/v1/jobs", { headers: { "x-request-id": "mine-1" } });
+    expect(own.headers["x-request-id"]).toBe("mine-1");
+    const hostile = await get(200, "/v1/jobs", { headers: { "x-request-id": "a b\r\nset-cookie: x" } });
+    expect(hostile.headers["x-request-id"]).toMatch(/^req_/);
+  });
+
+  test("no path and no method beside the known ones", async () => {
+    await get([404, "NotFound"], "/v1/nothing");
+    const refused = await ask([405, "MethodNotAllowed"], "DELETE", "/v1/jobs", { key: tenant.key });
+    expect(refused.headers.allow).toBe("GET, HEAD, OPTIONS");
+  });
+});
+
+describe("discovery", () => {
+  test("the catalog answers q and view, and refuses what they cannot be", async () => {
+    const { json } = await get(200, "/v1/capabilities?view=summary&q=draw%20a%20picture");
+    expect(json.capabilities[0]).toMatchObject({ key: IMAGE });
+    await get([422, "list"], "/v1/capabilities?q=a&q=b");
+    await get([422, "list"], `/v1/capabilities?q=${"x".repeat(501)}`);
+    expect((await get(200, "/v1/capabilities")).json.capabilities[0]).toHaveProperty("uiSchema");
+    expect((await ask(200, "GET", "/v1/capabilities")).json.capabilities[0]).not.toHaveProperty("uiSchema");
+  });
+
+  for (const [method, what] of [
+    ["GET", ""],
+    ["GET", "/execution-targets"],
+    ["POST", "/quote"],
+    ["POST", "/estimate"],
+    ["POST", "/invoke"],
+    ["POST", "/jobs"],
+  ] as const) {
+    test(`${method} /v1/capabilities/{capability_key}${what}: 404 names the nearest keys`, async () => {
+      const body = method === "POST" ? { body: { input } } : {};
+      const refused = await ask(
+        [404, "UNKNOWN_CAPABILITY"],
+        method,
+        `/v1/capabilities/image.generat.v1${what}`,
+        {
+          key: tenant.key,
+          ...body,
+        },
+      );
+      expect(refused.json.detail.details.nearestMatches).toEqual([IMAGE]);
+    });
+  }
+
+  test("invoke_stream is neither published nor accepted", async () => {
+    const { json } = await get(200, `/v1/capabilities/${TEXT}`);
+    expect(json.executionModes).toEqual(["invoke_sync", "job_async"]);
+    const refused = await post([422, "list"], at(TEXT, "invoke"), { input, executionMode: "Stream" });
+    expect(refused.json.detail[0]).toMatchObject({ loc: ["body", "executionMode"], type: "unsupported" });
+  });
+});
+
+const PLANNING = ["quote", "estimate", "invoke", "jobs"];
+
+for (const what of PLANNING) {
+  describe(`POST /v1/capabilities/{capability_key}/${what} refuses`, () => {
+    const target = at(TEXT, what);
+
+    test("422: fields of the input that are missing, wrong or unknown, each by its place", async () => {
+      const wrong = await post([422, "list"], target, {
+        input: { messages: [{ role: "boss" }, { role: "user", content: 1 }], maxOutputTokens: 0 },
+      });
+      const issues = Object.fromEntries(
+        wrong.json.detail.map((issue: { loc: string[]; type: string }) => [issue.loc.join("."), issue.type]),
+      );
+      expect(issues).toEqual({
+        "body.input.messages.0.role": "enum",
+        "body.input.messages.0.content": "missing",
+        "body.input.messages.1.content": "string_type",
+        "body.input.maxOutputTokens": "greater_than_equal",
+      });
+      const unknown = await post([422, "UNKNOWN_INPUT_FIELD"], target, {
+        input: { ...input, temprature: 1 },
+      });
+      expect(unknown.json.detail.details).toEqual({
+        fields: ["input.temprature"],
+        allowed: ["messages", "maxOutputTokens", "responseFormat", "responseSchema"],
+      });
+    });
+
+    test("422: an envelope field nobody knows, with path, guess and what is supported beside the code", async () => {
+      const refused = await post([422, "UNKNOWN_EXECUTION_FIELD"], target, { input, preferedModel: "x" });
+      expect(refused.json.detail).toEqual({
+        code: "UNKNOWN_EXECUTION_FIELD",
+        message: expect.any(String),
+        path: "preferedModel",
+        didYouMean: "preferredModel",
+        supported: expect.arrayContaining([
+          "preferredModel",
+          "providerPin",
+          "autoSelect",
+          "maxCostUsd",
+          "budgetEnforcement",
+        ]),
+        retryable: false,
+      });
+    });
+
+    test("422: one constraint at two places with two values", async () => {
+      const refused = await post([422, "CONFLICTING_EXECUTION_CONSTRAINT"], target, {
+        input,
+        preferredModel: "sandbox-1",
+        execution: { executionConstraints: { preferredModel: "sandbox-2" } },
+      });
+      expect(refused.json.detail.details).toEqual({
+        field: "preferredModel",
+        values: ["sandbox-1", "sandbox-2"],
+      });
+    });
+
+    test("422: a prompt that cannot fit, in tokens, and never trims it", async () => {
+      const refused = await post([422, "PromptTooLong"], target, {
+        input: {
+          messages: [
+            { role: "system", content: "Short." },
+            { role: "user", content: "x".repeat(1_000_000) },
+          ],
+        },
+      });
+      expect(refused.json.detail).toEqual({
+        code: "PromptTooLong",
+        message: expect.any(String),
+        field: "input.messages[1].content",
+        measurement: "tokens",
+        overflow: "reject",
+        actualTokens: expect.any(Number),
+        maxTokens: 128_000,
+        capabilityKey: TEXT,
+        provider: "sandbox",
+        modelId: "sandbox-1",
+        retryable: false,
+      });
+      expect(refused.json.detail.actualTokens).toBeGreaterThan(128_000);
+    });
+
+    test("422: an unbound key that names no project", async () => {
+      await ask([422, "PROJECT_REQUIRED"], "POST", target, { key: tenant.unboundKey, body: { input } });
+    });
+
+    test("403: a project or an environment that is not allowed; somebody else's and none at all alike", async () => {
+      const stranger = await makeTenant();
+      const answers = [];
+      for (const projectId of [stranger.projectId, newId("project"), "nonsense", tenant.otherProjectId]) {
+        const { text } = await post([403, "AuthorizationFailed"], target, { input, context: { projectId } });
+        answers.push(text);
+      }
+      expect(new Set(answers).size).toBe(1);
+      await post([403, "AuthorizationFailed"], target, { input, context: { environment: "production" } });
+    });
+
+    test("402: a ceiling of the call below its estimate, with five figures", async () => {
+      const refused = await post([402, "BudgetExceeded"], target, { input, maxCostUsd: 0.000001 });
+      expect(refused.json.detail.details).toEqual({
+        scope: "call",
+        enforcement: "prevent",
+        estimatedCost: expect.any(Number),
+        available: 0.000001,
+        ceiling: 0.000001,
+      });
+      expect(refused.json.detail.details.estimatedCost).toBeGreaterThan(0.000001);
+    });
+
+    test("409: no such model, with what could be taken; an account that is not connected, with where to", async () => {
+      const gone = await post([409, "ROUTE_UNAVAILABLE"], target, { input, preferredModel: "gone-1" });
+      expect(gone.json.detail.details.alternates).toContain("sandbox/sandbox-1");
+      const body = { input, preferredModel: "gpt-4.1-mini" };
+      const unconnected = await post([409, "CONNECTION_REQUIRED"], target, body);
+      expect(unconnected.json.detail.details).toEqual({
+        connectUrl: expect.stringMatching(new RegExp(`^http.*/projects/${tenant.projectId}/connections`)),
+        provider: "openai",
+      });
+    });
+  });
+}
+
+test("422: a prompt counted in characters", async () => {
+  for (const what of ["quote", "estimate", "jobs"]) {
+    const fits = await post(200, at(IMAGE, "quote"), { prompt: "😀".repeat(32_000) });
+    expect(fits.json.status).toBe("ok");
+    const refused = await post([422, "PromptTooLong"], at(IMAGE, what), { prompt: "x".repeat(32_001) });
+    expect(refused.json.detail).toMatchObject({
+      field: "input.prompt",
+      measurement: "characters",
+      overflow: "reject",
+      actualCharacters: 32_001,
+      maxCharacters: 32_000,
+      retryable: false,
+    });
+  }
+});
+
+describe("quotes", () => {
+  test("quote and estimate answer alike", async () => {
+    const [one, other] = [
+      await post(200, at(TEXT, "quote"), { input }),
+      await post(200, at(TEXT, "estimate"), { input }),
+    ];
+    expect(one.json.pricingInputFingerprint).toBe(other.json.pricingInputFingerprint);
+    expect(one.json).toMatchObject({
+      status: "ok",
+      spending: "none",
+      pricing: { quote: { qualifier: "upper_bound" } },
+    });
+    expect(one.json.quoteId).not.toBe(other.json.quoteId);
+  });
+
+  test("an unbound key names its project in the body or in the query", async () => {
+    const key = tenant.unboundKey;
+    const { projectId } = tenant;
+    await ask(200, "POST", `${at(IMAGE, "quote")}?projectId=${projectId}`, { key, body: { prompt: "x" } });
+    await ask(200, "POST", at(IMAGE, "quote"), {
+      key,
+      body: { input: { prompt: "x" }, context: { projectId } },
+    });
+  });
+
+  test("a request without what prices it is told what is missing", async () => {
+    const { json } = await post(200, at(IMAGE, "quote"), {});
+    expect(json).toMatchObject({
+      status: "pricing_inputs_required",
+      missing: ["/input/prompt"],
+      quoteId: null,
+    });
+  });
+
+  for (const what of ["jobs", "invoke"]) {
+    test(`409 on ${what}: a quote that does not hold, with the reason`, async () => {
+      const { quoteId } = (await post(200, at(TEXT, "quote"), { input })).json;
+      const reason = async (body: Record<string, unknown>) =>
+        (await post([409, "QUOTE_MISMATCH"], at(TEXT, what), body)).json.detail.details.reason;
+      expect(await reason({ ...say("Another question."), quoteId })).toBe("changed");
+      expect(await reason({ input, quoteId: newId("quote") })).toBe("unknown");
+      expect(await reason({ input, estimateId: `cq_${ulid()}` })).toBe("commission_quote");
+      const expired = newId("quote");
+      await pool.query(
+        `INSERT INTO retail_quote (id, project_id, hash, body, created_at, expires_at)
+         SELECT $2, project_id, hash, body, created_at, now() - interval '1 second' FROM retail_quote WHERE id = $1`,
+        [quoteId, expired],
+      );
+      expect(await reason({ input, quoteId: expired })).toBe("expired");
+    });
+  }
+});
+
+describe("submit", () => {
+  test("a job is admitted with everything the caller gave echoed, and how to follow it", async () => {
+    const { json, headers } = await post(200, at(IMAGE, "jobs"), {
+      input: { prompt: "A kite", variantCount: 2 },
+      context: { productId: "shop" },
+      externalRef: "order-1",
+      tags: ["a"],
+      metadata: { b: [1] },
+      correlationId: "c",
+      taskKind: "cover",
+      idempotencyKey: "echo",
+    });
+    expect(headers["x-execution-id"]).toBe(json.jobId);
+    expect(json).toMatchObject({
+      status: "queued",
+      capability: IMAGE,
+      capabilityKey: IMAGE,
+      projectId: tenant.projectId,
+      productId: "shop",
+      environment: "development",
+      externalRef: "order-1",
+      tags: ["a"],
+      metadata: { b: [1] },
+      correlationId: "c",
+      taskKind: "cover",
+      idempotencyKey: "echo",
+      startedAt: null,
+      completedAt: null,
+      pricing: null,
+      receiptId: null,
+      artifacts: [],
+      error: null,
+      nextAction: "poll",
+      pollAfterSeconds: 1,
+      retry: { sameKey: true, newKeySafe: false },
+      variantSet: { requestedCount: 2, completedCount: 0, failedCount: 0, selectedArtifactId: null },
+      requestSnapshot: { capability: IMAGE, input: { prompt: "A kite", variantCount: 2 }, productId: "shop" },
+    });
+    expect((await get(200, `/v1/jobs/${json.jobId}`)).json).toEqual(json);
+  });
+
+  test("the same key and request answer with the first job; another request is 409 and names it twice", async () => {
+    const body = { ...say("Once."), idempotencyKey: "one" };
+    const first = await post(200, at(TEXT, "jobs"), body);
+    expect((await post(200, at(TEXT, "jobs"), body)).json.jobId).toBe(first.json.jobId);
+    const inHeader = { headers: { "idempotency-key": "one" } };
+    expect((await post(200, at(TEXT, "jobs"), say("Once."), inHeader)).json.jobId).toBe(first.json.jobId);
+    const refused = await post([409, "IdempotencyConflict"], at(TEXT, "jobs"), {
+      ...say("Twice."),
+      idempotencyKey: "one",
+    });
+    const { jobId } = first.json;
+    expect(refused.json).toMatchObject({
+      code: "IdempotencyConflict",
+      jobId,
+      detail: { details: { jobId } },
+    });
+    const two = { headers: { "idempotency-key": "two" } };
+    const torn = await post([422, "list"], at(TEXT, "jobs"), body, two);
+    expect(torn.json.detail[0].loc).toEqual(["body", "idempotencyKey"]);
+  });
+
+  test("400: a capability that only runs at once says where", async () => {
+    const refused = await post([400, "USE_INVOKE"], at(MATH, "jobs"), { expression: "1" });
+    expect(refused.json.details).toEqual({ invoke: `/v1/capabilities/${MATH}/invoke` });
+  });
+
+  test("a call may warn instead of refusing; the job says so", async () => {
+    const { json } = await post(200, at(TEXT, "jobs"), {
+      input,
+      execution: { executionConstraints: { maxCostUsd: 0.000001, budgetEnforcement: "warn" } },
+    });
+    expect(json.warnings).toEqual([
+      expect.objectContaining({
+        code: "BudgetExceeded",
+        scope: "call",
+        remaining: 0.000001,
+        ceiling: 0.000001,
+      }),
+    ]);
+    const { json: page } = await get(200, `/v1/jobs/${json.jobId}/events?type=job.budget_warning`);
+    expect(page.events).toHaveLength(1);
+    await post(200, at(TEXT, "jobs"), { input, maxCostUsd: 0.000001, budget: { enforcement: "off" } });
+  });
+
+  test("422: what this version does not serve, by its name", async () => {
+    for (const [field, value] of [
+      ["inputPayloadRef", "pay_1"],
+      ["readerDelivery", { boundary: "paragraph" }],
+    ] as const) {
+      const { json } = await post([422, "list"], at(TEXT, "jobs"), { input, [field]: value });
+      expect(json.detail[0]).toMatchObject({ loc: ["body", field], type: "unsupported" });
+    }
+    const { json } = await post([422, "list"], at(TEXT, "jobs"), { input, maxDurationSeconds: 601 });
+    expect(json.detail[0]).toMatchObject({
+      loc: ["body", "execution", "executionConstraints", "maxDurationSeconds"],
+      type: "less_than_equal",
+    });
+  });
+
+  test("429: a project with ten thousand unfinished jobs takes no more, except those it took before", async () => {
+    const full = await makeTenant();
+    const body = { ...say("First."), idempotencyKey: "first" };
+    // Submitted a while ago: the count is remembered for a second.
+    const earlier = systemCtx("test", () => new Date(Date.now() - 5_000));
+    const first = await jobs.submit(earlier, TEXT, { ...body, context: { projectId: full.projectId } });
+    const { rows } = await pool.query<{ columns: string }>(
+      "SELECT string_agg(quote_ident(column_name), ', ') AS columns FROM information_schema.columns WHERE table_name = 'job' AND column_name NOT IN ('id', 'idempotency_key', 'dispatch_state')",
+    );
+    const columns = rows[0]?.columns;
+    await pool.query(
+      `INSERT INTO job (id, idempotency_key, dispatch_state, ${columns})
+       SELECT 'wfr_' || lpad(n::text, 26, '0') || substr($1, 20), 'k' || n, 'none', ${columns}
+       FROM job, generate_series(1, 10000) AS n WHERE id = $1`,
+      [first.jobId],
+    );
+    const options = { key: full.key };
+    const refused = await post([429, "DURABLE_CONCURRENCY_LIMIT"], at(TEXT, "jobs"), say("More."), options);
+    expect(refused.json.details).toEqual({ current: 10_001, limit: 10_000 });
+    expect((await post(200, at(TEXT, "jobs"), body, options)).json.jobId).toBe(first.jobId);
+    await pool.query("DELETE FROM job WHERE project_id = $1 AND id <> $2", [full.projectId, first.jobId]);
+  });
+});
+
+describe("invoke", () => {
+  test("the answer of text: output, usage, cost and the ids of its record", async () => {
+    const { json, headers } = await post(200, at(TEXT, "invoke"), { input, tags: ["t"], externalRef: "r" });
+    expect(headers["x-execution-id"]).toBe(json.executionId);
+    expect(json).toMatchObject({
+      status: "succeeded",
+      resolvedProvider: "sandbox",
+      resolvedModel: "sandbox-1",
+      externalRef: "r",
+      tags: ["t"],
+      typedOutput: { role: "assistant", content: expect.any(String) },
+      usage: { inputTokens: expect.any(Number), outputTokens: expect.any(Number), currency: "USD" },
+      receiptId: json.executionId.replace("wfr_", "rcpt_"),
+      errorCode: null,
+      terminationReason: "stop",
+      warnings: [],
+    });
+    expect(json.actualCost).toBeGreaterThan(0);
+    const job = await get(200, `/v1/jobs/${json.executionId}`);
+    expect(job.json).toMatchObject({
+      status: "succeeded",
+      typedOutput: json.typedOutput,
+      receiptId: json.receiptId,
+    });
+    const receipt = await get(200, `/v1/jobs/${json.executionId}/receipt`);
+    expect(receipt.json).toMatchObject({ receiptId: json.receiptId, executionMode: "invoke_sync" });
+    const { json: page } = await get(200, `/v1/jobs/${json.executionId}/events`);
+    expect(page.events.map((event: { type: string }) => event.type)).toEqual([
+      "job.started",
+      "job.provider_submitted",
+      "job.succeeded",
+      "job.receipt_sealed",
+    ]);
+    const result = await get(200, `/v1/jobs/${json.executionId}/result`);
+    expect(result.json).toMatchObject({
+      typedOutput: json.typedOutput,
+      outputPayloadRef: json.outputPayloadRef,
+    });
+  });
+
+  test("a replay is byte for byte the first answer, and 409 keeps the key for its request", async () => {
+    const body = { ...say("Once more."), idempotencyKey: "again", metadata: { a: 1 } };
+    const first = await post(200, at(TEXT, "invoke"), body);
+    expect((await post(200, at(TEXT, "invoke"), body)).json).toEqual(first.json);
+    const refused = await post([409, "IdempotencyConflict"], at(TEXT, "invoke"), { ...body, metadata: {} });
+    const jobId = first.json.executionId;
+    expect(refused.json).toMatchObject({ code: "IdempotencyConflict", jobId, details: { jobId } });
+  });
+
+  test("400: what does not run at once says where it runs", async () => {
+    const submit = `/v1/capabilities/${TEXT}/jobs`;
+    const image = await post([400, "USE_JOBS"], at(IMAGE, "invoke"), { prompt: "x" });
+    expect(image.json.details).toEqual({ submit: `/v1/capabilities/${IMAGE}/jobs` });
+    const durable = await post([400, "USE_JOBS"], at(TEXT, "invoke"), { input, executionMode: "DurableJob" });
+    expect(durable.json.details).toEqual({ submit });
+    const long = await post([400, "USE_JOBS"], at(TEXT, "invoke"), {
+      input: { ...input, maxOutputTokens: 2049 },
+    });
+    expect(long.json.details).toEqual({ submit });
+    await post(200, at(TEXT, "invoke"), { input: { ...input, maxOutputTokens: 2048 } });
+    await post([422, "list"], at(TEXT, "invoke"), { input, executionMode: "ProductionWorkflow" });
+    await post([422, "list"], at(TEXT, "invoke"), { input, readerDelivery: {} });
+  });
+
+  const FAILURES: [ErrorCode, string, Record<string, unknown>][] = [
+    ["ProviderRejected", TEXT, { input, preferredModel: "sandbox-refuse" }],
+    ["PROVIDER_EMPTY_OUTPUT", TEXT, { input, preferredModel: "sandbox-empty" }],
+    ["PROVIDER_ERROR", TEXT, { input, preferredModel: "sandbox-fail" }],
+    ["TRANSPORT_AMBIGUOUS", TEXT, { input, preferredModel: "sandbox-lost" }],
+    ["ExecutionTimeout", TEXT, { input, preferredModel: "sandbox-slow", timeoutSeconds: 5 }],
+    ["OutputLimitReached", TEXT, { input: { ...input, maxOutputTokens: 1 } }],
+    ["StructuredOutputInvalid", JSON_TEXT, { input, responseSchema: { type: "array" } }],
+    ...(
+      [
+        ["invalid_expression", "1 +"],
+        ["unknown_variable", "x"],
+        ["unsupported_function", "sin(1)"],
+        ["division_by_zero", "1 / 0"],
+        ["numeric_overflow", "1e9000 * 1e9000"],
+        ["precision_limit_exceeded", "1 + 1e40 % 3"],
+        ["complexity_limit_exceeded", "2 ^ 10001"],
+        ["domain_error", "sqrt(-1)"],
+        ["invalid_parameter", "round(1, 0.5)"],
+      ] as const
+    ).map(([code, expression]): [ErrorCode, string, Record<string, unknown>] => [code, MATH, { expression }]),
+    ["invalid_variable", MATH, { expression: "x", variables: { x: "one" } }],
+  ];
+
+  for (const [code, capability, body] of FAILURES) {
+    test(`${ERRORS[code].status}: ${code} names its record, which can be read`, async () => {
+      const refused = await post([ERRORS[code].status, code], at(capability, "invoke"), {
+        ...body,
+        idempotencyKey: `fails with ${code}`,
+      });
+      const { executionId, receiptId } = refused.json.detail.details;
+      expect(refused.headers["x-execution-id"]).toBe(executionId);
+      expect(refused.json.details).toEqual({ executionId, receiptId });
+      const { json: job } = await get(200, `/v1/jobs/${executionId}`);
+      expect(job).toMatchObject({
+        status: "failed",
+        receiptId,
+        error: { code, message: refused.json.message },
+      });
+      const { json: receipt } = await get(200, `/v1/jobs/${executionId}/receipt`);
+      expect(receipt).toMatchObject({ receiptId, status: "failed", error: { code } });
+      const again = await post([ERRORS[code].status, code], at(capability, "invoke"), {
+        ...body,
+        idempotencyKey: `fails with ${code}`,
+      });
+      expect(again.json).toEqual(refused.json);
+    });
+  }
+
+  test("a busy provider is asked again inside the limit", async () => {
+    const { json } = await post(200, at(TEXT, "invoke"), { input, preferredModel: "sandbox-busy" });
+    expect(json.status).toBe("succeeded");
+  });
+
+  const { SANDBOX_URL } = env;
+  afterEach(() => {
+    env.SANDBOX_URL = SANDBOX_URL;
+  });
+
+  test("503: a provider that cannot be reached was sent nothing, and a new key is safe", async () => {
+    env.SANDBOX_URL = "http://127.0.0.1:1";
+    const refused = await post([503, "ProviderUnavailable"], at(TEXT, "invoke"), { input });
+    const { json: job } = await get(200, `/v1/jobs/${refused.json.details.executionId}`);
+    expect(job).toMatchObject({ status: "failed", actualCost: 0, retry: { newKeySafe: true } });
+    expect(job.diagnostics.backendState).toBe("not_attempted");
+  });
+});
+
+describe("jobs", () => {
+  for (const what of ["", "/events", "/request", "/result", "/receipt", "/artifacts/art_1"]) {
+    test(`GET /v1/jobs/{job_id}${what}: 404 for no such job`, async () => {
+      await get([404, "NotFound"], `/v1/jobs/${newId("job")}${what}`);
+      await get([404, "NotFound"], `/v1/jobs/nonsense${what}`);
+    });
+  }
+
+  test("POST: 404 for no such job", async () => {
+    await post([404, "NotFound"], `/v1/jobs/${newId("job")}/cancel`);
+    await post([404, "NotFound"], `/v1/jobs/${newId("job")}/variants/select`, { artifactId: "art_1" });
+  });
+
+  test("a finished text job: output, receipt, snapshot with the executed prompt, nothing more to ask", async () => {
+    const { json } = await get(200, `/v1/jobs/${done}`);
+    expect(json).toMatchObject({
+      status: "succeeded",
+      nextAction: "download_artifacts",
+      pollAfterSeconds: null,
+      receiptId: done.replace("wfr_", "rcpt_"),
+      retry: { sameKey: false, newKeySafe: false },
+      requestSnapshot: { capability: TEXT, input: { ...input, prompt: "How deep is the sea?" } },
+      diagnostics: { backendKind: "provider", backendState: "attempted", backendId: "sandbox/sandbox-1" },
+      variantSet: null,
+      progress: null,
+      approval: null,
+      pricing: { mode: "managed", fundingSource: "sandbox", charge: { customerCharge: { currency: "USD" } } },
+    });
+    expect(json.outputs).toEqual(json.typedOutput);
+    expect(json.actualCost).toBe(json.pricing.providerCost.amount.amountMicros / 1_000_000);
+    const { json: request } = await get(200, `/v1/jobs/${done}/request`);
+    expect(request.request.input).toEqual(input);
+    expect(request.requestHash).toBe(`v1:${sha256Hex(canonicalText(request.request))}`);
+    const { json: result } = await get(200, `/v1/jobs/${done}/result`);
+    expect(result).toMatchObject({
+      jobId: done,
+      status: "succeeded",
+      payloadState: "available",
+      error: null,
+    });
+    expect(result.typedOutput).toEqual(json.typedOutput);
+  });
+
+  test("a job that waits says how long to wait, has no result, and 409 instead of a receipt", async () => {
+    const { json } = await get(200, `/v1/jobs/${queued}`);
+    expect(json).toMatchObject({ status: "queued", nextAction: "poll", receiptId: null, pricing: null });
+    await pool.query("UPDATE job SET created_at = now() - interval '11 seconds' WHERE id = $1", [queued]);
+    expect((await get(200, `/v1/jobs/${queued}`)).json.pollAfterSeconds).toBe(4);
+    const { json: result } = await get(200, `/v1/jobs/${queued}/result`);
+    expect(result).toMatchObject({
+      typedOutput: null,
+      outputPayloadRef: null,
+      payloadState: null,
+      artifacts: [],
+    });
+    const refused = await get([409, "JobNotFinished"], `/v1/jobs/${queued}/receipt`);
+    expect(refused.json.detail.details).toEqual({ status: "queued" });
+  });
+
+  test("a snapshot whose content was removed names what is still known", async () => {
+    const { json } = await post(200, at(TEXT, "jobs"), { input, idempotencyKey: "pruned" });
+    await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1", [json.jobId]);
+    const { json: job } = await get(200, `/v1/jobs/${json.jobId}`);
+    expect(job.requestSnapshot).toEqual({
+      capability: TEXT,
+      productId: "",
+      environment: "development",
+      idempotencyKey: "pruned",
+    });
+    const { json: request } = await get(200, `/v1/jobs/${json.jobId}/request`);
+    expect(request).toMatchObject({
+      contentState: "pruned",
+      request: null,
+      requestHash: expect.stringMatching(/^v1:/),
+    });
+  });
+
+  test("a canceled job stays canceled; a finished one cannot be", async () => {
+    const { json } = await post(200, at(TEXT, "jobs"), { input });
+    const first = await post(200, `/v1/jobs/${json.jobId}/cancel`);
+    expect(first.json).toMatchObject({
+      status: "canceled",
+      nextAction: "stop",
+      error: { code: "Cancelled", retryable: false, terminal: true },
+      retry: { sameKey: false, newKeySafe: true },
+      actualCost: 0,
+    });
+    expect((await post(200, `/v1/jobs/${json.jobId}/cancel`)).json).toEqual(first.json);
+    const refused = await post([409, "JobNotCancelable"], `/v1/jobs/${done}/cancel`);
+    expect(refused.json.detail.details).toEqual({ status: "succeeded" });
+  });
+});
+
+describe("events", () => {
+  const events = async (query: string) => (await get(200, `/v1/jobs/${image.jobId}/events${query}`)).json;
+
+  test("ids count from one without gaps; a page ends with nextCursor only when more remains", async () => {
+    const whole = await events("");
+    const ids = whole.events.map((event: { id: string }) => event.id);
+    expect(ids).toEqual(ids.map((_: string, position: number) => String(position + 1)));
+    expect(whole).not.toHaveProperty("nextCursor");
+    for (const event of whole.events) {
+      expect(event).toMatchObject({ cursor: event.id, jobId: image.jobId, projectId: tenant.projectId });
+    }
+    expect(whole.events.map((event: { type: string }) => event.type)).toEqual([
+      "job.queued",
+      "job.started",
+      "job.provider_submitted",
+      "job.artifact_stored",
+      "job.artifact_stored",
+      "job.succeeded",
+      "job.receipt_sealed",
+    ]);
+
+    let cursor: string | undefined;
+    const paged = [];
+    do {
+      const page = await events(`?limit=2${cursor ? `&cursor=${cursor}` : ""}`);
+      expect(page.events.length).toBeLessThanOrEqual(2);
+      paged.push(...page.events);
+      cursor = page.nextCursor;
+    } while (cursor);
+    expect(paged).toEqual(whole.events);
+    expect(await events(`?limit=${ids.length}`)).not.toHaveProperty("nextCursor");
+    expect((await events(`?limit=${ids.length - 1}`)).nextCursor).toBe(ids.at(-2));
+  });
+
+  test("a cursor is exclusive, past the end it finds nothing, and it is a number", async () => {
+    expect((await events("?cursor=5")).events.map((event: { id: string }) => event.id)).toEqual(["6", "7"]);
+    for (const cursor of ["7", "8", "2147483647", "2147483648", "9999999999999999999"]) {
+      expect(await events(`?cursor=${cursor}`)).toEqual({ events: [] });
+    }
+    expect((await events("?cursor=0")).events).toHaveLength(7);
+    for (const cursor of ["x", "-1", "1.5", "1e3", " 1"]) {
+      const target = `/v1/jobs/${image.jobId}/events?cursor=${encodeURIComponent(cursor)}`;
+      expect((await get([422, "list"], target)).json.detail[0].loc).toEqual(["query", "cursor"]);
+    }
+  });
+
+  test("one type alone can be read, paged by the same ids", async () => {
+    const first = await events("?type=job.artifact_stored&limit=1");
+    expect(first).toMatchObject({ events: [{ id: "4" }], nextCursor: "4" });
+    expect(await events(`?type=job.artifact_stored&limit=1&cursor=4`)).toMatchObject({
+      events: [{ id: "5" }],
+    });
+    expect(await events("?type=job.unheard_of")).toEqual({ events: [] });
+  });
+
+  test("a limit is 1 to 200", async () => {
+    for (const limit of ["0", "201", "x", "1.5"]) {
+      const { json } = await get([422, "list"], `/v1/jobs/${image.jobId}/events?limit=${limit}`);
+      expect(json.detail[0].loc).toEqual(["query", "limit"]);
+    }
+    await events("?limit=200");
+  });
+});
+
+describe("artifacts and variants", () => {
+  const path = (position: number) =>
+    `/v1/jobs/${image.jobId}/artifacts/${image.artifacts[position]?.artifactId}`;
+
+  test("the bytes are those the receipt names", async () => {
+    const { json: receipt } = await get(200, `/v1/jobs/${image.jobId}/receipt`);
+    for (const [position, artifact] of receipt.artifacts.entries()) {
+      expect(artifact.downloadPath).toBe(path(position));
+      const answer = await get(200, artifact.downloadPath);
+      expect(sha256Hex(answer.bytes)).toBe(artifact.sha256);
+      expect(answer.bytes.byteLength).toBe(artifact.byteLength);
+      expect(answer.headers).toMatchObject({
+        "content-type": "image/png",
+        "content-length": String(artifact.byteLength),
+        etag: `"${artifact.sha256}"`,
+        "accept-ranges": "bytes",
+        "x-content-type-options": "nosniff",
+      });
+    }
+  });
+
+  test("206, 304, 416 and HEAD", async () => {
+    const whole = await get(200, path(0));
+    const length = whole.bytes.byteLength;
+    const part = await get(206, path(0), { headers: { range: "bytes=10-19" } });
+    expect(part.bytes.equals(whole.bytes.subarray(10, 20))).toBe(true);
+    expect(part.headers["content-range"]).toBe(`bytes 10-19/${length}`);
+    const tail = await get(206, path(0), { headers: { range: "bytes=-5" } });
+    expect(tail.bytes.equals(whole.bytes.subarray(-5))).toBe(true);
+    const known = await get(304, path(0), { headers: { "if-none-match": whole.headers.etag ?? "" } });
+    expect(known.bytes.byteLength).toBe(0);
+    const beyond = { headers: { range: `bytes=${length}-` } };
+    const refused = await get([416, "RangeNotSatisfiable"], path(0), beyond);
+    expect(refused.headers).toMatchObject({
+      "content-range": `bytes */${length}`,
+      "content-type": "application/json",
+    });
+    expect(refused.headers).not.toHaveProperty("content-length");
+    expect(refused.json.detail.details).toEqual({ byteLength: length });
+    const head = await ask(200, "HEAD", path(0), { key: tenant.key });
+    expect(head.headers["content-length"]).toBe(String(length));
+    expect(head.bytes.byteLength).toBe(0);
+  });
+
+  test("404 for an artifact that is not the job's, 410 when its bytes were removed", async () => {
+    await get([404, "NotFound"], `/v1/jobs/${image.jobId}/artifacts/${newId("artifact")}`);
+    await get([404, "NotFound"], `/v1/jobs/${done}/artifacts/${image.artifacts[0]?.artifactId}`);
+    const { json } = await post(200, at(IMAGE, "jobs"), { prompt: "Something to be removed soon" });
+    const [gone] = (await finish(json.jobId)).artifacts;
+    await artifactStore().remove(gone?.sha256 ?? "");
+    await get([410, "Gone"], gone?.downloadPath ?? "");
+  });
+
+  test("a variant is chosen, at once everywhere, and the choice may change", async () => {
+    const { json } = await post(200, at(IMAGE, "jobs"), { prompt: "Two kites", variantCount: 2 });
+    const [one, two] = (await finish(json.jobId)).artifacts.map(({ artifactId }) => artifactId);
+    const before = (await get(200, `/v1/jobs/${json.jobId}`)).json;
+    expect(before).toMatchObject({ primaryArtifactId: null, selectedArtifactId: null });
+    expect(before.artifacts.map((each: { variantIndex: number }) => each.variantIndex)).toEqual([0, 1]);
+    for (const artifactId of [one, two]) {
+      const { json: job } = await post(200, `/v1/jobs/${json.jobId}/variants/select`, { artifactId });
+      expect(job).toMatchObject({
+        status: "succeeded",
+        selectedArtifactId: artifactId,
+        primaryArtifactId: artifactId,
+        variantSet: { selectedArtifactId: artifactId, requestedCount: 2, completedCount: 2, failedCount: 0 },
+      });
+      expect(job.artifacts.filter((each: { selected: boolean }) => each.selected)).toMatchObject([
+        { artifactId },
+      ]);
+      expect((await get(200, `/v1/jobs/${json.jobId}`)).json).toEqual(job);
+    }
+    await post(200, `/v1/jobs/${json.jobId}/variants/select`, { artifactId: two });
+    const { json: page } = await get(200, `/v1/jobs/${json.jobId}/events?type=job.variant_selected`);
+    expect(page.events.map((event: { payload: unknown }) => event.payload)).toEqual([
+      { artifactId: one },
+      { artifactId: two },
+    ]);
+    const sealed = (await get(200, `/v1/jobs/${json.jobId}/receipt`)).json;
+    expect(sealed.artifacts.map((each: { selected: boolean }) => each.selected)).toEqual([false, false]);
+  });
+
+  test("422 for what is no variant of the job, 409 before it has succeeded", async () => {
+    const target = `/v1/jobs/${image.jobId}/variants/select`;
+    const { json } = await post([422, "list"], target, { artifactId: newId("artifact") });
+    expect(json.detail[0].loc).toEqual(["body", "artifactId"]);
+    await post([422, "list"], target, {});
+    await post([422, "list"], target, { artifactId: "art_1", extra: 1 });
+    await post([409, "JobNotFinished"], `/v1/jobs/${queued}/variants/select`, { artifactId: "art_1" });
+  });
+});
+
+describe("history", () => {
+  let owner: Tenant;
+  let ids: Record<"text" | "image" | "failed" | "queued" | "selected", string>;
+  beforeAll(async () => {
+    owner = await makeTenant();
+    const submit = async (key: string, body: unknown) => (await owner.post(at(key, "jobs"), body)).json.jobId;
+    ids = {
+      text: await submit(TEXT, { ...say("a secret phrase"), tags: ["red", "blue"] }),
+      image: await submit(IMAGE, { prompt: "a secret phrase" }),
+      failed: await submit(TEXT, {
+        ...say("a secret phrase"),
+        preferredModel: "sandbox-refuse",
+        tags: ["red"],
+      }),
+      queued: await submit(TEXT, say("a secret phrase")),
+      selected: await submit(IMAGE, { prompt: "a secret phrase", variantCount: 2 }),
+    };
+    for (const name of ["text", "image", "failed", "selected"] as const) await finish(ids[name]);
+    const { json } = await owner.get(`/v1/jobs/${ids.selected}`);
+    await owner.post(`/v1/jobs/${ids.selected}/variants/select`, {
+      artifactId: json.artifacts[1].artifactId,
+    });
+  }, 60_000);
+
+  const project = (query: string) => `/v1/projects/${owner.projectId}/jobs${query}`;
+  const page = async (target: string) => (await get(200, target, { key: owner.key })).json;
+  const listed = async (query: string) =>
+    (await page(project(query))).items.map((item: { jobId: string }) => item.jobId);
+
+  test("every filter, and filters together", async () => {
+    const { text, image, failed, queued, selected } = ids;
+    expect(await listed("")).toEqual([selected, queued, failed, image, text]);
+    expect(await listed("?status=queued")).toEqual([queued]);
+    expect(await listed("?status=canceled")).toEqual([]);
+    expect(await listed(`?capabilityKey=${IMAGE}`)).toEqual([selected, image]);
+    expect(await listed("?outcome=failed")).toEqual([failed]);
+    expect(await listed("?outcome=reusable")).toEqual([selected, image]);
+    expect(await listed("?selected=true")).toEqual([selected]);
+    expect(await listed("?selected=false")).toEqual([queued, failed, image, text]);
+    expect(await listed("?tag=red")).toEqual([failed, text]);
+    expect(await listed("?tag=red&outcome=failed")).toEqual([failed]);
+    expect(await listed("?status=queued&outcome=failed")).toEqual([]);
+    expect(await listed("?status=succeeded&outcome=reusable&selected=true")).toEqual([selected]);
+  });
+
+  test("pages by keyset hold everything once, also while jobs arrive", async () => {
+    for (const target of [project("?limit=2"), "/v1/jobs?limit=2"]) {
+      const everything = (await page(target.replace("limit=2", "limit=100"))).items;
+      const collected = [];
+      let cursor: string | null = null;
+      do {
+        const next = await page(`${target}${cursor ? `&cursor=${cursor}` : ""}`);
+        collected.push(...next.items);
+        cursor = next.nextCursor;
+        await owner.post(at(TEXT, "jobs"), say("another"));
+      } while (cursor);
+      expect(collected).toEqual(everything);
+    }
+  });
+
+  test("a line has its outcome and nothing of what was asked or answered", async () => {
+    for (const target of [project("?limit=100"), "/v1/jobs?limit=100"]) {
+      const { items } = await page(target);
+      expect(JSON.stringify(items)).not.toMatch(/secret|refuses|message/);
+      const line = (jobId: string) => items.find((item: { jobId: string }) => item.jobId === jobId);
+      expect(line(ids.failed)).toEqual({
+        jobId: ids.failed,
+        status: "failed",
+        capabilityKey: TEXT,
+        capability: TEXT,
+        createdAt: expect.any(String),
+        completedAt: expect.any(String),
+        artifactCount: 0,
+        errorCode: "ProviderRejected",
+        selectedArtifactId: null,
+        receiptId: ids.failed.replace("wfr_", "rcpt_"),
+      });
+      expect(line(ids.selected)).toMatchObject({
+        artifactCount: 2,
+        selectedArtifactId: expect.stringMatching(/^art_/),
+      });
+      expect(line(ids.queued)).toMatchObject({ completedAt: null, receiptId: null });
+    }
+  });
+
+  test("422 for values no filter has; 404 for a project that is not the key's", async () => {
+    for (const query of ["limit=0", "limit=101", "status=done", "outcome=ok", "selected=yes", "cursor=x"]) {
+      const { json } = await get([422, "list"], project(`?${query}`), { key: owner.key });
+      expect(json.detail[0].loc).toEqual(["query", query.split("=")[0]]);
+    }
+    for (const query of ["limit=0", "limit=101", "cursor=x"]) await get([422, "list"], `/v1/jobs?${query}`);
+    await get([404, "NotFound"], `/v1/projects/${newId("project")}/jobs`);
+    await get([404, "NotFound"], project(""));
+  });
+
+  test("GET /v1/jobs is of the key that asks", async () => {
+    const second = await makeKey({ projectId: owner.projectId });
+    expect((await get(200, "/v1/jobs", { key: second })).json).toEqual({ items: [], nextCursor: null });
+  });
+});
+
+/** Statuses no request of these tests can bring about, with the reason. */
+const OUT_OF_REACH: Partial<Record<ErrorCode, string>> = {
+  InternalFailure: "what nobody expected; the kernel's own tests throw it",
+  EstimateUnavailable: "every listed model has a price for every request its capability accepts",
+  InvalidInput: "no capability refuses an input that its schema accepted",
+};
+
+function statusesOf(endpoint: Endpoint): number[] {
+  const codes: ErrorCode[] = [...endpoint.errors, "AuthenticationFailed", "RateLimited"];
+  if (!endpoint.auth.includes("anonymous")) codes.push("AuthorizationFailed");
+  if (endpoint.body) codes.push("PayloadTooLarge", "UnsupportedMediaType", "InvalidInput");
+  if (endpoint.params || endpoint.query) codes.push("InvalidInput");
+  const own = "rawMediaType" in endpoint.output ? [200, 206, 304] : [200];
+  return [...new Set([...own, ...codes.map((code) => ERRORS[code].status)])];
+}
+
+test("every status every endpoint can answer has a case, and so has every code it declares", () => {
+  const missing = endpoints.flatMap((endpoint) => [
+    ...statusesOf(endpoint)
+      .map((status) => `${nameOf(endpoint)} ${status}`)
+      .filter((each) => !seen.has(each)),
+    ...endpoint.errors
+      .filter((code) => !(code in OUT_OF_REACH))
+      .map((code) => `${nameOf(endpoint)} ${code}`)
+      .filter((each) => !seenCodes.has(each)),
+  ]);
+  expect(missing).toEqual([]);
+});

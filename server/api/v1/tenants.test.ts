@@ -1,0 +1,236 @@
+import { beforeAll, expect, test } from "vitest";
+import type { Endpoint } from "@/server/api/endpoint";
+import { newId } from "@/server/ids";
+import { type Answer, call, finish, makeTenant, type Tenant } from "@/testing/api";
+import { endpoints } from ".";
+
+const TEXT = "text.general.fast.v1";
+const IMAGE = "image.generate.v1";
+const MATH = "compute.evaluate.v1";
+const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+
+/** Everything of one tenant that can be named in a request. */
+type Estate = {
+  tenant: Tenant;
+  projectId: string;
+  otherProjectId: string;
+  jobId: string;
+  artifactId: string;
+  executionId: string;
+  queuedId: string;
+  quoteId: string;
+};
+
+async function makeEstate(): Promise<Estate> {
+  const tenant = await makeTenant();
+  const submit = async (key: string, body: unknown) =>
+    (await tenant.post(`/v1/capabilities/${key}/jobs`, body)).json.jobId as string;
+  const jobId = await submit(IMAGE, { prompt: "A kite", variantCount: 2 });
+  const { artifacts } = await finish(jobId);
+  return {
+    tenant,
+    projectId: tenant.projectId,
+    otherProjectId: tenant.otherProjectId,
+    jobId,
+    artifactId: artifacts[0]?.artifactId ?? "",
+    executionId: (await tenant.post(`/v1/capabilities/${MATH}/invoke`, { expression: "1 + 1" })).json
+      .executionId,
+    queuedId: await submit(TEXT, { input, idempotencyKey: "shared" }),
+    quoteId: (await tenant.post(`/v1/capabilities/${TEXT}/quote`, { input })).json.quoteId,
+  };
+}
+
+let mine: Estate;
+let theirs: Estate;
+beforeAll(async () => {
+  [mine, theirs] = [await makeEstate(), await makeEstate()];
+}, 60_000);
+
+/** An answer without what is never twice the same. */
+function comparable({ status, headers, text }: Answer) {
+  const { "x-request-id": _id, "ratelimit-remaining": _left, "ratelimit-reset": _reset, ...rest } = headers;
+  return { status, text, headers: rest };
+}
+
+type Request = { method: string; target: string; body?: unknown };
+
+const missing = (): Estate => ({
+  ...mine,
+  projectId: newId("project"),
+  otherProjectId: newId("project"),
+  jobId: newId("job"),
+  artifactId: newId("artifact"),
+  executionId: newId("job"),
+  queuedId: newId("job"),
+  quoteId: newId("quote"),
+});
+
+/** Requests that name things of an estate in the path, by endpoint; every endpoint with an id in its path has some. */
+function inPath({ method, path }: Endpoint, of: Estate): Request[] {
+  if (path.includes("{project_id}")) {
+    return [of.projectId, of.otherProjectId].map((id) => ({
+      method,
+      target: path.replace("{project_id}", id),
+    }));
+  }
+  if (path.includes("{artifact_id}")) {
+    return [{ method, target: path.replace("{job_id}", of.jobId).replace("{artifact_id}", of.artifactId) }];
+  }
+  if (path.includes("/variants/select")) {
+    return [{ method, target: path.replace("{job_id}", of.jobId), body: { artifactId: of.artifactId } }];
+  }
+  const ids = path.endsWith("/cancel") ? [of.queuedId] : [of.jobId, of.executionId];
+  return ids.map((id) => ({ method, target: path.replace("{job_id}", id) }));
+}
+
+const withIds = endpoints.filter(({ path }) => /\{(job|artifact|project)_id\}/.test(path));
+
+for (const endpoint of withIds) {
+  const name = `${endpoint.method} ${endpoint.path}`;
+
+  test(`${name}: another tenant's ids are answered like ids that do not exist`, async () => {
+    const foreign = inPath(endpoint, theirs);
+    const absent = inPath(endpoint, missing());
+    for (const [position, { method, target, body }] of foreign.entries()) {
+      for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
+        const refused = await call(method, target, { key, body });
+        const nothing = await call(method, absent[position]?.target ?? "", {
+          key,
+          body: absent[position]?.body,
+        });
+        expect(refused.status).toBe(404);
+        expect(comparable(refused)).toEqual(comparable(nothing));
+      }
+    }
+  });
+
+  test(`${name}: their owner's keys are served`, async () => {
+    const { tenant, otherProjectId } = theirs;
+    for (const { method, target, body } of inPath(endpoint, theirs)) {
+      expect((await call(method, target, { key: tenant.unboundKey, body })).status).toBe(200);
+      // The bound key is of one project; its sister is nothing to it.
+      const wanted = target.includes(otherProjectId) ? 404 : 200;
+      expect((await call(method, target, { key: tenant.key, body })).status).toBe(wanted);
+    }
+  });
+}
+
+test("every endpoint with an id in its path was asked", () => {
+  expect(withIds.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+    endpoints
+      .filter(({ path }) => /\{(?!capability_key\})/.test(path))
+      .map(({ method, path }) => `${method} ${path}`)
+      .sort(),
+  );
+});
+
+test("a job of one's own does not open another tenant's artifact", async () => {
+  const own = `/v1/jobs/${mine.jobId}`;
+  const refused = await mine.tenant.get(`${own}/artifacts/${theirs.artifactId}`);
+  expect(refused.status).toBe(404);
+  expect(comparable(refused)).toEqual(
+    comparable(await mine.tenant.get(`${own}/artifacts/${newId("artifact")}`)),
+  );
+  const chosen = await mine.tenant.post(`${own}/variants/select`, { artifactId: theirs.artifactId });
+  expect(chosen.status).toBe(422);
+  expect(comparable(chosen)).toEqual(
+    comparable(await mine.tenant.post(`${own}/variants/select`, { artifactId: newId("artifact") })),
+  );
+});
+
+for (const what of ["quote", "estimate", "invoke", "jobs"]) {
+  const key = what === "invoke" ? MATH : TEXT;
+  const body = what === "invoke" ? { expression: "2 + 2" } : input;
+  const target = `/v1/capabilities/${key}/${what}`;
+
+  test(`${what}: context.projectId of another tenant is answered like one that does not exist`, async () => {
+    const ask = (projectId: string, apiKey: string) =>
+      call("POST", target, { key: apiKey, body: { input: body, context: { projectId } } });
+    for (const apiKey of [mine.tenant.key, mine.tenant.unboundKey]) {
+      const refused = await ask(theirs.projectId, apiKey);
+      expect(refused.status).toBe(403);
+      expect(comparable(refused)).toEqual(comparable(await ask(newId("project"), apiKey)));
+    }
+    const { tenant } = theirs;
+    expect((await ask(tenant.projectId, tenant.key)).status).toBe(200);
+    expect((await ask(tenant.projectId, tenant.unboundKey)).status).toBe(200);
+    expect((await ask(tenant.otherProjectId, tenant.unboundKey)).status).toBe(200);
+    expect((await ask(tenant.otherProjectId, tenant.key)).status).toBe(403);
+  });
+}
+
+for (const what of ["quote", "estimate"]) {
+  test(`${what}: ?projectId= of another tenant is answered like one that does not exist`, async () => {
+    const ask = (projectId: string) =>
+      call("POST", `/v1/capabilities/${TEXT}/${what}?projectId=${projectId}`, {
+        key: mine.tenant.unboundKey,
+        body: { input },
+      });
+    const refused = await ask(theirs.projectId);
+    expect(refused.status).toBe(403);
+    expect(comparable(refused)).toEqual(comparable(await ask(newId("project"))));
+    expect((await ask(mine.otherProjectId)).status).toBe(200);
+  });
+}
+
+for (const what of ["invoke", "jobs"]) {
+  test(`${what}: another tenant's quote is answered like one that does not exist`, async () => {
+    const ask = (tenant: Tenant, quoteId: string) =>
+      tenant.post(`/v1/capabilities/${TEXT}/${what}`, { input, execution: { quoteId } });
+    const refused = await ask(mine.tenant, theirs.quoteId);
+    expect(refused.status).toBe(409);
+    expect(comparable(refused)).toEqual(comparable(await ask(mine.tenant, newId("quote"))));
+    expect((await ask(theirs.tenant, theirs.quoteId)).status).toBe(200);
+  });
+}
+
+test("a key of another tenant is no key of mine", async () => {
+  const body = {
+    input: { messages: [{ role: "user", content: "Something else." }] },
+    idempotencyKey: "shared",
+  };
+  const { status, json } = await call("POST", `/v1/capabilities/${TEXT}/jobs`, {
+    key: mine.tenant.unboundKey,
+    body: { ...body, context: { projectId: mine.otherProjectId } },
+  });
+  expect(status).toBe(200);
+  expect([mine.queuedId, theirs.queuedId]).not.toContain(json.jobId);
+});
+
+test("a cursor of another tenant moves through one's own jobs only", async () => {
+  for (const target of ["/v1/jobs", `/v1/projects/${mine.projectId}/jobs`]) {
+    const own = new Set((await mine.tenant.get(`${target}?limit=100`)).json.items.map(idOf));
+    const { status, json } = await mine.tenant.get(`${target}?limit=100&cursor=${theirs.queuedId}`);
+    expect(status).toBe(200);
+    for (const item of json.items) expect(own).toContain(idOf(item));
+  }
+});
+
+const idOf = (item: { jobId: string }) => item.jobId;
+
+test("lists hold one's own jobs, all of them, and nobody else's", async () => {
+  for (const { tenant, jobId, executionId, queuedId } of [mine, theirs]) {
+    const { json } = await tenant.get(`/v1/projects/${tenant.projectId}/jobs?limit=100`);
+    expect(json.items.map(idOf)).toEqual(expect.arrayContaining([jobId, executionId, queuedId]));
+    const others = tenant === mine.tenant ? theirs : mine;
+    for (const id of [others.jobId, others.executionId, others.queuedId]) {
+      expect(json.items.map(idOf)).not.toContain(id);
+    }
+  }
+});
+
+test("an unbound key works in every project of its organization, and a bound one cannot see what it made elsewhere", async () => {
+  const { tenant } = mine;
+  const { json } = await call("POST", `/v1/capabilities/${TEXT}/jobs`, {
+    key: tenant.unboundKey,
+    body: { input, context: { projectId: tenant.otherProjectId } },
+  });
+  expect(json.projectId).toBe(tenant.otherProjectId);
+  const target = `/v1/jobs/${json.jobId}`;
+  expect((await call("GET", target, { key: tenant.unboundKey })).status).toBe(200);
+  expect((await call("GET", `/v1/jobs/${mine.jobId}`, { key: tenant.unboundKey })).status).toBe(200);
+  const sister = await tenant.get(target);
+  expect(comparable(sister)).toEqual(comparable(await tenant.get(`/v1/jobs/${newId("job")}`)));
+  expect((await call("POST", `${target}/cancel`, { key: tenant.key })).status).toBe(404);
+  expect((await call("POST", `${target}/cancel`, { key: tenant.unboundKey })).status).toBe(200);
+});
