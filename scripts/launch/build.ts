@@ -12,6 +12,7 @@ const SOURCES = [
   "inngest",
   "public",
   "prisma/schema",
+  "prisma/bootstrap.ts",
   "prisma/seed.ts",
   "scripts/launch/lifeline.ts",
   "server",

@@ -1,0 +1,203 @@
+import { parseArgs } from "node:util";
+import type { z } from "zod";
+import * as contract from "@/server/contract/organizations";
+import { systemCtx } from "@/server/domain/ctx";
+import * as domain from "@/server/domain/organizations";
+import { Fault, ValidationFault } from "@/server/errors";
+
+const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
+
+  organization create --name <name>
+  organization list
+  project create --name <name> [--organization <id>]
+  project list [--organization <id>]
+  user create --email <address> [--organization <id>] [--role owner|admin|member|viewer] [--name <name>]
+  user list [--organization <id>]
+  key create --project <id> --name <name> [--scopes a,b] [--expires-in 30d] [--environment development]
+  key create --organization <id> --name <name> …      a key of every project of the organization
+  key list [--project <id>] [--include-revoked]
+  key revoke --key <id>
+  operator grant --email <address>
+  operator list
+
+Without --organization the oldest one is taken. --expires-in takes seconds or a number with s, m, h or d.
+With --json, standard output is one JSON value and nothing else.`;
+
+/** Something the caller can put right; told without a stack. */
+class Complaint extends Error {}
+
+const FLAGS = {
+  name: { type: "string" },
+  organization: { type: "string" },
+  project: { type: "string" },
+  email: { type: "string" },
+  role: { type: "string" },
+  key: { type: "string" },
+  scopes: { type: "string" },
+  environment: { type: "string" },
+  "expires-in": { type: "string" },
+  "include-revoked": { type: "boolean" },
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+type Flags = ReturnType<typeof readArguments>["values"];
+
+function readArguments(args: string[]) {
+  try {
+    return parseArgs({ args, options: FLAGS, allowPositionals: true });
+  } catch (error) {
+    throw new Complaint(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+  }
+}
+
+const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+
+function readSeconds(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const parts = /^(\d{1,9})([smhd]?)$/.exec(text);
+  if (!parts) throw new Complaint("--expires-in takes seconds or a number with s, m, h or d, e.g. 30d.");
+  return Number(parts[1]) * UNIT_SECONDS[parts[2] || "s"]!;
+}
+
+/** What was read from flags, or a sentence that names the flag. */
+function check<S extends z.ZodType>(schema: S, values: z.input<S>): z.output<S> {
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return parsed.data;
+  const names: Record<string, string> = {
+    organizationId: "organization",
+    projectId: "project",
+    displayName: "name",
+    expiresInSeconds: "expires-in",
+  };
+  const lines = parsed.error.issues.map((issue) => {
+    const field = String(issue.path[0] ?? "");
+    return field ? `--${names[field] ?? field}: ${issue.message}` : issue.message;
+  });
+  throw new Complaint(lines.join("\n"));
+}
+
+function oneOf<T extends string>(flag: string, allowed: readonly T[], given: string): T {
+  const found = allowed.find((each) => each === given);
+  if (!found) throw new Complaint(`--${flag}: "${given}" is none of ${allowed.join(", ")}.`);
+  return found;
+}
+
+const needed = (value: string | undefined, flag: string) => {
+  if (!value) throw new Complaint(`--${flag} is needed.`);
+  return value;
+};
+
+async function perform(command: string, flags: Flags): Promise<object> {
+  const ctx = systemCtx("admin");
+  switch (command) {
+    case "organization create":
+      return domain.createOrganization(
+        ctx,
+        check(contract.CreateOrganization, { name: needed(flags.name, "name") }),
+      );
+    case "organization list":
+      return { items: await domain.listOrganizations(ctx) };
+    case "project create":
+      return domain.createProject(
+        ctx,
+        check(contract.CreateProject, {
+          name: needed(flags.name, "name"),
+          organizationId: flags.organization,
+        }),
+      );
+    case "project list":
+      return { items: await domain.listProjects(ctx, flags.organization) };
+    case "user create":
+      return domain.createUser(
+        ctx,
+        check(contract.CreateUser, {
+          email: needed(flags.email, "email"),
+          organizationId: flags.organization,
+          displayName: flags.name,
+          ...(flags.role === undefined ? {} : { role: oneOf("role", contract.Role.options, flags.role) }),
+        }),
+      );
+    case "user list":
+      return { items: await domain.listUsers(ctx, flags.organization) };
+    case "key create":
+      return domain.createKey(
+        ctx,
+        check(contract.CreateApiKey, {
+          name: needed(flags.name, "name"),
+          projectId: flags.project,
+          organizationId: flags.project ? undefined : flags.organization,
+          environment: flags.environment,
+          scopes: flags.scopes
+            ?.split(",")
+            .map((scope) => oneOf("scopes", contract.Scope.options, scope.trim())),
+          expiresInSeconds: readSeconds(flags["expires-in"]),
+        }),
+      );
+    case "key list":
+      return {
+        items: await domain.listKeys(ctx, {
+          projectId: flags.project,
+          includeRevoked: flags["include-revoked"] ?? false,
+        }),
+      };
+    case "key revoke":
+      return domain.revokeKey(ctx, needed(flags.key, "key"));
+    case "operator grant":
+      return domain.grantOperator(
+        ctx,
+        check(contract.GrantOperator, { email: needed(flags.email, "email") }),
+      );
+    case "operator list":
+      return { items: await domain.listOperators(ctx) };
+    default:
+      throw new Complaint(`${command ? `There is no "${command}".` : "What shall be done?"}\n\n${USAGE}`);
+  }
+}
+
+/** What the command prints and exits with: 0 done, 2 something the caller can put right. Anything else is thrown. */
+export type Outcome = { code: 0 | 2; out: string; error: string };
+
+/** Runs one command line of the admin command against this process's database. */
+export async function runAdmin(args: string[]): Promise<Outcome> {
+  try {
+    const { values, positionals } = readArguments(args);
+    if (values.help) return { code: 0, out: USAGE, error: "" };
+    const result = await perform(positionals.join(" "), values);
+    return { code: 0, out: values.json ? JSON.stringify(result) : shownWhole(result), error: "" };
+  } catch (error) {
+    const isExpected =
+      error instanceof Complaint || error instanceof Fault || error instanceof ValidationFault;
+    if (!isExpected) throw error;
+    return { code: 2, out: "", error: error.message };
+  }
+}
+
+/** For people: one line a field, or a table of what a list holds. */
+function shownWhole(result: object): string {
+  if ("items" in result && Array.isArray(result.items)) return table(result.items);
+  const width = Math.max(...Object.keys(result).map((name) => name.length));
+  return Object.entries(result)
+    .map(([name, value]) => `${name.padEnd(width)}  ${shown(value)}`)
+    .join("\n");
+}
+
+function table(items: Record<string, unknown>[]): string {
+  if (items.length === 0) return "None.";
+  const names = Object.keys(items[0] ?? {});
+  const lines = [names, ...items.map((item) => names.map((name) => shown(item[name])))];
+  const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, at) => cell.padEnd(widths[at]!))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
+}
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined) return "-";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,191 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { seed } from "@/prisma/bootstrap";
+import { closeDatabase } from "@/server/db";
+import { access, isKeyText } from "@/server/domain/access";
+import { verifySignIn } from "@/server/domain/organizations";
+import { system } from "@/testing/tenants";
+import { runAdmin } from "./admin-command";
+
+const directory = mkdtempSync(join(tmpdir(), "capstan-admin-"));
+const databaseUrl = process.env.DATABASE_URL;
+beforeAll(() => writeFileSync(join(directory, "runtime.json"), JSON.stringify({ databaseUrl })));
+afterAll(async () => {
+  rmSync(directory, { recursive: true });
+  await closeDatabase();
+});
+
+type Ended = { code: number; stdout: string; stderr: string };
+
+/** As a shell runs it. */
+function spawnAdmin(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+  const { DATABASE_URL: _, ...rest } = process.env;
+  const command = ["node_modules/tsx/dist/cli.mjs", "scripts/admin.ts", ...args];
+  return new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      command,
+      { env: { ...rest, CAPSTAN_DATA_DIR: directory, ...env } },
+      (error, stdout, stderr) =>
+        resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, stdout, stderr }),
+    ),
+  );
+}
+
+async function admin(...args: string[]) {
+  const { code, out, error } = await runAdmin([...args, "--json"]);
+  expect({ code, error }).toEqual({ code: 0, error: "" });
+  return JSON.parse(out);
+}
+
+describe("the admin command", () => {
+  test("makes and lists what an installation needs, as JSON and nothing else", async () => {
+    const { organizationId } = await admin("organization", "create", "--name", "Acme");
+    const { projectId } = await admin(
+      "project",
+      "create",
+      "--name",
+      "Shop",
+      "--organization",
+      organizationId,
+    );
+    expect((await admin("organization", "list")).items).toContainEqual(
+      expect.objectContaining({ organizationId, displayName: "Acme" }),
+    );
+    expect((await admin("project", "list", "--organization", organizationId)).items).toMatchObject([
+      { projectId, displayName: "Shop" },
+    ]);
+
+    const key = await admin(
+      "key",
+      "create",
+      "--project",
+      projectId,
+      "--name",
+      "ci",
+      "--scopes",
+      "jobs:read,approvals:write",
+      "--expires-in",
+      "1h",
+    );
+    expect(isKeyText(key.apiKey)).toBe(true);
+    expect(key).toMatchObject({
+      keyId: expect.stringMatching(/^key_/),
+      projectId,
+      scopes: ["jobs:read", "approvals:write"],
+    });
+    expect(Date.parse(key.expiresAt) - Date.parse(key.createdAt)).toBe(3_600_000);
+    const unbound = await admin("key", "create", "--organization", organizationId, "--name", "all");
+    expect(unbound).toMatchObject({ projectId: null, organizationId });
+    expect((await admin("key", "list", "--project", projectId)).items).toMatchObject([{ keyId: key.keyId }]);
+    await admin("key", "revoke", "--key", key.keyId);
+    expect(await access.keyPrincipal(key.apiKey, new Date())).toBeNull();
+    expect((await admin("key", "list", "--project", projectId)).items).toEqual([]);
+
+    const email = `${organizationId}@example.com`;
+    const user = await admin(
+      "user",
+      "create",
+      "--email",
+      email,
+      "--organization",
+      organizationId,
+      "--role",
+      "viewer",
+    );
+    expect(user).toMatchObject({
+      email,
+      isOperator: false,
+      memberships: [{ organizationId, role: "viewer" }],
+    });
+    expect(
+      await verifySignIn(system, { email, password: user.password, address: "admin-test" }),
+    ).toMatchObject({ userId: user.userId });
+    expect(await admin("operator", "grant", "--email", email)).toMatchObject({
+      userId: user.userId,
+      isOperator: true,
+    });
+    expect((await admin("operator", "list")).items).toContainEqual(expect.objectContaining({ email }));
+    expect((await admin("user", "list", "--organization", organizationId)).items).toMatchObject([{ email }]);
+  });
+
+  test("tells people what they can put right, with a code that scripts see", async () => {
+    const wrong: [string[], RegExp][] = [
+      [[], /What shall be done/],
+      [["key", "burn"], /There is no "key burn"/],
+      [["project", "create"], /--name is needed/],
+      [
+        ["key", "create", "--project", "cpr_x", "--name", "k", "--scopes", "nope"],
+        /--scopes: "nope" is none of/,
+      ],
+      [
+        ["key", "create", "--project", "cpr_x", "--name", "k", "--expires-in", "soon"],
+        /--expires-in takes seconds/,
+      ],
+      [["key", "create", "--project", "cpr_x", "--name", "k"], /There is no such project/],
+      [["operator", "grant", "--email", "nobody@example.com"], /no person/],
+      [["key", "list", "--colour", "red"], /Unknown option '--colour'/],
+    ];
+    for (const [args, words] of wrong) {
+      const ended = await runAdmin([...args, "--json"]);
+      expect(ended).toMatchObject({ code: 2, out: "" });
+      expect(ended.error).toMatch(words);
+    }
+  });
+
+  test("finds the running installation, and says so when there is none", async () => {
+    const { code, stdout, stderr } = await spawnAdmin(["organization", "list", "--json"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(JSON.parse(stdout).items).toBeInstanceOf(Array);
+    const nowhere = await spawnAdmin(["key", "list"], { CAPSTAN_DATA_DIR: join(directory, "nothing") });
+    expect(nowhere).toMatchObject({ code: 2 });
+    expect(nowhere.stderr).toMatch(/Nothing runs here/);
+  });
+});
+
+describe("the seed", () => {
+  const file = join(directory, "bootstrap.json");
+  const seeded = async () => {
+    await seed(directory);
+    return JSON.parse(readFileSync(file, "utf8"));
+  };
+
+  test("makes people and keys that work, for their owner's eyes only; again it keeps what still holds", async () => {
+    const first = await seeded();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(await access.keyPrincipal(first.apiKey, new Date())).toMatchObject({
+      projectId: first.projectId,
+      organizationId: first.organizationId,
+    });
+    expect(await access.keyPrincipal(first.unboundApiKey, new Date())).toMatchObject({
+      projectId: null,
+      organizationId: first.organizationId,
+    });
+    const signIn = (account: { email: string; password: string }) =>
+      verifySignIn(system, { ...account, address: "seed-test" });
+    expect(await signIn(first.member)).toMatchObject({ email: first.member.email });
+    expect(await signIn(first.operator)).toMatchObject({ email: first.operator.email });
+
+    expect(await seeded()).toEqual(first);
+
+    // A key that was revoked meanwhile is replaced; nothing else changes.
+    const principal = await access.keyPrincipal(first.apiKey, new Date());
+    await admin("key", "revoke", "--key", principal?.id ?? "");
+    const next = await seeded();
+    expect(next).toEqual({ ...first, apiKey: next.apiKey });
+    expect(await access.keyPrincipal(next.apiKey, new Date())).toMatchObject({ projectId: first.projectId });
+  });
+
+  test("another machine over the same database gets people and keys of its own", async () => {
+    const first = await seeded();
+    rmSync(file);
+    const second = await seeded();
+    expect(second).toMatchObject({ organizationId: first.organizationId, projectId: first.projectId });
+    expect(second.member.email).not.toBe(first.member.email);
+    expect(await access.keyPrincipal(first.apiKey, new Date())).not.toBeNull();
+    expect(await access.keyPrincipal(second.apiKey, new Date())).not.toBeNull();
+  });
+});
