@@ -31,6 +31,7 @@ const Environment = z.object({
   INNGEST_EVENT_KEY: text,
   INNGEST_SIGNING_KEY: text,
   INNGEST_DEV: text,
+  INNGEST_SERVE_ORIGIN: z.string().url().optional(),
   ARTIFACT_STORE: z.enum(["files", "s3"]).default("files"),
   S3_ENDPOINT: text,
   S3_REGION: z.string().default("us-east-1"),

@@ -4,6 +4,7 @@ import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { checkSettings } from "@/server/secrets";
 import { startChores } from "@/server/web/chores";
+import { registerFunctions } from "@/server/web/inngest";
 import { startPages } from "@/server/web/pages";
 import { startServer } from "@/server/web/server";
 
@@ -17,11 +18,14 @@ async function main() {
   const pages = await startPages({ dev, host: env.HOST, port: env.PORT });
   const server = await startServer({ host: env.HOST, port: env.PORT, pages });
   log.info({ url: server.url }, "web ready");
+  const stopping = new AbortController();
+  void registerFunctions(server.url, stopping.signal);
 
   let isStopping = false;
   const stop = async (signal: string) => {
     if (isStopping) return;
     isStopping = true;
+    stopping.abort();
     log.info({ signal }, "web stops: no new requests, running ones end");
     await Promise.all([server.stop(GRACE_MS), releaseAllLeases(GRACE_MS)]);
     await chores.stop();

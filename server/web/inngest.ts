@@ -1,0 +1,41 @@
+import { usesInngestServer } from "@/server/env";
+import { log } from "@/server/log";
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Tells the configured Inngest server of our functions, as its SDK does on a PUT of /api/inngest, and asks again until
+ * it has accepted. Without an Inngest server it does nothing. Settles when registered or stopped.
+ */
+export function registerFunctions(url: string, stopped: AbortSignal): Promise<void> {
+  return usesInngestServer ? untilRegistered(new URL("/api/inngest", url), stopped) : Promise.resolve();
+}
+
+async function untilRegistered(url: URL, stopped: AbortSignal): Promise<void> {
+  for (let pauseMs = FIRST_PAUSE_MS; !stopped.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    const answer = await fetch(url, { method: "PUT", signal: stopped }).catch((error: Error) => error);
+    if (answer instanceof Response && answer.ok) {
+      log.info({ status: answer.status }, "functions are registered with the Inngest server");
+      return;
+    }
+    const why = answer instanceof Response ? (await answer.text()).slice(0, 300) : answer.message;
+    if (stopped.aborted) return;
+    log.warn({ why, pauseMs }, "the Inngest server did not take our functions; trying again");
+    await pause(pauseMs, stopped);
+  }
+}
+
+function pause(ms: number, stopped: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    stopped.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
