@@ -1,4 +1,4 @@
-import { endpoint, reply } from "@/server/api/endpoint";
+import { bytes, endpoint, type Incoming, reply } from "@/server/api/endpoint";
 import {
   CapabilityDescriptor,
   CapabilityList,
@@ -18,6 +18,18 @@ import type { ErrorCode } from "@/server/errors";
 const MEGABYTE = 1024 * 1024;
 const isSignedIn = (ctx: Ctx) => ctx.principal.kind !== "anonymous";
 
+/** A catalog answer as it lies ready, or 304 for a caller who has it. Signed-in callers see more. */
+function ready({ body, etag }: catalog.Published, incoming: Incoming) {
+  const headers = { etag, "cache-control": "private, no-cache", vary: "authorization, cookie" };
+  const known = incoming.header("if-none-match");
+  // Tags in a list are compared weakly.
+  const isKnown =
+    known !== undefined &&
+    (known === "*" || known.split(/,\s*/).some((tag) => tag.replace(/^W\//, "") === etag));
+  if (isKnown) return bytes({ status: 304, headers });
+  return bytes({ headers: { ...headers, "content-type": "application/json" }, body });
+}
+
 export const listCapabilities = endpoint({
   method: "GET",
   path: "/v1/capabilities",
@@ -27,7 +39,7 @@ export const listCapabilities = endpoint({
   query: ListCapabilities,
   output: CapabilityList,
   errors: [],
-  run: async (ctx, { query }) => catalog.list(query, isSignedIn(ctx)),
+  run: async (ctx, { query, incoming }) => ready(catalog.publishedList(query, isSignedIn(ctx)), incoming),
 });
 
 export const describeCapability = endpoint({
@@ -39,8 +51,8 @@ export const describeCapability = endpoint({
   params: CapabilityRef,
   output: CapabilityDescriptor,
   errors: ["UNKNOWN_CAPABILITY"],
-  run: async (ctx, { params }) =>
-    catalog.describeCapability(catalog.getCapability(params.capability_key), isSignedIn(ctx)),
+  run: async (ctx, { params, incoming }) =>
+    ready(catalog.publishedDescriptor(params.capability_key, isSignedIn(ctx)), incoming),
 });
 
 export const listExecutionTargets = endpoint({
@@ -52,7 +64,7 @@ export const listExecutionTargets = endpoint({
   params: CapabilityRef,
   output: ExecutionTargetList,
   errors: ["UNKNOWN_CAPABILITY"],
-  run: async (_ctx, { params }) => catalog.executionTargets(catalog.getCapability(params.capability_key)),
+  run: async (_ctx, { params, incoming }) => ready(catalog.publishedTargets(params.capability_key), incoming),
 });
 
 const PLANNING: ErrorCode[] = [

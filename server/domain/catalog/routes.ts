@@ -41,15 +41,26 @@ export function targetsOf(capability: Capability): Target[] {
   );
 }
 
+type Credentials = { values: string[]; credentials: Readonly<Record<string, string>> | null };
+/** What was found last, by provider: asked for on every submission, and nearly always the same. */
+const lastFound = new WeakMap<Provider, Credentials>();
+
 /** The operator's credentials for a provider from the environment; null where a needed one is missing. */
-export function operatorCredentials(provider: Provider): Record<string, string> | null {
+export function operatorCredentials(provider: Provider): Readonly<Record<string, string>> | null {
   const settings: Record<string, unknown> = env;
-  const found: Record<string, string> = {};
-  for (const [field, name] of Object.entries(provider.environment.credentials)) {
+  const fields = Object.entries(provider.environment.credentials);
+  const values = fields.map(([, name]) => {
     const value = settings[name];
-    if (typeof value === "string") found[field] = value;
-  }
-  return provider.credentials.safeParse(found).success ? found : null;
+    return typeof value === "string" ? value : "";
+  });
+  const last = lastFound.get(provider);
+  if (last?.values.every((value, position) => value === values[position])) return last.credentials;
+  const found = Object.fromEntries(
+    fields.map(([field], position) => [field, values[position] ?? ""]).filter(([, value]) => value !== ""),
+  );
+  const credentials = provider.credentials.safeParse(found).success ? found : null;
+  lastFound.set(provider, { values, credentials });
+  return credentials;
 }
 
 export function baseUrlOf(provider: Provider): string | null {

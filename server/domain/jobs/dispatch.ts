@@ -1,4 +1,5 @@
 import { sendEvents } from "@/inngest/client";
+import { batched } from "@/server/batch";
 import { pool } from "@/server/db";
 import { log } from "@/server/log";
 
@@ -6,10 +7,16 @@ type Wake = { id: string; projectId: string; dispatchNumber: number };
 
 /** Tells the durable engine of a job, best effort: the row stays the truth and the sweeper sends what was lost. */
 export function wake(job: Wake): void {
-  send([job]).catch((cause) =>
+  sendWithOthers(job).catch((cause) =>
     log.warn({ err: cause, jobId: job.id }, "a wake was not sent; the sweeper will"),
   );
 }
+
+/** Wakes of submissions that come at the same time share a statement. */
+const sendWithOthers = batched<Wake, null>(async (jobs) => {
+  await send(jobs);
+  return jobs.map(() => null);
+});
 
 function send(jobs: Wake[]): Promise<void> {
   return sendEvents(
