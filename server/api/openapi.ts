@@ -42,7 +42,8 @@ const UNITS_OF_AUTH: Record<string, string> = {
 export function openapi(endpoints: readonly Endpoint[]): OpenApi {
   const components: Record<string, Schema> = {};
   const paths: OpenApi["paths"] = {};
-  for (const endpoint of endpoints) {
+  const inOrder = [...endpoints].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  for (const endpoint of inOrder) {
     paths[endpoint.path] ??= {};
     paths[endpoint.path]![endpoint.method.toLowerCase()] = operationOf(endpoint, components);
   }
@@ -61,7 +62,7 @@ export function openapi(endpoints: readonly Endpoint[]): OpenApi {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    tags: [...new Set(endpoints.flatMap((endpoint) => endpoint.tags ?? []))].map((name) => ({ name })),
+    tags: [...new Set(inOrder.flatMap((endpoint) => endpoint.tags ?? []))].map((name) => ({ name })),
     paths,
     components: {
       schemas: sorted({ ...components, ...errors }),
@@ -160,7 +161,7 @@ const HEADERS = {
 };
 
 function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
-  const isOpen = endpoint.auth.includes("anonymous") && endpoint.auth.length === 1;
+  const isOpen = endpoint.auth.includes("anonymous");
   const common = COMMON_ERRORS.filter((code) => {
     if (code === "PayloadTooLarge" || code === "UnsupportedMediaType") return endpoint.body !== undefined;
     if (code === "CrossSiteRequest")

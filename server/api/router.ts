@@ -1,6 +1,7 @@
 import { Fault } from "@/server/errors";
 import { type Endpoint, refuse, respond } from "./endpoint";
 import { pathFinder } from "./path";
+import { commonHeaders, requestIdOf } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
 
 /** Answers any request to the paths of some endpoints; every other path is NotFound. */
@@ -31,7 +32,10 @@ async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incom
   const allow = [...methods.keys(), ...(methods.has("GET") ? ["HEAD"] : []), "OPTIONS"];
   const get = methods.get("GET");
   if (incoming.method === "HEAD" && get) return withoutBody(await respond(get, incoming));
-  if (incoming.method === "OPTIONS") return { status: 204, headers: { allow: allow.join(", ") }, body: null };
+  if (incoming.method === "OPTIONS") {
+    const headers = { ...commonHeaders(requestIdOf(incoming)), allow: allow.join(", ") };
+    return { status: 204, headers, body: null };
+  }
   const message = `This path answers ${allow.join(", ")}.`;
   return refuse(incoming, new Fault("MethodNotAllowed", message, { allow }, { allow: allow.join(", ") }));
 }
