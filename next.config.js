@@ -14,5 +14,20 @@ export default {
     "inngest",
     "undici",
   ],
+  // No other site may frame a page, guess types or learn addresses from links; answers of /v1 bring their own.
+  headers: async () => [
+    {
+      source: "/((?!v1/).*)",
+      headers: [
+        { key: "x-content-type-options", value: "nosniff" },
+        { key: "x-frame-options", value: "DENY" },
+        { key: "referrer-policy", value: "same-origin" },
+        {
+          key: "content-security-policy",
+          value: "frame-ancestors 'none'; base-uri 'self'; object-src 'none'; form-action 'self'",
+        },
+      ],
+    },
+  ],
   typescript: { ignoreBuildErrors: true }, // `npm run check` is the type check; the build does not repeat it
 };

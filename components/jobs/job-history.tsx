@@ -7,6 +7,7 @@ import { Ago, Elapsed } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
+import { cn } from "@/components/ui/class-names";
 import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Pagination } from "@/components/ui/pagination";
@@ -152,7 +153,13 @@ function JobLink({ projectId, jobId }: { projectId: string; jobId: string }) {
 }
 
 function JobOutcome({ job }: { job: JobListItem }) {
-  if (job.errorCode) return <code className="text-xs text-bad">{job.errorCode}</code>;
+  if (job.errorCode) {
+    return (
+      <code className={cn("text-xs", job.status === "failed" ? "text-bad" : "text-muted")}>
+        {job.errorCode}
+      </code>
+    );
+  }
   if (job.artifactCount === 0) return null;
   return (
     <span className="inline-flex items-center gap-1.5 text-xs text-muted">

@@ -169,7 +169,7 @@ function Choice({
   options: { value: string; label: string }[];
 }) {
   return (
-    <div className="space-y-1.5">
+    <div className="grid gap-1.5">
       <Label htmlFor={id}>{label}</Label>
       <Select name={name} defaultValue={initial}>
         <SelectTrigger id={id} />

@@ -157,7 +157,7 @@ function KeyPrefix({ apiKey }: { apiKey: ApiKey }) {
 }
 
 function reachOf(key: ApiKey): string {
-  return `${key.projectId ? "This project" : "Every project"}, ${key.environment}`;
+  return key.projectId ? "This project" : "Every project"; // the environment is part of the prefix
 }
 
 function Scopes({ scopes }: { scopes: ApiKey["scopes"] }) {

@@ -51,6 +51,14 @@ test("signing out ends the sessions of every device", async ({ browser }) => {
   await other.context().close();
 });
 
+test("no other site can frame a page", async ({ request }) => {
+  const { "content-security-policy": policy, "x-frame-options": frame } = (
+    await request.get("/sign-in")
+  ).headers();
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(frame).toBe("DENY");
+});
+
 test("without a session there is neither data nor an artifact", async ({ request }) => {
   const input = encodeURIComponent(JSON.stringify({ project_id: world.projectId }));
   expect((await request.get(`/api/trpc/keys.list?input=${input}`)).status()).toBe(401);

@@ -55,6 +55,8 @@ export async function startServer(options: {
       return send(request, response, outgoing);
     }
     if (!pages) return send(request, response, await route(incoming));
+    // Sign-in limits count by this header, so what the caller wrote into it must not get through.
+    request.headers["x-forwarded-for"] = incoming.address;
     response.setHeader("x-request-id", newId("request"));
     response.setHeader("x-capstan-version", VERSION);
     return pages.handle(request, response);

@@ -1,0 +1,136 @@
+import { TRPCError } from "@trpc/server";
+import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { afterAll, expect, test } from "vitest";
+import { closeDatabase } from "@/server/db";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import { ERRORS, Fault, ValidationFault } from "@/server/errors";
+import { makePerson, makeTenant } from "@/testing/tenants";
+import { appRouter } from "./index";
+import { codeOfStatus, toTrpcError } from "./init";
+
+afterAll(closeDatabase);
+
+const anonymous: Ctx = {
+  ...systemCtx("test"),
+  principal: { kind: "anonymous", id: "anonymous", address: "127.0.0.1" },
+};
+
+/** The answer to a query as the browser gets it. */
+async function ask(ctx: Ctx, path: string, input: unknown) {
+  const url = new URL(`http://panel/api/trpc/${path}`);
+  url.searchParams.set("input", JSON.stringify(input));
+  const answer = await fetchRequestHandler({
+    endpoint: "/api/trpc",
+    req: new Request(url),
+    router: appRouter,
+    createContext: () => ctx,
+  });
+  return { status: answer.status, body: await answer.json() };
+}
+
+test("nobody reads anything without a session", async () => {
+  const { projectId } = await makeTenant();
+  const asked: [string, unknown][] = [
+    ["projects.list", undefined],
+    ["projects.capabilities", undefined],
+    ["jobs.list", { project_id: projectId }],
+    ["jobs.get", { job_id: "wfr_1" }],
+    ["keys.list", { project_id: projectId }],
+  ];
+  for (const [path, input] of asked) expect(await ask(anonymous, path, input)).toMatchObject({ status: 401 });
+});
+
+test("the switcher offers the projects of the person's organizations and no others", async () => {
+  const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
+  const { ctx } = await makePerson(own.organizationId, "viewer");
+  const projects = await appRouter.createCaller(ctx).projects.list();
+  expect(projects).toEqual([
+    expect.objectContaining({ projectId: own.projectId, organizationName: "Test", role: "viewer" }),
+  ]);
+  expect(JSON.stringify(projects)).not.toContain(foreign.projectId);
+});
+
+test("somebody else's project and one that does not exist are the same refusal", async () => {
+  const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
+  const { ctx } = await makePerson(own.organizationId, "owner");
+  for (const path of ["jobs.list", "keys.list"]) {
+    const theirs = await ask(ctx, path, { project_id: foreign.projectId });
+    const nobodys = await ask(ctx, path, { project_id: "cpr_00000000000000000000000000" });
+    expect([403, 404]).toContain(theirs.status);
+    expect(theirs).toEqual(nobodys);
+  }
+  expect(await ask(ctx, "jobs.get", { job_id: "wfr_00000000000000000000000000" })).toMatchObject({
+    status: 404,
+    body: { error: { data: { code: "NOT_FOUND", fault: { code: "NotFound" } } } },
+  });
+});
+
+test("a person makes, sees and revokes a key of their project; its text is answered once", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  const { ctx, userId } = await makePerson(organizationId, "member");
+  const panel = appRouter.createCaller(ctx);
+  const made = await panel.keys.create({
+    name: "Mine",
+    projectId,
+    scopes: ["jobs:read"],
+    expiresInSeconds: 60,
+  });
+  expect(made).toMatchObject({ createdBy: userId, scopes: ["jobs:read"] });
+  const listed = await panel.keys.list({ project_id: projectId });
+  expect(listed.find(({ keyId }) => keyId === made.keyId)).toMatchObject({ name: "Mine", revokedAt: null });
+  expect(JSON.stringify(listed)).not.toContain(made.apiKey);
+  expect(await panel.keys.revoke({ keyId: made.keyId })).toMatchObject({ revokedAt: expect.any(String) });
+});
+
+test("keys open to every project of the organization are listed, those of another project are not", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  const { ctx } = await makePerson(organizationId, "owner");
+  const panel = appRouter.createCaller(ctx);
+  const open = await panel.keys.create({ name: "Open", organizationId });
+  const stranger = await makeTenant();
+  const shown = (await panel.keys.list({ project_id: projectId })).map(({ keyId }) => keyId);
+  expect(shown).toContain(open.keyId);
+  expect(shown).not.toContain(stranger.keyId);
+});
+
+test("a viewer makes no key, and nobody gives a key what their role does not carry", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  const viewer = await makePerson(organizationId, "viewer");
+  const member = await makePerson(organizationId, "member");
+  const asViewer = appRouter.createCaller(viewer.ctx).keys.create({ name: "No", projectId });
+  await expect(asViewer).rejects.toMatchObject({ code: "FORBIDDEN" });
+  const asMember = appRouter.createCaller(member.ctx).keys;
+  const tooMuch = asMember.create({ name: "No", projectId, scopes: ["credentials:write"] });
+  await expect(tooMuch).rejects.toMatchObject({ code: "FORBIDDEN" });
+});
+
+test("every refusal of the product keeps its status, code and details on the way to the panel", () => {
+  for (const [code, row] of Object.entries(ERRORS)) {
+    expect(codeOfStatus(row.status) === "INTERNAL_SERVER_ERROR", code).toBe(row.status === 500);
+  }
+  const fault = new Fault("JobNotCancelable", "It has ended.", { status: "succeeded" });
+  const error = toTrpcError(new TRPCError({ code: "INTERNAL_SERVER_ERROR", cause: fault }));
+  expect(error).toMatchObject({ code: "CONFLICT", message: "It has ended.", cause: fault });
+  const invalid = new ValidationFault([{ loc: ["query", "cursor"], msg: "No cursor.", type: "value_error" }]);
+  expect(toTrpcError(new TRPCError({ code: "INTERNAL_SERVER_ERROR", cause: invalid })).code).toBe(
+    "UNPROCESSABLE_CONTENT",
+  );
+});
+
+test("a wrong input is named, an unknown failure is not", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  const { ctx } = await makePerson(organizationId, "owner");
+  const wrong = await ask(ctx, "jobs.list", { project_id: projectId, status: "exploded" });
+  expect(wrong.status).toBe(400);
+  expect(wrong.body.error.message).toContain("status");
+  const broken: Ctx = {
+    ...ctx,
+    get principal(): Ctx["principal"] {
+      throw new Error("a secret of the inside");
+    },
+  };
+  const failed = await ask(broken, "jobs.list", { project_id: projectId });
+  expect(failed.status).toBe(500);
+  expect(JSON.stringify(failed.body)).not.toContain("secret");
+  expect(failed.body.error.data.requestId).toBe(ctx.requestId);
+});
