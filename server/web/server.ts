@@ -6,6 +6,7 @@ import { draining, health, readiness } from "@/server/api/health";
 import { type Router, router } from "@/server/api/router";
 import type { Incoming, Outgoing } from "@/server/api/transport";
 import { endpoints } from "@/server/api/v1";
+import { publicUrl } from "@/server/env";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 import { VERSION } from "@/server/version";
@@ -22,6 +23,8 @@ export type WebServer = {
   /** Takes nothing new, lets what runs end within the grace, then cuts what is left. */
   stop(graceMs: number): Promise<void>;
 };
+
+const isHttps = publicUrl.startsWith("https://");
 
 /** Starts the one server of the web process. Port 0 takes any free one. */
 export async function startServer(options: {
@@ -59,6 +62,7 @@ export async function startServer(options: {
     request.headers["x-forwarded-for"] = incoming.address;
     response.setHeader("x-request-id", newId("request"));
     response.setHeader("x-capstan-version", VERSION);
+    if (isHttps) response.setHeader("strict-transport-security", "max-age=31536000");
     return pages.handle(request, response);
   }
 
