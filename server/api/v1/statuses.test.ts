@@ -73,6 +73,7 @@ function check(answer: Answer, wanted: Wanted, method: string, target: string): 
   expect(headers["x-content-type-options"]).toBe("nosniff");
 
   if (status >= 400) checkRefusal(answer, endpoint, code);
+  else if (status === 304) expect(answer.bytes.byteLength).toBe(0);
   else if (endpoint && !("rawMediaType" in endpoint.output)) {
     expect(headers["content-type"]).toBe("application/json");
     // Nothing is answered that the contract does not name.
@@ -352,6 +353,13 @@ describe("discovery", () => {
     });
   }
 
+  test("304 to whoever has the catalog's answer already", async () => {
+    for (const path of ["", `/${TEXT}`, `/${TEXT}/execution-targets`]) {
+      const { headers } = await get(200, `/v1/capabilities${path}`);
+      await get(304, `/v1/capabilities${path}`, { headers: { "if-none-match": headers.etag ?? "" } });
+    }
+  });
+
   test("invoke_stream is neither published nor accepted", async () => {
     const { json } = await get(200, `/v1/capabilities/${TEXT}`);
     expect(json.executionModes).toEqual(["invoke_sync", "job_async"]);
@@ -612,6 +620,31 @@ describe("submit", () => {
     const two = { headers: { "idempotency-key": "two" } };
     const torn = await post([422, "list"], at(TEXT, "jobs"), body, two);
     expect(torn.json.detail[0].loc).toEqual(["body", "idempotencyKey"]);
+  });
+
+  test("200 submits at once with one key make one job", async () => {
+    const body = { ...say("All at once."), idempotencyKey: "all at once" };
+    const answers = await Promise.all(Array.from({ length: 200 }, () => post(200, at(TEXT, "jobs"), body)));
+    const ids = new Set(answers.map(({ json }) => json.jobId));
+    expect(ids.size).toBe(1);
+    const { rows } = await pool.query("SELECT id FROM job WHERE project_id = $1 AND idempotency_key = $2", [
+      tenant.projectId,
+      body.idempotencyKey,
+    ]);
+    expect(rows.map(({ id }) => id)).toEqual([...ids]);
+  });
+
+  test("a field that is null is the same request as one that is not there", async () => {
+    const idempotencyKey = "with nulls";
+    const first = await post(200, at(TEXT, "jobs"), { input, idempotencyKey });
+    const nulls = {
+      externalRef: null,
+      execution: { billingMode: null, quoteId: null, executionConstraints: { preferredModel: null } },
+      sampling: null,
+      pin: null,
+    };
+    const again = await post(200, at(TEXT, "jobs"), { input, idempotencyKey, ...nulls });
+    expect(again.json.jobId).toBe(first.json.jobId);
   });
 
   test("400: a capability that only runs at once says where", async () => {
@@ -1170,7 +1203,8 @@ function statusesOf(endpoint: Endpoint): number[] {
   if (!endpoint.auth.includes("anonymous")) codes.push("AuthorizationFailed");
   if (endpoint.body) codes.push("PayloadTooLarge", "UnsupportedMediaType", "InvalidInput");
   if (endpoint.params || endpoint.query) codes.push("InvalidInput");
-  const own = "rawMediaType" in endpoint.output ? [200, 206, 304] : [200];
+  const isTagged = endpoint.path.startsWith("/v1/capabilities") && endpoint.method === "GET";
+  const own = "rawMediaType" in endpoint.output ? [200, 206, 304] : isTagged ? [200, 304] : [200];
   return [...new Set([...own, ...codes.map((code) => ERRORS[code].status)])];
 }
 

@@ -226,17 +226,34 @@ function snapshotOf(
   projectId: string,
   environment: string,
 ): Record<string, Json> {
-  const { idempotencyKey: _key, execution, context, executionMode: _mode, ...rest } = envelope;
-  const { quoteId: _quote, estimateId: _estimate, ...options } = execution;
+  const {
+    idempotencyKey: _key,
+    execution,
+    context,
+    executionMode: _mode,
+    sampling,
+    budget,
+    ...rest
+  } = envelope;
+  const { quoteId: _quote, estimateId: _estimate, executionConstraints, ...options } = execution;
   const snapshot: Record<string, unknown> = {
     capability: capabilityKey,
+    ...given(rest),
+    ...(sampling ? { sampling: given(sampling) } : {}),
+    ...(budget ? { budget: given(budget) } : {}),
     context: { ...context, projectId, environment },
-    execution: options,
+    execution: { ...given(options), executionConstraints: given(executionConstraints) },
   };
-  for (const [name, value] of Object.entries(rest)) {
-    if (value !== undefined && value !== null) snapshot[name] = value;
+  return snapshot as Record<string, Json>; // parsed JSON
+}
+
+/** Fields without those that are null or absent, which mean the same. */
+function given(fields: Record<string, unknown>): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const name in fields) {
+    if (fields[name] !== undefined && fields[name] !== null) kept[name] = fields[name];
   }
-  return snapshot as Record<string, Json>; // parsed JSON; members that are undefined have no canonical form and fall away
+  return kept;
 }
 
 /** Fields whose parts of the service are not there: a clear refusal, never silence. */
