@@ -17,13 +17,15 @@ export function toWire(error: unknown, requestId: string, atTopLevel = false): W
 
 function toWireFault(fault: Fault, atTopLevel: boolean): WireError {
   const { row, code, message, details } = fault;
-  const hasDetails = Object.keys(details).length > 0;
-  const detail = row.inline
-    ? { ...details, code, message }
-    : { code, message, ...(hasDetails ? { details } : {}) };
+  const plain = {
+    code,
+    message,
+    ...guidanceOf(fault),
+    ...(Object.keys(details).length > 0 ? { details } : {}),
+  };
   const body = {
-    detail,
-    ...(atTopLevel ? { code, message, ...(hasDetails ? { details } : {}) } : {}),
+    detail: row.inline ? { ...details, code, message } : plain,
+    ...(atTopLevel ? plain : {}),
     ...(code === ("IdempotencyConflict" satisfies ErrorCode) ? { jobId: details.jobId } : {}),
   };
   const retryAfter = typeof details.retryAfterSeconds === "number" ? String(details.retryAfterSeconds) : null;
@@ -34,6 +36,19 @@ function toWireFault(fault: Fault, atTopLevel: boolean): WireError {
     ...fault.headers,
   };
   return { status: row.status, headers, body };
+}
+
+/**
+ * What a client may do now, beside the code. Clients take a 429 or 5xx that does not say so for one that is safe to
+ * send again, which a lost answer is not. The record of a failed execution is named where they look for it.
+ */
+function guidanceOf({ row, details }: Fault): Record<string, unknown> {
+  const { executionId, receiptId, retryAfterSeconds } = details;
+  return {
+    ...(row.status === 429 || row.status >= 500 ? { retryable: row.retryable, nextAction: row.next } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    ...(executionId === undefined ? {} : { executionId, receiptId }),
+  };
 }
 
 /** The validation list of an error that has one. */

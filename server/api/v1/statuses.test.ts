@@ -101,24 +101,20 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
   }
   expect(detail.message).toMatch(/\S/);
   if (code) expect(detail.code).toBe(code);
-  expect(ERRORS[detail.code as ErrorCode].status).toBe(answer.status);
+  const row = ERRORS[detail.code as ErrorCode];
+  expect(row.status).toBe(answer.status);
+  // A client must never have to guess whether it may send a failed request again.
+  const guidance = { retryable: row.retryable, nextAction: row.next };
+  if (row.status === 429 || row.status >= 500) expect(detail).toMatchObject(guidance);
   if (!endpoint) return;
   expect([...endpoint.errors, ...COMMON_ERRORS]).toContain(detail.code);
   seenCodes.add(`${nameOf(endpoint)} ${detail.code}`);
   if (!endpoint.envelopeErrors) return expect(top).toEqual({});
   const { jobId: _named, ...admission } = top;
-  expect(admission).toEqual({
-    code: detail.code,
-    message: detail.message,
-    ...(ERRORS[detail.code as ErrorCode] && "inline" in ERRORS[detail.code as ErrorCode]
-      ? { details: inlineOf(detail) }
-      : detail.details === undefined
-        ? {}
-        : { details: detail.details }),
-  });
+  const { code: named, message, ...fields } = detail;
+  const isInline = "inline" in ERRORS[detail.code as ErrorCode];
+  expect(admission).toEqual(isInline ? { code: named, message, details: fields } : detail);
 }
-
-const inlineOf = ({ code: _code, message: _message, ...details }: Record<string, unknown>) => details;
 
 const TEXT = "text.general.fast.v1";
 const JSON_TEXT = "text.structured.generation.v1";
@@ -804,6 +800,7 @@ describe("invoke", () => {
         idempotencyKey: `fails with ${code}`,
       });
       const { executionId, receiptId } = refused.json.detail.details;
+      expect(refused.json).toMatchObject({ executionId, receiptId, detail: { executionId, receiptId } });
       expect(refused.headers["x-execution-id"]).toBe(executionId);
       expect(refused.json.details).toEqual({ executionId, receiptId });
       const { json: job } = await get(200, `/v1/jobs/${executionId}`);
