@@ -14,7 +14,7 @@ export function batched<Item, Result>(
   async function flush(group: Waiting[]) {
     try {
       const results = await send(group.map((each) => each.item));
-      group.forEach((each, position) => each.resolve(results[position]!));
+      for (const [position, each] of group.entries()) each.resolve(results[position]!);
     } catch (cause) {
       if (group.length === 1) group[0]!.reject(cause);
       else for (const each of group) await flush([each]);
