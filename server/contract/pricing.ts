@@ -124,6 +124,10 @@ export const RetailQuote = z
     expectedCharge: Money.nullable(),
     maximumAuthorizedCharge: Money.nullable(),
     expiresAt: DateTime.nullable(),
+    /** Of images: what other models that could draw this would cost. Explains; binds nobody. */
+    routingAlternatives: z
+      .array(ResolvedRoute.extend({ expectedCharge: Money, maximumAuthorizedCharge: Money }))
+      .optional(),
     spending: z.literal("none"),
   })
   .meta({ id: "RetailEstimateResponse" });

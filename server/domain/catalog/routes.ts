@@ -87,6 +87,12 @@ export function availabilityOf(target: Target): {
     : { account: null, billingModes: [], reason: "connection_required" };
 }
 
+/** Some inputs have a field for the model; `auto` leaves the choice to us. */
+function isNamedIn(input: unknown): boolean {
+  const { model } = input as { model?: unknown }; // every input is an object
+  return typeof model === "string" && model !== "auto";
+}
+
 /**
  * Chooses the route of an execution. A pin is taken exactly or refused; a provider or model asked for is taken or
  * refused, unless autoSelect allows another when the preferred model is not there. Otherwise: a real account first,
@@ -115,7 +121,7 @@ export function chooseRoute(
         (!wish.providerPin || target.provider.name === wish.providerPin) &&
         (!wish.preferredModel || target.model.id === wish.preferredModel),
     );
-  const isNamed = Boolean(wish.pin || wish.preferredModel);
+  const isNamed = Boolean(wish.pin || wish.preferredModel || isNamedIn(input));
 
   let candidates = named(reachable).filter((target) => isNamed || isDefault(target));
   if (candidates.length === 0 && wish.preferredModel && wish.autoSelect && !wish.pin) {

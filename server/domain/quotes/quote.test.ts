@@ -253,6 +253,26 @@ test("images are priced each, by quality", async () => {
   expect(await price({ quality: "auto" })).toBe(160_000);
 });
 
+test("a quote of an image tells what the other models would cost; other quotes do not", async () => {
+  const { ctx } = await makeProject();
+  const quote = await quotes.quote(ctx, IMAGE, { input: { prompt: "A kite" }, preferredModel: "sandbox-1" });
+  expect(quote.resolved?.model).toBe("sandbox-1");
+  const other = await quotes.quote(ctx, IMAGE, { input: { prompt: "A kite" }, preferredModel: "sandbox-2" });
+  expect(quote.routingAlternatives).toEqual([
+    {
+      ...other.resolved,
+      expectedCharge: other.expectedCharge,
+      maximumAuthorizedCharge: other.maximumAuthorizedCharge,
+    },
+  ]);
+  // A model that is named in the input is the only one that can take it.
+  const named = await quotes.quote(ctx, IMAGE, { input: { prompt: "A kite", model: "sandbox-1" } });
+  expect(named.routingAlternatives).toEqual([]);
+  const special = await quotes.quote(ctx, IMAGE, { prompt: "A kite", model: "sandbox-slow" });
+  expect(special.resolved?.model).toBe("sandbox-slow");
+  expect(await quotes.quote(ctx, TEXT, { input: { messages } })).not.toHaveProperty("routingAlternatives");
+});
+
 test("no text call costs more than its quote's maximum", async () => {
   const { ctx, clock } = await makeProject();
   const words = fc.string({ minLength: 1, maxLength: 400, unit: "binary" });

@@ -1,12 +1,13 @@
 import type { z } from "zod";
+import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { ReceiptPricing, RetailQuote } from "@/server/contract/pricing";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { getCapability, PRICING_VERSION } from "@/server/domain/catalog";
+import { getCapability, modelIds, PRICING_VERSION, targetsOf } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, normalizeEnvelope } from "@/server/domain/envelope";
-import { fail } from "@/server/errors";
+import { Fault, fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
 import type { Estimate } from "./estimate";
@@ -99,20 +100,21 @@ export async function quote(
     pricingVersion: estimate.pricingVersion,
     pricingInputFingerprint: sealHash,
     pricing: pricingOf(estimate, quoteId, sealed?.expiresAt ?? null, sealHash),
-    resolved: estimate.route
-      ? {
-          billingMode: estimate.billingMode,
-          provider: estimate.route.provider,
-          model: estimate.route.model,
-          routeKey: estimate.route.key,
-          vendor: estimate.route.provider,
-          vendorModel: estimate.route.model,
-        }
-      : null,
+    resolved: toResolved(estimate),
     basis: { ...estimate.bounds, qualifier: estimate.qualifier },
     expectedCharge: toMoney(estimate.expectedMicros),
     maximumAuthorizedCharge: toMoney(estimate.maximumMicros),
     expiresAt: sealed?.expiresAt.toISOString() ?? null,
+    ...(capability.modality === "image"
+      ? {
+          routingAlternatives: alternativesTo(
+            capability,
+            { id: project.id, environment },
+            envelope,
+            estimate.route,
+          ),
+        }
+      : {}),
   };
 }
 
@@ -125,6 +127,54 @@ async function seal(ctx: Ctx, projectId: string, estimate: Estimate, sealHash: s
     [quoteId, projectId, sealHash, JSON.stringify(estimate), now, expiresAt],
   );
   return { quoteId, expiresAt };
+}
+
+/** The price of this request on each other model that could run it now. */
+function alternativesTo(
+  capability: Capability,
+  project: { id: string; environment: string },
+  envelope: Envelope<"quote">,
+  chosen: Estimate["route"],
+): NonNullable<RetailQuote["routingAlternatives"]> {
+  const others = modelIds(targetsOf(capability).filter(({ model }) => !model.onlyByName));
+  return others.flatMap((target) => {
+    if (target === chosen?.key) return [];
+    const { execution } = envelope;
+    const unbound = {
+      ...execution.executionConstraints,
+      preferredModel: null,
+      providerPin: null,
+      maxCostUsd: null,
+    };
+    const wanted = {
+      ...envelope,
+      execution: { ...execution, executionConstraints: unbound },
+      pin: { target },
+    };
+    try {
+      const { estimate } = planExecution(capability, project, wanted);
+      const { expectedMicros, maximumMicros } = estimate;
+      const route = toResolved(estimate);
+      return route
+        ? [
+            {
+              ...route,
+              expectedCharge: toMoney(expectedMicros),
+              maximumAuthorizedCharge: toMoney(maximumMicros),
+            },
+          ]
+        : [];
+    } catch (cause) {
+      if (cause instanceof Fault || cause instanceof ValidationFault) return []; // it cannot run this request
+      throw cause;
+    }
+  });
+}
+
+function toResolved({ route, billingMode }: Estimate): RetailQuote["resolved"] {
+  if (!route) return null;
+  const { provider, model, key } = route;
+  return { billingMode, provider, model, routeKey: key, vendor: provider, vendorModel: model };
 }
 
 /** Required input fields that are absent, as JSON pointers: without them there is no price. */
