@@ -9,8 +9,8 @@ export default defineConfig({
     globalSetup: "testing/global-setup.ts",
     pool: "forks",
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // Numbers on a shared machine say nothing: a test that needs a retry is a broken test.
     retry: 0,
   },
