@@ -14,10 +14,10 @@ export default {
     "inngest",
     "undici",
   ],
-  // No other site may frame a page, guess types or learn addresses from links; answers of /v1 bring their own.
+  // No other site may frame a page, guess types or learn addresses from links; the API and artifacts bring their own.
   headers: async () => [
     {
-      source: "/((?!v1/).*)",
+      source: "/((?!v1/|artifacts/).*)",
       headers: [
         { key: "x-content-type-options", value: "nosniff" },
         { key: "x-frame-options", value: "DENY" },

@@ -144,7 +144,7 @@ async function startForTests(dataDir: string) {
     env: cleanEnv({
       CAPSTAN_DATA_DIR: dataDir,
       PORT: "0",
-      SANDBOX_SLOW_MS: "3000",
+      SANDBOX_SLOW_MS: "8000",
       // The tests ask more within a minute than people do, all from one address.
       RATE_LIMIT_KEY_PER_MINUTE: "100000",
       RATE_LIMIT_ANONYMOUS_PER_MINUTE: "100000",
