@@ -25,7 +25,7 @@ function open(): Database {
     connectionString: env.DATABASE_URL,
     max: env.DATABASE_POOL,
     // Row-level security shows the system every row; withTenant narrows it for one transaction.
-    options: "-c capstan.project_id=*",
+    options: "-c capstan.project_id=* -c random_page_cost=1.1",
     application_name: "capstan",
     types,
   });

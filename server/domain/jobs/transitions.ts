@@ -31,6 +31,12 @@ function takeOnce<T>(results: Map<string, T>, id: string): T | undefined {
   return result;
 }
 
+/**
+ * Always true. Without it the planner expects a hundred rows in every recordset and few in a young table, and keeps a
+ * plan that reads whole tables while they grow; with it, it expects one row and looks others up by their index.
+ */
+const FEW = `left("jobId", 0) = ''`;
+
 export type NewEvent = { type: string; payload: Record<string, Json> };
 
 /** Everything admission writes, in one statement: key, job, request, hold, attempt (of a synchronous run) and events. */
@@ -157,15 +163,18 @@ export type Claimed = {
 const CLAIM = `
 WITH input AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, owner text, "attemptId" text, "leaseMs" int, now timestamptz)
+  WHERE ${FEW}
 ), claimed AS (
   UPDATE job SET status = 'running', fence = fence + 1, lease_owner = input.owner,
     lease_until = input.now + input."leaseMs" * interval '1 millisecond', dispatch_state = 'none',
     started_at = coalesce(started_at, input.now), last_event = last_event + CASE WHEN status = 'queued' THEN 1 ELSE 0 END
   FROM input
-  WHERE job.id = input."jobId" AND operation = 'jobs' AND (
-    (status = 'queued' AND queue_deadline_at > input.now)
-    OR (status = 'running' AND lease_until < input.now AND EXISTS (
-      SELECT FROM attempt WHERE attempt.job_id = job.id AND (handle IS NOT NULL OR answer IS NOT NULL))))
+  WHERE job.id = input."jobId" AND CASE
+    WHEN operation <> 'jobs' THEN false
+    WHEN status = 'queued' THEN queue_deadline_at > input.now
+    WHEN status = 'running' THEN lease_until < input.now AND (
+      SELECT bool_or(handle IS NOT NULL OR answer IS NOT NULL) FROM attempt WHERE attempt.job_id = job.id)
+    ELSE false END
   RETURNING job.id, job.project_id, job.fence, job.last_event, job.provider, job.model, input.now, input."attemptId",
     (SELECT old.status FROM job old WHERE old.id = job.id) AS was
 ), tried AS (
@@ -195,6 +204,7 @@ export type Begin = { jobId: string; fence: number; attemptId: string; now: Date
 const BEGIN = `
 WITH input AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, "attemptId" text, now timestamptz)
+  WHERE ${FEW}
 ), held AS (
   UPDATE job SET last_event = last_event + 1 FROM input
   WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status = 'running'
@@ -297,6 +307,7 @@ const ANSWER = `
 WITH input AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, now timestamptz, attempt jsonb, output jsonb,
     artifacts jsonb, events jsonb)
+  WHERE ${FEW}
 ), moved AS (
   UPDATE job SET last_event = last_event + jsonb_array_length(input.events),
     artifact_count = artifact_count + jsonb_array_length(input.artifacts)
@@ -344,6 +355,7 @@ WITH input AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, "from" jsonb, "to" text, now timestamptz,
     error_code text, error jsonb, actual_micros bigint, completed_variants int, failed_variants int, receipt jsonb,
     hold jsonb, transaction_id text, postings jsonb, is_test boolean, attempt jsonb, output jsonb, artifacts jsonb, events jsonb)
+  WHERE ${FEW}
 ), moved AS (
   UPDATE job SET status = input."to", completed_at = input.now, error_code = input.error_code,
     error = nullif(input.error, 'null'::jsonb), actual_micros = input.actual_micros,
