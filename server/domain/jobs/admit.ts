@@ -16,7 +16,7 @@ import { wake } from "./dispatch";
 import { get } from "./get";
 import { LEASE_MS, leaseOwner } from "./leases";
 import { type JobRow, type PayloadRow, toJob } from "./rows";
-import { type Admission, insertAdmitted } from "./transitions";
+import { type Admission, firstOfKey, insertAdmitted } from "./transitions";
 
 /** How long content is kept, by retentionRequirement; null: until deleted. Source: decisions.md section 4. */
 const RETENTION_MS: Record<string, number | null> = {
@@ -73,6 +73,10 @@ export async function admit(
   idempotencyHeader: string | undefined,
 ): Promise<{ jobId: string; fresh: Prepared | null }> {
   const submission = await read(ctx, kind, capability, raw, idempotencyHeader);
+  if (recent.has(keyOf(submission))) {
+    const first = await findFirst(submission);
+    if (first?.request_hash === submission.requestHash) return { jobId: first.id, fresh: null };
+  }
   let prepared: Prepared;
   try {
     prepared = await prepare(ctx, submission);
@@ -82,7 +86,10 @@ export async function admit(
     if (first?.request_hash !== submission.requestHash) throw refusal;
     return { jobId: first.id, fresh: null };
   }
-  if (await insertAdmitted(prepared.admission)) return { jobId: prepared.admission.id, fresh: prepared };
+  const isFresh = await insertAdmitted(prepared.admission);
+  if (recent.size >= MOST_RECENT) recent.clear();
+  recent.add(keyOf(submission));
+  if (isFresh) return { jobId: prepared.admission.id, fresh: prepared };
   const first = await findFirst(submission);
   if (!first) throw new Error("an idempotency key was taken, but its job is not there");
   if (first.request_hash !== submission.requestHash) {
@@ -93,13 +100,15 @@ export async function admit(
   return { jobId: first.id, fresh: null };
 }
 
-async function findFirst({ project, kind, idempotencyKey }: Submission) {
-  const { rows } = await pool.query<{ id: string; request_hash: string }>(
-    "SELECT id, request_hash FROM job WHERE project_id = $1 AND operation = $2 AND idempotency_key = $3",
-    [project.id, kind, idempotencyKey],
-  );
-  return rows[0];
-}
+/** Keys this process has seen taken: a hint to look before planning. The database alone decides. */
+const recent = new Set<string>();
+const MOST_RECENT = 50_000;
+
+const keyOf = ({ project, kind, idempotencyKey }: Submission) => `${project.id} ${kind} ${idempotencyKey}`;
+
+/** What a key stands for already, if anything. */
+const findFirst = ({ project, kind, idempotencyKey }: Submission) =>
+  firstOfKey({ projectId: project.id, operation: kind, key: idempotencyKey });
 
 async function read(
   ctx: Ctx,
@@ -356,10 +365,11 @@ const unfinished = new Map<string, { count: number; countedAt: number }>();
 async function refuseOverload(projectId: string, nowMs: number) {
   let known = unfinished.get(projectId);
   if (!known || nowMs - known.countedAt > 1000 || nowMs < known.countedAt) {
-    const { rows } = await pool.query<{ count: number }>(
-      "SELECT count(*) AS count FROM job WHERE project_id = $1 AND status IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention')",
-      [projectId],
-    );
+    const { rows } = await pool.query<{ count: number }>({
+      name: "count-unfinished",
+      text: "SELECT count(*) AS count FROM job WHERE project_id = $1 AND status IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention')",
+      values: [projectId],
+    });
     known = { count: rows[0]?.count ?? 0, countedAt: nowMs };
     if (unfinished.size > 10_000) unfinished.clear();
     unfinished.set(projectId, known);

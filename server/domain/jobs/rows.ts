@@ -1,12 +1,14 @@
+import { batched } from "@/server/batch";
 import type { Job, JobArtifactRef, JobError, JobListItem, JobStatus, Receipt } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
-import { access } from "@/server/domain/access";
+import { access, type ReadScope } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Estimate } from "@/server/domain/quotes";
 import { ERRORS, fail, isErrorCode } from "@/server/errors";
 import { microsToUsd } from "@/server/money";
 import type { Json } from "@/server/step";
+import { FEW } from "./transitions";
 
 /** A job as the database has it. */
 export type JobRow = {
@@ -105,37 +107,105 @@ export type PayloadRow = { id: string; kind: "request" | "output"; content: stri
  */
 export async function findJob(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<JobRow> {
   const scope = access.scopeOf(ctx, right);
-  const { rows } = await pool.query<JobRow>(
-    `SELECT * FROM job WHERE id = $1
+  const { rows } = await pool.query<JobRow>({
+    name: "find-job",
+    text: `SELECT * FROM job WHERE id = $1
        AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
-    [jobId, scope.organizationIds, scope.projectId],
-  );
-  return rows[0] ?? fail("NotFound", "There is no such job.");
+    values: [jobId, scope.organizationIds, scope.projectId],
+  });
+  return rows[0] ?? noSuchJob();
+}
+
+function noSuchJob(): never {
+  fail("NotFound", "There is no such job.");
+}
+
+const WHOLE = `
+WITH asked AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::json) AS x(place int, "jobId" text, "organizationIds" text[], "projectId" text)
+  WHERE ${FEW}
+)
+SELECT asked.place, job.*,
+  (SELECT json_build_object('submission', submission) FROM attempt
+   WHERE attempt.job_id = job.id AND attempt.project_id = job.project_id ORDER BY number DESC LIMIT 1) AS attempt,
+  (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'sha256', sha256)) FROM payload
+   WHERE payload.job_id = job.id AND payload.project_id = job.project_id) AS payloads,
+  CASE WHEN artifact_count > 0 THEN
+    (SELECT json_agg(to_json(listed) ORDER BY position) FROM (
+       SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename
+       FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
+       WHERE job_artifact.job_id = job.id AND job_artifact.project_id = job.project_id) listed) END AS artifacts,
+  CASE WHEN receipt_id IS NOT NULL THEN
+    (SELECT json_build_object('body', body, 'hash', hash) FROM receipt
+     WHERE receipt.job_id = job.id AND receipt.project_id = job.project_id) END AS sealed
+FROM asked JOIN job ON job.id = asked."jobId"
+  AND ("organizationIds" IS NULL OR organization_id = ANY("organizationIds"))
+  AND ("projectId" IS NULL OR project_id = "projectId")`;
+
+type WholeRow = JobRow & {
+  place: number;
+  attempt: JobParts["attempt"];
+  payloads: PayloadRow[] | null;
+  artifacts: ArtifactRow[] | null;
+  sealed: { body: string; hash: string } | null;
+};
+
+/** Concurrent reads share a statement; each sees what its own scope allows. */
+const readWhole = batched<ReadScope & { jobId: string }, WholeRow | null>(async (asked) => {
+  const { rows } = await pool.query<WholeRow>({
+    name: "whole-job",
+    text: WHOLE,
+    values: [JSON.stringify(asked.map((each, place) => ({ ...each, place })))],
+  });
+  const found = new Map(rows.map((row) => [row.place, row]));
+  return asked.map((_, place) => found.get(place) ?? null);
+});
+
+/** The job of this id with all that belongs to its view, as of one moment. NotFound like `findJob`. */
+export async function findWholeJob(
+  ctx: Ctx,
+  jobId: string,
+  right: Scope = "jobs:read",
+): Promise<{ job: JobRow; parts: JobParts }> {
+  const row = await readWhole({ jobId, ...access.scopeOf(ctx, right) });
+  if (!row) return noSuchJob();
+  return {
+    job: row,
+    parts: {
+      attempt: row.attempt,
+      payloads: row.payloads ?? [],
+      artifacts: row.artifacts ?? [],
+      sealed: row.sealed && { body: JSON.parse(row.sealed.body), hash: row.sealed.hash },
+    },
+  };
 }
 
 export async function attemptOf(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow | null> {
-  const { rows } = await pool.query<AttemptRow>(
-    "SELECT * FROM attempt WHERE job_id = $1 AND project_id = $2 ORDER BY number DESC LIMIT 1",
-    [job.id, job.project_id],
-  );
+  const { rows } = await pool.query<AttemptRow>({
+    name: "attempt-of",
+    text: "SELECT * FROM attempt WHERE job_id = $1 AND project_id = $2 ORDER BY number DESC LIMIT 1",
+    values: [job.id, job.project_id],
+  });
   return rows[0] ?? null;
 }
 
 export async function artifactsOf(job: Pick<JobRow, "id" | "project_id">): Promise<ArtifactRow[]> {
-  const { rows } = await pool.query<ArtifactRow>(
-    `SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename
+  const { rows } = await pool.query<ArtifactRow>({
+    name: "artifacts-of",
+    text: `SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename
      FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
      WHERE job_artifact.job_id = $1 AND job_artifact.project_id = $2 ORDER BY position`,
-    [job.id, job.project_id],
-  );
+    values: [job.id, job.project_id],
+  });
   return rows;
 }
 
 export async function payloadsOf(job: Pick<JobRow, "id" | "project_id">): Promise<PayloadRow[]> {
-  const { rows } = await pool.query<PayloadRow>(
-    "SELECT id, kind, content, sha256 FROM payload WHERE job_id = $1 AND project_id = $2",
-    [job.id, job.project_id],
-  );
+  const { rows } = await pool.query<PayloadRow>({
+    name: "payloads-of",
+    text: "SELECT id, kind, content, sha256 FROM payload WHERE job_id = $1 AND project_id = $2",
+    values: [job.id, job.project_id],
+  });
   return rows;
 }
 
@@ -143,10 +213,11 @@ export type SealedReceipt = { body: Receipt; hash: string };
 
 /** The receipt as sealed, and its hash; null before the end. */
 export async function sealedReceiptOf(job: Pick<JobRow, "id" | "project_id">): Promise<SealedReceipt | null> {
-  const { rows } = await pool.query<{ body: string; hash: string }>(
-    "SELECT body, hash FROM receipt WHERE job_id = $1 AND project_id = $2",
-    [job.id, job.project_id],
-  );
+  const { rows } = await pool.query<{ body: string; hash: string }>({
+    name: "receipt-of",
+    text: "SELECT body, hash FROM receipt WHERE job_id = $1 AND project_id = $2",
+    values: [job.id, job.project_id],
+  });
   const row = rows[0];
   return row ? { body: JSON.parse(row.body), hash: row.hash } : null;
 }
@@ -187,7 +258,7 @@ function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
   return artifacts.length === 1 ? artifacts[0]!.artifact_id : null;
 }
 
-function toError(job: JobRow, attempt: AttemptRow | null): JobError | null {
+function toError(job: JobRow, attempt: JobParts["attempt"]): JobError | null {
   if (!job.error_code) return null;
   const row = isErrorCode(job.error_code) ? ERRORS[job.error_code] : undefined;
   const message = job.error?.message;
@@ -262,7 +333,7 @@ const isObject = (value: Json | undefined): value is Record<string, Json> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 export type JobParts = {
-  attempt: AttemptRow | null;
+  attempt: Pick<AttemptRow, "submission"> | null;
   artifacts: ArtifactRow[];
   payloads: PayloadRow[];
   /** Null: the job has not ended. */

@@ -35,7 +35,7 @@ function takeOnce<T>(results: Map<string, T>, id: string): T | undefined {
  * Always true. Without it the planner expects a hundred rows in every recordset and few in a young table, and keeps a
  * plan that reads whole tables while they grow; with it, it expects one row and looks others up by their index.
  */
-const FEW = `left("jobId", 0) = ''`;
+export const FEW = `left("jobId", 0) = ''`;
 
 export type NewEvent = { type: string; payload: Record<string, Json> };
 
@@ -149,6 +149,27 @@ export const insertAdmitted = batched<Admission, boolean>(async (items) => {
   });
   const admitted = new Set(rows.map((row) => row.id));
   return items.map((item) => admitted.has(item.id));
+});
+
+type Key = { projectId: string; operation: "jobs" | "invoke"; key: string };
+
+const FIRST = `
+WITH asked AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::json) AS x(place int, "projectId" text, operation text, key text)
+  WHERE left(key, 0) = ''
+)
+SELECT asked.place, job.id, job.request_hash FROM asked JOIN job
+  ON job.project_id = asked."projectId" AND job.operation = asked.operation AND job.idempotency_key = asked.key`;
+
+/** The job a key stands for; null when it is free. Concurrent calls share statements. */
+export const firstOfKey = batched<Key, { id: string; request_hash: string } | null>(async (keys) => {
+  const { rows } = await pool.query<{ place: number; id: string; request_hash: string }>({
+    name: "first-of-key",
+    text: FIRST,
+    values: [JSON.stringify(keys.map((key, place) => ({ ...key, place })))],
+  });
+  const found = new Map(rows.map((row) => [row.place, row]));
+  return keys.map((_, place) => found.get(place) ?? null);
 });
 
 export type Claim = { jobId: string; owner: string; attemptId: string; leaseMs: number; now: Date };
