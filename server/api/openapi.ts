@@ -58,7 +58,7 @@ export function openapi(endpoints: readonly Endpoint[]): OpenApi {
       title: "Capstan",
       version: VERSION,
       description:
-        "Discover a capability, get a quote, run it synchronously or durably over any provider, receive artifacts and a signed receipt.",
+        "Discover a capability, get a quote, run it synchronously or durably over any provider, receive artifacts and a receipt they can trust.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
