@@ -55,6 +55,8 @@ export function refuseAnonymous(headers: Record<string, string>): never {
 function credentialOf(incoming: Incoming): Credential {
   const authorization = incoming.header("authorization");
   if (authorization !== undefined) {
+    if (authorization.startsWith("Bearer cap_"))
+      return { kind: "key", text: authorization.slice(7).trimEnd() };
     // Every other scheme and token kind is a key that does not exist.
     return { kind: "key", text: BEARER.exec(authorization)?.[1] ?? "" };
   }

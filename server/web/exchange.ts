@@ -53,22 +53,34 @@ function bodyOf(request: IncomingMessage): BodyStream {
 /** The whole body, or null as soon as it is longer than `limit`. Cheaper than a loop over an iterator. */
 function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | null> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let first: Buffer | undefined;
+    let more: Buffer[] | undefined;
     let length = 0;
+    let isDone = false;
     const onData = (chunk: Buffer) => {
       length += chunk.length;
       if (length > limit) {
+        isDone = true;
         request.off("data", onData);
         request.pause();
         resolve(null);
-      } else chunks.push(chunk);
+      } else if (!first) first = chunk;
+      else if (more) more.push(chunk);
+      else more = [first, chunk];
     };
     request.on("data", onData);
-    request.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)));
-    request.once("error", reject);
-    request.once("close", () => reject(new Error("the caller went away before the body was read")));
+    request.on("end", () => {
+      isDone = true;
+      resolve(more ? Buffer.concat(more, length) : (first ?? NOTHING));
+    });
+    // Comes last in any case; an error is made only when it is one, for its stack is dear.
+    request.on("close", () => {
+      if (!isDone) reject(request.errored ?? new Error("the caller went away before the body was read"));
+    });
   });
 }
+
+const NOTHING = Buffer.alloc(0);
 
 function signalOf(response: ServerResponse): AbortSignal {
   const controller = new AbortController();

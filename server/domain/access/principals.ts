@@ -43,8 +43,11 @@ const findKey = remembered(async (digest: string): Promise<Key | null> => {
   };
 });
 
-/** Keys that were good a while ago, so that a flood of bad ones cannot lock out their address's good ones. */
-const recent = new Set<string>();
+/**
+ * Keys that were good a while ago, with their digests: their form need not be judged again, and a flood of bad keys
+ * cannot lock out their address's good ones. Whether a key is still good is asked each time.
+ */
+const recent = new Map<string, string>();
 const MOST_RECENT = 10_000;
 
 /** Has this key been accepted lately by this process? Costs no query and proves nothing. */
@@ -54,14 +57,18 @@ export function isRecentKey(text: string): boolean {
 
 /** Who holds this API key; null for one that is malformed, unknown, revoked or expired. */
 export async function keyPrincipal(text: string, now: Date): Promise<ServicePrincipal | null> {
-  if (!isKeyText(text)) return null;
-  const key = await findKey(hash("sha256", text, "hex"));
+  const known = recent.get(text);
+  if (known === undefined && !isKeyText(text)) return null;
+  const digest = known ?? hash("sha256", text, "hex");
+  const key = await findKey(digest);
   if (!key || (key.expiresAt !== null && key.expiresAt <= now.getTime())) {
     recent.delete(text);
     return null;
   }
-  if (recent.size >= MOST_RECENT) recent.clear();
-  recent.add(text);
+  if (known === undefined) {
+    if (recent.size >= MOST_RECENT) recent.clear();
+    recent.set(text, digest);
+  }
   noteUse(key.principal.id, now);
   return key.principal;
 }
