@@ -2,13 +2,15 @@
  * Gathers items that arrive while earlier ones are on their way and sends them together.
  * Idle: an item leaves at once. Busy: it waits for one of `slots` to be free, then all that waits leaves in one call.
  * When a batch of several fails, each item is tried alone, so that one bad item harms no other.
+ * With `apart`, items of one name never share a batch, and a batch is in the order of names: statements that lock the
+ * named rows then lock them in one order everywhere.
  */
 export function batched<Item, Result>(
   send: (items: Item[]) => Promise<Result[]>,
-  { slots = 2, most = 128 }: { slots?: number; most?: number } = {},
+  { slots = 2, most = 128, apart }: { slots?: number; most?: number; apart?: (item: Item) => string } = {},
 ): (item: Item) => Promise<Result> {
   type Waiting = { item: Item; resolve: (result: Result) => void; reject: (cause: unknown) => void };
-  const waiting: Waiting[] = [];
+  let waiting: Waiting[] = [];
   let free = slots;
 
   async function flush(group: Waiting[]) {
@@ -21,10 +23,23 @@ export function batched<Item, Result>(
     }
   }
 
+  function nextGroup(): Waiting[] {
+    if (!apart || waiting.length === 1) return waiting.splice(0, most);
+    const group = new Map<string, Waiting>();
+    const later: Waiting[] = [];
+    for (const each of waiting) {
+      const name = apart(each.item);
+      if (group.size < most && !group.has(name)) group.set(name, each);
+      else later.push(each);
+    }
+    waiting = later;
+    return [...group].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
+  }
+
   function drain() {
     while (free > 0 && waiting.length > 0) {
       free--;
-      void flush(waiting.splice(0, most)).finally(() => {
+      void flush(nextGroup()).finally(() => {
         free++;
         drain();
       });

@@ -177,6 +177,41 @@ test("of many submissions of one attempt, one begins", async () => {
   expect(begun.filter(Boolean)).toHaveLength(1);
 });
 
+/** Keeps a job's row locked until so many statements wait for it. */
+async function lockedUntil(jobId: string, waiting: number, work: () => Promise<unknown>[]) {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    const holder = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    await client.query("SELECT FROM job WHERE id = $1 FOR UPDATE", [jobId]);
+    const results = Promise.all(work());
+    for (let blocked = 0; blocked < waiting; ) {
+      const { rows } = await pool.query<{ count: number }>(
+        `WITH waiting AS (SELECT pid, pg_blocking_pids(pid) AS behind FROM pg_stat_activity)
+         SELECT count(*) AS count FROM waiting
+         WHERE $1 = ANY(behind) OR behind && (SELECT array_agg(pid) FROM waiting WHERE $1 = ANY(behind))`,
+        [holder.rows[0]!.pid],
+      );
+      blocked = rows[0]!.count;
+    }
+    await client.query("COMMIT");
+    return await results;
+  } finally {
+    client.release();
+  }
+}
+
+test("two submissions of one attempt that wait for the same row: one begins, and no event is missing", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const { fence, attemptId } = (await start(project.ctx, jobId))!;
+  const begin = () => beginSubmission({ jobId, fence, attemptId, now: project.ctx.now() });
+  const begun = await lockedUntil(jobId, 2, () => [begin(), begin()]);
+  expect(begun.filter(Boolean)).toHaveLength(1);
+  const { events } = await rowsOf(jobId);
+  expect(events.map(({ type }) => type)).toEqual(["job.queued", "job.started", "job.provider_submitted"]);
+});
+
 test("of many ends of one job, one is written", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);

@@ -24,12 +24,8 @@ export function sourcesOf(to: JobStatus): JobStatus[] {
   return (Object.keys(MOVES) as JobStatus[]).filter((from) => MOVES[from].includes(to)); // the keys of a Record<JobStatus, …>
 }
 
-/** One batch may hold the same job twice; its row moved once, so only the first asker is told so. */
-function takeOnce<T>(results: Map<string, T>, id: string): T | undefined {
-  const result = results.get(id);
-  results.delete(id);
-  return result;
-}
+/** Two moves of one job never share a statement: each asker is told what became of its own. */
+const apart = (item: { jobId: string }) => item.jobId;
 
 /**
  * Always true. Without it the planner expects a hundred rows in every recordset and few in a young table, and keeps a
@@ -140,12 +136,15 @@ WITH input AS MATERIALIZED (
 )
 SELECT id FROM admitted`;
 
+const byKey = (one: Admission, other: Admission) =>
+  one.project_id + one.idempotency_key < other.project_id + other.idempotency_key ? -1 : 1;
+
 /** Admits; false where the key was already taken (nothing was written then). Concurrent calls share statements. */
 export const insertAdmitted = batched<Admission, boolean>(async (items) => {
   const { rows } = await pool.query<{ id: string }>({
     name: "admit",
     text: ADMIT,
-    values: [JSON.stringify(items)],
+    values: [JSON.stringify(items.toSorted(byKey))], // one order everywhere, as keys of one name wait for each other
   });
   const admitted = new Set(rows.map((row) => row.id));
   return items.map((item) => admitted.has(item.id));
@@ -214,11 +213,18 @@ FROM claimed JOIN tried ON tried.job_id = claimed.id`;
  * A worker takes a job: queued becomes running under a new lease and fence; a running one whose lease is gone is taken
  * over where a provider handle or a stored answer lets it go on. Null: somebody else's, ended, or too late.
  */
-export const claim = batched<Claim, Claimed | null>(async (items) => {
-  const { rows } = await pool.query<Claimed>({ name: "claim", text: CLAIM, values: [JSON.stringify(items)] });
-  const claimed = new Map(rows.map((row) => [row.id, row]));
-  return items.map((item) => takeOnce(claimed, item.jobId) ?? null);
-});
+export const claim = batched<Claim, Claimed | null>(
+  async (items) => {
+    const { rows } = await pool.query<Claimed>({
+      name: "claim",
+      text: CLAIM,
+      values: [JSON.stringify(items)],
+    });
+    const claimed = new Map(rows.map((row) => [row.id, row]));
+    return items.map((item) => claimed.get(item.jobId) ?? null);
+  },
+  { apart },
+);
 
 export type Begin = { jobId: string; fence: number; attemptId: string; now: Date };
 
@@ -229,7 +235,10 @@ WITH input AS MATERIALIZED (
 ), held AS (
   UPDATE job SET last_event = last_event + 1 FROM input
   WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status = 'running'
+    -- Two at once both find the attempt unsubmitted. The second then waits for the job's row and sees it changed; the
+    -- attempt it would still see as it was.
     AND EXISTS (SELECT FROM attempt WHERE attempt.id = input."attemptId" AND attempt.submission = 'not_attempted')
+    AND job.last_event = (SELECT seen.last_event FROM job seen WHERE seen.id = input."jobId")
   RETURNING job.id, job.project_id, job.last_event, job.provider, job.model, input."attemptId", input.now
 ), begun AS (
   UPDATE attempt SET submission = 'ambiguous', submission_begun_at = held.now FROM held
@@ -242,15 +251,18 @@ WITH input AS MATERIALIZED (
 SELECT "attemptId" FROM held`;
 
 /** Writes down that the request may leave, before it does. False: the attempt is not ours to submit (any more). */
-export const beginSubmission = batched<Begin, boolean>(async (items) => {
-  const { rows } = await pool.query<{ attemptId: string }>({
-    name: "begin",
-    text: BEGIN,
-    values: [JSON.stringify(items)],
-  });
-  const begun = new Map(rows.map((row) => [row.attemptId, true]));
-  return items.map((item) => takeOnce(begun, item.attemptId) ?? false);
-});
+export const beginSubmission = batched<Begin, boolean>(
+  async (items) => {
+    const { rows } = await pool.query<{ attemptId: string }>({
+      name: "begin",
+      text: BEGIN,
+      values: [JSON.stringify(items)],
+    });
+    const begun = new Set(rows.map((row) => row.attemptId));
+    return items.map((item) => begun.has(item.attemptId));
+  },
+  { apart },
+);
 
 export type StoredArtifact = {
   artifact_id: string;
@@ -338,15 +350,18 @@ WITH input AS MATERIALIZED (
 SELECT id FROM moved`;
 
 /** Stores what the provider said, before anything else is done with it. False: the lease is lost, nothing was written. */
-export const storeAnswer = batched<Answer, boolean>(async (items) => {
-  const { rows } = await pool.query<{ id: string }>({
-    name: "answer",
-    text: ANSWER,
-    values: [JSON.stringify(items)],
-  });
-  const stored = new Map(rows.map((row) => [row.id, true]));
-  return items.map((item) => takeOnce(stored, item.jobId) ?? false);
-});
+export const storeAnswer = batched<Answer, boolean>(
+  async (items) => {
+    const { rows } = await pool.query<{ id: string }>({
+      name: "answer",
+      text: ANSWER,
+      values: [JSON.stringify(items)],
+    });
+    const stored = new Set(rows.map((row) => row.id));
+    return items.map((item) => stored.has(item.jobId));
+  },
+  { apart },
+);
 
 export type LedgerPosting = { account: string; amount_micros: Micros; kind: string };
 
@@ -402,19 +417,22 @@ WITH input AS MATERIALIZED (
 SELECT id FROM moved`;
 
 /** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
-export const finish = batched<Finish, boolean>(async (items) => {
-  for (const item of items) {
-    if (!item.from.every((status) => MOVES[status].includes(item.to)))
-      throw new Error(`No move from ${item.from} to ${item.to}`);
-  }
-  const { rows } = await pool.query<{ id: string }>({
-    name: "finish",
-    text: FINISH,
-    values: [JSON.stringify(items)],
-  });
-  const moved = new Map(rows.map((row) => [row.id, true]));
-  return items.map((item) => takeOnce(moved, item.jobId) ?? false);
-});
+export const finish = batched<Finish, boolean>(
+  async (items) => {
+    for (const item of items) {
+      if (!item.from.every((status) => MOVES[status].includes(item.to)))
+        throw new Error(`No move from ${item.from} to ${item.to}`);
+    }
+    const { rows } = await pool.query<{ id: string }>({
+      name: "finish",
+      text: FINISH,
+      values: [JSON.stringify(items)],
+    });
+    const moved = new Set(rows.map((row) => row.id));
+    return items.map((item) => moved.has(item.jobId));
+  },
+  { apart },
+);
 
 /** A move of one job that ends nothing: the status, and the event with it, where the condition still holds. */
 export async function transition(move: {
