@@ -1,27 +1,16 @@
 import type { Logger } from "pino";
+import type { z } from "zod";
+import { type Role as RoleName, Scope as ScopeName } from "@/server/contract/organizations";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 
-export const SCOPES = [
-  "capabilities:run",
-  "jobs:read",
-  "jobs:write",
-  "pinned:run",
-  "provenance:write",
-  "requests:write",
-  "adapters:write",
-  "webhooks:write",
-  "diagnostics:read",
-  "billing:read",
-  "approvals:write",
-  "credentials:write",
-] as const;
-export type Scope = (typeof SCOPES)[number];
+export const SCOPES = ScopeName.options;
+export type Scope = z.output<typeof ScopeName>;
 export const DEFAULT_SCOPES: readonly Scope[] = SCOPES.filter(
   (scope) => scope !== "approvals:write" && scope !== "credentials:write",
 );
 
-export type Role = "owner" | "admin" | "member" | "viewer";
+export type Role = z.output<typeof RoleName>;
 
 /** Who asks. Decided once, in server/api/auth.ts (HTTP) or server/trpc/init.ts (panel). */
 export type Principal =
