@@ -87,13 +87,33 @@ export function submitCall(work: Work): Promise<CallOutcome> {
   return observe(work, (adapter, io) => adapter.submit(work.call as never, io)); // the port decides which call it is
 }
 
-/** Asks again for work a provider took earlier. */
-export function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
-  return observe(work, (adapter, io) => {
+const ASK_AGAIN_MS = 5_000;
+
+/**
+ * Asks again for work a provider took earlier. Asking changes nothing there: when it fails, it is asked once more
+ * later, and whatever is said about the asking, the work itself was submitted and may be charged.
+ */
+export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
+  const outcome = await observe(work, (adapter, io) => {
     if (!adapter.poll)
       throw new ProviderFault("failed", "attempted", `${work.route.provider.title} cannot be asked again.`);
     return adapter.poll(handle, io);
   });
+  switch (outcome.state) {
+    case "refused_for_now":
+      return { state: "pending", handle, pollAfterMs: Math.max(outcome.retryAfterMs ?? 0, ASK_AGAIN_MS) };
+    case "aborted":
+      return { ...outcome, submission: "attempted" };
+    case "failed": {
+      if (outcome.code === "TRANSPORT_AMBIGUOUS")
+        return { state: "pending", handle, pollAfterMs: ASK_AGAIN_MS };
+      if (outcome.settlement !== "released") return outcome;
+      const observed = { ...outcome.observed, submission: "ambiguous" as const };
+      return failed("TRANSPORT_AMBIGUOUS", LOST, observed, "ambiguous");
+    }
+    default:
+      return outcome;
+  }
 }
 
 type AnyAdapter = PortAdapter<"text"> | PortAdapter<"image">;
