@@ -140,6 +140,8 @@ export type Conclusion = {
   /** From which statuses, and under which fence (null: no lease is needed). */
   from: Finish["from"];
   fence: number | null;
+  /** Only if nothing has happened to the job since it was read: for whoever does not hold its lease. */
+  asRead?: boolean;
   canceled: boolean;
   now: Date;
 };
@@ -221,6 +223,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   return finish({
     jobId: job.id,
     fence: conclusion.fence,
+    seen_event: conclusion.asRead ? job.last_event : null,
     from: conclusion.from,
     to,
     now,

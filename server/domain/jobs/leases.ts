@@ -20,8 +20,8 @@ export type Lease = {
   release(): void;
 };
 
-type Held = { fence: number; controller: AbortController };
-const held = new Map<string, Held>();
+type Held = { jobId: string; fence: number; controller: AbortController };
+const held = new Set<Held>();
 let timer: NodeJS.Timeout | undefined;
 
 /** Holds a claimed job: its lease is renewed until released, and `signal` tells when the work must stop. */
@@ -30,8 +30,8 @@ export function holdLease(jobId: string, fence: number, deadlineMs: number): Lea
   const stop = (why: AbortReason) => controller.abort(why);
   const deadline = setTimeout(() => stop("deadline"), deadlineMs);
   deadline.unref();
-  const mine: Held = { fence, controller };
-  held.set(jobId, mine);
+  const mine: Held = { jobId, fence, controller };
+  held.add(mine);
   timer ??= setInterval(() => void renew(), RENEW_MS).unref();
   return {
     jobId,
@@ -39,7 +39,7 @@ export function holdLease(jobId: string, fence: number, deadlineMs: number): Lea
     signal: controller.signal,
     release() {
       clearTimeout(deadline);
-      if (held.get(jobId) === mine) held.delete(jobId);
+      held.delete(mine);
       if (held.size === 0) {
         clearInterval(timer);
         timer = undefined;
@@ -48,21 +48,32 @@ export function holdLease(jobId: string, fence: number, deadlineMs: number): Lea
   };
 }
 
+/** Does this process work on this job under this fence right now? */
+export function isHeldHere(jobId: string, fence: number): boolean {
+  for (const each of held) if (each.jobId === jobId && each.fence === fence) return true;
+  return false;
+}
+
 /** Renews every lease of this process in one statement; stops work whose lease is lost or that is to be canceled. */
 export async function renew(now: Date = systemClock()): Promise<void> {
   if (held.size === 0) return;
   const asked = [...held];
   try {
     const { rows } = await pool.query<{ id: string; status: string }>(
-      `UPDATE job SET lease_until = $3 FROM unnest($1::text[], $2::int[]) AS mine(job_id, fence)
-       WHERE job.id = mine.job_id AND job.fence = mine.fence AND status IN ('running', 'canceling')
+      // Locked in the order of ids, as every other statement of many jobs does. A lease that covers a wait stays longer.
+      `WITH mine AS MATERIALIZED (
+         SELECT job.id FROM job JOIN unnest($1::text[], $2::int[]) AS asked(job_id, fence)
+           ON job.id = asked.job_id AND job.fence = asked.fence
+         WHERE status IN ('running', 'canceling') ORDER BY job.id FOR NO KEY UPDATE OF job
+       )
+       UPDATE job SET lease_until = greatest(lease_until, $3) FROM mine WHERE job.id = mine.id
        RETURNING job.id, status`,
-      [asked.map(([id]) => id), asked.map(([, each]) => each.fence), new Date(now.getTime() + LEASE_MS)],
+      [asked.map(({ jobId }) => jobId), asked.map(({ fence }) => fence), new Date(now.getTime() + LEASE_MS)],
     );
     const status = new Map(rows.map((row) => [row.id, row.status]));
-    for (const [jobId, each] of asked) {
-      if (held.get(jobId) !== each) continue; // ended meanwhile
-      const current = status.get(jobId);
+    for (const each of asked) {
+      if (!held.has(each)) continue; // ended meanwhile
+      const current = status.get(each.jobId);
       if (current === "canceling") each.controller.abort("canceled" satisfies AbortReason);
       else if (current === undefined) each.controller.abort("lease_lost" satisfies AbortReason);
     }
@@ -75,5 +86,5 @@ export async function renew(now: Date = systemClock()): Promise<void> {
 export async function releaseAllLeases(graceMs: number): Promise<void> {
   const end = Date.now() + graceMs;
   while (held.size > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
-  for (const each of held.values()) each.controller.abort("shutdown" satisfies AbortReason);
+  for (const each of held) each.controller.abort("shutdown" satisfies AbortReason);
 }

@@ -5,7 +5,7 @@ import { newId } from "@/server/ids";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 import { conclude, endedWithout } from "./conclude";
 import { attempt, start } from "./run";
-import { beginSubmission, claim, MOVES, storeAnswer, transition } from "./transitions";
+import { beginSubmission, claim, keepHandle, MOVES, storeAnswer, takeBack, transition } from "./transitions";
 import { readJob } from "./work";
 
 const QUESTION = { messages: [{ role: "user", content: "What is a capstan?" }] };
@@ -178,7 +178,12 @@ test("of many submissions of one attempt, one begins", async () => {
 });
 
 /** Keeps a job's row locked until so many statements wait for it. */
-async function lockedUntil(jobId: string, waiting: number, work: () => Promise<unknown>[]) {
+async function lockedUntil(
+  jobId: string,
+  waiting: number,
+  work: () => Promise<unknown>[],
+  meanwhile: () => Promise<void> = async () => {},
+) {
   const client = await pool.connect();
   try {
     await client.query("BEGIN");
@@ -194,6 +199,7 @@ async function lockedUntil(jobId: string, waiting: number, work: () => Promise<u
       );
       blocked = rows[0]!.count;
     }
+    await meanwhile();
     await client.query("COMMIT");
     return await results;
   } finally {
@@ -210,6 +216,107 @@ test("two submissions of one attempt that wait for the same row: one begins, and
   expect(begun.filter(Boolean)).toHaveLength(1);
   const { events } = await rowsOf(jobId);
   expect(events.map(({ type }) => type)).toEqual(["job.queued", "job.started", "job.provider_submitted"]);
+});
+
+test("a step that is delivered again while its first delivery waits for the provider changes nothing", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const now = project.ctx.now();
+  const claimed = await claim({ jobId, owner: "other", attemptId: newId("attempt"), leaseMs: 15_000, now });
+  const started = { attemptId: claimed!.attempt_id, fence: claimed!.fence };
+  await beginSubmission({ jobId, ...started, now });
+  expect(await attempt(project.ctx, jobId, started)).toMatchObject({ state: "again" });
+  expect((await rowsOf(jobId)).job).toMatchObject({ status: "running" });
+  expect(await storeAnswer({ jobId, fence: started.fence, now, ...answerOf(started.attemptId) })).toBe(true);
+  await attempt(project.ctx, jobId, started);
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "succeeded" });
+});
+
+test("a worker that stops after submission began and before anything left gives the job back unsubmitted", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = (await start(project.ctx, jobId))!;
+  await lockedUntil(
+    jobId,
+    1,
+    () => [attempt(project.ctx, jobId, started)],
+    () => jobs.releaseAllLeases(0),
+  );
+  const given = await rowsOf(jobId);
+  expect(given.job).toMatchObject({ status: "queued" });
+  expect(given.attempts[0]).toMatchObject({ submission: "not_attempted" });
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "succeeded" });
+});
+
+test("a job that waits as long as its provider asked keeps its lease meanwhile, and can be canceled", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const { fence, attemptId } = (await start(project.ctx, jobId))!;
+  const now = project.ctx.now();
+  await beginSubmission({ jobId, fence, attemptId, now });
+  const leaseUntil = new Date(now.getTime() + 90_000);
+  expect(await takeBack({ jobId, fence, attemptId, leaseUntil, capacityRejections: 1 })).toBe(true);
+  project.clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(project.ctx, project);
+  expect((await rowsOf(jobId)).job).toMatchObject({ status: "running", fence });
+  await jobs.cancel(project.ctx, jobId);
+  await jobs.sweep(project.ctx, project);
+  const rows = await rowsOf(jobId);
+  expect(rows.job).toMatchObject({ status: "canceled" });
+  expect(rows.hold).toMatchObject({ state: "released" });
+});
+
+test("canceled work that a provider keeps is never called unsubmitted: its hold stays", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const { fence, attemptId } = (await start(project.ctx, jobId))!;
+  const now = project.ctx.now();
+  await beginSubmission({ jobId, fence, attemptId, now });
+  await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" } });
+  await jobs.cancel(project.ctx, jobId);
+  await attempt(project.ctx, jobId, { attemptId, fence });
+  const rows = await rowsOf(jobId);
+  expect(rows.job).toMatchObject({ status: "canceled" });
+  expect(rows.hold).toMatchObject({ state: "ambiguous" });
+});
+
+test("a job that cannot be ended keeps the sweep from no other", async () => {
+  const project = await makeProject();
+  const broken = await admitted(project);
+  const other = await admitted(project);
+  await pool.query("UPDATE payload SET content = '{' WHERE job_id = $1", [broken]);
+  project.clock.advance(24 * 3_600_000);
+  await jobs.sweep(project.ctx, project);
+  expect((await rowsOf(broken)).job).toMatchObject({ status: "queued" });
+  expect((await rowsOf(other)).job).toMatchObject({ status: "failed", error_code: "QueueTimeout" });
+});
+
+test("what was decided about a job by rows that have changed since is not written", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = (await start(project.ctx, jobId))!;
+  const seen = (await readJob(jobId))!;
+  await beginSubmission({ jobId, ...started, now: project.ctx.now() });
+  const move = { jobId, fence: started.fence, from: ["running" as const], now: project.ctx.now() };
+  const event = { type: "job.queued", payload: { reason: "lease_lost" } };
+  expect(await transition({ ...move, to: "queued", event, lastEvent: seen.last_event })).toBe(false);
+  const released = { code: "ExecutionTimeout", message: "late", settlement: "released" } as const;
+  const ended = await conclude({
+    job: seen,
+    inputHash: "",
+    outputHash: null,
+    engine: null,
+    attempt: null,
+    artifacts: [],
+    ended: endedWithout(released, "not_attempted"),
+    from: ["running"],
+    fence: started.fence,
+    asRead: true,
+    canceled: false,
+    now: project.ctx.now(),
+  });
+  expect(ended).toBe(false);
 });
 
 test("of many ends of one job, one is written", async () => {

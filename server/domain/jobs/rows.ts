@@ -44,6 +44,7 @@ export type JobRow = {
   started_at: Date | null;
   completed_at: Date | null;
   fence: number;
+  lease_owner: string | null;
   lease_until: Date | null;
   last_event: number;
   requested_variants: number | null;

@@ -1,14 +1,13 @@
-import { pool } from "@/server/db";
 import { type CallOutcome, LOST, pollCall, submitCall } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
-import type { Json, Step } from "@/server/step";
+import type { Step } from "@/server/step";
 import { conclude, type Ended, endedBefore, endedWithout, keepFiles, toAnswer, toOutput } from "./conclude";
-import { holdLease, LEASE_MS, type Lease, leaseOwner } from "./leases";
-import { type AttemptRow, artifactsOf, attemptOf, payloadsOf } from "./rows";
-import { beginSubmission, claim, storeAnswer, transition } from "./transitions";
+import { holdLease, isHeldHere, LEASE_MS, type Lease, leaseOwner } from "./leases";
+import { type AttemptRow, artifactsOf, attemptOf, type JobRow, payloadsOf } from "./rows";
+import { beginSubmission, claim, keepHandle, storeAnswer, takeBack, transition } from "./transitions";
 import { type LoadedWork, loadWork, readJob, storedInputHash } from "./work";
 
 /** What is stored between steps: ids and states. */
@@ -20,7 +19,10 @@ type StepResult =
 
 /** A capacity refusal or a closed door is tried again inside this time from the job's start. */
 const ADMISSION_DEADLINE_MS = 120_000;
-const STORE_TRIES = 3;
+/** Waits between tries to store an answer: long enough for a database that is started again. */
+const STORE_WAITS_MS = [100, 900, 4_000];
+/** A turn that lost a race looks again after this long. */
+const LOOK_AGAIN_MS = 100;
 
 /**
  * The flow of a durable job. The rows decide at every step, so a repeated step or a second run of the same job
@@ -55,13 +57,15 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
   const job = await readJob(jobId);
   if (!job || job.fence !== started.fence || (job.status !== "running" && job.status !== "canceling"))
     return { state: "ended" };
+  const row = await attemptOf(job);
+  if (!row) throw new Error(`job ${jobId} is claimed and has no attempt`);
+  // A step that was delivered twice: the other one has sent, waits for the answer, and will write what becomes of it.
+  if (isUnderWay(ctx, job, row)) return { state: "again", afterMs: LEASE_MS };
   const remainingMs =
     (job.started_at ?? job.created_at).getTime() + job.execution_seconds * 1000 - ctx.now().getTime();
   const lease = holdLease(jobId, started.fence, Math.max(0, remainingMs));
   try {
     const work = await loadWork(jobId);
-    const row = await attemptOf(job);
-    if (!row) throw new Error(`job ${jobId} is claimed and has no attempt`);
     if (!work)
       return await endWithout(
         ctx,
@@ -93,7 +97,7 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
       );
     }
     const begun = await beginSubmission({ jobId, fence: started.fence, attemptId: row.id, now: ctx.now() });
-    if (!begun) return { state: "ended" };
+    if (!begun) return { state: "again", afterMs: LOOK_AGAIN_MS };
     failpoint("after-submission-begun");
     const outcome = await submitCall({ ...work, ...callOf(work, row, lease) });
     return await settle(
@@ -106,6 +110,13 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
   } finally {
     lease.release();
   }
+}
+
+/** Has this submission begun elsewhere, by somebody whose lease still runs? */
+function isUnderWay(ctx: Ctx, job: JobRow, row: AttemptRow): boolean {
+  if (row.submission !== "ambiguous" || row.answer !== null || row.handle !== null) return false;
+  if (job.lease_owner === leaseOwner) return isHeldHere(job.id, job.fence);
+  return job.lease_until !== null && job.lease_until > ctx.now();
 }
 
 const callOf = (work: LoadedWork, row: AttemptRow, lease: Lease) => ({
@@ -127,7 +138,10 @@ async function settle(
     case "failed":
       return end(ctx, work, row, lease, toFailure(outcome));
     case "pending":
-      await keepHandle(row, lease, outcome.handle);
+      await keepHandle({
+        ...under(ctx, row, lease, outcome.pollAfterMs),
+        handle: outcome.handle,
+      });
       return { state: "pending", afterMs: outcome.pollAfterMs };
     case "refused_for_now": {
       const waited = ctx.now().getTime() - row.started_at.getTime();
@@ -148,7 +162,10 @@ async function settle(
           ),
         );
       }
-      const kept = await backToNotAttempted(row, lease, rejections);
+      const kept = await takeBack({
+        ...under(ctx, row, lease, afterMs),
+        capacityRejections: rejections,
+      });
       return kept ? { state: "again", afterMs } : { state: "ended" };
     }
     case "aborted":
@@ -204,7 +221,14 @@ async function keepAndEnd(
       break;
     } catch (cause) {
       log.error({ err: cause, jobId: work.job.id, tried }, "the answer of a provider could not be stored");
-      if (tried < STORE_TRIES) continue;
+      // Written after all, where only the word of it was lost.
+      const known = await attemptOf(work.job).catch(() => null);
+      if (known?.answer) break;
+      const waitMs = STORE_WAITS_MS[tried - 1];
+      if (waitMs !== undefined) {
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        continue;
+      }
       await transition({
         jobId: work.job.id,
         fence: lease.fence,
@@ -270,7 +294,9 @@ async function afterAbort(
     );
     return end(ctx, work, row, lease, ended);
   }
-  // Shutdown: what was never sent goes back to the queue; what may have run is left to its lease and ends as ambiguous.
+  // Shutdown: work the provider keeps is asked for by another worker, when this lease has ended; what may have run
+  // ends as ambiguous; what was never sent goes back to the queue.
+  if (row.handle !== null) return { state: "ended" };
   if (sent)
     return end(
       ctx,
@@ -279,13 +305,14 @@ async function afterAbort(
       lease,
       endedWithout({ code: "TRANSPORT_AMBIGUOUS", message: LOST, settlement: "ambiguous" }, "ambiguous"),
     );
+  await takeBack({ ...under(ctx, row, lease, 0), capacityRejections: row.capacity_rejections });
   await requeue(ctx, work.job.id, lease.fence);
   return { state: "ended" };
 }
 
 async function cancelNow(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease): Promise<StepResult> {
-  const lost = row.submission === "ambiguous";
-  const settlement = lost ? "ambiguous" : "released";
+  const mayHaveRun = row.submission !== "not_attempted";
+  const settlement = mayHaveRun ? "ambiguous" : "released";
   const ended = endedWithout({ code: null, message: null, settlement }, row.submission);
   await conclude({
     job: work.job,
@@ -313,7 +340,7 @@ async function endWithout(
 ): Promise<StepResult> {
   const job = await readJob(jobId);
   if (!job) return { state: "ended" };
-  const sent = row.submission === "ambiguous";
+  const sent = row.submission !== "not_attempted";
   await conclude({
     job,
     inputHash: await storedInputHash(jobId),
@@ -331,10 +358,11 @@ async function endWithout(
 }
 
 /** Nothing ran: the job goes back to the queue under the same attempt number. */
-export function requeue(ctx: Ctx, jobId: string, fence: number): Promise<boolean> {
+export function requeue(ctx: Ctx, jobId: string, fence: number, lastEvent?: number): Promise<boolean> {
   return transition({
     jobId,
     fence,
+    ...(lastEvent === undefined ? {} : { lastEvent }),
     from: ["running"],
     to: "queued",
     now: ctx.now(),
@@ -342,20 +370,10 @@ export function requeue(ctx: Ctx, jobId: string, fence: number): Promise<boolean
   });
 }
 
-/** A definite refusal: the attempt may be submitted again. Written under the lease's fence. */
-async function backToNotAttempted(row: AttemptRow, lease: Lease, rejections: number): Promise<boolean> {
-  const { rowCount } = await pool.query(
-    `UPDATE attempt SET submission = 'not_attempted', capacity_rejections = $3 FROM job
-     WHERE attempt.id = $1 AND job.id = attempt.job_id AND job.fence = $2 AND job.status IN ('running', 'canceling')`,
-    [row.id, lease.fence, rejections],
-  );
-  return rowCount === 1;
-}
-
-async function keepHandle(row: AttemptRow, lease: Lease, handle: Json): Promise<void> {
-  await pool.query(
-    `UPDATE attempt SET handle = $3, submission = 'attempted' FROM job
-     WHERE attempt.id = $1 AND job.id = attempt.job_id AND job.fence = $2 AND job.status IN ('running', 'canceling')`,
-    [row.id, lease.fence, JSON.stringify(handle)],
-  );
-}
+/** What a move of the attempt is written under: its fence, and a lease that outlives the wait that follows. */
+const under = (ctx: Ctx, row: AttemptRow, lease: Lease, waitMs: number) => ({
+  jobId: lease.jobId,
+  fence: lease.fence,
+  attemptId: row.id,
+  leaseUntil: new Date(ctx.now().getTime() + waitMs + LEASE_MS),
+});

@@ -28,12 +28,19 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
      ORDER BY queue_deadline_at LIMIT $2`,
     [now, MOST, projectId],
   );
-  for (const job of rows) {
-    await endFor(ctx, job, null, "failed", {
+  await each(rows, (job) =>
+    endFor(ctx, job, null, "failed", {
       code: "QueueTimeout",
       message: "The job was not started before its queue deadline.",
       settlement: "released",
-    });
+    }),
+  );
+}
+
+/** One job that breaks must not keep the others waiting; the next pass tries it again. */
+async function each(rows: JobRow[], work: (job: JobRow) => Promise<unknown>): Promise<void> {
+  for (const job of rows) {
+    await work(job).catch((cause) => log.error({ err: cause, jobId: job.id }, "a job could not be swept"));
   }
 }
 
@@ -43,11 +50,14 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
  */
 async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
   const { rows } = await pool.query<JobRow>(
-    `SELECT * FROM job WHERE status IN ('running', 'canceling') AND lease_until < $1 AND ($3::text IS NULL OR project_id = $3)
+    // A job that is to be canceled and has sent nothing can send nothing any more: it need not wait for its lease.
+    `SELECT * FROM job WHERE status IN ('running', 'canceling') AND ($3::text IS NULL OR project_id = $3)
+       AND (lease_until < $1 OR (status = 'canceling' AND EXISTS (
+         SELECT FROM attempt WHERE attempt.job_id = job.id AND submission = 'not_attempted')))
      ORDER BY lease_until LIMIT $2`,
     [now, MOST, projectId],
   );
-  for (const job of rows) {
+  await each(rows, async (job) => {
     const attempt = await attemptOf(job);
     if (job.status === "canceling") {
       const lost = attempt !== null && attempt.submission !== "not_attempted";
@@ -77,9 +87,9 @@ async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promis
         settlement: "released",
       });
     } else {
-      await requeue(ctx, job.id, job.fence);
+      await requeue(ctx, job.id, job.fence, job.last_event);
     }
-  }
+  });
 }
 
 /** When a job that keeps losing its worker before it submits is given up: its execution limit and a while. */
@@ -113,6 +123,7 @@ async function endFor(
     ended: endedWithout(outcome, attempt?.submission ?? "not_attempted"),
     from: [job.status],
     fence: job.fence,
+    asRead: true,
     canceled: to === "canceled",
     now: ctx.now(),
   });

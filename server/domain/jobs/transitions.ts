@@ -370,6 +370,8 @@ export type Finish = StoredAnswer & {
   jobId: string;
   /** Null: no lease is needed (queued, expired or canceled work). */
   fence: number | null;
+  /** The last event the decision knows of: with a later one it is not written. Null: the fence is enough. */
+  seen_event: number | null;
   from: JobStatus[];
   to: "succeeded" | "failed" | "canceled";
   now: Date;
@@ -388,7 +390,7 @@ export type Finish = StoredAnswer & {
 
 const FINISH = `
 WITH input AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, "from" jsonb, "to" text, now timestamptz,
+  SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, seen_event int, "from" jsonb, "to" text, now timestamptz,
     error_code text, error jsonb, actual_micros bigint, completed_variants int, failed_variants int, receipt jsonb,
     hold jsonb, transaction_id text, postings jsonb, is_test boolean, attempt jsonb, output jsonb, artifacts jsonb, events jsonb)
   WHERE ${FEW}
@@ -401,6 +403,7 @@ WITH input AS MATERIALIZED (
     artifact_count = artifact_count + jsonb_array_length(input.artifacts)
   FROM input
   WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND input."from" ? job.status
+    AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
   RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, input.*
 )${STORE_ANSWER}, sealed AS (
   INSERT INTO receipt (id, project_id, job_id, body, hash, created_at)
@@ -434,12 +437,42 @@ export const finish = batched<Finish, boolean>(
   { apart },
 );
 
+type Waiting = { jobId: string; fence: number; attemptId: string; leaseUntil: Date };
+
+/** Locks the job, then writes its attempt, where the fence still holds; its lease covers the wait that comes. */
+async function writeWaiting(waiting: Waiting, set: string, value: unknown): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `WITH mine AS (
+       UPDATE job SET lease_until = greatest(lease_until, $4)
+       WHERE id = $1 AND fence = $2 AND status IN ('running', 'canceling') RETURNING id
+     )
+     UPDATE attempt SET ${set} FROM mine WHERE attempt.id = $3 AND attempt.job_id = mine.id`,
+    [waiting.jobId, waiting.fence, waiting.attemptId, waiting.leaseUntil, value],
+  );
+  return rowCount === 1;
+}
+
+/** After a definite refusal, or when nothing left: the attempt may be submitted again. False: the lease is lost. */
+export function takeBack({
+  capacityRejections,
+  ...waiting
+}: Waiting & { capacityRejections: number }): Promise<boolean> {
+  return writeWaiting(waiting, "submission = 'not_attempted', capacity_rejections = $5", capacityRejections);
+}
+
+/** Keeps by what name the provider can be asked for the work it took. False: the lease is lost. */
+export function keepHandle({ handle, ...waiting }: Waiting & { handle: Json }): Promise<boolean> {
+  return writeWaiting(waiting, "submission = 'attempted', handle = $5::jsonb", JSON.stringify(handle));
+}
+
 /** A move of one job that ends nothing: the status, and the event with it, where the condition still holds. */
 export async function transition(move: {
   jobId: string;
   to: Exclude<JobStatus, "succeeded" | "failed" | "canceled">;
   from: JobStatus[];
   fence?: number;
+  /** The last event the decision knows of: with a later one nothing is written. */
+  lastEvent?: number;
   now: Date;
   event: NewEvent;
 }): Promise<boolean> {
@@ -454,7 +487,7 @@ export async function transition(move: {
          dispatch_after = CASE WHEN $2 = 'queued' THEN $4 ELSE dispatch_after END,
          lease_owner = CASE WHEN $2 IN ('running', 'canceling') THEN lease_owner END,
          lease_until = CASE WHEN $2 IN ('running', 'canceling') THEN lease_until END
-       WHERE id = $1 AND status = ANY($3) AND ($5::int IS NULL OR fence = $5)
+       WHERE id = $1 AND status = ANY($3) AND ($5::int IS NULL OR fence = $5) AND ($8::int IS NULL OR last_event = $8)
        RETURNING id, project_id, last_event
      )
      INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
@@ -467,6 +500,7 @@ export async function transition(move: {
       move.fence ?? null,
       move.event.type,
       JSON.stringify(move.event.payload),
+      move.lastEvent ?? null,
     ],
   );
   return rowCount === 1;
