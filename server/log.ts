@@ -1,15 +1,25 @@
 import pino from "pino";
 import { env } from "@/server/env";
 
-/** Structured log on standard error. Content, credentials and bodies never go through here; ids do. */
-export const log = pino(
-  {
-    level: env.LOG_LEVEL,
-    base: undefined,
-    redact: {
-      paths: ["*.authorization", "*.apiKey", "*.secret", "*.password", "*.cookie"],
-      censor: "[redacted]",
-    },
+/** How lines are written, apart from where to. */
+export const logOptions: pino.LoggerOptions = {
+  level: env.LOG_LEVEL,
+  base: undefined,
+  redact: {
+    // The last three: what the database says of a row it refused is the row itself.
+    paths: [
+      "*.authorization",
+      "*.apiKey",
+      "*.secret",
+      "*.password",
+      "*.cookie",
+      "err.detail",
+      "err.where",
+      "err.internalQuery",
+    ],
+    censor: "[redacted]",
   },
-  pino.destination(2),
-);
+};
+
+/** Structured log on standard error. Content, credentials and bodies never go through here; ids do. */
+export const log = pino(logOptions, pino.destination(2));
