@@ -219,6 +219,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   const succeeded =
     to === "succeeded" ? artifacts.filter((artifact) => artifact.variant_index !== null).length : 0;
   const charged = money.chargedMicros ?? 0;
+  const held = job.pricing.maximumMicros;
   failpoint("before-receipt");
   return finish({
     jobId: job.id,
@@ -238,7 +239,17 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     postings:
       isPaid && money.hold === "settled" && charged > 0
         ? [
-            { account: `customer:${job.organization_id}`, amount_micros: -charged, kind: "charge" },
+            {
+              account: `customer:${job.organization_id}`,
+              amount_micros: -Math.min(charged, held),
+              kind: "charge",
+            },
+            // What the work cost above what was held: charged in full, and told apart.
+            {
+              account: `customer:${job.organization_id}`,
+              amount_micros: -Math.max(0, charged - held),
+              kind: "overrun",
+            },
             {
               account: `provider:${job.provider}`,
               amount_micros: charged - feeOf(job.pricing, money.costMicros),

@@ -319,6 +319,39 @@ test("what was decided about a job by rows that have changed since is not writte
   expect(ended).toBe(false);
 });
 
+test("work that cost more than was held is charged in full, the overrun as an entry of its own, and sums to zero", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = (await start(project.ctx, jobId))!;
+  const job = (await readJob(jobId))!;
+  const costMicros = job.pricing.maximumMicros + 1_000_000;
+  const ended = endedWithout({ code: null, message: null, settlement: "cost" }, "attempted");
+  await conclude({
+    job,
+    inputHash: "",
+    outputHash: null,
+    engine: null,
+    attempt: null,
+    artifacts: [],
+    ended: {
+      ...ended,
+      outcome: { ...ended.outcome, outcome: "succeeded" },
+      observed: { ...ended.observed, costMicros },
+    },
+    from: ["running"],
+    fence: started.fence,
+    canceled: false,
+    now: project.ctx.now(),
+  });
+  const { hold, ledger } = await rowsOf(jobId);
+  const amountOf = (kind: string) =>
+    ledger.find((entry) => "kind" in entry && entry.kind === kind)?.amount_micros ?? 0;
+  expect(amountOf("charge")).toBe(-job.pricing.maximumMicros);
+  expect(amountOf("charge") + amountOf("overrun")).toBe(-hold.settled_micros);
+  expect(hold.settled_micros).toBeGreaterThanOrEqual(costMicros);
+  expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
+});
+
 test("of many ends of one job, one is written", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
