@@ -103,7 +103,7 @@ export async function watchChanges(): Promise<Watch> {
     });
     await ear.query(`SET application_name = '${LISTENER}'`);
     await ear.query(`LISTEN ${CHANGED}`);
-    setListening(true);
+    if (client === ear) setListening(true);
   }
 
   function lost(ear: PoolClient) {
@@ -117,8 +117,14 @@ export async function watchChanges(): Promise<Watch> {
   }
 
   function again() {
-    retry = setTimeout(() => listen().catch(again), RECONNECT_MS);
+    clearTimeout(retry); // a connection can be lost while it is being set up: that is one loss
+    retry = setTimeout(() => listen().catch(failed), RECONNECT_MS);
     retry.unref();
+  }
+
+  function failed() {
+    if (client) lost(client);
+    else if (!isStopped) again();
   }
 
   await listen();
