@@ -79,16 +79,17 @@ async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job
       fence: 1,
       now: ctx.now(),
     };
-    const done =
-      (await conclude({ ...conclusion, from: ["running"], canceled: false })) ||
-      (await conclude({ ...conclusion, from: ["canceling"], canceled: true }));
-    if (!done) {
+    if (await conclude({ ...conclusion, from: ["running"], canceled: false })) return ended;
+    // A cancel that came meanwhile has the last word, here as in the record; the cost stays.
+    if (await conclude({ ...conclusion, from: ["canceling"], canceled: true })) {
+      const { code, message } = ended.outcome;
+      throw toInvocationFault(job.id, code ?? "Cancelled", message ?? "The execution was canceled.");
+    } else {
       fail("TRANSPORT_AMBIGUOUS", "This execution was ended by another process before its answer came.", {
         executionId: job.id,
         receiptId: receiptIdOf(job.id),
       });
     }
-    return ended;
   } finally {
     lease.release();
   }

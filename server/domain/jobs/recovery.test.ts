@@ -177,12 +177,12 @@ test("of many submissions of one attempt, one begins", async () => {
   expect(begun.filter(Boolean)).toHaveLength(1);
 });
 
-/** Keeps a job's row locked until so many statements wait for it. */
+/** Keeps a job's row locked until so many statements (of those that hold this text) wait for it. */
 async function lockedUntil(
   jobId: string,
   waiting: number,
   work: () => Promise<unknown>[],
-  meanwhile: () => Promise<void> = async () => {},
+  { meanwhile = async () => {}, holding = "" }: { meanwhile?: () => Promise<void>; holding?: string } = {},
 ) {
   const client = await pool.connect();
   try {
@@ -190,12 +190,15 @@ async function lockedUntil(
     const holder = await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
     await client.query("SELECT FROM job WHERE id = $1 FOR UPDATE", [jobId]);
     const results = Promise.all(work());
+    const giveUpAt = Date.now() + 10_000;
     for (let blocked = 0; blocked < waiting; ) {
+      if (Date.now() > giveUpAt) throw new Error("nothing came to wait for the row");
       const { rows } = await pool.query<{ count: number }>(
-        `WITH waiting AS (SELECT pid, pg_blocking_pids(pid) AS behind FROM pg_stat_activity)
+        `WITH waiting AS (SELECT pid, query, pg_blocking_pids(pid) AS behind FROM pg_stat_activity)
          SELECT count(*) AS count FROM waiting
-         WHERE $1 = ANY(behind) OR behind && (SELECT array_agg(pid) FROM waiting WHERE $1 = ANY(behind))`,
-        [holder.rows[0]!.pid],
+         WHERE position($2 in query) > 0
+           AND ($1 = ANY(behind) OR behind && (SELECT array_agg(pid) FROM waiting WHERE $1 = ANY(behind)))`,
+        [holder.rows[0]!.pid, holding],
       );
       blocked = rows[0]!.count;
     }
@@ -236,12 +239,9 @@ test("a worker that stops after submission began and before anything left gives 
   const project = await makeProject();
   const jobId = await admitted(project);
   const started = (await start(project.ctx, jobId))!;
-  await lockedUntil(
-    jobId,
-    1,
-    () => [attempt(project.ctx, jobId, started)],
-    () => jobs.releaseAllLeases(0),
-  );
+  await lockedUntil(jobId, 1, () => [attempt(project.ctx, jobId, started)], {
+    meanwhile: () => jobs.releaseAllLeases(0),
+  });
   const given = await rowsOf(jobId);
   expect(given.job).toMatchObject({ status: "queued" });
   expect(given.attempts[0]).toMatchObject({ submission: "not_attempted" });
@@ -350,6 +350,26 @@ test("work that cost more than was held is charged in full, the overrun as an en
   expect(amountOf("charge") + amountOf("overrun")).toBe(-hold.settled_micros);
   expect(hold.settled_micros).toBeGreaterThanOrEqual(costMicros);
   expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
+});
+
+test("an execution whose cancel came before its end answers as its record says, not with success", async () => {
+  const project = await makeProject();
+  const answer = jobs
+    .invoke(project.ctx, "text.general.fast.v1", { input: QUESTION, preferredModel: "sandbox-busy" })
+    .catch((cause) => cause);
+  let executionId = "";
+  while (!executionId) {
+    const { rows } = await pool.query("SELECT id FROM job WHERE project_id = $1", [project.projectId]);
+    executionId = rows[0]?.id ?? "";
+  }
+  await lockedUntil(executionId, 1, () => [jobs.cancel(project.ctx, executionId), answer], {
+    holding: "seen_event int",
+  });
+  expect(await answer).toMatchObject({ code: "Cancelled", details: { executionId } });
+  const { job, hold, receipts } = await rowsOf(executionId);
+  expect(job).toMatchObject({ status: "canceled" });
+  expect(hold).toMatchObject({ state: "settled" });
+  expect(receipts).toHaveLength(1);
 });
 
 test("of many ends of one job, one is written", async () => {
