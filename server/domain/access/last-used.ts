@@ -24,7 +24,12 @@ export async function writeUses(): Promise<void> {
   const times = [...uses.values()];
   uses.clear();
   await pool.query(
-    `UPDATE api_key SET last_used_at = use.at FROM unnest($1::text[], $2::timestamptz[]) AS use (id, at)
+    // Locked in the order of ids: processes that write the same keys at once must not wait for each other in a circle.
+    `WITH use AS MATERIALIZED (
+       SELECT api_key.id, at FROM api_key JOIN unnest($1::text[], $2::timestamptz[]) AS used (id, at) USING (id)
+       ORDER BY id FOR NO KEY UPDATE OF api_key
+     )
+     UPDATE api_key SET last_used_at = use.at FROM use
      WHERE api_key.id = use.id AND (last_used_at IS NULL OR last_used_at < use.at)`,
     [ids, times],
   );
