@@ -133,6 +133,7 @@ export const invokeCapability = endpoint({
     "ExecutionTimeout",
     "TRANSPORT_AMBIGUOUS",
     "ProviderUnavailable",
+    "Cancelled",
     "invalid_expression",
     "unknown_variable",
     "unsupported_function",
