@@ -5,6 +5,7 @@ import { access } from "@/server/domain/access";
 import type { Principal } from "@/server/domain/ctx";
 import { env, publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
+import { networkOf } from "./address";
 import { addressLimit, keyLimit } from "./rate-limit";
 import type { Incoming } from "./transport";
 
@@ -25,7 +26,7 @@ export async function identify(
   headers: Record<string, string>,
 ): Promise<Principal> {
   const credential = credentialOf(incoming);
-  const caller = addressOf(incoming.address);
+  const caller = networkOf(incoming.address);
   if (credential.kind === "none") {
     addressLimit.take(caller, headers);
     return { kind: "anonymous", id: "anonymous", address: incoming.address };
@@ -138,10 +139,4 @@ function unescaped(value: string): string {
   } catch {
     return value;
   }
-}
-
-/** Who shares an anonymous limit: one IPv4 address, or the /64 a single household or server has of IPv6. */
-function addressOf(address: string): string {
-  if (!address.includes(":") || address.startsWith("::ffff:")) return address;
-  return address.split(":").slice(0, 4).join(":");
 }

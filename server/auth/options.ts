@@ -2,7 +2,7 @@ import type { AuthOptions, User } from "next-auth";
 import Credentials from "next-auth/providers/credentials";
 import Github from "next-auth/providers/github";
 import Google from "next-auth/providers/google";
-import { clientAddress } from "@/server/api/address";
+import { clientAddress, networkOf } from "@/server/api/address";
 import { SignIn } from "@/server/contract/organizations";
 import { access } from "@/server/domain/access";
 import { systemClock, systemCtx } from "@/server/domain/ctx";
@@ -33,7 +33,7 @@ const password = Credentials({
     const parsed = SignIn.safeParse(fields);
     if (!parsed.success) return null;
     const forwardedFor: unknown = request.headers?.["x-forwarded-for"];
-    const address = clientAddress(typeof forwardedFor === "string" ? forwardedFor : undefined, "");
+    const address = networkOf(clientAddress(typeof forwardedFor === "string" ? forwardedFor : undefined, ""));
     let waitSeconds: number;
     try {
       const answer = await verifySignIn({ now: systemClock }, { ...parsed.data, address });
