@@ -77,6 +77,8 @@ export async function measureStart(bench: Bench): Promise<void> {
   try {
     say("start: warming up");
     await ours(SAMPLES.warmUp);
+    await world.analyze();
+    await ours(SAMPLES.warmUp);
     await queue.take(SAMPLES.warmUp);
     say("start: submit to provider call beside graphile-worker's add to start");
     const rounds = await alternate(plan.rounds, {
