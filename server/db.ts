@@ -24,6 +24,7 @@ function open(): Database {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
     max: env.DATABASE_POOL,
+    keepAlive: true, // a host that vanished is noticed
     // Row-level security shows the system every row; withTenant narrows it for one transaction.
     options: "-c capstan.project_id=* -c random_page_cost=1.1",
     application_name: "capstan",
