@@ -5,7 +5,7 @@ export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") } },
   test: {
     include: ["**/*.test.ts", "**/*.test.tsx"],
-    exclude: ["**/node_modules/**", "**/.next/**", "**/dist/**", "**/.data/**", "e2e/**", "bench/**"],
+    exclude: ["**/node_modules/**", "**/.next/**", "**/dist/**", "**/.data/**", "e2e/**", "bench/peers/**"],
     globalSetup: "testing/global-setup.ts",
     pool: "forks",
     maxWorkers: 2,
