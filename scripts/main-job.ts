@@ -157,8 +157,21 @@ async function post<T extends z.ZodType>(access: Access, path: string, body: obj
   return read(path, await call(access, path, body), schema);
 }
 
+/** One request; a refusal for being too fast waits as long as it says and asks again, so that low limits do not fail a start. */
 async function call(access: Access, path: string, body?: object): Promise<Response> {
-  const response = await fetch(access.baseUrl + path, {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const response = await send(access, path, body);
+    const pauseMs = Number(response.headers.get("retry-after") ?? 1) * 1_000;
+    const isLimited = response.status === 429 && performance.now() + pauseMs < deadline;
+    if (!isLimited) return accepted(response, path, body);
+    await response.body?.cancel();
+    await sleep(pauseMs);
+  }
+}
+
+function send(access: Access, path: string, body?: object): Promise<Response> {
+  return fetch(access.baseUrl + path, {
     method: body ? "POST" : "GET",
     headers: {
       authorization: `Bearer ${access.apiKey}`,
@@ -167,6 +180,9 @@ async function call(access: Access, path: string, body?: object): Promise<Respon
     body: body && JSON.stringify(body),
     signal: AbortSignal.timeout(30_000),
   });
+}
+
+async function accepted(response: Response, path: string, body?: object): Promise<Response> {
   if (!response.ok)
     throw new Error(
       `${body ? "POST" : "GET"} ${path} answered ${response.status}: ${(await response.text()).slice(0, 500)}`,
