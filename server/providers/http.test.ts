@@ -113,6 +113,12 @@ describe("a request that never left is not_attempted", () => {
     expect(vendor.connections()).toBe(before);
   });
 
+  test("without TLS, and says what would allow it", async () => {
+    const plain = await faultOf(ask({ baseUrl: "http://model.example", allowPrivateAddresses: false }));
+    expect(plain.message).toContain("https");
+    expect(plain.message).toContain("ALLOW_PRIVATE_ADDRESSES=1");
+  });
+
   test("a connection made for one address rule never serves the other", async () => {
     vendor.answer({ json: {} });
     await ask();

@@ -15,6 +15,9 @@ const MAX_POOLS = 256;
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
 const MAX_RETRY_AFTER_MS = 3_600_000;
+/** How the operator allows what is refused without it. */
+const ALLOW = "For a server on your own network: ALLOW_PRIVATE_ADDRESSES=1.";
+const PRIVATE_REFUSED = `The provider's address is private, and private addresses are not allowed. ${ALLOW}`;
 
 /** What a call needs of `ProviderIo`. */
 export type HttpIo = Pick<ProviderIo, "baseUrl" | "credentials" | "signal" | "allowPrivateAddresses">;
@@ -265,7 +268,7 @@ function unreachable(error: unknown): ProviderFault {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   const message =
     code === PRIVATE_ADDRESS
-      ? "The provider's address is private, and private addresses are not allowed."
+      ? PRIVATE_REFUSED
       : code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT"
         ? "The provider did not accept a connection in time."
         : code === "ENOTFOUND" || code === "EAI_AGAIN"
@@ -402,12 +405,14 @@ function openOrigin(io: HttpIo): Origin {
   const url = new URL(io.baseUrl);
   if (url.username || url.password) throw refuse("The provider's base URL must not carry credentials.");
   if (url.protocol !== "https:" && !(url.protocol === "http:" && io.allowPrivateAddresses)) {
-    throw refuse("The provider's base URL must start with https.");
+    throw refuse(
+      `The provider's base URL must start with https.${url.protocol === "http:" ? ` ${ALLOW}` : ""}`,
+    );
   }
   // Literal addresses never pass through `lookup`.
   const literal = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
   if (isIP(literal) && !io.allowPrivateAddresses && !isPublicAddress(literal)) {
-    throw refuse("The provider's address is private, and private addresses are not allowed.");
+    throw refuse(PRIVATE_REFUSED);
   }
   const pool = new Pool(url.origin, {
     connections: CONNECTIONS_PER_ORIGIN,
