@@ -15,7 +15,7 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   user list [--organization <id>]
   key create --project <id> --name <name> [--scopes a,b] [--expires-in 30d] [--environment development]
   key create --organization <id> --name <name> …      a key of every project of the organization
-  key list [--project <id>] [--include-revoked]
+  key list [--project <id>] [--organization <id>] [--include-revoked]
   key revoke --key <id>
   operator grant --email <address>
   operator list
@@ -43,6 +43,32 @@ const FLAGS = {
 
 type Flags = ReturnType<typeof readArguments>["values"];
 
+/** The flags of each command, beside --json and --help, which all take. */
+const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
+  "organization create": ["name"],
+  "organization list": [],
+  "project create": ["name", "organization"],
+  "project list": ["organization"],
+  "user create": ["email", "organization", "role", "name"],
+  "user list": ["organization"],
+  "key create": ["project", "organization", "name", "scopes", "expires-in", "environment"],
+  "key list": ["project", "organization", "include-revoked"],
+  "key revoke": ["key"],
+  "operator grant": ["email"],
+  "operator list": [],
+};
+
+/** A flag that would change nothing is a misunderstanding: told, never ignored. */
+function refuseForeignFlags(command: string, flags: Flags): void {
+  const taken: readonly string[] = [...(COMMANDS[command] ?? []), "json", "help"];
+  const foreign = Object.keys(flags).filter((name) => !taken.includes(name));
+  if (foreign.length === 0) return;
+  const allowed = taken.map((name) => `--${name}`).join(", ");
+  throw new Complaint(
+    `${command} does not take ${foreign.map((name) => `--${name}`).join(", ")}. It takes ${allowed}.`,
+  );
+}
+
 function readArguments(args: string[]) {
   try {
     return parseArgs({ args, options: FLAGS, allowPositionals: true });
@@ -57,7 +83,10 @@ function readSeconds(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const parts = /^(\d{1,9})([smhd]?)$/.exec(text);
   if (!parts) throw new Complaint("--expires-in takes seconds or a number with s, m, h or d, e.g. 30d.");
-  return Number(parts[1]) * UNIT_SECONDS[parts[2] || "s"]!;
+  const seconds = Number(parts[1]) * UNIT_SECONDS[parts[2] || "s"]!;
+  if (!contract.CreateApiKey.shape.expiresInSeconds.safeParse(seconds).success)
+    throw new Complaint("--expires-in takes from one second to ten years.");
+  return seconds;
 }
 
 /** What was read from flags, or a sentence that names the flag. */
@@ -83,6 +112,13 @@ function oneOf<T extends string>(flag: string, allowed: readonly T[], given: str
   return found;
 }
 
+/** Both named must fit together; the project decides then. */
+async function requireProjectIn(projectId: string, organizationId: string): Promise<void> {
+  const projects = await domain.listProjects(systemCtx("admin"), organizationId);
+  if (!projects.some((project) => project.projectId === projectId))
+    throw new Complaint("--project: There is no such project in this --organization.");
+}
+
 const needed = (value: string | undefined, flag: string) => {
   if (!value) throw new Complaint(`--${flag} is needed.`);
   return value;
@@ -90,6 +126,7 @@ const needed = (value: string | undefined, flag: string) => {
 
 async function perform(command: string, flags: Flags): Promise<object> {
   const ctx = systemCtx("admin");
+  if (command in COMMANDS) refuseForeignFlags(command, flags);
   switch (command) {
     case "organization create":
       return domain.createOrganization(
@@ -121,6 +158,9 @@ async function perform(command: string, flags: Flags): Promise<object> {
     case "user list":
       return { items: await domain.listUsers(ctx, flags.organization) };
     case "key create":
+      if (!flags.project && !flags.organization)
+        throw new Complaint("--project is needed, or --organization for a key of all its projects.");
+      if (flags.project && flags.organization) await requireProjectIn(flags.project, flags.organization);
       return domain.createKey(
         ctx,
         check(contract.CreateApiKey, {
@@ -138,6 +178,7 @@ async function perform(command: string, flags: Flags): Promise<object> {
       return {
         items: await domain.listKeys(ctx, {
           projectId: flags.project,
+          organizationId: flags.organization,
           includeRevoked: flags["include-revoked"] ?? false,
         }),
       };
@@ -199,5 +240,9 @@ function table(items: Record<string, unknown>[]): string {
 
 function shown(value: unknown): string {
   if (value === null || value === undefined) return "-";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.map(shown).join(", ") || "-";
+  if (typeof value === "object")
+    return "slug" in value ? shown(value.slug) : Object.values(value).map(shown).join(" ");
+  return String(value);
 }

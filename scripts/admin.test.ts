@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "@/prisma/bootstrap";
 import { closeDatabase } from "@/server/db";
@@ -21,16 +21,24 @@ afterAll(async () => {
 type Ended = { code: number; stdout: string; stderr: string };
 
 /** As a shell runs it. */
-function spawnAdmin(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+function spawnAdmin(
+  args: string[],
+  { cwd = process.cwd(), ...env }: { cwd?: string; CAPSTAN_DATA_DIR?: string | undefined } = {},
+): Promise<Ended> {
   const { DATABASE_URL: _, ...rest } = process.env;
-  const command = ["node_modules/tsx/dist/cli.mjs", "scripts/admin.ts", ...args];
-  return new Promise((resolve) =>
+  const command = [
+    resolve("node_modules/tsx/dist/cli.mjs"),
+    `--tsconfig=${resolve("tsconfig.json")}`,
+    resolve("scripts/admin.ts"),
+    ...args,
+  ];
+  return new Promise((ended) =>
     execFile(
       process.execPath,
       command,
-      { env: { ...rest, CAPSTAN_DATA_DIR: directory, ...env } },
+      { cwd, env: { ...rest, CAPSTAN_DATA_DIR: directory, ...env } },
       (error, stdout, stderr) =>
-        resolve({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, stdout, stderr }),
+        ended({ code: typeof error?.code === "number" ? error.code : error ? 1 : 0, stdout, stderr }),
     ),
   );
 }
@@ -81,6 +89,11 @@ describe("the admin command", () => {
     const unbound = await admin("key", "create", "--organization", organizationId, "--name", "all");
     expect(unbound).toMatchObject({ projectId: null, organizationId });
     expect((await admin("key", "list", "--project", projectId)).items).toMatchObject([{ keyId: key.keyId }]);
+    const ofOrganization = await admin("key", "list", "--organization", organizationId);
+    expect(ofOrganization.items.map((each: { keyId: string }) => each.keyId)).toEqual([
+      unbound.keyId,
+      key.keyId,
+    ]);
     await admin("key", "revoke", "--key", key.keyId);
     expect(await access.keyPrincipal(key.apiKey, new Date())).toBeNull();
     expect((await admin("key", "list", "--project", projectId)).items).toEqual([]);
@@ -127,13 +140,43 @@ describe("the admin command", () => {
       ],
       [["key", "create", "--project", "cpr_x", "--name", "k"], /There is no such project/],
       [["operator", "grant", "--email", "nobody@example.com"], /no person/],
+      [
+        ["key", "create", "--project", "cpr_x", "--name", "k", "--expires-in", "0"],
+        /--expires-in takes from one second/,
+      ],
+      [["key", "create", "--name", "k"], /--project is needed, or --organization/],
+      [
+        ["key", "create", "--project", "cpr_x", "--organization", "org_x", "--name", "k"],
+        /no such project in this --organization/,
+      ],
       [["key", "list", "--colour", "red"], /Unknown option '--colour'/],
+      [["organization", "list", "--email", "a@b.c"], /does not take --email\. It takes --json, --help/],
     ];
     for (const [args, words] of wrong) {
       const ended = await runAdmin([...args, "--json"]);
       expect(ended).toMatchObject({ code: 2, out: "" });
       expect(ended.error).toMatch(words);
     }
+  });
+
+  test("shows people tables of words, not of JSON", async () => {
+    const { organizationId } = await admin("organization", "create", "--name", "Words");
+    await admin("project", "create", "--name", "Reader", "--organization", organizationId);
+    const { out } = await runAdmin(["project", "list", "--organization", organizationId]);
+    expect(out).toContain("development, production");
+    expect(out).not.toMatch(/[{}[\]"]/);
+  });
+
+  test("reads the settings of .env where the environment has none", async () => {
+    const home = mkdtempSync(join(tmpdir(), "capstan-admin-home-"));
+    writeFileSync(join(home, ".env"), `CAPSTAN_DATA_DIR=${directory}\n`);
+    const { code, stdout, stderr } = await spawnAdmin(["organization", "list", "--json"], {
+      CAPSTAN_DATA_DIR: undefined,
+      cwd: home,
+    });
+    rmSync(home, { recursive: true });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(JSON.parse(stdout).items).toBeInstanceOf(Array);
   });
 
   test("finds the running installation, and says so when there is none", async () => {

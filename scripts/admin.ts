@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 
@@ -21,6 +21,8 @@ function findDatabase(): string {
 }
 
 async function main(): Promise<void> {
+  // The settings of the installation, as its start reads them; those of the environment win.
+  if (existsSync(".env")) process.loadEnvFile(".env");
   try {
     process.env.DATABASE_URL = findDatabase();
   } catch (error) {

@@ -119,6 +119,7 @@ export const CreateApiKey = z
 
 export const ListApiKeys = z.strictObject({
   projectId: z.string().max(64).optional(),
+  organizationId: z.string().max(64).optional(),
   includeRevoked: z.boolean().default(false),
 });
 

@@ -77,13 +77,13 @@ async function placeOf(
 /** Keys of the caller's organizations, newest first: what they are, never what they are made of. */
 export async function listKeys(
   ctx: Ctx,
-  { projectId, includeRevoked }: z.output<typeof ListApiKeys>,
+  { projectId, organizationId, includeRevoked }: z.output<typeof ListApiKeys>,
 ): Promise<ApiKey[]> {
   const visible = visibleOrganizations(ctx);
   const rows = await withSystem((tx) =>
     tx.apiKey.findMany({
       where: {
-        ...(visible ? { organizationId: { in: visible } } : {}),
+        AND: [visible ? { organizationId: { in: visible } } : {}, organizationId ? { organizationId } : {}],
         ...(projectId ? { projectId } : {}),
         ...(includeRevoked ? {} : { revokedAt: null }),
       },
