@@ -27,3 +27,21 @@ test("a wrong setting is named, its value is not", () => {
   );
   expect(() => parseEnv({ PORT: "sesame" })).not.toThrow(/sesame/);
 });
+
+test("a number or address that is none is refused with a sentence, before anything starts", () => {
+  const wrong = {
+    PORT: "70000",
+    RATE_LIMIT_KEY_PER_MINUTE: "-3",
+    INNGEST_BASE_URL: "inngest",
+    S3_ENDPOINT: "s3://x",
+  };
+  expect(() => parseEnv(wrong)).toThrow(
+    [
+      "Wrong settings:",
+      "PORT: is no port: a whole number from 0 to 65535",
+      "INNGEST_BASE_URL: is no address that starts with http:// or https://",
+      "S3_ENDPOINT: is no address that starts with http:// or https://",
+      "RATE_LIMIT_KEY_PER_MINUTE: is no whole number from 1 up",
+    ].join("\n"),
+  );
+});

@@ -5,20 +5,34 @@ const flag = z
   .optional()
   .transform((value) => value === "1" || value?.toLowerCase() === "true");
 const text = z.string().trim().min(1).optional();
-const count = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+const whole = (message: string) => z.coerce.number(message).int(message);
+const port = (fallback: number) => {
+  const message = "is no port: a whole number from 0 to 65535";
+  return whole(message).min(0, message).max(65_535, message).default(fallback);
+};
+const count = (fallback: number, least = 1) => {
+  const message = `is no whole number from ${least} up`;
+  return whole(message).min(least, message).default(fallback);
+};
+const address = z
+  .string()
+  .trim()
+  .refine((value) => /^https?:\/\//i.test(value) && URL.canParse(value), {
+    message: "is no address that starts with http:// or https://",
+  });
 
 /** Every setting of the product. `.env.example` lists each with one line. */
 const Environment = z.object({
   CAPSTAN_ENV: z.enum(["development", "production"]).default("development"),
   HOST: z.string().default("127.0.0.1"),
-  PORT: z.coerce.number().int().min(0).max(65535).default(3000),
-  PUBLIC_URL: z.string().url().optional(),
+  PORT: port(3000),
+  PUBLIC_URL: address.optional(),
   CAPSTAN_DATA_DIR: z.string().default(".data"),
   DATABASE_URL: text,
   DATABASE_POOL: count(16),
   SANDBOX: flag,
-  SANDBOX_URL: text,
-  SANDBOX_PORT: z.coerce.number().int().min(0).max(65535).default(0),
+  SANDBOX_URL: address.optional(),
+  SANDBOX_PORT: port(0),
   SANDBOX_SLOW_MS: count(20_000),
   ALLOW_PRIVATE_ADDRESSES: flag,
   NEXTAUTH_SECRET: text,
@@ -27,30 +41,30 @@ const Environment = z.object({
   GITHUB_SECRET: text,
   GOOGLE_CLIENT_ID: text,
   GOOGLE_CLIENT_SECRET: text,
-  INNGEST_BASE_URL: text,
+  INNGEST_BASE_URL: address.optional(),
   INNGEST_EVENT_KEY: text,
   INNGEST_SIGNING_KEY: text,
   INNGEST_DEV: text,
-  INNGEST_SERVE_ORIGIN: z.string().url().optional(),
+  INNGEST_SERVE_ORIGIN: address.optional(),
   ARTIFACT_STORE: z.enum(["files", "s3"]).default("files"),
-  S3_ENDPOINT: text,
+  S3_ENDPOINT: address.optional(),
   S3_REGION: z.string().default("us-east-1"),
   S3_BUCKET: text,
   S3_ACCESS_KEY_ID: text,
   S3_SECRET_ACCESS_KEY: text,
   OPENAI_API_KEY: text,
-  OPENAI_BASE_URL: z.string().url().default("https://api.openai.com/v1"),
+  OPENAI_BASE_URL: address.default("https://api.openai.com/v1"),
   OPENAI_COMPATIBLE_API_KEY: text,
-  OPENAI_COMPATIBLE_BASE_URL: z.string().url().optional(),
+  OPENAI_COMPATIBLE_BASE_URL: address.optional(),
   OPENAI_COMPATIBLE_MODELS: text,
-  TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
+  TRUSTED_PROXIES: count(0, 0),
   RATE_LIMIT_KEY_PER_MINUTE: count(600),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: count(120),
-  METADATA_MAX_BYTES: z.coerce.number().int().default(16384),
-  METADATA_MAX_DEPTH: z.coerce.number().int().default(32),
-  TAGS_MAX: z.coerce.number().int().default(32),
-  TAG_MAX_LENGTH: z.coerce.number().int().default(256),
-  EXTERNAL_REF_MAX_LENGTH: z.coerce.number().int().default(255),
+  METADATA_MAX_BYTES: count(16384, 0),
+  METADATA_MAX_DEPTH: count(32, 0),
+  TAGS_MAX: count(32, 0),
+  TAG_MAX_LENGTH: count(256, 0),
+  EXTERNAL_REF_MAX_LENGTH: count(255, 0),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   CAPSTAN_FAILPOINTS: text,
 });
