@@ -76,7 +76,9 @@ export async function startInstance(options: Options): Promise<Instance> {
     await report.step(
       "Migrating the database",
       async () => {
-        const applied = await applyMigrations(databaseUrl);
+        const applied = await applyMigrations(databaseUrl).catch((error) => {
+          throw settings.DATABASE_URL ? explainDatabase(error) : error;
+        });
         await migrateEngine(databaseUrl);
         return applied;
       },
@@ -175,6 +177,15 @@ export async function startInstance(options: Options): Promise<Instance> {
       }
     }
   }
+}
+
+/** A database of one's own that does not answer is a setting to look at; anything else is told as it is. */
+function explainDatabase(error: unknown): unknown {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const isSetting = /^(E[A-Z_]+|28...|3D000)$/.test(code); // no connection, no right to sign in, no such database
+  return isSetting && error instanceof Error
+    ? new Error(`The database of DATABASE_URL cannot be used: ${error.message || code}`)
+    : error;
 }
 
 function argumentsOf(name: string, dev: boolean): string[] {
