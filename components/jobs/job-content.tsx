@@ -123,7 +123,8 @@ export function JobInput({ job }: { job: Job }) {
 function ReadableInput({ input }: { input: z.core.util.JSONType }) {
   const conversation = Conversation.safeParse(input).data;
   if (conversation) {
-    const { messages, ...settings } = conversation;
+    // `prompt` repeats what the user said last, for programs; people have just read it.
+    const { messages, prompt: _, ...settings } = conversation;
     return (
       <div className="space-y-3">
         {messages.map(({ role, content }, index) => (

@@ -122,12 +122,17 @@ function Span({ from, to }: { from: string; to: string | null }) {
 /** What a reader must know before anything else: an error with what it means, warnings, a wait for a person. */
 function JobNotices({ job }: { job: Job }) {
   const { error } = job;
+  // Somebody wanted it so: told, but no alarm.
+  const wasCanceled = job.status === "canceled";
   return (
     <>
       {error && (
-        <Notice tone="bad" title={<code>{error.code}</code>} role="alert">
+        <Notice
+          tone={wasCanceled ? "busy" : "bad"}
+          title={wasCanceled ? "Canceled" : <code>{error.code}</code>}
+          role={wasCanceled ? undefined : "alert"}
+        >
           <p>{error.message}</p>
-          {error.resolution && <p className="mt-1">{error.resolution}</p>}
           <p className="mt-1.5 text-xs text-muted">
             {job.retry.newKeySafe
               ? "Nothing ran and nothing was charged: the same request may be submitted again under a new key."
@@ -207,7 +212,9 @@ function JobDetails({ job }: { job: Job }) {
           <Fact name="Task kind">{job.taskKind}</Fact>
           <Fact name="Product">{job.productId || null}</Fact>
           <Fact name="Tags">
-            {job.tags.length > 0 && (
+            {job.tags.length === 0 ? (
+              <None />
+            ) : (
               <span className="flex flex-wrap gap-1">
                 {job.tags.map((tag) => (
                   <Badge key={tag}>

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { newId } from "@/server/ids";
 import {
   hasFilter,
   listHref,
@@ -18,6 +19,12 @@ test("an address without parameters is the newest page without a filter", () => 
 test("words that no filter knows are left out instead of failing the page", () => {
   const state = readListState({ status: "exploded", outcome: "odd", tag: ["first", "second"], other: "1" });
   expect(state).toEqual({ tag: "first" });
+});
+
+test("a place that is no job begins at the newest page", () => {
+  expect(readListState({ cursor: "zz", status: "failed" })).toEqual({ status: "failed" });
+  const cursor = newId("job");
+  expect(readListState({ cursor })).toEqual({ cursor });
 });
 
 test("every filter survives the way through the address", () => {

@@ -1,13 +1,16 @@
 import { z } from "zod";
 import { JobStatus, ListProjectJobs } from "@/server/contract/jobs";
 
+const JOB_ID = /^wfr_[0-9a-hjkmnp-tv-z]{26}$/;
+
 /** Filters and place of the job history as its address carries them. A word we do not know counts as absent. */
 const ListState = z.object({
   status: JobStatus.optional().catch(undefined),
   capability: z.string().min(1).max(128).optional().catch(undefined),
   outcome: ListProjectJobs.shape.outcome.catch(undefined),
   tag: z.string().min(1).max(256).optional().catch(undefined),
-  cursor: z.string().min(1).max(64).optional().catch(undefined),
+  /** A job id; whatever else stands there, the history begins at its newest page. */
+  cursor: z.string().regex(JOB_ID).optional().catch(undefined),
   /** The cursors of the pages before this one, newest page first, joined by dots; how "Newer" finds its way back. */
   trail: z.string().max(2000).optional().catch(undefined),
 });

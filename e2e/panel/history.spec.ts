@@ -27,6 +27,8 @@ test("filters live in the address and narrow the history", async ({ page }) => {
 
   await page.reload();
   await expect(rows).toHaveCount(1);
+  await open(page, jobsPath({ tag, status: "failed", cursor: "mistyped" }));
+  await expect(rows).toHaveCount(1);
   await page.getByRole("combobox", { name: "Outcome" }).click();
   await page.getByRole("option", { name: "With reusable output" }).click();
   await expect(page.getByRole("heading", { name: "No job matches these filters" })).toBeVisible();

@@ -82,6 +82,8 @@ test("a running job is canceled after asking", async ({ page }) => {
   await question.getByRole("button", { name: "Cancel job" }).click();
   await expect(page.locator("h1 + [role=status]")).toHaveText("Canceled", { timeout: 45_000 });
   await expect(page.getByRole("button", { name: "Cancel" })).toBeHidden();
+  await expect(page.getByRole("alert").filter({ hasText: /cancel/i })).toBeHidden();
+  await expect(page.getByRole("main").getByText("Stop me")).toHaveCount(1);
   expect((await getJob(job.jobId)).status).toBe("canceled");
 });
 
