@@ -190,6 +190,16 @@ export async function attemptOf(job: Pick<JobRow, "id" | "project_id">): Promise
   return rows[0] ?? null;
 }
 
+/** The attempt of this id: the engine's own read. */
+export async function attemptById(attemptId: string): Promise<AttemptRow | null> {
+  const { rows } = await pool.query<AttemptRow>({
+    name: "attempt-by-id",
+    text: "SELECT * FROM attempt WHERE id = $1",
+    values: [attemptId],
+  });
+  return rows[0] ?? null;
+}
+
 export async function artifactsOf(job: Pick<JobRow, "id" | "project_id">): Promise<ArtifactRow[]> {
   const { rows } = await pool.query<ArtifactRow>({
     name: "artifacts-of",

@@ -6,7 +6,7 @@ import { log } from "@/server/log";
 import type { Step } from "@/server/step";
 import { conclude, type Ended, endedBefore, endedWithout, keepFiles, toAnswer, toOutput } from "./conclude";
 import { holdLease, isHeldHere, LEASE_MS, type Lease, leaseOwner } from "./leases";
-import { type AttemptRow, artifactsOf, attemptOf, type JobRow, payloadsOf } from "./rows";
+import { type AttemptRow, artifactsOf, attemptById, attemptOf, type JobRow, payloadsOf } from "./rows";
 import { beginSubmission, claim, keepHandle, storeAnswer, takeBack, transition } from "./transitions";
 import { type LoadedWork, loadWork, readJob, storedInputHash } from "./work";
 
@@ -54,10 +54,11 @@ export async function start(ctx: Ctx, jobId: string): Promise<Started | null> {
 
 /** One turn of a claimed job: submit what was not submitted, ask again for what is pending, or end what was answered. */
 export async function attempt(ctx: Ctx, jobId: string, started: Started): Promise<StepResult> {
-  const job = await readJob(jobId);
-  if (!job || job.fence !== started.fence || (job.status !== "running" && job.status !== "canceling"))
+  const [loaded, row] = await Promise.all([loadWork(jobId), attemptById(started.attemptId)]);
+  if (!loaded) return { state: "ended" };
+  const { job, work } = loaded;
+  if (job.fence !== started.fence || (job.status !== "running" && job.status !== "canceling"))
     return { state: "ended" };
-  const row = await attemptOf(job);
   if (!row) throw new Error(`job ${jobId} is claimed and has no attempt`);
   // A step that was delivered twice: the other one has sent, waits for the answer, and will write what becomes of it.
   if (isUnderWay(ctx, job, row)) return { state: "again", afterMs: LEASE_MS };
@@ -65,7 +66,6 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
     (job.started_at ?? job.created_at).getTime() + job.execution_seconds * 1000 - ctx.now().getTime();
   const lease = holdLease(jobId, started.fence, Math.max(0, remainingMs));
   try {
-    const work = await loadWork(jobId);
     if (!work)
       return await endWithout(
         ctx,

@@ -50,17 +50,22 @@ export async function readJob(jobId: string): Promise<JobRow | null> {
   return rows[0] ?? null;
 }
 
-/** Reads a job's request back and makes the same call again; null where the content was pruned or the model is gone. */
-export async function loadWork(jobId: string): Promise<LoadedWork | null> {
+/**
+ * Reads a job with its request back and makes the same call again. `work` is null where the content was pruned or the
+ * model is gone; null altogether where there is no job.
+ */
+export async function loadWork(jobId: string): Promise<{ job: JobRow; work: LoadedWork | null } | null> {
   const { rows } = await pool.query<JobRow & { content: string | null }>({
     name: "load-work",
     text: "SELECT job.*, payload.content FROM job LEFT JOIN payload ON payload.job_id = job.id AND payload.kind = 'request' WHERE job.id = $1",
     values: [jobId],
   });
-  const row = rows[0];
-  if (!row?.content) return null;
-  const { content, ...job } = row;
-  const snapshot: Snapshot = JSON.parse(content);
+  const job = rows[0]; // with the content beside its columns
+  if (!job) return null;
+  return { job, work: job.content ? toWork(job, JSON.parse(job.content)) : null };
+}
+
+function toWork(job: JobRow, snapshot: Snapshot): LoadedWork | null {
   const capability = getCapability(job.capability_key);
   const execution = capability.execute;
   const route = targetsOf(capability).find(
