@@ -140,9 +140,14 @@ function parseInput(capability: Capability, raw: Record<string, Json>): unknown 
   );
   if (unknown?.code === "unrecognized_keys") {
     const allowed = "shape" in capability.input ? Object.keys(capability.input.shape as object) : [];
+    const names = unknown.keys.map((key) => `input.${key}`).join(", ");
+    const namesModel = unknown.keys.includes("model") && "port" in capability.execute;
+    const instead = namesModel
+      ? " A model is named beside the input: execution.executionConstraints.preferredModel."
+      : "";
     fail(
       "UNKNOWN_INPUT_FIELD",
-      `${capability.key} does not take ${unknown.keys.map((key) => `input.${key}`).join(", ")}.`,
+      `${capability.key} does not take ${names}. It takes ${allowed.join(", ")}.${instead}`,
       {
         fields: unknown.keys.map((key) => `input.${key}`),
         allowed,

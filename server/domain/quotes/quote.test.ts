@@ -4,6 +4,7 @@ import { pool } from "@/server/db";
 import { SERVICE_FEE_BPS } from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
+import type { Json } from "@/server/step";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
 
 const TEXT = "text.general.fast.v1";
@@ -18,6 +19,24 @@ const codeOf = (work: Promise<unknown>) =>
       reason: cause.details?.reason,
     }),
   );
+
+test("a field the input does not have is refused with those it has, and a model with where to name it", async () => {
+  const { ctx } = await makeProject();
+  const refused = (capability: string, input: Record<string, Json>) =>
+    quotes.quote(ctx, capability, { input }).then(
+      () => "",
+      (fault: Error) => fault.message,
+    );
+  expect(await refused(TEXT, { messages, temprature: 1 })).toBe(
+    `${TEXT} does not take input.temprature. It takes messages, maxOutputTokens, responseFormat, responseSchema.`,
+  );
+  expect(await refused(TEXT, { messages, model: "sandbox-2" })).toContain(
+    "execution.executionConstraints.preferredModel",
+  );
+  expect(await refused("compute.evaluate.v1", { expression: "1", model: "x" })).not.toContain(
+    "preferredModel",
+  );
+});
 
 test("a quote prices, names its route, lives fifteen minutes, and reserves and charges nothing", async () => {
   const { ctx, projectId } = await makeProject();
