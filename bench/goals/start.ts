@@ -112,11 +112,10 @@ export async function measureStart(bench: Bench): Promise<void> {
 
     say(`start: with ${SAMPLES.backlog} jobs waiting in another project`);
     const before = p50(await ours());
-    const crowded = world.projects[1] ?? "";
     await Promise.all(
       Array.from({ length: SAMPLES.submitters }, async (_, submitter) => {
         for (let count = submitter; count < SAMPLES.backlog; count += SAMPLES.submitters) {
-          const { status } = await submit(crowded, HELD);
+          const { status } = await submit(world.crowdedProject, HELD);
           if (status !== 200) throw new Error(`a submit was answered with ${status}`);
         }
       }),

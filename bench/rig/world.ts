@@ -24,6 +24,8 @@ export type World = {
   /** Opens every project. */
   apiKey: string;
   projects: string[];
+  /** One more, whose jobs are kept waiting. */
+  crowdedProject: string;
   /** Answers every chat completion at once. */
   upstream: { url: string; running: Running };
   /** Starts a process of the product on the subject's core; its provider is reached at this base URL. */
@@ -50,7 +52,8 @@ export async function openWorld(): Promise<World> {
     options: "-c capstan.project_id=* -c enable_nestloop=off",
     max: 4,
   });
-  const { apiKey, projects } = await seed(database);
+  const { apiKey, projects: all } = await seed(database);
+  const [crowdedProject = "", ...projects] = all;
   const upstreamPort = await freePort();
   const upstreamRunning = start("upstream", LOAD_CORE, programCommand("upstream", String(upstreamPort)), {
     log: log("upstream"),
@@ -101,6 +104,7 @@ export async function openWorld(): Promise<World> {
     database,
     apiKey,
     projects,
+    crowdedProject,
     upstream,
     startPart,
     async analyze() {
@@ -116,7 +120,7 @@ export async function openWorld(): Promise<World> {
 
 async function seed(database: pg.Pool): Promise<{ apiKey: string; projects: string[] }> {
   const organizationId = newId("organization");
-  const projects = Array.from({ length: PROJECTS }, () => newId("project"));
+  const projects = Array.from({ length: PROJECTS + 1 }, () => newId("project"));
   const apiKey = makeKeyText("production");
   await database.query("INSERT INTO organization (id, display_name) VALUES ($1, 'Bench')", [organizationId]);
   await database.query(
