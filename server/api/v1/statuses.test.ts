@@ -1,5 +1,5 @@
 import { encode } from "next-auth/jwt";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { COMMON_ERRORS, type Endpoint } from "@/server/api/endpoint";
 import { pathFinder } from "@/server/api/path";
 import { addressLimit } from "@/server/api/rate-limit";
@@ -818,6 +818,27 @@ describe("invoke", () => {
       expect(again.json).toEqual(refused.json);
     });
   }
+
+  test("a run that is canceled while it waits for its provider answers 409", async () => {
+    const { key } = await makeTenant();
+    const running = post(
+      [409, "Cancelled"],
+      at(TEXT, "invoke"),
+      { input, preferredModel: "sandbox-slow", tags: ["stopped"] },
+      { key },
+    );
+    const executionId = await vi.waitFor(
+      async () => {
+        const { json } = await call("GET", "/v1/jobs", { key });
+        expect(json.items[0]?.status).toBe("running");
+        return json.items[0].jobId as string;
+      },
+      { timeout: 10_000, interval: 20 },
+    );
+    await post(200, `/v1/jobs/${executionId}/cancel`, undefined, { key });
+    const refused = await running;
+    expect(refused.json.detail).toMatchObject({ executionId });
+  });
 
   test("a busy provider is asked again inside the limit", async () => {
     const { json } = await post(200, at(TEXT, "invoke"), { input, preferredModel: "sandbox-busy" });

@@ -171,6 +171,12 @@ async function callProvider(
             sent ? "attempted" : "not_attempted",
           );
         }
+        if (outcome.why === "canceled") {
+          return endedWithout(
+            { code: null, message: null, settlement: sent ? "ambiguous" : "released" },
+            sent ? "ambiguous" : "not_attempted",
+          );
+        }
         const message = "The wait for the provider was given up after the request had left.";
         return endedWithout(
           { code: "TRANSPORT_AMBIGUOUS", message, settlement: sent ? "ambiguous" : "released" },
