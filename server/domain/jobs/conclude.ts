@@ -1,7 +1,7 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { OutputFile } from "@/server/capabilities/define";
 import { artifactStore } from "@/server/domain/artifacts";
-import type { Observed, Settlement } from "@/server/domain/attempts";
+import type { CallOutcome, Observed, Settlement } from "@/server/domain/attempts";
 import { SANDBOX } from "@/server/domain/catalog";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
 import { composeReceipt } from "@/server/domain/receipts";
@@ -278,6 +278,21 @@ const feeOf = (estimate: Estimate, costMicros: Micros | null) =>
   costMicros === null
     ? estimate.maximumMicros - estimate.maximumUpstreamMicros
     : serviceFee(costMicros, estimate.serviceFeeBps);
+
+/** A failure the provider's answer told, as an end. */
+export function endedAsFailed(outcome: Extract<CallOutcome, { state: "failed" }>): Ended {
+  return {
+    outcome: {
+      outcome: "failed",
+      code: outcome.code,
+      message: outcome.message,
+      settlement: outcome.settlement,
+      finishReason: null,
+    },
+    observed: outcome.observed,
+    fresh: { output: null, artifacts: [] },
+  };
+}
 
 /** An end without any provider answer: never submitted, too late, canceled, or lost. */
 export function endedWithout(

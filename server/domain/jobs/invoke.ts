@@ -11,7 +11,7 @@ import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
 import { microsToUsd } from "@/server/money";
 import { admit, type Prepared, toRow } from "./admit";
-import { conclude, type Ended, endedWithout, keepFiles, toOutput } from "./conclude";
+import { conclude, type Ended, endedAsFailed, endedWithout, keepFiles, toOutput } from "./conclude";
 import { holdLease } from "./leases";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
 import type { Admission } from "./transitions";
@@ -135,17 +135,7 @@ async function callProvider(
         };
       }
       case "failed":
-        return {
-          outcome: {
-            outcome: "failed",
-            code: outcome.code,
-            message: outcome.message,
-            settlement: outcome.settlement,
-            finishReason: null,
-          },
-          observed: outcome.observed,
-          fresh: { output: null, artifacts: [] },
-        };
+        return endedAsFailed(outcome);
       case "refused_for_now": {
         const waitMs = Math.max(
           outcome.retryAfterMs ?? 0,

@@ -4,7 +4,16 @@ import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 import type { Step } from "@/server/step";
-import { conclude, type Ended, endedBefore, endedWithout, keepFiles, toAnswer, toOutput } from "./conclude";
+import {
+  conclude,
+  type Ended,
+  endedAsFailed,
+  endedBefore,
+  endedWithout,
+  keepFiles,
+  toAnswer,
+  toOutput,
+} from "./conclude";
 import { holdLease, isHeldHere, LEASE_MS, type Lease, leaseOwner } from "./leases";
 import { type AttemptRow, artifactsOf, attemptById, attemptOf, type JobRow, payloadsOf } from "./rows";
 import { beginSubmission, claim, keepHandle, storeAnswer, takeBack, transition } from "./transitions";
@@ -136,7 +145,7 @@ async function settle(
     case "succeeded":
       return keepAndEnd(ctx, work, row, lease, outcome);
     case "failed":
-      return end(ctx, work, row, lease, toFailure(outcome));
+      return end(ctx, work, row, lease, endedAsFailed(outcome));
     case "pending":
       await keepHandle({
         ...under(ctx, row, lease, outcome.pollAfterMs),
@@ -171,20 +180,6 @@ async function settle(
     case "aborted":
       return afterAbort(ctx, work, row, lease, outcome);
   }
-}
-
-function toFailure(outcome: Extract<CallOutcome, { state: "failed" }>): Ended {
-  return {
-    outcome: {
-      outcome: "failed",
-      code: outcome.code,
-      message: outcome.message,
-      settlement: outcome.settlement,
-      finishReason: null,
-    },
-    observed: outcome.observed,
-    fresh: { output: null, artifacts: [] },
-  };
 }
 
 /** The provider has answered: content first, then the answer's row, then the end. Paid work is never thrown away. */
