@@ -15,7 +15,7 @@ export const jobAdmitted = eventType("job/admitted", {
 export type OutgoingEvent = { id?: string; name: string; data: { [key: string]: Json } };
 
 /**
- * Sends events to the engine that is configured. Resolves once they are durable there; delivery is at least once.
+ * Sends events to the engine that is configured. Resolves once it has them; delivery is at least once.
  * Throws when the engine cannot be reached: what must not be lost is also a row that a sweeper sends again.
  */
 export async function sendEvents(events: OutgoingEvent[]): Promise<void> {

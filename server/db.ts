@@ -7,7 +7,7 @@ import { log } from "@/server/log";
 /** A Prisma client inside one transaction: the only kind the domain sees. */
 export type Tx = Prisma.TransactionClient;
 
-type Database = { pool: pg.Pool; prisma: PrismaClient };
+type Database = { pool: pg.Pool; relaxedPool: pg.Pool; prisma: PrismaClient };
 
 // int8 as a number: counters and micros fit, and what does not fit must never be rounded silently.
 function parseInt8(value: string): number {
@@ -20,21 +20,32 @@ const types: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 && format !== "binary" ? parseInt8 : pg.types.getTypeParser(oid, format),
 };
 
-function open(): Database {
+function openPool(max: number, settings: string): pg.Pool {
   const pool = new pg.Pool({
     connectionString: env.DATABASE_URL,
-    max: env.DATABASE_POOL,
+    max,
     keepAlive: true, // a host that vanished is noticed
     // Row-level security shows the system every row; withTenant narrows it for one transaction.
-    options: "-c capstan.project_id=* -c random_page_cost=1.1",
+    options: `-c capstan.project_id=* -c random_page_cost=1.1${settings}`,
     application_name: "capstan",
     types,
   });
   const lost = (error: Error) => log.warn({ error: error.message }, "a database connection was lost");
   pool.on("error", lost);
   pool.on("connect", (client) => client.on("error", lost)); // also while it is lent out
-  return { pool, prisma: new PrismaClient({ adapter: new PrismaPg(pool) }) };
+  return pool;
 }
+
+function open(): Database {
+  const pool = openPool(env.DATABASE_POOL, "");
+  return {
+    pool,
+    relaxedPool: openPool(RELAXED_CONNECTIONS, " -c synchronous_commit=off"),
+    prisma: new PrismaClient({ adapter: new PrismaPg(pool) }),
+  };
+}
+
+const RELAXED_CONNECTIONS = 10;
 
 // The web process runs our modules twice, once in Next's bundle: both must share one pool.
 const shared = globalThis as { capstanDatabase?: Database }; // our own slot, written only below
@@ -45,7 +56,13 @@ function database(): Database {
 
 /** For hand-written statements on the hot path: int8 arrives as a number, rows of every project are visible. */
 export const pool: pg.Pool = database().pool;
-/** Prisma over the same pool, seeing every project. Outside this file use withTenant or withSystem. */
+/**
+ * Commits without waiting for the disk: after a crash of the database (not of a process) the last fraction of a second
+ * of such writes may be gone, always together with everything written after them. Only for what is made good from rows
+ * that were waited for: wakes, claims, and the engine's own record of its runs. Its connections open on first use.
+ */
+export const relaxedPool: pg.Pool = database().relaxedPool;
+/** Prisma over the first pool, seeing every project. Outside this file use withTenant or withSystem. */
 export const prisma: PrismaClient = database().prisma;
 
 const LIMITS = { maxWait: 5_000, timeout: 15_000 };
@@ -65,9 +82,9 @@ export function withSystem<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
   return prisma.$transaction(work, LIMITS);
 }
 
-/** Closes the pool; the process must not use the database afterwards. */
+/** Closes the pools; the process must not use the database afterwards. */
 export async function closeDatabase(): Promise<void> {
-  const { pool, prisma } = database();
+  const { pool, relaxedPool, prisma } = database();
   await prisma.$disconnect();
-  if (!pool.ended) await pool.end();
+  for (const each of [pool, relaxedPool]) if (!each.ended) await each.end();
 }

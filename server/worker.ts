@@ -1,6 +1,6 @@
 import { migrateEngine, startEngine } from "@/inngest/embedded";
 import { functions } from "@/inngest/functions/registry.gen";
-import { closeDatabase, pool } from "@/server/db";
+import { closeDatabase, relaxedPool } from "@/server/db";
 import { releaseAllLeases, startSweeper } from "@/server/domain/jobs";
 import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
@@ -13,7 +13,7 @@ async function main() {
   checkSettings();
   if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
   const sweeper = startSweeper();
-  const engine = usesInngestServer ? null : await startEngine({ functions, pool, log });
+  const engine = usesInngestServer ? null : await startEngine({ functions, pool: relaxedPool, log });
   log.info({ engine: engine ? "embedded" : "inngest" }, "worker ready");
 
   let isStopping = false;

@@ -1,8 +1,11 @@
 import type { OutgoingEvent } from "@/inngest/client";
-import { pool } from "@/server/db";
+import { relaxedPool } from "@/server/db";
 import { enqueue } from "./enqueue";
 
-/** Sends through this process's own database pool. */
+/**
+ * Sends through this process's own connections. Survives every process, and not quite a crash of the database: what
+ * must not be lost is also a row that a sweeper sends again.
+ */
 export function enqueueHere(events: OutgoingEvent[]): Promise<void> {
-  return enqueue(pool, events);
+  return enqueue(relaxedPool, events);
 }

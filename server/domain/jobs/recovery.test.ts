@@ -363,7 +363,7 @@ test("an execution whose cancel came before its end answers as its record says, 
     executionId = rows[0]?.id ?? "";
   }
   await lockedUntil(executionId, 1, () => [jobs.cancel(project.ctx, executionId), answer], {
-    holding: "seen_event int",
+    holding: "seen_event",
   });
   expect(await answer).toMatchObject({ code: "Cancelled", details: { executionId } });
   const { job, hold, receipts } = await rowsOf(executionId);

@@ -7,8 +7,8 @@ import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Estimate } from "@/server/domain/quotes";
 import { ERRORS, fail, isErrorCode } from "@/server/errors";
 import { microsToUsd } from "@/server/money";
+import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
-import { FEW } from "./transitions";
 
 /** A job as the database has it. */
 export type JobRow = {
@@ -121,12 +121,11 @@ function noSuchJob(): never {
   fail("NotFound", "There is no such job.");
 }
 
-const WHOLE = `
-WITH asked AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($1::json) AS x(place int, "jobId" text, "organizationIds" text[], "projectId" text)
-  WHERE ${FEW}
-)
-SELECT asked.place, job.*,
+const readAll = statementOver<ReadScope & { place: number; jobId: string }>(
+  "whole-job",
+  { place: "int", jobId: "text", organizationIds: "text[]", projectId: "text" },
+  `
+SELECT input.place, job.*,
   (SELECT json_build_object('submission', submission) FROM attempt
    WHERE attempt.job_id = job.id AND attempt.project_id = job.project_id ORDER BY number DESC LIMIT 1) AS attempt,
   (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'sha256', sha256)) FROM payload
@@ -139,9 +138,10 @@ SELECT asked.place, job.*,
   CASE WHEN receipt_id IS NOT NULL THEN
     (SELECT json_build_object('body', body, 'hash', hash) FROM receipt
      WHERE receipt.job_id = job.id AND receipt.project_id = job.project_id) END AS sealed
-FROM asked JOIN job ON job.id = asked."jobId"
+FROM input JOIN job ON job.id = input."jobId"
   AND ("organizationIds" IS NULL OR organization_id = ANY("organizationIds"))
-  AND ("projectId" IS NULL OR project_id = "projectId")`;
+  AND ("projectId" IS NULL OR project_id = "projectId")`,
+);
 
 type WholeRow = JobRow & {
   place: number;
@@ -153,11 +153,7 @@ type WholeRow = JobRow & {
 
 /** Concurrent reads share a statement; each sees what its own scope allows. */
 const readWhole = batched<ReadScope & { jobId: string }, WholeRow | null>(async (asked) => {
-  const { rows } = await pool.query<WholeRow>({
-    name: "whole-job",
-    text: WHOLE,
-    values: [JSON.stringify(asked.map((each, place) => ({ ...each, place })))],
-  });
+  const { rows } = await pool.query<WholeRow>(readAll(asked.map((each, place) => ({ ...each, place }))));
   const found = new Map(rows.map((row) => [row.place, row]));
   return asked.map((_, place) => found.get(place) ?? null);
 });

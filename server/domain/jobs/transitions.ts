@@ -1,7 +1,8 @@
 import { batched } from "@/server/batch";
 import type { JobStatus } from "@/server/contract/jobs";
-import { pool } from "@/server/db";
+import { pool, relaxedPool } from "@/server/db";
 import type { Micros } from "@/server/money";
+import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 
 /**
@@ -26,12 +27,6 @@ export function sourcesOf(to: JobStatus): JobStatus[] {
 
 /** Two moves of one job never share a statement: each asker is told what became of its own. */
 const apart = (item: { jobId: string }) => item.jobId;
-
-/**
- * Always true. Without it the planner expects a hundred rows in every recordset and few in a young table, and keeps a
- * plan that reads whole tables while they grow; with it, it expects one row and looks others up by their index.
- */
-export const FEW = `left("jobId", 0) = ''`;
 
 export type NewEvent = { type: string; payload: Record<string, Json> };
 
@@ -89,20 +84,61 @@ export type Admission = {
   events: NewEvent[];
 };
 
-const ADMIT = `
-WITH input AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($1::json) AS x(
-    id text, project_id text, organization_id text, environment text, product_id text, principal_id text,
-    principal_kind text, operation text, mode text, capability_key text, status text, idempotency_key text,
-    request_hash text, external_ref text, tags text[], metadata jsonb, correlation_id text, task_kind text,
-    data_classification text, retention_requirement text, billing_mode text, provider text, model text, quote_id text,
-    pricing_version text, pricing jsonb, estimated_micros bigint, maximum_micros bigint, queue_seconds int,
-    queue_deadline_at timestamptz, execution_seconds int, created_at timestamptz, started_at timestamptz, fence int,
-    lease_owner text, lease_until timestamptz, dispatch_state text, dispatch_after timestamptz, last_event int,
-    requested_variants int, warnings jsonb, payload_id text, payload_content text, payload_sha256 text,
-    payload_bytes int, payload_expires_at timestamptz, hold_id text, attempt_id text, attempt_submission text,
-    events jsonb)
-), admitted AS (
+const admitAll = statementOver<Admission>(
+  "admit",
+  {
+    id: "text",
+    project_id: "text",
+    organization_id: "text",
+    environment: "text",
+    product_id: "text",
+    principal_id: "text",
+    principal_kind: "text",
+    operation: "text",
+    mode: "text",
+    capability_key: "text",
+    status: "text",
+    idempotency_key: "text",
+    request_hash: "text",
+    external_ref: "text",
+    tags: "text[]",
+    metadata: "jsonb",
+    correlation_id: "text",
+    task_kind: "text",
+    data_classification: "text",
+    retention_requirement: "text",
+    billing_mode: "text",
+    provider: "text",
+    model: "text",
+    quote_id: "text",
+    pricing_version: "text",
+    pricing: "jsonb",
+    estimated_micros: "bigint",
+    maximum_micros: "bigint",
+    queue_seconds: "int",
+    queue_deadline_at: "timestamptz",
+    execution_seconds: "int",
+    created_at: "timestamptz",
+    started_at: "timestamptz",
+    fence: "int",
+    lease_owner: "text",
+    lease_until: "timestamptz",
+    dispatch_state: "text",
+    dispatch_after: "timestamptz",
+    last_event: "int",
+    requested_variants: "int",
+    warnings: "jsonb",
+    payload_id: "text",
+    payload_content: "text",
+    payload_sha256: "text",
+    payload_bytes: "int",
+    payload_expires_at: "timestamptz",
+    hold_id: "text",
+    attempt_id: "text",
+    attempt_submission: "text",
+    events: "jsonb",
+  },
+  `, admitted AS (
   INSERT INTO job (id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
     mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
     data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
@@ -134,39 +170,35 @@ WITH input AS MATERIALIZED (
   SELECT project_id, mine.id, event.position, event.value->>'type', event.value->'payload', created_at
   FROM mine, jsonb_array_elements(events) WITH ORDINALITY AS event(value, position)
 )
-SELECT id FROM admitted`;
+SELECT id FROM admitted`,
+);
 
 const byKey = (one: Admission, other: Admission) =>
   one.project_id + one.idempotency_key < other.project_id + other.idempotency_key ? -1 : 1;
 
 /** Admits; false where the key was already taken (nothing was written then). Concurrent calls share statements. */
 export const insertAdmitted = batched<Admission, boolean>(async (items) => {
-  const { rows } = await pool.query<{ id: string }>({
-    name: "admit",
-    text: ADMIT,
-    values: [JSON.stringify(items.toSorted(byKey))], // one order everywhere, as keys of one name wait for each other
-  });
+  // One order everywhere, as keys of one name wait for each other.
+  const { rows } = await pool.query<{ id: string }>(admitAll(items.toSorted(byKey)));
   const admitted = new Set(rows.map((row) => row.id));
   return items.map((item) => admitted.has(item.id));
 });
 
 type Key = { projectId: string; operation: "jobs" | "invoke"; key: string };
 
-const FIRST = `
-WITH asked AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($1::json) AS x(place int, "projectId" text, operation text, key text)
-  WHERE left(key, 0) = ''
-)
-SELECT asked.place, job.id, job.request_hash FROM asked JOIN job
-  ON job.project_id = asked."projectId" AND job.operation = asked.operation AND job.idempotency_key = asked.key`;
+const findFirst = statementOver<Key & { place: number }>(
+  "first-of-key",
+  { place: "int", projectId: "text", operation: "text", key: "text" },
+  `
+SELECT input.place, job.id, job.request_hash FROM input JOIN job
+  ON job.project_id = input."projectId" AND job.operation = input.operation AND job.idempotency_key = input.key`,
+);
 
 /** The job a key stands for; null when it is free. Concurrent calls share statements. */
 export const firstOfKey = batched<Key, { id: string; request_hash: string } | null>(async (keys) => {
-  const { rows } = await pool.query<{ place: number; id: string; request_hash: string }>({
-    name: "first-of-key",
-    text: FIRST,
-    values: [JSON.stringify(keys.map((key, place) => ({ ...key, place })))],
-  });
+  const { rows } = await pool.query<{ place: number; id: string; request_hash: string }>(
+    findFirst(keys.map((key, place) => ({ ...key, place }))),
+  );
   const found = new Map(rows.map((row) => [row.place, row]));
   return keys.map((_, place) => found.get(place) ?? null);
 });
@@ -180,11 +212,10 @@ export type Claimed = {
   is_resumed: boolean;
 };
 
-const CLAIM = `
-WITH input AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, owner text, "attemptId" text, "leaseMs" int, now timestamptz)
-  WHERE ${FEW}
-), claimed AS (
+const claimAll = statementOver<Claim>(
+  "claim",
+  { jobId: "text", owner: "text", attemptId: "text", leaseMs: "int", now: "timestamptz" },
+  `, claimed AS (
   UPDATE job SET status = 'running', fence = fence + 1, lease_owner = input.owner,
     lease_until = input.now + input."leaseMs" * interval '1 millisecond', dispatch_state = 'none',
     started_at = coalesce(started_at, input.now), last_event = last_event + CASE WHEN status = 'queued' THEN 1 ELSE 0 END
@@ -207,19 +238,17 @@ WITH input AS MATERIALIZED (
   SELECT project_id, id, last_event, 'job.started', jsonb_build_object('attempt', 1), now FROM claimed WHERE was = 'queued'
 )
 SELECT claimed.id, claimed.fence, tried.id AS attempt_id, tried.submission, was <> 'queued' AS is_resumed
-FROM claimed JOIN tried ON tried.job_id = claimed.id`;
+FROM claimed JOIN tried ON tried.job_id = claimed.id`,
+);
 
 /**
  * A worker takes a job: queued becomes running under a new lease and fence; a running one whose lease is gone is taken
  * over where a provider handle or a stored answer lets it go on. Null: somebody else's, ended, or too late.
+ * A claim that the database forgets in a crash has done nothing yet: beginning a submission waits for the disk.
  */
 export const claim = batched<Claim, Claimed | null>(
   async (items) => {
-    const { rows } = await pool.query<Claimed>({
-      name: "claim",
-      text: CLAIM,
-      values: [JSON.stringify(items)],
-    });
+    const { rows } = await relaxedPool.query<Claimed>(claimAll(items));
     const claimed = new Map(rows.map((row) => [row.id, row]));
     return items.map((item) => claimed.get(item.jobId) ?? null);
   },
@@ -228,11 +257,10 @@ export const claim = batched<Claim, Claimed | null>(
 
 export type Begin = { jobId: string; fence: number; attemptId: string; now: Date };
 
-const BEGIN = `
-WITH input AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, "attemptId" text, now timestamptz)
-  WHERE ${FEW}
-), held AS (
+const beginAll = statementOver<Begin>(
+  "begin",
+  { jobId: "text", fence: "int", attemptId: "text", now: "timestamptz" },
+  `, held AS (
   UPDATE job SET last_event = last_event + 1 FROM input
   WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status = 'running'
     -- Two at once both find the attempt unsubmitted. The second then waits for the job's row and sees it changed; the
@@ -248,16 +276,13 @@ WITH input AS MATERIALIZED (
   SELECT project_id, id, last_event, 'job.provider_submitted',
     jsonb_build_object('provider', provider, 'model', model, 'attemptId', "attemptId"), now FROM held
 )
-SELECT "attemptId" FROM held`;
+SELECT "attemptId" FROM held`,
+);
 
 /** Writes down that the request may leave, before it does. False: the attempt is not ours to submit (any more). */
 export const beginSubmission = batched<Begin, boolean>(
   async (items) => {
-    const { rows } = await pool.query<{ attemptId: string }>({
-      name: "begin",
-      text: BEGIN,
-      values: [JSON.stringify(items)],
-    });
+    const { rows } = await pool.query<{ attemptId: string }>(beginAll(items));
     const begun = new Set(rows.map((row) => row.attemptId));
     return items.map((item) => begun.has(item.attemptId));
   },
@@ -320,19 +345,16 @@ const haveFiles = (items: StoredAnswer[]) => items.some((item) => item.artifacts
 /** Common part of the statements that store an answer; `moved` holds the rows they may write to. */
 const STORE_ANSWER = `
 , answered AS (
-  UPDATE attempt SET submission = x.submission, provider_request_id = x.provider_request_id,
-    provider_model = x.provider_model, answer = coalesce(nullif(x.answer, 'null'::jsonb), attempt.answer), usage = x.usage, http_status = x.http_status,
-    error_code = x.error_code, error_message = x.error_message, cost_micros = x.cost_micros,
-    answered_at = x.answered_at, ended_at = x.ended_at
-  FROM moved, jsonb_to_record(moved.attempt) AS x(id text, submission text, provider_request_id text, provider_model text,
-    answer jsonb, usage jsonb, http_status int, error_code text, error_message text, cost_micros bigint,
-    answered_at timestamptz, ended_at timestamptz)
-  WHERE attempt.id = x.id
+  UPDATE attempt SET submission = moved.attempt_submission, provider_request_id = moved.attempt_provider_request_id,
+    provider_model = moved.attempt_provider_model, answer = coalesce(moved.attempt_answer, attempt.answer),
+    usage = moved.attempt_usage, http_status = moved.attempt_http_status, error_code = moved.attempt_error_code,
+    error_message = moved.attempt_error_message, cost_micros = moved.attempt_cost_micros,
+    answered_at = moved.attempt_answered_at, ended_at = moved.attempt_ended_at
+  FROM moved WHERE attempt.id = moved.attempt_id
 ), wrote AS (
   INSERT INTO payload (id, project_id, job_id, kind, content, sha256, byte_length, created_at, expires_at)
-  SELECT x.id, moved.project_id, moved.id, 'output', x.content, x.sha256, x.byte_length, moved.now, x.expires_at
-  FROM moved, jsonb_to_record(moved.output) AS x(id text, content text, sha256 text, byte_length int, expires_at timestamptz)
-  WHERE moved.output <> 'null'::jsonb
+  SELECT output_id, project_id, id, 'output', output_content, output_sha256, output_byte_length, now, output_expires_at
+  FROM moved WHERE output_id IS NOT NULL
 ), told AS (
   INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
   SELECT moved.project_id, moved.id, moved.last_event - jsonb_array_length(moved.events) + event.position,
@@ -340,29 +362,85 @@ const STORE_ANSWER = `
   FROM moved, jsonb_array_elements(moved.events) WITH ORDINALITY AS event(value, position)
 )`;
 
+/** An answer's fields as columns of one row: what is no list needs no JSON inside the database. */
+const ANSWER_COLUMNS = {
+  attempt_id: "text",
+  attempt_submission: "text",
+  attempt_provider_request_id: "text",
+  attempt_provider_model: "text",
+  attempt_answer: "jsonb",
+  attempt_usage: "jsonb",
+  attempt_http_status: "int",
+  attempt_error_code: "text",
+  attempt_error_message: "text",
+  attempt_cost_micros: "bigint",
+  attempt_answered_at: "timestamptz",
+  attempt_ended_at: "timestamptz",
+  output_id: "text",
+  output_content: "text",
+  output_sha256: "text",
+  output_byte_length: "int",
+  output_expires_at: "timestamptz",
+  artifacts: "jsonb",
+} as const;
+
+const toAnswerRow = ({ attempt, output, artifacts }: StoredAnswer) => ({
+  attempt_id: attempt?.id,
+  attempt_submission: attempt?.submission,
+  attempt_provider_request_id: attempt?.provider_request_id,
+  attempt_provider_model: attempt?.provider_model,
+  attempt_answer: attempt?.answer,
+  attempt_usage: attempt?.usage,
+  attempt_http_status: attempt?.http_status,
+  attempt_error_code: attempt?.error_code,
+  attempt_error_message: attempt?.error_message,
+  attempt_cost_micros: attempt?.cost_micros,
+  attempt_answered_at: attempt?.answered_at,
+  attempt_ended_at: attempt?.ended_at,
+  output_id: output?.id,
+  output_content: output?.content,
+  output_sha256: output?.sha256,
+  output_byte_length: output?.byte_length,
+  output_expires_at: output?.expires_at,
+  artifacts,
+});
+
 export type Answer = StoredAnswer & { jobId: string; fence: number; now: Date; events: NewEvent[] };
 
-const ANSWER = `
-WITH input AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, now timestamptz, attempt jsonb, output jsonb,
-    artifacts jsonb, events jsonb)
-  WHERE ${FEW}
-), moved AS (
+const toAnswerInput = ({ jobId, fence, now, events, ...stored }: Answer) => ({
+  jobId,
+  fence,
+  now,
+  events,
+  ...toAnswerRow(stored),
+});
+
+const ANSWER_INPUT = {
+  jobId: "text",
+  fence: "int",
+  now: "timestamptz",
+  events: "jsonb",
+  ...ANSWER_COLUMNS,
+} as const;
+
+const ANSWER = `, moved AS (
   UPDATE job SET last_event = last_event + jsonb_array_length(input.events),
     artifact_count = artifact_count + jsonb_array_length(input.artifacts)
   FROM input WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status IN ('running', 'canceling')
   RETURNING job.id, job.project_id, job.last_event, input.*
 )${STORE_ANSWER}`;
+const answerAll = statementOver("answer", ANSWER_INPUT, `${ANSWER} SELECT id FROM moved`);
+const answerAllWithFiles = statementOver(
+  "answer-files",
+  ANSWER_INPUT,
+  `${ANSWER}${STORE_FILES} SELECT id FROM moved`,
+);
 
 /** Stores what the provider said, before anything else is done with it. False: the lease is lost, nothing was written. */
 export const storeAnswer = batched<Answer, boolean>(
   async (items) => {
-    const { rows } = await pool.query<{ id: string }>({
-      ...(haveFiles(items)
-        ? { name: "answer-files", text: `${ANSWER}${STORE_FILES} SELECT id FROM moved` }
-        : { name: "answer", text: `${ANSWER} SELECT id FROM moved` }),
-      values: [JSON.stringify(items)],
-    });
+    const statement = haveFiles(items) ? answerAllWithFiles : answerAll;
+    const { rows } = await pool.query<{ id: string }>(statement(items.map(toAnswerInput)));
     const stored = new Set(rows.map((row) => row.id));
     return items.map((item) => stored.has(item.jobId));
   },
@@ -394,35 +472,68 @@ export type Finish = StoredAnswer & {
   events: NewEvent[];
 };
 
-const FINISH = `
-WITH input AS MATERIALIZED (
-  SELECT * FROM json_to_recordset($1::json) AS x("jobId" text, fence int, seen_event int, "from" jsonb, "to" text, now timestamptz,
-    error_code text, error jsonb, actual_micros bigint, completed_variants int, failed_variants int, receipt jsonb,
-    hold jsonb, transaction_id text, postings jsonb, is_test boolean, attempt jsonb, output jsonb, artifacts jsonb, events jsonb)
-  WHERE ${FEW}
-), moved AS (
-  UPDATE job SET status = input."to", completed_at = input.now, error_code = input.error_code,
-    error = nullif(input.error, 'null'::jsonb), actual_micros = input.actual_micros,
-    completed_variants = input.completed_variants, failed_variants = input.failed_variants,
-    receipt_id = input.receipt->>'id', lease_owner = NULL, lease_until = NULL, dispatch_state = 'none',
-    started_at = job.started_at, last_event = last_event + jsonb_array_length(input.events),
+const FINISH_INPUT = {
+  jobId: "text",
+  fence: "int",
+  seen_event: "int",
+  from: "text[]",
+  to: "text",
+  now: "timestamptz",
+  error_code: "text",
+  error: "jsonb",
+  actual_micros: "bigint",
+  completed_variants: "int",
+  failed_variants: "int",
+  receipt_id: "text",
+  receipt_body: "text",
+  receipt_hash: "text",
+  hold_state: "text",
+  hold_settled_micros: "bigint",
+  transaction_id: "text",
+  postings: "jsonb",
+  is_test: "boolean",
+  events: "jsonb",
+  ...ANSWER_COLUMNS,
+} as const;
+
+const toFinishInput = ({ receipt, hold, attempt, output, artifacts, ...own }: Finish) => ({
+  ...own,
+  receipt_id: receipt.id,
+  receipt_body: receipt.body,
+  receipt_hash: receipt.hash,
+  hold_state: hold.state,
+  hold_settled_micros: hold.settled_micros,
+  ...toAnswerRow({ attempt, output, artifacts }),
+});
+
+const FINISH = `, moved AS (
+  UPDATE job SET status = input."to", completed_at = input.now, error_code = input.error_code, error = input.error,
+    actual_micros = input.actual_micros, completed_variants = input.completed_variants,
+    failed_variants = input.failed_variants, receipt_id = input.receipt_id, lease_owner = NULL, lease_until = NULL,
+    dispatch_state = 'none', last_event = last_event + jsonb_array_length(input.events),
     artifact_count = artifact_count + jsonb_array_length(input.artifacts)
   FROM input
-  WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND input."from" ? job.status
+  WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND job.status = ANY(input."from")
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
   RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, input.*
 )${STORE_ANSWER}, sealed AS (
   INSERT INTO receipt (id, project_id, job_id, body, hash, created_at)
-  SELECT receipt->>'id', project_id, id, receipt->>'body', receipt->>'hash', now FROM moved
+  SELECT receipt_id, project_id, id, receipt_body, receipt_hash, now FROM moved
 ), resolved AS (
-  UPDATE hold SET state = moved.hold->>'state', settled_micros = (moved.hold->>'settled_micros')::bigint,
-    resolved_at = CASE WHEN moved.hold->>'state' <> 'ambiguous' THEN moved.now END
+  UPDATE hold SET state = moved.hold_state, settled_micros = moved.hold_settled_micros,
+    resolved_at = CASE WHEN moved.hold_state <> 'ambiguous' THEN moved.now END
   FROM moved WHERE hold.execution_id = moved.id AND hold.state = 'open'
 ), posted AS (
   INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, account, amount_micros, kind, pricing_version, is_test, created_at)
   SELECT moved.transaction_id, organization_id, project_id, moved.id, x.account, x.amount_micros, x.kind, pricing_version, is_test, now
   FROM moved, jsonb_to_recordset(postings) AS x(account text, amount_micros bigint, kind text)
 )`;
+const finishAll = statementOver("finish", FINISH_INPUT, `${FINISH} SELECT id FROM moved`);
+const finishAllWithFiles = statementOver(
+  "finish-files",
+  FINISH_INPUT,
+  `${FINISH}${STORE_FILES} SELECT id FROM moved`,
+);
 
 /** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
 export const finish = batched<Finish, boolean>(
@@ -431,12 +542,8 @@ export const finish = batched<Finish, boolean>(
       if (!item.from.every((status) => MOVES[status].includes(item.to)))
         throw new Error(`No move from ${item.from} to ${item.to}`);
     }
-    const { rows } = await pool.query<{ id: string }>({
-      ...(haveFiles(items)
-        ? { name: "finish-files", text: `${FINISH}${STORE_FILES} SELECT id FROM moved` }
-        : { name: "finish", text: `${FINISH} SELECT id FROM moved` }),
-      values: [JSON.stringify(items)],
-    });
+    const statement = haveFiles(items) ? finishAllWithFiles : finishAll;
+    const { rows } = await pool.query<{ id: string }>(statement(items.map(toFinishInput)));
     const moved = new Set(rows.map((row) => row.id));
     return items.map((item) => moved.has(item.jobId));
   },
@@ -486,13 +593,13 @@ export async function transition(move: {
     throw new Error(`No move from ${move.from} to ${move.to}`);
   const { rowCount } = await pool.query(
     `WITH moved AS (
-       UPDATE job SET status = $2, last_event = last_event + 1,
-         queue_deadline_at = CASE WHEN $2 = 'queued' THEN $4::timestamptz + queue_seconds * interval '1 second' ELSE queue_deadline_at END,
-         dispatch_state = CASE WHEN $2 = 'queued' THEN 'pending' ELSE dispatch_state END,
-         dispatch_number = dispatch_number + CASE WHEN $2 = 'queued' THEN 1 ELSE 0 END,
-         dispatch_after = CASE WHEN $2 = 'queued' THEN $4 ELSE dispatch_after END,
-         lease_owner = CASE WHEN $2 IN ('running', 'canceling') THEN lease_owner END,
-         lease_until = CASE WHEN $2 IN ('running', 'canceling') THEN lease_until END
+       UPDATE job SET status = $2::text, last_event = last_event + 1,
+         queue_deadline_at = CASE WHEN $2::text = 'queued' THEN $4::timestamptz + queue_seconds * interval '1 second' ELSE queue_deadline_at END,
+         dispatch_state = CASE WHEN $2::text = 'queued' THEN 'pending' ELSE dispatch_state END,
+         dispatch_number = dispatch_number + CASE WHEN $2::text = 'queued' THEN 1 ELSE 0 END,
+         dispatch_after = CASE WHEN $2::text = 'queued' THEN $4 ELSE dispatch_after END,
+         lease_owner = CASE WHEN $2::text IN ('running', 'canceling') THEN lease_owner END,
+         lease_until = CASE WHEN $2::text IN ('running', 'canceling') THEN lease_until END
        WHERE id = $1 AND status = ANY($3) AND ($5::int IS NULL OR fence = $5) AND ($8::int IS NULL OR last_event = $8)
        RETURNING id, project_id, last_event
      )
