@@ -7,6 +7,7 @@ import { migrateEngine } from "@/inngest/embedded/migrate";
 import { keyPrefix, makeKeyText } from "@/server/domain/access/key-text";
 import { DEFAULT_SCOPES } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
+import { RUNTIME_FLAGS } from "../../scripts/launch/instance";
 import { type Postgres, startPostgres } from "../../scripts/launch/postgres";
 import { freePort } from "../../scripts/launch/system";
 import { applyMigrations } from "../../scripts/migrations";
@@ -90,7 +91,7 @@ export async function openWorld(): Promise<World> {
       RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000000",
       NEXT_TELEMETRY_DISABLED: "1",
     };
-    const command = [process.execPath, ...extraArgs, `dist/${name}.mjs`];
+    const command = [process.execPath, ...RUNTIME_FLAGS, ...extraArgs, `dist/${name}.mjs`];
     const running = start(name, SUBJECT_CORE, command, { env, log: log(name) });
     const url = `http://127.0.0.1:${port}`;
     if (name === "web") await untilAnswers(`${url}/readyz`, running, log(name));

@@ -50,6 +50,7 @@ type Submission = {
   idempotencyKey: string;
   /** The canonical request and its hash: what is compared under one key. */
   content: string;
+  contentHash: string;
   requestHash: string;
 };
 
@@ -124,6 +125,7 @@ async function read(
   const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
   const content = canonicalText(snapshotOf(capability.key, envelope, project.id, environment));
+  const contentHash = sha256Hex(content);
   return {
     kind,
     capability,
@@ -132,13 +134,15 @@ async function read(
     environment,
     idempotencyKey,
     content,
-    requestHash: `v1:${sha256Hex(content)}`,
+    contentHash,
+    requestHash: `v1:${contentHash}`,
   };
 }
 
 /** Plans a submission: everything about its content that may refuse it. Writes nothing. */
 async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
-  const { kind, capability, envelope, project, environment, idempotencyKey, content } = submission;
+  const { kind, capability, envelope, project, environment, idempotencyKey, content, contentHash } =
+    submission;
   const plan = planExecution(
     capability,
     { id: project.id, environment },
@@ -146,7 +150,7 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
     kind === "invoke" ? "sync" : "durable",
   );
   const { quoteId } = envelope.execution;
-  if (quoteId) await checkQuote(ctx, project.id, quoteId, plan.sealHash);
+  if (quoteId) await checkQuote(ctx, project.id, quoteId, plan.sealHash());
 
   const now = ctx.now();
   const queueSeconds =
@@ -203,7 +207,7 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
       warnings: plan.warnings,
       payload_id: newId("payload"),
       payload_content: content,
-      payload_sha256: sha256Hex(content),
+      payload_sha256: contentHash,
       payload_bytes: Buffer.byteLength(content),
       payload_expires_at: contentExpiry(envelope.context.retentionRequirement, now),
       hold_id: route && estimate.maximumMicros > 0 ? newId("hold") : null,

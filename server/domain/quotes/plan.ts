@@ -39,8 +39,8 @@ export type ExecutionPlan = {
   route: Route | null;
   call: TextCall | ImageCall | null;
   estimate: Estimate;
-  /** SHA-256 of everything that prices or routes: what a quote is sealed to. */
-  sealHash: string;
+  /** SHA-256 of everything that prices or routes: what a quote is sealed to. Not computed unless a quote is concerned. */
+  sealHash: () => string;
   warnings: Record<string, Json>[];
 };
 
@@ -57,26 +57,27 @@ export function planExecution(
   const parsed = parseInput(capability, wanted.input);
   const input = mode === "sync" ? capSync(capability, parsed) : parsed;
   const constraints = wanted.execution.executionConstraints;
-  const sealHash = sha256Hex(
-    canonicalText({
-      capability: capability.key,
-      projectId: project.id,
-      environment: project.environment,
-      billingMode: wanted.execution.billingMode ?? null,
-      input: withoutSchema(wanted.input),
-      constraints: {
-        providerPin: constraints.providerPin ?? null,
-        preferredModel: constraints.preferredModel ?? null,
-        autoSelect: constraints.autoSelect,
-      },
-      pin: wanted.pin?.target ?? null,
-      sampling: wanted.sampling ?? null,
-      toolSchemas: wanted.toolSchemas ?? null,
-      // A bare job body has it in the envelope, a bare quote body in the input: the same request.
-      responseSchema: wanted.responseSchema ?? wanted.input.responseSchema ?? null,
-      pricingVersion: PRICING_VERSION,
-    }),
-  );
+  const sealHash = () =>
+    sha256Hex(
+      canonicalText({
+        capability: capability.key,
+        projectId: project.id,
+        environment: project.environment,
+        billingMode: wanted.execution.billingMode ?? null,
+        input: withoutSchema(wanted.input),
+        constraints: {
+          providerPin: constraints.providerPin ?? null,
+          preferredModel: constraints.preferredModel ?? null,
+          autoSelect: constraints.autoSelect,
+        },
+        pin: wanted.pin?.target ?? null,
+        sampling: wanted.sampling ?? null,
+        toolSchemas: wanted.toolSchemas ?? null,
+        // A bare job body has it in the envelope, a bare quote body in the input: the same request.
+        responseSchema: wanted.responseSchema ?? wanted.input.responseSchema ?? null,
+        pricingVersion: PRICING_VERSION,
+      }),
+    );
   const execution = capability.execute;
   if ("local" in execution) {
     return { capability, input, route: null, call: null, estimate: FREE, sealHash, warnings: [] };

@@ -88,7 +88,8 @@ export async function quote(
       expiresAt: null,
     };
   }
-  const { estimate, sealHash } = plan;
+  const { estimate } = plan;
+  const sealHash = plan.sealHash();
   // What is free has a price and no quote: there is nothing to hold anybody to.
   const sealed = estimate.route ? await seal(ctx, project.id, estimate, sealHash) : null;
   const quoteId = sealed?.quoteId ?? null;
