@@ -25,8 +25,10 @@ CREATE DOMAIN "billing_mode" AS text CONSTRAINT "billing_mode_known" CHECK (VALU
 CREATE DOMAIN "principal_kind" AS text CONSTRAINT "principal_kind_known" CHECK (VALUE IN
   ('anonymous', 'service_principal', 'human_session', 'panel_session', 'system'));
 CREATE DOMAIN "submission" AS text CONSTRAINT "submission_known" CHECK (VALUE IN ('not_attempted', 'ambiguous', 'attempted'));
-CREATE DOMAIN "payload_kind" AS text CONSTRAINT "payload_kind_known" CHECK (VALUE IN ('request', 'output'));
+CREATE DOMAIN "payload_kind" AS text CONSTRAINT "payload_kind_known" CHECK (VALUE IN ('request', 'output', 'input'));
 CREATE DOMAIN "hold_state" AS text CONSTRAINT "hold_state_known" CHECK (VALUE IN ('open', 'settled', 'released', 'ambiguous'));
+CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (VALUE IN
+  ('pending', 'delivering', 'succeeded', 'failed', 'disabled'));
 CREATE DOMAIN "budget_period" AS text CONSTRAINT "budget_period_known" CHECK (VALUE IN ('day', 'month', 'total'));
 CREATE DOMAIN "budget_enforcement" AS text CONSTRAINT "budget_enforcement_known" CHECK (VALUE IN ('off', 'warn', 'prevent'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
@@ -42,7 +44,7 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('budget.period', 'budget_period'), ('budget.enforcement', 'budget_enforcement'),
   ('budget.ceiling_micros', 'amount_micros'), ('budget.held_micros', 'amount_micros'),
   ('budget.settled_micros', 'amount_micros'), ('ledger_entry.currency', 'currency_code'),
-  ('membership.role', 'member_role')
+  ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role')
 ) AS restricted(column_name, domain_name);
 
 -- What concerns two columns, or is seldom written, stays a CHECK.
@@ -60,6 +62,8 @@ END $$;
 CREATE TRIGGER "job_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "job_event"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "receipt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "receipt"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "ledger_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "ledger_entry"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
@@ -101,7 +105,13 @@ CREATE INDEX "job_leases" ON "job" ("lease_until") WHERE "status" IN ('running',
 CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE "status" = 'queued';
 CREATE INDEX "job_unfinished" ON "job" ("project_id")
   WHERE "status" IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention');
-CREATE INDEX "job_tags" ON "job" USING gin ("tags");
+CREATE INDEX "job_tags" ON "job" USING gin ("tags") WHERE "tags" <> '{}';
+CREATE INDEX "job_approval_deadlines" ON "job" ("approval_deadline_at") WHERE "status" = 'awaiting_approval';
+CREATE INDEX "job_webhook_behind" ON "job" ("id") WHERE "webhook_event" < "last_event";
+CREATE INDEX "delivery_due" ON "delivery" ("next_attempt_at") WHERE "state" IN ('pending', 'delivering');
+CREATE INDEX "payload_expiries" ON "payload" ("expires_at") WHERE "content" IS NOT NULL AND "expires_at" IS NOT NULL;
+CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires_at" IS NOT NULL;
+CREATE INDEX "stream_frame_expiries" ON "stream_frame" ("expires_at") WHERE "expires_at" IS NOT NULL;
 
 -- Tenants. -----------------------------------------------------------------------------------------------
 -- Every table with a project_id shows rows of the project named by the setting capstan.project_id only, or all

@@ -18,6 +18,8 @@ export const PREFIXES = {
   hold: "hold",
   transaction: "txn",
   event: "evt",
+  endpoint: "whe",
+  delivery: "dlv",
   request: "req",
 } as const;
 

@@ -44,6 +44,9 @@ const FLAGS = {
   wal_level: "minimal",
   max_wal_senders: "0",
   jit: "off",
+  checkpoint_timeout: "15min", // the first change of a page after each is written whole
+  max_wal_size: "2GB",
+  autovacuum_naptime: "5s", // tables are empty at first and grow fast: the planner should know soon
   timezone: "UTC",
   log_timezone: "UTC",
 };

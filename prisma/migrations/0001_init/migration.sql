@@ -11,6 +11,8 @@ CREATE TABLE "artifact" (
     "filename" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "expires_at" TIMESTAMPTZ(3),
+    "uploaded_by" TEXT,
+    "pruned_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "artifact_pkey" PRIMARY KEY ("id")
 );
@@ -149,6 +151,12 @@ CREATE TABLE "job" (
     "artifact_count" INTEGER NOT NULL DEFAULT 0,
     "progress" JSONB,
     "approval" JSONB,
+    "approval_deadline_at" TIMESTAMPTZ(3),
+    "submitted_by" TEXT,
+    "attention" JSONB,
+    "retry_of" TEXT,
+    "maturity" JSONB,
+    "webhook_event" INTEGER,
     "warnings" JSONB NOT NULL DEFAULT '[]',
     "error_code" TEXT,
     "error" JSONB,
@@ -167,6 +175,30 @@ CREATE TABLE "job_event" (
     "created_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "job_event_pkey" PRIMARY KEY ("job_id","id")
+);
+
+-- CreateTable
+CREATE TABLE "event_text" (
+    "project_id" TEXT NOT NULL,
+    "job_id" TEXT NOT NULL,
+    "event_id" INTEGER NOT NULL,
+    "text" TEXT NOT NULL,
+    "expires_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "event_text_pkey" PRIMARY KEY ("job_id","event_id")
+);
+
+-- CreateTable
+CREATE TABLE "stream_frame" (
+    "project_id" TEXT NOT NULL,
+    "job_id" TEXT NOT NULL,
+    "id" INTEGER NOT NULL,
+    "event" TEXT NOT NULL,
+    "data" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "stream_frame_pkey" PRIMARY KEY ("job_id","id")
 );
 
 -- CreateTable
@@ -204,6 +236,7 @@ CREATE TABLE "payload" (
     "job_id" TEXT,
     "kind" TEXT NOT NULL,
     "content" TEXT,
+    "is_sealed" BOOLEAN NOT NULL DEFAULT false,
     "sha256" TEXT NOT NULL,
     "byte_length" INTEGER NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
@@ -219,6 +252,8 @@ CREATE TABLE "receipt" (
     "job_id" TEXT NOT NULL,
     "body" TEXT NOT NULL,
     "hash" TEXT NOT NULL,
+    "signature" TEXT,
+    "key_id" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "receipt_pkey" PRIMARY KEY ("id")
@@ -382,6 +417,68 @@ CREATE TABLE "api_key" (
     CONSTRAINT "api_key_pkey" PRIMARY KEY ("id")
 );
 
+-- CreateTable
+CREATE TABLE "signing_key" (
+    "id" TEXT NOT NULL,
+    "public_key" JSONB NOT NULL,
+    "private_key" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "retired_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "signing_key_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "delivery_endpoint" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT,
+    "url" TEXT NOT NULL,
+    "secret" TEXT NOT NULL,
+    "event_types" TEXT[],
+    "enabled" BOOLEAN NOT NULL DEFAULT true,
+    "disabled_reason" TEXT,
+    "created_by" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "delivery_endpoint_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "delivery" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT,
+    "endpoint_id" TEXT NOT NULL,
+    "event_id" TEXT NOT NULL,
+    "job_id" TEXT,
+    "type" TEXT NOT NULL,
+    "body" TEXT,
+    "state" TEXT NOT NULL,
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "next_attempt_at" TIMESTAMPTZ(3),
+    "lease_until" TIMESTAMPTZ(3),
+    "last_status" INTEGER,
+    "last_error" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "completed_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "delivery_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "delivery_attempt" (
+    "delivery_id" TEXT NOT NULL,
+    "number" INTEGER NOT NULL,
+    "started_at" TIMESTAMPTZ(3) NOT NULL,
+    "duration_ms" INTEGER NOT NULL,
+    "http_status" INTEGER,
+    "error" TEXT,
+
+    CONSTRAINT "delivery_attempt_pkey" PRIMARY KEY ("delivery_id","number")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "artifact_project_id_id_key" ON "artifact"("project_id", "id");
 
@@ -460,6 +557,18 @@ CREATE UNIQUE INDEX "api_key_hash_key" ON "api_key"("hash");
 -- CreateIndex
 CREATE INDEX "api_key_organization_id_id_idx" ON "api_key"("organization_id", "id");
 
+-- CreateIndex
+CREATE INDEX "delivery_endpoint_organization_id_id_idx" ON "delivery_endpoint"("organization_id", "id");
+
+-- CreateIndex
+CREATE INDEX "delivery_organization_id_id_idx" ON "delivery"("organization_id", "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "delivery_project_id_id_idx" ON "delivery"("project_id", "id" DESC);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "delivery_endpoint_id_event_id_key" ON "delivery"("endpoint_id", "event_id");
+
 -- AddForeignKey
 ALTER TABLE "job_artifact" ADD CONSTRAINT "job_artifact_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
@@ -471,6 +580,12 @@ ALTER TABLE "engine_step" ADD CONSTRAINT "engine_step_run_id_fkey" FOREIGN KEY (
 
 -- AddForeignKey
 ALTER TABLE "job_event" ADD CONSTRAINT "job_event_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "event_text" ADD CONSTRAINT "event_text_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "stream_frame" ADD CONSTRAINT "stream_frame_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "attempt" ADD CONSTRAINT "attempt_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
@@ -502,6 +617,12 @@ ALTER TABLE "membership" ADD CONSTRAINT "membership_organization_id_fkey" FOREIG
 -- AddForeignKey
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
+-- AddForeignKey
+ALTER TABLE "delivery" ADD CONSTRAINT "delivery_endpoint_id_fkey" FOREIGN KEY ("endpoint_id") REFERENCES "delivery_endpoint"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "delivery_attempt" ADD CONSTRAINT "delivery_attempt_delivery_id_fkey" FOREIGN KEY ("delivery_id") REFERENCES "delivery"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
 -- What Prisma's schema language cannot say. `npm run migrate -- init` appends this file to 0001_init;
 -- after the first release, changes to it are written by hand into the next migration.
 
@@ -529,8 +650,10 @@ CREATE DOMAIN "billing_mode" AS text CONSTRAINT "billing_mode_known" CHECK (VALU
 CREATE DOMAIN "principal_kind" AS text CONSTRAINT "principal_kind_known" CHECK (VALUE IN
   ('anonymous', 'service_principal', 'human_session', 'panel_session', 'system'));
 CREATE DOMAIN "submission" AS text CONSTRAINT "submission_known" CHECK (VALUE IN ('not_attempted', 'ambiguous', 'attempted'));
-CREATE DOMAIN "payload_kind" AS text CONSTRAINT "payload_kind_known" CHECK (VALUE IN ('request', 'output'));
+CREATE DOMAIN "payload_kind" AS text CONSTRAINT "payload_kind_known" CHECK (VALUE IN ('request', 'output', 'input'));
 CREATE DOMAIN "hold_state" AS text CONSTRAINT "hold_state_known" CHECK (VALUE IN ('open', 'settled', 'released', 'ambiguous'));
+CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (VALUE IN
+  ('pending', 'delivering', 'succeeded', 'failed', 'disabled'));
 CREATE DOMAIN "budget_period" AS text CONSTRAINT "budget_period_known" CHECK (VALUE IN ('day', 'month', 'total'));
 CREATE DOMAIN "budget_enforcement" AS text CONSTRAINT "budget_enforcement_known" CHECK (VALUE IN ('off', 'warn', 'prevent'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
@@ -546,7 +669,7 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('budget.period', 'budget_period'), ('budget.enforcement', 'budget_enforcement'),
   ('budget.ceiling_micros', 'amount_micros'), ('budget.held_micros', 'amount_micros'),
   ('budget.settled_micros', 'amount_micros'), ('ledger_entry.currency', 'currency_code'),
-  ('membership.role', 'member_role')
+  ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role')
 ) AS restricted(column_name, domain_name);
 
 -- What concerns two columns, or is seldom written, stays a CHECK.
@@ -564,6 +687,8 @@ END $$;
 CREATE TRIGGER "job_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "job_event"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "receipt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "receipt"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "ledger_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "ledger_entry"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
@@ -605,7 +730,13 @@ CREATE INDEX "job_leases" ON "job" ("lease_until") WHERE "status" IN ('running',
 CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE "status" = 'queued';
 CREATE INDEX "job_unfinished" ON "job" ("project_id")
   WHERE "status" IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention');
-CREATE INDEX "job_tags" ON "job" USING gin ("tags");
+CREATE INDEX "job_tags" ON "job" USING gin ("tags") WHERE "tags" <> '{}';
+CREATE INDEX "job_approval_deadlines" ON "job" ("approval_deadline_at") WHERE "status" = 'awaiting_approval';
+CREATE INDEX "job_webhook_behind" ON "job" ("id") WHERE "webhook_event" < "last_event";
+CREATE INDEX "delivery_due" ON "delivery" ("next_attempt_at") WHERE "state" IN ('pending', 'delivering');
+CREATE INDEX "payload_expiries" ON "payload" ("expires_at") WHERE "content" IS NOT NULL AND "expires_at" IS NOT NULL;
+CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires_at" IS NOT NULL;
+CREATE INDEX "stream_frame_expiries" ON "stream_frame" ("expires_at") WHERE "expires_at" IS NOT NULL;
 
 -- Tenants. -----------------------------------------------------------------------------------------------
 -- Every table with a project_id shows rows of the project named by the setting capstan.project_id only, or all

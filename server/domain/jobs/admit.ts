@@ -205,6 +205,12 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
       dispatch_after: new Date(now.getTime() + DISPATCH_AFTER_MS),
       requested_variants: capability.variants?.(plan.input as never) ?? null, // parsed by this capability's own schema
       warnings: plan.warnings,
+      approval: null,
+      approval_deadline_at: null,
+      submitted_by: null,
+      retry_of: null,
+      maturity: null,
+      payload_is_sealed: false,
       payload_id: newId("payload"),
       payload_content: content,
       payload_sha256: contentHash,

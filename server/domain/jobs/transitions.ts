@@ -42,7 +42,7 @@ export type Admission = {
   operation: "jobs" | "invoke";
   mode: string;
   capability_key: string;
-  status: "queued" | "running";
+  status: "queued" | "running" | "awaiting_approval";
   idempotency_key: string;
   request_hash: string;
   external_ref: string | null;
@@ -73,6 +73,12 @@ export type Admission = {
   last_event: number;
   requested_variants: number | null;
   warnings: Json;
+  approval: Json;
+  approval_deadline_at: Date | null;
+  submitted_by: string | null;
+  retry_of: string | null;
+  maturity: Json;
+  payload_is_sealed: boolean;
   payload_id: string;
   payload_content: string;
   payload_sha256: string;
@@ -128,6 +134,12 @@ const admitAll = statementOver<Admission>(
     last_event: "int",
     requested_variants: "int",
     warnings: "jsonb",
+    approval: "jsonb",
+    approval_deadline_at: "timestamptz",
+    submitted_by: "text",
+    retry_of: "text",
+    maturity: "jsonb",
+    payload_is_sealed: "boolean",
     payload_id: "text",
     payload_content: "text",
     payload_sha256: "text",
@@ -143,20 +155,25 @@ const admitAll = statementOver<Admission>(
     mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
     data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
     estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, started_at, fence,
-    lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings)
+    lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings, approval,
+    approval_deadline_at, submitted_by, retry_of, maturity, webhook_event)
   SELECT id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
     mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
     data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
     estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, started_at, fence,
-    lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings
+    lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings, approval,
+    approval_deadline_at, submitted_by, retry_of, maturity,
+    CASE WHEN EXISTS (SELECT FROM delivery_endpoint endpoint WHERE endpoint.organization_id = input.organization_id) THEN 0 END
   FROM input
   ON CONFLICT (project_id, operation, idempotency_key) DO NOTHING
   RETURNING id
 ), mine AS (
   SELECT input.* FROM input JOIN admitted USING (id)
 ), request AS (
-  INSERT INTO payload (id, project_id, job_id, kind, content, sha256, byte_length, created_at, expires_at)
-  SELECT payload_id, project_id, id, 'request', payload_content, payload_sha256, payload_bytes, created_at, payload_expires_at FROM mine
+  INSERT INTO payload (id, project_id, job_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
+  SELECT payload_id, project_id, id, 'request', payload_content, payload_is_sealed, payload_sha256, payload_bytes, created_at,
+    payload_expires_at
+  FROM mine
 ), held AS (
   INSERT INTO hold (id, organization_id, project_id, execution_id, amount_micros, state, created_at)
   SELECT hold_id, organization_id, project_id, id, maximum_micros, 'open', created_at FROM mine WHERE hold_id IS NOT NULL
