@@ -68,6 +68,14 @@ const isLeaf = (target: string) =>
     "server/log",
   ].includes(target);
 
+test("events are written only by the statements that change a job's row, which their table relies on", () => {
+  const writers = sources.filter((file) => /INSERT INTO job_event\b/.test(textOf.get(file) ?? ""));
+  expect(writers.filter((file) => !file.endsWith(".test.ts"))).toEqual([
+    "server/domain/jobs/select-variant.ts",
+    "server/domain/jobs/transitions.ts",
+  ]);
+});
+
 describe("imports flow one way", () => {
   test("the laws see what a file imports", () => {
     const seen = importsOf("server/api/v1/jobs.ts").map(({ target }) => target);

@@ -98,5 +98,5 @@ export type QuoteRequest = z.output<typeof QuoteRequest>;
 export const QuoteQuery = z.object({ projectId: z.string().min(1).max(64).optional() });
 
 /** What a caller may post: the envelope, or a bare body that is the input itself. Normalization decides. */
-export const RawEnvelope = z.record(z.string(), z.json());
+export const RawEnvelope = JsonObject;
 export type RawEnvelope = z.output<typeof RawEnvelope>;
