@@ -2,8 +2,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { CapabilityDescriptor, CapabilityList } from "@/server/contract/capabilities";
-import { Job, JobEventPage, JobResult, Receipt } from "@/server/contract/jobs";
+import { Job, JobEventPage, JobResult } from "@/server/contract/jobs";
 import { RetailQuote } from "@/server/contract/pricing";
+import { Receipt } from "@/server/contract/receipts";
 
 type Access = { baseUrl: string; apiKey: string; projectId: string };
 

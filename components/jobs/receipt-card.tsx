@@ -13,7 +13,8 @@ import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
-import type { Job, Receipt } from "@/server/contract/jobs";
+import type { Job } from "@/server/contract/jobs";
+import type { Receipt } from "@/server/contract/receipts";
 
 /** What the readable form takes from a receipt. Receipts grow; what an old one lacks is not shown. */
 const Readable = z.looseObject({

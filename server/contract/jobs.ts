@@ -219,19 +219,3 @@ export const JobPage = z
 export type JobPage = z.output<typeof JobPage>;
 
 export const SelectVariant = z.strictObject({ artifactId: z.string().min(1).max(64) });
-
-export const Receipt = z
-  .looseObject({
-    schemaVersion: z.literal("service.receipt.v1"),
-    receiptId: z.string(),
-    jobId: z.string(),
-    capabilityKey: z.string(),
-    status: JobStatus,
-    projectId: z.string(),
-    environment: z.string(),
-    requestHash: z.string(),
-    artifacts: z.array(JobArtifactRef),
-    pricing: ReceiptPricing.nullable(),
-  })
-  .meta({ id: "Receipt" });
-export type Receipt = z.output<typeof Receipt>;

@@ -38,7 +38,23 @@ export const ReceiptPricing = z
       .nullish(),
     policy: z.object({ serviceFeeBps: z.int(), pricingMode: BillingMode }).nullish(),
     mode: BillingMode.nullish(),
+    /** Display only: the charge in another currency. */
+    presentation: z
+      .object({
+        convertedTotal: Money,
+        fx: z.object({
+          rateScaled: z.int(),
+          scale: z.int(),
+          baseCurrency: z.string(),
+          quoteCurrency: z.string(),
+          source: z.string().nullish(),
+          asOf: z.string().nullish(),
+        }),
+      })
+      .nullish(),
     estimatedProviderPriceBasisMicros: z.int().nullish(),
+    /** What the provider itself said it cost; null: it said nothing. */
+    providerReportedCostMicros: z.int().nullish(),
     observedUsage: JsonObject.nullish(),
     serviceInferenceFeeMicros: z.int().default(0),
     customerCharge: z
@@ -57,6 +73,8 @@ export const ReceiptPricing = z
         ),
       })
       .nullish(),
+    service: z.object({ serviceFeeRateBps: z.int(), inferenceFeeMicros: z.int() }).nullish(),
+    executionPlanId: z.string().nullish(),
     pricingSnapshotIds: z.array(z.string()).default([]),
     quoteId: z.string().nullish(),
     estimateId: z.string().nullish(),
@@ -68,7 +86,11 @@ export const ReceiptPricing = z
     actualCharge: Money.nullish(),
     basisEstimated: Money.nullish(),
     basisActual: Money.nullish(),
+    /** What the customer owes for it; null: not settled. */
+    price: Money.nullish(),
     fundingSource: z.string().nullish(),
+    trialCoveredMicros: z.int().nullish(),
+    customerDebitedMicros: z.int().nullish(),
   })
   .meta({ id: "ReceiptPricing" });
 export type ReceiptPricing = z.output<typeof ReceiptPricing>;

@@ -108,6 +108,8 @@ export type ProviderIo = {
 
 /** One port as a provider serves it. `submit` never loops or retries; `poll` asks once. */
 export type PortAdapter<P extends PortName> = {
+  /** The vendor's own interface behind it, as receipts name it: `responses`, `chat-completions`, `images`. */
+  api: string;
   submit(call: Ports[P]["call"], io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
   poll?(handle: Json, io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
 };

@@ -171,5 +171,5 @@ export default defineProvider({
   },
   defaultBaseUrl: null,
   models: modelsFromSetting(process.env.OPENAI_COMPATIBLE_MODELS),
-  text: { submit: submitText },
+  text: { api: "chat-completions", submit: submitText },
 });

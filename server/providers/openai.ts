@@ -402,6 +402,6 @@ export default defineProvider({
       },
     },
   ],
-  text: { submit: submitText },
-  image: { submit: submitImage },
+  text: { api: "responses", submit: submitText },
+  image: { api: "images", submit: submitImage },
 });

@@ -108,6 +108,7 @@ export default defineProvider({
   defaultBaseUrl: null,
   models: [...textModels, ...imageModels],
   text: {
+    api: "responses",
     async submit(call, io) {
       const reply = await postJson("/v1/text", { model: io.model.id, ...call }, headers(io), io, { explain });
       const { id, model, usage, ...result } = parseReply(TextReply, reply, io);
@@ -122,6 +123,7 @@ export default defineProvider({
     },
   },
   image: {
+    api: "images",
     async submit(call, io) {
       const referenceImages = call.referenceImages.map(({ bytes, mediaType }) => ({
         mediaType,

@@ -7,9 +7,9 @@ import {
   JobRef,
   ListProjectJobs,
   ProjectRef,
-  Receipt,
   SelectVariant,
 } from "@/server/contract/jobs";
+import { Receipt } from "@/server/contract/receipts";
 import * as jobs from "@/server/domain/jobs";
 import { human, router } from "./init";
 

@@ -41,6 +41,7 @@ export async function startServer(options: {
     "/healthz": health,
     "/readyz": (incoming) => (isStopping ? draining(incoming) : readiness(incoming)),
     "/openapi.json": documentAnswer,
+    "/.well-known/jwks.json": route,
   };
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,6 +1,11 @@
 import type { Endpoint } from "@/server/api/endpoint";
 import * as capabilities from "./capabilities";
 import * as jobs from "./jobs";
+import * as provenance from "./provenance";
 
-/** Every endpoint of /v1: what the router serves, OpenAPI describes and the laws check. */
-export const endpoints: Endpoint[] = [...Object.values(capabilities), ...Object.values(jobs)];
+/** Every endpoint of the API: what the router serves, OpenAPI describes and the laws check. */
+export const endpoints: Endpoint[] = [
+  ...Object.values(capabilities),
+  ...Object.values(jobs),
+  ...Object.values(provenance),
+];

@@ -11,9 +11,9 @@ import {
   ListJobs,
   ListProjectJobs,
   ProjectRef,
-  Receipt,
   SelectVariant,
 } from "@/server/contract/jobs";
+import { Receipt } from "@/server/contract/receipts";
 import { download } from "@/server/domain/artifacts";
 import * as jobs from "@/server/domain/jobs";
 import { Fault } from "@/server/errors";

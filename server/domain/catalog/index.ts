@@ -1,3 +1,4 @@
+export { routeBundle } from "./bundle";
 export { describeCapability, executionTargets, toSummary } from "./describe";
 export { list } from "./list";
 export { PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing";
@@ -8,6 +9,7 @@ export {
   chooseRoute,
   modelIds,
   operatorCredentials,
+  ROUTING_POLICY_VERSION,
   type Route,
   type RouteWish,
   routeKey,

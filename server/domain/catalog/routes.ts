@@ -13,7 +13,25 @@ export type Route = {
   /** operator: the deployment's own account. sandbox: no account at all. */
   account: "operator" | "sandbox";
   baseUrl: string;
+  choice: RouteChoice;
 };
+
+/** Why this route: the rule that chose it, and what else the rule allowed. For the receipt. */
+export type RouteChoice = {
+  policy: "exact_pin" | "named_model" | "named_provider" | "automatic";
+  reason:
+    | "pinned"
+    | "preferred_model"
+    | "preferred_model_unavailable"
+    | "model_in_input"
+    | "first_of_provider"
+    | "first_eligible";
+  /** Every route the rule allowed at that moment, the chosen one first. */
+  eligible: string[];
+};
+
+/** The rules of chooseRoute. A change of what they choose is another version. */
+export const ROUTING_POLICY_VERSION = "routing_2026_11_1";
 
 export type RouteWish = {
   billingMode?: BillingMode | null | undefined;
@@ -93,6 +111,20 @@ function isNamedIn(input: unknown): boolean {
   return typeof model === "string" && model !== "auto";
 }
 
+/** The rule a wish falls under. */
+function ruleOf(
+  wish: RouteWish,
+  input: unknown,
+  isSubstitute: boolean,
+): Pick<RouteChoice, "policy" | "reason"> {
+  if (wish.pin) return { policy: "exact_pin", reason: "pinned" };
+  if (isSubstitute) return { policy: "named_model", reason: "preferred_model_unavailable" };
+  if (wish.preferredModel) return { policy: "named_model", reason: "preferred_model" };
+  if (isNamedIn(input)) return { policy: "named_model", reason: "model_in_input" };
+  if (wish.providerPin) return { policy: "named_provider", reason: "first_of_provider" };
+  return { policy: "automatic", reason: "first_eligible" };
+}
+
 /**
  * Chooses the route of an execution. A pin is taken exactly or refused; a provider or model asked for is taken or
  * refused, unless autoSelect allows another when the preferred model is not there. Otherwise: a real account first,
@@ -123,8 +155,10 @@ export function chooseRoute(
     );
   const isNamed = Boolean(wish.pin || wish.preferredModel || isNamedIn(input));
 
+  let isSubstitute = false;
   let candidates = named(reachable).filter((target) => isNamed || isDefault(target));
   if (candidates.length === 0 && wish.preferredModel && wish.autoSelect && !wish.pin) {
+    isSubstitute = true;
     candidates = reachable.filter(
       (target) => isDefault(target) && (!wish.providerPin || target.provider.name === wish.providerPin),
     );
@@ -139,6 +173,7 @@ export function chooseRoute(
       billingMode:
         wish.billingMode ?? (account === "operator" || billingModes.includes("managed") ? "managed" : "byok"),
       baseUrl: baseUrlOf(chosen.provider)!,
+      choice: { ...ruleOf(wish, input, isSubstitute), eligible: modelIds(candidates) },
     };
   }
 

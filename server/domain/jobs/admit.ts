@@ -150,7 +150,7 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
     kind === "invoke" ? "sync" : "durable",
   );
   const { quoteId } = envelope.execution;
-  if (quoteId) await checkQuote(ctx, project.id, quoteId, plan.sealHash());
+  const sealed = quoteId ? await checkQuote(ctx, project.id, quoteId, plan.sealHash()) : undefined;
 
   const now = ctx.now();
   const queueSeconds =
@@ -190,7 +190,7 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
       model: route?.model.id ?? "",
       quote_id: quoteId ?? null,
       pricing_version: estimate.pricingVersion,
-      pricing: estimate,
+      pricing: sealed ? { ...estimate, sealed } : estimate,
       estimated_micros: estimate.expectedMicros,
       maximum_micros: estimate.maximumMicros,
       queue_seconds: queueSeconds,

@@ -4,7 +4,7 @@ import { artifactStore } from "@/server/domain/artifacts";
 import type { CallOutcome, Observed, Settlement } from "@/server/domain/attempts";
 import { SANDBOX } from "@/server/domain/catalog";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
-import { composeReceipt } from "@/server/domain/receipts";
+import { sealReceipt } from "@/server/domain/receipts";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Micros } from "@/server/money";
@@ -168,12 +168,13 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     : conclusion.canceled
       ? { code: "Cancelled", message: "The job was canceled." }
       : null;
-  const receipt = composeReceipt({
+  const receipt = await sealReceipt({
     jobId: job.id,
     capabilityKey: job.capability_key,
     status: to,
     principalId: job.principal_id,
     principalKind: job.principal_kind,
+    submittedBy: job.submitted_by,
     organizationId: job.organization_id,
     projectId: job.project_id,
     productId: job.product_id,
@@ -185,7 +186,10 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     taskKind: job.task_kind,
     dataClassification: job.data_classification,
     retentionRequirement: job.retention_requirement,
+    maturity: job.maturity,
     mode: job.mode,
+    retryOf: job.retry_of,
+    executionSeconds: job.execution_seconds,
     requestHash: job.request_hash,
     inputHash: conclusion.inputHash,
     outputHash: ended.fresh?.output?.sha256 ?? conclusion.outputHash,
@@ -205,11 +209,15 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
       providerRequestId: observed.providerRequestId,
       providerModel: observed.providerModel,
       httpStatus: observed.httpStatus,
+      errorCode: outcome.code,
       capacityRejections: attempt.capacity_rejections,
+      startedAt: attempt.started_at,
       submissionBegunAt: attempt.submission_begun_at,
       answeredAt: attempt.answered_at ?? (observed.submission === "attempted" ? now : null),
     },
     usage: observed.usage,
+    finishReason: outcome.finishReason,
+    requestedVariants: job.requested_variants,
     error,
     costMicros: isPaid ? money.costMicros : 0,
     chargedMicros: isPaid ? money.chargedMicros : 0,

@@ -1,5 +1,6 @@
-import type { JobResult, Receipt } from "@/server/contract/jobs";
+import type { JobResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
+import type { Receipt } from "@/server/contract/receipts";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
@@ -47,7 +48,7 @@ export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
   }
   const sealed = await sealedReceiptOf(job);
   if (!sealed) throw new Error(`job ${job.id} has ended without a receipt`);
-  return { ...sealed.body, provenance: { ...(sealed.body.provenance as object), receiptHash: sealed.hash } };
+  return sealed;
 }
 
 /** One artifact of a job, ready to be streamed. NotFound for another job's artifact as for none. */

@@ -1,10 +1,12 @@
 import { batched } from "@/server/batch";
-import type { Job, JobArtifactRef, JobError, JobListItem, JobStatus, Receipt } from "@/server/contract/jobs";
+import type { Job, JobArtifactRef, JobError, JobListItem, JobStatus } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
+import type { Receipt } from "@/server/contract/receipts";
 import { pool } from "@/server/db";
 import { access, type ReadScope } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Estimate } from "@/server/domain/quotes";
+import { toReceipt } from "@/server/domain/receipts";
 import { ERRORS, fail, isErrorCode } from "@/server/errors";
 import { microsToUsd } from "@/server/money";
 import { statementOver } from "@/server/sql-input";
@@ -53,6 +55,9 @@ export type JobRow = {
   selected_artifact_id: string | null;
   artifact_count: number;
   progress: Job["progress"];
+  submitted_by: string | null;
+  retry_of: string | null;
+  maturity: Json;
   warnings: Record<string, Json>[];
   error_code: string | null;
   error: { code: string; message: string } | null;
@@ -136,7 +141,7 @@ SELECT input.place, job.*,
        FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
        WHERE job_artifact.job_id = job.id AND job_artifact.project_id = job.project_id) listed) END AS artifacts,
   CASE WHEN receipt_id IS NOT NULL THEN
-    (SELECT json_build_object('body', body, 'hash', hash) FROM receipt
+    (SELECT body FROM receipt
      WHERE receipt.job_id = job.id AND receipt.project_id = job.project_id) END AS sealed
 FROM input JOIN job ON job.id = input."jobId"
   AND ("organizationIds" IS NULL OR organization_id = ANY("organizationIds"))
@@ -148,7 +153,7 @@ type WholeRow = JobRow & {
   attempt: JobParts["attempt"];
   payloads: PayloadRow[] | null;
   artifacts: ArtifactRow[] | null;
-  sealed: { body: string; hash: string } | null;
+  sealed: string | null;
 };
 
 /** Concurrent reads share a statement; each sees what its own scope allows. */
@@ -172,7 +177,7 @@ export async function findWholeJob(
       attempt: row.attempt,
       payloads: row.payloads ?? [],
       artifacts: row.artifacts ?? [],
-      sealed: row.sealed && { body: JSON.parse(row.sealed.body), hash: row.sealed.hash },
+      sealed: row.sealed && JSON.parse(row.sealed),
     },
   };
 }
@@ -216,17 +221,14 @@ export async function payloadsOf(job: Pick<JobRow, "id" | "project_id">): Promis
   return rows;
 }
 
-export type SealedReceipt = { body: Receipt; hash: string };
-
-/** The receipt as sealed, and its hash; null before the end. */
-export async function sealedReceiptOf(job: Pick<JobRow, "id" | "project_id">): Promise<SealedReceipt | null> {
-  const { rows } = await pool.query<{ body: string; hash: string }>({
+/** The receipt as sealed, with its hash and signature; null before the end. */
+export async function sealedReceiptOf(job: Pick<JobRow, "id" | "project_id">): Promise<Receipt | null> {
+  const { rows } = await pool.query<{ body: string; hash: string; signature: string; keyId: string }>({
     name: "receipt-of",
-    text: "SELECT body, hash FROM receipt WHERE job_id = $1 AND project_id = $2",
+    text: 'SELECT body, hash, signature, key_id AS "keyId" FROM receipt WHERE job_id = $1 AND project_id = $2',
     values: [job.id, job.project_id],
   });
-  const row = rows[0];
-  return row ? { body: JSON.parse(row.body), hash: row.hash } : null;
+  return rows[0] ? toReceipt(rows[0]) : null;
 }
 
 export function toArtifactRef(
@@ -343,8 +345,8 @@ export type JobParts = {
   attempt: Pick<AttemptRow, "submission"> | null;
   artifacts: ArtifactRow[];
   payloads: PayloadRow[];
-  /** Null: the job has not ended. */
-  sealed: SealedReceipt | null;
+  /** What its receipt says of the price. Null: the job has not ended. */
+  sealed: Pick<Receipt, "pricing"> | null;
 };
 
 /** The wire's Job: hints are derived here, never stored. */
@@ -371,7 +373,7 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
     estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
     actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
     currency: "USD",
-    pricing: parts.sealed?.body.pricing ?? null,
+    pricing: parts.sealed?.pricing ?? null,
     artifacts: parts.artifacts.map((row) => toArtifactRef(job.id, row, job.selected_artifact_id)),
     variantSet:
       job.requested_variants === null

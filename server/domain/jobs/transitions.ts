@@ -481,7 +481,7 @@ export type Finish = StoredAnswer & {
   actual_micros: Micros | null;
   completed_variants: number;
   failed_variants: number;
-  receipt: { id: string; body: string; hash: string };
+  receipt: { id: string; body: string; hash: string; signature: string; keyId: string };
   hold: { state: "settled" | "released" | "ambiguous"; settled_micros: Micros | null };
   transaction_id: string;
   postings: LedgerPosting[];
@@ -504,6 +504,8 @@ const FINISH_INPUT = {
   receipt_id: "text",
   receipt_body: "text",
   receipt_hash: "text",
+  receipt_signature: "text",
+  receipt_key_id: "text",
   hold_state: "text",
   hold_settled_micros: "bigint",
   transaction_id: "text",
@@ -518,6 +520,8 @@ const toFinishInput = ({ receipt, hold, attempt, output, artifacts, ...own }: Fi
   receipt_id: receipt.id,
   receipt_body: receipt.body,
   receipt_hash: receipt.hash,
+  receipt_signature: receipt.signature,
+  receipt_key_id: receipt.keyId,
   hold_state: hold.state,
   hold_settled_micros: hold.settled_micros,
   ...toAnswerRow({ attempt, output, artifacts }),
@@ -534,8 +538,8 @@ const FINISH = `, moved AS (
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
   RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, input.*
 )${STORE_ANSWER}, sealed AS (
-  INSERT INTO receipt (id, project_id, job_id, body, hash, created_at)
-  SELECT receipt_id, project_id, id, receipt_body, receipt_hash, now FROM moved
+  INSERT INTO receipt (id, project_id, job_id, body, hash, signature, key_id, created_at)
+  SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, receipt_key_id, now FROM moved
 ), resolved AS (
   UPDATE hold SET state = moved.hold_state, settled_micros = moved.hold_settled_micros,
     resolved_at = CASE WHEN moved.hold_state <> 'ambiguous' THEN moved.now END

@@ -11,4 +11,5 @@ export {
   signOutEverywhere,
 } from "./people";
 export { createProject, listProjects } from "./projects";
+export { requireOperator } from "./rights";
 export { findSignIn, pruneSignInFailures, type SignedIn, type SignInRefusal, verifySignIn } from "./sign-in";

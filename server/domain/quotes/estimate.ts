@@ -1,6 +1,6 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
-import { PRICING_VERSION, type Route, routeKey, SERVICE_FEE_BPS } from "@/server/domain/catalog";
+import { PRICING_VERSION, type Route, routeBundle, routeKey, SERVICE_FEE_BPS } from "@/server/domain/catalog";
 import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
 import type { ImageCall, TextCall } from "@/server/providers/define";
@@ -11,7 +11,13 @@ export type Estimate = {
   pricingVersion: string;
   billingMode: BillingMode;
   /** Null: runs here, free. */
-  route: { key: string; provider: string; model: string } | null;
+  route: { key: string; provider: string; model: string; api: string } | null;
+  /** Why this route. Null: runs here. */
+  choice: Route["choice"] | null;
+  /** The hash of the routes and prices it was planned by. */
+  bundleHash: string | null;
+  /** The quote it was submitted with: what that was sealed to. */
+  sealed?: { hash: string; expiresAt: string };
   /** The model the caller asked for: `provider/model` or a model's id; null: any. */
   requestedTarget: string | null;
   qualifier: "exact" | "upper_bound";
@@ -29,6 +35,8 @@ export const FREE: Estimate = {
   pricingVersion: PRICING_VERSION,
   billingMode: "managed",
   route: null,
+  choice: null,
+  bundleHash: null,
   requestedTarget: null,
   qualifier: "exact",
   expectedUpstreamMicros: 0,
@@ -61,7 +69,14 @@ export function estimate(
   return {
     pricingVersion: PRICING_VERSION,
     billingMode: route.billingMode,
-    route: { key: routeKey(route), provider: route.provider.name, model: route.model.id },
+    route: {
+      key: routeKey(route),
+      provider: route.provider.name,
+      model: route.model.id,
+      api: route.provider[execution.port]?.api ?? "",
+    },
+    choice: route.choice,
+    bundleHash: routeBundle().hash,
     requestedTarget: null,
     qualifier: execution.port === "image" ? "exact" : "upper_bound",
     expectedUpstreamMicros: upstream,

@@ -192,13 +192,13 @@ function missingInputs(schema: z.ZodType, input: Record<string, unknown>): strin
     .map((issue) => `/input/${String(issue.path[0])}`);
 }
 
-/** A quote named at submission must be this project's, unexpired, and sealed to exactly this request. */
+/** A quote named at submission must be this project's, unexpired, and sealed to exactly this request. Answers its seal. */
 export async function checkQuote(
   ctx: Ctx,
   projectId: string,
   quoteId: string,
   sealHash: string,
-): Promise<void> {
+): Promise<NonNullable<Estimate["sealed"]>> {
   const mismatch = (reason: string): never =>
     fail(
       "QUOTE_MISMATCH",
@@ -214,4 +214,5 @@ export async function checkQuote(
   if (!found) return mismatch("unknown");
   if (found.expires_at <= ctx.now()) mismatch("expired");
   if (found.hash !== sealHash) mismatch("changed");
+  return { hash: found.hash, expiresAt: found.expires_at.toISOString() };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { canonicalText, sha256Hex } from "@/server/canonical";
-import { Receipt } from "@/server/contract/jobs";
+import { Receipt } from "@/server/contract/receipts";
 import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import type { Json } from "@/server/step";
@@ -21,7 +21,7 @@ async function runJob(
 
 /** As anybody can: the receipt less the hash it carries, in canonical form. */
 function hashAgain(receipt: Receipt): string {
-  const { provenance, ...rest } = JSON.parse(JSON.stringify(receipt));
+  const { provenance, signature: _signature, ...rest } = JSON.parse(JSON.stringify(receipt));
   const { receiptHash: _hash, ...sealed } = provenance;
   return sha256Hex(canonicalText({ ...rest, provenance: sealed } as Json));
 }
@@ -129,6 +129,8 @@ test("a model asked for by name stands on the receipt, and another one in its pl
   const routing = async (body: Parameters<typeof jobs.submit>[2]) =>
     (await runJob(world, TEXT, { input: { messages }, ...body })).targetRouting;
   expect(await routing({ pin: { target: "sandbox/sandbox-2" } })).toEqual({
+    profile: null,
+    policyVersion: expect.stringMatching(/^routing_/),
     requestedTarget: "sandbox/sandbox-2",
     resolvedTarget: "sandbox/sandbox-2",
     substituted: false,
@@ -138,6 +140,8 @@ test("a model asked for by name stands on the receipt, and another one in its pl
     substituted: false,
   });
   expect(await routing({ preferredModel: "gone-1", autoSelect: true })).toEqual({
+    profile: null,
+    policyVersion: expect.stringMatching(/^routing_/),
     requestedTarget: "gone-1",
     resolvedTarget: "sandbox/sandbox-1",
     substituted: true,

@@ -1,5 +1,7 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { JobArtifactRef, JobStatus } from "@/server/contract/jobs";
+import type { Receipt } from "@/server/contract/receipts";
+import { ROUTING_POLICY_VERSION } from "@/server/domain/catalog";
 import { type Estimate, pricingOf, serviceFee } from "@/server/domain/quotes";
 import { receiptIdOf } from "@/server/ids";
 import { type Micros, microsToUsd, toMoney } from "@/server/money";
@@ -13,6 +15,8 @@ export type ReceiptFacts = {
   status: JobStatus;
   principalId: string;
   principalKind: string;
+  /** The person behind the principal. */
+  submittedBy: string | null;
   organizationId: string;
   projectId: string;
   productId: string;
@@ -24,7 +28,10 @@ export type ReceiptFacts = {
   taskKind: string | null;
   dataClassification: string;
   retentionRequirement: string;
+  maturity: Json;
   mode: string;
+  retryOf: string | null;
+  executionSeconds: number;
   requestHash: string;
   inputHash: string;
   outputHash: string | null;
@@ -44,11 +51,15 @@ export type ReceiptFacts = {
     providerRequestId: string | null;
     providerModel: string | null;
     httpStatus: number | null;
+    errorCode: string | null;
     capacityRejections: number;
+    startedAt: Date;
     submissionBegunAt: Date | null;
     answeredAt: Date | null;
   } | null;
   usage: Usage | null;
+  finishReason: string | null;
+  requestedVariants: number | null;
   error: { code: string; message: string } | null;
   /** What the provider's work cost at list price; null: unknown. */
   costMicros: Micros | null;
@@ -58,32 +69,186 @@ export type ReceiptFacts = {
   isTest: boolean;
 };
 
+/** A receipt before it is hashed and signed. */
+type Unsealed = Omit<Receipt, "signature" | "provenance"> & {
+  provenance: Omit<Receipt["provenance"], "receiptHash">;
+};
+
 /** What was asked for by name and what was taken; another model only where the caller allowed it. */
-function targetRoutingOf({ requestedTarget, route }: Estimate) {
+function targetRoutingOf({ requestedTarget, route }: Estimate): Receipt["targetRouting"] {
   const isTaken = requestedTarget === route?.key || requestedTarget === route?.model;
   return {
+    profile: null,
+    policyVersion: route ? ROUTING_POLICY_VERSION : null,
     requestedTarget,
     resolvedTarget: route?.key ?? null,
     substituted: requestedTarget !== null && route !== null && !isTaken,
   };
 }
 
+function routingOf({ route, choice }: Estimate): Receipt["routing"] {
+  if (!route || !choice) return null;
+  return {
+    routingPolicy: choice.policy,
+    selectedPlanId: route.key,
+    selectionReason: choice.reason,
+    eligiblePlanIds: choice.eligible,
+    taskFamily: null,
+    computeLevel: null,
+    serviceClass: "standard",
+    validationGate: null,
+    authorizedFallbackPlanIds: [],
+    evidenceConfidence: null,
+    evidenceSourceIds: [],
+  };
+}
+
+/** The fee as far as anything was charged: on an unknown cost the fee of the whole hold. */
+function feeOf({ estimate, costMicros, chargedMicros }: ReceiptFacts): Micros {
+  if (chargedMicros === null || chargedMicros === 0) return 0;
+  return costMicros === null
+    ? estimate.maximumMicros - estimate.maximumUpstreamMicros
+    : serviceFee(costMicros, estimate.serviceFeeBps);
+}
+
+/** Who pays the provider; where the money comes from is copied from the admission, else unknown. */
+function fundingOf({ isTest, provider, estimate }: ReceiptFacts): {
+  source: string;
+  bearer: "none" | "customer" | "service";
+} {
+  if (isTest) return { source: "sandbox", bearer: "none" };
+  if (provider === null) return { source: "none", bearer: "none" };
+  if (estimate.billingMode === "byok") return { source: "customer", bearer: "customer" };
+  return { source: "unknown", bearer: "service" };
+}
+
+function pricing(facts: ReceiptFacts): Receipt["pricing"] {
+  const { estimate, costMicros: cost, chargedMicros: charged } = facts;
+  const fee = feeOf(facts);
+  const funding = fundingOf(facts);
+  const isOurs = funding.bearer === "service";
+  // Only what the service itself takes from a live balance; a test balance and the caller's own account are not that.
+  const debited = charged === null ? null : isOurs ? charged : 0;
+  const sealed = estimate.sealed;
+  return {
+    ...pricingOf(estimate, facts.quoteId, sealed ? new Date(sealed.expiresAt) : null, sealed?.hash ?? null),
+    executionPlanId: estimate.route?.key ?? null,
+    serviceInferenceFeeMicros: fee,
+    service: { serviceFeeRateBps: estimate.serviceFeeBps, inferenceFeeMicros: fee },
+    charge:
+      charged === null || debited === null
+        ? null
+        : {
+            customerCharge: toMoney(charged),
+            customerDebit: toMoney(debited),
+            chargedAt: charged > 0 ? facts.completedAt.toISOString() : null,
+          },
+    customerCharge:
+      cost === null
+        ? null
+        : {
+            upstreamMicros: cost,
+            serviceFeeMicros: fee,
+            customerTotalMicros: cost + fee,
+            currency: "USD",
+            lineItems: [
+              {
+                label: `${facts.capabilityKey} by ${estimate.route?.key ?? "this service"}`,
+                upstreamMicros: cost,
+                serviceFeeMicros: fee,
+                includedProcessing: facts.provider === null,
+              },
+            ],
+          },
+    providerUsage: { reportedCost: null, costBearer: funding.bearer },
+    providerReportedCostMicros: null,
+    providerCost: {
+      amount: cost === null ? null : toMoney(cost),
+      status: cost === null ? "unknown" : "computed",
+      basis: cost === null ? "unknown" : "list_price",
+      priceScheduleId: estimate.pricingVersion,
+    },
+    presentation: null,
+    basisActual: cost === null ? null : toMoney(cost),
+    actualCharge: charged === null ? null : toMoney(charged),
+    price: charged === null ? null : toMoney(charged),
+    observedUsage: facts.usage,
+    fundingSource: funding.source,
+    trialCoveredMicros: isOurs || charged === null ? null : 0,
+    customerDebitedMicros: debited,
+  };
+}
+
+/** Of the rules this execution was held to; each of them stands on the receipt, so anybody can hash them again. */
+function policyHashOf(facts: ReceiptFacts): string {
+  const { estimate } = facts;
+  return sha256Hex(
+    canonicalText({
+      routingPolicy: estimate.choice?.policy ?? null,
+      policyVersion: estimate.route ? ROUTING_POLICY_VERSION : null,
+      pricingMode: estimate.billingMode,
+      serviceFeeBps: estimate.serviceFeeBps,
+      dataClassification: facts.dataClassification,
+      retentionRequirement: facts.retentionRequirement,
+      maturity: facts.maturity,
+    }),
+  );
+}
+
+/** What came back, by its kind: figures, never content. */
+function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
+  const { estimate, usage, artifacts } = facts;
+  if (!estimate.route) return { text: null, media: null };
+  if (estimate.bounds.images !== undefined) {
+    return {
+      text: null,
+      media: {
+        requestedVariants: facts.requestedVariants,
+        quality: estimate.bounds.quality ?? null,
+        images: usage?.images ?? null,
+        artifactIds: artifacts.map(({ artifactId }) => artifactId),
+        mediaTypes: [...new Set(artifacts.map(({ mediaType }) => mediaType))],
+      },
+    };
+  }
+  return {
+    media: null,
+    text: {
+      finishReason: facts.finishReason,
+      inputTokens: usage?.inputTokens ?? null,
+      outputTokens: usage?.outputTokens ?? null,
+      maxOutputTokens: estimate.bounds.outputTokens ?? null,
+    },
+  };
+}
+
+function attemptsOf({ attempt }: ReceiptFacts): Receipt["attempts"] {
+  if (!attempt) return [];
+  return [
+    {
+      attemptId: attempt.attemptId,
+      number: attempt.number,
+      providerSubmission: attempt.submission,
+      providerRequestId: attempt.providerRequestId,
+      providerModel: attempt.providerModel,
+      httpStatus: attempt.httpStatus,
+      errorCode: attempt.errorCode,
+      capacityRejections: attempt.capacityRejections,
+      startedAt: attempt.startedAt.toISOString(),
+      submissionBegunAt: attempt.submissionBegunAt?.toISOString() ?? null,
+      answeredAt: attempt.answeredAt?.toISOString() ?? null,
+    },
+  ];
+}
+
 /** The receipt as canonical text with its hash: SHA-256 of the RFC 8785 form of exactly this body. */
 export function composeReceipt(facts: ReceiptFacts): { id: string; body: string; hash: string } {
   const { estimate, attempt } = facts;
   const isProvider = facts.provider !== null;
-  const isFree = !isProvider;
-  const charged = facts.chargedMicros;
-  const fee = facts.costMicros === null ? null : serviceFee(facts.costMicros, estimate.serviceFeeBps);
   const id = receiptIdOf(facts.jobId);
-  const fundingSource = facts.isTest
-    ? "sandbox"
-    : isFree
-      ? "none"
-      : estimate.billingMode === "byok"
-        ? "customer"
-        : "unknown";
-  const receipt = {
+  const submission = attempt?.submission ?? "not_attempted";
+  const rejections = attempt?.capacityRejections ?? 0;
+  const receipt: Unsealed = {
     schemaVersion: "service.receipt.v1",
     receiptId: id,
     jobId: facts.jobId,
@@ -91,99 +256,72 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
     status: facts.status,
     principalId: facts.principalId,
     principalKind: facts.principalKind,
+    submittedBy: facts.submittedBy,
     organizationId: facts.organizationId,
     projectId: facts.projectId,
     productId: facts.productId,
     environment: facts.environment,
     externalRef: facts.externalRef,
     tags: facts.tags,
-    metadata: facts.metadata,
+    metadata: facts.metadata as Receipt["metadata"], // an object by the envelope's schema
     correlationId: facts.correlationId,
     taskKind: facts.taskKind,
     dataClassification: facts.dataClassification,
     retentionRequirement: facts.retentionRequirement,
+    maturity: facts.maturity as Receipt["maturity"], // an object or null, by what admission writes
     executionMode: facts.mode,
+    retryOf: facts.retryOf,
     requestHash: facts.requestHash,
     inputHash: facts.inputHash,
     outputHash: facts.outputHash,
+    settings: {
+      billingMode: estimate.billingMode,
+      executionSeconds: facts.executionSeconds,
+      ...estimate.bounds,
+    },
     admission: { admitted: true, rejectionCode: null, rejectionMessage: null },
     route: {
       provider: facts.provider,
       model: facts.model,
+      api: estimate.route?.api ?? null,
       routeBundleVersion: estimate.pricingVersion,
-      routeBundleHash: null,
+      routeBundleHash: estimate.bundleHash,
     },
+    routing: routingOf(estimate),
     targetRouting: targetRoutingOf(estimate),
+    benchmarkContext: null,
+    customerSavings: null,
     timestamps: {
       createdAt: facts.createdAt.toISOString(),
       startedAt: facts.startedAt?.toISOString() ?? null,
       completedAt: facts.completedAt.toISOString(),
     },
     provenance: {
+      bundleVersion: estimate.pricingVersion,
+      bundleHash: estimate.bundleHash,
+      policyHash: policyHashOf(facts),
       execution: isProvider ? "provider" : "local",
       engine: facts.engine,
       providerBacked: isProvider,
       modelBacked: isProvider,
       deterministic: !isProvider,
     },
-    attempts: attempt
-      ? [
-          {
-            attemptId: attempt.attemptId,
-            number: attempt.number,
-            providerSubmission: attempt.submission,
-            providerRequestId: attempt.providerRequestId,
-            providerModel: attempt.providerModel,
-            httpStatus: attempt.httpStatus,
-            capacityRejections: attempt.capacityRejections,
-            submissionBegunAt: attempt.submissionBegunAt?.toISOString() ?? null,
-            answeredAt: attempt.answeredAt?.toISOString() ?? null,
-          },
-        ]
-      : [],
-    providerSubmission: attempt?.submission ?? "not_attempted",
-    capacityRejections: attempt?.capacityRejections ?? 0,
+    attempts: attemptsOf(facts),
+    logicalAttempts: attempt ? 1 : 0,
+    providerSubmissions: rejections + (submission === "not_attempted" ? 0 : 1),
+    providerSubmission: submission,
+    capacityRejections: rejections,
+    fallbacks: [],
     processingTier: isProvider ? "standard" : null,
-    deferredDiscountBps: 0,
+    deferredDiscountBps: isProvider ? 0 : null,
     usage: facts.usage,
+    ...outcomeOf(facts),
     error: facts.error,
     artifacts: facts.artifacts,
     estimatedCost: microsToUsd(estimate.expectedMicros),
-    actualCost: charged === null ? null : microsToUsd(charged),
+    actualCost: facts.chargedMicros === null ? null : microsToUsd(facts.chargedMicros),
     currency: "USD",
-    pricing: {
-      ...pricingOf(estimate, facts.quoteId, null, null),
-      serviceInferenceFeeMicros: fee ?? 0,
-      charge:
-        charged === null
-          ? null
-          : { customerCharge: toMoney(charged), customerDebit: toMoney(facts.isTest ? 0 : charged) },
-      customerCharge:
-        facts.costMicros === null || fee === null
-          ? null
-          : {
-              upstreamMicros: facts.costMicros,
-              serviceFeeMicros: fee,
-              customerTotalMicros: facts.costMicros + fee,
-              currency: "USD",
-              lineItems: [],
-            },
-      providerUsage: {
-        reportedCost: null,
-        costBearer:
-          facts.isTest || isFree ? "none" : estimate.billingMode === "byok" ? "customer" : "service",
-      },
-      providerCost: {
-        amount: facts.costMicros === null ? null : toMoney(facts.costMicros),
-        status: facts.costMicros === null ? "unknown" : "computed",
-        basis: facts.costMicros === null ? "unknown" : "list_price",
-        priceScheduleId: estimate.pricingVersion,
-      },
-      basisActual: facts.costMicros === null ? null : toMoney(facts.costMicros),
-      actualCharge: charged === null ? null : toMoney(charged),
-      observedUsage: facts.usage,
-      fundingSource,
-    },
+    pricing: pricing(facts),
     holdState: facts.holdState,
     isTest: facts.isTest,
   };

@@ -1,0 +1,46 @@
+import type { Json } from "@/server/step";
+
+/** Characters JSON must escape, and the halves of surrogate pairs: strings without any are their own text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be found
+const NOT_PLAIN = /[\u0000-\u001f"\\\ud800-\udfff]/;
+/** With the u flag whole pairs are one character, so only halves match. */
+const HALF_PAIR = /[\ud800-\udfff]/u;
+
+/**
+ * The RFC 8785 text of a JSON value: equal for equal values, whatever the order of their keys. Members that are
+ * undefined are left out, as JSON.stringify does. Throws TypeError for what JSON cannot say: numbers that are not
+ * finite, lone surrogates, functions.
+ */
+export function canonicalText(value: Json): string {
+  switch (typeof value) {
+    case "string":
+      return quoted(value);
+    case "number":
+      if (!Number.isFinite(value)) throw new TypeError(`${value} is no JSON number`);
+      return value === 0 ? "0" : String(value); // ECMAScript's own form is the one RFC 8785 names; -0 is 0
+    case "boolean":
+      return value ? "true" : "false";
+    case "object":
+      if (value === null) return "null";
+      return Array.isArray(value) ? `[${value.map(canonicalText).join(",")}]` : objectText(value);
+    default:
+      throw new TypeError(`a ${typeof value} is no JSON value`);
+  }
+}
+
+function objectText(value: { [key: string]: Json }): string {
+  let text = "";
+  // The default order of sort() is by UTF-16 code units, which RFC 8785 asks for.
+  for (const key of Object.keys(value).sort()) {
+    const member = value[key];
+    if (member === undefined) continue;
+    text += `${text === "" ? "{" : ","}${quoted(key)}:${canonicalText(member)}`;
+  }
+  return text === "" ? "{}" : `${text}}`;
+}
+
+function quoted(text: string): string {
+  if (!NOT_PLAIN.test(text)) return `"${text}"`;
+  if (HALF_PAIR.test(text)) throw new TypeError("a lone surrogate has no canonical form");
+  return JSON.stringify(text);
+}

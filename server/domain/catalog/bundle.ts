@@ -1,0 +1,20 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import { providers } from "@/server/providers/registry.gen";
+import type { Json } from "@/server/step";
+import { PRICING_VERSION } from "./pricing";
+
+let made: { version: string; hash: string } | undefined;
+
+/** The routes and prices of this build, named and hashed: what an execution was routed and priced by. */
+export function routeBundle(): { version: string; hash: string } {
+  if (!made) {
+    const routes = providers.map((provider) => ({
+      provider: provider.name,
+      apis: { text: provider.text?.api, image: provider.image?.api },
+      models: provider.models,
+    }));
+    // Facts of models are plain data; members that are undefined are left out.
+    made = { version: PRICING_VERSION, hash: sha256Hex(canonicalText(routes as unknown as Json)) };
+  }
+  return made;
+}

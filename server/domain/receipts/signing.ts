@@ -1,0 +1,175 @@
+import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import type { JsonWebKeySet, SigningKey } from "@/server/contract/receipts";
+import { pool, withSystem } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireOperator } from "@/server/domain/organizations";
+import { log } from "@/server/log";
+import { openSecret, sealSecret } from "@/server/vault";
+
+/*
+ * The keys that sign receipts: Ed25519, one active at a time, made on first use, private halves sealed under the vault
+ * key. A retired key stays published, so what it signed can be verified for ever.
+ */
+
+/** How a body was signed: what the receipt's row keeps beside it. */
+export type Signed = { keyId: string; signature: string };
+
+type Signer = { keyId: string; privateKey: KeyObject };
+type KeyRow = { id: string; private_key: string };
+type PublicJwk = { kty: "OKP"; crv: "Ed25519"; x: string };
+
+/** After this long a process looks, beside its work, whether the keys were rotated. */
+const LOOK_AGAIN_MS = 30_000;
+
+let held: Promise<Signer> | undefined;
+let readAt = 0;
+let looking = false;
+
+/** Signs a canonical body. The key is read once per process; later changes are noticed without making anybody wait. */
+export async function signBody(body: string): Promise<Signed> {
+  const { keyId, privateKey } = await currentSigner();
+  return { keyId, signature: sign(null, Buffer.from(body), privateKey).toString("base64url") };
+}
+
+function currentSigner(): Promise<Signer> {
+  if (!held) {
+    readAt = performance.now();
+    const reading = readSigner();
+    held = reading;
+    reading.catch(() => {
+      if (held === reading) held = undefined;
+    });
+  } else if (performance.now() - readAt > LOOK_AGAIN_MS && !looking) {
+    void lookAgain(held);
+  }
+  return held;
+}
+
+async function lookAgain(current: Promise<Signer>): Promise<void> {
+  looking = true;
+  readAt = performance.now();
+  try {
+    const row = await activeRow();
+    if (row && row.id !== (await current).keyId) held = Promise.resolve(toSigner(row));
+  } catch (error) {
+    // The key in hand is published and stays valid, retired or not.
+    log.warn({ err: error }, "whether the signing key was rotated could not be read");
+  } finally {
+    looking = false;
+  }
+}
+
+/** Forgets the keys in hand: the next signature and the next reader of the set read them again. */
+export function forgetKeys(): void {
+  held = undefined;
+  published = undefined;
+}
+
+async function readSigner(): Promise<Signer> {
+  const row = (await activeRow()) ?? (await makeKey(new Date(), false));
+  try {
+    return toSigner(row);
+  } catch (error) {
+    // A vault key that was lost must not keep executions from ending. What the old key signed still verifies.
+    log.error({ err: error, keyId: row.id }, "the signing key cannot be opened and is replaced by a new one");
+    return toSigner(await makeKey(new Date(), true));
+  }
+}
+
+const toSigner = (row: KeyRow): Signer => ({
+  keyId: row.id,
+  privateKey: createPrivateKey({
+    key: openSecret(row.private_key, placeOf(row.id)),
+    format: "der",
+    type: "pkcs8",
+  }),
+});
+
+const placeOf = (keyId: string) => `signing_key|${keyId}|private_key`;
+
+async function activeRow(): Promise<KeyRow | null> {
+  const { rows } = await pool.query<KeyRow>(
+    "SELECT id, private_key FROM signing_key WHERE retired_at IS NULL",
+  );
+  return rows[0] ?? null;
+}
+
+/** Makes a key and answers with the active one: ours, or, unless one shall be replaced, that of whoever was first. */
+async function makeKey(now: Date, replace: boolean): Promise<KeyRow> {
+  const made = generateKeyPairSync("ed25519");
+  const { x } = made.publicKey.export({ format: "jwk" });
+  const jwk: PublicJwk = { kty: "OKP", crv: "Ed25519", x: x ?? "" };
+  const id = thumbprintOf(jwk);
+  const pkcs8 = made.privateKey.export({ format: "der", type: "pkcs8" });
+  return withSystem(async (tx) => {
+    // Rotations and first uses wait for each other; readers wait for nobody.
+    await tx.$executeRaw`LOCK TABLE signing_key IN SHARE ROW EXCLUSIVE MODE`;
+    const active = await tx.signingKey.findFirst({ where: { retiredAt: null } });
+    if (active && !replace) return { id: active.id, private_key: active.privateKey };
+    if (active) await tx.signingKey.update({ where: { id: active.id }, data: { retiredAt: now } });
+    const privateKey = sealSecret(pkcs8, placeOf(id));
+    await tx.signingKey.create({ data: { id, publicKey: jwk, privateKey, createdAt: now } });
+    return { id, private_key: privateKey };
+  });
+}
+
+/** RFC 7638: SHA-256 of the required members in the order of their names. */
+function thumbprintOf({ crv, kty, x }: PublicJwk): string {
+  return createHash("sha256").update(JSON.stringify({ crv, kty, x })).digest("base64url");
+}
+
+/** Retires the key that signs and makes the next one. Other processes sign with it within half a minute. */
+export async function rotateSigningKey(ctx: Ctx): Promise<SigningKey> {
+  requireOperator(ctx);
+  const { id } = await makeKey(ctx.now(), true);
+  forgetKeys();
+  const key = (await listSigningKeys(ctx)).find(({ keyId }) => keyId === id);
+  if (!key) throw new Error("the new signing key is not there");
+  return key;
+}
+
+/** Every signing key, newest first; private halves stay where they are. */
+export async function listSigningKeys(ctx: Ctx): Promise<SigningKey[]> {
+  requireOperator(ctx);
+  const { rows } = await pool.query<{ id: string; created_at: Date; retired_at: Date | null }>(
+    "SELECT id, created_at, retired_at FROM signing_key ORDER BY created_at DESC, id",
+  );
+  return rows.map((row) => ({
+    keyId: row.id,
+    algorithm: "EdDSA",
+    active: row.retired_at === null,
+    createdAt: row.created_at.toISOString(),
+    retiredAt: row.retired_at?.toISOString() ?? null,
+  }));
+}
+
+const PUBLISHED_FOR_MS = 5_000;
+let published: { keys: Promise<JsonWebKeySet>; readAt: number } | undefined;
+
+/** The public keys of all receipts ever sealed here, newest first. Makes the first key where there is none yet. */
+export function publicKeys(): Promise<JsonWebKeySet> {
+  if (published && performance.now() - published.readAt < PUBLISHED_FOR_MS) return published.keys;
+  const reading = { keys: readPublicKeys(), readAt: performance.now() };
+  published = reading;
+  reading.keys.catch(() => {
+    if (published === reading) published = undefined;
+  });
+  return reading.keys;
+}
+
+async function readPublicKeys(): Promise<JsonWebKeySet> {
+  await currentSigner();
+  const { rows } = await pool.query<{ id: string; public_key: PublicJwk }>(
+    "SELECT id, public_key FROM signing_key ORDER BY created_at DESC, id",
+  );
+  return {
+    keys: rows.map(({ id, public_key: { kty, crv, x } }) => ({
+      kty,
+      crv,
+      x,
+      kid: id,
+      use: "sig",
+      alg: "EdDSA",
+    })),
+  };
+}
