@@ -62,6 +62,17 @@ export const pool: pg.Pool = database().pool;
  * that were waited for: wakes, claims, and the engine's own record of its runs. Its connections open on first use.
  */
 export const relaxedPool: pg.Pool = database().relaxedPool;
+/** A connection of its own, outside the pools, to listen by; it keeps no process alive. The caller connects and ends it. */
+export function openListener(name: string): pg.Client {
+  const client = new pg.Client({
+    connectionString: env.DATABASE_URL,
+    keepAlive: true,
+    application_name: name,
+  });
+  (client as pg.Client & { unref(): void }).unref(); // its types leave the method out
+  return client;
+}
+
 /** Prisma over the first pool, seeing every project. Outside this file use withTenant or withSystem. */
 export const prisma: PrismaClient = database().prisma;
 

@@ -33,10 +33,7 @@ export async function identify(
   }
   const isKnown = credential.kind === "key" && access.isRecentKey(credential.text);
   if (!isKnown && addressLimit.isSpent(caller)) addressLimit.take(caller, headers);
-  const principal =
-    credential.kind === "key"
-      ? await access.keyPrincipal(credential.text, now)
-      : await personOf(credential.token);
+  const principal = await holderOf(credential, now);
   if (!principal) {
     addressLimit.take(caller, headers);
     Object.assign(headers, ONE_REALM);
@@ -45,6 +42,17 @@ export async function identify(
   keyLimit.take(principal.id, headers);
   if (credential.kind === "session") requireOwnPages(incoming);
   return principal;
+}
+
+function holderOf(credential: Exclude<Credential, { kind: "none" }>, now: Date): Promise<Principal | null> {
+  return credential.kind === "key" ? access.keyPrincipal(credential.text, now) : personOf(credential.token);
+}
+
+/** Who asks, looked at again while a long answer goes out: null when the credential no longer holds. Counts against no limit. */
+export async function identifyAgain(incoming: Incoming, now: Date): Promise<Principal | null> {
+  const credential = credentialOf(incoming);
+  if (credential.kind === "none") return { kind: "anonymous", id: "anonymous", address: incoming.address };
+  return holderOf(credential, now);
 }
 
 /** The answer to nobody where somebody is needed. */

@@ -5,7 +5,7 @@ import { env } from "@/server/env";
 import { type ErrorCode, Fault, fail } from "@/server/errors";
 import { toWire } from "@/server/errors-wire";
 import { log } from "@/server/log";
-import { identify, refuseAnonymous } from "./auth";
+import { identify, identifyAgain, refuseAnonymous } from "./auth";
 import { DEFAULT_BODY_LIMIT, readJson } from "./body";
 import { parsePart, type QueryField, queryFieldsOf, readQuery, refuseHostileParams } from "./input";
 import { commonHeaders, requestIdOf } from "./plain";
@@ -19,6 +19,7 @@ import {
   type Reply,
 } from "./transport";
 
+export { eventStream, lastEventIdOf, wantsEventStream } from "./event-stream";
 export { serve } from "./next";
 export { bytes, type Incoming, type Outgoing, type Raw, type Reply, raw, reply } from "./transport";
 
@@ -138,6 +139,9 @@ async function answer(
     },
     get signal() {
       return incoming.signal;
+    },
+    whoNow() {
+      return identifyAgain(incoming, this.now());
     },
   };
   try {

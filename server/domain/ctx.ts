@@ -55,6 +55,8 @@ export type Ctx = {
   log: Logger;
   /** Aborted when the caller went away. */
   signal?: AbortSignal;
+  /** Who asks, looked at again, for answers that last: null when the credential no longer holds. */
+  whoNow?(): Promise<Principal | null>;
 };
 
 /** The clock of the process; tests hand in their own. */

@@ -1,4 +1,4 @@
-import { endpoint, raw } from "@/server/api/endpoint";
+import { endpoint, eventStream, lastEventIdOf, raw, wantsEventStream } from "@/server/api/endpoint";
 import { JsonObject } from "@/server/contract/common";
 import {
   EventsQuery,
@@ -64,14 +64,23 @@ export const listJobEvents = endpoint({
   method: "GET",
   path: "/v1/jobs/{job_id}/events",
   summary: "Read a job's events in order",
+  description:
+    "With `Accept: text/event-stream` the same events come as they are written, each with its id; `Last-Event-ID` (or `cursor`) resumes after an event, and the stream ends after the last event of an ended job. `limit` is for pages only.",
   tags,
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
   params: JobRef,
   query: EventsQuery,
   output: JobEventPage,
+  also: [raw("text/event-stream")],
   errors: ["NotFound"],
-  run: (ctx, { params, query }) => jobs.events(ctx, params.job_id, query),
+  run: async (ctx, { params, query, incoming }) => {
+    if (!wantsEventStream(incoming)) return jobs.events(ctx, params.job_id, query);
+    // A browser that comes back sends the last id it saw and the address it first asked.
+    const cursor = lastEventIdOf(incoming) ?? query.cursor;
+    const pages = await jobs.followEvents(ctx, params.job_id, { cursor, type: query.type });
+    return eventStream(pages, (event) => ({ id: event.id, event: event.type, data: event }));
+  },
 });
 
 export const getJobRequest = endpoint({

@@ -11,7 +11,8 @@ import { forgetAll, MOST_STALE_MS, setListening } from "./cache";
  * request anywhere is served by the revoked key.
  */
 
-const CHANGED = "capstan_access";
+/** Channel on which every change of rights is announced. */
+export const ACCESS_CHANGED = "capstan_access";
 const HEARD = "capstan_access_heard";
 /** Name of the connection by which a web process listens: how many there are is how many web processes live. */
 const LISTENER = "capstan-listener";
@@ -26,7 +27,7 @@ export async function changeAccess<T>(work: (tx: Tx) => Promise<T>): Promise<T> 
     await ear.query(`LISTEN ${HEARD}`);
     const result = await withSystem(async (tx) => {
       const done = await work(tx);
-      await tx.$queryRaw`SELECT pg_notify(${CHANGED}, ${nonce})::text`;
+      await tx.$queryRaw`SELECT pg_notify(${ACCESS_CHANGED}, ${nonce})::text`;
       return done;
     });
     await heard.reached(await countListeners(ear));
@@ -97,12 +98,12 @@ export async function watchChanges(): Promise<Watch> {
     ear.on("error", () => lost(ear));
     ear.on("end", () => lost(ear));
     ear.on("notification", (notice) => {
-      if (notice.channel !== CHANGED || !notice.payload) return;
+      if (notice.channel !== ACCESS_CHANGED || !notice.payload) return;
       forgetAll();
       ear.query("SELECT pg_notify($1, $2)", [HEARD, notice.payload]).catch(() => lost(ear));
     });
     await ear.query(`SET application_name = '${LISTENER}'`);
-    await ear.query(`LISTEN ${CHANGED}`);
+    await ear.query(`LISTEN ${ACCESS_CHANGED}`);
     if (client === ear) setListening(true);
   }
 

@@ -1,13 +1,39 @@
-import type { JobEvent, JobEventPage } from "@/server/contract/jobs";
+import { type JobEvent, type JobEventPage, TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Json } from "@/server/step";
-import { findJob } from "./rows";
+import { followPages, type Pace } from "./follow";
+import { PAGE_SIZE, type ReadPages } from "./hub";
+import { findJob, type JobRow } from "./rows";
 
-type EventRow = { id: number; type: string; payload: Record<string, Json>; created_at: Date };
+type EventRow = {
+  id: number;
+  type: string;
+  payload: Record<string, Json>;
+  /** Of a `job.reader_text`: content, kept apart; null once it was removed. */
+  text: string | null;
+  created_at: Date;
+};
 
 /** No event has a greater id, whatever cursor is asked for: the column holds no more. */
 const LAST_EVENT = 2_147_483_647;
+const toAfter = (cursor: string | undefined) => Math.min(Number(cursor ?? 0), LAST_EVENT);
+
+const COLUMNS = "event.id, event.type, event.payload, event_text.text, event.created_at";
+const WITH_TEXT = `job_event event LEFT JOIN event_text ON event.type = 'job.reader_text'
+  AND event_text.job_id = event.job_id AND event_text.event_id = event.id`;
+
+function toEvent(job: Pick<JobRow, "id" | "project_id">, row: EventRow): JobEvent {
+  return {
+    id: String(row.id),
+    cursor: String(row.id),
+    type: row.type,
+    jobId: job.id,
+    projectId: job.project_id,
+    createdAt: row.created_at.toISOString(),
+    payload: row.type === "job.reader_text" ? { text: row.text, ...row.payload } : row.payload,
+  };
+}
 
 /**
  * A page of a job's events in order. `cursor` is an exclusive lower bound on the event id; `nextCursor` is there only
@@ -20,31 +46,65 @@ export async function events(
 ): Promise<JobEventPage> {
   const job = await findJob(ctx, jobId);
   const { rows } = await pool.query<EventRow>(
-    `SELECT id, type, payload, created_at FROM job_event
-     WHERE job_id = $1 AND project_id = $2 AND id > $3 AND ($4::text IS NULL OR type = $4)
-     ORDER BY id LIMIT $5`,
-    [
-      job.id,
-      job.project_id,
-      Math.min(Number(query.cursor ?? 0), LAST_EVENT),
-      query.type ?? null,
-      query.limit + 1,
-    ],
+    `SELECT ${COLUMNS} FROM ${WITH_TEXT}
+     WHERE event.job_id = $1 AND event.project_id = $2 AND event.id > $3 AND ($4::text IS NULL OR event.type = $4)
+     ORDER BY event.id LIMIT $5`,
+    [job.id, job.project_id, toAfter(query.cursor), query.type ?? null, query.limit + 1],
   );
   const page = rows.slice(0, query.limit);
   const last = page.at(-1);
   return {
-    events: page.map(
-      (row): JobEvent => ({
-        id: String(row.id),
-        cursor: String(row.id),
-        type: row.type,
-        jobId: job.id,
-        projectId: job.project_id,
-        createdAt: row.created_at.toISOString(),
-        payload: row.payload,
-      }),
-    ),
+    events: page.map((row) => toEvent(job, row)),
     ...(rows.length > query.limit && last ? { nextCursor: String(last.id) } : {}),
   };
+}
+
+/** The next events of many jobs in one statement. It is over when the job has ended and its last event is among them. */
+const readNext: ReadPages<EventRow> = async (asks) => {
+  type Row = Omit<EventRow, "id"> & {
+    id: number | null;
+    place: number;
+    status: JobRow["status"];
+    last_event: number;
+  };
+  const { rows } = await pool.query<Row>({
+    name: "follow-events",
+    text: `SELECT asked.place, job.status, job.last_event, page.*
+      FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS asked(job_id, after, place)
+      JOIN job ON job.id = asked.job_id
+      LEFT JOIN LATERAL (
+        SELECT ${COLUMNS} FROM ${WITH_TEXT} WHERE event.job_id = asked.job_id AND event.id > asked.after
+        ORDER BY event.id LIMIT ${PAGE_SIZE}) page ON true
+      ORDER BY asked.place, page.id`,
+    values: [asks.map(({ jobId }) => jobId), asks.map(({ after }) => after)],
+  });
+  const pages = asks.map(() => ({ items: [] as EventRow[], isOver: false }));
+  for (const { place, status, last_event, id, ...row } of rows) {
+    const page = pages[place - 1]!;
+    const after = id ?? asks[place - 1]!.after;
+    if (id !== null) page.items.push({ id, ...row });
+    page.isOver = TERMINAL.includes(status) && after >= last_event;
+  }
+  return pages;
+};
+
+/**
+ * The same events as they are written, from after `cursor` on; an empty list for every quiet while. Ends after the last
+ * event of an ended job. NotFound like every read by id, before the first of them.
+ */
+export async function followEvents(
+  ctx: Ctx,
+  jobId: string,
+  query: { cursor?: string | undefined; type?: string | undefined },
+  pace?: Pace,
+): Promise<AsyncIterable<JobEvent[]>> {
+  const job = await findJob(ctx, jobId);
+  const source = { read: readNext, topics: [job.id], after: toAfter(query.cursor) };
+  return (async function* () {
+    for await (const rows of followPages(ctx, job, source, pace)) {
+      const wanted = query.type === undefined ? rows : rows.filter(({ type }) => type === query.type);
+      // A page of other types is no quiet while: nothing is said about it.
+      if (wanted.length > 0 || rows.length === 0) yield wanted.map((row) => toEvent(job, row));
+    }
+  })();
 }

@@ -1,6 +1,6 @@
 export { submit } from "./admit";
 export { cancel } from "./cancel";
-export { events } from "./events";
+export { events, followEvents } from "./events";
 export { get } from "./get";
 export { history, mine } from "./history";
 export { invoke } from "./invoke";

@@ -4,6 +4,7 @@ import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { get } from "./get";
+import { tell } from "./notify";
 import { artifactsOf, findJob } from "./rows";
 
 /** Names the variant to keep; the choice may change any time and is told as an event. */
@@ -27,5 +28,6 @@ export async function selectVariant(ctx: Ctx, jobId: string, choice: { artifactI
      SELECT project_id, id, last_event, 'job.variant_selected', jsonb_build_object('artifactId', $2::text), $3 FROM chosen`,
     [job.id, choice.artifactId, ctx.now(), job.project_id],
   );
+  tell([job.id]);
   return get(ctx, jobId, "jobs:write");
 }

@@ -4,6 +4,7 @@ import { pool, relaxedPool } from "@/server/db";
 import type { Micros } from "@/server/money";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
+import { tell } from "./notify";
 
 /**
  * The table of moves. Anything else is refused; a terminal status has no row.
@@ -267,6 +268,7 @@ export const claim = batched<Claim, Claimed | null>(
   async (items) => {
     const { rows } = await relaxedPool.query<Claimed>(claimAll(items));
     const claimed = new Map(rows.map((row) => [row.id, row]));
+    tell(claimed.keys());
     return items.map((item) => claimed.get(item.jobId) ?? null);
   },
   { apart },
@@ -301,6 +303,7 @@ export const beginSubmission = batched<Begin, boolean>(
   async (items) => {
     const { rows } = await pool.query<{ attemptId: string }>(beginAll(items));
     const begun = new Set(rows.map((row) => row.attemptId));
+    tell(items.map((item) => item.jobId));
     return items.map((item) => begun.has(item.attemptId));
   },
   { apart },
@@ -459,6 +462,7 @@ export const storeAnswer = batched<Answer, boolean>(
     const statement = haveFiles(items) ? answerAllWithFiles : answerAll;
     const { rows } = await pool.query<{ id: string }>(statement(items.map(toAnswerInput)));
     const stored = new Set(rows.map((row) => row.id));
+    tell(stored);
     return items.map((item) => stored.has(item.jobId));
   },
   { apart },
@@ -566,6 +570,7 @@ export const finish = batched<Finish, boolean>(
     const statement = haveFiles(items) ? finishAllWithFiles : finishAll;
     const { rows } = await pool.query<{ id: string }>(statement(items.map(toFinishInput)));
     const moved = new Set(rows.map((row) => row.id));
+    tell(moved);
     return items.map((item) => moved.has(item.jobId));
   },
   { apart },
@@ -637,5 +642,6 @@ export async function transition(move: {
       move.lastEvent ?? null,
     ],
   );
+  tell([move.jobId]);
   return rowCount === 1;
 }

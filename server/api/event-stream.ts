@@ -1,0 +1,73 @@
+import { ValidationFault } from "@/server/errors";
+import { type Bytes, bytes, type Incoming } from "./transport";
+
+export const EVENT_STREAM = "text/event-stream";
+
+/** One event on the wire. `data` is sent as JSON. */
+export type StreamEvent = { id: string; event: string; data: unknown };
+
+/** Does the caller ask for a stream, rather than for JSON? Who takes anything gets JSON. */
+export function wantsEventStream(incoming: Incoming): boolean {
+  const accept = incoming.header("accept")?.toLowerCase();
+  if (!accept?.includes(EVENT_STREAM)) return false;
+  const qualities = new Map(
+    accept.split(",").map((range) => {
+      const [type = "", ...parameters] = range.split(";").map((part) => part.trim());
+      const quality = Number(parameters.find((each) => each.startsWith("q="))?.slice(2) ?? 1);
+      return [type, Number.isFinite(quality) ? quality : 0];
+    }),
+  );
+  const wish = qualities.get(EVENT_STREAM) ?? 0;
+  return wish > 0 && wish >= (qualities.get("application/json") ?? 0);
+}
+
+/** The place to go on after, as the caller's `Last-Event-ID` has it; one that is no id of ours is refused. */
+export function lastEventIdOf(incoming: Incoming): string | undefined {
+  const id = incoming.header("last-event-id")?.trim();
+  if (!id) return undefined;
+  if (!/^\d{1,19}$/.test(id)) {
+    throw new ValidationFault([
+      { loc: ["header", "Last-Event-ID"], msg: "not an id of this stream", type: "value_error" },
+    ]);
+  }
+  return id;
+}
+
+/** An answer that goes on: each page's items as frames, a comment for an empty page. */
+export function eventStream<Item>(
+  pages: AsyncIterable<Item[]>,
+  toEvent: (item: Item) => StreamEvent,
+  headers: Record<string, string> = {},
+): Bytes {
+  return bytes({
+    headers: {
+      "content-type": EVENT_STREAM,
+      // Neither kept nor packed: a proxy that gathers bytes to compress them would hold the events back.
+      "cache-control": "no-store, no-transform",
+      "x-accel-buffering": "no",
+      ...headers,
+    },
+    body: frames(pages, toEvent),
+  });
+}
+
+async function* frames<Item>(
+  pages: AsyncIterable<Item[]>,
+  toEvent: (item: Item) => StreamEvent,
+): AsyncGenerator<Uint8Array> {
+  yield COMMENT; // sends the headers
+  for await (const page of pages) {
+    yield page.length === 0 ? COMMENT : Buffer.from(page.map((item) => toFrame(toEvent(item))).join(""));
+  }
+}
+
+const COMMENT = Buffer.from(":\n\n");
+
+const toFrame = ({ id, event, data }: StreamEvent) => `id: ${id}\nevent: ${event}\ndata: ${toLine(data)}\n\n`;
+
+/** JSON on one line, also for readers that break lines where Unicode may. */
+const toLine = (data: unknown) =>
+  JSON.stringify(data).replace(
+    /[\u0085\u2028\u2029]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );

@@ -1,0 +1,65 @@
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { Fault } from "@/server/errors";
+import { hub, type ReadPages } from "./hub";
+import type { JobRow } from "./rows";
+
+/** How long nothing may come before the reader hears that we are there, and how often its rights are looked at. */
+export type Pace = { quietMs: number; checkMs: number };
+const PACE: Pace = { quietMs: 15_000, checkMs: 15_000 };
+
+type Followed = Pick<JobRow, "id" | "project_id" | "organization_id">;
+
+/**
+ * What is appended to one job after a place, as it is written: pages in order, an empty one for every quiet while. Ends
+ * after the last page, when the reader goes away, and when it may no longer read.
+ */
+export async function* followPages<Item extends { id: number }>(
+  ctx: Ctx,
+  job: Followed,
+  source: { read: ReadPages<Item>; topics: string[]; after: number },
+  pace: Pace = PACE,
+): AsyncGenerator<Item[], void> {
+  const { signal } = ctx;
+  if (signal?.aborted) return;
+  const following = hub().follow(source.read, job.id, source.topics);
+  signal?.addEventListener("abort", following.leave, { once: true });
+  let { after } = source;
+  let checkedAt = performance.now();
+  try {
+    for (;;) {
+      const turn = await following.next(after, pace.quietMs);
+      if (turn.state === "left") return;
+      if (turn.state === "check" || performance.now() - checkedAt >= pace.checkMs) {
+        if (!(await mayStillRead(ctx, job))) return;
+        checkedAt = performance.now();
+      }
+      if (turn.state === "quiet") yield [];
+      if (turn.state !== "page") continue;
+      const { items, isOver } = turn.page;
+      after = items.at(-1)?.id ?? after;
+      if (items.length > 0) yield items;
+      if (isOver) return;
+    }
+  } finally {
+    signal?.removeEventListener("abort", following.leave);
+    following.leave();
+  }
+}
+
+/** Does whoever opened this stream still exist, and may it still see the job? */
+async function mayStillRead(ctx: Ctx, job: Followed): Promise<boolean> {
+  if (!ctx.whoNow) return true;
+  const principal = await ctx.whoNow();
+  if (!principal) return false;
+  try {
+    const scope = access.scopeOf({ ...ctx, principal }, "jobs:read");
+    return (
+      (scope.organizationIds === null || scope.organizationIds.includes(job.organization_id)) &&
+      (scope.projectId === null || scope.projectId === job.project_id)
+    );
+  } catch (cause) {
+    if (cause instanceof Fault) return false;
+    throw cause;
+  }
+}

@@ -1,0 +1,74 @@
+import { relaxedPool } from "@/server/db";
+import { log } from "@/server/log";
+
+/** Where processes tell each other of new events, and the name of the connection by which one listens. */
+export const NEWS_CHANNEL = "capstan_events";
+export const LISTENER_NAME = "capstan-follower";
+
+/** New events of a job and new frames of a stream are told apart, so that nobody is woken for nothing. */
+export const framesTopic = (jobId: string) => `~${jobId}`;
+
+const TICK_MS = 10;
+const ASK_AGAIN_MS = 2_000;
+/** A payload of NOTIFY holds less than 8,000 bytes; a topic is 31. */
+const TOPICS_PER_NOTICE = 200;
+
+let untold = new Set<string>();
+let isOnItsWay = false;
+let isAnyoneFollowing = false;
+let askedAt = Number.NEGATIVE_INFINITY;
+
+/**
+ * Tells every process that follows of something new, best effort and after the commit: NOTIFY inside the statement that
+ * writes would make all commits wait for each other. A follower looks by itself too, so what is lost here comes late.
+ */
+export function tell(topics: Iterable<string>): void {
+  for (const topic of topics) untold.add(topic);
+  if (untold.size > 0 && !isOnItsWay) schedule();
+}
+
+/** Somebody in this process has begun to follow: others may have too, so it is asked again before the next notice. */
+export function expectFollowers(): void {
+  askedAt = Number.NEGATIVE_INFINITY;
+}
+
+function schedule(): void {
+  isOnItsWay = true;
+  setTimeout(() => void sendAll(), TICK_MS).unref();
+}
+
+async function sendAll(): Promise<void> {
+  const topics = [...untold];
+  untold = new Set();
+  try {
+    if (await doesAnyoneFollow()) {
+      const notices: string[] = [];
+      for (let at = 0; at < topics.length; at += TOPICS_PER_NOTICE)
+        notices.push(topics.slice(at, at + TOPICS_PER_NOTICE).join(" "));
+      await relaxedPool.query({
+        name: "tell-news",
+        text: "SELECT pg_notify($1, notice) FROM unnest($2::text[]) AS notice",
+        values: [NEWS_CHANNEL, notices],
+      });
+    }
+  } catch (cause) {
+    // Not when the process is closing: then nobody is told, and followers elsewhere look by themselves.
+    if (!relaxedPool.ending) log.warn({ err: cause }, "followers were not told; they look by themselves");
+  }
+  isOnItsWay = false;
+  if (untold.size > 0) schedule();
+}
+
+/** Asked at most every two seconds, so that work nobody follows costs no notices. */
+async function doesAnyoneFollow(): Promise<boolean> {
+  if (performance.now() - askedAt < ASK_AGAIN_MS) return isAnyoneFollowing;
+  askedAt = performance.now();
+  const { rows } = await relaxedPool.query<{ found: boolean }>({
+    name: "anyone-following",
+    text: `SELECT EXISTS (SELECT FROM pg_stat_activity
+           WHERE application_name = $1 AND datname = current_database()) AS found`,
+    values: [LISTENER_NAME],
+  });
+  isAnyoneFollowing = rows[0]?.found ?? false;
+  return isAnyoneFollowing;
+}
