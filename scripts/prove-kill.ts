@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import pg from "pg";
 import { migrateEngine } from "@/inngest/embedded/migrate";
 import { build, isBuilt } from "./launch/build";
@@ -13,12 +13,16 @@ import { freePort } from "./launch/system";
 import { applyMigrations } from "./migrations";
 
 /*
- * Kills web and worker with SIGKILL while jobs run, at five named places and at random moments, and then asks the
- * database and the sandbox's own log: did every job end, was none lost, was none submitted twice?
- * `npm run prove:kill [-- --kills 40]`; prints its figures and exits 1 when a promise is broken.
+ * Kills web and worker with SIGKILL while jobs run, at five named places and at random moments, and PostgreSQL at random
+ * moments, and then asks the database and the sandbox's own log: did every job end, was none lost, was none submitted
+ * twice? `npm run prove:kill [-- --kills 40 --postgres-kills 5]`; prints its figures and exits 1 when a promise is broken.
  */
 
-const KILLS = Number(process.argv[process.argv.indexOf("--kills") + 1] || 40) || 40;
+const { values: options } = parseArgs({
+  options: { kills: { type: "string", default: "40" }, "postgres-kills": { type: "string", default: "5" } },
+});
+const KILLS = Number(options.kills);
+const POSTGRES_KILLS = Number(options["postgres-kills"]);
 const PER_WINDOW = 5;
 const CLIENTS = 12;
 const LONGEST_MS = 15 * 60_000;
@@ -36,11 +40,10 @@ const sandboxPort = await freePort();
 const webPort = await freePort();
 const base = `http://127.0.0.1:${webPort}`;
 if (!isBuilt()) await build();
-const postgres = await startPostgres({
-  dataDir: directory,
-  logFile: join(directory, "postgres.log"),
-  disposable: true,
-});
+// With the disk waited for, as in use: what a killed server had not written is gone.
+const startDatabase = () => startPostgres({ dataDir: directory, logFile: join(directory, "postgres.log") });
+let postgres = await startDatabase();
+let postgresKills = 0;
 const env: NodeJS.ProcessEnv = {
   ...process.env,
   NODE_ENV: "production",
@@ -112,9 +115,6 @@ async function keep(name: "web" | "worker", points: string[]): Promise<Part> {
 let calm = false;
 const sandbox = await start("sandbox");
 const parts = [await keep("web", WEB_POINTS), await keep("worker", WORKER_POINTS)];
-const database = new pg.Client({ connectionString: postgres.url, options: "-c capstan.project_id=*" });
-await database.connect();
-
 async function admin(...words: string[]): Promise<Record<string, string>> {
   const { stdout } = await promisify(execFile)("npx", ["tsx", "scripts/admin.ts", ...words, "--json"], {
     env,
@@ -189,6 +189,7 @@ async function windows(): Promise<Record<string, number>> {
 const allPoints = [...new Set([...WEB_POINTS, ...WORKER_POINTS])];
 const load = Array.from({ length: CLIENTS }, (_, number) => client(number));
 let nextRandomKill = Date.now() + 3_000;
+let nextPostgresKill = Date.now() + 6_000;
 for (let pass = 1; ; pass++) {
   await sleep(250);
   if (pass % 60 === 0)
@@ -198,14 +199,24 @@ for (let pass = 1; ; pass++) {
   const counts = await windows();
   const enough =
     allPoints.every((point) => (counts[point] ?? 0) >= PER_WINDOW) &&
-    parts.every((part) => part.kills >= KILLS);
+    parts.every((part) => part.kills >= KILLS) &&
+    postgresKills >= POSTGRES_KILLS;
   if (enough || Date.now() - startedAt > LONGEST_MS) break;
   if (Date.now() > nextRandomKill) {
     parts[Math.random() < 0.5 ? 0 : 1]?.child.kill("SIGKILL");
     nextRandomKill = Date.now() + 4_000 + Math.random() * 4_000;
   }
+  if (postgresKills < POSTGRES_KILLS && Date.now() > nextPostgresKill) {
+    process.kill(postgres.pid, "SIGKILL");
+    postgresKills++;
+    await postgres.exited;
+    postgres = await startDatabase();
+    nextPostgresKill = Date.now() + 6_000 + Math.random() * 6_000;
+  }
 }
 calm = true;
+const database = new pg.Client({ connectionString: postgres.url, options: "-c capstan.project_id=*" });
+await database.connect();
 for (const part of parts) part.child.kill("SIGKILL"); // the next start has no failpoints
 isOver = true;
 await Promise.all(load);
@@ -307,7 +318,7 @@ const figures: [string, number, number | "any"][] = [
 
 const counts = await windows();
 console.log(
-  `\nkills: ${parts.map((part) => `${part.name} ${part.kills}`).join(", ")} in ${Math.round((Date.now() - startedAt) / 1000)} s`,
+  `\nkills: ${parts.map((part) => `${part.name} ${part.kills}`).join(", ")}, PostgreSQL ${postgresKills} in ${Math.round((Date.now() - startedAt) / 1000)} s`,
 );
 for (const point of allPoints) console.log(`  ${point.padEnd(26)} ${counts[point] ?? 0}`);
 let broken = 0;
