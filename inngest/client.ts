@@ -11,6 +11,11 @@ export const jobAdmitted = eventType("job/admitted", {
   schema: staticSchema<{ jobId: string; projectId: string }>(),
 });
 
+export const deliveryDue = eventType("delivery/due", {
+  /** `order`: what is begun one after another, i.e. the events of one job for one endpoint. */
+  schema: staticSchema<{ deliveryId: string; endpointId: string; order: string }>(),
+});
+
 /** An event to send: with an `id`, a second one within 24 hours is dropped. */
 export type OutgoingEvent = { id?: string; name: string; data: { [key: string]: Json } };
 

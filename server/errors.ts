@@ -154,6 +154,12 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ status: z.string() }),
   },
+  EndpointDisabled: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ endpointId: z.string() }),
+  },
   JobNotFinished: {
     status: 409,
     retryable: true,

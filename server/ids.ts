@@ -63,6 +63,16 @@ export function ulid(nowMs = Date.now()): string {
   return time + random;
 }
 
+/** The least ULID of a moment: ids made since then are greater. */
+export function ulidAt(atMs: number): string {
+  let time = "";
+  for (let rest = atMs, digit = 0; digit < 10; digit++) {
+    time = ALPHABET[rest % 32]! + time;
+    rest = Math.floor(rest / 32);
+  }
+  return time + ALPHABET[0]!.repeat(16);
+}
+
 /** A new id of this kind, e.g. `wfr_01jd…`. */
 export function newId<K extends IdKind>(kind: K): Id<K> {
   return `${PREFIXES[kind]}_${ulid()}`;

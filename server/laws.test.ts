@@ -164,7 +164,7 @@ describe("imports flow one way", () => {
   test("a noun is used through its index, and only by nouns after it", () => {
     const order = [
       ["access", "health", "envelope", "credentials", "budgets", "artifacts"],
-      ["organizations", "catalog"],
+      ["organizations", "catalog", "webhooks"],
       ["quotes"],
       ["attempts", "receipts"],
       ["jobs", "pins"],

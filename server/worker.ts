@@ -1,7 +1,7 @@
 import { migrateEngine, startEngine } from "@/inngest/embedded";
 import { functions } from "@/inngest/functions/registry.gen";
 import { closeDatabase, relaxedPool } from "@/server/db";
-import { releaseAllLeases, startSweeper } from "@/server/domain/jobs";
+import { releaseAllLeases, startAnnouncer, startSweeper } from "@/server/domain/jobs";
 import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
 import { checkSettings } from "@/server/secrets";
@@ -13,6 +13,7 @@ async function main() {
   checkSettings();
   if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
   const sweeper = startSweeper();
+  const announcer = startAnnouncer();
   const engine = usesInngestServer ? null : await startEngine({ functions, pool: relaxedPool, log });
   log.info({ engine: engine ? "embedded" : "inngest" }, "worker ready");
 
@@ -21,7 +22,7 @@ async function main() {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, "worker stops: no new work, running calls end or are handed over");
-    await sweeper.stop();
+    await Promise.all([sweeper.stop(), announcer.stop()]);
     await Promise.all([engine?.stop(), releaseAllLeases(GRACE_MS)]);
     await closeDatabase();
     process.exit(0);

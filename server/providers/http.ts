@@ -409,19 +409,26 @@ function openOrigin(io: HttpIo): Origin {
       `The provider's base URL must start with https.${url.protocol === "http:" ? ` ${ALLOW}` : ""}`,
     );
   }
-  // Literal addresses never pass through `lookup`.
+  if (isPrivateLiteral(url) && !io.allowPrivateAddresses) throw refuse(PRIVATE_REFUSED);
+  const pool = openPool(url, CONNECTIONS_PER_ORIGIN, io.allowPrivateAddresses);
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, ""), search: url.search, pool };
+}
+
+/** Is the host a literal address that is not public? Literal addresses never pass through `lookup`. */
+function isPrivateLiteral(url: URL): boolean {
   const literal = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
-  if (isIP(literal) && !io.allowPrivateAddresses && !isPublicAddress(literal)) {
-    throw refuse(PRIVATE_REFUSED);
-  }
-  const pool = new Pool(url.origin, {
-    connections: CONNECTIONS_PER_ORIGIN,
+  return isIP(literal) !== 0 && !isPublicAddress(literal);
+}
+
+/** Connections to one origin. Unless private addresses are allowed, only to addresses that were checked as they were resolved. */
+function openPool(url: URL, connections: number, allowPrivateAddresses: boolean): Pool {
+  return new Pool(url.origin, {
+    connections,
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: CONNECT_TIMEOUT_MS, ...(io.allowPrivateAddresses ? {} : { lookup: publicLookup }) },
+    connect: { timeout: CONNECT_TIMEOUT_MS, ...(allowPrivateAddresses ? {} : { lookup: publicLookup }) },
   });
-  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, ""), search: url.search, pool };
 }
 
 const PRIVATE_ADDRESS = "PRIVATE_ADDRESS";
@@ -479,4 +486,115 @@ export function isPublicAddress(address: string): boolean {
   if (family === 6 && !address.includes("%"))
     return globalUnicast.check(address, "ipv6") && !reserved.check(address, "ipv6");
   return false;
+}
+
+// ---- posts to addresses that callers name
+
+export type AddressRules = { allowHttp: boolean; allowPrivateAddresses: boolean };
+
+/** Why nothing is ever posted to this URL, as far as its text tells; null when it may be. */
+export function refusalOfAddress(url: URL, rules: AddressRules): string | null {
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "The address must start with https.";
+  if (url.protocol === "http:" && !rules.allowHttp) return "The address must start with https.";
+  if (url.username || url.password) return "The address must not carry a user name or password.";
+  const isLocalName = /(^|\.)localhost\.?$/.test(url.hostname);
+  if (!rules.allowPrivateAddresses && (isLocalName || isPrivateLiteral(url))) return RECEIVER_PRIVATE;
+  return null;
+}
+
+/** An answer's status, or in our own words why there was none. What the receiver says beyond that is not kept. */
+export type PostOutcome = { status: number; error: null } | { status: null; error: string };
+
+const RECEIVER_PRIVATE = "The address is private, and private addresses are not allowed.";
+const CONNECTIONS_PER_RECEIVER = 32;
+const MAX_DISCARDED_BYTES = 64 * 1024;
+
+/** Apart from the providers' connections, so that no caller's receivers can push those out. */
+const receivers = new Map<string, Pool>();
+
+/**
+ * Posts a text once to an address a caller has named, and resolves with the status of the answer. Never rejects. No
+ * redirect is followed; of the answer's body at most 64 KiB are read, and thrown away.
+ */
+export function postText(
+  address: string,
+  body: string,
+  headers: Record<string, string>,
+  rules: AddressRules & { signal: AbortSignal },
+): Promise<PostOutcome> {
+  return new Promise((settle) => {
+    if (!URL.canParse(address)) return settle({ status: null, error: "The address is no URL." });
+    const url = new URL(address);
+    const refusal = refusalOfAddress(url, rules);
+    if (refusal) return settle({ status: null, error: refusal });
+    const { signal } = rules;
+    let controller: Dispatcher.DispatchController | null = null;
+    let received = 0;
+    let isDone = false;
+    const ended = (outcome: PostOutcome) => {
+      settle(outcome); // the first one counts
+      isDone = true;
+    };
+    const stop = () => {
+      ended({ status: null, error: "The receiver did not answer in time." });
+      controller?.abort(new Error("stopped"));
+    };
+    const close = () => signal.removeEventListener("abort", stop);
+    const fail = (error: unknown) => {
+      close();
+      ended({ status: null, error: failureOf(error, controller !== null) });
+    };
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop);
+    try {
+      receiverOf(url, rules.allowPrivateAddresses).dispatch(
+        {
+          origin: url.origin,
+          path: url.pathname + url.search,
+          method: "POST",
+          headers: { accept: "*/*", "accept-encoding": "identity", "user-agent": "capstan", ...headers },
+          body,
+        },
+        {
+          onRequestStart(started) {
+            // Aborting here keeps every byte at home: the wait for a connection outlived the caller's patience.
+            if (isDone) return started.abort(new Error("stopped"));
+            controller = started;
+          },
+          onResponseStart(_controller, status) {
+            if (status >= 200) ended({ status, error: null });
+          },
+          onResponseData(started, chunk) {
+            received += chunk.byteLength;
+            if (received > MAX_DISCARDED_BYTES) started.abort(new Error("enough"));
+          },
+          onResponseEnd: close,
+          onResponseError: (_controller, error) => fail(error),
+        },
+      );
+    } catch (error) {
+      fail(error);
+    }
+  });
+}
+
+function receiverOf(url: URL, allowPrivateAddresses: boolean): Pool {
+  const key = `${allowPrivateAddresses ? "private " : ""}${url.origin}`;
+  const known = receivers.get(key);
+  const pool = known ?? openPool(url, CONNECTIONS_PER_RECEIVER, allowPrivateAddresses);
+  receivers.delete(key);
+  receivers.set(key, pool);
+  const oldest = receivers.keys().next().value;
+  if (receivers.size > MAX_POOLS && oldest !== undefined) {
+    void receivers.get(oldest)?.close();
+    receivers.delete(oldest);
+  }
+  return pool;
+}
+
+function failureOf(error: unknown, hasLeft: boolean): string {
+  if (hasLeft) return "The connection was lost before the receiver answered.";
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (code === PRIVATE_ADDRESS) return RECEIVER_PRIVATE;
+  return unreachable(error).message.replaceAll("provider", "receiver");
 }

@@ -457,6 +457,7 @@ CREATE TABLE "delivery" (
     "body" TEXT,
     "state" TEXT NOT NULL,
     "attempts" INTEGER NOT NULL DEFAULT 0,
+    "failures" INTEGER NOT NULL DEFAULT 0,
     "next_attempt_at" TIMESTAMPTZ(3),
     "lease_until" TIMESTAMPTZ(3),
     "last_status" INTEGER,
@@ -559,6 +560,9 @@ CREATE INDEX "api_key_organization_id_id_idx" ON "api_key"("organization_id", "i
 
 -- CreateIndex
 CREATE INDEX "delivery_endpoint_organization_id_id_idx" ON "delivery_endpoint"("organization_id", "id");
+
+-- CreateIndex
+CREATE INDEX "delivery_job_id_idx" ON "delivery"("job_id");
 
 -- CreateIndex
 CREATE INDEX "delivery_organization_id_id_idx" ON "delivery"("organization_id", "id" DESC);

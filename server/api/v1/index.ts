@@ -2,10 +2,12 @@ import type { Endpoint } from "@/server/api/endpoint";
 import * as capabilities from "./capabilities";
 import * as jobs from "./jobs";
 import * as provenance from "./provenance";
+import * as webhooks from "./webhooks";
 
 /** Every endpoint of the API: what the router serves, OpenAPI describes and the laws check. */
 export const endpoints: Endpoint[] = [
   ...Object.values(capabilities),
   ...Object.values(jobs),
   ...Object.values(provenance),
+  ...Object.values(webhooks),
 ];

@@ -148,6 +148,26 @@ const get = (wanted: Wanted, target: string, options: Call = {}) =>
 const post = (wanted: Wanted, target: string, body?: unknown, options: Call = {}) =>
   ask(wanted, "POST", target, { key: tenant.key, body, ...options });
 
+/** Two delivery endpoints, one of which is disabled again and again, and a delivery to the other. */
+let hook: string;
+let unused: string;
+let delivery: string;
+
+beforeAll(async () => {
+  const make = async () =>
+    (await tenant.post("/v1/delivery-endpoints", { url: "https://hooks.example/in", secret: "s3cret" })).json;
+  [hook, unused] = [(await make()).endpointId, (await make()).endpointId];
+  await tenant.post(at(TEXT, "jobs"), { input });
+  await jobs.announce(systemCtx("test"), tenant);
+  const { items } = (await tenant.get(`/v1/deliveries?endpointId=${hook}`)).json;
+  delivery = items[0].deliveryId;
+}, 60_000);
+
+const hookBody = { url: "https://hooks.example/in", secret: "s3cret", enabled: false };
+
+/** What stands for success. */
+const good = (endpoint: Endpoint) => endpoint.status ?? 200;
+
 /** For every endpoint a request that succeeds, made of ids of the tenant above. */
 function sample({ method, path }: Endpoint): { method: string; target: string; body?: unknown } {
   const key = path.endsWith("/invoke") ? MATH : TEXT;
@@ -158,10 +178,14 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
     .replace("{capability_key}", key)
     .replace("{job_id}", jobId)
     .replace("{artifact_id}", artifact)
-    .replace("{project_id}", tenant.projectId);
+    .replace("{project_id}", tenant.projectId)
+    .replace("{endpoint_id}", path.endsWith("/disable") ? unused : hook)
+    .replace("{delivery_id}", delivery);
   if (method === "GET") return { method, target };
   if (path.endsWith("/select")) return { method, target, body: { artifactId: artifact } };
-  if (path.endsWith("/cancel")) return { method, target };
+  if (/\/(cancel|disable|replay)$/.test(path)) return { method, target };
+  if (path === "/v1/delivery-endpoints") return { method, target, body: hookBody };
+  if (method === "PATCH") return { method, target, body: { enabled: true } };
   return { method, target, body: key === MATH ? { input: { expression: "1 + 1" } } : { input } };
 }
 
@@ -178,10 +202,10 @@ describe("every endpoint", () => {
     const isOpen = endpoint.auth.includes("anonymous");
     const hasBody = endpoint.body !== undefined;
 
-    test(`${name}: 200 to a key of the project${isOpen ? ", and to nobody in particular" : ""}`, async () => {
+    test(`${name}: ${good(endpoint)} to a key of the project${isOpen ? ", and to nobody in particular" : ""}`, async () => {
       const { method, target, body } = sample(endpoint);
-      await ask(200, method, target, { key: tenant.key, body });
-      if (isOpen) await ask(200, method, target);
+      await ask(good(endpoint), method, target, { key: tenant.key, body });
+      if (isOpen) await ask(good(endpoint), method, target);
     });
 
     test(`${name}: 401 to ${isOpen ? "" : "no key, and to "}a key that is malformed, unknown, expired or revoked`, async () => {
@@ -215,7 +239,11 @@ describe("every endpoint", () => {
       expect(Number(refused.headers["retry-after"])).toBeGreaterThanOrEqual(1);
       expect(refused.json.detail.details.retryAfterSeconds).toBe(Number(refused.headers["retry-after"]));
       // A key that is known stays welcome at that address.
-      await ask(200, method, target, { ...sample(endpoint), key: tenant.key, address: "203.0.113.9" });
+      await ask(good(endpoint), method, target, {
+        ...sample(endpoint),
+        key: tenant.key,
+        address: "203.0.113.9",
+      });
     });
 
     if (!isOpen) {
@@ -228,7 +256,7 @@ describe("every endpoint", () => {
         expect(refused.json.detail.details).toEqual({ scope: endpoint.scope });
         const rich = await makeKey({ projectId, scopes: endpoint.scope ? [endpoint.scope] : [] });
         // `GET /v1/jobs` is of the key itself; everything else is the project's.
-        await ask(200, method, target, { key: rich, body });
+        await ask(good(endpoint), method, target, { key: rich, body });
       });
 
       test(`${name}: a signed-in person is ${endpoint.auth.includes("human_session") ? "served" : "refused with 403"}`, async () => {
@@ -238,7 +266,7 @@ describe("every endpoint", () => {
         const sent = { body: body ?? (method === "POST" ? {} : undefined), headers: own };
         const isServed = endpoint.auth.includes("human_session");
         const named = isServed && method === "POST" ? `${target}?projectId=${tenant.projectId}` : target;
-        await ask(isServed ? 200 : [403, "AuthorizationFailed"], method, named, sent);
+        await ask(isServed ? good(endpoint) : [403, "AuthorizationFailed"], method, named, sent);
         if (method === "GET") return;
         const elsewhere = { ...own, origin: "https://elsewhere.test" };
         await ask([403, "CrossSiteRequest"], method, named, { ...sent, headers: elsewhere });
@@ -1209,6 +1237,153 @@ describe("history", () => {
   });
 });
 
+describe("webhooks", () => {
+  const hooks = "/v1/delivery-endpoints";
+  const body = { url: "https://hooks.example/in?room=1", secret: "whsec_c2VjcmV0" };
+
+  test("an endpoint is answered whole, and without its secret", async () => {
+    const { json } = await post(201, hooks, {
+      ...body,
+      eventTypes: ["job.failed", "job.failed"],
+      projectId: null,
+    });
+    expect(json).toEqual({
+      endpointId: expect.stringMatching(/^whe_/),
+      organizationId: tenant.organizationId,
+      projectId: tenant.projectId,
+      url: body.url,
+      eventTypes: ["job.failed"],
+      enabled: true,
+      disabledReason: null,
+      createdBy: null,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    });
+    const changed = await ask(200, "PATCH", `${hooks}/${json.endpointId}`, {
+      key: tenant.key,
+      body: { url: "https://hooks.example/other", secret: null, eventTypes: [], enabled: false },
+    });
+    expect(changed.json).toEqual({
+      ...json,
+      url: "https://hooks.example/other",
+      eventTypes: [],
+      enabled: false,
+      updatedAt: expect.any(String),
+    });
+    expect((await post(200, `${hooks}/${json.endpointId}/disable`)).json).toMatchObject({ enabled: false });
+    const { items } = (await get(200, `${hooks}?projectId=${tenant.projectId}`)).json;
+    expect(items[0]).toMatchObject({ endpointId: json.endpointId, url: "https://hooks.example/other" });
+  });
+
+  test("422 for what no event can be sent to or signed with, each by its field", async () => {
+    const wrong: [string, unknown][] = [
+      ["url", { ...body, url: "hooks.example" }],
+      ["url", { ...body, url: "ftp://hooks.example" }],
+      ["url", { ...body, url: "https://me:word@hooks.example" }],
+      ["url", { ...body, url: "https://127.0.0.1/" }],
+      ["url", { ...body, url: "https://[::ffff:10.0.0.1]/" }],
+      ["url", { ...body, url: "https://localhost:3000" }],
+      ["secret", { url: body.url }],
+      ["secret", { ...body, secret: "" }],
+      ["secret", { ...body, secret: "whsec_not base64" }],
+      ["eventTypes", { ...body, eventTypes: ["job.done"] }],
+      ["enabled", { ...body, enabled: "yes" }],
+      ["organizationId", { ...body, organizationId: tenant.organizationId }],
+      ["name", { ...body, name: "unknown" }],
+    ];
+    for (const [field, sent] of wrong) {
+      const { json } = await post([422, "list"], hooks, sent);
+      expect(json.detail[0].loc.slice(0, 2), JSON.stringify(sent)).toEqual(["body", field]);
+    }
+    const patch = { key: tenant.key, body: { url: "http://169.254.169.254/latest" } };
+    expect((await ask([422, "list"], "PATCH", `${hooks}/${hook}`, patch)).json.detail[0].loc).toEqual([
+      "body",
+      "url",
+    ]);
+  });
+
+  test("422 to a key of the organization that names no project; 403 for a project of somebody else", async () => {
+    await post([422, "PROJECT_REQUIRED"], hooks, body, { key: tenant.unboundKey });
+    await post([403, "AuthorizationFailed"], hooks, { ...body, projectId: newId("project") });
+    await post([403, "AuthorizationFailed"], hooks, { ...body, projectId: tenant.otherProjectId });
+    const elsewhere = { ...hookBody, projectId: tenant.otherProjectId };
+    expect((await post(201, hooks, elsewhere, { key: tenant.unboundKey })).json.projectId).toBe(
+      tenant.otherProjectId,
+    );
+  });
+
+  test("404 for endpoints and deliveries that are not there", async () => {
+    await ask([404, "NotFound"], "PATCH", `${hooks}/${newId("endpoint")}`, { key: tenant.key, body: {} });
+    await post([404, "NotFound"], `${hooks}/${newId("endpoint")}/disable`);
+    await post([404, "NotFound"], `/v1/deliveries/${newId("delivery")}/replay`);
+  });
+
+  test("deliveries are read newest first, page by page, and by each filter", async () => {
+    const all = (await get(200, "/v1/deliveries?limit=200")).json.items;
+    expect(all.length).toBeGreaterThan(1);
+    expect(all.map(({ deliveryId }: { deliveryId: string }) => deliveryId)).toEqual(
+      all
+        .map(({ deliveryId }: { deliveryId: string }) => deliveryId)
+        .toSorted()
+        .toReversed(),
+    );
+    const read = [];
+    for (let cursor: string | undefined, more = true; more; ) {
+      const { json } = await get(200, `/v1/deliveries?limit=1${cursor ? `&cursor=${cursor}` : ""}`);
+      read.push(...json.items);
+      cursor = json.nextCursor;
+      more = cursor !== undefined;
+    }
+    expect(read).toEqual(all);
+    const first = all[0];
+    for (const [name, value] of Object.entries({
+      projectId: tenant.projectId,
+      endpointId: first.endpointId,
+      jobId: first.jobId,
+      state: first.state,
+    })) {
+      const { items } = (await get(200, `/v1/deliveries?${name}=${value}`)).json;
+      expect(items).toEqual(all.filter((each: Record<string, string>) => each[name] === value).slice(0, 50));
+    }
+    expect((await get(200, "/v1/deliveries?state=failed")).json).toEqual({ items: [] });
+    for (const query of ["limit=0", "limit=201", "state=done", "cursor=7", `cursor=${newId("job")}`]) {
+      const { json } = await get([422, "list"], `/v1/deliveries?${query}`);
+      expect(json.detail[0].loc).toEqual(["query", query.split("=")[0]]);
+    }
+    await get([422, "list"], `${hooks}?projectId=${"x".repeat(65)}`);
+  });
+
+  test("a replay answers the delivery; 409 while its endpoint is disabled, 410 when its body is gone", async () => {
+    const target = `/v1/deliveries/${delivery}/replay`;
+    expect((await post(200, target)).json).toMatchObject({ deliveryId: delivery, state: "pending" });
+    await post(200, `${hooks}/${hook}/disable`);
+    const refused = await post([409, "EndpointDisabled"], target);
+    expect(refused.json.detail.details).toEqual({ endpointId: hook });
+    await ask(200, "PATCH", `${hooks}/${hook}`, { key: tenant.key, body: { enabled: true } });
+    await pool.query("UPDATE delivery SET body = NULL WHERE id = $1", [delivery]);
+    await post([410, "Gone"], target);
+  });
+
+  test("a person who names no project makes an endpoint of the whole organization, which keys do not see", async () => {
+    const cookie = await sessionOf(tenant.organizationId);
+    const headers = { cookie, origin: "http://localhost:3000", "content-type": "application/json" };
+    const { json } = await ask(201, "POST", hooks, { body: hookBody, headers });
+    expect(json).toMatchObject({ organizationId: tenant.organizationId, projectId: null });
+    const seenBy = async (options: Call) =>
+      (await ask(200, "GET", hooks, options)).json.items.map(
+        ({ endpointId }: { endpointId: string }) => endpointId,
+      );
+    expect(await seenBy({ headers })).toContain(json.endpointId);
+    for (const key of [tenant.key, tenant.unboundKey]) {
+      expect(await seenBy({ key })).not.toContain(json.endpointId);
+      await post([404, "NotFound"], `${hooks}/${json.endpointId}/disable`, undefined, { key });
+    }
+    const other = await makeTenant();
+    const foreign = { ...hookBody, organizationId: other.organizationId };
+    await ask([403, "AuthorizationFailed"], "POST", hooks, { body: foreign, headers });
+  });
+});
+
 /** Statuses no request of these tests can bring about, with the reason. */
 const OUT_OF_REACH: Partial<Record<ErrorCode, string>> = {
   InternalFailure: "what nobody expected; the kernel's own tests throw it",
@@ -1222,7 +1397,7 @@ function statusesOf(endpoint: Endpoint): number[] {
   if (endpoint.body) codes.push("PayloadTooLarge", "UnsupportedMediaType", "InvalidInput");
   if (endpoint.params || endpoint.query) codes.push("InvalidInput");
   const isTagged = endpoint.path.startsWith("/v1/capabilities") && endpoint.method === "GET";
-  const own = "rawMediaType" in endpoint.output ? [200, 206, 304] : isTagged ? [200, 304] : [200];
+  const own = "rawMediaType" in endpoint.output ? [200, 206, 304] : isTagged ? [200, 304] : [good(endpoint)];
   return [...new Set([...own, ...codes.map((code) => ERRORS[code].status)])];
 }
 

@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
+import { systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
 import { type Answer, call, finish, makeTenant, type Tenant } from "@/testing/api";
 import { endpoints } from ".";
@@ -19,13 +21,23 @@ type Estate = {
   executionId: string;
   queuedId: string;
   quoteId: string;
+  endpointId: string;
+  /** Another endpoint, which may be disabled. */
+  spareEndpointId: string;
+  deliveryId: string;
 };
+
+const HOOK = { url: "https://hooks.example/in", secret: "s3cret" };
 
 async function makeEstate(): Promise<Estate> {
   const tenant = await makeTenant();
   const submit = async (key: string, body: unknown) =>
     (await tenant.post(`/v1/capabilities/${key}/jobs`, body)).json.jobId as string;
+  const { endpointId } = (await tenant.post("/v1/delivery-endpoints", HOOK)).json;
+  const spare = await tenant.post("/v1/delivery-endpoints", { ...HOOK, enabled: false });
   const jobId = await submit(IMAGE, { prompt: "A kite", variantCount: 2 });
+  await jobs.announce(systemCtx("test"), tenant);
+  const deliveryId = (await tenant.get("/v1/deliveries")).json.items[0].deliveryId;
   const { artifacts } = await finish(jobId);
   return {
     tenant,
@@ -37,6 +49,9 @@ async function makeEstate(): Promise<Estate> {
       .executionId,
     queuedId: await submit(TEXT, { input, idempotencyKey: "shared" }),
     quoteId: (await tenant.post(`/v1/capabilities/${TEXT}/quote`, { input })).json.quoteId,
+    endpointId,
+    spareEndpointId: spare.json.endpointId,
+    deliveryId,
   };
 }
 
@@ -63,6 +78,9 @@ const missing = (): Estate => ({
   executionId: newId("job"),
   queuedId: newId("job"),
   quoteId: newId("quote"),
+  endpointId: newId("endpoint"),
+  spareEndpointId: newId("endpoint"),
+  deliveryId: newId("delivery"),
 });
 
 /** Requests that name things of an estate in the path, by endpoint; every endpoint with an id in its path has some. */
@@ -72,6 +90,16 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
       method,
       target: path.replace("{project_id}", id),
     }));
+  }
+  if (path.includes("{endpoint_id}")) {
+    const target = path.replace(
+      "{endpoint_id}",
+      path.endsWith("/disable") ? of.spareEndpointId : of.endpointId,
+    );
+    return [{ method, target, ...(method === "PATCH" ? { body: { enabled: true } } : {}) }];
+  }
+  if (path.includes("{delivery_id}")) {
+    return [{ method, target: path.replace("{delivery_id}", of.deliveryId) }];
   }
   if (path.includes("{artifact_id}")) {
     return [{ method, target: path.replace("{job_id}", of.jobId).replace("{artifact_id}", of.artifactId) }];
@@ -83,7 +111,7 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
   return ids.map((id) => ({ method, target: path.replace("{job_id}", id) }));
 }
 
-const withIds = endpoints.filter(({ path }) => /\{(job|artifact|project)_id\}/.test(path));
+const withIds = endpoints.filter(({ path }) => /\{(job|artifact|project|endpoint|delivery)_id\}/.test(path));
 
 for (const endpoint of withIds) {
   const name = `${endpoint.method} ${endpoint.path}`;
@@ -233,4 +261,57 @@ test("an unbound key works in every project of its organization, and a bound one
   expect(comparable(sister)).toEqual(comparable(await tenant.get(`/v1/jobs/${newId("job")}`)));
   expect((await call("POST", `${target}/cancel`, { key: tenant.key })).status).toBe(404);
   expect((await call("POST", `${target}/cancel`, { key: tenant.unboundKey })).status).toBe(200);
+});
+
+test("delivery endpoints and deliveries are listed to their project's keys and to its organization's, to nobody else", async () => {
+  const seen = async (target: string, key: string) => (await call("GET", target, { key })).text;
+  for (const [of, others] of [
+    [mine, theirs],
+    [theirs, mine],
+  ] as const) {
+    for (const key of [of.tenant.key, of.tenant.unboundKey]) {
+      for (const [target, id, foreign] of [
+        ["/v1/delivery-endpoints", of.endpointId, others.endpointId],
+        ["/v1/deliveries?limit=200", of.deliveryId, others.deliveryId],
+      ] as const) {
+        expect(await seen(target, key)).toContain(id);
+        expect(await seen(target, key)).not.toContain(foreign);
+      }
+      for (const filter of [`endpointId=${others.endpointId}`, `jobId=${others.jobId}`]) {
+        expect(await seen(`/v1/deliveries?${filter}`, key)).toBe('{"items":[]}');
+      }
+      const cursor = await seen(`/v1/deliveries?limit=200&cursor=${others.deliveryId}`, key);
+      expect(cursor).not.toContain(others.deliveryId);
+    }
+  }
+});
+
+for (const target of ["/v1/delivery-endpoints", "/v1/deliveries"]) {
+  test(`${target}: ?projectId= of another tenant is answered like one that does not exist`, async () => {
+    for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
+      const ask = (projectId: string) => call("GET", `${target}?projectId=${projectId}`, { key });
+      const refused = await ask(theirs.projectId);
+      expect(refused.status).toBe(403);
+      expect(comparable(refused)).toEqual(comparable(await ask(newId("project"))));
+      expect((await ask(mine.projectId)).status).toBe(200);
+    }
+  });
+}
+
+test("an endpoint of a sister project, and what was sent to it, is nothing to a bound key", async () => {
+  const { tenant } = mine;
+  const { status, json } = await call("POST", "/v1/delivery-endpoints", {
+    key: tenant.unboundKey,
+    body: { ...HOOK, projectId: tenant.otherProjectId },
+  });
+  expect(status).toBe(201);
+  expect((await tenant.get("/v1/delivery-endpoints")).text).not.toContain(json.endpointId);
+  const target = `/v1/delivery-endpoints/${json.endpointId}/disable`;
+  expect((await call("POST", target, { key: tenant.key })).status).toBe(404);
+  const foreign = { ...HOOK, projectId: theirs.projectId };
+  const refused = await tenant.post("/v1/delivery-endpoints", foreign);
+  expect(refused.status).toBe(403);
+  expect(comparable(refused)).toEqual(
+    comparable(await tenant.post("/v1/delivery-endpoints", { ...HOOK, projectId: newId("project") })),
+  );
 });

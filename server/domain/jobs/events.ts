@@ -6,7 +6,7 @@ import { followPages, type Pace } from "./follow";
 import { PAGE_SIZE, type ReadPages } from "./hub";
 import { findJob, type JobRow } from "./rows";
 
-type EventRow = {
+export type EventRow = {
   id: number;
   type: string;
   payload: Record<string, Json>;
@@ -19,11 +19,12 @@ type EventRow = {
 const LAST_EVENT = 2_147_483_647;
 const toAfter = (cursor: string | undefined) => Math.min(Number(cursor ?? 0), LAST_EVENT);
 
-const COLUMNS = "event.id, event.type, event.payload, event_text.text, event.created_at";
-const WITH_TEXT = `job_event event LEFT JOIN event_text ON event.type = 'job.reader_text'
+export const COLUMNS = "event.id, event.type, event.payload, event_text.text, event.created_at";
+export const WITH_TEXT = `job_event event LEFT JOIN event_text ON event.type = 'job.reader_text'
   AND event_text.job_id = event.job_id AND event_text.event_id = event.id`;
 
-function toEvent(job: Pick<JobRow, "id" | "project_id">, row: EventRow): JobEvent {
+/** An event as every transport carries it: pages, streams and webhooks. */
+export function toEvent(job: Pick<JobRow, "id" | "project_id">, row: EventRow): JobEvent {
   return {
     id: String(row.id),
     cursor: String(row.id),

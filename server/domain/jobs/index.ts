@@ -1,6 +1,7 @@
 export { submit } from "./admit";
 export { cancel } from "./cancel";
 export { events, followEvents } from "./events";
+export { announce } from "./fan-out";
 export { get } from "./get";
 export { history, mine } from "./history";
 export { invoke } from "./invoke";
@@ -8,4 +9,4 @@ export { releaseAllLeases } from "./leases";
 export { artifact, receipt, request, result } from "./reads";
 export { run } from "./run";
 export { selectVariant } from "./select-variant";
-export { startSweeper, sweep } from "./sweep";
+export { startAnnouncer, startSweeper, sweep } from "./sweep";

@@ -4,6 +4,7 @@ import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 import { conclude, endedWithout } from "./conclude";
 import { resendDue } from "./dispatch";
+import { announce } from "./fan-out";
 import { type AttemptRow, attemptOf, type JobRow } from "./rows";
 import { requeue } from "./run";
 import { storedInputHash } from "./work";
@@ -20,6 +21,7 @@ export async function sweep(ctx: Ctx, only: { projectId?: string } = {}): Promis
   await expireQueued(ctx, now, projectId);
   await reapLeases(ctx, now, projectId);
   await resendDue(now, projectId);
+  await announce(ctx, only);
 }
 
 async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
@@ -129,22 +131,32 @@ async function endFor(
   });
 }
 
-const EVERY_MS = 2_000;
+const SWEEP_EVERY_MS = 2_000;
+const ANNOUNCE_EVERY_MS = 1_000;
 
 /** Sweeps every two seconds until stopped; for every process that stays up. */
 export function startSweeper(): { stop(): Promise<void> } {
+  return repeat(SWEEP_EVERY_MS, () => sweep(systemCtx("sweeper")));
+}
+
+/** Hands events to webhooks every second until stopped; for the worker, so that they leave soon after they happened. */
+export function startAnnouncer(): { stop(): Promise<void> } {
+  return repeat(ANNOUNCE_EVERY_MS, () => announce(systemCtx("announcer")));
+}
+
+function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<void> } {
   let running: Promise<void> = Promise.resolve();
   let isStopped = false;
   const pass = () =>
-    sweep(systemCtx("sweeper"))
-      .catch((cause) => log.error({ err: cause }, "the sweep failed; the next one tries again"))
+    work()
+      .catch((cause) => log.error({ err: cause }, "a pass failed; the next one tries again"))
       .then(() => {
-        if (!isStopped) timer = setTimeout(next, EVERY_MS);
+        if (!isStopped) timer = setTimeout(next, everyMs);
       });
   const next = () => {
     running = pass();
   };
-  let timer = setTimeout(next, EVERY_MS);
+  let timer = setTimeout(next, everyMs);
   return {
     async stop() {
       isStopped = true;

@@ -1,0 +1,4 @@
+import { serve } from "@/server/api/endpoint";
+import { disableDeliveryEndpoint } from "@/server/api/v1/webhooks";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(disableDeliveryEndpoint);

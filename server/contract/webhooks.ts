@@ -1,0 +1,146 @@
+import { z } from "zod";
+import { DateTime, pageLimit } from "./common";
+
+/** Every type a job's event can have. */
+export const JobEventType = z.enum([
+  "job.queued",
+  "job.started",
+  "job.progress",
+  "job.provider_submitted",
+  "job.reader_text",
+  "job.artifact_stored",
+  "job.awaiting_approval",
+  "job.approved",
+  "job.rejected",
+  "job.cancel_requested",
+  "job.variant_selected",
+  "job.budget_warning",
+  "job.retry_scheduled",
+  "job.succeeded",
+  "job.failed",
+  "job.canceled",
+  "job.needs_attention",
+  "job.receipt_sealed",
+]);
+
+export const DeliveryState = z.enum(["pending", "delivering", "succeeded", "failed", "disabled"]);
+export type DeliveryState = z.output<typeof DeliveryState>;
+
+const Id = z.string().min(1).max(64);
+const EndpointUrl = z.string().trim().min(1).max(2048).meta({
+  description: "Where events are posted to: https, without credentials. Private addresses are refused.",
+});
+const Secret = z.string().min(1).max(512).meta({
+  description:
+    "Signs every delivery. `whsec_` and base64, as Standard Webhooks has it, or a text of your own, whose UTF-8 bytes are the key. Never returned.",
+});
+const EventTypes = z
+  .array(JobEventType)
+  .max(JobEventType.options.length)
+  .meta({ description: "The types to send; empty sends all." });
+
+export const CreateDeliveryEndpoint = z
+  .strictObject({
+    url: EndpointUrl,
+    secret: Secret,
+    projectId: Id.nullish().meta({
+      description:
+        "Events of this project. A key bound to a project needs none; a person who names none gets those of the whole organization.",
+    }),
+    organizationId: Id.nullish().meta({
+      description: "For an endpoint of the whole organization, where you belong to several.",
+    }),
+    eventTypes: EventTypes.nullish(),
+    enabled: z.boolean().default(true),
+  })
+  .meta({ id: "DeliveryEndpointCreate" });
+export type CreateDeliveryEndpoint = z.output<typeof CreateDeliveryEndpoint>;
+
+/** What is null or left out stays as it is. */
+export const UpdateDeliveryEndpoint = z
+  .strictObject({
+    url: EndpointUrl.nullish(),
+    secret: Secret.nullish(),
+    eventTypes: EventTypes.nullish(),
+    enabled: z.boolean().nullish(),
+  })
+  .meta({ id: "DeliveryEndpointUpdate" });
+export type UpdateDeliveryEndpoint = z.output<typeof UpdateDeliveryEndpoint>;
+
+export const EndpointRef = z.object({ endpoint_id: Id });
+export const DeliveryRef = z.object({ delivery_id: Id });
+
+export const DeliveryEndpoint = z
+  .object({
+    endpointId: z.string(),
+    organizationId: z.string(),
+    /** Null: events of every project of the organization. */
+    projectId: z.string().nullable(),
+    url: z.string(),
+    eventTypes: z.array(z.string()),
+    enabled: z.boolean(),
+    /** Why it was switched off by itself, if it was. */
+    disabledReason: z.string().nullable(),
+    createdBy: z.string().nullable(),
+    createdAt: DateTime,
+    updatedAt: DateTime,
+  })
+  .meta({ id: "DeliveryEndpoint" });
+export type DeliveryEndpoint = z.output<typeof DeliveryEndpoint>;
+
+export const ListDeliveryEndpoints = z.object({ projectId: Id.optional() });
+export const DeliveryEndpointList = z
+  .object({ items: z.array(DeliveryEndpoint) })
+  .meta({ id: "DeliveryEndpointList" });
+export type DeliveryEndpointList = z.output<typeof DeliveryEndpointList>;
+
+export const Delivery = z
+  .object({
+    deliveryId: z.string(),
+    endpointId: z.string(),
+    projectId: z.string().nullable(),
+    jobId: z.string().nullable(),
+    /** The `webhook-id` header: the same in every try and every replay. */
+    eventId: z.string(),
+    type: z.string(),
+    state: DeliveryState,
+    attempts: z.int(),
+    nextAttemptAt: DateTime.nullable(),
+    lastStatus: z.int().nullable(),
+    lastError: z.string().nullable(),
+    createdAt: DateTime,
+    completedAt: DateTime.nullable(),
+  })
+  .meta({ id: "Delivery" });
+export type Delivery = z.output<typeof Delivery>;
+
+export const ListDeliveries = z.object({
+  projectId: Id.optional(),
+  endpointId: Id.optional(),
+  jobId: Id.optional(),
+  state: DeliveryState.optional(),
+  /** The `nextCursor` of the page before: a delivery id. */
+  cursor: z.string().max(64).optional(),
+  limit: pageLimit(200, 50),
+});
+export type ListDeliveries = z.output<typeof ListDeliveries>;
+export const DeliveryPage = z
+  .object({ items: z.array(Delivery), nextCursor: z.string().optional() })
+  .meta({ id: "DeliveryPage" });
+export type DeliveryPage = z.output<typeof DeliveryPage>;
+
+/** A delivery with what was sent and every try, for the panel's log. */
+export const DeliveryDetail = Delivery.extend({
+  /** Null: pruned. */
+  body: z.string().nullable(),
+  tries: z.array(
+    z.object({
+      number: z.int(),
+      startedAt: DateTime,
+      durationMs: z.int(),
+      httpStatus: z.int().nullable(),
+      error: z.string().nullable(),
+    }),
+  ),
+});
+export type DeliveryDetail = z.output<typeof DeliveryDetail>;

@@ -1,0 +1,96 @@
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { adoptLate, dispatchDue } from "@/server/domain/webhooks";
+import { newId, PREFIXES } from "@/server/ids";
+import { COLUMNS, type EventRow, toEvent, WITH_TEXT } from "./events";
+
+const MOST_JOBS = 200;
+/** Of one job in one pass; the rest comes with the next. */
+const MOST_EVENTS = 100;
+
+type Behind = EventRow & {
+  job_id: string;
+  project_id: string;
+  organization_id: string;
+  webhook_event: number;
+  endpoints: string[];
+};
+
+/**
+ * One pass of the webhooks: events that happened since the last one become deliveries, and what is due goes to the durable
+ * engine. Safe to run in every process at once.
+ */
+export async function announce(ctx: Ctx, only: { projectId?: string } = {}): Promise<void> {
+  const projectId = only.projectId ?? null;
+  await adoptLate(ctx, projectId);
+  while ((await fanOut(ctx, projectId)) === MOST_JOBS);
+  await dispatchDue(ctx.now(), only);
+}
+
+/**
+ * Writes one delivery for each enabled endpoint and each event it wants, and says how many jobs were behind. The job's row
+ * is the outbox: it knows its last event and the last one handed on, and both move with what they speak of.
+ */
+async function fanOut(ctx: Ctx, projectId: string | null): Promise<number> {
+  const { rows } = await pool.query<Behind>(
+    `WITH behind AS (
+       SELECT id, project_id, organization_id, webhook_event FROM job
+       WHERE webhook_event < last_event AND ($2::text IS NULL OR project_id = $2) ORDER BY id LIMIT $1
+     )
+     SELECT behind.id AS job_id, behind.project_id, behind.organization_id, behind.webhook_event,
+       event.*, ARRAY(
+         SELECT endpoint.id FROM delivery_endpoint endpoint
+         WHERE endpoint.organization_id = behind.organization_id AND endpoint.enabled
+           AND (endpoint.project_id IS NULL OR endpoint.project_id = behind.project_id)
+           AND (endpoint.event_types = '{}' OR event.type = ANY(endpoint.event_types))
+         ORDER BY endpoint.id) AS endpoints
+     FROM behind JOIN LATERAL (
+       SELECT ${COLUMNS} FROM ${WITH_TEXT}
+       WHERE event.job_id = behind.id AND event.id > behind.webhook_event ORDER BY event.id LIMIT $3
+     ) event ON true
+     ORDER BY behind.id, event.id`,
+    [MOST_JOBS, projectId, MOST_EVENTS],
+  );
+  if (rows.length === 0) return 0;
+  const now = ctx.now().toISOString();
+  const moves = new Map<string, { id: string; was: number; seen: number }>();
+  const made: Record<string, string>[] = [];
+  for (const row of rows) {
+    moves.set(row.job_id, { id: row.job_id, was: row.webhook_event, seen: row.id });
+    const body = row.endpoints.length > 0 ? JSON.stringify(toEvent({ ...row, id: row.job_id }, row)) : "";
+    for (const endpoint_id of row.endpoints) {
+      made.push({
+        id: newId("delivery"),
+        organization_id: row.organization_id,
+        project_id: row.project_id,
+        endpoint_id,
+        event_id: webhookIdOf(row.job_id, row.id),
+        job_id: row.job_id,
+        type: row.type,
+        body,
+      });
+    }
+  }
+  await pool.query(
+    `WITH input AS MATERIALIZED (
+       SELECT * FROM json_to_recordset($1::json) AS x(id text, was int, seen int)
+     ), held AS (
+       SELECT job.id FROM job JOIN input USING (id) WHERE job.webhook_event = input.was FOR UPDATE OF job SKIP LOCKED
+     ), moved AS (
+       UPDATE job SET webhook_event = input.seen FROM input
+       WHERE job.id = input.id AND job.id IN (SELECT id FROM held) AND job.webhook_event = input.was RETURNING job.id
+     )
+     INSERT INTO delivery (id, organization_id, project_id, endpoint_id, event_id, job_id, type, body, state, next_attempt_at, created_at)
+     SELECT x.id, organization_id, project_id, endpoint_id, event_id, job_id, type, body, 'pending', $3, $3
+     FROM json_to_recordset($2::json) AS x(id text, organization_id text, project_id text, endpoint_id text, event_id text,
+       job_id text, type text, body text) JOIN moved ON moved.id = x.job_id
+     ON CONFLICT (endpoint_id, event_id) DO NOTHING`,
+    [JSON.stringify([...moves.values()]), JSON.stringify(made), now],
+  );
+  return moves.size;
+}
+
+/** The id of a job's event outside of its job: `evt_<job ULID>_<n>`. */
+export function webhookIdOf(jobId: string, eventId: number): string {
+  return `${PREFIXES.event}_${jobId.slice(PREFIXES.job.length + 1)}_${eventId}`;
+}

@@ -1,0 +1,179 @@
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { postText } from "@/server/providers/http";
+import type { Step } from "@/server/step";
+import { addressRules } from "./address";
+import { WAKE_PATIENCE_MS } from "./dispatch";
+import { secretOf, switchOff } from "./endpoints";
+import { signedHeaders } from "./sign";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The waits after the first, second, … failure. After the last of them and one more failure the delivery has failed. */
+export const WAITS_MS = [
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  15 * MINUTE_MS,
+  HOUR_MS,
+  6 * HOUR_MS,
+  24 * HOUR_MS,
+] as const;
+/** Each wait is up to a tenth longer or shorter, so that what failed together does not come back together. */
+const JITTER = 0.1;
+const TIMEOUT_MS = 15 * SECOND_MS;
+/** A sender that has written nothing for so long is dead, and its delivery is sent again. */
+const LEASE_MS = MINUTE_MS;
+/** A run that wakes a little too early waits; one that finds its delivery due much later leaves it to the rows. */
+const MOST_EARLY_MS = 10 * SECOND_MS;
+
+type StepResult = { state: "ended" } | { state: "again"; afterMs: number };
+
+/**
+ * The flow of one delivery: try, wait, try again. The row decides at every step, so a second run of the same delivery
+ * changes nothing, and a run that is lost is replaced by the sweeper. At least once: a sender that dies between sending
+ * and writing sends again, under the same event id.
+ */
+export async function deliver(ctx: Ctx, deliveryId: string, step: Step): Promise<void> {
+  for (let turn = 1; ; turn++) {
+    const result: StepResult = await step.run(`attempt-${turn}`, () => attempt(ctx, deliveryId));
+    if (result.state === "ended") return;
+    await step.sleep(`wait-${turn}`, result.afterMs);
+  }
+}
+
+type Claimed = {
+  id: string;
+  endpoint_id: string;
+  event_id: string;
+  body: string | null;
+  state: string;
+  failures: number;
+  created_at: Date;
+  lease_until: Date;
+  url: string;
+  secret: string;
+};
+
+/** Takes a due delivery; one of a disabled endpoint ends here. Null: not due, ended, or another's. */
+async function claim(deliveryId: string, now: Date): Promise<Claimed | null> {
+  const { rows } = await pool.query<Claimed>(
+    `UPDATE delivery SET state = CASE WHEN endpoint.enabled THEN 'delivering' ELSE 'disabled' END,
+       lease_until = CASE WHEN endpoint.enabled THEN $3::timestamptz END,
+       next_attempt_at = CASE WHEN endpoint.enabled THEN delivery.next_attempt_at END,
+       completed_at = CASE WHEN endpoint.enabled THEN NULL ELSE $2::timestamptz END
+     FROM delivery_endpoint endpoint
+     WHERE delivery.id = $1 AND endpoint.id = delivery.endpoint_id AND delivery.state = 'pending'
+       AND delivery.next_attempt_at <= $2
+     RETURNING delivery.id, endpoint_id, event_id, body, state, failures, delivery.created_at, lease_until, url, secret`,
+    [deliveryId, now, new Date(now.getTime() + LEASE_MS)],
+  );
+  return rows[0] ?? null;
+}
+
+/** One try of a delivery that is due, and what follows from it. */
+export async function attempt(ctx: Ctx, deliveryId: string): Promise<StepResult> {
+  const startedAt = ctx.now();
+  const claimed = await claim(deliveryId, startedAt);
+  if (!claimed) return later(deliveryId, startedAt);
+  if (claimed.state === "disabled") return { state: "ended" };
+  const started = performance.now();
+  const outcome =
+    claimed.body === null
+      ? { status: null, error: "The body is no longer kept." }
+      : await send(claimed, claimed.body, startedAt);
+  const durationMs = Math.round(performance.now() - started);
+  return record(ctx, claimed, { ...outcome, startedAt, durationMs });
+}
+
+async function later(deliveryId: string, now: Date): Promise<StepResult> {
+  const { rows } = await pool.query<{ next_attempt_at: Date }>(
+    "SELECT next_attempt_at FROM delivery WHERE id = $1 AND state = 'pending'",
+    [deliveryId],
+  );
+  const earlyMs = rows[0] ? rows[0].next_attempt_at.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
+  return earlyMs <= MOST_EARLY_MS ? { state: "again", afterMs: Math.max(earlyMs, 0) } : { state: "ended" };
+}
+
+function send(claimed: Claimed, body: string, now: Date) {
+  const secret = secretOf({ id: claimed.endpoint_id, secret: claimed.secret });
+  const headers = {
+    "content-type": "application/json",
+    ...signedHeaders(secret, claimed.event_id, body, now),
+  };
+  return postText(claimed.url, body, headers, { ...addressRules, signal: AbortSignal.timeout(TIMEOUT_MS) });
+}
+
+type Try = { status: number | null; error: string | null; startedAt: Date; durationMs: number };
+
+const GONE = 410;
+
+async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<StepResult> {
+  const { status } = made;
+  const hasArrived = status !== null && status >= 200 && status < 300;
+  const error = hasArrived ? null : (made.error ?? refusalOf(status));
+  const waitMs = hasArrived || status === GONE ? undefined : WAITS_MS[claimed.failures];
+  const afterMs = waitMs === undefined ? null : jittered(waitMs);
+  const now = ctx.now();
+  const state = hasArrived ? "succeeded" : afterMs === null ? "failed" : "pending";
+  const next = afterMs === null ? null : new Date(now.getTime() + afterMs);
+  const { rows } = await pool.query<{ state: string }>(
+    `WITH written AS (
+       UPDATE delivery SET attempts = attempts + 1, failures = failures + CASE WHEN $3::text = 'succeeded' THEN 0 ELSE 1 END,
+         state = CASE WHEN $3::text = 'pending' AND NOT endpoint.enabled THEN 'disabled' ELSE $3::text END,
+         next_attempt_at = CASE WHEN endpoint.enabled THEN $4::timestamptz END,
+         lease_until = CASE WHEN endpoint.enabled THEN $5::timestamptz END,
+         completed_at = CASE WHEN $3::text = 'pending' AND endpoint.enabled THEN NULL ELSE $6::timestamptz END,
+         last_status = $7, last_error = $8
+       FROM delivery_endpoint endpoint
+       WHERE delivery.id = $1 AND endpoint.id = delivery.endpoint_id
+         AND delivery.state = 'delivering' AND delivery.lease_until = $2
+       RETURNING delivery.id, delivery.attempts, delivery.state
+     ), logged AS (
+       INSERT INTO delivery_attempt (delivery_id, number, started_at, duration_ms, http_status, error)
+       SELECT id, attempts, $9, $10, $7, $8 FROM written
+     )
+     SELECT state FROM written`,
+    [
+      claimed.id,
+      claimed.lease_until,
+      state,
+      next,
+      next && new Date(next.getTime() + WAKE_PATIENCE_MS),
+      now,
+      status,
+      error,
+      made.startedAt,
+      made.durationMs,
+    ],
+  );
+  const written = rows[0]?.state;
+  if (written === "failed") await disableIfDead(claimed, status, now);
+  return written === "pending" && afterMs !== null ? { state: "again", afterMs } : { state: "ended" };
+}
+
+function refusalOf(status: number | null): string {
+  return status !== null && status >= 300 && status < 400
+    ? `The receiver answered with a redirect, which is never followed. (HTTP ${status})`
+    : `The receiver answered HTTP ${status}.`;
+}
+
+/** An endpoint that says it is gone, or that took nothing in all the time one delivery was tried, is switched off. */
+async function disableIfDead(claimed: Claimed, status: number | null, now: Date): Promise<void> {
+  if (status === GONE)
+    return switchOff(claimed.endpoint_id, "The receiver answered HTTP 410: it is gone.", now);
+  if (claimed.failures < WAITS_MS.length) return;
+  const { rowCount } = await pool.query(
+    "SELECT FROM delivery WHERE endpoint_id = $1 AND state = 'succeeded' AND completed_at >= $2 LIMIT 1",
+    [claimed.endpoint_id, claimed.created_at],
+  );
+  if (rowCount) return;
+  const tries = WAITS_MS.length + 1;
+  const reason = `A delivery failed ${tries} times over more than a day, and nothing else arrived in that time.`;
+  await switchOff(claimed.endpoint_id, reason, now);
+}
+
+function jittered(waitMs: number): number {
+  return Math.round(waitMs * (1 + JITTER * (2 * Math.random() - 1)));
+}

@@ -1,0 +1,102 @@
+import { z } from "zod";
+import type { Delivery, DeliveryDetail, DeliveryPage, ListDeliveries } from "@/server/contract/webhooks";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { idSchema } from "@/server/ids";
+import { dispatchDue } from "./dispatch";
+import { type DeliveryRow, toDelivery, visibleEndpoints } from "./rows";
+
+/** Deliveries to the endpoints the caller may see, newest first. Lines never carry what was sent. */
+export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<DeliveryPage> {
+  const visible = visibleEndpoints(ctx, "jobs:read", 1);
+  const project = query.projectId ? await access.project(ctx, query.projectId, "jobs:read") : null;
+  const { rows } = await pool.query<DeliveryRow>(
+    `SELECT delivery.* FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
+     WHERE ${visible.condition}
+       AND ($4::text IS NULL OR delivery.project_id = $4) AND ($5::text IS NULL OR delivery.endpoint_id = $5)
+       AND ($6::text IS NULL OR delivery.job_id = $6) AND ($7::text IS NULL OR delivery.state = $7::text)
+       AND ($8::text IS NULL OR delivery.id < $8)
+     ORDER BY delivery.id DESC LIMIT $9`,
+    [
+      ...visible.values,
+      project?.id ?? null,
+      query.endpointId ?? null,
+      query.jobId ?? null,
+      query.state ?? null,
+      readCursor(query.cursor),
+      query.limit + 1,
+    ],
+  );
+  const page = rows.slice(0, query.limit);
+  const last = page.at(-1);
+  return {
+    items: page.map(toDelivery),
+    ...(rows.length > query.limit && last ? { nextCursor: last.id } : {}),
+  };
+}
+
+const Cursor = idSchema("delivery");
+
+function readCursor(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  if (z.safeParse(Cursor, cursor).success) return cursor;
+  throw new ValidationFault([
+    { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+  ]);
+}
+
+/** One delivery with what was sent and every try. */
+export async function delivery(ctx: Ctx, deliveryId: string): Promise<DeliveryDetail> {
+  const row = await findDelivery(ctx, deliveryId, "jobs:read");
+  const { rows } = await pool.query<{
+    number: number;
+    started_at: Date;
+    duration_ms: number;
+    http_status: number | null;
+    error: string | null;
+  }>("SELECT * FROM delivery_attempt WHERE delivery_id = $1 ORDER BY number DESC", [row.id]);
+  return {
+    ...toDelivery(row),
+    body: row.body,
+    tries: rows.map((made) => ({
+      number: made.number,
+      startedAt: made.started_at.toISOString(),
+      durationMs: made.duration_ms,
+      httpStatus: made.http_status,
+      error: made.error,
+    })),
+  };
+}
+
+/**
+ * Sends a delivery again, at once: the same event id, the same bytes, and the whole schedule of tries. One that is being
+ * sent just now is left to it. Refused for a disabled endpoint, and where the body is no longer kept.
+ */
+export async function replay(ctx: Ctx, deliveryId: string): Promise<Delivery> {
+  const row = await findDelivery(ctx, deliveryId, "webhooks:write");
+  if (row.body === null) fail("Gone", "The body of this delivery is no longer kept.");
+  if (!row.endpoint_enabled) {
+    fail("EndpointDisabled", "This endpoint is disabled. Enable it first.", { endpointId: row.endpoint_id });
+  }
+  const now = ctx.now();
+  await pool.query(
+    `UPDATE delivery SET state = 'pending', failures = 0, next_attempt_at = $2, lease_until = NULL, completed_at = NULL
+     WHERE id = $1 AND state <> 'delivering'`,
+    [row.id, now],
+  );
+  await dispatchDue(now, { endpointId: row.endpoint_id });
+  return toDelivery(await findDelivery(ctx, deliveryId, "webhooks:write"));
+}
+
+async function findDelivery(ctx: Ctx, deliveryId: string, right: Scope) {
+  const visible = visibleEndpoints(ctx, right, 2);
+  const { rows } = await pool.query<DeliveryRow & { endpoint_enabled: boolean }>(
+    `SELECT delivery.*, endpoint.enabled AS endpoint_enabled
+     FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
+     WHERE delivery.id = $1 AND ${visible.condition}`,
+    [deliveryId, ...visible.values],
+  );
+  return rows[0] ?? fail("NotFound", "There is no such delivery.");
+}

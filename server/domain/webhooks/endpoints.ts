@@ -1,0 +1,193 @@
+import type { PoolClient } from "pg";
+import type {
+  CreateDeliveryEndpoint,
+  DeliveryEndpoint,
+  DeliveryEndpointList,
+  UpdateDeliveryEndpoint,
+} from "@/server/contract/webhooks";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { openSecret, sealSecret } from "@/server/vault";
+import { checkedUrl } from "./address";
+import { adoptJobs } from "./adopt";
+import { type EndpointRow, findEndpoint, toEndpoint, visibleEndpoints } from "./rows";
+import { keyOf } from "./sign";
+
+/** Every event is written once for each enabled endpoint, so their number is bounded. */
+const MOST_ENABLED = 100;
+
+/** What a sealed secret belongs to, so that one copied to another row does not open. */
+const placeOf = (endpointId: string) => `delivery_endpoint|${endpointId}|secret`;
+
+/** The secret of an endpoint, for signing. */
+export function secretOf(endpoint: Pick<EndpointRow, "id" | "secret">): string {
+  return openSecret(endpoint.secret, placeOf(endpoint.id)).toString("utf8");
+}
+
+/** Makes an endpoint. Events from now on are delivered to it, also those of jobs that are under way. */
+export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): Promise<DeliveryEndpoint> {
+  const { organizationId, projectId } = await ownerOf(ctx, input);
+  const url = checkedUrl(input.url);
+  const secret = checkedSecret(input.secret);
+  const id = newId("endpoint");
+  const now = ctx.now();
+  return inTransaction(async (client) => {
+    if (input.enabled) await refuseTooMany(client, organizationId);
+    const { rows } = await client.query<EndpointRow>(
+      `INSERT INTO delivery_endpoint (id, organization_id, project_id, url, secret, event_types, enabled, created_by, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING *`,
+      [
+        id,
+        organizationId,
+        projectId,
+        url,
+        sealSecret(secret, placeOf(id)),
+        [...new Set(input.eventTypes ?? [])],
+        input.enabled,
+        ctx.principal.kind === "human_session" ? ctx.principal.id : null,
+        now,
+      ],
+    );
+    await adoptJobs(client, organizationId);
+    return toEndpoint(rows[0]!); // INSERT … RETURNING of one row
+  });
+}
+
+/** Endpoints the caller may see, newest first; with a project, those that get its events. */
+export async function listEndpoints(
+  ctx: Ctx,
+  query: { projectId?: string | undefined },
+): Promise<DeliveryEndpointList> {
+  const visible = visibleEndpoints(ctx, "jobs:read", 1);
+  const project = query.projectId ? await access.project(ctx, query.projectId, "jobs:read") : null;
+  const { rows } = await pool.query<EndpointRow>(
+    `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE ${visible.condition}
+       AND ($4::text IS NULL OR endpoint.project_id = $4 OR (endpoint.project_id IS NULL AND endpoint.organization_id = $5))
+     ORDER BY endpoint.id DESC`,
+    [...visible.values, project?.id ?? null, project?.organizationId ?? null],
+  );
+  return { items: rows.map(toEndpoint) };
+}
+
+/** Changes what is given. A new secret signs the next try; a new URL also takes what still waits. */
+export async function updateEndpoint(
+  ctx: Ctx,
+  endpointId: string,
+  input: UpdateDeliveryEndpoint,
+): Promise<DeliveryEndpoint> {
+  const known = await findEndpoint(ctx, endpointId, "webhooks:write");
+  const url = input.url ? checkedUrl(input.url) : known.url;
+  const secret = input.secret ? sealSecret(checkedSecret(input.secret), placeOf(known.id)) : null;
+  const now = ctx.now();
+  return inTransaction(async (client) => {
+    if (input.enabled && !known.enabled) await refuseTooMany(client, known.organization_id);
+    const { rows } = await client.query<EndpointRow>(
+      `UPDATE delivery_endpoint SET url = $2, secret = coalesce($3, secret), event_types = coalesce($4, event_types),
+         enabled = coalesce($5, enabled), disabled_reason = CASE WHEN $5 THEN NULL ELSE disabled_reason END, updated_at = $6
+       WHERE id = $1 RETURNING *`,
+      [
+        known.id,
+        url,
+        secret,
+        input.eventTypes ? [...new Set(input.eventTypes)] : null,
+        input.enabled ?? null,
+        now,
+      ],
+    );
+    if (input.enabled === false) await stopWaiting(client, known.id, now);
+    return toEndpoint(rows[0]!); // found above, and endpoints are never deleted
+  });
+}
+
+/** Switches an endpoint off: nothing is sent to it any more, and what waited is `disabled`. Again changes nothing. */
+export function disableEndpoint(ctx: Ctx, endpointId: string): Promise<DeliveryEndpoint> {
+  return updateEndpoint(ctx, endpointId, { enabled: false });
+}
+
+/** Switches an endpoint off by itself, with the reason its owner will read. */
+export async function switchOff(endpointId: string, reason: string, now: Date): Promise<void> {
+  await inTransaction(async (client) => {
+    await client.query(
+      `UPDATE delivery_endpoint SET enabled = false, disabled_reason = $2, updated_at = $3 WHERE id = $1 AND enabled`,
+      [endpointId, reason, now],
+    );
+    await stopWaiting(client, endpointId, now);
+  });
+}
+
+async function stopWaiting(client: PoolClient, endpointId: string, now: Date): Promise<void> {
+  await client.query(
+    `UPDATE delivery SET state = 'disabled', next_attempt_at = NULL, lease_until = NULL, completed_at = $2
+     WHERE endpoint_id = $1 AND state = 'pending'`,
+    [endpointId, now],
+  );
+}
+
+async function refuseTooMany(client: PoolClient, organizationId: string): Promise<void> {
+  const { rows } = await client.query<{ count: number }>(
+    "SELECT count(*) AS count FROM delivery_endpoint WHERE organization_id = $1 AND enabled",
+    [organizationId],
+  );
+  if ((rows[0]?.count ?? 0) < MOST_ENABLED) return;
+  throw new ValidationFault([
+    {
+      loc: ["body", "enabled"],
+      msg: `An organization has at most ${MOST_ENABLED} enabled endpoints. Disable one first.`,
+      type: "too_many",
+    },
+  ]);
+}
+
+function checkedSecret(secret: string): string {
+  if (keyOf(secret)) return secret;
+  throw new ValidationFault([
+    { loc: ["body", "secret"], msg: "After whsec_ only base64 may follow.", type: "value_error" },
+  ]);
+}
+
+type Owner = { organizationId: string; projectId: string | null };
+
+/** Whose events go there: those of the project named or bound, or, for a person who names none, of an organization. */
+async function ownerOf(ctx: Ctx, input: CreateDeliveryEndpoint): Promise<Owner> {
+  const { principal } = ctx;
+  if (input.projectId || principal.kind !== "human_session") {
+    if (input.organizationId) {
+      throw new ValidationFault([
+        {
+          loc: ["body", "organizationId"],
+          msg: "An endpoint of a whole organization is made by a person, and names no project.",
+          type: "value_error",
+        },
+      ]);
+    }
+    const project = await access.project(ctx, input.projectId, "webhooks:write");
+    return { organizationId: project.organizationId, projectId: project.id };
+  }
+  const allowed = access.scopeOf(ctx, "webhooks:write").organizationIds ?? [];
+  if (input.organizationId && !allowed.includes(input.organizationId))
+    fail("AuthorizationFailed", "This organization is not allowed here.");
+  const [only, ...others] = input.organizationId ? [input.organizationId] : allowed;
+  if (!only) return fail("AuthorizationFailed", "Your role does not allow this in any organization.");
+  if (others.length > 0) fail("PROJECT_REQUIRED", "Name the project, or the organization in organizationId.");
+  return { organizationId: only, projectId: null };
+}
+
+async function inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    const result = await work(client);
+    await client.query("COMMIT");
+    client.release();
+    return result;
+  } catch (error) {
+    await client.query("ROLLBACK").then(
+      () => client.release(),
+      (lost) => client.release(lost),
+    );
+    throw error;
+  }
+}

@@ -1,0 +1,5 @@
+export { adoptLate } from "./adopt";
+export { attempt, deliver, WAITS_MS } from "./deliver";
+export { deliveries, delivery, replay } from "./deliveries";
+export { dispatchDue } from "./dispatch";
+export { createEndpoint, disableEndpoint, listEndpoints, updateEndpoint } from "./endpoints";
