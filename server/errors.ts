@@ -160,6 +160,21 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ endpointId: z.string() }),
   },
+  JobNotInAttention: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ status: z.string() }),
+  },
+  RetryNotSafe: { status: 409, retryable: false, next: "stop", details: Open },
+  EstimateExceedsMaxCost: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ authorizedMaxAmount: usd, estimatedCost: usd }),
+  },
+  ApprovalRejected: { status: 409, retryable: false, next: "stop", details: Execution },
+  ApprovalExpired: { status: 409, retryable: false, next: "stop", details: Execution },
   JobNotFinished: {
     status: 409,
     retryable: true,

@@ -264,10 +264,11 @@ describe("errors", () => {
       "MethodNotAllowed",
       "QueueTimeout",
       "Cancelled",
-      "CapabilityNotAllowed",
       "InvalidRequest",
       "PolicyRejected",
-      "JobNotAwaitingApproval",
+      "JobNotInAttention",
+      "ApprovalRejected",
+      "ApprovalExpired",
       "PRICING_INPUTS_REQUIRED",
     ];
     const listed = new Set<string>([

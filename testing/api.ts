@@ -1,7 +1,8 @@
 import { router } from "@/server/api/router";
 import { endpoints } from "@/server/api/v1";
 import type { Job } from "@/server/contract/jobs";
-import { type Scope, systemCtx } from "@/server/domain/ctx";
+import { pool } from "@/server/db";
+import { SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
 import { newId } from "@/server/ids";
@@ -90,13 +91,14 @@ export type Tenant = {
 
 const system = systemCtx("test");
 
-/** An organization with two projects and keys, made as the admin command makes them. */
+/** An organization with two projects and keys of every scope, made as the admin command makes them. */
 export async function makeTenant(): Promise<Tenant> {
   const { organizationId } = await organizations.createOrganization(system, { name: "Tenant" });
   const { projectId } = await organizations.createProject(system, { name: "One", organizationId });
   const other = await organizations.createProject(system, { name: "Two", organizationId });
-  const key = await makeKey({ projectId });
-  const unboundKey = await makeKey({ organizationId });
+  const scopes = [...SCOPES];
+  const key = await makeKey({ projectId, scopes });
+  const unboundKey = await makeKey({ organizationId, scopes });
   return {
     organizationId,
     projectId,
@@ -106,6 +108,16 @@ export async function makeTenant(): Promise<Tenant> {
     get: (target, options) => call("GET", target, { key, ...options }),
     post: (target, body, options) => call("POST", target, { key, body, ...options }),
   };
+}
+
+/** A job of the tenant's project that waits for approval: everything that costs does, while it is submitted. */
+export async function submitWaiting(tenant: Tenant, key: string, body: unknown): Promise<Job> {
+  const set = (micros: number | null) =>
+    pool.query("UPDATE project SET approval_threshold_micros = $2 WHERE id = $1", [tenant.projectId, micros]);
+  await set(0);
+  const { json } = await tenant.post(`/v1/capabilities/${key}/jobs`, body);
+  await set(null);
+  return json;
 }
 
 /** The text of a new key; `agedMs` makes it that old, so that a short one has expired. */

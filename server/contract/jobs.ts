@@ -66,6 +66,46 @@ export const JobProgress = z.object({
   etaSeconds: z.int().nullish(),
 });
 
+/** What a person is asked to decide, cleaned up for showing; steps may add what there is to look at. */
+export const JobApproval = z
+  .object({
+    reason: z.string(),
+    message: z.string(),
+    step: z.string().nullable(),
+    estimatedCost: z.number(),
+    maximumCost: z.number(),
+    threshold: z.number().nullable(),
+    currency: z.string(),
+    requestedAt: DateTime,
+    deadlineAt: DateTime.nullable(),
+    whoMayDecide: z.object({
+      roles: z.array(z.string()),
+      keyScope: z.string(),
+      differentPersonRequired: z.boolean(),
+    }),
+    approvalUrl: z.string(),
+    approvePath: z.string(),
+    rejectPath: z.string(),
+  })
+  .catchall(z.json())
+  .meta({ id: "JobApproval" });
+export type JobApproval = z.output<typeof JobApproval>;
+
+/** Consents of actions that have a price or an agreement; ours looks at the amount. */
+export const JobApproveBody = z
+  .strictObject({
+    authorizedMaxAmount: z.number().min(0).max(1e9).nullish(),
+    domain: z.string().max(253).nullish(),
+    registrant: JsonObject.nullish(),
+    firstYearPriceUsd: z.number().min(0).max(1e9).nullish(),
+    renewalPriceUsd: z.number().min(0).max(1e9).nullish(),
+    porkbunAgreementVersion: z.string().max(255).nullish(),
+    agreeToPorkbunRegistrationAgreement: z.boolean().nullish(),
+    recipientPorkbunUsername: z.string().max(255).nullish(),
+  })
+  .nullish();
+export type JobApproveBody = z.output<typeof JobApproveBody>;
+
 export const Job = z
   .object({
     jobId: z.string(),
@@ -112,7 +152,8 @@ export const Job = z
     ]),
     pollAfterSeconds: z.int().nullable(),
     retry: z.object({ sameKey: z.boolean(), newKeySafe: z.boolean() }),
-    approval: JsonObject.nullable(),
+    approval: JobApproval.nullable(),
+    retryOf: z.string().nullable(),
   })
   .meta({ id: "Job" });
 export type Job = z.output<typeof Job>;
@@ -200,6 +241,35 @@ export const JobListItem = z
   })
   .meta({ id: "ProjectJobListItem" });
 export type JobListItem = z.output<typeof JobListItem>;
+
+/** A job that waits for an operator: why and since when, and nothing of its content. */
+export const AttentionItem = z
+  .object({
+    jobId: z.string(),
+    projectId: z.string(),
+    organizationId: z.string(),
+    capabilityKey: z.string(),
+    createdAt: DateTime,
+    since: DateTime,
+    reason: z.string(),
+    step: z.string(),
+    isAnswerKept: z.boolean(),
+    providerCost: z.number().nullable(),
+  })
+  .meta({ id: "AttentionItem" });
+export type AttentionItem = z.output<typeof AttentionItem>;
+
+/** What the caller may do with a job now; the panel shows the buttons of these. */
+export const JobRights = z.object({
+  cancel: z.boolean(),
+  approve: z.boolean(),
+  reject: z.boolean(),
+  retry: z.boolean(),
+  operate: z.boolean(),
+  /** Why the caller may not decide on the waiting job; null where they may, or it waits for nobody. */
+  whyNotDecide: z.string().nullable(),
+});
+export type JobRights = z.output<typeof JobRights>;
 
 export const ListJobs = z.object({ limit: pageLimit(100, 25), cursor: z.string().max(64).optional() });
 export const ListProjectJobs = ListJobs.extend({

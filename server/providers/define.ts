@@ -63,7 +63,10 @@ export type Progress<R> =
       providerModel: string | null;
       httpStatus: number;
     }
-  | { state: "pending"; handle: Json; pollAfterMs: number };
+  | { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress };
+
+/** How far a provider says its work is. What it does not report is absent, never guessed. */
+export type ReportedProgress = { phase: string; step: string; percent?: number; etaSeconds?: number };
 
 /** Did the request leave? `not_attempted` only when the socket never opened. */
 export type SubmissionState = "not_attempted" | "ambiguous" | "attempted";

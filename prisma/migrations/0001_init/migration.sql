@@ -651,7 +651,8 @@ CREATE DOMAIN "billing_mode" AS text CONSTRAINT "billing_mode_known" CHECK (VALU
 CREATE DOMAIN "principal_kind" AS text CONSTRAINT "principal_kind_known" CHECK (VALUE IN
   ('anonymous', 'service_principal', 'human_session', 'panel_session', 'system'));
 CREATE DOMAIN "submission" AS text CONSTRAINT "submission_known" CHECK (VALUE IN ('not_attempted', 'ambiguous', 'attempted'));
-CREATE DOMAIN "payload_kind" AS text CONSTRAINT "payload_kind_known" CHECK (VALUE IN ('request', 'output', 'input'));
+CREATE DOMAIN "payload_kind" AS text CONSTRAINT "payload_kind_known" CHECK (VALUE IN
+  ('request', 'output', 'input', 'answer'));
 CREATE DOMAIN "hold_state" AS text CONSTRAINT "hold_state_known" CHECK (VALUE IN ('open', 'settled', 'released', 'ambiguous'));
 CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (VALUE IN
   ('pending', 'delivering', 'succeeded', 'failed', 'disabled'));

@@ -3,6 +3,7 @@ import { JsonObject } from "@/server/contract/common";
 import {
   EventsQuery,
   Job,
+  JobApproveBody,
   JobArtifactPath,
   JobEventPage,
   JobPage,
@@ -182,6 +183,56 @@ export const cancelJob = endpoint({
   scope: "jobs:write",
   params: JobRef,
   output: Job,
-  errors: ["NotFound", "JobNotCancelable"],
+  errors: ["NotFound", "CapabilityNotAllowed", "JobNotCancelable"],
   run: (ctx, { params }) => jobs.cancel(ctx, params.job_id),
+});
+
+export const approveJob = endpoint({
+  method: "POST",
+  path: "/v1/jobs/{job_id}/approve",
+  summary: "Approve a job that waits for a person",
+  tags,
+  auth: ["service_principal", "human_session"],
+  scope: "approvals:write",
+  params: JobRef,
+  body: JobApproveBody,
+  output: Job,
+  errors: ["NotFound", "CapabilityNotAllowed", "JobNotAwaitingApproval", "EstimateExceedsMaxCost"],
+  run: (ctx, { params, body }) => jobs.approve(ctx, params.job_id, body),
+});
+
+export const rejectJob = endpoint({
+  method: "POST",
+  path: "/v1/jobs/{job_id}/reject",
+  summary: "Reject a job that waits for a person",
+  tags,
+  auth: ["service_principal", "human_session"],
+  scope: "approvals:write",
+  params: JobRef,
+  output: Job,
+  errors: ["NotFound", "CapabilityNotAllowed", "JobNotAwaitingApproval"],
+  run: (ctx, { params }) => jobs.reject(ctx, params.job_id),
+});
+
+export const retryJob = endpoint({
+  method: "POST",
+  path: "/v1/jobs/{job_id}/retry",
+  summary: "Run a job again under a new key, where that is safe",
+  tags,
+  auth: ["service_principal", "human_session"],
+  scope: "capabilities:run",
+  envelopeErrors: true,
+  params: JobRef,
+  output: Job,
+  errors: [
+    "NotFound",
+    "Gone",
+    "RetryNotSafe",
+    "USE_INVOKE",
+    "IdempotencyConflict",
+    "ROUTE_UNAVAILABLE",
+    "CONNECTION_REQUIRED",
+    "DURABLE_CONCURRENCY_LIMIT",
+  ],
+  run: (ctx, { params, incoming }) => jobs.retry(ctx, params.job_id, incoming.header("idempotency-key")),
 });

@@ -23,6 +23,7 @@ import {
   makeKeyWithId,
   makeTenant,
   revokeKey,
+  submitWaiting,
   type Tenant,
 } from "@/testing/api";
 import { endpoints } from ".";
@@ -132,6 +133,9 @@ let queued: string;
 /** One more finished image job, whose variants are chosen, and a canceled job. */
 let chosen: typeof image;
 let canceled: string;
+/** Jobs that waited for approval, and what was decided. */
+let approved: string;
+let rejected: string;
 
 beforeAll(async () => {
   tenant = await makeTenant();
@@ -173,7 +177,14 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
   const key = path.endsWith("/invoke") ? MATH : TEXT;
   const job = path.endsWith("/select") ? chosen : image;
   const artifact = job.artifacts[0]?.artifactId ?? "";
-  const jobId = /artifact|variants/.test(path) ? job.jobId : path.endsWith("/cancel") ? canceled : done;
+  const verb = path.split("/").at(-1) ?? "";
+  const ended: Record<string, string> = {
+    cancel: canceled,
+    retry: canceled,
+    approve: approved,
+    reject: rejected,
+  };
+  const jobId = /artifact|variants/.test(path) ? job.jobId : (ended[verb] ?? done);
   const target = path
     .replace("{capability_key}", key)
     .replace("{job_id}", jobId)
@@ -183,7 +194,7 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
     .replace("{delivery_id}", delivery);
   if (method === "GET") return { method, target };
   if (path.endsWith("/select")) return { method, target, body: { artifactId: artifact } };
-  if (/\/(cancel|disable|replay)$/.test(path)) return { method, target };
+  if (verb in ended || /\/(disable|replay)$/.test(path)) return { method, target };
   if (path === "/v1/delivery-endpoints") return { method, target, body: hookBody };
   if (method === "PATCH") return { method, target, body: { enabled: true } };
   return { method, target, body: key === MATH ? { input: { expression: "1 + 1" } } : { input } };
@@ -194,6 +205,10 @@ beforeAll(async () => {
   chosen = (await finish(drawn.json.jobId)) as unknown as typeof image; // likewise
   canceled = (await tenant.post(at(TEXT, "jobs"), { input })).json.jobId;
   expect((await tenant.post(`/v1/jobs/${canceled}/cancel`)).json.status).toBe("canceled");
+  approved = (await submitWaiting(tenant, TEXT, { input })).jobId;
+  rejected = (await submitWaiting(tenant, TEXT, { input })).jobId;
+  await tenant.post(`/v1/jobs/${approved}/approve`);
+  await tenant.post(`/v1/jobs/${rejected}/reject`);
 }, 60_000);
 
 describe("every endpoint", () => {
@@ -303,7 +318,7 @@ describe("every endpoint", () => {
           const { json } = await ask([422, "list"], method, target, { key, body });
           expect(json.detail[0].loc[0]).toBe("body");
         }
-        await ask([422, "list"], method, target, { key });
+        if (!endpoint.body?.safeParse(undefined).success) await ask([422, "list"], method, target, { key });
       });
     }
   }
@@ -729,6 +744,8 @@ describe("submit", () => {
     const refused = await post([429, "DURABLE_CONCURRENCY_LIMIT"], at(TEXT, "jobs"), say("More."), options);
     expect(refused.json.details).toEqual({ current: 10_001, limit: 10_000 });
     expect((await post(200, at(TEXT, "jobs"), body, options)).json.jobId).toBe(first.jobId);
+    await post(200, `/v1/jobs/${first.jobId}/cancel`, undefined, options);
+    await post([429, "DURABLE_CONCURRENCY_LIMIT"], `/v1/jobs/${first.jobId}/retry`, undefined, options);
     await pool.query("DELETE FROM job WHERE project_id = $1 AND id <> $2", [full.projectId, first.jobId]);
   });
 });
@@ -896,7 +913,8 @@ describe("jobs", () => {
   }
 
   test("POST: 404 for no such job", async () => {
-    await post([404, "NotFound"], `/v1/jobs/${newId("job")}/cancel`);
+    for (const verb of ["cancel", "approve", "reject", "retry"])
+      await post([404, "NotFound"], `/v1/jobs/${newId("job")}/${verb}`);
     await post([404, "NotFound"], `/v1/jobs/${newId("job")}/variants/select`, { artifactId: "art_1" });
   });
 
@@ -977,6 +995,138 @@ describe("jobs", () => {
     expect((await post(200, `/v1/jobs/${json.jobId}/cancel`)).json).toEqual(first.json);
     const refused = await post([409, "JobNotCancelable"], `/v1/jobs/${done}/cancel`);
     expect(refused.json.detail.details).toEqual({ status: "succeeded" });
+  });
+});
+
+describe("a job that waits for a person", () => {
+  const waitingJob = () => submitWaiting(tenant, TEXT, { input });
+  const features = (settings: object) =>
+    pool.query("UPDATE organization SET settings = $2 WHERE id = $1", [
+      tenant.organizationId,
+      JSON.stringify(settings),
+    ]);
+
+  test("says who may decide until when, and is queued when it is approved; approving again answers with it", async () => {
+    const waiting = await waitingJob();
+    expect(waiting).toMatchObject({
+      status: "awaiting_approval",
+      nextAction: "present_approval",
+      pollAfterSeconds: null,
+      approval: {
+        reason: "estimate_above_threshold",
+        threshold: 0,
+        currency: "USD",
+        deadlineAt: new Date(Date.parse(waiting.createdAt) + 7 * 86_400_000).toISOString(),
+        whoMayDecide: { keyScope: "approvals:write", differentPersonRequired: false },
+        approvalUrl: expect.stringMatching(new RegExp(`^http.*/jobs/${waiting.jobId}$`)),
+        approvePath: `/v1/jobs/${waiting.jobId}/approve`,
+      },
+    });
+    expect((await get(200, `/v1/jobs/${waiting.jobId}`)).json).toEqual(waiting);
+    const path = `/v1/jobs/${waiting.jobId}/approve`;
+    const estimate = waiting.approval?.estimatedCost ?? 0;
+    const { json } = await post([409, "EstimateExceedsMaxCost"], path, { authorizedMaxAmount: estimate / 2 });
+    expect(json.detail.details).toEqual({ authorizedMaxAmount: estimate / 2, estimatedCost: estimate });
+    const { json: job } = await post(200, path, { authorizedMaxAmount: estimate });
+    expect(job).toMatchObject({ status: "queued", nextAction: "poll", approval: null });
+    expect((await post(200, path)).json).toMatchObject({ jobId: waiting.jobId, status: "queued" });
+    await post([409, "JobNotAwaitingApproval"], `/v1/jobs/${waiting.jobId}/reject`);
+    expect((await finish(waiting.jobId)).status).toBe("succeeded");
+  });
+
+  test("is canceled when it is rejected; rejecting again answers with it", async () => {
+    const { jobId } = await waitingJob();
+    const { json } = await post(200, `/v1/jobs/${jobId}/reject`);
+    expect(json).toMatchObject({
+      status: "canceled",
+      nextAction: "stop",
+      error: { code: "ApprovalRejected", retryable: false, terminal: true },
+      actualCost: 0,
+    });
+    expect((await post(200, `/v1/jobs/${jobId}/reject`)).json).toEqual(json);
+    await post([409, "JobNotAwaitingApproval"], `/v1/jobs/${jobId}/approve`);
+  });
+
+  test("409 for one that never waited; 403 where the plan has no such thing", async () => {
+    for (const verb of ["approve", "reject"]) {
+      const refused = await post([409, "JobNotAwaitingApproval"], `/v1/jobs/${done}/${verb}`);
+      expect(refused.json.detail.details).toEqual({ status: "succeeded" });
+    }
+    const { jobId } = await waitingJob();
+    await features({ features: { cancel: false, approve: false, reject: false } });
+    for (const verb of ["approve", "reject", "cancel"]) {
+      const { json } = await post([403, "CapabilityNotAllowed"], `/v1/jobs/${jobId}/${verb}`);
+      expect(json.detail.details).toEqual({ feature: verb });
+    }
+    await features({});
+    await post(200, `/v1/jobs/${jobId}/cancel`);
+  });
+
+  test("cannot be had by an invoke above the threshold: it names the durable job instead", async () => {
+    const set = "UPDATE project SET approval_threshold_micros = $2 WHERE id = $1";
+    await pool.query(set, [tenant.projectId, 0]);
+    await post([400, "USE_JOBS"], at(TEXT, "invoke"), { input });
+    await pool.query(set, [tenant.projectId, null]);
+    await post(200, at(TEXT, "invoke"), { input });
+  });
+});
+
+describe("retry", () => {
+  const retry = (jobId: string) => `/v1/jobs/${jobId}/retry`;
+  const refusedJob = async () => {
+    const { json } = await post(200, at(TEXT, "jobs"), {
+      input,
+      preferredModel: "sandbox-refuse",
+      tags: ["mine"],
+    });
+    return (await finish(json.jobId)).jobId;
+  };
+
+  test("is a new job of the same request under a new key, once, or once for each key that is named", async () => {
+    const first = await refusedJob();
+    const { json } = await post(200, retry(first));
+    expect(json).toMatchObject({ retryOf: first, status: "queued", tags: ["mine"] });
+    const original = (await get(200, `/v1/jobs/${first}/request`)).json;
+    const again = (await get(200, `/v1/jobs/${json.jobId}/request`)).json;
+    expect(again.request).toEqual(original.request);
+    expect(again.requestHash).toBe(original.requestHash);
+    expect(again.idempotencyKey).not.toBe(original.idempotencyKey);
+    expect((await post(200, retry(first))).json.jobId).toBe(json.jobId);
+    const headers = { "idempotency-key": "third-try" };
+    const third = await post(200, retry(first), undefined, { headers });
+    expect([first, json.jobId]).not.toContain(third.json.jobId);
+    const taken = { "idempotency-key": original.idempotencyKey };
+    expect((await post(200, retry(first), undefined, { headers: taken })).json.jobId).toBe(first);
+  });
+
+  test("409 where it may have run, has not ended, or its key stands for something else", async () => {
+    await post([409, "RetryNotSafe"], retry(done));
+    await post([409, "RetryNotSafe"], retry(queued));
+    const { json } = await post(200, at(TEXT, "jobs"), { input, preferredModel: "sandbox-lost" });
+    await finish(json.jobId);
+    await post([409, "RetryNotSafe"], retry(json.jobId));
+    const other = (await post(200, at(TEXT, "jobs"), say("Something else."))).json;
+    const headers = { "idempotency-key": other.idempotencyKey };
+    await post([409, "IdempotencyConflict"], retry(canceled), undefined, { headers });
+  });
+
+  test("409 where the route has gone meanwhile, 410 where the content was removed, 400 for a synchronous run", async () => {
+    const rewrite = (jobId: string, content: string | null) =>
+      pool.query("UPDATE payload SET content = $2 WHERE job_id = $1 AND kind = 'request'", [jobId, content]);
+    const first = await refusedJob();
+    const { request } = (await get(200, `/v1/jobs/${first}/request`)).json;
+    const wanting = (preferredModel: string) => {
+      const execution = { ...request.execution, executionConstraints: { preferredModel } };
+      return JSON.stringify({ ...request, execution });
+    };
+    await rewrite(first, wanting("gone-1"));
+    await post([409, "ROUTE_UNAVAILABLE"], retry(first));
+    await rewrite(first, wanting("gpt-4.1-mini"));
+    await post([409, "CONNECTION_REQUIRED"], retry(first));
+    await rewrite(first, null);
+    await post([410, "Gone"], retry(first));
+    const { json } = await post([422, "division_by_zero"], at(MATH, "invoke"), { expression: "1 / 0" });
+    await post([400, "USE_INVOKE"], retry(json.detail.executionId));
   });
 });
 

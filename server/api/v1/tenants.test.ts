@@ -3,7 +3,7 @@ import type { Endpoint } from "@/server/api/endpoint";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
-import { type Answer, call, finish, makeTenant, type Tenant } from "@/testing/api";
+import { type Answer, call, finish, makeTenant, submitWaiting, type Tenant } from "@/testing/api";
 import { endpoints } from ".";
 
 const TEXT = "text.general.fast.v1";
@@ -20,6 +20,9 @@ type Estate = {
   artifactId: string;
   executionId: string;
   queuedId: string;
+  approvedId: string;
+  rejectedId: string;
+  canceledId: string;
   quoteId: string;
   endpointId: string;
   /** Another endpoint, which may be disabled. */
@@ -39,6 +42,11 @@ async function makeEstate(): Promise<Estate> {
   await jobs.announce(systemCtx("test"), tenant);
   const deliveryId = (await tenant.get("/v1/deliveries")).json.items[0].deliveryId;
   const { artifacts } = await finish(jobId);
+  const decided = async (decision: string) => {
+    const waiting = await submitWaiting(tenant, TEXT, { input });
+    expect((await tenant.post(`/v1/jobs/${waiting.jobId}/${decision}`)).status).toBe(200);
+    return waiting.jobId;
+  };
   return {
     tenant,
     projectId: tenant.projectId,
@@ -48,6 +56,9 @@ async function makeEstate(): Promise<Estate> {
     executionId: (await tenant.post(`/v1/capabilities/${MATH}/invoke`, { expression: "1 + 1" })).json
       .executionId,
     queuedId: await submit(TEXT, { input, idempotencyKey: "shared" }),
+    approvedId: await decided("approve"),
+    rejectedId: await decided("reject"),
+    canceledId: await decided("cancel"),
     quoteId: (await tenant.post(`/v1/capabilities/${TEXT}/quote`, { input })).json.quoteId,
     endpointId,
     spareEndpointId: spare.json.endpointId,
@@ -77,6 +88,9 @@ const missing = (): Estate => ({
   artifactId: newId("artifact"),
   executionId: newId("job"),
   queuedId: newId("job"),
+  approvedId: newId("job"),
+  rejectedId: newId("job"),
+  canceledId: newId("job"),
   quoteId: newId("quote"),
   endpointId: newId("endpoint"),
   spareEndpointId: newId("endpoint"),
@@ -107,7 +121,14 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
   if (path.includes("/variants/select")) {
     return [{ method, target: path.replace("{job_id}", of.jobId), body: { artifactId: of.artifactId } }];
   }
-  const ids = path.endsWith("/cancel") ? [of.queuedId] : [of.jobId, of.executionId];
+  const verbs: Record<string, string> = {
+    cancel: of.queuedId,
+    approve: of.approvedId,
+    reject: of.rejectedId,
+    retry: of.canceledId,
+  };
+  const one = verbs[path.split("/").at(-1) ?? ""];
+  const ids = one ? [one] : [of.jobId, of.executionId];
   return ids.map((id) => ({ method, target: path.replace("{job_id}", id) }));
 }
 

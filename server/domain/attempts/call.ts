@@ -11,6 +11,7 @@ import {
   type Progress,
   ProviderFault,
   type ProviderIo,
+  type ReportedProgress,
   type SubmissionState,
   type TextCall,
   type Usage,
@@ -40,7 +41,7 @@ export type CallOutcome =
       finishReason: string | null;
     }
   | { state: "failed"; observed: Observed; code: ErrorCode; message: string; settlement: Settlement }
-  | { state: "pending"; handle: Json; pollAfterMs: number }
+  | { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress }
   /** A definite "not now": may be sent again inside the admission deadline. */
   | {
       state: "refused_for_now";

@@ -12,6 +12,7 @@ import { fail, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
+import { approvalAtAdmission, personBehind, toldOfWait } from "./approvals";
 import { wake } from "./dispatch";
 import { get } from "./get";
 import { LEASE_MS, leaseOwner } from "./leases";
@@ -52,6 +53,8 @@ type Submission = {
   content: string;
   contentHash: string;
   requestHash: string;
+  /** The job this one is a retry of. */
+  retryOf?: string | null;
 };
 
 export type Prepared = {
@@ -72,8 +75,9 @@ export async function admit(
   capability: Capability,
   raw: RawEnvelope,
   idempotencyHeader: string | undefined,
+  retryOf: string | null = null,
 ): Promise<{ jobId: string; fresh: Prepared | null }> {
-  const submission = await read(ctx, kind, capability, raw, idempotencyHeader);
+  const submission = { ...(await read(ctx, kind, capability, raw, idempotencyHeader)), retryOf };
   if (recent.has(keyOf(submission))) {
     const first = await findFirst(submission);
     if (first?.request_hash === submission.requestHash) return { jobId: first.id, fresh: null };
@@ -159,6 +163,17 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
     QUEUE_SECONDS;
   const isInvoke = kind === "invoke";
   const { estimate, route } = plan;
+  const wait = approvalAtAdmission(project, estimate, now);
+  if (wait && isInvoke) {
+    const submit = `/v1/capabilities/${capability.key}/jobs`;
+    fail(
+      "USE_JOBS",
+      `The estimate needs a person's approval, which only a durable job can wait for: POST ${submit}.`,
+      {
+        submit,
+      },
+    );
+  }
   const id = newId("job");
   const attemptId = isInvoke && route ? newId("attempt") : null;
   return {
@@ -175,7 +190,7 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
       operation: kind,
       mode: isInvoke ? "invoke_sync" : "job_async",
       capability_key: capability.key,
-      status: isInvoke ? "running" : "queued",
+      status: isInvoke ? "running" : wait ? "awaiting_approval" : "queued",
       idempotency_key: idempotencyKey,
       request_hash: submission.requestHash,
       external_ref: envelope.externalRef ?? null,
@@ -201,14 +216,14 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
       fence: isInvoke ? 1 : 0,
       lease_owner: isInvoke ? leaseOwner : null,
       lease_until: isInvoke ? new Date(now.getTime() + LEASE_MS) : null,
-      dispatch_state: isInvoke ? "none" : "pending",
+      dispatch_state: isInvoke || wait ? "none" : "pending",
       dispatch_after: new Date(now.getTime() + DISPATCH_AFTER_MS),
       requested_variants: capability.variants?.(plan.input as never) ?? null, // parsed by this capability's own schema
       warnings: plan.warnings,
-      approval: null,
-      approval_deadline_at: null,
-      submitted_by: null,
-      retry_of: null,
+      approval: (wait?.approval ?? null) as unknown as Json, // plain data
+      approval_deadline_at: wait?.deadlineAt ?? null,
+      submitted_by: personBehind(ctx.principal),
+      retry_of: submission.retryOf ?? null,
       maturity: null,
       payload_is_sealed: false,
       payload_id: newId("payload"),
@@ -219,15 +234,23 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
       hold_id: route && estimate.maximumMicros > 0 ? newId("hold") : null,
       attempt_id: attemptId,
       attempt_submission: attemptId ? "ambiguous" : null,
-      ...withEvents(capability.key, plan, isInvoke, attemptId),
+      ...withEvents(capability.key, plan, isInvoke, attemptId, wait),
     },
   };
 }
 
-function withEvents(capabilityKey: string, plan: ExecutionPlan, isInvoke: boolean, attemptId: string | null) {
+function withEvents(
+  capabilityKey: string,
+  plan: ExecutionPlan,
+  isInvoke: boolean,
+  attemptId: string | null,
+  wait: ReturnType<typeof approvalAtAdmission>,
+) {
   const events: Admission["events"] = isInvoke
     ? [{ type: "job.started", payload: { capabilityKey, attempt: 1 } }]
-    : [{ type: "job.queued", payload: { capabilityKey } }];
+    : wait
+      ? [toldOfWait(wait.approval, wait.deadlineAt)]
+      : [{ type: "job.queued", payload: { capabilityKey } }];
   if (attemptId && plan.route) {
     events.push({
       type: "job.provider_submitted",
@@ -329,11 +352,21 @@ export async function submit(
   raw: RawEnvelope,
   idempotencyHeader?: string,
 ): Promise<Job> {
-  const capability = getCapability(capabilityKey);
-  const { jobId, fresh } = await admit(ctx, "jobs", capability, raw, idempotencyHeader);
+  return admitDurable(ctx, getCapability(capabilityKey), raw, idempotencyHeader, null);
+}
+
+export async function admitDurable(
+  ctx: Ctx,
+  capability: Capability,
+  raw: RawEnvelope,
+  idempotencyHeader: string | undefined,
+  retryOf: string | null,
+): Promise<Job> {
+  const { jobId, fresh } = await admit(ctx, "jobs", capability, raw, idempotencyHeader, retryOf);
   if (!fresh) return get(ctx, jobId, "capabilities:run");
   failpoint("after-admission");
-  wake({ id: jobId, projectId: fresh.admission.project_id, dispatchNumber: 1 });
+  if (fresh.admission.dispatch_state === "pending")
+    wake({ id: jobId, projectId: fresh.admission.project_id, dispatchNumber: 1 });
   return toFreshJob(fresh.admission, ctx.now());
 }
 
@@ -348,12 +381,14 @@ export function toRow(admission: Admission): JobRow {
     selected_artifact_id: null,
     artifact_count: 0,
     progress: null,
+    attention: null,
     error_code: null,
     error: null,
     receipt_id: null,
     metadata: admission.metadata as JobRow["metadata"], // an object by its schema
     warnings: admission.warnings as JobRow["warnings"], // written from this very type
     pricing: admission.pricing as unknown as JobRow["pricing"], // written from this very type
+    approval: admission.approval as unknown as JobRow["approval"], // likewise
     billing_mode: admission.billing_mode as JobRow["billing_mode"], // likewise
   };
 }

@@ -2,11 +2,11 @@ import type { Job } from "@/server/contract/jobs";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
-import { conclude, endedWithout } from "./conclude";
+import { endIdle } from "./end-idle";
 import { get } from "./get";
+import { requireFeature } from "./plan-features";
 import { attemptOf, findJob } from "./rows";
 import { transition } from "./transitions";
-import { storedInputHash } from "./work";
 
 /**
  * Cancels a job: at once while nothing runs; running work is told to stop and the job is `canceling` until it has.
@@ -14,28 +14,10 @@ import { storedInputHash } from "./work";
  */
 export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findJob(ctx, jobId, "jobs:write");
-  await access.project(ctx, job.project_id, "jobs:write");
+  requireFeature(await access.project(ctx, job.project_id, "jobs:write"), "cancel");
   const now = ctx.now();
   if (job.status === "queued" || job.status === "awaiting_approval" || job.status === "needs_attention") {
-    const attempt = await attemptOf(job);
-    const submission = attempt?.submission ?? "not_attempted";
-    const ended = endedWithout(
-      { code: null, message: null, settlement: submission === "not_attempted" ? "released" : "ambiguous" },
-      submission,
-    );
-    await conclude({
-      job,
-      inputHash: await storedInputHash(job.id),
-      outputHash: null,
-      engine: null,
-      attempt,
-      artifacts: [],
-      ended,
-      from: [job.status],
-      fence: null,
-      canceled: true,
-      now,
-    });
+    await endIdle(ctx, job, await attemptOf(job), { to: "canceled", code: null, message: null });
   }
   if (job.status === "running") {
     await transition({
@@ -50,6 +32,6 @@ export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   if (after.status === "succeeded" || after.status === "failed") {
     fail("JobNotCancelable", `The job has already ${after.status}.`, { status: after.status });
   }
-  // Between the read and the move a worker may have claimed the job: then it is running now and is asked to stop.
-  return after.status === "running" || after.status === "queued" ? cancel(ctx, jobId) : after;
+  // Between the read and the move a worker or a person was faster: what has become of the job is canceled, then.
+  return after.status === "canceled" || after.status === "canceling" ? after : cancel(ctx, jobId);
 }

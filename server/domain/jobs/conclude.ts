@@ -143,6 +143,8 @@ export type Conclusion = {
   /** Only if nothing has happened to the job since it was read: for whoever does not hold its lease. */
   asRead?: boolean;
   canceled: boolean;
+  /** Told before the end, in the same statement. */
+  before?: NewEvent[];
   now: Date;
 };
 
@@ -271,12 +273,13 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     output: ended.fresh?.output ?? null,
     artifacts: ended.fresh?.artifacts ?? [],
     events: [
+      ...(conclusion.before ?? []),
       ...storedEvents(ended.fresh?.artifacts ?? []),
       to === "succeeded"
         ? { type: "job.succeeded", payload: { artifactCount: artifacts.length } }
         : to === "failed"
           ? { type: "job.failed", payload: { code: error?.code ?? "failed" } }
-          : { type: "job.canceled", payload: {} },
+          : { type: "job.canceled", payload: { code: error?.code ?? "Cancelled" } },
       { type: "job.receipt_sealed", payload: { receiptId: receipt.id, receiptHash: receipt.hash } },
     ],
   });
@@ -304,7 +307,7 @@ export function endedAsFailed(outcome: Extract<CallOutcome, { state: "failed" }>
 
 /** An end without any provider answer: never submitted, too late, canceled, or lost. */
 export function endedWithout(
-  outcome: Omit<StoredOutcome, "outcome" | "finishReason">,
+  outcome: Omit<StoredOutcome, "outcome" | "finishReason" | "isSetAside">,
   submission: Observed["submission"],
 ): Ended {
   return {

@@ -1,4 +1,6 @@
 export { submit } from "./admit";
+export { approve, pauseForApproval, reject } from "./approvals";
+export { acceptAsIs, failWaiting, listAttention, retryStep } from "./attention";
 export { cancel } from "./cancel";
 export { events, followEvents } from "./events";
 export { announce } from "./fan-out";
@@ -7,6 +9,8 @@ export { history, mine } from "./history";
 export { invoke } from "./invoke";
 export { releaseAllLeases } from "./leases";
 export { artifact, receipt, request, result } from "./reads";
+export { retry } from "./retry";
+export { rights } from "./rights";
 export { run } from "./run";
 export { selectVariant } from "./select-variant";
 export { startAnnouncer, startSweeper, sweep } from "./sweep";

@@ -273,7 +273,7 @@ test("canceled work that a provider keeps is never called unsubmitted: its hold 
   const { fence, attemptId } = (await start(project.ctx, jobId))!;
   const now = project.ctx.now();
   await beginSubmission({ jobId, fence, attemptId, now });
-  await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" } });
+  await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
   await jobs.cancel(project.ctx, jobId);
   await attempt(project.ctx, jobId, { attemptId, fence });
   const rows = await rowsOf(jobId);

@@ -1,5 +1,12 @@
 import { batched } from "@/server/batch";
-import type { Job, JobArtifactRef, JobError, JobListItem, JobStatus } from "@/server/contract/jobs";
+import type {
+  Job,
+  JobApproval,
+  JobArtifactRef,
+  JobError,
+  JobListItem,
+  JobStatus,
+} from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { pool } from "@/server/db";
@@ -7,6 +14,7 @@ import { access, type ReadScope } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Estimate } from "@/server/domain/quotes";
 import { toReceipt } from "@/server/domain/receipts";
+import { publicUrl } from "@/server/env";
 import { ERRORS, fail, isErrorCode } from "@/server/errors";
 import { microsToUsd } from "@/server/money";
 import { statementOver } from "@/server/sql-input";
@@ -55,13 +63,42 @@ export type JobRow = {
   selected_artifact_id: string | null;
   artifact_count: number;
   progress: Job["progress"];
+  approval: StoredApproval | null;
+  approval_deadline_at: Date | null;
   submitted_by: string | null;
+  attention: StoredAttention | null;
   retry_of: string | null;
   maturity: Json;
   warnings: Record<string, Json>[];
   error_code: string | null;
   error: { code: string; message: string } | null;
   receipt_id: string | null;
+};
+
+/** A wait for a person as the row keeps it; what the wire shows is derived. */
+export type StoredApproval = {
+  reason: "estimate_above_threshold" | "turnaround_review";
+  /** The step of the flow that waits; null: nothing has run yet. */
+  step: string | null;
+  estimatedMicros: number;
+  maximumMicros: number;
+  thresholdMicros: number | null;
+  isDifferentApproverRequired: boolean;
+  requestedAt: string;
+  /** What there is to look at, by the step's own choice. */
+  shown: Record<string, Json>;
+  /** How long the started job has waited for people so far: no part of its execution limit. */
+  pausedMs: number;
+  decision: { decision: "approved" | "rejected"; at: string } | null;
+};
+
+/** Why an operator is asked: what keeps failing, and whether what was paid for is still there. */
+export type StoredAttention = {
+  reason: "output_not_stored";
+  step: "store_output";
+  since: string;
+  /** The payload with the provider's answer; null: it was too large to be kept. */
+  answerId: string | null;
 };
 
 export type AttemptRow = {
@@ -90,6 +127,8 @@ export type StoredOutcome = {
   message: string | null;
   settlement: "cost" | "hold" | "released" | "ambiguous";
   finishReason: string | null;
+  /** The answer was set aside: its content still has to be stored as output. */
+  isSetAside?: true;
 };
 
 export type ArtifactRow = {
@@ -134,7 +173,7 @@ SELECT input.place, job.*,
   (SELECT json_build_object('submission', submission) FROM attempt
    WHERE attempt.job_id = job.id AND attempt.project_id = job.project_id ORDER BY number DESC LIMIT 1) AS attempt,
   (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'sha256', sha256)) FROM payload
-   WHERE payload.job_id = job.id AND payload.project_id = job.project_id) AS payloads,
+   WHERE payload.job_id = job.id AND payload.project_id = job.project_id AND kind IN ('request', 'output')) AS payloads,
   CASE WHEN artifact_count > 0 THEN
     (SELECT json_agg(to_json(listed) ORDER BY position) FROM (
        SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename
@@ -215,7 +254,7 @@ export async function artifactsOf(job: Pick<JobRow, "id" | "project_id">): Promi
 export async function payloadsOf(job: Pick<JobRow, "id" | "project_id">): Promise<PayloadRow[]> {
   const { rows } = await pool.query<PayloadRow>({
     name: "payloads-of",
-    text: "SELECT id, kind, content, sha256 FROM payload WHERE job_id = $1 AND project_id = $2",
+    text: "SELECT id, kind, content, sha256 FROM payload WHERE job_id = $1 AND project_id = $2 AND kind IN ('request', 'output')",
     values: [job.id, job.project_id],
   });
   return rows;
@@ -268,6 +307,16 @@ function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
 }
 
 function toError(job: JobRow, attempt: JobParts["attempt"]): JobError | null {
+  if (job.status === "needs_attention") {
+    return {
+      code: "needs_attention",
+      message: `The provider's work was paid for, but a later step keeps failing${job.attention ? ` (${job.attention.step})` : ""}.`,
+      retryable: false,
+      terminal: true,
+      resolution:
+        "An operator decides: retry the step, accept what is there, or fail the job. It can be canceled, too.",
+    };
+  }
   if (!job.error_code) return null;
   const row = isErrorCode(job.error_code) ? ERRORS[job.error_code] : undefined;
   const message = job.error?.message;
@@ -276,12 +325,20 @@ function toError(job: JobRow, attempt: JobParts["attempt"]): JobError | null {
     message: message && message !== job.error_code ? message : `The job ended with ${job.error_code}.`,
     retryable: row?.retryable ?? false,
     terminal: row && "terminal" in row ? row.terminal : true,
-    resolution: isNewKeySafe(job, attempt) ? "Nothing ran and nothing was charged: a new key is safe." : null,
+    resolution: resolutionOf(job, attempt),
   };
 }
 
+/** What whoever reads the error may do now. */
+function resolutionOf(job: JobRow, attempt: JobParts["attempt"]): string {
+  if (isNewKeySafe(job, attempt)) return "Nothing ran and nothing was charged: a new key is safe.";
+  return attempt?.submission === "ambiguous"
+    ? "It may have run and may have been charged: do not submit it again under a new key before that is known."
+    : "The provider has worked on it and may charge for it: a new key starts, and pays for, a second execution.";
+}
+
 /** Codes of definite refusals: the provider said no, or nothing was sent. */
-const DEFINITE = new Set(["ProviderRejected", "ProviderUnavailable", "QueueTimeout"]);
+const DEFINITE = new Set(["ProviderRejected", "ProviderUnavailable"]);
 
 /** Nothing ran and nothing was charged: never submitted, or definitely refused. */
 export function isNewKeySafe(
@@ -293,7 +350,11 @@ export function isNewKeySafe(
   return job.status === "canceled" && isUntried;
 }
 
-function hintsOf(job: JobRow, now: Date): Pick<Job, "nextAction" | "pollAfterSeconds"> {
+function hintsOf(
+  job: JobRow,
+  attempt: JobParts["attempt"],
+  now: Date,
+): Pick<Job, "nextAction" | "pollAfterSeconds"> {
   switch (job.status) {
     case "succeeded":
       return { nextAction: "download_artifacts", pollAfterSeconds: null };
@@ -306,8 +367,8 @@ function hintsOf(job: JobRow, now: Date): Pick<Job, "nextAction" | "pollAfterSec
     case "failed": {
       const next =
         job.error_code && isErrorCode(job.error_code) ? ERRORS[job.error_code].next : "inspect_error";
-      const known = next === "retry_new" || next === "stop" ? next : "inspect_error";
-      return { nextAction: known, pollAfterSeconds: null };
+      const isKnown = next === "stop" || (next === "retry_new" && isNewKeySafe(job, attempt));
+      return { nextAction: isKnown ? next : "inspect_error", pollAfterSeconds: null };
     }
     default:
       return {
@@ -315,6 +376,43 @@ function hintsOf(job: JobRow, now: Date): Pick<Job, "nextAction" | "pollAfterSec
         pollAfterSeconds: now.getTime() - job.created_at.getTime() < 10_000 ? 1 : 4,
       };
   }
+}
+
+/** What a person decides on, while the job waits for one. */
+function toApproval(job: JobRow): JobApproval | null {
+  const { approval } = job;
+  if (job.status !== "awaiting_approval" || !approval) return null;
+  const decide = `/v1/jobs/${job.id}`;
+  return {
+    ...approval.shown,
+    reason: approval.reason,
+    message: MESSAGE_OF_WAIT[approval.reason],
+    step: approval.step,
+    estimatedCost: microsToUsd(approval.estimatedMicros),
+    maximumCost: microsToUsd(approval.maximumMicros),
+    threshold: approval.thresholdMicros === null ? null : microsToUsd(approval.thresholdMicros),
+    currency: "USD",
+    requestedAt: approval.requestedAt,
+    deadlineAt: job.approval_deadline_at?.toISOString() ?? null,
+    whoMayDecide: {
+      roles: ["member", "admin", "owner"],
+      keyScope: "approvals:write",
+      differentPersonRequired: approval.isDifferentApproverRequired,
+    },
+    approvalUrl: `${publicUrl}/jobs/${job.id}`,
+    approvePath: `${decide}/approve`,
+    rejectPath: `${decide}/reject`,
+  };
+}
+
+const MESSAGE_OF_WAIT: Record<StoredApproval["reason"], string> = {
+  estimate_above_threshold: "The estimate is above the project's approval threshold.",
+  turnaround_review: "The views of the turnaround are to be reviewed before the mesh is made.",
+};
+
+/** From when the execution limit counts: the start, later by what the job has waited for people since. */
+export function workedFrom(job: Pick<JobRow, "started_at" | "created_at" | "approval">): number {
+  return (job.started_at ?? job.created_at).getTime() + (job.approval?.pausedMs ?? 0);
 }
 
 /** What was executed; where the content was removed, what is known without it. */
@@ -399,9 +497,10 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
       backendId: job.provider ? `${job.provider}/${job.model}` : job.capability_key,
     },
     requestSnapshot: toSnapshot(job, parts.payloads),
-    ...hintsOf(job, now),
+    ...hintsOf(job, parts.attempt, now),
     retry: { sameKey: !isTerminal, newKeySafe: isNewKeySafe(job, parts.attempt) },
-    approval: null,
+    approval: toApproval(job),
+    retryOf: job.retry_of,
   };
 }
 

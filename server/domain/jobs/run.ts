@@ -15,7 +15,17 @@ import {
   toOutput,
 } from "./conclude";
 import { holdLease, isHeldHere, LEASE_MS, type Lease, leaseOwner } from "./leases";
-import { type AttemptRow, artifactsOf, attemptById, attemptOf, type JobRow, payloadsOf } from "./rows";
+import {
+  type AttemptRow,
+  artifactsOf,
+  attemptById,
+  attemptOf,
+  type JobRow,
+  payloadsOf,
+  type StoredOutcome,
+  workedFrom,
+} from "./rows";
+import { type Content, findSetAside, forgetSetAside, setAnswerAside } from "./set-aside";
 import { beginSubmission, claim, keepHandle, storeAnswer, takeBack, transition } from "./transitions";
 import { type LoadedWork, loadWork, readJob, storedInputHash } from "./work";
 
@@ -71,8 +81,7 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
   if (!row) throw new Error(`job ${jobId} is claimed and has no attempt`);
   // A step that was delivered twice: the other one has sent, waits for the answer, and will write what becomes of it.
   if (isUnderWay(ctx, job, row)) return { state: "again", afterMs: LEASE_MS };
-  const remainingMs =
-    (job.started_at ?? job.created_at).getTime() + job.execution_seconds * 1000 - ctx.now().getTime();
+  const remainingMs = workedFrom(job) + job.execution_seconds * 1000 - ctx.now().getTime();
   const lease = holdLease(jobId, started.fence, Math.max(0, remainingMs));
   try {
     if (!work)
@@ -84,6 +93,7 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
         "InternalFailure",
         "The request of this job can no longer be read.",
       );
+    if (row.answer?.isSetAside && job.status === "running") return await storeSetAside(ctx, work, row, lease);
     if (row.answer) return await end(ctx, work, row, lease, endedBefore(row));
     if (job.status === "canceling") return await cancelNow(ctx, work, row, lease);
 
@@ -150,6 +160,8 @@ async function settle(
       await keepHandle({
         ...under(ctx, row, lease, outcome.pollAfterMs),
         handle: outcome.handle,
+        progress: outcome.progress ?? null,
+        now: ctx.now(),
       });
       return { state: "pending", afterMs: outcome.pollAfterMs };
     case "refused_for_now": {
@@ -191,26 +203,52 @@ async function keepAndEnd(
   outcome: Extract<CallOutcome, { state: "succeeded" }>,
 ): Promise<StepResult> {
   const settlement = outcome.observed.costMicros === null ? "hold" : "cost";
+  const ended = {
+    outcome: {
+      outcome: "succeeded" as const,
+      code: null,
+      message: null,
+      settlement,
+      finishReason: outcome.finishReason,
+    } satisfies StoredOutcome,
+    observed: outcome.observed,
+  };
+  return storeAndEnd(ctx, work, row, lease, ended, outcome, STORE_WAITS_MS);
+}
+
+/** An operator asked for the step that kept failing to be done again, with the answer that was set aside. */
+async function storeSetAside(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease): Promise<StepResult> {
+  const content = await findSetAside(work.job.id);
+  const { outcome, observed } = endedBefore(row);
+  const { isSetAside: _, ...whole } = outcome;
+  const ended = { outcome: whole, observed };
+  if (!content) {
+    const held = { job: work.job, attemptId: row.id, fence: lease.fence };
+    await setAnswerAside(ctx, held, ended, null);
+    return { state: "ended" };
+  }
+  return storeAndEnd(ctx, work, row, lease, ended, content, []);
+}
+
+async function storeAndEnd(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+  answered: Pick<Ended, "outcome" | "observed">,
+  content: Content,
+  waitsMs: readonly number[],
+): Promise<StepResult> {
   for (let tried = 1; ; tried++) {
     try {
       const now = ctx.now();
-      const artifacts = await keepFiles(work.job, outcome.files, now);
-      const ended: Ended = {
-        outcome: {
-          outcome: "succeeded",
-          code: null,
-          message: null,
-          settlement,
-          finishReason: outcome.finishReason,
-        },
-        observed: outcome.observed,
-        fresh: { output: toOutput(work.job, outcome.typedOutput, artifacts, now), artifacts },
-      };
+      const artifacts = await keepFiles(work.job, content.files, now);
+      const fresh = { output: toOutput(work.job, content.typedOutput, artifacts, now), artifacts };
       const stored = await storeAnswer({
         jobId: work.job.id,
         fence: lease.fence,
         now,
-        ...toAnswer(row.id, ended, now),
+        ...toAnswer(row.id, { ...answered, fresh }, now),
       });
       if (!stored) return { state: "ended" };
       break;
@@ -218,27 +256,27 @@ async function keepAndEnd(
       log.error({ err: cause, jobId: work.job.id, tried }, "the answer of a provider could not be stored");
       // Written after all, where only the word of it was lost.
       const known = await attemptOf(work.job).catch(() => null);
-      if (known?.answer) break;
-      const waitMs = STORE_WAITS_MS[tried - 1];
+      if (known?.answer && !known.answer.isSetAside) break;
+      const waitMs = waitsMs[tried - 1];
       if (waitMs !== undefined) {
         await new Promise((resolve) => setTimeout(resolve, waitMs));
         continue;
       }
-      await transition({
-        jobId: work.job.id,
-        fence: lease.fence,
-        from: ["running"],
-        to: "needs_attention",
-        now: ctx.now(),
-        event: { type: "job.needs_attention", payload: { reason: "output_not_stored" } },
-      });
+      const held = { job: work.job, attemptId: row.id, fence: lease.fence };
+      const isAside = await setAnswerAside(ctx, held, answered, row.answer?.isSetAside ? null : content);
+      // A cancel came meanwhile: it has the last word, and what the provider's work cost stays.
+      if (!isAside)
+        await end(ctx, work, row, lease, { ...answered, fresh: { output: null, artifacts: [] } }, [
+          "canceling",
+        ]);
       return { state: "ended" };
     }
   }
+  if (row.answer?.isSetAside) await forgetSetAside(work.job.id);
   failpoint("after-answer");
-  const answered = await attemptOf(work.job);
-  if (!answered) throw new Error("the attempt that was just answered is not there");
-  return end(ctx, work, answered, lease, endedBefore(answered));
+  const stored = await attemptOf(work.job);
+  if (!stored) throw new Error("the attempt that was just answered is not there");
+  return end(ctx, work, stored, lease, endedBefore(stored));
 }
 
 async function end(
@@ -247,6 +285,7 @@ async function end(
   row: AttemptRow,
   lease: Lease,
   ended: Ended,
+  from: ("running" | "canceling")[] = ["running", "canceling"],
 ): Promise<StepResult> {
   const stored = ended.fresh === null;
   const [artifacts, payloads] = stored
@@ -263,9 +302,10 @@ async function end(
     fence: lease.fence,
     now: ctx.now(),
   };
-  const done = await conclude({ ...conclusion, from: ["running"], canceled: false });
   // A cancel that came meanwhile has the last word; the cost stays.
-  if (!done) await conclude({ ...conclusion, from: ["canceling"], canceled: true });
+  for (const status of from) {
+    if (await conclude({ ...conclusion, from: [status], canceled: status === "canceling" })) break;
+  }
   return { state: "ended" };
 }
 

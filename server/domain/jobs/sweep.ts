@@ -2,23 +2,24 @@ import { pool } from "@/server/db";
 import { LOST } from "@/server/domain/attempts";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
-import { conclude, endedWithout } from "./conclude";
 import { resendDue } from "./dispatch";
+import { endIdle } from "./end-idle";
 import { announce } from "./fan-out";
-import { type AttemptRow, attemptOf, type JobRow } from "./rows";
+import { attemptOf, type JobRow, workedFrom } from "./rows";
 import { requeue } from "./run";
-import { storedInputHash } from "./work";
 
 const MOST = 200;
 
 /**
- * One pass over what nobody else will move: wakes that were lost, queue deadlines that passed, leases that ended.
+ * One pass over what nobody else will move: wakes that were lost, queue and approval deadlines that
+ * passed, leases that ended.
  * Safe to run in every process at once: each move is conditional on the state it found. `projectId` keeps it to one project.
  */
 export async function sweep(ctx: Ctx, only: { projectId?: string } = {}): Promise<void> {
   const projectId = only.projectId ?? null;
   const now = ctx.now();
   await expireQueued(ctx, now, projectId);
+  await expireApprovals(ctx, now, projectId);
   await reapLeases(ctx, now, projectId);
   await resendDue(now, projectId);
   await announce(ctx, only);
@@ -30,11 +31,28 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
      ORDER BY queue_deadline_at LIMIT $2`,
     [now, MOST, projectId],
   );
-  await each(rows, (job) =>
-    endFor(ctx, job, null, "failed", {
+  await each(rows, async (job) =>
+    endIdle(ctx, job, await attemptOf(job), {
+      to: "failed",
       code: "QueueTimeout",
       message: "The job was not started before its queue deadline.",
-      settlement: "released",
+    }),
+  );
+}
+
+/** Nobody decided in time: the same as a no, and told apart. */
+async function expireApprovals(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
+  const { rows } = await pool.query<JobRow>(
+    `SELECT * FROM job WHERE status = 'awaiting_approval' AND approval_deadline_at <= $1
+       AND ($3::text IS NULL OR project_id = $3)
+     ORDER BY approval_deadline_at LIMIT $2`,
+    [now, MOST, projectId],
+  );
+  await each(rows, async (job) =>
+    endIdle(ctx, job, await attemptOf(job), {
+      to: "canceled",
+      code: "ApprovalExpired",
+      message: "Nobody approved the job before its approval deadline.",
     }),
   );
 }
@@ -62,31 +80,26 @@ async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promis
   await each(rows, async (job) => {
     const attempt = await attemptOf(job);
     if (job.status === "canceling") {
-      const lost = attempt !== null && attempt.submission !== "not_attempted";
-      await endFor(ctx, job, attempt, "canceled", {
-        code: null,
-        message: null,
-        settlement: lost ? "ambiguous" : "released",
-      });
+      await endIdle(ctx, job, attempt, { to: "canceled", code: null, message: null });
     } else if (attempt && (attempt.answer !== null || attempt.handle !== null)) {
       await dispatchAgain(job.id, job.fence, now);
     } else if (attempt && attempt.submission !== "not_attempted") {
-      await endFor(ctx, job, attempt, "failed", {
+      await endIdle(ctx, job, attempt, {
+        to: "failed",
         code: "TRANSPORT_AMBIGUOUS",
         message: LOST,
-        settlement: "ambiguous",
       });
     } else if (job.operation === "invoke") {
-      await endFor(ctx, job, attempt, "failed", {
+      await endIdle(ctx, job, attempt, {
+        to: "failed",
         code: "InternalFailure",
         message: "The process that ran this was stopped.",
-        settlement: "released",
       });
     } else if (now.getTime() > longestLife(job)) {
-      await endFor(ctx, job, attempt, "failed", {
+      await endIdle(ctx, job, attempt, {
+        to: "failed",
         code: "ExecutionTimeout",
         message: "The job was started again and again and never reached its provider.",
-        settlement: "released",
       });
     } else {
       await requeue(ctx, job.id, job.fence, job.last_event);
@@ -96,7 +109,7 @@ async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promis
 
 /** When a job that keeps losing its worker before it submits is given up: its execution limit and a while. */
 function longestLife(job: JobRow): number {
-  return (job.started_at ?? job.created_at).getTime() + (job.execution_seconds + 300) * 1000;
+  return workedFrom(job) + (job.execution_seconds + 300) * 1000;
 }
 
 /** Marks a running job whose lease is gone to be woken again; the claim then takes it over. */
@@ -106,29 +119,6 @@ async function dispatchAgain(jobId: string, fence: number, now: Date): Promise<v
      WHERE id = $1 AND fence = $2 AND status = 'running' AND lease_until < $3 AND dispatch_state = 'none'`,
     [jobId, fence, now],
   );
-}
-
-async function endFor(
-  ctx: Ctx,
-  job: JobRow,
-  attempt: AttemptRow | null,
-  to: "failed" | "canceled",
-  outcome: Parameters<typeof endedWithout>[0],
-): Promise<void> {
-  await conclude({
-    job,
-    inputHash: await storedInputHash(job.id),
-    outputHash: null,
-    engine: null,
-    attempt,
-    artifacts: [],
-    ended: endedWithout(outcome, attempt?.submission ?? "not_attempted"),
-    from: [job.status],
-    fence: job.fence,
-    asRead: true,
-    canceled: to === "canceled",
-    now: ctx.now(),
-  });
 }
 
 const SWEEP_EVERY_MS = 2_000;

@@ -2,6 +2,7 @@ import { batched } from "@/server/batch";
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool, relaxedPool } from "@/server/db";
 import type { Micros } from "@/server/money";
+import type { ReportedProgress } from "@/server/providers/define";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { tell } from "./notify";
@@ -599,13 +600,110 @@ export function takeBack({
   return writeWaiting(waiting, "submission = 'not_attempted', capacity_rejections = $5", capacityRejections);
 }
 
-/** Keeps by what name the provider can be asked for the work it took. False: the lease is lost. */
-export function keepHandle({ handle, ...waiting }: Waiting & { handle: Json }): Promise<boolean> {
-  return writeWaiting(waiting, "submission = 'attempted', handle = $5::jsonb", JSON.stringify(handle));
+/**
+ * Keeps by what name the provider can be asked for the work it took, and how far it says it is: an event where that is
+ * news. False: the lease is lost.
+ */
+export async function keepHandle({
+  handle,
+  progress = null,
+  now,
+  ...waiting
+}: Waiting & { handle: Json; progress?: ReportedProgress | null; now: Date }): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `WITH held AS (
+       SELECT id, $6::jsonb IS NOT NULL AND $6 IS DISTINCT FROM progress - 'updatedAt' AS has_news FROM job
+       WHERE id = $1 AND fence = $2 AND status IN ('running', 'canceling') FOR NO KEY UPDATE
+     ), mine AS (
+       UPDATE job SET lease_until = greatest(lease_until, $4), last_event = last_event + CASE WHEN has_news THEN 1 ELSE 0 END,
+         progress = CASE WHEN has_news THEN $6 || jsonb_build_object('updatedAt', $7::text) ELSE progress END
+       FROM held WHERE job.id = held.id RETURNING job.id, project_id, last_event, has_news
+     ), told AS (
+       INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+       SELECT project_id, id, last_event, 'job.progress', $6, $7::timestamptz FROM mine WHERE has_news
+     )
+     UPDATE attempt SET submission = 'attempted', handle = $5::jsonb FROM mine
+     WHERE attempt.id = $3 AND attempt.job_id = mine.id`,
+    [
+      waiting.jobId,
+      waiting.fence,
+      waiting.attemptId,
+      waiting.leaseUntil,
+      JSON.stringify(handle),
+      progress && JSON.stringify(progress),
+      now.toISOString(),
+    ],
+  );
+  if (progress) tell([waiting.jobId]);
+  return rowCount === 1;
 }
 
-/** A move of one job that ends nothing: the status, and the event with it, where the condition still holds. */
-export async function transition(move: {
+/**
+ * A provider's answer that was paid for and cannot be brought to where it belongs: what the job ends with is kept beside
+ * it, and an operator decides. False: the lease is lost.
+ */
+export async function setAside(kept: {
+  jobId: string;
+  fence: number;
+  now: Date;
+  attention: Json;
+  attempt: NonNullable<StoredAnswer["attempt"]>;
+  /** The answer's content; null: too large to be kept here. */
+  content: {
+    id: string;
+    text: string;
+    isSealed: boolean;
+    sha256: string;
+    byteLength: number;
+    expiresAt: Date | null;
+  } | null;
+  event: NewEvent;
+}): Promise<boolean> {
+  const { attempt, content } = kept;
+  const { rowCount } = await pool.query(
+    `WITH moved AS (
+       UPDATE job SET status = 'needs_attention', attention = $4::jsonb, last_event = last_event + 1,
+         lease_owner = NULL, lease_until = NULL
+       WHERE id = $1 AND fence = $2 AND status = ANY($20) RETURNING id, project_id, last_event
+     ), answered AS (
+       UPDATE attempt SET submission = $6::text, provider_request_id = $7, provider_model = $8, answer = $9::jsonb, usage = $10::jsonb,
+         http_status = $11, cost_micros = $12, answered_at = $3, ended_at = $3
+       FROM moved WHERE attempt.id = $5 AND attempt.job_id = moved.id
+     ), wrote AS (
+       INSERT INTO payload (id, project_id, job_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
+       SELECT $13, project_id, id, 'answer', $14, $15, $16, $17, $3, $18 FROM moved WHERE $13::text IS NOT NULL
+       ON CONFLICT (id) DO NOTHING
+     )
+     INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+     SELECT project_id, id, last_event, 'job.needs_attention', $19::jsonb, $3 FROM moved`,
+    [
+      kept.jobId,
+      kept.fence,
+      kept.now,
+      JSON.stringify(kept.attention),
+      attempt.id,
+      attempt.submission,
+      attempt.provider_request_id,
+      attempt.provider_model,
+      JSON.stringify(attempt.answer),
+      attempt.usage && JSON.stringify(attempt.usage),
+      attempt.http_status,
+      attempt.cost_micros,
+      content?.id ?? null,
+      content?.text ?? null,
+      content?.isSealed ?? false,
+      content?.sha256 ?? null,
+      content?.byteLength ?? null,
+      content?.expiresAt ?? null,
+      JSON.stringify(kept.event.payload),
+      sourcesOf("needs_attention"),
+    ],
+  );
+  tell([kept.jobId]);
+  return rowCount === 1;
+}
+
+type Move = {
   jobId: string;
   to: Exclude<JobStatus, "succeeded" | "failed" | "canceled">;
   from: JobStatus[];
@@ -614,34 +712,54 @@ export async function transition(move: {
   lastEvent?: number;
   now: Date;
   event: NewEvent;
-}): Promise<boolean> {
+  /** Told after it, in the same statement. */
+  more?: NewEvent[];
+  /** Of a wait for a person: what is decided on, or what was decided. */
+  approval?: Json;
+  approvalDeadlineAt?: Date;
+  /** Of a queued job: when its wake is due, where the mover does not send it. Now, when not said. */
+  dispatchAfter?: Date;
+};
+
+/** A move of one job that ends nothing: the status, and the events with it, where the condition still holds. */
+export async function move(move: Move): Promise<{ dispatch_number: number } | null> {
   if (!move.from.every((status) => MOVES[status].includes(move.to)))
     throw new Error(`No move from ${move.from} to ${move.to}`);
-  const { rowCount } = await pool.query(
+  const { rows } = await pool.query<{ dispatch_number: number }>(
+    // An operator's retry of a step gives the job back without a lease, to be taken over by whoever is woken.
     `WITH moved AS (
-       UPDATE job SET status = $2::text, last_event = last_event + 1,
+       UPDATE job SET status = $2::text, last_event = last_event + jsonb_array_length($6::jsonb),
          queue_deadline_at = CASE WHEN $2::text = 'queued' THEN $4::timestamptz + queue_seconds * interval '1 second' ELSE queue_deadline_at END,
-         dispatch_state = CASE WHEN $2::text = 'queued' THEN 'pending' ELSE dispatch_state END,
-         dispatch_number = dispatch_number + CASE WHEN $2::text = 'queued' THEN 1 ELSE 0 END,
-         dispatch_after = CASE WHEN $2::text = 'queued' THEN $4 ELSE dispatch_after END,
-         lease_owner = CASE WHEN $2::text IN ('running', 'canceling') THEN lease_owner END,
-         lease_until = CASE WHEN $2::text IN ('running', 'canceling') THEN lease_until END
-       WHERE id = $1 AND status = ANY($3) AND ($5::int IS NULL OR fence = $5) AND ($8::int IS NULL OR last_event = $8)
-       RETURNING id, project_id, last_event
+         dispatch_state = CASE WHEN $2::text IN ('queued', 'running') THEN 'pending' ELSE dispatch_state END,
+         dispatch_number = dispatch_number + CASE WHEN $2::text IN ('queued', 'running') THEN 1 ELSE 0 END,
+         dispatch_after = CASE WHEN $2::text IN ('queued', 'running') THEN $10 ELSE dispatch_after END,
+         lease_owner = CASE WHEN $2::text = 'canceling' THEN lease_owner END,
+         lease_until = CASE $2::text WHEN 'canceling' THEN lease_until WHEN 'running' THEN $4 - interval '1 millisecond' END,
+         approval = coalesce($8::jsonb, approval), approval_deadline_at = $9::timestamptz, attention = NULL
+       WHERE id = $1 AND status = ANY($3) AND ($5::int IS NULL OR fence = $5) AND ($7::int IS NULL OR last_event = $7)
+       RETURNING id, project_id, last_event, dispatch_number
+     ), told AS (
+       INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+       SELECT project_id, id, last_event - jsonb_array_length($6::jsonb) + event.position, event.value->>'type', event.value->'payload', $4
+       FROM moved, jsonb_array_elements($6::jsonb) WITH ORDINALITY AS event(value, position)
      )
-     INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-     SELECT project_id, id, last_event, $6, $7::jsonb, $4 FROM moved`,
+     SELECT dispatch_number FROM moved`,
     [
       move.jobId,
       move.to,
       move.from,
       move.now,
       move.fence ?? null,
-      move.event.type,
-      JSON.stringify(move.event.payload),
+      JSON.stringify([move.event, ...(move.more ?? [])]),
       move.lastEvent ?? null,
+      move.approval ? JSON.stringify(move.approval) : null,
+      move.approvalDeadlineAt ?? null,
+      move.dispatchAfter ?? move.now,
     ],
   );
   tell([move.jobId]);
-  return rowCount === 1;
+  return rows[0] ?? null;
 }
+
+/** Was the job moved? */
+export const transition = async (wanted: Move): Promise<boolean> => (await move(wanted)) !== null;

@@ -1,0 +1,183 @@
+import type { Job, JobApproveBody } from "@/server/contract/jobs";
+import { access, type ProjectAccess } from "@/server/domain/access";
+import type { Ctx, Principal } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
+import type { Json } from "@/server/step";
+import { wake } from "./dispatch";
+import { endIdle } from "./end-idle";
+import { get } from "./get";
+import { type PlanFeature, requireFeature } from "./plan-features";
+import { attemptOf, findJob, type JobRow, type StoredApproval } from "./rows";
+import { move, transition } from "./transitions";
+import { readJob } from "./work";
+
+/** So long a job waits for a person. */
+const APPROVAL_MS = 7 * 86_400_000;
+/** The wake that follows an approval is sent at once; the sweeper sends it again after this, where it was lost. */
+const WAKE_AGAIN_MS = 10_000;
+
+/**
+ * The person behind a principal: of a key, who created it. Where nobody is known, the principal itself, which is no
+ * person and so never approves where a second one is asked for.
+ */
+export function personBehind(principal: Principal): string {
+  return (principal.kind === "service_principal" ? principal.userId : null) ?? principal.id;
+}
+
+const isPerson = (id: string) => id.startsWith("usr_");
+
+const wantsSecondPerson = (project: ProjectAccess) => project.settings.requireDifferentApprover === true;
+
+/** What a job whose estimate is above the project's threshold waits with; null: it need not wait. */
+export function approvalAtAdmission(
+  project: ProjectAccess,
+  estimate: { expectedMicros: Micros; maximumMicros: Micros },
+  now: Date,
+): { approval: StoredApproval; deadlineAt: Date } | null {
+  const threshold = project.approvalThresholdMicros;
+  if (threshold === null || estimate.expectedMicros <= threshold) return null;
+  return {
+    approval: {
+      reason: "estimate_above_threshold",
+      step: null,
+      estimatedMicros: estimate.expectedMicros,
+      maximumMicros: estimate.maximumMicros,
+      thresholdMicros: threshold,
+      isDifferentApproverRequired: wantsSecondPerson(project),
+      requestedAt: now.toISOString(),
+      shown: {},
+      pausedMs: 0,
+      decision: null,
+    },
+    deadlineAt: new Date(now.getTime() + APPROVAL_MS),
+  };
+}
+
+/** The event that tells of a wait, with what there is to decide on. */
+export const toldOfWait = (approval: StoredApproval, deadlineAt: Date) => ({
+  type: "job.awaiting_approval",
+  payload: {
+    reason: approval.reason,
+    step: approval.step,
+    estimatedCost: microsToUsd(approval.estimatedMicros),
+    threshold: approval.thresholdMicros === null ? null : microsToUsd(approval.thresholdMicros),
+    deadlineAt: deadlineAt.toISOString(),
+  },
+});
+
+/**
+ * A gate inside a flow: the running job waits for a person and holds no lease meanwhile. What it has done so far stands
+ * in its rows, so when it is approved it goes on from there. False: the lease is lost, or a cancel came first.
+ */
+export async function pauseForApproval(
+  ctx: Ctx,
+  held: { jobId: string; fence: number },
+  gate: { reason: StoredApproval["reason"]; step: string; shown: Record<string, Json> },
+): Promise<boolean> {
+  const job = await readJob(held.jobId);
+  if (!job) return false;
+  const project = await access.project(ctx, job.project_id, "jobs:write");
+  const now = ctx.now();
+  const deadlineAt = new Date(now.getTime() + APPROVAL_MS);
+  const approval: StoredApproval = {
+    ...gate,
+    estimatedMicros: job.pricing.expectedMicros,
+    maximumMicros: job.pricing.maximumMicros,
+    thresholdMicros: null,
+    isDifferentApproverRequired: wantsSecondPerson(project),
+    requestedAt: now.toISOString(),
+    pausedMs: job.approval?.pausedMs ?? 0,
+    decision: null,
+  };
+  return transition({
+    jobId: job.id,
+    fence: held.fence,
+    from: ["running"],
+    to: "awaiting_approval",
+    now,
+    event: toldOfWait(approval, deadlineAt),
+    approval: approval as unknown as Json, // plain data
+    approvalDeadlineAt: deadlineAt,
+  });
+}
+
+/** May this caller decide about this job? Throws the refusal. */
+export async function requireDecider(ctx: Ctx, job: JobRow, feature: PlanFeature): Promise<void> {
+  const project = await access.project(ctx, job.project_id, "approvals:write");
+  requireFeature(project, feature);
+  if (!job.approval?.isDifferentApproverRequired && !wantsSecondPerson(project)) return;
+  const person = personBehind(ctx.principal);
+  if (!isPerson(person))
+    fail("AuthorizationFailed", "A second person has to decide, and who is behind this key is not known.");
+  if (person === job.submitted_by)
+    fail("AuthorizationFailed", "Another person than the one who submitted the job has to decide.");
+}
+
+/**
+ * Approves a waiting job: it is queued with a fresh deadline, and goes on where it paused. Approving it again answers
+ * with it; a job that waits for nobody is JobNotAwaitingApproval.
+ */
+export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): Promise<Job> {
+  const job = await findJob(ctx, jobId, "approvals:write");
+  await requireDecider(ctx, job, "approve");
+  if (job.status !== "awaiting_approval" || !job.approval) return decidedBefore(ctx, job, "approved");
+  const { approval } = job;
+  const authorized = body?.authorizedMaxAmount;
+  if (typeof authorized === "number" && usdToMicros(authorized) < approval.estimatedMicros) {
+    fail("EstimateExceedsMaxCost", "The estimate is above the amount that was authorized.", {
+      authorizedMaxAmount: authorized,
+      estimatedCost: microsToUsd(approval.estimatedMicros),
+    });
+  }
+  const now = ctx.now();
+  const waitedMs = job.started_at ? now.getTime() - Date.parse(approval.requestedAt) : 0;
+  const decided: StoredApproval = {
+    ...approval,
+    pausedMs: approval.pausedMs + waitedMs,
+    decision: { decision: "approved", at: now.toISOString() },
+  };
+  const moved = await move({
+    jobId: job.id,
+    from: ["awaiting_approval"],
+    to: "queued",
+    lastEvent: job.last_event,
+    now,
+    event: { type: "job.approved", payload: toldBy(ctx, { authorizedMaxAmount: authorized ?? null }) },
+    more: [{ type: "job.queued", payload: { capabilityKey: job.capability_key, reason: "approved" } }],
+    approval: decided as unknown as Json, // plain data
+    dispatchAfter: new Date(now.getTime() + WAKE_AGAIN_MS),
+  });
+  // Somebody decided meanwhile, or the time was over: answered by what has become of it.
+  if (!moved) return approve(ctx, jobId, body);
+  wake({ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number });
+  return get(ctx, jobId, "approvals:write");
+}
+
+/** Rejects a waiting job: it is canceled as ApprovalRejected. Rejecting it again answers with it. */
+export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
+  const job = await findJob(ctx, jobId, "approvals:write");
+  await requireDecider(ctx, job, "reject");
+  if (job.status !== "awaiting_approval" || !job.approval) return decidedBefore(ctx, job, "rejected");
+  const isDone = await endIdle(ctx, job, await attemptOf(job), {
+    to: "canceled",
+    code: "ApprovalRejected",
+    message: "A person who may decide did not approve the job.",
+    before: [{ type: "job.rejected", payload: toldBy(ctx, {}) }],
+  });
+  return isDone ? get(ctx, jobId, "approvals:write") : reject(ctx, jobId);
+}
+
+async function decidedBefore(ctx: Ctx, job: JobRow, wanted: "approved" | "rejected"): Promise<Job> {
+  const was = job.error_code === "ApprovalRejected" ? "rejected" : job.approval?.decision?.decision;
+  if (was !== wanted || (wanted === "approved" && job.status === "canceled")) {
+    fail("JobNotAwaitingApproval", "The job does not wait for approval.", { status: job.status });
+  }
+  return get(ctx, job.id, "approvals:write");
+}
+
+const toldBy = (ctx: Ctx, more: Record<string, Json>): Record<string, Json> => ({
+  by: ctx.principal.kind,
+  principalId: ctx.principal.id,
+  ...more,
+});

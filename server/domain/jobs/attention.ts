@@ -1,0 +1,127 @@
+import type { AttentionItem, Job } from "@/server/contract/jobs";
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { systemCtx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { microsToUsd } from "@/server/money";
+import { conclude, type Ended, endedBefore, toOutput } from "./conclude";
+import { wake } from "./dispatch";
+import { endIdle } from "./end-idle";
+import { get } from "./get";
+import { type AttemptRow, attemptOf, type JobRow } from "./rows";
+import { findSetAside, forgetSetAside } from "./set-aside";
+import { move } from "./transitions";
+import { readJob, storedInputHash } from "./work";
+
+const MOST = 200;
+
+/** Is this the system or a platform operator? */
+export function isPlatformOperator({ principal }: Ctx): boolean {
+  return principal.kind === "system" || (principal.kind === "human_session" && principal.isOperator);
+}
+
+function requireOperator(ctx: Ctx): void {
+  if (!isPlatformOperator(ctx))
+    fail("AuthorizationFailed", "Only an operator of this installation may do this.");
+}
+
+/** The jobs of all projects that wait for an operator, longest waiting first. No content: ids, reasons and costs. */
+export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
+  requireOperator(ctx);
+  const { rows } = await pool.query<JobRow & { cost_micros: number | null }>(
+    `SELECT job.*, (SELECT cost_micros FROM attempt WHERE attempt.job_id = job.id ORDER BY number DESC LIMIT 1)
+     FROM job WHERE status = 'needs_attention' ORDER BY attention->>'since', id LIMIT $1`,
+    [MOST],
+  );
+  return rows.map((row) => ({
+    jobId: row.id,
+    projectId: row.project_id,
+    organizationId: row.organization_id,
+    capabilityKey: row.capability_key,
+    createdAt: row.created_at.toISOString(),
+    since: row.attention?.since ?? row.created_at.toISOString(),
+    reason: row.attention?.reason ?? "unknown",
+    step: row.attention?.step ?? "unknown",
+    isAnswerKept: Boolean(row.attention?.answerId),
+    providerCost: row.cost_micros === null ? null : microsToUsd(row.cost_micros),
+  }));
+}
+
+async function findWaiting(ctx: Ctx, jobId: string): Promise<{ job: JobRow; attempt: AttemptRow }> {
+  requireOperator(ctx);
+  const job = (await readJob(jobId)) ?? fail("NotFound", "There is no such job.");
+  const attempt = await attemptOf(job);
+  if (job.status !== "needs_attention" || !attempt) {
+    fail("JobNotInAttention", "The job does not wait for an operator.", { status: job.status });
+  }
+  return { job, attempt };
+}
+
+/** The answer's content, which the first two ways out need. */
+const contentOf = async (job: JobRow) =>
+  (await findSetAside(job.id)) ??
+  fail("RetryNotSafe", "The provider's answer could not be kept. The job can only be failed or canceled.");
+
+/** The operator's first way out: the step that kept failing is done again with the answer that was kept. */
+export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
+  const { job } = await findWaiting(ctx, jobId);
+  await contentOf(job);
+  const moved = await move({
+    jobId: job.id,
+    from: ["needs_attention"],
+    to: "running",
+    lastEvent: job.last_event,
+    now: ctx.now(),
+    event: {
+      type: "job.retry_scheduled",
+      payload: { step: job.attention?.step ?? "unknown", by: "operator" },
+    },
+  });
+  if (moved) wake({ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number });
+  return view(ctx, jobId);
+}
+
+/** The second: the job succeeds with what there is, which is everything but its files. */
+export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
+  const { job, attempt } = await findWaiting(ctx, jobId);
+  const { typedOutput } = await contentOf(job);
+  const now = ctx.now();
+  const before = endedBefore(attempt);
+  const { isSetAside: _, ...outcome } = before.outcome;
+  const ended: Ended = {
+    outcome,
+    observed: before.observed,
+    fresh: { output: toOutput(job, typedOutput, [], now), artifacts: [] },
+  };
+  await conclude({
+    job,
+    inputHash: await storedInputHash(job.id),
+    outputHash: null,
+    engine: null,
+    attempt,
+    artifacts: [],
+    ended,
+    from: ["needs_attention"],
+    fence: job.fence,
+    asRead: true,
+    canceled: false,
+    now,
+  });
+  await forgetSetAside(job.id);
+  return view(ctx, jobId);
+}
+
+/** The third: the job fails. What the provider did is charged as it answered. */
+export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
+  const { job, attempt } = await findWaiting(ctx, jobId);
+  await endIdle(ctx, job, attempt, {
+    to: "failed",
+    code: "failed",
+    message:
+      "The provider's work was paid for, but its output could not be stored; an operator ended the job.",
+  });
+  return view(ctx, jobId);
+}
+
+/** An operator need not be a member: what they just decided on, they may see. */
+const view = (ctx: Ctx, jobId: string) => get(systemCtx("operator", ctx.now), jobId);

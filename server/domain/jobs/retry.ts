@@ -1,0 +1,37 @@
+import type { RawEnvelope } from "@/server/contract/envelope";
+import type { Job } from "@/server/contract/jobs";
+import { access } from "@/server/domain/access";
+import { getCapability } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { admitDurable } from "./admit";
+import { findWholeJob, isNewKeySafe, parseContent } from "./rows";
+
+/**
+ * A new job from what a job was asked, under a new key, where nothing ran and nothing was charged; else RetryNotSafe.
+ * One job has one retry unless the caller names keys: asking again answers with the first, so a lost answer costs nothing.
+ */
+export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string): Promise<Job> {
+  const { job, parts } = await findWholeJob(ctx, jobId, "capabilities:run");
+  await access.project(ctx, job.project_id, "capabilities:run");
+  if (job.operation !== "jobs") {
+    const invoke = `/v1/capabilities/${job.capability_key}/invoke`;
+    fail("USE_INVOKE", `A synchronous run is started again by POST ${invoke}.`, { invoke });
+  }
+  if (!isNewKeySafe(job, parts.attempt)) {
+    fail(
+      "RetryNotSafe",
+      "This job cannot be run again safely: it has not ended, or its provider may have worked.",
+      {
+        status: job.status,
+        ...(job.error_code ? { errorCode: job.error_code } : {}),
+      },
+    );
+  }
+  const snapshot = parseContent(parts.payloads.find((payload) => payload.kind === "request"));
+  if (typeof snapshot !== "object" || snapshot === null || Array.isArray(snapshot))
+    fail("Gone", "The content of the request was removed; submit it again.");
+  const { capability: _, ...request } = snapshot;
+  const raw = { ...request, idempotencyKey: idempotencyHeader ?? `retry-${job.id}` } as RawEnvelope; // was one
+  return admitDurable(ctx, getCapability(job.capability_key), raw, undefined, job.id);
+}

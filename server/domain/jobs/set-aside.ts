@@ -1,0 +1,106 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { OutputFile } from "@/server/capabilities/define";
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { newId } from "@/server/ids";
+import type { Json } from "@/server/step";
+import { openSecret, sealSecret } from "@/server/vault";
+import { contentExpiry } from "./admit";
+import { type Ended, toAnswer } from "./conclude";
+import type { JobRow, StoredAttention } from "./rows";
+import { setAside } from "./transitions";
+
+/** Content of an answer as it came: what is still to be stored as output. */
+export type Content = { typedOutput: unknown; files: OutputFile[] };
+
+/** A larger answer is not kept in the database; it is lost, and told so. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+type KeptFile = Omit<OutputFile, "bytes"> & { base64: string };
+
+/**
+ * Keeps an answer that was paid for and cannot be stored as output, sealed, and hands the job to an operator. False: the
+ * lease is lost.
+ */
+export async function setAnswerAside(
+  ctx: Ctx,
+  held: { job: JobRow; attemptId: string; fence: number },
+  ended: Pick<Ended, "outcome" | "observed">,
+  /** Null: it is kept already. */
+  content: Content | null,
+): Promise<boolean> {
+  const { job } = held;
+  const now = ctx.now();
+  const text = content && toText(content);
+  const isKept = text === null || text.length <= MOST_BYTES;
+  const answerId = text === null ? await keptAnswerId(job.id) : isKept ? newId("payload") : null;
+  const attention: StoredAttention = {
+    reason: "output_not_stored",
+    step: "store_output",
+    since: now.toISOString(),
+    answerId,
+  };
+  const outcome = { ...ended.outcome, isSetAside: true as const };
+  const { attempt } = toAnswer(held.attemptId, { outcome, observed: ended.observed, fresh: null }, now);
+  if (!attempt) throw new Error("an answer belongs to an attempt");
+  return setAside({
+    jobId: job.id,
+    fence: held.fence,
+    now,
+    attention,
+    attempt,
+    content:
+      text !== null && answerId
+        ? {
+            id: answerId,
+            text: sealSecret(text, answerId),
+            isSealed: true,
+            sha256: sha256Hex(text),
+            byteLength: Buffer.byteLength(text),
+            expiresAt: contentExpiry(job.retention_requirement, now),
+          }
+        : null,
+    event: {
+      type: "job.needs_attention",
+      payload: { reason: attention.reason, step: attention.step, isAnswerKept: answerId !== null },
+    },
+  });
+}
+
+function toText({ typedOutput, files }: Content): string {
+  const kept = files.map(({ bytes, ...file }) => ({
+    ...file,
+    base64: Buffer.from(bytes).toString("base64"),
+  }));
+  return canonicalText({ typedOutput, files: kept } as unknown as Json); // parsed output and plain data
+}
+
+async function keptAnswerId(jobId: string): Promise<string | null> {
+  const { rows } = await pool.query<{ id: string }>(
+    "SELECT id FROM payload WHERE job_id = $1 AND kind = 'answer' AND content IS NOT NULL",
+    [jobId],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** The content that was set aside; null where it was too large, or was pruned. */
+export async function findSetAside(jobId: string): Promise<Content | null> {
+  const { rows } = await pool.query<{ id: string; content: string }>(
+    "SELECT id, content FROM payload WHERE job_id = $1 AND kind = 'answer' AND content IS NOT NULL",
+    [jobId],
+  );
+  const row = rows[0];
+  if (!row) return null;
+  const kept: { typedOutput: unknown; files: KeptFile[] } = JSON.parse(
+    openSecret(row.content, row.id).toString("utf8"),
+  );
+  return {
+    typedOutput: kept.typedOutput,
+    files: kept.files.map(({ base64, ...file }) => ({ ...file, bytes: Buffer.from(base64, "base64") })),
+  };
+}
+
+/** Where it is stored as output now, it need not be kept twice. */
+export async function forgetSetAside(jobId: string): Promise<void> {
+  await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1 AND kind = 'answer'", [jobId]);
+}
