@@ -109,11 +109,20 @@ export type ProviderIo = {
   allowPrivateAddresses: boolean;
 };
 
-/** One port as a provider serves it. `submit` never loops or retries; `poll` asks once. */
+/** One port as a provider serves it. `submit` and `stream` never loop or retry; `poll` asks once. */
 export type PortAdapter<P extends PortName> = {
   /** The vendor's own interface behind it, as receipts name it: `responses`, `chat-completions`, `images`. */
   api: string;
   submit(call: Ports[P]["call"], io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
+  /**
+   * The same submission, its text told piece by piece as the vendor writes it; the pieces together are the result's
+   * text. An answer without its end is `lost`, however much of it was told. Served for models that say `supports.stream`.
+   */
+  stream?(
+    call: Ports[P]["call"],
+    io: ProviderIo,
+    onText: (text: string) => void,
+  ): Promise<Progress<Ports[P]["result"]>>;
   poll?(handle: Json, io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
 };
 
@@ -173,6 +182,10 @@ export type Provider = {
 /** A provider knows its vendor and its ports, nothing of the product. */
 export function defineProvider(provider: Provider): Provider {
   for (const model of provider.models) {
+    if (model.supports.stream && !provider[model.port]?.stream)
+      throw new Error(
+        `${provider.name} lists ${model.id} as streaming, which its port ${model.port} does not`,
+      );
     if (!provider[model.port])
       throw new Error(
         `${provider.name} lists ${model.id} for the port ${model.port}, which it does not serve`,

@@ -3,6 +3,7 @@ import { BlockList, isIP, type LookupFunction } from "node:net";
 import { type Dispatcher, Pool } from "undici";
 import type { z } from "zod";
 import { type FaultKind, ProviderFault, type ProviderIo } from "@/server/providers/define";
+import { eventReader, type ServerEvent } from "./server-events";
 
 /*
  * The only importer of an HTTP client. One call is one request: no retry, no redirect, no pipelining, no timeout
@@ -14,6 +15,7 @@ const CONNECTIONS_PER_ORIGIN = 256;
 const MAX_POOLS = 256;
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
+const HANG_UP_MS = 5_000;
 const MAX_RETRY_AFTER_MS = 3_600_000;
 /** How the operator allows what is refused without it. */
 const ALLOW = "For a server on your own network: ALLOW_PRIVATE_ADDRESSES=1.";
@@ -53,6 +55,30 @@ export function postJson(
     { "content-type": "application/json", ...headers },
     io,
     options,
+  );
+}
+
+/**
+ * Sends JSON and reads an answer that comes as server-sent events, each told to `onEvent` as it comes; `true` from it
+ * says that was the last one, a `ProviderFault` it throws ends the call. The reply has no body then; a server that
+ * answers with JSON instead is read as by `postJson`. An answer that breaks off is lost, whatever was told before.
+ */
+export function postForEvents(
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
+  io: HttpIo,
+  onEvent: (event: ServerEvent) => boolean,
+  options: HttpOptions = {},
+): Promise<HttpReply> {
+  return exchange(
+    "POST",
+    path,
+    JSON.stringify(body),
+    { accept: "text/event-stream, application/json", "content-type": "application/json", ...headers },
+    io,
+    options,
+    onEvent,
   );
 }
 
@@ -118,6 +144,7 @@ function exchange(
   headers: Record<string, string>,
   io: HttpIo,
   options: HttpOptions,
+  onEvent?: (event: ServerEvent) => boolean,
 ): Promise<HttpReply> {
   return new Promise((accept, reject) => {
     if (io.signal.aborted) return reject(stoppedBeforeSending());
@@ -132,6 +159,8 @@ function exchange(
     let chunks: Buffer[] = [];
     let received = 0;
     let verdict: ProviderFault | null = null;
+    /** Of an answer that comes as events: tells them, and whether that was all. */
+    let readEvents: ((chunk: Uint8Array) => boolean) | null = null;
 
     const finish = (fault: ProviderFault | null, reply?: HttpReply) => {
       if (settled) return;
@@ -167,6 +196,8 @@ function exchange(
         if (code < 200) return;
         status = code;
         answerHeaders = received;
+        if (onEvent && isSuccess(code) && /^text\/event-stream\b/i.test(header("content-type") ?? ""))
+          readEvents = eventReader(onEvent);
       },
       onResponseData(controller, chunk) {
         received += chunk.byteLength;
@@ -185,10 +216,22 @@ function exchange(
           controller.abort(new Error("too large"));
           return;
         }
-        chunks.push(chunk);
+        if (!readEvents) return void chunks.push(chunk);
+        if (settled) return;
+        try {
+          if (!readEvents(chunk)) return;
+        } catch (error) {
+          verdict = error instanceof ProviderFault ? error : unreadable(error, status, header, io);
+          controller.abort(new Error("unreadable"));
+          return;
+        }
+        finish(null, { status, body: undefined, header });
+        // All is said. A server that does not hang up by itself is hung up on.
+        setTimeout(() => controller.abort(new Error("over")), HANG_UP_MS).unref();
       },
       onResponseEnd() {
         if (!isSuccess(status)) return refuseByStatus();
+        if (readEvents) return finish(null, { status, body: undefined, header });
         const encoding = header("content-encoding");
         const parsed =
           encoding && encoding !== "identity"
@@ -250,6 +293,17 @@ function parseJson(text: string): unknown {
 }
 
 // ---- faults, in our own words
+
+/** What a reader of events could not understand. Its error is dropped: it may quote the provider. */
+function unreadable(error: unknown, status: number, header: HttpReply["header"], io: HttpIo): ProviderFault {
+  return new ProviderFault(
+    "failed",
+    "attempted",
+    "The provider's answer does not have the shape its interface promises.",
+    { status, ...requestId(header, io) },
+    cause(error),
+  );
+}
 
 /** Name and code only: messages and fields of network errors may carry bytes of the provider. */
 function cause(error: unknown): { cause: Error } {

@@ -3,12 +3,13 @@ import type { Json } from "@/server/step";
 import {
   defineProvider,
   type ModelFacts,
+  ProviderFault,
   type ProviderIo,
   type ResponseFormat,
   type TextCall,
   type TextResult,
 } from "./define";
-import { parseReply, postJson, safeWord } from "./http";
+import { type HttpReply, parseReply, postForEvents, postJson, safeWord } from "./http";
 import { explainOpenAiError, requireSupported } from "./openai";
 
 /* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. Its models are what the operator lists. */
@@ -108,12 +109,126 @@ function toUsage(usage: ChatReply["usage"]) {
   return Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === "number"));
 }
 
+const headersOf = ({ credentials: { apiKey } }: ProviderIo): Record<string, string> =>
+  apiKey ? { authorization: `Bearer ${apiKey}` } : {};
+
 async function submitText(call: TextCall, io: ProviderIo) {
-  const { apiKey } = io.credentials;
-  const headers: Record<string, string> = apiKey ? { authorization: `Bearer ${apiKey}` } : {};
-  const reply = await postJson("/chat/completions", toChatRequest(call, io.model), headers, io, {
+  const reply = await postJson("/chat/completions", toChatRequest(call, io.model), headersOf(io), io, {
     explain: explainOpenAiError,
   });
+  return toProgress(reply, io);
+}
+
+const ChatChunk = z.object({
+  id: z.string().nullish(),
+  model: z.string().nullish(),
+  error: z.unknown().optional(),
+  choices: z
+    .array(
+      z.object({
+        finish_reason: z.string().nullish(),
+        delta: z
+          .object({
+            content: z.string().nullish(),
+            refusal: z.string().nullish(),
+            tool_calls: z
+              .array(
+                z.object({
+                  index: z.int().nullish(),
+                  id: z.string().nullish(),
+                  function: z
+                    .object({ name: z.string().nullish(), arguments: z.string().nullish() })
+                    .nullish(),
+                }),
+              )
+              .nullish(),
+          })
+          .nullish(),
+      }),
+    )
+    .nullish(),
+  usage: ChatReply.shape.usage,
+});
+
+/** The whole answer, gathered from its chunks, in the form it has without a stream. */
+function gatherChat(onText: (text: string) => void) {
+  let [id, model, finishReason]: (string | null)[] = [null, null, null];
+  let [content, refusal] = ["", ""];
+  let usage: ChatReply["usage"] = null;
+  let isWhole = false;
+  const calls = new Map<number, { id: string; name: string; arguments: string }>();
+  return {
+    /** Takes one event; true when it was the last. */
+    take(data: string): boolean {
+      if (data.trim() === "[DONE]") {
+        isWhole = true;
+        return true;
+      }
+      const chunk = ChatChunk.parse(JSON.parse(data));
+      if (chunk.error)
+        throw new ProviderFault("failed", "attempted", "The provider failed while working on the request.");
+      id ??= chunk.id ?? null;
+      model ??= chunk.model ?? null;
+      usage = chunk.usage ?? usage;
+      const choice = chunk.choices?.[0];
+      const delta = choice?.delta;
+      if (delta?.content) {
+        content += delta.content;
+        onText(delta.content);
+      }
+      refusal += delta?.refusal ?? "";
+      for (const [place, part] of (delta?.tool_calls ?? []).entries()) {
+        const at = part.index ?? place;
+        const known = calls.get(at) ?? { id: "", name: "", arguments: "" };
+        calls.set(at, {
+          id: known.id || (part.id ?? ""),
+          name: known.name + (part.function?.name ?? ""),
+          arguments: known.arguments + (part.function?.arguments ?? ""),
+        });
+      }
+      if (choice?.finish_reason) {
+        finishReason = choice.finish_reason;
+        isWhole = true; // usage may follow in a chunk of its own
+      }
+      return false;
+    },
+    /** Null: it broke off. */
+    whole(): ChatReply | null {
+      if (!isWhole) return null;
+      if (content === "" && refusal !== "") onText(refusal);
+      const tool_calls = [...calls.values()].map((call) => ({
+        id: call.id,
+        function: { name: call.name, arguments: call.arguments },
+      }));
+      return {
+        id,
+        model,
+        usage,
+        choices: [{ finish_reason: finishReason, message: { content, refusal, tool_calls } }],
+      };
+    },
+  };
+}
+
+async function streamText(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
+  const sent = { ...toChatRequest(call, io.model), stream: true, stream_options: { include_usage: true } };
+  const gathered = gatherChat(onText);
+  const take = ({ data }: { data: string }) => gathered.take(data);
+  const reply = await postForEvents("/chat/completions", sent, headersOf(io), io, take, {
+    explain: explainOpenAiError,
+  });
+  if (reply.body !== undefined) {
+    // A server that knows no streams answers whole.
+    const progress = toProgress(reply, io);
+    if (progress.result.text !== "") onText(progress.result.text);
+    return progress;
+  }
+  const whole = gathered.whole();
+  if (!whole) throw new ProviderFault("lost", "ambiguous", "The provider's answer broke off before its end.");
+  return toProgress({ ...reply, body: whole }, io);
+}
+
+function toProgress(reply: HttpReply, io: ProviderIo) {
   const answer = parseReply(ChatReply, reply, io);
   return {
     state: "done" as const,
@@ -149,7 +264,7 @@ function toModel(entry: string): ModelFacts {
     port: "text",
     title: id,
     price: { per: "million_tokens", input, output },
-    supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true },
+    supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true, stream: true },
   };
 }
 
@@ -171,5 +286,5 @@ export default defineProvider({
   },
   defaultBaseUrl: null,
   models: modelsFromSetting(process.env.OPENAI_COMPATIBLE_MODELS),
-  text: { api: "chat-completions", submit: submitText },
+  text: { api: "chat-completions", submit: submitText, stream: streamText },
 });

@@ -10,7 +10,15 @@ import {
   type TextCall,
   type TextResult,
 } from "./define";
-import { type Explanation, type HttpReply, parseReply, postBytes, postJson, safeWord } from "./http";
+import {
+  type Explanation,
+  type HttpReply,
+  parseReply,
+  postBytes,
+  postForEvents,
+  postJson,
+  safeWord,
+} from "./http";
 
 /* OpenAI: text by the Responses API, images by the Images API. Nothing is stored at the vendor (`store: false`). */
 
@@ -226,6 +234,57 @@ const requestIdOf = (reply: HttpReply, io: ProviderIo) => safeWord(reply.header(
 async function submitText(call: TextCall, io: ProviderIo) {
   const sent = toResponsesRequest(call, io.model);
   const reply = await postJson("/responses", sent, headers(io), io, { explain: explainOpenAiError });
+  return toProgress(call, reply, io);
+}
+
+/** Of the vendor's events those that say something of the text or the end; all others are passed over. */
+const ResponsesEvent = z.object({
+  type: z.string(),
+  delta: z.string().nullish(),
+  code: z.string().nullish(),
+  error: z.object({ code: z.string().nullish(), type: z.string().nullish() }).nullish(),
+  response: z.unknown().optional(),
+});
+const LAST_EVENTS = ["response.completed", "response.incomplete", "response.failed"];
+
+async function streamText(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
+  const sent = { ...toResponsesRequest(call, io.model), stream: true };
+  let whole: unknown;
+  let wasTold = false;
+  const reply = await postForEvents(
+    "/responses",
+    sent,
+    headers(io),
+    io,
+    ({ data }) => {
+      const event = ResponsesEvent.parse(JSON.parse(data));
+      if (event.type === "response.output_text.delta" && event.delta) {
+        wasTold = true;
+        onText(event.delta);
+      }
+      if (event.type === "error") throw faultOfEvent(event.error?.code ?? event.code, wasTold);
+      if (LAST_EVENTS.includes(event.type)) whole = event.response;
+      return whole !== undefined;
+    },
+    { explain: explainOpenAiError },
+  );
+  if (whole === undefined && reply.body === undefined)
+    throw new ProviderFault("lost", "ambiguous", "OpenAI's answer broke off before its end.");
+  const progress = toProgress(call, whole === undefined ? reply : { ...reply, body: whole }, io);
+  // A refusal in words becomes the text only when nothing else was written, which is known at the end.
+  if (!wasTold && progress.result.text !== "") onText(progress.result.text);
+  return progress;
+}
+
+/** An error that comes as an event: once text was told, the work was done and is no refusal any more. */
+function faultOfEvent(code: string | null | undefined, wasTold: boolean): ProviderFault {
+  const reason = REASONS[code ?? ""];
+  const kind = wasTold ? "failed" : code === "rate_limit_exceeded" ? "capacity" : (reason?.kind ?? "failed");
+  const message = reason?.message ?? "OpenAI failed while working on the request.";
+  return new ProviderFault(kind, "attempted", message);
+}
+
+function toProgress(call: TextCall, reply: HttpReply, io: ProviderIo) {
   const answer = parseReply(ResponsesReply, reply, io);
   const usage = toUsage(answer.usage);
   const providerRequestId = requestIdOf(reply, io) ?? safeWord(answer.id, io);
@@ -313,7 +372,7 @@ function toForm(
 
 // ---- the provider
 
-const REASONING_MODEL = { jsonObject: true, jsonSchema: true, reasoning: true, tools: true };
+const REASONING_MODEL = { jsonObject: true, jsonSchema: true, reasoning: true, tools: true, stream: true };
 
 export default defineProvider({
   name: "openai",
@@ -356,7 +415,7 @@ export default defineProvider({
       price: { per: "million_tokens", input: 400_000, cachedInput: 100_000, output: 1_600_000 },
       contextWindow: 1_047_576,
       maxOutputTokens: 32_768,
-      supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true },
+      supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true, stream: true },
     },
     {
       id: "gpt-image-2",
@@ -402,6 +461,6 @@ export default defineProvider({
       },
     },
   ],
-  text: { api: "responses", submit: submitText },
+  text: { api: "responses", submit: submitText, stream: streamText },
   image: { api: "images", submit: submitImage },
 });

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { defineProvider, type ModelFacts, type ProviderIo } from "./define";
-import { type Explanation, parseReply, postJson, safeWord } from "./http";
+import { defineProvider, type ModelFacts, ProviderFault, type ProviderIo } from "./define";
+import { type Explanation, parseReply, postForEvents, postJson, safeWord } from "./http";
 
 /*
  * The sandbox: our own small vendor (server/sandbox), over real HTTP in a process of its own. Its tokens are UTF-8
@@ -15,6 +15,12 @@ const TextReply = z.object({
   toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
   usage: z.object({ inputTokens: z.int(), outputTokens: z.int(), reasoningTokens: z.int() }),
 });
+
+/** Its streamed answer: pieces of text, then the same reply as without a stream. */
+const TextEvent = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("delta"), text: z.string() }),
+  z.object({ type: z.literal("done"), reply: TextReply }),
+]);
 
 const ImageReply = z.object({
   id: z.string(),
@@ -75,7 +81,14 @@ const textModels = MODELS.map(
     price: { per: "million_tokens", ...text },
     contextWindow: 128_000,
     maxOutputTokens: 16_384,
-    supports: { jsonObject: true, jsonSchema: true, temperature: true, reasoning: true, tools: true },
+    supports: {
+      jsonObject: true,
+      jsonSchema: true,
+      temperature: true,
+      reasoning: true,
+      tools: true,
+      stream: true,
+    },
   }),
 );
 
@@ -112,6 +125,33 @@ export default defineProvider({
     async submit(call, io) {
       const reply = await postJson("/v1/text", { model: io.model.id, ...call }, headers(io), io, { explain });
       const { id, model, usage, ...result } = parseReply(TextReply, reply, io);
+      return {
+        state: "done",
+        result,
+        usage,
+        providerRequestId: safeWord(id, io),
+        providerModel: safeWord(model, io),
+        httpStatus: reply.status,
+      };
+    },
+    async stream(call, io, onText) {
+      let whole: z.output<typeof TextReply> | undefined;
+      const body = { model: io.model.id, ...call, stream: true };
+      const reply = await postForEvents(
+        "/v1/text",
+        body,
+        headers(io),
+        io,
+        ({ data }) => {
+          const event = TextEvent.parse(JSON.parse(data));
+          if (event.type === "delta") onText(event.text);
+          else whole = event.reply;
+          return whole !== undefined;
+        },
+        { explain },
+      );
+      if (!whole) throw new ProviderFault("lost", "ambiguous", "The sandbox's answer has no end.");
+      const { id, model, usage, ...result } = whole;
       return {
         state: "done",
         result,

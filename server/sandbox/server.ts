@@ -5,7 +5,7 @@ import { drawImages } from "./image";
 import { UnsupportedSchema } from "./json-schema";
 import { ImageRequest, TextRequest } from "./requests";
 import { openSubmissionLog, type SubmissionLog } from "./submissions";
-import { answerText, type TextAnswer } from "./text";
+import { answerText, piecesOf, type TextAnswer } from "./text";
 
 /*
  * The sandbox: a vendor of our own over real HTTP, for development, tests and demos. It answers from the input
@@ -43,10 +43,10 @@ const isModel = (name: string): name is keyof typeof BEHAVIOURS => Object.hasOwn
 
 type PortServer = {
   name: "text" | "image";
-  read(body: string): { model: string; answer(): Promise<object>; empty(): object } | null;
+  read(body: string): { model: string; isStream: boolean; answer(): Promise<object>; empty(): object } | null;
 };
 
-function port<T extends { model: string }>(
+function port<T extends { model: string; stream?: boolean | undefined }>(
   name: PortServer["name"],
   schema: z.ZodType<T>,
   answer: (request: T) => Promise<object>,
@@ -58,7 +58,12 @@ function port<T extends { model: string }>(
       const parsed = schema.safeParse(parseJson(body));
       if (!parsed.success) return null;
       const request = parsed.data;
-      return { model: request.model, answer: () => answer(request), empty: () => empty(request) };
+      return {
+        model: request.model,
+        isStream: request.stream ?? false,
+        answer: () => answer(request),
+        empty: () => empty(request),
+      };
     },
   };
 }
@@ -139,20 +144,22 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const answer =
       behaviour === "empty"
         ? read.empty()
-        : behaviour === "fail" || behaviour === "lost"
+        : behaviour === "fail" || (behaviour === "lost" && !read.isStream)
           ? null
           : await read.answer();
     await log.append({ at: new Date().toISOString(), attemptId, model: read.model, port: served.name });
 
+    if (behaviour === "fail")
+      return send(response, 500, problem("failed", "This model fails every request."));
+    const id = `sbx_${createHash("sha256").update(body).digest("hex").slice(0, 24)}`;
+    const reply = { id, model: read.model, ...answer };
+    if (read.isStream) return sendStream(response, reply as TextReply, behaviour, slowMs); // only the text port streams
     if (behaviour === "lost") {
       response.destroy();
       return;
     }
-    if (behaviour === "fail")
-      return send(response, 500, problem("failed", "This model fails every request."));
     if (behaviour === "slow" && !(await stillThere(response, slowMs))) return;
-    const id = `sbx_${createHash("sha256").update(body).digest("hex").slice(0, 24)}`;
-    send(response, 200, { id, model: read.model, ...answer });
+    send(response, 200, reply);
   }
 
   server.keepAliveTimeout = 120_000;
@@ -184,6 +191,38 @@ function send(response: ServerResponse, status: number, value: object): void {
   response.end(body);
 }
 
+type TextReply = TextAnswer & { id: string; model: string };
+
+/**
+ * The answer piece by piece, always cut at the same places. A slow model spreads them over its time; a lost one breaks
+ * off in the middle.
+ */
+async function sendStream(
+  response: ServerResponse,
+  reply: TextReply,
+  behaviour: Behaviour,
+  slowMs: number,
+): Promise<void> {
+  const pieces = piecesOf(reply.text);
+  const told = behaviour === "lost" ? pieces.slice(0, Math.ceil(pieces.length / 2)) : pieces;
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  const tell = (event: object) =>
+    new Promise<void>((done) => {
+      if (response.destroyed) return done();
+      response.write(`data: ${JSON.stringify(event)}\n\n`, () => done());
+    });
+  for (const text of told) {
+    await tell({ type: "delta", text });
+    if (behaviour === "slow" && !(await stillThere(response, slowMs / pieces.length))) return;
+  }
+  if (behaviour === "lost") {
+    response.destroy();
+    return;
+  }
+  await tell({ type: "done", reply });
+  response.end();
+}
+
 function readBody(request: IncomingMessage): Promise<string | null> {
   return new Promise((done, failed) => {
     const chunks: Buffer[] = [];
@@ -200,11 +239,14 @@ function readBody(request: IncomingMessage): Promise<string | null> {
 /** Waits that long; false when the caller left meanwhile. */
 function stillThere(response: ServerResponse, ms: number): Promise<boolean> {
   return new Promise((done) => {
-    const timer = setTimeout(() => done(true), ms);
-    response.once("close", () => {
+    const settle = (isThere: boolean) => {
       clearTimeout(timer);
-      done(false);
-    });
+      response.off("close", onClose);
+      done(isThere);
+    };
+    const onClose = () => settle(false);
+    const timer = setTimeout(() => settle(true), ms);
+    response.once("close", onClose);
   });
 }
 

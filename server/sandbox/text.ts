@@ -79,8 +79,23 @@ const MIDDLES = [
 ] as const;
 const NOTES = ["On", "About", "Regarding", "Notes on"] as const;
 
+/** `in 3 paragraphs` or `in 40 sentences` asks for that many, at most a hundred. */
+const LENGTH_WISH = /\b(\d{1,3}) (paragraphs|sentences)\b/i;
+
+/** The text as it is streamed: word by word, with the white space before each. Together they are the text. */
+export function piecesOf(text: string): string[] {
+  return text.match(/\s*\S+(?:\s+$)?/g) ?? (text === "" ? [] : [text]);
+}
+
 function reply(model: string, question: string, random: Random): string {
   const topic = topicOf(question).join(", ") || "your request";
+  const wish = LENGTH_WISH.exec(question);
+  if (wish) {
+    const count = Math.min(Math.max(Number(wish[1]), 1), 100);
+    const one = (number: number) => `Point ${number} on ${topic}: ${pick(random, MIDDLES)}.`;
+    const all = Array.from({ length: count }, (_, index) => one(index + 1));
+    return `${all.join(wish[2]?.toLowerCase() === "paragraphs" ? "\n\n" : " ")} (sandbox)`;
+  }
   return model === "sandbox-2"
     ? `${pick(random, NOTES)} ${topic}. First, ${pick(random, MIDDLES)}. Second, ${pick(random, MIDDLES)}. (sandbox)`
     : `${pick(random, OPENINGS)}, on ${topic}: ${pick(random, MIDDLES)}. (sandbox)`;

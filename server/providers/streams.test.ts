@@ -1,0 +1,247 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Sandbox, startSandbox } from "@/server/sandbox/server";
+import type { Provider, TextCall } from "./define";
+import openai from "./openai";
+import compatible, { modelsFromSetting } from "./openai-compatible";
+import sandbox from "./sandbox";
+import { eventReader, type ServerEvent } from "./server-events";
+import { faultOf, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
+
+const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
+const chat = { ...compatible, models: modelsFromSetting("llama3:8b:0.05:0.08") };
+
+let vendor: Vendor;
+beforeAll(async () => {
+  vendor = await startVendor();
+});
+afterAll(() => vendor.stop());
+
+const events = (...data: unknown[]): Script => ({
+  headers: { "content-type": "text/event-stream" },
+  text: data.map((each) => `data: ${typeof each === "string" ? each : JSON.stringify(each)}\n\n`).join(""),
+});
+
+/** Streams one call and keeps what was told. */
+async function stream(provider: Provider, model: string, baseUrl = vendor.url, call = hello) {
+  const told: string[] = [];
+  const adapter = provider.text?.stream;
+  if (!adapter) throw new Error("the provider does not stream");
+  const io = ioFor(provider, model, "text", baseUrl, { credentials: { apiKey: "sk-1" } });
+  const ended = adapter(call, io, (text) => told.push(text));
+  return { told, progress: ended.catch((fault) => fault), ended };
+}
+
+describe("the reader of events", () => {
+  const text = ": hi\n\nevent: one\ndata: a\ndata: b\n\ndata:é€😀\r\n\r\nid: 7\n\ndata: last\r\rdata: cut";
+  const expected: ServerEvent[] = [
+    { event: "one", data: "a\nb" },
+    { event: "", data: "é€😀" },
+    { event: "", data: "last" },
+  ];
+
+  test("tells the same events however the bytes are cut, and never half of one", () => {
+    const bytes = Buffer.from(text);
+    for (let size = 1; size <= bytes.length; size++) {
+      const seen: ServerEvent[] = [];
+      const read = eventReader((event) => seen.push(event) < 0);
+      for (let at = 0; at < bytes.length; at += size) read(bytes.subarray(at, at + size));
+      expect(seen).toEqual(expected);
+    }
+  });
+
+  test("tells nothing after the last one", () => {
+    const seen: ServerEvent[] = [];
+    const read = eventReader((event) => seen.push(event) === 2);
+    expect(read(Buffer.from(text))).toBe(true);
+    expect(seen).toEqual(expected.slice(0, 2));
+  });
+});
+
+describe("openai streams", () => {
+  const delta = (text: string) => ({ type: "response.output_text.delta", delta: text });
+  const response = (status: string, text: string, more = {}) => ({
+    id: "resp_1",
+    model: "gpt-5.6-luna-2026",
+    status,
+    output: [{ type: "message", content: [{ type: "output_text", text }] }],
+    usage: { input_tokens: 3, output_tokens: 2 },
+    ...more,
+  });
+
+  test("the text piece by piece, then result, usage and names as without a stream", async () => {
+    vendor.answer(
+      events({ type: "response.created", response: { id: "resp_1" } }, delta("Hel"), delta("lo"), {
+        type: "response.completed",
+        response: response("completed", "Hello"),
+      }),
+    );
+    const { told, ended } = await stream(openai, "gpt-5.6-luna");
+    expect(await ended).toMatchObject({
+      state: "done",
+      result: { text: "Hello", finishReason: "stop", toolCalls: [] },
+      usage: { inputTokens: 3, outputTokens: 2 },
+      providerRequestId: "resp_1",
+      providerModel: "gpt-5.6-luna-2026",
+    });
+    expect(told).toEqual(["Hel", "lo"]);
+    expect(JSON.parse(vendor.arrived[0]!.body)).toMatchObject({ stream: true, store: false });
+  });
+
+  test("an answer at its limit says so", async () => {
+    const whole = response("incomplete", "Hel", { incomplete_details: { reason: "max_output_tokens" } });
+    vendor.answer(events(delta("Hel"), { type: "response.incomplete", response: whole }));
+    const { ended } = await stream(openai, "gpt-5.6-luna");
+    expect(await ended).toMatchObject({ result: { finishReason: "length" } });
+  });
+
+  test("a refusal in words is told when it is known to be the whole answer", async () => {
+    const whole = response("completed", "", {
+      output: [{ type: "message", content: [{ type: "refusal", refusal: "No." }] }],
+    });
+    vendor.answer(
+      events(
+        { type: "response.refusal.delta", delta: "No." },
+        { type: "response.completed", response: whole },
+      ),
+    );
+    const { told, ended } = await stream(openai, "gpt-5.6-luna");
+    expect(await ended).toMatchObject({ result: { text: "No." } });
+    expect(told).toEqual(["No."]);
+  });
+
+  test("a stream without its end is lost, whatever came before", async () => {
+    vendor.answer(events(delta("Hel")));
+    const fault = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
+    expect([fault.kind, fault.submission]).toEqual(["lost", "ambiguous"]);
+  });
+
+  test("what fails inside the stream has failed and keeps its usage; it is no refusal once text was told", async () => {
+    vendor.answer(events(delta("Hel"), { type: "response.failed", response: response("failed", "") }));
+    const failed = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
+    expect([failed.kind, failed.submission, failed.details.usage]).toEqual([
+      "failed",
+      "attempted",
+      { inputTokens: 3, outputTokens: 2 },
+    ]);
+    vendor.answer(events({ type: "error", code: "insufficient_quota" }));
+    expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("refused");
+    vendor.answer(events(delta("Hel"), { type: "error", code: "insufficient_quota" }));
+    expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("failed");
+  });
+
+  test("a status that refuses is told as without a stream", async () => {
+    vendor.answer({ status: 429, json: { error: { code: "rate_limit_exceeded" } } });
+    expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("capacity");
+    vendor.answer({ status: 401, json: { error: { code: "invalid_api_key" } } });
+    expect((await faultOf((await stream(openai, "gpt-5.6-luna")).ended)).kind).toBe("refused");
+  });
+
+  test("an event that is no JSON is a provider that failed, and is not quoted", async () => {
+    vendor.answer(events("sk-1 is your key"));
+    const fault = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
+    expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
+    expect(`${fault.message} ${fault.cause}`).not.toContain("sk-1");
+  });
+});
+
+describe("chat completions stream", () => {
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    id: "chat_1",
+    model: "llama3:8b",
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+
+  test("text, tool calls and usage are gathered from the chunks", async () => {
+    const call = (part: object) => chunk({ tool_calls: [{ index: 0, ...part }] });
+    vendor.answer(
+      events(
+        chunk({ role: "assistant", content: "" }),
+        chunk({ content: "Let me " }),
+        chunk({ content: "look." }),
+        call({ id: "call_1", function: { name: "find", arguments: '{"q":' } }),
+        call({ function: { arguments: '"x"}' } }),
+        chunk({}, "tool_calls"),
+        { id: "chat_1", choices: [], usage: { prompt_tokens: 4, completion_tokens: 9 } },
+        "[DONE]",
+      ),
+    );
+    const { told, ended } = await stream(chat, "llama3:8b");
+    expect(await ended).toMatchObject({
+      result: {
+        text: "Let me look.",
+        finishReason: "tool_calls",
+        toolCalls: [{ id: "call_1", name: "find", arguments: '{"q":"x"}' }],
+      },
+      usage: { inputTokens: 4, outputTokens: 9 },
+      providerRequestId: "chat_1",
+    });
+    expect(told).toEqual(["Let me ", "look."]);
+    expect(JSON.parse(vendor.arrived[0]!.body)).toMatchObject({
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  test("a server that reports no usage has none, not zero", async () => {
+    vendor.answer(events(chunk({ content: "Hi" }, "stop"), "[DONE]"));
+    expect(await (await stream(chat, "llama3:8b")).ended).toMatchObject({ usage: null });
+  });
+
+  test("a server that knows no streams answers whole", async () => {
+    vendor.answer({ json: { choices: [{ message: { content: "Hi" } }] } });
+    const { told, ended } = await stream(chat, "llama3:8b");
+    expect(await ended).toMatchObject({ result: { text: "Hi" } });
+    expect(told).toEqual(["Hi"]);
+  });
+
+  test("a stream without its end is lost; an error inside it has failed", async () => {
+    vendor.answer(events(chunk({ content: "Hi" })));
+    const lost = await faultOf((await stream(chat, "llama3:8b")).ended);
+    expect([lost.kind, lost.submission]).toEqual(["lost", "ambiguous"]);
+    vendor.answer(events(chunk({ content: "Hi" }), { error: { message: "out of memory" } }));
+    expect((await faultOf((await stream(chat, "llama3:8b")).ended)).kind).toBe("failed");
+  });
+});
+
+describe("the sandbox streams", () => {
+  const dataDir = mkdtempSync(join(tmpdir(), "sandbox-stream-"));
+  let server: Sandbox;
+  beforeAll(async () => {
+    server = await startSandbox({ port: 0, dataDir, slowMs: 20 });
+  });
+  afterAll(async () => {
+    await server.stop();
+    rmSync(dataDir, { recursive: true });
+  });
+  const run = (model: string) => stream(sandbox, model, server.url);
+
+  test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])("%s says the same as at once", async (model) => {
+    const { told, ended } = await run(model);
+    const io = ioFor(sandbox, model, "text", server.url);
+    const atOnce = await sandbox.text?.submit(hello, io);
+    expect(await ended).toEqual({ ...atOnce, providerRequestId: expect.stringMatching(/^sbx_/) });
+    expect(told.length).toBeGreaterThan(3);
+    expect(atOnce).toMatchObject({ result: { text: told.join("") } });
+  });
+
+  test.each([
+    ["sandbox-refuse", "refused", "attempted"],
+    ["sandbox-busy", "capacity", "attempted"],
+    ["sandbox-fail", "failed", "attempted"],
+    ["sandbox-lost", "lost", "ambiguous"],
+  ])("%s is %s", async (model, kind, submission) => {
+    const { told, ended } = await run(model);
+    const fault = await faultOf(ended);
+    expect([fault.kind, fault.submission]).toEqual([kind, submission]);
+    expect(told.length > 0).toBe(model === "sandbox-lost");
+  });
+
+  test("sandbox-empty tells nothing", async () => {
+    const { told, ended } = await run("sandbox-empty");
+    expect(await ended).toMatchObject({ result: { text: "" } });
+    expect(told).toEqual([]);
+  });
+});
