@@ -1,5 +1,6 @@
 import { ZodError, type z } from "zod";
 import { type ErrorCode, Fault, ValidationFault, type ValidationIssue } from "@/server/errors";
+import { isDatabaseOutage } from "@/server/outage";
 
 export type WireError = { status: number; headers: Record<string, string>; body: { detail: unknown } };
 
@@ -11,8 +12,20 @@ export function toWire(error: unknown, requestId: string, atTopLevel = false): W
   if (error instanceof Fault) return toWireFault(error, atTopLevel);
   const issues = issuesOf(error);
   if (issues) return { status: 422, headers: {}, body: { detail: issues } };
+  if (isDatabaseOutage(error)) return toWireFault(outageFault(error), atTopLevel);
   const message = "Something failed on our side. It has been logged under this request's id.";
   return toWireFault(new Fault("InternalFailure", message, { requestId }), atTopLevel);
+}
+
+/** The refusal of a request our database could not serve. */
+export function outageFault(cause: unknown): Fault {
+  return new Fault(
+    "ServiceUnavailable",
+    "The service cannot reach its own storage just now. Send the request again soon, under the same idempotencyKey if it has one.",
+    { retryAfterSeconds: 5 },
+    {},
+    { cause },
+  );
 }
 
 function toWireFault(fault: Fault, atTopLevel: boolean): WireError {

@@ -67,6 +67,15 @@ export const ERRORS = {
     details: Open,
   },
 
+  /** Our own storage cannot be reached; no provider was asked. */
+  ServiceUnavailable: {
+    status: 503,
+    retryable: true,
+    terminal: false,
+    next: "retry_after_backoff",
+    details: z.object({ retryAfterSeconds: z.number() }),
+  },
+
   InvalidRequest: { status: 400, retryable: false, next: "stop", details: Open },
   InvalidInput: { status: 422, retryable: false, next: "stop", details: Open },
   UNKNOWN_INPUT_FIELD: {

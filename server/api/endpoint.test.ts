@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { closeDatabase } from "@/server/db";
 import { Fault, fail, ValidationFault } from "@/server/errors";
+import { VERSION } from "@/server/version";
 import { incoming, jsonOf, ownAddress } from "@/testing/requests";
 import { makeTenant } from "@/testing/tenants";
 import { bytes, endpoint, raw, reply, respond, serve } from "./endpoint";
@@ -510,7 +511,11 @@ describe("paths and methods", () => {
     expect(await ask("OPTIONS", "/v1/things")).toMatchObject({
       status: 204,
       body: null,
-      headers: { allow: "GET, HEAD, OPTIONS" },
+      headers: {
+        allow: "GET, HEAD, OPTIONS",
+        "x-request-id": expect.stringMatching(/^req_/),
+        "x-capstan-version": VERSION,
+      },
     });
   });
 

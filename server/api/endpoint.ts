@@ -88,6 +88,7 @@ export const COMMON_ERRORS = [
   "UnsupportedMediaType",
   "RateLimited",
   "InternalFailure",
+  "ServiceUnavailable",
 ] as const satisfies ErrorCode[];
 
 /** Defines an endpoint. What `run` receives has been parsed; what it returns is the contract's shape. */
@@ -163,7 +164,7 @@ function report(
   status: number,
 ): void {
   const facts = { method: incoming.method, path: endpoint?.path ?? incoming.path };
-  if (status === 500) {
+  if (status === 500 || (status === 503 && !(error instanceof Fault))) {
     ctx.log.error({ err: error, ...facts }, "request failed");
   } else if (error instanceof Fault && endpoint && !isListed(error.code, endpoint)) {
     ctx.log.error({ code: error.code, ...facts }, "a refusal is missing from its endpoint's errors");

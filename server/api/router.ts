@@ -3,6 +3,7 @@ import { type Endpoint, refuse, respond } from "./endpoint";
 import { pathFinder } from "./path";
 import { commonHeaders, requestIdOf } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
+import { retired } from "./v1/retired";
 
 /** Answers any request to the paths of some endpoints; every other path is NotFound. */
 export type Router = (incoming: Incoming) => Promise<Outgoing>;
@@ -20,12 +21,25 @@ export function router(endpoints: readonly Endpoint[]): Router {
 
   return async (incoming) => {
     const match = find(incoming.path);
-    if (!match) return refuse(incoming, new Fault("NotFound", "There is nothing at this path.", {}));
+    if (!match) {
+      const gone = retirementOf(incoming);
+      return refuse(incoming, gone ?? new Fault("NotFound", "There is nothing at this path.", {}));
+    }
     incoming.params = match.params;
     const endpoint = match.found.get(incoming.method);
     if (endpoint) return respond(endpoint, incoming);
     return answerOtherMethod(match.found, incoming);
   };
+}
+
+const findRetired = pathFinder(retired.map((each) => [each.path, each] as const));
+
+/** The refusal of a way that was retired; null for anything else. */
+function retirementOf({ path, method }: Incoming): Fault | null {
+  const found = findRetired(path)?.found;
+  if (!found || (found.methods && !found.methods.includes(method))) return null;
+  const { replacement } = found;
+  return new Fault("Gone", `This was retired. Use ${replacement}.`, { replacement });
 }
 
 async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incoming): Promise<Outgoing> {
@@ -36,6 +50,8 @@ async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incom
     const headers = { ...commonHeaders(requestIdOf(incoming)), allow: allow.join(", ") };
     return { status: 204, headers, body: null };
   }
+  const gone = retirementOf(incoming);
+  if (gone) return refuse(incoming, gone);
   const message = `This path answers ${allow.join(", ")}.`;
   return refuse(incoming, new Fault("MethodNotAllowed", message, { allow }, { allow: allow.join(", ") }));
 }

@@ -2,6 +2,8 @@ import { initTRPC, TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
 import type { Ctx, Principal } from "@/server/domain/ctx";
 import { ERRORS, Fault, ValidationFault } from "@/server/errors";
+import { outageFault } from "@/server/errors-wire";
+import { isDatabaseOutage } from "@/server/outage";
 
 type TrpcCode = TRPCError["code"];
 
@@ -31,7 +33,7 @@ export function codeOfStatus(status: number): TrpcCode {
 
 /** A refusal of the product as a tRPC error; anything else stays what it was. */
 export function toTrpcError(error: TRPCError): TRPCError {
-  const { cause } = error;
+  const cause = isDatabaseOutage(error.cause) ? outageFault(error.cause) : error.cause;
   if (cause instanceof Fault) {
     return new TRPCError({ code: codeOfStatus(cause.row.status), message: cause.message, cause });
   }

@@ -379,6 +379,13 @@ test("a Next host gives the same answers as our own server", async () => {
       ours.status,
       ours.body,
     ]);
+    for (const name of ["x-request-id", "x-capstan-version"]) {
+      expect([name, theirs.headers.get(name), ours.headers[name]]).toEqual([
+        name,
+        expect.stringMatching(/./),
+        expect.stringMatching(/./),
+      ]);
+    }
     for (const name of named)
       expect([name, theirs.headers.get(name)]).toEqual([name, ours.headers[name] ?? null]);
   }

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { documentAnswer } from "@/server/api/document";
 import { draining, health, readiness } from "@/server/api/health";
+import { commonHeaders, requestIdOf } from "@/server/api/plain";
 import { type Router, router } from "@/server/api/router";
 import type { Incoming, Outgoing } from "@/server/api/transport";
 import { endpoints } from "@/server/api/v1";
@@ -49,6 +50,10 @@ export async function startServer(options: {
     const incoming = toIncoming(request, response);
     const { path } = incoming;
     const own = path.startsWith("/v1/") || path === "/v1" ? route : paths[path];
+    if (own && own !== route && incoming.method === "OPTIONS") {
+      const headers = { ...commonHeaders(requestIdOf(incoming)), allow: "GET, HEAD, OPTIONS" };
+      return send(request, response, { status: 204, headers, body: null });
+    }
     if (own && (own === route || incoming.method === "GET" || incoming.method === "HEAD")) {
       const outgoing = await own(incoming);
       if (own !== route && incoming.method === "HEAD") outgoing.body = null;

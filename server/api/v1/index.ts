@@ -2,6 +2,7 @@ import type { Endpoint } from "@/server/api/endpoint";
 import * as capabilities from "./capabilities";
 import * as jobs from "./jobs";
 import * as provenance from "./provenance";
+import * as session from "./session";
 import * as webhooks from "./webhooks";
 
 /** Every endpoint of the API: what the router serves, OpenAPI describes and the laws check. */
@@ -10,4 +11,5 @@ export const endpoints: Endpoint[] = [
   ...Object.values(jobs),
   ...Object.values(provenance),
   ...Object.values(webhooks),
+  ...Object.values(session),
 ];

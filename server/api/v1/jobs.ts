@@ -15,6 +15,7 @@ import {
   SelectVariant,
 } from "@/server/contract/jobs";
 import { Receipt } from "@/server/contract/receipts";
+import { ListReferences, ReferencePage } from "@/server/contract/references";
 import { download } from "@/server/domain/artifacts";
 import * as jobs from "@/server/domain/jobs";
 import { Fault } from "@/server/errors";
@@ -46,6 +47,20 @@ export const listProjectJobs = endpoint({
   output: JobPage,
   errors: ["NotFound"],
   run: (ctx, { params, query }) => jobs.history(ctx, params.project_id, query),
+});
+
+export const listProjectReferences = endpoint({
+  method: "GET",
+  path: "/v1/projects/{project_id}/references",
+  summary: "List what a next generation may start from: uploaded inputs and chosen outputs, newest first",
+  tags,
+  auth: ["service_principal", "human_session"],
+  scope: "jobs:read",
+  params: ProjectRef,
+  query: ListReferences,
+  output: ReferencePage,
+  errors: ["NotFound"],
+  run: (ctx, { params, query }) => jobs.references(ctx, params.project_id, query),
 });
 
 export const getJob = endpoint({

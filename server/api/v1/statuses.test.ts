@@ -352,10 +352,95 @@ describe("request ids", () => {
     expect(hostile.headers["x-request-id"]).toMatch(/^req_/);
   });
 
+  test("410 for what was retired, with what took its place", async () => {
+    for (const [method, path, replacement] of [
+      ["POST", "/v1/jobs", "POST /v1/capabilities/{capability_key}/jobs"],
+      ["POST", "/v1/invocations", "POST /v1/capabilities/{capability_key}/invoke"],
+      ["GET", "/v1/invocations/inv_1", "GET /v1/jobs/{job_id}"],
+      ["GET", "/v1/invocations/inv_1/receipt", "GET /v1/jobs/{job_id}/receipt"],
+      ["POST", "/v1/invocations/inv_1/cancel", "POST /v1/jobs/{job_id}/cancel"],
+    ] as const) {
+      const body = method === "POST" ? { body: {} } : {};
+      const { json } = await ask([410, "Gone"], method, path, { key: tenant.key, ...body });
+      expect(json.detail).toEqual({
+        code: "Gone",
+        message: expect.stringContaining(replacement),
+        details: { replacement },
+      });
+      await ask([401, "AuthenticationFailed"], method, path, { key: "cap_development_nothing", ...body });
+    }
+    await get(200, "/v1/jobs");
+  });
+
   test("no path and no method beside the known ones", async () => {
     await get([404, "NotFound"], "/v1/nothing");
     const refused = await ask([405, "MethodNotAllowed"], "DELETE", "/v1/jobs", { key: tenant.key });
     expect(refused.headers.allow).toBe("GET, HEAD, OPTIONS");
+  });
+});
+
+describe("keys, session and references", () => {
+  test("the key set is public, may be kept for a minute, and is not sent again to who has it", async () => {
+    const { json, headers } = await ask(200, "GET", "/.well-known/jwks.json");
+    expect(json.keys[0]).toMatchObject({ kty: "OKP", crv: "Ed25519", use: "sig", alg: "EdDSA" });
+    expect(Object.keys(json.keys[0]).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
+    expect(headers["cache-control"]).toBe("public, max-age=60");
+    expect(headers["access-control-allow-origin"]).toBe("*");
+    await ask(304, "GET", "/.well-known/jwks.json", { headers: { "if-none-match": headers.etag ?? "" } });
+  });
+
+  test("the session says who asks and where it works; 422 and 403 for a project it cannot name", async () => {
+    const { json } = await get(200, "/v1/session/context");
+    expect(json).toEqual({
+      needsOnboarding: false,
+      organization: { id: tenant.organizationId, displayName: "Tenant" },
+      project: { id: tenant.projectId, displayName: "One", slug: "one" },
+      environment: { id: expect.stringMatching(/^env_/), slug: "development", displayName: "Development" },
+      productId: null,
+      identity: {
+        provider: "api_key",
+        account: expect.stringMatching(/^cap_development_.{6}$/),
+        displayName: "test",
+        authenticated: true,
+      },
+    });
+    const unbound = { key: tenant.unboundKey };
+    const other = `/v1/session/context?projectId=${tenant.otherProjectId}`;
+    expect((await get(200, other, unbound)).json.project.displayName).toBe("Two");
+    await get([403, "AuthorizationFailed"], other);
+    await get([403, "AuthorizationFailed"], `/v1/session/context?projectId=${newId("project")}`, unbound);
+    await get([422, "list"], "/v1/session/context?projectId=");
+  });
+
+  test("a signed-in person's session names the person; without a project it needs onboarding", async () => {
+    const { organizationId } = await makeTenant();
+    const cookie = await sessionOf(organizationId);
+    const { json } = await ask(200, "GET", "/v1/session/context", { headers: { cookie } });
+    expect(json).toMatchObject({
+      needsOnboarding: false,
+      organization: { id: organizationId },
+      project: { displayName: "One" },
+      environment: { slug: "development" },
+      identity: { provider: "password", account: expect.stringMatching(/@capstan\.test$/) },
+    });
+    const empty = await organizations.createOrganization(systemCtx("test"), { name: "Empty" });
+    const alone = await sessionOf(empty.organizationId);
+    const fresh = await ask(200, "GET", "/v1/session/context", { headers: { cookie: alone } });
+    expect(fresh.json).toMatchObject({
+      needsOnboarding: true,
+      organization: { displayName: "Empty" },
+      project: null,
+      environment: null,
+    });
+  });
+
+  test("references refuse values that no page has, and projects that are not the key's", async () => {
+    const target = `/v1/projects/${tenant.projectId}/references`;
+    for (const query of ["limit=0", "limit=201", "cursor=x"]) {
+      const { json } = await get([422, "list"], `${target}?${query}`);
+      expect(json.detail[0].loc).toEqual(["query", query.split("=")[0]]);
+    }
+    await get([404, "NotFound"], `/v1/projects/${newId("project")}/references`);
   });
 });
 
@@ -809,6 +894,18 @@ describe("invoke", () => {
       input: { ...input, maxOutputTokens: 2049 },
     });
     expect(long.json.details).toEqual({ submit });
+    const slow = await post([400, "USE_JOBS"], at(TEXT, "invoke"), { input, maxDurationSeconds: 61 });
+    expect(slow.json.details).toEqual({ submit });
+    await post(200, at(TEXT, "invoke"), { input, maxDurationSeconds: 60 });
+    const local = await post([422, "list"], at(MATH, "invoke"), {
+      input: { expression: "1" },
+      maxDurationSeconds: 61,
+    });
+    expect(local.json.detail[0]).toMatchObject({
+      loc: ["body", "execution", "executionConstraints", "maxDurationSeconds"],
+      type: "less_than_equal",
+      ctx: { maximum: 60 },
+    });
     await post(200, at(TEXT, "invoke"), { input: { ...input, maxOutputTokens: 2048 } });
     await post([422, "list"], at(TEXT, "invoke"), { input, executionMode: "ProductionWorkflow" });
     await post([422, "list"], at(TEXT, "invoke"), { input, readerDelivery: {} });
@@ -838,21 +935,30 @@ describe("invoke", () => {
     ["invalid_variable", MATH, { expression: "x", variables: { x: "one" } }],
   ];
 
+  const PLACED = new Set<ErrorCode>(
+    FAILURES.filter(([code, capability]) => capability === MATH && code !== "invalid_variable").map(
+      ([code]) => code,
+    ),
+  );
+
   for (const [code, capability, body] of FAILURES) {
     test(`${ERRORS[code].status}: ${code} names its record, which can be read`, async () => {
       const refused = await post([ERRORS[code].status, code], at(capability, "invoke"), {
         ...body,
         idempotencyKey: `fails with ${code}`,
       });
-      const { executionId, receiptId } = refused.json.detail.details;
+      const { executionId, receiptId, ...more } = refused.json.detail.details;
       expect(refused.json).toMatchObject({ executionId, receiptId, detail: { executionId, receiptId } });
       expect(refused.headers["x-execution-id"]).toBe(executionId);
-      expect(refused.json.details).toEqual({ executionId, receiptId });
+      expect(refused.json.details).toEqual({ executionId, receiptId, ...more });
+      // An expression's error says where in its text it stands; nothing else has more to say.
+      if (PLACED.has(code)) expect(more).toEqual({ position: expect.any(Number) });
+      else expect(more).toEqual({});
       const { json: job } = await get(200, `/v1/jobs/${executionId}`);
       expect(job).toMatchObject({
         status: "failed",
         receiptId,
-        error: { code, message: refused.json.message },
+        error: { code, message: refused.json.message, ...(PLACED.has(code) ? { details: more } : {}) },
       });
       const { json: receipt } = await get(200, `/v1/jobs/${executionId}/receipt`);
       expect(receipt).toMatchObject({ receiptId, status: "failed", error: { code } });
@@ -1546,7 +1652,7 @@ function statusesOf(endpoint: Endpoint): number[] {
   if (!endpoint.auth.includes("anonymous")) codes.push("AuthorizationFailed");
   if (endpoint.body) codes.push("PayloadTooLarge", "UnsupportedMediaType", "InvalidInput");
   if (endpoint.params || endpoint.query) codes.push("InvalidInput");
-  const isTagged = endpoint.path.startsWith("/v1/capabilities") && endpoint.method === "GET";
+  const isTagged = /^.(v1.capabilities|.well-known)/.test(endpoint.path) && endpoint.method === "GET";
   const own = "rawMediaType" in endpoint.output ? [200, 206, 304] : isTagged ? [200, 304] : [good(endpoint)];
   return [...new Set([...own, ...codes.map((code) => ERRORS[code].status)])];
 }

@@ -331,7 +331,7 @@ function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: En
 
 function executionSeconds(capability: Capability, envelope: Envelope<"invoke">, isInvoke: boolean): number {
   const asked = envelope.execution.executionConstraints.maxDurationSeconds;
-  if (isInvoke) return Math.min(asked ?? Number.POSITIVE_INFINITY, capability.sync?.seconds ?? 60);
+  if (isInvoke) return syncSeconds(capability, asked);
   const most = capability.durable?.maxExecutionSeconds ?? EXECUTION_SECONDS.most;
   if (asked && asked > most) {
     throw new ValidationFault([
@@ -343,6 +343,26 @@ function executionSeconds(capability: Capability, envelope: Envelope<"invoke">, 
     ]);
   }
   return asked ?? capability.durable?.defaultExecutionSeconds ?? EXECUTION_SECONDS.fallback;
+}
+
+/** A synchronous run is for short answers: who wants to wait longer is sent to jobs, where there are any. */
+function syncSeconds(capability: Capability, asked: number | null | undefined): number {
+  const most = capability.sync?.seconds ?? 60;
+  if (!asked || asked <= most) return asked ?? most;
+  if (capability.modes.includes("job_async")) {
+    const submit = `/v1/capabilities/${capability.key}/jobs`;
+    fail("USE_JOBS", `A synchronous run takes at most ${most} seconds; use POST ${submit} for more.`, {
+      submit,
+    });
+  }
+  throw new ValidationFault([
+    {
+      loc: ["body", "execution", "executionConstraints", "maxDurationSeconds"],
+      msg: `At most ${most} seconds for ${capability.key}.`,
+      type: "less_than_equal",
+      ctx: { maximum: most },
+    },
+  ]);
 }
 
 /** Admits a durable job: one statement writes key, job, hold, first event and dispatch; then the engine is woken. */

@@ -239,7 +239,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     to,
     now,
     error_code: error?.code ?? null,
-    error,
+    error: error && outcome.details ? { ...error, details: outcome.details } : error,
     actual_micros: isPaid ? money.costMicros : 0,
     completed_variants: succeeded,
     failed_variants: to === "succeeded" ? Math.max(0, (job.requested_variants ?? 0) - succeeded) : 0,

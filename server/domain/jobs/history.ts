@@ -63,7 +63,7 @@ function toPage(rows: Listed[], limit: number): JobPage {
 }
 
 /** A project named in a path: somebody else's and none at all are the same NotFound. */
-async function projectInPath(ctx: Ctx, projectId: string) {
+export async function projectInPath(ctx: Ctx, projectId: string) {
   access.requireScope(ctx, "jobs:read");
   try {
     return await access.project(ctx, projectId, "jobs:read");

@@ -9,6 +9,7 @@ export { history, mine } from "./history";
 export { invoke } from "./invoke";
 export { releaseAllLeases } from "./leases";
 export { artifact, receipt, request, result } from "./reads";
+export { references } from "./references";
 export { retry } from "./retry";
 export { rights } from "./rights";
 export { run } from "./run";

@@ -10,6 +10,8 @@ import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
 import { microsToUsd } from "@/server/money";
+import { isDatabaseOutage } from "@/server/outage";
+import type { Json } from "@/server/step";
 import { admit, type Prepared, toRow } from "./admit";
 import { conclude, type Ended, endedAsFailed, endedWithout, keepFiles, toOutput } from "./conclude";
 import { holdLease } from "./leases";
@@ -82,14 +84,22 @@ async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job
     if (await conclude({ ...conclusion, from: ["running"], canceled: false })) return ended;
     // A cancel that came meanwhile has the last word, here as in the record; the cost stays.
     if (await conclude({ ...conclusion, from: ["canceling"], canceled: true })) {
-      const { code, message } = ended.outcome;
-      throw toInvocationFault(job.id, code ?? "Cancelled", message ?? "The execution was canceled.");
+      const { code, message, details } = ended.outcome;
+      throw toInvocationFault(job.id, code ?? "Cancelled", message ?? "The execution was canceled.", details);
     } else {
       fail("TRANSPORT_AMBIGUOUS", "This execution was ended by another process before its answer came.", {
         executionId: job.id,
         receiptId: receiptIdOf(job.id),
       });
     }
+  } catch (cause) {
+    // The provider has answered and the database does not: sending it again would run it twice.
+    if (!attempt || !isDatabaseOutage(cause)) throw cause;
+    ctx.log.error({ err: cause, jobId: job.id }, "the end of an execution could not be recorded");
+    fail("TRANSPORT_AMBIGUOUS", "The request went to the provider, and its end could not be recorded yet.", {
+      executionId: job.id,
+      receiptId: receiptIdOf(job.id),
+    });
   } finally {
     lease.release();
   }
@@ -217,8 +227,14 @@ async function runHere(
       cause instanceof CapabilityFault
         ? toFault(cause)
         : new Fault("InternalFailure", "The capability broke; the record has the id.", {});
+    const details = cause instanceof CapabilityFault ? cause.details : {};
     return endedWithout(
-      { code: fault.code, message: fault.message, settlement: "released" },
+      {
+        code: fault.code,
+        message: fault.message,
+        settlement: "released",
+        ...(Object.keys(details).length > 0 ? { details } : {}),
+      },
       "not_attempted",
     );
   }
@@ -228,7 +244,8 @@ async function runHere(
 function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]): InvocationResult {
   const { outcome, observed } = ended;
   const receiptId = receiptIdOf(job.id);
-  if (outcome.outcome === "failed") throw toInvocationFault(job.id, outcome.code, outcome.message);
+  if (outcome.outcome === "failed")
+    throw toInvocationFault(job.id, outcome.code, outcome.message, outcome.details);
   const cost = observed.costMicros === null ? 0 : microsToUsd(observed.costMicros);
   return {
     executionId: job.id,
@@ -257,9 +274,15 @@ function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]
   };
 }
 
-function toInvocationFault(jobId: string, code: string | null, message: string | null): Fault {
+function toInvocationFault(
+  jobId: string,
+  code: string | null,
+  message: string | null,
+  details?: Record<string, Json>,
+): Fault {
   const known = code && isErrorCode(code) ? code : "InternalFailure";
   return new Fault(known, message ?? "The execution failed.", {
+    ...details,
     executionId: jobId,
     receiptId: receiptIdOf(jobId),
   });
@@ -286,7 +309,12 @@ async function replay(jobId: string): Promise<InvocationResult> {
 async function fromRows(job: JobRow): Promise<InvocationResult> {
   const [attempt, payloads] = await Promise.all([attemptOf(job), payloadsOf(job)]);
   if (job.status !== "succeeded") {
-    throw toInvocationFault(job.id, job.error_code ?? "Cancelled", job.error?.message ?? null);
+    throw toInvocationFault(
+      job.id,
+      job.error_code ?? "Cancelled",
+      job.error?.message ?? null,
+      job.error?.details,
+    );
   }
   const output = payloads.find((payload) => payload.kind === "output");
   const base: Ended = endedWithout(

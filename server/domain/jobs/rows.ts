@@ -71,7 +71,7 @@ export type JobRow = {
   maturity: Json;
   warnings: Record<string, Json>[];
   error_code: string | null;
-  error: { code: string; message: string } | null;
+  error: { code: string; message: string; details?: Record<string, Json> } | null;
   receipt_id: string | null;
 };
 
@@ -129,6 +129,8 @@ export type StoredOutcome = {
   finishReason: string | null;
   /** The answer was set aside: its content still has to be stored as output. */
   isSetAside?: true;
+  /** More about the error, as its row in the table of errors allows. */
+  details?: Record<string, Json>;
 };
 
 export type ArtifactRow = {
@@ -294,7 +296,8 @@ export function toArtifactRef(
 export const parseContent = (payload: PayloadRow | undefined): Json =>
   payload?.content ? JSON.parse(payload.content) : null;
 
-const SHEET_KINDS = ["composite-sheet", "contact-preview", "sheet", "contact-sheet"];
+/** Kinds of artifacts that show a whole set at once. */
+export const SHEET_KINDS = ["composite-sheet", "contact-preview", "sheet", "contact-sheet"];
 
 /** The artifact a client should open first. Source: wire-details 2f, 'primaryArtifactId order'. */
 function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
@@ -326,6 +329,7 @@ function toError(job: JobRow, attempt: JobParts["attempt"]): JobError | null {
     retryable: row?.retryable ?? false,
     terminal: row && "terminal" in row ? row.terminal : true,
     resolution: resolutionOf(job, attempt),
+    ...(job.error?.details ? { details: job.error.details } : {}),
   };
 }
 

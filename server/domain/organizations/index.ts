@@ -12,4 +12,5 @@ export {
 } from "./people";
 export { createProject, listProjects } from "./projects";
 export { requireOperator } from "./rights";
+export { sessionContext } from "./session-context";
 export { findSignIn, pruneSignInFailures, type SignedIn, type SignInRefusal, verifySignIn } from "./sign-in";

@@ -1,0 +1,16 @@
+import { endpoint } from "@/server/api/endpoint";
+import { SessionContext, SessionQuery } from "@/server/contract/session";
+import { sessionContext } from "@/server/domain/organizations";
+
+export const getSessionContext = endpoint({
+  method: "GET",
+  path: "/v1/session/context",
+  summary: "Read who the caller is and where it works",
+  tags: ["Session"],
+  auth: ["service_principal", "human_session"],
+  scope: "diagnostics:read",
+  query: SessionQuery,
+  output: SessionContext,
+  errors: [],
+  run: (ctx, { query }) => sessionContext(ctx, query.projectId),
+});

@@ -1,0 +1,23 @@
+import { z } from "zod";
+
+export const SessionQuery = z.object({ projectId: z.string().min(1).max(64).optional() });
+
+/** Where a caller stands: who it is, and the organization, project and environment it works in. */
+export const SessionContext = z
+  .object({
+    /** Nothing can run yet: there is no organization or no project. */
+    needsOnboarding: z.boolean(),
+    organization: z.object({ id: z.string(), displayName: z.string() }).nullable(),
+    project: z.object({ id: z.string(), displayName: z.string(), slug: z.string() }).nullable(),
+    environment: z.object({ id: z.string(), slug: z.string(), displayName: z.string() }).nullable(),
+    productId: z.string().nullable(),
+    identity: z.object({
+      /** How the caller proves who it is: `api_key`, `password` or `github`. */
+      provider: z.string(),
+      account: z.string(),
+      displayName: z.string(),
+      authenticated: z.literal(true),
+    }),
+  })
+  .meta({ id: "SessionContext" });
+export type SessionContext = z.output<typeof SessionContext>;
