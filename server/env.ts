@@ -14,6 +14,8 @@ const count = (fallback: number, least = 1) => {
   const message = `is no whole number from ${least} up`;
   return whole(message).min(least, message).default(fallback);
 };
+/** A number that is clamped where it is used. */
+const clamped = (fallback: number) => whole("is no whole number").default(fallback);
 const address = z
   .string()
   .trim()
@@ -57,14 +59,15 @@ const Environment = z.object({
   OPENAI_COMPATIBLE_API_KEY: text,
   OPENAI_COMPATIBLE_BASE_URL: address.optional(),
   OPENAI_COMPATIBLE_MODELS: text,
+  OPENAI_COMPATIBLE_MATURITY: z.enum(["G", "PG", "PG13", "R", "NC17"]).default("PG13"),
   TRUSTED_PROXIES: count(0, 0),
   RATE_LIMIT_KEY_PER_MINUTE: count(600),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: count(120),
-  METADATA_MAX_BYTES: count(16384, 0),
-  METADATA_MAX_DEPTH: count(32, 0),
-  TAGS_MAX: count(32, 0),
-  TAG_MAX_LENGTH: count(256, 0),
-  EXTERNAL_REF_MAX_LENGTH: count(255, 0),
+  METADATA_MAX_BYTES: clamped(16384),
+  METADATA_MAX_DEPTH: clamped(32),
+  TAGS_MAX: clamped(32),
+  TAG_MAX_LENGTH: clamped(256),
+  EXTERNAL_REF_MAX_LENGTH: clamped(255),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   CAPSTAN_FAILPOINTS: text,
 });

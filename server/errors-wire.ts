@@ -56,9 +56,10 @@ function toWireFault(fault: Fault, atTopLevel: boolean): WireError {
  * send again, which a lost answer is not. The record of a failed execution is named where they look for it.
  */
 function guidanceOf({ row, details }: Fault): Record<string, unknown> {
-  const { executionId, receiptId, retryAfterSeconds } = details;
+  const { executionId, receiptId, retryAfterSeconds, alternates } = details;
   return {
     ...(row.status === 429 || row.status >= 500 ? { retryable: row.retryable, nextAction: row.next } : {}),
+    ...(Array.isArray(alternates) ? { recovery: { alternates } } : {}),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     ...(executionId === undefined ? {} : { executionId, receiptId }),
   };

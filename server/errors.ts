@@ -123,6 +123,8 @@ export const ERRORS = {
   },
   USE_JOBS: { status: 400, retryable: false, next: "stop", details: z.object({ submit: z.string() }) },
   USE_INVOKE: { status: 400, retryable: false, next: "stop", details: z.object({ invoke: z.string() }) },
+  /** Content that is needed was removed when its retention ended, or was never kept. */
+  PayloadUnavailable: { status: 410, retryable: false, next: "stop", details: Open },
   PolicyRejected: { status: 400, retryable: false, next: "stop", details: Open },
   PROJECT_REQUIRED: { status: 422, retryable: false, next: "stop", details: Open },
   CONNECTION_REQUIRED: {

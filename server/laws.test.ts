@@ -164,7 +164,7 @@ describe("imports flow one way", () => {
   test("a noun is used through its index, and only by nouns after it", () => {
     const order = [
       ["access", "health", "envelope", "credentials", "budgets", "artifacts"],
-      ["organizations", "catalog", "webhooks"],
+      ["organizations", "catalog", "inputs", "webhooks"],
       ["quotes"],
       ["attempts", "receipts"],
       ["jobs", "pins"],
@@ -265,7 +265,6 @@ describe("errors", () => {
       "QueueTimeout",
       "Cancelled",
       "InvalidRequest",
-      "PolicyRejected",
       "JobNotInAttention",
       "ApprovalRejected",
       "ApprovalExpired",

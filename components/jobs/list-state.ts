@@ -34,7 +34,7 @@ export function toJobsQuery(projectId: string, state: ListState) {
     status: state.status,
     capabilityKey: state.capability,
     outcome: state.outcome,
-    tag: state.tag,
+    tag: state.tag ? [state.tag] : undefined,
     cursor: state.cursor,
     limit: PAGE_SIZE,
   };

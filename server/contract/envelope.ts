@@ -1,16 +1,52 @@
 import { z } from "zod";
 import { BillingMode, JsonObject } from "./common";
 
+export const DataClassification = z.enum([
+  "Public",
+  "Internal",
+  "Confidential",
+  "PrivateUserContent",
+  "Manuscript",
+]);
+export const RetentionRequirement = z.enum([
+  "HashesOnly",
+  "Transient",
+  "EncryptedShortTerm",
+  "ProductManaged",
+  "ProductionAsset",
+]);
+/** Days content is kept; null: until it is deleted. HashesOnly keeps no request, and the result for an hour to fetch it. */
+export const RETENTION_DAYS = {
+  HashesOnly: 1 / 24,
+  Transient: 30,
+  EncryptedShortTerm: 7,
+  ProductManaged: 180,
+  ProductionAsset: null,
+} as const satisfies Record<z.output<typeof RetentionRequirement>, number | null>;
+
+export const MaturityRating = z.enum(["G", "PG", "PG13", "R", "NC17"]);
+export type MaturityRating = z.output<typeof MaturityRating>;
+export const MatureContentTrait = z.enum(["sexual_non_graphic", "sexual_explicit", "graphic_violence"]);
+export const MaturitySource = z.enum([
+  "explicit_invocation",
+  "project_default",
+  "workload_derived",
+  "legacy_default",
+]);
+/** What a job's content may show, and who said so. */
+export const Maturity = z.object({
+  rating: MaturityRating.nullable(),
+  traits: z.array(MatureContentTrait),
+  source: MaturitySource.nullable(),
+});
+export type Maturity = z.output<typeof Maturity>;
+
 export const Context = z.strictObject({
   productId: z.string().max(255).default(""),
   environment: z.string().max(64).default(""),
   projectId: z.string().max(64).nullable().default(null),
-  dataClassification: z
-    .enum(["Public", "Internal", "Confidential", "PrivateUserContent", "Manuscript"])
-    .default("Internal"),
-  retentionRequirement: z
-    .enum(["HashesOnly", "Transient", "EncryptedShortTerm", "ProductManaged", "ProductionAsset"])
-    .default("Transient"),
+  dataClassification: DataClassification.default("Internal"),
+  retentionRequirement: RetentionRequirement.default("Transient"),
 });
 export type Context = z.output<typeof Context>;
 
@@ -32,13 +68,23 @@ export const ExecutionConstraints = z.strictObject({
 });
 export type ExecutionConstraints = z.output<typeof ExecutionConstraints>;
 
+/** The most the caller may be charged: an amount of money as this interface writes it, or dollars. */
+export const MaximumCharge = z
+  .looseObject({
+    amountMicros: z.int().min(0).nullish(),
+    amountUsd: z.number().min(0).nullish(),
+    amountMinor: z.int().min(0).nullish(),
+    currency: z.literal("USD").nullish(),
+  })
+  .catchall(z.json());
+
 export const ExecutionOptions = z.strictObject({
   executionPreference: z.literal("automatic").default("automatic"),
   billingMode: BillingMode.nullish(),
   credentialSource: z.enum(["platform", "customer"]).nullish(),
   quoteId: z.string().max(64).nullish(),
   estimateId: z.string().max(64).nullish(),
-  maximumCharge: JsonObject.nullish(),
+  maximumCharge: MaximumCharge.nullish(),
   executionConstraints: ExecutionConstraints.prefault({}),
 });
 
@@ -60,13 +106,9 @@ const shared = {
   toolSchemas: z.array(JsonObject).max(128).nullish(),
   sampling: Sampling.nullish(),
   readerDelivery: z.strictObject({ boundary: z.literal("paragraph").default("paragraph") }).nullish(),
-  maturityRating: z.enum(["G", "PG", "PG13", "R", "NC17"]).nullish(),
-  matureContentTraits: z
-    .array(z.enum(["sexual_non_graphic", "sexual_explicit", "graphic_violence"]))
-    .default([]),
-  maturitySource: z
-    .enum(["explicit_invocation", "project_default", "workload_derived", "legacy_default"])
-    .nullish(),
+  maturityRating: MaturityRating.nullish(),
+  matureContentTraits: z.array(MatureContentTrait).max(3).default([]),
+  maturitySource: MaturitySource.nullish(),
   context: Context.prefault({}),
   input: JsonObject.prefault({}),
   inputPayloadRef: z.string().max(64).nullish(),
@@ -90,7 +132,12 @@ export const InvokeRequest = z
 export type InvokeRequest = z.output<typeof InvokeRequest>;
 
 export const QuoteRequest = z
-  .strictObject({ context: shared.context, input: shared.input, execution: shared.execution })
+  .strictObject({
+    context: shared.context,
+    input: shared.input,
+    inputPayloadRef: shared.inputPayloadRef,
+    execution: shared.execution,
+  })
   .meta({ id: "RetailEstimateRequest" });
 export type QuoteRequest = z.output<typeof QuoteRequest>;
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DateTime, JsonObject, pageLimit } from "./common";
+import { MatureContentTrait, MaturityRating, MaturitySource } from "./envelope";
 import { ReceiptPricing } from "./pricing";
 
 export const JobStatus = z.enum([
@@ -127,6 +128,11 @@ export const Job = z
     estimatedCost: z.number().nullable(),
     actualCost: z.number().nullable(),
     currency: z.string(),
+    dataClassification: z.string(),
+    retentionRequirement: z.string(),
+    maturityRating: MaturityRating.nullable(),
+    matureContentTraits: z.array(MatureContentTrait),
+    maturitySource: MaturitySource.nullable(),
     pricing: ReceiptPricing.nullable(),
     artifacts: z.array(JobArtifactRef),
     variantSet: VariantSet.nullable(),
@@ -271,7 +277,13 @@ export const JobRights = z.object({
 });
 export type JobRights = z.output<typeof JobRights>;
 
-export const ListJobs = z.object({ limit: pageLimit(100, 25), cursor: z.string().max(64).optional() });
+/** Exact tags, repeatable: jobs that have all of them. */
+const TagFilter = z.array(z.string().max(256)).max(32).optional();
+export const ListJobs = z.object({
+  limit: pageLimit(100, 25),
+  cursor: z.string().max(64).optional(),
+  tag: TagFilter,
+});
 export const ListProjectJobs = ListJobs.extend({
   status: JobStatus.optional(),
   capabilityKey: z.string().max(128).optional(),
@@ -280,7 +292,6 @@ export const ListProjectJobs = ListJobs.extend({
     .enum(["true", "false"])
     .transform((value) => value === "true")
     .optional(),
-  tag: z.string().max(256).optional(),
 });
 export type ListProjectJobs = z.output<typeof ListProjectJobs>;
 export const JobPage = z

@@ -77,7 +77,8 @@ export const Receipt = z
     retryOf: z.string().nullable(),
     /** Of the canonical request, settings included. */
     requestHash: z.string(),
-    inputHash: Sha256,
+    /** Null: the request was not kept, and nobody knows any more. */
+    inputHash: Sha256.nullable(),
     /** Null: nothing came back. */
     outputHash: Sha256.nullable(),
     /** The limits and caps that held, defaults filled in. */

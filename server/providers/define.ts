@@ -162,13 +162,21 @@ export type ModelFacts = {
     /** The only sizes the model takes; absent: any within the bounds. */
     sizes?: { width: number; height: number }[];
   };
+  /** The highest rating of content this model may be asked for, where it is not its provider's. */
+  maturity?: MaturityRating;
   /** Only chosen when asked for by name (preferredModel, providerPin, pin). */
   onlyByName?: boolean;
 };
 
+/** How mature content may be, as films are rated, from G up. */
+export const RATINGS = ["G", "PG", "PG13", "R", "NC17"] as const;
+export type MaturityRating = (typeof RATINGS)[number];
+
 export type Provider = {
   name: string;
   title: string;
+  /** The highest rating of content its usage policy allows. */
+  maturity: MaturityRating;
   /** Settings a connection needs; drawn as a form, parsed before use. */
   credentials: z.ZodObject;
   /** Names of the environment settings that hold the operator's own credentials and base URL. */

@@ -5,6 +5,7 @@ import {
   type ModelFacts,
   ProviderFault,
   type ProviderIo,
+  RATINGS,
   type ResponseFormat,
   type TextCall,
   type TextResult,
@@ -277,6 +278,8 @@ function toMicros(dollars: string | undefined): number | null {
 export default defineProvider({
   name: "openai-compatible",
   title: "OpenAI-compatible server",
+  // Whose server it is, and what its owner allows, only the operator knows.
+  maturity: RATINGS.find((rating) => rating === process.env.OPENAI_COMPATIBLE_MATURITY) ?? "PG13",
   credentials: z.object({
     apiKey: z.string().min(1).optional().describe("Leave out where the server needs none."),
   }),

@@ -116,6 +116,7 @@ const imageModels = MODELS.map(
 export default defineProvider({
   name: "sandbox",
   title: "Sandbox",
+  maturity: "NC17",
   credentials: z.object({}),
   environment: { credentials: {}, baseUrl: "SANDBOX_URL" },
   defaultBaseUrl: null,

@@ -79,6 +79,7 @@ const PLANNING: ErrorCode[] = [
   "BudgetExceeded",
   "PROJECT_REQUIRED",
   "InvalidInput",
+  "PolicyRejected",
 ];
 
 const quoting = {

@@ -1,5 +1,6 @@
 import type { Endpoint } from "@/server/api/endpoint";
 import * as capabilities from "./capabilities";
+import * as inputs from "./inputs";
 import * as jobs from "./jobs";
 import * as provenance from "./provenance";
 import * as session from "./session";
@@ -8,6 +9,7 @@ import * as webhooks from "./webhooks";
 /** Every endpoint of the API: what the router serves, OpenAPI describes and the laws check. */
 export const endpoints: Endpoint[] = [
   ...Object.values(capabilities),
+  ...Object.values(inputs),
   ...Object.values(jobs),
   ...Object.values(provenance),
   ...Object.values(webhooks),

@@ -16,9 +16,8 @@ import {
 } from "@/server/contract/jobs";
 import { Receipt } from "@/server/contract/receipts";
 import { ListReferences, ReferencePage } from "@/server/contract/references";
-import { download } from "@/server/domain/artifacts";
 import * as jobs from "@/server/domain/jobs";
-import { Fault } from "@/server/errors";
+import { artifactAnswer } from "./artifact-answer";
 
 const tags = ["Jobs"];
 
@@ -150,28 +149,7 @@ export const getJobArtifact = endpoint({
   errors: ["NotFound", "Gone", "RangeNotSatisfiable"],
   run: async (ctx, { params, incoming }) => {
     const found = await jobs.artifact(ctx, params.job_id, params.artifact_id);
-    const answer = await download(
-      {
-        sha256: found.sha256,
-        byteLength: found.byte_length,
-        mediaType: found.media_type,
-        filename: found.filename ?? found.artifact_id,
-      },
-      {
-        method: incoming.method,
-        range: incoming.header("range"),
-        ifNoneMatch: incoming.header("if-none-match"),
-        ifRange: incoming.header("if-range"),
-      },
-    );
-    if (answer.status !== 416) return answer;
-    const { "content-length": _empty, ...headers } = answer.headers;
-    throw new Fault(
-      "RangeNotSatisfiable",
-      "The range holds no byte of this artifact.",
-      { byteLength: found.byte_length },
-      headers,
-    );
+    return artifactAnswer(found, incoming, found.filename ?? found.artifact_id);
   },
 });
 
@@ -241,7 +219,7 @@ export const retryJob = endpoint({
   output: Job,
   errors: [
     "NotFound",
-    "Gone",
+    "PayloadUnavailable",
     "RetryNotSafe",
     "USE_INVOKE",
     "IdempotencyConflict",

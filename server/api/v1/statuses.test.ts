@@ -13,6 +13,7 @@ import * as organizations from "@/server/domain/organizations";
 import { env } from "@/server/env";
 import { ERRORS, type ErrorCode } from "@/server/errors";
 import { newId, ulid } from "@/server/ids";
+import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { VERSION } from "@/server/version";
 import {
   type Answer,
@@ -171,6 +172,8 @@ const hookBody = { url: "https://hooks.example/in", secret: "s3cret", enabled: f
 
 /** What stands for success. */
 const good = (endpoint: Endpoint) => endpoint.status ?? 200;
+const settings = (projectId: string, values: object) =>
+  pool.query("UPDATE project SET settings = $2 WHERE id = $1", [projectId, JSON.stringify(values)]);
 
 /** For every endpoint a request that succeeds, made of ids of the tenant above. */
 function sample({ method, path }: Endpoint): { method: string; target: string; body?: unknown } {
@@ -602,6 +605,22 @@ for (const what of PLANNING) {
       expect(refused.json.detail.details.estimatedCost).toBeGreaterThan(0.000001);
     });
 
+    test("400: content no provider here may be asked for", async () => {
+      const sandbox = PROVIDERS.find(({ name }) => name === "sandbox")!;
+      const body = { input, maturityRating: "NC17" };
+      const maturity = sandbox.maturity;
+      sandbox.maturity = "PG";
+      try {
+        const isQuote = what === "quote" || what === "estimate";
+        if (isQuote) await settings(tenant.projectId, { maturityRating: "R" });
+        const { json } = await post([400, "PolicyRejected"], target, isQuote ? { input } : body);
+        expect(json.detail.details).toMatchObject({ field: "maturityRating", highest: "PG" });
+      } finally {
+        sandbox.maturity = maturity;
+        await settings(tenant.projectId, {});
+      }
+    });
+
     test("409: no such model, with what could be taken; an account that is not connected, with where to", async () => {
       const gone = await post([409, "ROUTE_UNAVAILABLE"], target, { input, preferredModel: "gone-1" });
       expect(gone.json.detail.details.alternates).toContain("sandbox/sandbox-1");
@@ -794,13 +813,13 @@ describe("submit", () => {
     await post(200, at(TEXT, "jobs"), { input, maxCostUsd: 0.000001, budget: { enforcement: "off" } });
   });
 
-  test("422: what this version does not serve, by its name", async () => {
+  test("422: what is not there or not served, by its name", async () => {
     for (const [field, value] of [
       ["inputPayloadRef", "pay_1"],
       ["readerDelivery", { boundary: "paragraph" }],
     ] as const) {
       const { json } = await post([422, "list"], at(TEXT, "jobs"), { input, [field]: value });
-      expect(json.detail[0]).toMatchObject({ loc: ["body", field], type: "unsupported" });
+      expect(json.detail[0]).toMatchObject({ loc: ["body", field] });
     }
     const { json } = await post([422, "list"], at(TEXT, "jobs"), { input, maxDurationSeconds: 601 });
     expect(json.detail[0]).toMatchObject({
@@ -1230,7 +1249,7 @@ describe("retry", () => {
     await rewrite(first, wanting("gpt-4.1-mini"));
     await post([409, "CONNECTION_REQUIRED"], retry(first));
     await rewrite(first, null);
-    await post([410, "Gone"], retry(first));
+    await post([410, "PayloadUnavailable"], retry(first));
     const { json } = await post([422, "division_by_zero"], at(MATH, "invoke"), { expression: "1 / 0" });
     await post([400, "USE_INVOKE"], retry(json.detail.executionId));
   });
@@ -1297,6 +1316,68 @@ describe("events", () => {
       expect(json.detail[0].loc).toEqual(["query", "limit"]);
     }
     await events("?limit=200");
+  });
+});
+
+describe("stored inputs", () => {
+  const upload = (body: string | Uint8Array, headers: Record<string, string> = {}, query = "") =>
+    call("POST", `/v1/artifacts${query}`, { key: tenant.key, body, headers });
+
+  test("a payload answers its hash; an unbound key names its project", async () => {
+    const { json } = await post(200, "/v1/payloads", { b: 1, a: [2] });
+    const text = '{"a":[2],"b":1}';
+    expect(json).toEqual({
+      payloadId: expect.stringMatching(/^pay_/),
+      sha256: sha256Hex(text),
+      byteLength: text.length,
+      expiresAt: expect.any(String),
+    });
+    const unbound = { key: tenant.unboundKey, body: {} };
+    await ask([422, "PROJECT_REQUIRED"], "POST", "/v1/payloads", unbound);
+    await ask(200, "POST", `/v1/payloads?projectId=${tenant.projectId}`, unbound);
+    const foreign = `/v1/payloads?projectId=${newId("project")}`;
+    await ask([403, "AuthorizationFailed"], "POST", foreign, unbound);
+  });
+
+  test("an upload is served as it came, in ranges, and never rendered", async () => {
+    const { json } = await ask(200, "POST", "/v1/artifacts?filename=notes.txt", {
+      key: tenant.key,
+      body: "Notes of the day",
+      headers: { "content-type": "text/html; charset=utf-8" },
+    });
+    expect(json).toMatchObject({
+      kind: "input",
+      mediaType: "text/html",
+      filename: "notes.txt",
+      byteLength: 16,
+      sha256: sha256Hex("Notes of the day"),
+      downloadPath: `/v1/artifacts/${json.artifactId}`,
+    });
+    const whole = await get(200, json.downloadPath);
+    expect(whole.text).toBe("Notes of the day");
+    expect(whole.headers).toMatchObject({
+      "content-type": "text/html",
+      "content-disposition": 'attachment; filename="notes.txt"',
+      "content-security-policy": "sandbox; default-src 'none'",
+      "x-content-type-options": "nosniff",
+    });
+    const part = await get(206, json.downloadPath, { headers: { range: "bytes=0-4" } });
+    expect(part.text).toBe("Notes");
+    await get(304, json.downloadPath, { headers: { "if-none-match": `"${json.sha256}"` } });
+    await get([416, "RangeNotSatisfiable"], json.downloadPath, { headers: { range: "bytes=16-" } });
+    await artifactStore().remove(json.sha256);
+    await get([410, "Gone"], json.downloadPath);
+    await get([404, "NotFound"], `/v1/artifacts/${newId("artifact")}`);
+  });
+
+  test("an upload that is empty, too large or nobody's is refused", async () => {
+    check(await upload(""), [422, "list"], "POST", "/v1/artifacts");
+    const huge = await upload("x", { "content-length": String(256 * 1024 * 1024 + 1) });
+    check(huge, [413, "PayloadTooLarge"], "POST", "/v1/artifacts");
+    check(await upload("x", {}, "?retentionRequirement=Forever"), [422, "list"], "POST", "/v1/artifacts");
+    const unbound = { key: tenant.unboundKey, body: "x" };
+    await ask([422, "PROJECT_REQUIRED"], "POST", "/v1/artifacts", unbound);
+    await ask(200, "POST", `/v1/artifacts?projectId=${tenant.projectId}`, unbound);
   });
 });
 

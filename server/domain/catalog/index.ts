@@ -13,6 +13,7 @@ export {
   type Route,
   type RouteWish,
   routeKey,
+  routeUnavailable,
   SANDBOX,
   targetsOf,
 } from "./routes";

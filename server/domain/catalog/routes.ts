@@ -2,7 +2,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
 import { env, isSandboxOn } from "@/server/env";
 import { fail } from "@/server/errors";
-import type { ModelFacts, Provider } from "@/server/providers/define";
+import { type MaturityRating, type ModelFacts, type Provider, RATINGS } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
 
 /** One way to run a capability: a model of a provider, the account that pays, and where it is reached. */
@@ -40,6 +40,10 @@ export type RouteWish = {
   providerPin?: string | null | undefined;
   preferredModel?: string | null | undefined;
   autoSelect?: boolean;
+  /** Models whose provider's policy is lower are not chosen. */
+  maturity?: MaturityRating | null;
+  /** Does the model do what is asked beside the input? One that does goes first among its equals. */
+  supports?(model: ModelFacts): boolean;
 };
 
 export const SANDBOX = "sandbox";
@@ -105,6 +109,13 @@ export function availabilityOf(target: Target): {
     : { account: null, billingModes: [], reason: "connection_required" };
 }
 
+/** The highest rating of content a model may be asked for. */
+export const maturityAllowed = ({ provider, model }: Target): MaturityRating =>
+  model.maturity ?? provider.maturity;
+
+const isAtLeast = (allowed: MaturityRating, asked: MaturityRating) =>
+  RATINGS.indexOf(allowed) >= RATINGS.indexOf(asked);
+
 /** Some inputs have a field for the model; `auto` leaves the choice to us. */
 function isNamedIn(input: unknown): boolean {
   const { model } = input as { model?: unknown }; // every input is an object
@@ -129,7 +140,8 @@ function ruleOf(
  * Chooses the route of an execution. A pin is taken exactly or refused; a provider or model asked for is taken or
  * refused, unless autoSelect allows another when the preferred model is not there. Otherwise: a real account first,
  * the sandbox when it is on, models in the order their provider lists them.
- * Throws ROUTE_UNAVAILABLE with alternates, or CONNECTION_REQUIRED when only an account is missing.
+ * Throws ROUTE_UNAVAILABLE with alternates, CONNECTION_REQUIRED when only an account is missing (and the model is not
+ * pinned), or PolicyRejected when no route that is left may be asked for content this mature.
  */
 export function chooseRoute(
   capability: Capability,
@@ -163,7 +175,35 @@ export function chooseRoute(
       (target) => isDefault(target) && (!wish.providerPin || target.provider.name === wish.providerPin),
     );
   }
-  candidates.sort((a, b) => Number(a.provider.name === SANDBOX) - Number(b.provider.name === SANDBOX));
+  const { maturity, supports } = wish;
+  if (maturity && candidates.length > 0) {
+    const isAllowed = (target: Target) => isAtLeast(maturityAllowed(target), maturity);
+    const highest = Math.max(...candidates.map((target) => RATINGS.indexOf(maturityAllowed(target))));
+    candidates = candidates.filter(isAllowed);
+    if (candidates.length === 0 && wish.preferredModel && wish.autoSelect && !wish.pin) {
+      candidates = reachable.filter(
+        (target) =>
+          isDefault(target) &&
+          isAllowed(target) &&
+          (!wish.providerPin || target.provider.name === wish.providerPin),
+      );
+    }
+    if (candidates.length === 0) {
+      fail(
+        "PolicyRejected",
+        `No provider that may run this allows content rated ${maturity}; the highest is ${RATINGS[highest]}.`,
+        {
+          field: "maturityRating",
+          requested: maturity,
+          highest: RATINGS[highest] ?? null,
+          alternates: modelIds(reachable.filter((target) => isDefault(target) && isAllowed(target))),
+        },
+      );
+    }
+  }
+  const rank = (target: Target) =>
+    2 * Number(target.provider.name === SANDBOX) + Number(supports ? !supports(target.model) : false);
+  candidates.sort((a, b) => rank(a) - rank(b));
   const chosen = candidates[0];
   if (chosen) {
     const { account, billingModes } = availabilityOf(chosen);
@@ -180,6 +220,7 @@ export function chooseRoute(
   const alternates = modelIds(reachable.filter(isDefault));
   const unreachable = named(targets)[0];
   if (
+    !wish.pin &&
     unreachable &&
     availabilityOf(unreachable).reason === "connection_required" &&
     unreachable.provider.name !== SANDBOX
@@ -189,11 +230,16 @@ export function chooseRoute(
       provider: unreachable.provider.name,
     });
   }
-  if (targets.length > 0 && reachable.length === 0) {
+  if (!wish.pin && targets.length > 0 && reachable.length === 0) {
     fail("CONNECTION_REQUIRED", "No provider account is connected that can run this capability.", {
       connectUrl,
     });
   }
+  routeUnavailable(alternates);
+}
+
+/** What was asked for by name is not there; nothing else is taken in its place. */
+export function routeUnavailable(alternates: string[]): never {
   fail("ROUTE_UNAVAILABLE", "The model or provider that was asked for cannot run this request.", {
     alternates,
   });

@@ -1,3 +1,4 @@
+export { maturityOf } from "./maturity";
 export {
   type Envelope,
   type EnvelopeKind,

@@ -1,12 +1,14 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Capability } from "@/server/capabilities/define";
+import { isKeptSealed } from "@/server/content";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access, type ProjectAccess } from "@/server/domain/access";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { type Envelope, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
+import { type Envelope, maturityOf, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
+import { resolveInput } from "@/server/domain/inputs";
 import { checkQuote, type ExecutionPlan, planExecution } from "@/server/domain/quotes";
 import { fail, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
@@ -16,22 +18,9 @@ import { approvalAtAdmission, personBehind, toldOfWait } from "./approvals";
 import { wake } from "./dispatch";
 import { get } from "./get";
 import { LEASE_MS, leaseOwner } from "./leases";
+import { keptMs } from "./retention";
 import { type JobRow, type PayloadRow, toJob } from "./rows";
 import { type Admission, firstOfKey, insertAdmitted } from "./transitions";
-
-/** How long content is kept, by retentionRequirement; null: until deleted. Source: decisions.md section 4. */
-const RETENTION_MS: Record<string, number | null> = {
-  HashesOnly: 3_600_000,
-  Transient: 30 * 86_400_000,
-  EncryptedShortTerm: 7 * 86_400_000,
-  ProductManaged: 180 * 86_400_000,
-  ProductionAsset: null,
-};
-
-export function contentExpiry(retentionRequirement: string, now: Date): Date | null {
-  const kept = RETENTION_MS[retentionRequirement] ?? null;
-  return kept === null ? null : new Date(now.getTime() + kept);
-}
 
 const MOST_UNFINISHED = 10_000;
 const QUEUE_SECONDS = 7_200;
@@ -62,6 +51,7 @@ export type Prepared = {
   plan: ExecutionPlan;
   /** As it was sent: what the receipt's input hash is of. */
   input: Record<string, Json>;
+  contentKeptMs: number | null;
 };
 
 /**
@@ -128,6 +118,7 @@ async function read(
   const idempotencyKey = settleIdempotencyKey(kind, envelope.idempotencyKey, idempotencyHeader);
   const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
+  envelope.input = await resolveInput(project.id, envelope, raw.input !== undefined, ctx.now());
   const content = canonicalText(snapshotOf(capability.key, envelope, project.id, environment));
   const contentHash = sha256Hex(content);
   return {
@@ -147,10 +138,11 @@ async function read(
 async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
   const { kind, capability, envelope, project, environment, idempotencyKey, content, contentHash } =
     submission;
+  const maturity = maturityOf(envelope, project.settings);
   const plan = planExecution(
     capability,
     { id: project.id, environment },
-    envelope,
+    { ...envelope, maturity },
     kind === "invoke" ? "sync" : "durable",
   );
   const { quoteId } = envelope.execution;
@@ -176,9 +168,12 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
   }
   const id = newId("job");
   const attemptId = isInvoke && route ? newId("attempt") : null;
+  const { dataClassification, retentionRequirement } = envelope.context;
+  const contentKeptMs = keptMs(retentionRequirement, project.settings);
   return {
     plan,
     input: envelope.input,
+    contentKeptMs,
     admission: {
       id,
       project_id: project.id,
@@ -198,8 +193,8 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
       metadata: envelope.metadata,
       correlation_id: envelope.correlationId ?? null,
       task_kind: envelope.taskKind ?? null,
-      data_classification: envelope.context.dataClassification,
-      retention_requirement: envelope.context.retentionRequirement,
+      data_classification: dataClassification,
+      retention_requirement: retentionRequirement,
       billing_mode: estimate.billingMode,
       provider: route?.provider.name ?? "",
       model: route?.model.id ?? "",
@@ -224,13 +219,14 @@ async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
       approval_deadline_at: wait?.deadlineAt ?? null,
       submitted_by: personBehind(ctx.principal),
       retry_of: submission.retryOf ?? null,
-      maturity: null,
-      payload_is_sealed: false,
+      maturity,
+      payload_is_sealed: isKeptSealed(dataClassification, retentionRequirement),
       payload_id: newId("payload"),
-      payload_content: content,
+      // What runs at once is never read back: where nothing is to be kept, nothing is written.
+      payload_content: isInvoke && retentionRequirement === "HashesOnly" ? null : content,
       payload_sha256: contentHash,
       payload_bytes: Buffer.byteLength(content),
-      payload_expires_at: contentExpiry(envelope.context.retentionRequirement, now),
+      payload_expires_at: contentKeptMs === null ? null : new Date(now.getTime() + contentKeptMs),
       hold_id: route && estimate.maximumMicros > 0 ? newId("hold") : null,
       attempt_id: attemptId,
       attempt_submission: attemptId ? "ambiguous" : null,
@@ -270,6 +266,8 @@ function snapshotOf(
 ): Record<string, Json> {
   const {
     idempotencyKey: _key,
+    // The same content by reference is the same request.
+    inputPayloadRef: _ref,
     execution,
     context,
     executionMode: _mode,
@@ -303,8 +301,6 @@ function refuseUnbuilt(envelope: Envelope<"invoke">) {
   const refuse = (field: string, msg: string): never => {
     throw new ValidationFault([{ loc: ["body", field], msg, type: "unsupported" }]);
   };
-  if (envelope.inputPayloadRef)
-    refuse("inputPayloadRef", "Stored payloads are not offered here; send `input`.");
   if (envelope.readerDelivery) refuse("readerDelivery", "No route of this capability offers partial output.");
   if (envelope.executionMode === "ProductionWorkflow")
     refuse("executionMode", "ProductionWorkflow is not offered.");
@@ -406,6 +402,7 @@ export function toRow(admission: Admission): JobRow {
     error: null,
     receipt_id: null,
     metadata: admission.metadata as JobRow["metadata"], // an object by its schema
+    maturity: admission.maturity as JobRow["maturity"], // likewise
     warnings: admission.warnings as JobRow["warnings"], // written from this very type
     pricing: admission.pricing as unknown as JobRow["pricing"], // written from this very type
     approval: admission.approval as unknown as JobRow["approval"], // likewise
@@ -419,6 +416,7 @@ function toFreshJob(admission: Admission, now: Date): Job {
     id: admission.payload_id,
     kind: "request",
     content: admission.payload_content,
+    is_sealed: false,
     sha256: admission.payload_sha256,
   };
   return toJob(toRow(admission), { attempt: null, artifacts: [], payloads: [request], sealed: null }, now);

@@ -1,5 +1,6 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { OutputFile } from "@/server/capabilities/define";
+import { isKeptSealed } from "@/server/content";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { CallOutcome, Observed, Settlement } from "@/server/domain/attempts";
 import { SANDBOX } from "@/server/domain/catalog";
@@ -9,7 +10,7 @@ import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Micros } from "@/server/money";
 import type { Json } from "@/server/step";
-import { contentExpiry } from "./admit";
+import { expiryOf } from "./retention";
 import { type ArtifactRow, type AttemptRow, type JobRow, type StoredOutcome, toArtifactRef } from "./rows";
 import { type Finish, finish, type NewEvent, type StoredAnswer, type StoredArtifact } from "./transitions";
 
@@ -23,11 +24,11 @@ export type Ended = {
 
 /** Puts files into the store and names them; the rows that list them are written with the answer. */
 export async function keepFiles(
-  job: Pick<JobRow, "retention_requirement">,
+  job: Pick<JobRow, "retention_requirement" | "content_kept_ms">,
   files: OutputFile[],
   now: Date,
 ): Promise<StoredArtifact[]> {
-  const expires_at = contentExpiry(job.retention_requirement, now);
+  const expires_at = expiryOf(job, now);
   return Promise.all(
     files.map(async (file) => {
       const { sha256, byteLength } = await artifactStore().put(file.bytes);
@@ -48,7 +49,7 @@ export async function keepFiles(
 
 /** The typed output as stored text; a capability that yields files lists them in it. */
 export function toOutput(
-  job: Pick<JobRow, "id" | "retention_requirement">,
+  job: Pick<JobRow, "id" | "data_classification" | "retention_requirement" | "content_kept_ms">,
   typedOutput: unknown,
   artifacts: StoredArtifact[],
   now: Date,
@@ -66,7 +67,8 @@ export function toOutput(
     content,
     sha256: sha256Hex(content),
     byte_length: Buffer.byteLength(content),
-    expires_at: contentExpiry(job.retention_requirement, now),
+    is_sealed: isKeptSealed(job.data_classification, job.retention_requirement),
+    expires_at: expiryOf(job, now),
   };
 }
 
@@ -131,7 +133,7 @@ export function toAnswer(attemptId: string, ended: Ended, now: Date): StoredAnsw
 
 export type Conclusion = {
   job: JobRow;
-  inputHash: string;
+  inputHash: string | null;
   outputHash: string | null;
   engine: string | null;
   attempt: AttemptRow | null;

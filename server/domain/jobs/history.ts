@@ -85,7 +85,7 @@ export async function history(ctx: Ctx, projectId: string, query: ListProjectJob
         ...(cursor ? { id: { lt: cursor } } : {}),
         ...(query.status ? { status: query.status } : {}),
         ...(query.capabilityKey ? { capabilityKey: query.capabilityKey } : {}),
-        ...(query.tag ? { tags: { has: query.tag } } : {}),
+        ...withTags(query.tag),
         ...(query.outcome === "failed" ? { status: "failed" } : {}),
         ...(query.outcome === "reusable" ? { status: "succeeded", artifactCount: { gt: 0 } } : {}),
         ...(query.selected === undefined
@@ -104,7 +104,7 @@ export async function history(ctx: Ctx, projectId: string, query: ListProjectJob
 /** The jobs the caller submitted itself, newest first. */
 export async function mine(
   ctx: Ctx,
-  query: { limit: number; cursor?: string | undefined },
+  query: { limit: number; cursor?: string | undefined; tag?: string[] | undefined },
 ): Promise<JobPage> {
   const scope = access.scopeOf(ctx, "jobs:read");
   const cursor = readCursor(query.cursor);
@@ -114,6 +114,7 @@ export async function mine(
       ...(scope.organizationIds ? { organizationId: { in: scope.organizationIds } } : {}),
       ...(scope.projectId ? { projectId: scope.projectId } : {}),
       ...(cursor ? { id: { lt: cursor } } : {}),
+      ...withTags(query.tag),
     },
     select: listed,
     orderBy: { id: "desc" },
@@ -121,3 +122,7 @@ export async function mine(
   });
   return toPage(rows, query.limit);
 }
+
+/** Jobs that have all of these tags; that they have any is said too, for the index holds only those. */
+const withTags = (tags: string[] | undefined) =>
+  tags?.length ? { tags: { hasEvery: tags }, NOT: { tags: { isEmpty: true } } } : {};

@@ -56,7 +56,7 @@ export async function invoke(
   const { jobId, fresh } = await admit(ctx, "invoke", capability, raw, idempotencyHeader);
   if (!fresh) return replay(jobId);
   failpoint("after-admission");
-  const job = toRow(fresh.admission);
+  const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs };
   const ended = await execute(ctx, capability, fresh, job);
   return toResult(job, ended, fresh.plan.warnings);
 }
@@ -306,6 +306,11 @@ async function replay(jobId: string): Promise<InvocationResult> {
   }
 }
 
+const OUTPUT_REMOVED = {
+  code: "PayloadUnavailable",
+  message: "The output of this execution was removed when its retention ended; its hash is on the receipt.",
+};
+
 async function fromRows(job: JobRow): Promise<InvocationResult> {
   const [attempt, payloads] = await Promise.all([attemptOf(job), payloadsOf(job)]);
   if (job.status !== "succeeded") {
@@ -346,5 +351,7 @@ async function fromRows(job: JobRow): Promise<InvocationResult> {
           : [],
       )
     : [];
-  return { ...result, typedOutput, outputPayloadRef: output?.id ?? null, generatedArtifacts };
+  // Told apart from an execution that answered nothing.
+  const warnings = output?.content === null ? [...result.warnings, OUTPUT_REMOVED] : result.warnings;
+  return { ...result, typedOutput, outputPayloadRef: output?.id ?? null, generatedArtifacts, warnings };
 }

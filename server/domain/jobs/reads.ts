@@ -6,19 +6,26 @@ import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { get } from "./get";
-import { type ArtifactRow, artifactsOf, findJob, parseContent, payloadsOf, sealedReceiptOf } from "./rows";
+import {
+  type ArtifactRow,
+  artifactsOf,
+  findJob,
+  payloadsOf,
+  requestContentOf,
+  sealedReceiptOf,
+} from "./rows";
 
-/** The canonical submitted request; PayloadUnavailable-like absence reads as a null input with its hash kept. */
+/** The canonical submitted request; where it is not kept (any more) `request` is null and its hash stays. */
 export async function request(ctx: Ctx, jobId: string): Promise<Record<string, Json>> {
   const job = await findJob(ctx, jobId);
-  const payload = (await payloadsOf(job)).find((each) => each.kind === "request");
-  const snapshot = parseContent(payload);
+  const payloads = await payloadsOf(job);
+  const snapshot = requestContentOf(job, payloads);
   return {
     jobId: job.id,
     capabilityKey: job.capability_key,
     idempotencyKey: job.idempotency_key,
     requestHash: job.request_hash,
-    sha256: payload?.sha256 ?? null,
+    sha256: payloads.find((each) => each.kind === "request")?.sha256 ?? null,
     contentState: snapshot === null ? "pruned" : "available",
     request: snapshot,
   };
@@ -56,6 +63,7 @@ export async function artifact(ctx: Ctx, jobId: string, artifactId: string): Pro
   const job = await findJob(ctx, jobId);
   const found = (await artifactsOf(job)).find((each) => each.artifact_id === artifactId);
   if (!found) fail("NotFound", "There is no such artifact of this job.");
-  if (!(await artifactStore().stat(found.sha256))) fail("Gone", "The content of this artifact was removed.");
+  if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
+    fail("Gone", "The content of this artifact was removed.");
   return found;
 }

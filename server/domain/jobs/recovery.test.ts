@@ -36,6 +36,7 @@ const answerOf = (attemptId: string) => ({
     content: '{"content":"A winch.","role":"assistant"}',
     sha256: "0".repeat(64),
     byte_length: 41,
+    is_sealed: false,
     expires_at: null,
   },
   artifacts: [],

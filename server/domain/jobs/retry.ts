@@ -5,7 +5,7 @@ import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { admitDurable } from "./admit";
-import { findWholeJob, isNewKeySafe, parseContent } from "./rows";
+import { findWholeJob, isNewKeySafe, requestContentOf } from "./rows";
 
 /**
  * A new job from what a job was asked, under a new key, where nothing ran and nothing was charged; else RetryNotSafe.
@@ -28,9 +28,9 @@ export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string)
       },
     );
   }
-  const snapshot = parseContent(parts.payloads.find((payload) => payload.kind === "request"));
+  const snapshot = requestContentOf(job, parts.payloads);
   if (typeof snapshot !== "object" || snapshot === null || Array.isArray(snapshot))
-    fail("Gone", "The content of the request was removed; submit it again.");
+    fail("PayloadUnavailable", "The content of the request is not kept (any more); submit it again.");
   const { capability: _, ...request } = snapshot;
   const raw = { ...request, idempotencyKey: idempotencyHeader ?? `retry-${job.id}` } as RawEnvelope; // was one
   return admitDurable(ctx, getCapability(job.capability_key), raw, undefined, job.id);

@@ -1,4 +1,6 @@
 import { batched } from "@/server/batch";
+import { openContent, type StoredContent } from "@/server/content";
+import type { Maturity } from "@/server/contract/envelope";
 import type {
   Job,
   JobApproval,
@@ -42,6 +44,8 @@ export type JobRow = {
   task_kind: string | null;
   data_classification: string;
   retention_requirement: string;
+  /** How long its content is kept; absent where its request was not read with it. */
+  content_kept_ms?: number | null;
   billing_mode: "byok" | "managed";
   provider: string;
   model: string;
@@ -68,7 +72,7 @@ export type JobRow = {
   submitted_by: string | null;
   attention: StoredAttention | null;
   retry_of: string | null;
-  maturity: Json;
+  maturity: Maturity | null;
   warnings: Record<string, Json>[];
   error_code: string | null;
   error: { code: string; message: string; details?: Record<string, Json> } | null;
@@ -144,9 +148,11 @@ export type ArtifactRow = {
   sha256: string;
   byte_length: number;
   filename: string | null;
+  /** When its bytes were removed; absent on one that is stored just now. */
+  pruned_at?: Date | string | null;
 };
 
-export type PayloadRow = { id: string; kind: "request" | "output"; content: string | null; sha256: string };
+export type PayloadRow = StoredContent & { kind: "request" | "output"; sha256: string };
 
 /**
  * The job of this id, where the caller may see it: the only read by id. Somebody else's job and none at all are the
@@ -174,11 +180,12 @@ const readAll = statementOver<ReadScope & { place: number; jobId: string }>(
 SELECT input.place, job.*,
   (SELECT json_build_object('submission', submission) FROM attempt
    WHERE attempt.job_id = job.id AND attempt.project_id = job.project_id ORDER BY number DESC LIMIT 1) AS attempt,
-  (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'sha256', sha256)) FROM payload
+  (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'is_sealed', is_sealed, 'sha256', sha256))
+   FROM payload
    WHERE payload.job_id = job.id AND payload.project_id = job.project_id AND kind IN ('request', 'output')) AS payloads,
   CASE WHEN artifact_count > 0 THEN
     (SELECT json_agg(to_json(listed) ORDER BY position) FROM (
-       SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename
+       SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename, artifact.pruned_at
        FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
        WHERE job_artifact.job_id = job.id AND job_artifact.project_id = job.project_id) listed) END AS artifacts,
   CASE WHEN receipt_id IS NOT NULL THEN
@@ -245,7 +252,7 @@ export async function attemptById(attemptId: string): Promise<AttemptRow | null>
 export async function artifactsOf(job: Pick<JobRow, "id" | "project_id">): Promise<ArtifactRow[]> {
   const { rows } = await pool.query<ArtifactRow>({
     name: "artifacts-of",
-    text: `SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename
+    text: `SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename, artifact.pruned_at
      FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
      WHERE job_artifact.job_id = $1 AND job_artifact.project_id = $2 ORDER BY position`,
     values: [job.id, job.project_id],
@@ -256,7 +263,7 @@ export async function artifactsOf(job: Pick<JobRow, "id" | "project_id">): Promi
 export async function payloadsOf(job: Pick<JobRow, "id" | "project_id">): Promise<PayloadRow[]> {
   const { rows } = await pool.query<PayloadRow>({
     name: "payloads-of",
-    text: "SELECT id, kind, content, sha256 FROM payload WHERE job_id = $1 AND project_id = $2 AND kind IN ('request', 'output')",
+    text: "SELECT id, kind, content, is_sealed, sha256 FROM payload WHERE job_id = $1 AND project_id = $2 AND kind IN ('request', 'output')",
     values: [job.id, job.project_id],
   });
   return rows;
@@ -293,8 +300,17 @@ export function toArtifactRef(
   };
 }
 
-export const parseContent = (payload: PayloadRow | undefined): Json =>
-  payload?.content ? JSON.parse(payload.content) : null;
+/** The content of a payload row, in the clear; null where it was removed. */
+export function parseContent(payload: StoredContent | undefined): Json {
+  const content = payload ? openContent(payload) : null;
+  return content === null ? null : JSON.parse(content);
+}
+
+/** The request of a job as far as it is kept: of HashesOnly it is there for the run alone. */
+export function requestContentOf(job: JobRow, payloads: PayloadRow[]): Json {
+  if (job.retention_requirement === "HashesOnly" && TERMINAL.includes(job.status)) return null;
+  return parseContent(payloads.find((payload) => payload.kind === "request"));
+}
 
 /** Kinds of artifacts that show a whole set at once. */
 export const SHEET_KINDS = ["composite-sheet", "contact-preview", "sheet", "contact-sheet"];
@@ -427,7 +443,7 @@ function toSnapshot(job: JobRow, payloads: PayloadRow[]): Record<string, Json> {
     environment: job.environment,
     idempotencyKey: job.idempotency_key,
   };
-  const content = parseContent(payloads.find((payload) => payload.kind === "request"));
+  const content = requestContentOf(job, payloads);
   if (!isObject(content)) return known;
   const { input } = content;
   return { ...content, ...known, ...(isObject(input) ? { input: withPrompt(input) } : {}) };
@@ -475,6 +491,11 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
     estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
     actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
     currency: "USD",
+    dataClassification: job.data_classification,
+    retentionRequirement: job.retention_requirement,
+    maturityRating: job.maturity?.rating ?? null,
+    matureContentTraits: job.maturity?.traits ?? [],
+    maturitySource: job.maturity?.source ?? null,
     pricing: parts.sealed?.pricing ?? null,
     artifacts: parts.artifacts.map((row) => toArtifactRef(job.id, row, job.selected_artifact_id)),
     variantSet:

@@ -5,8 +5,9 @@ import type { Ctx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { openSecret, sealSecret } from "@/server/vault";
-import { contentExpiry } from "./admit";
+
 import { type Ended, toAnswer } from "./conclude";
+import { expiryOf } from "./retention";
 import type { JobRow, StoredAttention } from "./rows";
 import { setAside } from "./transitions";
 
@@ -57,7 +58,7 @@ export async function setAnswerAside(
             isSealed: true,
             sha256: sha256Hex(text),
             byteLength: Buffer.byteLength(text),
-            expiresAt: contentExpiry(job.retention_requirement, now),
+            expiresAt: expiryOf(job, now),
           }
         : null,
     event: {

@@ -1,4 +1,5 @@
 import { batched } from "@/server/batch";
+import { sealContent } from "@/server/content";
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool, relaxedPool } from "@/server/db";
 import type { Micros } from "@/server/money";
@@ -82,7 +83,8 @@ export type Admission = {
   maturity: Json;
   payload_is_sealed: boolean;
   payload_id: string;
-  payload_content: string;
+  /** In the clear, sealed on its way into the row; null: not kept. */
+  payload_content: string | null;
   payload_sha256: string;
   payload_bytes: number;
   payload_expires_at: Date | null;
@@ -195,10 +197,16 @@ SELECT id FROM admitted`,
 const byKey = (one: Admission, other: Admission) =>
   one.project_id + one.idempotency_key < other.project_id + other.idempotency_key ? -1 : 1;
 
+/** With the request encrypted, where it must not stand in the clear. */
+function sealed(item: Admission): Admission {
+  if (!item.payload_is_sealed || item.payload_content === null) return item;
+  return { ...item, payload_content: sealContent(item.payload_content, item.payload_id) };
+}
+
 /** Admits; false where the key was already taken (nothing was written then). Concurrent calls share statements. */
 export const insertAdmitted = batched<Admission, boolean>(async (items) => {
   // One order everywhere, as keys of one name wait for each other.
-  const { rows } = await pool.query<{ id: string }>(admitAll(items.toSorted(byKey)));
+  const { rows } = await pool.query<{ id: string }>(admitAll(items.map(sealed).toSorted(byKey)));
   const admitted = new Set(rows.map((row) => row.id));
   return items.map((item) => admitted.has(item.id));
 });
@@ -341,6 +349,8 @@ export type StoredAnswer = {
   output: {
     id: string;
     content: string;
+    /** `content` is in the clear here, and encrypted in its row. */
+    is_sealed: boolean;
     sha256: string;
     byte_length: number;
     expires_at: Date | null;
@@ -373,8 +383,8 @@ const STORE_ANSWER = `
     answered_at = moved.attempt_answered_at, ended_at = moved.attempt_ended_at
   FROM moved WHERE attempt.id = moved.attempt_id
 ), wrote AS (
-  INSERT INTO payload (id, project_id, job_id, kind, content, sha256, byte_length, created_at, expires_at)
-  SELECT output_id, project_id, id, 'output', output_content, output_sha256, output_byte_length, now, output_expires_at
+  INSERT INTO payload (id, project_id, job_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
+  SELECT output_id, project_id, id, 'output', output_content, output_is_sealed, output_sha256, output_byte_length, now, output_expires_at
   FROM moved WHERE output_id IS NOT NULL
 ), told AS (
   INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
@@ -399,6 +409,7 @@ const ANSWER_COLUMNS = {
   attempt_ended_at: "timestamptz",
   output_id: "text",
   output_content: "text",
+  output_is_sealed: "boolean",
   output_sha256: "text",
   output_byte_length: "int",
   output_expires_at: "timestamptz",
@@ -419,7 +430,8 @@ const toAnswerRow = ({ attempt, output, artifacts }: StoredAnswer) => ({
   attempt_answered_at: attempt?.answered_at,
   attempt_ended_at: attempt?.ended_at,
   output_id: output?.id,
-  output_content: output?.content,
+  output_content: output?.is_sealed ? sealContent(output.content, output.id) : output?.content,
+  output_is_sealed: output?.is_sealed,
   output_sha256: output?.sha256,
   output_byte_length: output?.byte_length,
   output_expires_at: output?.expires_at,

@@ -1,5 +1,6 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Capability } from "@/server/capabilities/define";
+import { openContent, type StoredContent } from "@/server/content";
 import { pool } from "@/server/db";
 import { getCapability, type Route, targetsOf } from "@/server/domain/catalog";
 import { ruled } from "@/server/domain/quotes";
@@ -30,14 +31,14 @@ type Snapshot = {
 /** What was asked, as the receipt names it: the hash of the canonical input alone. */
 export const inputHashOf = (input: unknown) => sha256Hex(canonicalText(input as Json)); // inputs are parsed JSON
 
-/** The same of a job whose request is read back; of null where its content was removed. */
-export async function storedInputHash(jobId: string): Promise<string> {
-  const { rows } = await pool.query<{ content: string | null }>(
-    "SELECT content FROM payload WHERE job_id = $1 AND kind = 'request'",
+/** The same of a job whose request is read back; null where its content was not kept. */
+export async function storedInputHash(jobId: string): Promise<string | null> {
+  const { rows } = await pool.query<StoredContent>(
+    "SELECT id, content, is_sealed FROM payload WHERE job_id = $1 AND kind = 'request'",
     [jobId],
   );
-  const content = rows[0]?.content;
-  return inputHashOf(content ? JSON.parse(content).input : null);
+  const content = rows[0] ? openContent(rows[0]) : null;
+  return content === null ? null : inputHashOf(JSON.parse(content).input);
 }
 
 /** The job row without any question of rights: the engine's own read. */
@@ -55,14 +56,19 @@ export async function readJob(jobId: string): Promise<JobRow | null> {
  * model is gone; null altogether where there is no job.
  */
 export async function loadWork(jobId: string): Promise<{ job: JobRow; work: LoadedWork | null } | null> {
-  const { rows } = await pool.query<JobRow & { content: string | null }>({
+  const { rows } = await pool.query<
+    JobRow & { payload_id: string; content: string | null; is_sealed: boolean }
+  >({
     name: "load-work",
-    text: "SELECT job.*, payload.content FROM job LEFT JOIN payload ON payload.job_id = job.id AND payload.kind = 'request' WHERE job.id = $1",
+    text: `SELECT job.*, payload.id AS payload_id, payload.content, payload.is_sealed,
+        (extract(epoch FROM payload.expires_at - payload.created_at) * 1000)::float8 AS content_kept_ms
+      FROM job LEFT JOIN payload ON payload.job_id = job.id AND payload.kind = 'request' WHERE job.id = $1`,
     values: [jobId],
   });
   const job = rows[0]; // with the content beside its columns
   if (!job) return null;
-  return { job, work: job.content ? toWork(job, JSON.parse(job.content)) : null };
+  const content = openContent({ id: job.payload_id, content: job.content, is_sealed: job.is_sealed });
+  return { job, work: content === null ? null : toWork(job, JSON.parse(content)) };
 }
 
 function toWork(job: JobRow, snapshot: Snapshot): LoadedWork | null {

@@ -1,12 +1,19 @@
+import type { z } from "zod";
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import { type Capability, CapabilityFault } from "@/server/capabilities/define";
-import type { ExecutionConstraints } from "@/server/contract/envelope";
-import { chooseRoute, PRICING_VERSION, type Route } from "@/server/domain/catalog";
+import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
+import { chooseRoute, PRICING_VERSION, type Route, routeUnavailable } from "@/server/domain/catalog";
 import { toIssues } from "@/server/domain/envelope";
 import { publicUrl } from "@/server/env";
 import { type ErrorCode, Fault, fail, isErrorCode, ValidationFault } from "@/server/errors";
 import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
-import type { ImageCall, ModelFacts, TextCall } from "@/server/providers/define";
+import {
+  type ImageCall,
+  type MaturityRating,
+  type ModelFacts,
+  RATINGS,
+  type TextCall,
+} from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { type Estimate, estimate, FREE } from "./estimate";
 
@@ -15,6 +22,8 @@ export type Wanted = {
   input: Record<string, Json>;
   execution: {
     billingMode?: "byok" | "managed" | null | undefined;
+    credentialSource?: "platform" | "customer" | null | undefined;
+    maximumCharge?: z.output<typeof ExecutionOptions>["maximumCharge"];
     executionConstraints: ExecutionConstraints;
   };
   sampling?:
@@ -24,6 +33,7 @@ export type Wanted = {
   responseSchema?: Record<string, Json> | null | undefined;
   toolSchemas?: Record<string, Json>[] | null | undefined;
   pin?: { target: string } | null | undefined;
+  maturity?: Maturity | null;
   budget?:
     | { enforcement?: string | null | undefined; maximumEstimatedCost?: number | null | undefined }
     | null
@@ -57,13 +67,14 @@ export function planExecution(
   const parsed = parseInput(capability, wanted.input);
   const input = mode === "sync" ? capSync(capability, parsed) : parsed;
   const constraints = wanted.execution.executionConstraints;
+  const billingMode = billingModeOf(wanted);
   const sealHash = () =>
     sha256Hex(
       canonicalText({
         capability: capability.key,
         projectId: project.id,
         environment: project.environment,
-        billingMode: wanted.execution.billingMode ?? null,
+        billingMode,
         input: withoutSchema(wanted.input),
         constraints: {
           providerPin: constraints.providerPin ?? null,
@@ -80,17 +91,20 @@ export function planExecution(
     );
   const execution = capability.execute;
   if ("local" in execution) {
+    refuseModelWords(capability, wanted);
     return { capability, input, route: null, call: null, estimate: FREE, sealHash, warnings: [] };
   }
   const route = chooseRoute(
     capability,
     input,
     {
-      billingMode: wanted.execution.billingMode,
+      billingMode,
       pin: wanted.pin?.target,
       providerPin: constraints.providerPin,
       preferredModel: constraints.preferredModel,
       autoSelect: constraints.autoSelect,
+      maturity: leastRating(wanted.maturity),
+      supports: (model) => unsupportedBy(model, wanted) === null,
     },
     `${publicUrl}/projects/${project.id}/connections?environment=${encodeURIComponent(project.environment)}`,
   );
@@ -258,38 +272,105 @@ function checkConstraints(capability: Capability, input: unknown, route: Route) 
   }
 }
 
-function checkSupport(model: ModelFacts, wanted: Wanted) {
-  const refuse = (field: string, what: string): never => {
-    throw new ValidationFault([
-      { loc: ["body", ...field.split(".")], msg: `${model.id} does not take ${what}.`, type: "unsupported" },
-    ]);
-  };
-  if (wanted.toolSchemas?.length && !model.supports.tools) refuse("toolSchemas", "tools");
-  if (wanted.responseSchema && !model.supports.jsonSchema && !model.supports.jsonObject)
-    refuse("responseSchema", "a response schema");
-  if (typeof wanted.sampling?.temperature === "number" && !model.supports.temperature)
-    refuse("sampling.temperature", "a temperature");
-  const intent = wanted.sampling?.reasoningIntent;
-  if (intent && intent !== "omit" && !model.supports.reasoning)
-    refuse("sampling.reasoningIntent", "a reasoning intent");
+const refuseField = (field: string, msg: string): never => {
+  throw new ValidationFault([{ loc: ["body", ...field.split(".")], msg, type: "unsupported" }]);
+};
+
+/** What is asked beside the input goes to the provider as its own feature, or not at all: the first a model lacks. */
+function unsupportedBy(
+  { supports }: Pick<ModelFacts, "supports">,
+  { toolSchemas, responseSchema, sampling }: Wanted,
+): { field: string; what: string } | null {
+  if (toolSchemas?.length && !supports.tools) return { field: "toolSchemas", what: "tools" };
+  if (responseSchema && !supports.jsonSchema) return { field: "responseSchema", what: "a response schema" };
+  if (typeof sampling?.temperature === "number" && !supports.temperature)
+    return { field: "sampling.temperature", what: "a temperature" };
+  const intent = sampling?.reasoningIntent;
+  if (intent && intent !== "omit" && !supports.reasoning)
+    return { field: "sampling.reasoningIntent", what: "a reasoning intent" };
+  return null;
 }
 
-/** The ceilings of this very call: maxCostUsd and budget.maximumEstimatedCost; without a mode they prevent. */
+function checkSupport(model: ModelFacts, wanted: Wanted) {
+  const lacking = unsupportedBy(model, wanted);
+  if (lacking) refuseField(lacking.field, `${model.id} does not take ${lacking.what}.`);
+}
+
+/** What runs here has no model: nothing of it may be asked for or chosen. */
+function refuseModelWords(capability: Capability, wanted: Wanted) {
+  const lacking = unsupportedBy({ supports: {} }, wanted);
+  if (lacking)
+    refuseField(lacking.field, `${capability.key} runs without a model and does not take ${lacking.what}.`);
+  const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
+  if (wanted.pin || providerPin || (preferredModel && !autoSelect)) routeUnavailable([]);
+}
+
+/** Whose account pays: `platform` is managed, `customer` is the caller's own. */
+function billingModeOf({ execution }: Wanted): "byok" | "managed" | null {
+  const { billingMode, credentialSource } = execution;
+  const implied = credentialSource && (credentialSource === "customer" ? "byok" : "managed");
+  if (implied && billingMode && implied !== billingMode) {
+    refuseField(
+      "execution.credentialSource",
+      `credentialSource ${credentialSource} means billingMode ${implied}; ${billingMode} is given.`,
+    );
+  }
+  return billingMode ?? implied ?? null;
+}
+
+/** The rating a trait has at least. */
+const TRAIT_RATINGS = { sexual_non_graphic: "R", graphic_violence: "R", sexual_explicit: "NC17" } as const;
+
+/** What a route must allow: what was said, and what the traits amount to. */
+function leastRating(maturity: Maturity | null | undefined): MaturityRating | null {
+  if (!maturity) return null;
+  const ratings = maturity.traits.map((trait): MaturityRating => TRAIT_RATINGS[trait]);
+  if (maturity.rating) ratings.push(maturity.rating);
+  return RATINGS.findLast((rating) => ratings.includes(rating)) ?? null;
+}
+
+type Ceiling = { micros: Micros; enforcement: string };
+
+/**
+ * The ceilings of this very call. maxCostUsd and budget.maximumEstimatedCost prevent unless their mode says otherwise,
+ * the stricter mode where both say one; maximumCharge always prevents.
+ */
+function ceilingsOf({ execution, budget }: Wanted): Ceiling[] {
+  const { maxCostUsd, budgetEnforcement } = execution.executionConstraints;
+  const modes = [budgetEnforcement, budget?.enforcement].filter((mode) => typeof mode === "string");
+  const enforcement = ["prevent", "warn", "off"].find((mode) => modes.includes(mode)) ?? "prevent";
+  const { amountMicros, amountUsd, amountMinor } = execution.maximumCharge ?? {};
+  const charges = [
+    amountMicros,
+    typeof amountUsd === "number" ? usdToMicros(amountUsd) : null,
+    // Cents stand beside the exact amount as a rounded copy: they count where they are alone.
+    typeof amountMinor === "number" && amountMicros == null && amountUsd == null
+      ? amountMinor * 10_000
+      : null,
+  ];
+  return [
+    ...[maxCostUsd, budget?.maximumEstimatedCost]
+      .filter((usd) => typeof usd === "number")
+      .map((usd) => ({ micros: usdToMicros(usd), enforcement })),
+    ...charges
+      .filter((micros) => typeof micros === "number")
+      .map((micros) => ({ micros, enforcement: "prevent" })),
+  ];
+}
+
 function checkCallCeiling(maximumMicros: Micros, wanted: Wanted): Record<string, Json>[] {
-  const constraints = wanted.execution.executionConstraints;
-  const given = [constraints.maxCostUsd, wanted.budget?.maximumEstimatedCost].filter(
-    (value) => typeof value === "number",
-  );
-  if (given.length === 0) return [];
-  const ceiling = Math.min(...given);
-  const enforcement = constraints.budgetEnforcement ?? wanted.budget?.enforcement ?? "prevent";
-  if (maximumMicros <= usdToMicros(ceiling) || enforcement === "off") return [];
-  if (enforcement === "warn") {
+  const exceeded = ceilingsOf(wanted)
+    .filter(({ micros, enforcement }) => maximumMicros > micros && enforcement !== "off")
+    .sort((a, b) => a.micros - b.micros);
+  const first = exceeded.find(({ enforcement }) => enforcement === "prevent") ?? exceeded[0];
+  if (!first) return [];
+  const ceiling = microsToUsd(first.micros);
+  if (first.enforcement === "warn") {
     return [
       {
         code: "BudgetExceeded",
         scope: "call",
-        enforcement,
+        enforcement: "warn",
         remaining: ceiling,
         ceiling,
         estimatedCost: microsToUsd(maximumMicros),

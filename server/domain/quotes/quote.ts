@@ -6,12 +6,13 @@ import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { getCapability, modelIds, PRICING_VERSION, targetsOf } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { type Envelope, normalizeEnvelope } from "@/server/domain/envelope";
+import { type Envelope, maturityOf, normalizeEnvelope } from "@/server/domain/envelope";
+import { resolveInput } from "@/server/domain/inputs";
 import { Fault, fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
 import type { Estimate } from "./estimate";
-import { planExecution } from "./plan";
+import { planExecution, type Wanted } from "./plan";
 import { serviceFee } from "./price";
 
 const LIFETIME_MS = 15 * 60_000;
@@ -65,13 +66,17 @@ export async function quote(
   const envelope: Envelope<"quote"> = normalizeEnvelope("quote", raw);
   const project = await access.project(ctx, envelope.context.projectId ?? projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
+  envelope.input = await resolveInput(project.id, envelope, raw.input !== undefined, ctx.now());
+  const maturity = maturityOf({ matureContentTraits: [] }, project.settings);
   const missing = missingInputs(capability.input, envelope.input);
   const base = {
     capabilityKey: capability.key,
     missing,
     spending: "none" as const,
   };
-  const plan = missing.length ? null : planExecution(capability, { id: project.id, environment }, envelope);
+  const plan = missing.length
+    ? null
+    : planExecution(capability, { id: project.id, environment }, { ...envelope, maturity });
   if (!plan) {
     return {
       ...base,
@@ -111,7 +116,7 @@ export async function quote(
           routingAlternatives: alternativesTo(
             capability,
             { id: project.id, environment },
-            envelope,
+            { ...envelope, maturity },
             estimate.route,
           ),
         }
@@ -134,7 +139,7 @@ async function seal(ctx: Ctx, projectId: string, estimate: Estimate, sealHash: s
 function alternativesTo(
   capability: Capability,
   project: { id: string; environment: string },
-  envelope: Envelope<"quote">,
+  envelope: Envelope<"quote"> & Pick<Wanted, "maturity">,
   chosen: Estimate["route"],
 ): NonNullable<RetailQuote["routingAlternatives"]> {
   const others = modelIds(targetsOf(capability).filter(({ model }) => !model.onlyByName));

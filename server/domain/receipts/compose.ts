@@ -1,4 +1,5 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { Maturity } from "@/server/contract/envelope";
 import type { JobArtifactRef, JobStatus } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { ROUTING_POLICY_VERSION } from "@/server/domain/catalog";
@@ -28,12 +29,13 @@ export type ReceiptFacts = {
   taskKind: string | null;
   dataClassification: string;
   retentionRequirement: string;
-  maturity: Json;
+  maturity: Maturity | null;
   mode: string;
   retryOf: string | null;
   executionSeconds: number;
   requestHash: string;
-  inputHash: string;
+  /** Null: unknown, where the request was not kept. */
+  inputHash: string | null;
   outputHash: string | null;
   provider: string | null;
   model: string | null;
@@ -268,7 +270,7 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
     taskKind: facts.taskKind,
     dataClassification: facts.dataClassification,
     retentionRequirement: facts.retentionRequirement,
-    maturity: facts.maturity as Receipt["maturity"], // an object or null, by what admission writes
+    maturity: facts.maturity,
     executionMode: facts.mode,
     retryOf: facts.retryOf,
     requestHash: facts.requestHash,

@@ -1,0 +1,33 @@
+import type { Incoming, Outgoing } from "@/server/api/endpoint";
+import { download } from "@/server/domain/artifacts";
+import { Fault } from "@/server/errors";
+
+/** The bytes of an artifact, or the range of them that was asked for, with the headers of every download. */
+export async function artifactAnswer(
+  artifact: { sha256: string; byte_length: number; media_type: string },
+  incoming: Incoming,
+  filename: string,
+): Promise<Outgoing> {
+  const answer = await download(
+    {
+      sha256: artifact.sha256,
+      byteLength: artifact.byte_length,
+      mediaType: artifact.media_type,
+      filename,
+    },
+    {
+      method: incoming.method,
+      range: incoming.header("range"),
+      ifNoneMatch: incoming.header("if-none-match"),
+      ifRange: incoming.header("if-range"),
+    },
+  );
+  if (answer.status !== 416) return answer;
+  const { "content-length": _empty, ...headers } = answer.headers;
+  throw new Fault(
+    "RangeNotSatisfiable",
+    "The range holds no byte of this artifact.",
+    { byteLength: artifact.byte_length },
+    headers,
+  );
+}

@@ -1,0 +1,74 @@
+import { endpoint, raw } from "@/server/api/endpoint";
+import {
+  ArtifactRef,
+  InProject,
+  PayloadBody,
+  StoredArtifact,
+  StoredPayload,
+  UploadQuery,
+} from "@/server/contract/inputs-stored";
+import * as inputs from "@/server/domain/inputs";
+import { artifactAnswer } from "./artifact-answer";
+
+const tags = ["Stored inputs"];
+const MEGABYTE = 1024 * 1024;
+
+export const storePayload = endpoint({
+  method: "POST",
+  path: "/v1/payloads",
+  summary: "Store an input, to be named by inputPayloadRef",
+  description:
+    "The body is the input itself, any JSON object. It is kept encrypted for seven days. `sha256` and `byteLength` are of its RFC 8785 form; the same hash stands as `inputHash` on the receipt of a run with it.",
+  tags,
+  auth: ["service_principal"],
+  scope: "capabilities:run",
+  query: InProject,
+  body: PayloadBody,
+  bodyLimit: 32 * MEGABYTE,
+  output: StoredPayload,
+  errors: ["PROJECT_REQUIRED"],
+  run: (ctx, { query, body }) => inputs.storePayload(ctx, body, query.projectId),
+});
+
+export const uploadArtifact = endpoint({
+  method: "POST",
+  path: "/v1/artifacts",
+  summary: "Upload a file, to be named wherever an artifact id is taken",
+  description:
+    "Send the bytes as the body with their Content-Type (and, if you like, a Content-Disposition or `filename`), or as the one file of a multipart/form-data body; at most 256 MiB. Kept as `retentionRequirement` says, 30 days when it is not given.",
+  tags,
+  auth: ["service_principal"],
+  scope: "capabilities:run",
+  query: UploadQuery,
+  rawBody: true,
+  bodyLimit: inputs.MOST_UPLOAD_BYTES,
+  output: StoredArtifact,
+  errors: ["PROJECT_REQUIRED", "InvalidInput"],
+  run: (ctx, { query, incoming }) =>
+    inputs.storeArtifact(
+      ctx,
+      {
+        contentType: incoming.header("content-type"),
+        contentDisposition: incoming.header("content-disposition"),
+        contentLength: incoming.header("content-length"),
+        bytes: incoming.body,
+      },
+      query,
+    ),
+});
+
+export const getArtifact = endpoint({
+  method: "GET",
+  path: "/v1/artifacts/{artifact_id}",
+  summary: "Download an artifact by its id",
+  tags,
+  auth: ["service_principal", "panel_session"],
+  scope: "jobs:read",
+  params: ArtifactRef,
+  output: raw("application/octet-stream"),
+  errors: ["NotFound", "Gone", "RangeNotSatisfiable"],
+  run: async (ctx, { params, incoming }) => {
+    const found = await inputs.findArtifact(ctx, params.artifact_id);
+    return artifactAnswer(found, incoming, found.filename ?? found.id);
+  },
+});

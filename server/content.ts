@@ -1,0 +1,23 @@
+import { openSecret, sealSecret } from "@/server/vault";
+
+/** Content as its row has it; null: it was removed. */
+export type StoredContent = { id: string; content: string | null; is_sealed: boolean };
+
+const CONFIDENTIAL = new Set(["PrivateUserContent", "Manuscript"]);
+
+/** Is it somebody's own words: kept encrypted, and shown only to who asks for it? */
+export const isPrivate = (dataClassification: string) => CONFIDENTIAL.has(dataClassification);
+
+/** Must what this job takes in and puts out be kept encrypted? */
+export const isKeptSealed = (dataClassification: string, retentionRequirement: string) =>
+  isPrivate(dataClassification) || retentionRequirement === "EncryptedShortTerm";
+
+/** The text of a payload row: encrypted under the vault key, and bound to this row's id. */
+export const sealContent = (content: string, payloadId: string) =>
+  sealSecret(content, `payload|${payloadId}|content`);
+
+/** The content of a payload row in the clear; null where it was removed. */
+export function openContent({ id, content, is_sealed }: StoredContent): string | null {
+  if (content === null || !is_sealed) return content;
+  return openSecret(content, `payload|${id}|content`).toString("utf8");
+}

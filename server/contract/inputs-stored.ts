@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { DateTime, JsonObject } from "./common";
+import { RetentionRequirement } from "./envelope";
+
+/** The project, for callers that are bound to none. */
+export const InProject = z.object({ projectId: z.string().min(1).max(64).optional() });
+
+/** Any JSON object: the input of a later request. */
+export const PayloadBody = JsonObject;
+
+export const StoredPayload = z
+  .object({
+    payloadId: z.string(),
+    sha256: z.string().describe("Of the RFC 8785 form of the payload."),
+    byteLength: z.int().describe("Of the same."),
+    expiresAt: DateTime,
+  })
+  .meta({ id: "StoredPayload" });
+export type StoredPayload = z.output<typeof StoredPayload>;
+
+export const UploadQuery = InProject.extend({
+  filename: z.string().min(1).max(255).optional(),
+  retentionRequirement: RetentionRequirement.optional(),
+});
+export type UploadQuery = z.output<typeof UploadQuery>;
+
+export const ArtifactRef = z.object({ artifact_id: z.string().min(1).max(64) });
+
+/** An artifact that was uploaded, as the references in a job's `artifacts` are written. */
+export const StoredArtifact = z
+  .object({
+    artifactId: z.string(),
+    mediaType: z.string(),
+    kind: z.literal("input"),
+    downloadPath: z.string(),
+    sha256: z.string(),
+    byteLength: z.int(),
+    filename: z.string().nullable(),
+    projectId: z.string(),
+    createdAt: DateTime,
+    expiresAt: DateTime.nullable(),
+  })
+  .meta({ id: "StoredArtifact" });
+export type StoredArtifact = z.output<typeof StoredArtifact>;

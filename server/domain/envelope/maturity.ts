@@ -1,0 +1,23 @@
+import { type Maturity, MaturityRating } from "@/server/contract/envelope";
+import type { Json } from "@/server/step";
+import type { Envelope } from "./normalize";
+
+type Said = Pick<Envelope<"jobs">, "matureContentTraits"> &
+  Partial<Pick<Envelope<"jobs">, "maturityRating" | "maturitySource">>;
+
+/**
+ * What a request's content may show: as the caller says, else as the project's settings do. Null: nobody said
+ * anything, and every route may be chosen.
+ */
+export function maturityOf(said: Said, settings: Record<string, Json>): Maturity | null {
+  const { maturityRating, matureContentTraits, maturitySource } = said;
+  const standard = MaturityRating.safeParse(settings.maturityRating).data;
+  const traits = [...new Set(matureContentTraits)].sort();
+  const isSaid = Boolean(maturityRating) || traits.length > 0;
+  if (!isSaid && !standard) return maturitySource ? { rating: null, traits, source: maturitySource } : null;
+  return {
+    rating: maturityRating ?? standard ?? null,
+    traits,
+    source: maturitySource ?? (isSaid ? "explicit_invocation" : "project_default"),
+  };
+}

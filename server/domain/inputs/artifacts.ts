@@ -1,0 +1,172 @@
+import { RETENTION_DAYS } from "@/server/contract/envelope";
+import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-stored";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import { artifactStore } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { boundaryOf, filenameOf, readFilePart } from "./multipart";
+
+export const MOST_UPLOAD_BYTES = 256 * 1024 * 1024;
+const DAY_MS = 86_400_000;
+
+/** An upload as it came. */
+export type Upload = {
+  contentType: string | undefined;
+  contentDisposition: string | undefined;
+  contentLength: string | undefined;
+  bytes: AsyncIterable<Uint8Array> | null;
+};
+
+/**
+ * Keeps an uploaded file as an artifact of the project. The bytes are hashed while they are written and never held in
+ * memory; an upload that is too long, empty or cut off leaves nothing behind.
+ */
+export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery): Promise<StoredArtifact> {
+  const project = await access.project(ctx, query.projectId, "capabilities:run");
+  const declared = Number(upload.contentLength ?? Number.NaN);
+  const boundary = boundaryOf(upload.contentType);
+  // What stands around the file in a multipart body does not count; the file is measured while it is read.
+  if (!boundary && declared > MOST_UPLOAD_BYTES) {
+    fail("PayloadTooLarge", `The body is larger than ${MOST_UPLOAD_BYTES} bytes.`, {
+      maxBytes: MOST_UPLOAD_BYTES,
+    });
+  }
+  if (!upload.bytes) return refuse("Send the file as the body, or as the one file of a multipart body.");
+  const file = boundary
+    ? await readFilePart(upload.bytes, boundary)
+    : {
+        mediaType: upload.contentType ?? null,
+        filename: filenameOf(`;${upload.contentDisposition ?? ""}`),
+        bytes: whole(upload.bytes, declared),
+      };
+  const { sha256, byteLength } = await artifactStore().put(notEmpty(file.bytes), {
+    maxBytes: MOST_UPLOAD_BYTES,
+  });
+  const now = ctx.now();
+  const days = RETENTION_DAYS[query.retentionRequirement ?? "Transient"];
+  const artifact = {
+    artifactId: newId("artifact"),
+    mediaType: toMediaType(file.mediaType),
+    filename: toFilename(query.filename ?? file.filename),
+    expiresAt: days === null ? null : new Date(now.getTime() + days * DAY_MS),
+  };
+  await pool.query(
+    `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, filename, created_at, expires_at, uploaded_by)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      artifact.artifactId,
+      project.id,
+      artifact.mediaType,
+      sha256,
+      byteLength,
+      artifact.filename,
+      now,
+      artifact.expiresAt,
+      ctx.principal.id,
+    ],
+  );
+  return {
+    ...artifact,
+    kind: "input",
+    downloadPath: `/v1/artifacts/${artifact.artifactId}`,
+    sha256,
+    byteLength,
+    projectId: project.id,
+    createdAt: now.toISOString(),
+    expiresAt: artifact.expiresAt?.toISOString() ?? null,
+  };
+}
+
+/** An artifact as its row has it. */
+export type FoundArtifact = {
+  id: string;
+  project_id: string;
+  media_type: string;
+  sha256: string;
+  byte_length: number;
+  filename: string | null;
+  pruned_at: Date | null;
+};
+
+/**
+ * An artifact by its id, uploaded or made by a job, where the caller may see its project. NotFound for somebody else's
+ * as for none; Gone where its bytes were removed.
+ */
+export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
+  const scope = access.scopeOf(ctx, "jobs:read");
+  const { rows } = await pool.query<FoundArtifact>(
+    `SELECT artifact.id, project_id, media_type, sha256, byte_length, filename, pruned_at
+     FROM artifact JOIN project ON project.id = artifact.project_id
+     WHERE artifact.id = $1 AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
+    [artifactId, scope.organizationIds, scope.projectId],
+  );
+  const found = rows[0];
+  if (!found) fail("NotFound", "There is no such artifact.");
+  if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
+    fail("Gone", "The content of this artifact was removed.");
+  return found;
+}
+
+/**
+ * The artifact an input names, in the project the request works in: of another project, of nobody and removed are the
+ * same 422 at this field.
+ */
+export async function artifactInput(
+  projectId: string,
+  artifactId: string,
+  field: string[],
+): Promise<FoundArtifact> {
+  const { rows } = await pool.query<FoundArtifact>(
+    `SELECT id, project_id, media_type, sha256, byte_length, filename, pruned_at FROM artifact
+     WHERE id = $1 AND project_id = $2 AND pruned_at IS NULL`,
+    [artifactId, projectId],
+  );
+  const found = rows[0];
+  if (found) return found;
+  throw new ValidationFault([
+    { loc: ["body", ...field], msg: "There is no such artifact in this project.", type: "not_found" },
+  ]);
+}
+
+/** A body that ends before the length it was announced with was cut off. */
+async function* whole(bytes: AsyncIterable<Uint8Array>, declared: number): AsyncGenerator<Uint8Array> {
+  let length = 0;
+  for await (const piece of bytes) {
+    length += piece.byteLength;
+    yield piece;
+  }
+  if (Number.isFinite(declared) && length !== declared) refuse("The body ended before its Content-Length.");
+}
+
+async function* notEmpty(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let isEmpty = true;
+  for await (const piece of bytes) {
+    if (piece.byteLength > 0) isEmpty = false;
+    yield piece;
+  }
+  if (isEmpty) refuse("The file is empty.");
+}
+
+function refuse(msg: string): never {
+  throw new ValidationFault([{ loc: ["body"], msg, type: "value_error" }]);
+}
+
+/** The media type alone, without parameters; what is none counts as bytes of no known kind. */
+function toMediaType(given: string | null): string {
+  const type = given?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,127}$/.test(type) ? type : "application/octet-stream";
+}
+
+/** The name alone, without folders and what a database cannot hold. */
+function toFilename(given: string | null): string | null {
+  const name =
+    given
+      ?.split(/[/\\]/)
+      .at(-1)
+      ?.replaceAll("\0", "")
+      .replace(/\p{Surrogate}/gu, "\ufffd")
+      .trim() ?? "";
+  return name === "" ? null : [...name].slice(0, 255).join("");
+}

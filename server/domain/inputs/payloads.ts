@@ -1,0 +1,67 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import { openContent, type StoredContent, sealContent } from "@/server/content";
+import type { StoredPayload } from "@/server/contract/inputs-stored";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import type { Json } from "@/server/step";
+
+/** How long a stored input can be named. */
+const KEPT_MS = 7 * 86_400_000;
+
+/**
+ * Keeps an input to be named by `inputPayloadRef`. Stored as its RFC 8785 text, always encrypted; `sha256` is of that
+ * text, which is the `inputHash` on the receipt of what runs with it.
+ */
+export async function storePayload(
+  ctx: Ctx,
+  input: Record<string, Json>,
+  projectId: string | undefined,
+): Promise<StoredPayload> {
+  const project = await access.project(ctx, projectId, "capabilities:run");
+  const now = ctx.now();
+  const id = newId("payload");
+  const content = canonicalText(input);
+  const [sha256, byteLength] = [sha256Hex(content), Buffer.byteLength(content)];
+  const expiresAt = new Date(now.getTime() + KEPT_MS);
+  await pool.query(
+    `INSERT INTO payload (id, project_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
+     VALUES ($1, $2, 'input', $3, true, $4, $5, $6, $7)`,
+    [id, project.id, sealContent(content, id), sha256, byteLength, now, expiresAt],
+  );
+  return { payloadId: id, sha256, byteLength, expiresAt: expiresAt.toISOString() };
+}
+
+/**
+ * The input a request runs with: its own, or the stored one it names. A payload of somebody else, of another project,
+ * of another kind, expired or none at all are the same 422; a stored and an inline input that differ are a conflict.
+ */
+export async function resolveInput(
+  projectId: string,
+  request: { input: Record<string, Json>; inputPayloadRef?: string | null | undefined },
+  isInline: boolean,
+  now: Date,
+): Promise<Record<string, Json>> {
+  const { input, inputPayloadRef } = request;
+  if (!inputPayloadRef) return input;
+  const { rows } = await pool.query<StoredContent>({
+    name: "stored-input",
+    text: `SELECT id, content, is_sealed FROM payload
+      WHERE id = $1 AND project_id = $2 AND kind = 'input' AND content IS NOT NULL AND expires_at > $3`,
+    values: [inputPayloadRef, projectId, now],
+  });
+  const content = rows[0] ? openContent(rows[0]) : null;
+  if (content === null) return refuse("There is no such payload, or it has expired.", "not_found");
+  if (isInline && canonicalText(input) !== content)
+    return refuse(
+      "`input` is given too and differs from the stored payload; send one of them.",
+      "value_error",
+    );
+  return JSON.parse(content);
+}
+
+function refuse(msg: string, type: string): never {
+  throw new ValidationFault([{ loc: ["body", "inputPayloadRef"], msg, type }]);
+}

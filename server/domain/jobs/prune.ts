@@ -1,0 +1,167 @@
+import { pool } from "@/server/db";
+import { artifactStore } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import { log } from "@/server/log";
+
+const BATCH = 500;
+/** Bytes this young may be named by a row that is about to be written. */
+const YOUNG_MS = 3_600_000;
+const ENDED = "('succeeded', 'failed', 'canceled')";
+
+export type Pruned = {
+  payloads: number;
+  texts: number;
+  deliveries: number;
+  artifacts: number;
+  objects: number;
+};
+
+/**
+ * Removes the content whose retention has ended, of executions that have ended; hashes, figures and names stay. Safe to
+ * run at any time, anywhere, twice at once and again after a crash: each batch is a statement of its own.
+ */
+export async function prune(ctx: Ctx): Promise<Pruned> {
+  const now = ctx.now();
+  const done: Pruned = { payloads: 0, texts: 0, deliveries: 0, artifacts: 0, objects: 0 };
+  await inBatches(async () => {
+    const { payloads, texts } = await prunePayloads(now);
+    done.payloads += payloads;
+    done.texts += texts;
+    return payloads;
+  });
+  await inBatches(async () => {
+    const count = await pruneTexts(now);
+    done.texts += count;
+    return count;
+  });
+  await inBatches(async () => {
+    const count = await pruneDeliveries();
+    done.deliveries += count;
+    return count;
+  });
+  let after = "";
+  for (;;) {
+    const { rows, artifacts, objects } = await pruneArtifacts(now, after);
+    done.artifacts += artifacts;
+    done.objects += objects;
+    if (rows.length < BATCH) break;
+    after = rows.at(-1)!.id;
+  }
+  return done;
+}
+
+async function inBatches(work: () => Promise<number>): Promise<void> {
+  while ((await work()) >= BATCH);
+}
+
+/** Requests, outputs and stored inputs; with a job's first content goes what else it said. */
+async function prunePayloads(now: Date): Promise<{ payloads: number; texts: number }> {
+  const { rows } = await pool.query<{ job_id: string | null }>(
+    `WITH due AS (
+       SELECT payload.id FROM payload
+       WHERE content IS NOT NULL AND expires_at <= $1
+         AND (job_id IS NULL OR EXISTS (SELECT FROM job WHERE job.id = payload.job_id AND job.status IN ${ENDED}))
+       ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE OF payload SKIP LOCKED
+     )
+     UPDATE payload SET content = NULL FROM due WHERE payload.id = due.id RETURNING payload.job_id`,
+    [now],
+  );
+  const jobIds = [...new Set(rows.map((row) => row.job_id).filter((id) => id !== null))];
+  if (jobIds.length === 0) return { payloads: rows.length, texts: 0 };
+  const texts = await pool.query(
+    `WITH texts AS (DELETE FROM event_text WHERE job_id = ANY($1) RETURNING 1),
+       frames AS (DELETE FROM stream_frame WHERE job_id = ANY($1) RETURNING 1)
+     SELECT FROM texts UNION ALL SELECT FROM frames`,
+    [jobIds],
+  );
+  return { payloads: rows.length, texts: texts.rowCount ?? 0 };
+}
+
+/** Texts and frames whose own time has come. */
+async function pruneTexts(now: Date): Promise<number> {
+  let most = 0;
+  for (const [table, id] of [
+    ["event_text", "event_id"],
+    ["stream_frame", "id"],
+  ]) {
+    const { rowCount } = await pool.query(
+      `DELETE FROM ${table} USING (
+         SELECT job_id, ${id} AS place FROM ${table}
+         WHERE expires_at <= $1 AND EXISTS (SELECT FROM job WHERE job.id = ${table}.job_id AND job.status IN ${ENDED})
+         ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
+       ) due WHERE ${table}.job_id = due.job_id AND ${table}.${id} = due.place`,
+      [now],
+    );
+    most = Math.max(most, rowCount ?? 0);
+  }
+  return most;
+}
+
+/** Bodies of deliveries that need not be sent any more, of jobs whose request is not kept (any more). */
+async function pruneDeliveries(): Promise<number> {
+  const { rowCount } = await pool.query(
+    `WITH due AS (
+       SELECT delivery.id FROM delivery
+       WHERE body IS NOT NULL AND job_id IS NOT NULL AND state IN ('succeeded', 'failed', 'disabled')
+         AND EXISTS (SELECT FROM payload WHERE payload.job_id = delivery.job_id AND payload.kind = 'request' AND payload.content IS NULL)
+       LIMIT ${BATCH} FOR UPDATE OF delivery SKIP LOCKED
+     )
+     UPDATE delivery SET body = NULL FROM due WHERE delivery.id = due.id`,
+  );
+  return rowCount ?? 0;
+}
+
+/**
+ * Artifacts whose time has come: their bytes go first, unless another artifact still has the same, then the row says so.
+ * After a crash in between the bytes are gone already, which is what the next run finds.
+ */
+async function pruneArtifacts(now: Date, after: string) {
+  const { rows } = await pool.query<{ id: string; sha256: string }>(
+    `SELECT id, sha256 FROM artifact
+     WHERE pruned_at IS NULL AND expires_at <= $1 AND id > $2 AND NOT EXISTS (
+       SELECT FROM job_artifact JOIN job ON job.id = job_artifact.job_id
+       WHERE job_artifact.artifact_id = artifact.id AND job_artifact.project_id = artifact.project_id AND job.status NOT IN ${ENDED})
+     ORDER BY id LIMIT ${BATCH}`,
+    [now, after],
+  );
+  const idsOf = new Map<string, string[]>();
+  for (const { id, sha256 } of rows) idsOf.set(sha256, [...(idsOf.get(sha256) ?? []), id]);
+  const pruned: string[] = [];
+  let objects = 0;
+  for (const [sha256, ids] of idsOf) {
+    try {
+      const outcome = await removeBytes(sha256, ids, now);
+      if (outcome === "young") continue;
+      if (outcome === "removed") objects++;
+      pruned.push(...ids);
+    } catch (cause) {
+      log.error(
+        { err: cause, sha256 },
+        "the bytes of an artifact could not be removed; the next run tries again",
+      );
+    }
+  }
+  if (pruned.length > 0)
+    await pool.query("UPDATE artifact SET pruned_at = $2 WHERE id = ANY($1) AND pruned_at IS NULL", [
+      pruned,
+      now,
+    ]);
+  return { rows, artifacts: pruned.length, objects };
+}
+
+async function removeBytes(
+  sha256: string,
+  ids: string[],
+  now: Date,
+): Promise<"removed" | "gone" | "shared" | "young"> {
+  const { rows } = await pool.query<{ id: string }>(
+    "SELECT id FROM artifact WHERE sha256 = $1 AND pruned_at IS NULL AND id <> ALL($2) LIMIT 1",
+    [sha256, ids],
+  );
+  if (rows.length > 0) return "shared";
+  const stored = await artifactStore().stat(sha256);
+  if (!stored) return "gone";
+  if (now.getTime() - stored.storedAt.getTime() < YOUNG_MS) return "young";
+  await artifactStore().remove(sha256);
+  return "removed";
+}
