@@ -12,8 +12,7 @@ export const jobAdmitted = eventType("job/admitted", {
 });
 
 export const deliveryDue = eventType("delivery/due", {
-  /** `order`: what is begun one after another, i.e. the events of one job for one endpoint. */
-  schema: staticSchema<{ deliveryId: string; endpointId: string; order: string }>(),
+  schema: staticSchema<{ deliveryId: string; endpointId: string }>(),
 });
 
 /** An event to send: with an `id`, a second one within 24 hours is dropped. */

@@ -12,12 +12,16 @@ import { type Handlers, startProtocolClient } from "./test/protocol-client";
 
 const database = await createTestDatabase();
 process.env.DATABASE_URL = database.url;
+process.env.ALLOW_PRIVATE_ADDRESSES = "1"; // receivers of webhooks are on this machine
 const { inngest } = await import("./client");
 const { startEngine } = await import("./embedded");
 const { functions } = await import("./functions/registry.gen");
 const { default: runJob } = await import("./functions/run-job");
+const { default: deliverWebhook } = await import("./functions/deliver-webhook");
 const { closeDatabase, pool } = await import("@/server/db");
 const jobs = await import("@/server/domain/jobs");
+const webhooks = await import("@/server/domain/webhooks");
+const { startReceiver } = await import("@/testing/receiver");
 const { makeProject, rowsOf } = await import("@/testing/world");
 
 afterAll(async () => {
@@ -75,6 +79,40 @@ test("on the embedded engine capacity refusals are waited out by the flow's own 
   expect((await rowsOf(jobId)).attempts).toMatchObject([{ capacity_rejections: 2, submission: "attempted" }]);
 });
 
+/** A job whose first event waits for its receiver, which refuses it so many times. */
+async function announced(refusals = 0) {
+  const project = await makeProject();
+  const receiver = await startReceiver((_, number) => (number <= refusals ? 500 : 204));
+  onTestFinished(() => receiver.stop());
+  await webhooks.createEndpoint(project.ctx, { url: receiver.url, secret: "s3cret", enabled: true });
+  const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", {
+    messages: [{ role: "user", content: "Who is told?" }],
+  });
+  const listed = async () => (await webhooks.deliveries(project.ctx, { limit: 200 })).items;
+  return { ...project, receiver, jobId, listed };
+}
+
+test("on the embedded engine events are delivered by the announcer's pass alone, and a refusal is tried again", async () => {
+  const engine = await startEngine({ functions, pool, log: quiet });
+  onTestFinished(() => engine.stop());
+  const { ctx, projectId, jobId, listed, receiver } = await announced(1);
+  await vi.waitFor(async () => expect((await rowsOf(jobId)).job.status).toBe("succeeded"), {
+    timeout: 20_000,
+    interval: 10,
+  });
+  await jobs.announce(ctx, { projectId });
+  const { events } = await rowsOf(jobId);
+  await vi.waitFor(
+    async () => expect((await listed()).map(({ state }) => state)).toEqual(events.map(() => "succeeded")),
+    { timeout: 30_000, interval: 20 },
+  );
+  expect(receiver.received).toHaveLength(events.length + 1);
+  // One after another; the one that was refused holds up none of the others, and comes again.
+  const ids = receiver.received.map(({ body }) => String(JSON.parse(body).id));
+  expect([...new Set(ids)]).toEqual(events.map(({ id }) => String(id)));
+  expect(ids.filter((id) => id === "1")).toHaveLength(2);
+});
+
 describe.each([{ checkpointing: false }, { checkpointing: true }])(
   "through the HTTP handler, driven by Inngest's protocol (checkpointing: $checkpointing)",
   ({ checkpointing }) => {
@@ -102,6 +140,22 @@ describe.each([{ checkpointing: false }, { checkpointing: true }])(
       await server.send(handlers, { ...wake, id: "again" });
       await expectSucceeded(jobId);
     });
+
+    test("a delivery is tried step by step until it arrives; a second wake sends nothing", async () => {
+      await server.register(handlers);
+      const { ctx, projectId, listed, receiver } = await announced();
+      await jobs.announce(ctx, { projectId });
+      const [one] = await listed();
+      const due = {
+        name: "delivery/due",
+        data: { deliveryId: one!.deliveryId, endpointId: one!.endpointId },
+      };
+      const runs = await server.send(handlers, due);
+      expect(runs).toMatchObject([{ functionId: "capstan-deliver-webhook", status: "completed" }]);
+      await server.send(handlers, { ...due, id: "again" });
+      expect(receiver.received).toHaveLength(1);
+      expect(await listed()).toMatchObject([{ state: "succeeded", attempts: 1 }]);
+    });
   },
 );
 
@@ -110,4 +164,17 @@ test("under @inngest/test the same function runs the same job", async () => {
   const engine = new InngestTestEngine({ function: runJob, events: [wake] });
   await engine.execute();
   await expectSucceeded(jobId);
+});
+
+test("under @inngest/test the same function makes the same delivery", async () => {
+  const { ctx, projectId, listed, receiver } = await announced();
+  await jobs.announce(ctx, { projectId });
+  const [one] = await listed();
+  const due = {
+    name: "delivery/due",
+    data: { deliveryId: one!.deliveryId, endpointId: one!.endpointId },
+  };
+  await new InngestTestEngine({ function: deliverWebhook, events: [due] }).execute();
+  expect(receiver.received).toHaveLength(1);
+  expect(await listed()).toMatchObject([{ state: "succeeded", attempts: 1, lastStatus: 204 }]);
 });

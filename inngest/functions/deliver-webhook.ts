@@ -3,18 +3,15 @@ import { systemCtx } from "@/server/domain/ctx";
 import * as webhooks from "@/server/domain/webhooks";
 
 /**
- * Delivers one event to one endpoint, trying again for a good day. Events of one job are begun in their order; an endpoint
- * that is slow or dead takes its own places only. The delivery's row decides.
+ * Delivers one event to one endpoint, trying again for a good day. An endpoint that is slow or dead takes its
+ * own places only. The delivery's row decides.
  */
 export default inngest.createFunction(
   {
     id: "deliver-webhook",
     triggers: [deliveryDue],
     retries: 10,
-    concurrency: [
-      { key: "event.data.endpointId", limit: 16 },
-      { key: "event.data.order", limit: 1 },
-    ],
+    concurrency: { key: "event.data.endpointId", limit: 16 },
   },
   ({ event, step }) => webhooks.deliver(systemCtx("deliver-webhook"), event.data.deliveryId, durable(step)),
 );

@@ -1,9 +1,10 @@
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { log } from "@/server/log";
 import { postText } from "@/server/providers/http";
 import type { Step } from "@/server/step";
 import { addressRules } from "./address";
-import { WAKE_PATIENCE_MS } from "./dispatch";
+import { WAKE_PATIENCE_MS, wake } from "./dispatch";
 import { secretOf, switchOff } from "./endpoints";
 import { signedHeaders } from "./sign";
 
@@ -118,7 +119,8 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<StepResult
   const now = ctx.now();
   const state = hasArrived ? "succeeded" : afterMs === null ? "failed" : "pending";
   const next = afterMs === null ? null : new Date(now.getTime() + afterMs);
-  const { rows } = await pool.query<{ state: string }>(
+  type Written = { state: string; next_id: string | null };
+  const { rows } = await pool.query<Written>(
     `WITH written AS (
        UPDATE delivery SET attempts = attempts + 1, failures = failures + CASE WHEN $3::text = 'succeeded' THEN 0 ELSE 1 END,
          state = CASE WHEN $3::text = 'pending' AND NOT endpoint.enabled THEN 'disabled' ELSE $3::text END,
@@ -129,12 +131,20 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<StepResult
        FROM delivery_endpoint endpoint
        WHERE delivery.id = $1 AND endpoint.id = delivery.endpoint_id
          AND delivery.state = 'delivering' AND delivery.lease_until = $2
-       RETURNING delivery.id, delivery.attempts, delivery.state
+       RETURNING delivery.id, delivery.endpoint_id, delivery.job_id, delivery.attempts, delivery.state
+     ), following AS (
+       UPDATE delivery SET lease_until = $11 FROM written
+       WHERE written.attempts = 1 AND delivery.lease_until IS NULL AND delivery.state = 'pending' AND delivery.id = (
+         SELECT later.id FROM delivery later
+         WHERE later.job_id = written.job_id AND later.endpoint_id = written.endpoint_id AND later.id > written.id
+           AND later.attempts = 0 AND later.state = 'pending'
+         ORDER BY later.id LIMIT 1)
+       RETURNING delivery.id
      ), logged AS (
        INSERT INTO delivery_attempt (delivery_id, number, started_at, duration_ms, http_status, error)
        SELECT id, attempts, $9, $10, $7, $8 FROM written
      )
-     SELECT state FROM written`,
+     SELECT state, (SELECT id FROM following) AS next_id FROM written`,
     [
       claimed.id,
       claimed.lease_until,
@@ -146,11 +156,20 @@ async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<StepResult
       error,
       made.startedAt,
       made.durationMs,
+      new Date(now.getTime() + WAKE_PATIENCE_MS),
     ],
   );
-  const written = rows[0]?.state;
-  if (written === "failed") await disableIfDead(claimed, status, now);
-  return written === "pending" && afterMs !== null ? { state: "again", afterMs } : { state: "ended" };
+  const [written] = rows;
+  if (written?.state === "failed") await disableIfDead(claimed, status, now);
+  if (written?.next_id) await wakeNext(claimed.endpoint_id, written.next_id, now);
+  return written?.state === "pending" && afterMs !== null ? { state: "again", afterMs } : { state: "ended" };
+}
+
+/** The job's next event for this endpoint. A wake that is lost is made good by the sweeper. */
+async function wakeNext(endpointId: string, nextId: string, now: Date): Promise<void> {
+  await wake([{ id: nextId, endpoint_id: endpointId }], now).catch((cause) =>
+    log.warn({ err: cause, deliveryId: nextId }, "a delivery was not handed on; the sweeper will"),
+  );
 }
 
 function refusalOf(status: number | null): string {

@@ -7,11 +7,10 @@ const MOST_LOOKED_AT = 5_000;
 /** A delivery that was handed to the engine and not begun is handed over again after this. */
 export const WAKE_PATIENCE_MS = 120_000;
 
-type Wake = { id: string; endpoint_id: string; job_id: string | null; attempts: number };
-
 /**
  * Hands due deliveries to the durable engine, oldest first, at most so many of one endpoint at once: new ones, ones
- * whose run was lost, and ones whose sender died between sending and writing down what became of it.
+ * whose run was lost, and ones whose sender died between sending and writing down what became of it. Of one job's events
+ * for one endpoint only the first that was never tried is handed over; each first try hands over the next.
  */
 export async function dispatchDue(
   now: Date,
@@ -20,33 +19,40 @@ export async function dispatchDue(
   const until = new Date(now.getTime() + WAKE_PATIENCE_MS);
   const { rows } = await pool.query<Wake>(
     `WITH due AS (
-       SELECT id, endpoint_id, lease_until > $1 AS is_under_way FROM delivery
+       SELECT id, endpoint_id, coalesce(lease_until > $1, false) AS is_under_way FROM delivery
        WHERE state IN ('pending', 'delivering') AND next_attempt_at <= $1 AND ($3::text IS NULL OR endpoint_id = $3)
          AND ($4::text IS NULL OR project_id = $4)
+         AND NOT EXISTS (SELECT FROM delivery earlier
+           WHERE earlier.job_id = delivery.job_id AND earlier.endpoint_id = delivery.endpoint_id
+             AND earlier.id < delivery.id AND earlier.attempts = 0 AND earlier.state IN ('pending', 'delivering'))
        ORDER BY next_attempt_at LIMIT ${MOST_LOOKED_AT}
      ), placed AS (
-       SELECT id, coalesce(is_under_way, false) AS is_under_way, row_number() OVER (
-         PARTITION BY endpoint_id ORDER BY coalesce(is_under_way, false) DESC, id) AS place
+       SELECT id, is_under_way, row_number() OVER (PARTITION BY endpoint_id ORDER BY is_under_way DESC, id) AS place
        FROM due
      )
      UPDATE delivery SET state = 'pending', lease_until = $2 FROM placed
      WHERE delivery.id = placed.id AND NOT placed.is_under_way AND placed.place <= ${MOST_UNDER_WAY}
        AND delivery.state IN ('pending', 'delivering') AND (delivery.lease_until IS NULL OR delivery.lease_until <= $1)
-     RETURNING delivery.id, delivery.endpoint_id, delivery.job_id, delivery.attempts`,
+     RETURNING delivery.id, delivery.endpoint_id`,
     [now, until, only.endpointId ?? null, only.projectId ?? null],
   );
-  rows.sort((one, other) => (one.id < other.id ? -1 : 1));
-  await sendEvents(
-    rows.map((row) => ({
-      // Every handing over has an id of its own, so that no engine takes it for a duplicate.
-      id: `delivery:${row.id}:${until.getTime()}`,
-      name: "delivery/due" as const,
-      data: {
-        deliveryId: row.id,
-        endpointId: row.endpoint_id,
-        order: `${row.endpoint_id}:${row.job_id ?? row.id}`,
-      },
-    })),
+  await wake(
+    rows.toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+    now,
   );
   return rows.length;
+}
+
+type Wake = { id: string; endpoint_id: string };
+
+/** Tells the engine of deliveries that were marked as handed over. */
+export function wake(rows: Wake[], now: Date): Promise<void> {
+  return sendEvents(
+    rows.map(({ id, endpoint_id }) => ({
+      // Every handing over has an id of its own, so that no engine takes it for a duplicate.
+      id: `delivery:${id}:${now.getTime()}`,
+      name: "delivery/due" as const,
+      data: { deliveryId: id, endpointId: endpoint_id },
+    })),
+  );
 }

@@ -325,6 +325,32 @@ test("a run that was lost while it waited is handed to the engine again by the s
   expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(0);
 });
 
+test("of one job's events the engine gets one after the other; a failed first try hands on the next", async () => {
+  receiver.reactWith(({ body }) => (JSON.parse(body).id === "1" ? 500 : 200));
+  await endpoint();
+  const jobId = await ended();
+  await announce();
+  const handedOver = async () => {
+    const { rows } = await pool.query<{ event_id: string }>(
+      "SELECT event_id FROM delivery WHERE job_id = $1 AND state = 'pending' AND lease_until > $2 AND next_attempt_at <= $2",
+      [jobId, project.ctx.now()],
+    );
+    return rows.map(({ event_id }) => Number(event_id.split("_")[2]));
+  };
+  const made = await listed();
+  for (const [place, { deliveryId }] of made.entries()) {
+    expect(await handedOver()).toEqual([place + 1]);
+    // A pass hands over nothing out of turn.
+    expect(await webhooks.dispatchDue(project.ctx.now(), project)).toBe(0);
+    await webhooks.attempt(project.ctx, deliveryId);
+  }
+  expect(await handedOver()).toEqual([]);
+  expect((await listed()).map(({ state }) => state)).toEqual([
+    "pending",
+    ...made.slice(1).map(() => "succeeded"),
+  ]);
+});
+
 test("second runs of one delivery send nothing", async () => {
   await endpoint();
   await submitted();
