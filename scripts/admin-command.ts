@@ -3,6 +3,7 @@ import type { z } from "zod";
 import * as contract from "@/server/contract/organizations";
 import { systemCtx } from "@/server/domain/ctx";
 import * as domain from "@/server/domain/organizations";
+import { listSigningKeys, rotateSigningKey } from "@/server/domain/receipts";
 import { Fault, ValidationFault } from "@/server/errors";
 
 const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
@@ -19,6 +20,8 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   key revoke --key <id>
   operator grant --email <address>
   operator list
+  signing-key list
+  signing-key rotate                                  sign receipts with a new key; the old one still verifies
 
 Without --organization the oldest one is taken. --expires-in takes seconds or a number with s, m, h or d.
 With --json, standard output is one JSON value and nothing else.`;
@@ -56,6 +59,8 @@ const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "key revoke": ["key"],
   "operator grant": ["email"],
   "operator list": [],
+  "signing-key list": [],
+  "signing-key rotate": [],
 };
 
 /** A flag that would change nothing is a misunderstanding: told, never ignored. */
@@ -191,6 +196,10 @@ async function perform(command: string, flags: Flags): Promise<object> {
       );
     case "operator list":
       return { items: await domain.listOperators(ctx) };
+    case "signing-key list":
+      return { items: await listSigningKeys(ctx) };
+    case "signing-key rotate":
+      return rotateSigningKey(ctx);
     default:
       throw new Complaint(`${command ? `There is no "${command}".` : "What shall be done?"}\n\n${USAGE}`);
   }

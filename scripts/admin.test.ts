@@ -50,6 +50,20 @@ async function admin(...args: string[]) {
 }
 
 describe("the admin command", () => {
+  test("lists and rotates signing keys; private halves stay where they are", async () => {
+    const { keyId } = await admin("signing-key", "rotate");
+    const { items } = await admin("signing-key", "list");
+    const listed = items.find((key: { keyId: string }) => key.keyId === keyId);
+    expect(listed).toEqual({
+      keyId: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
+      algorithm: "EdDSA",
+      active: expect.any(Boolean),
+      createdAt: expect.any(String),
+      retiredAt: listed.active ? null : expect.any(String),
+    });
+    expect(items.filter((key: { active: boolean }) => key.active)).toHaveLength(1);
+  });
+
   test("makes and lists what an installation needs, as JSON and nothing else", async () => {
     const { organizationId } = await admin("organization", "create", "--name", "Acme");
     const { projectId } = await admin(

@@ -206,11 +206,19 @@ describe("imports flow one way", () => {
     expect(strays("app/v1", (target) => !isWithin(target, "server/api"))).toEqual([]);
   });
 
-  test("components know components, the contract and the types of the router", () => {
+  test("the verifier of receipts stands by itself, so that it runs in a browser and without us", () => {
+    expect(importsOf("server/verify.ts").filter(({ isTypeOnly }) => !isTypeOnly)).toEqual([
+      { target: "server/canonical-text", isTypeOnly: false },
+    ]);
+    expect(importsOf("server/canonical-text.ts").filter(({ isTypeOnly }) => !isTypeOnly)).toEqual([]);
+  });
+
+  test("components know components, the contract, the verifier and the types of the router", () => {
     expect(
       strays("components", (target, _file, isTypeOnly) => {
         if (!isWithin(target, "server") && !isWithin(target, "app")) return false;
-        return !isWithin(target, "server/contract") && !(isTypeOnly && isWithin(target, "server/trpc"));
+        const isPure = isWithin(target, "server/contract") || target === "server/verify";
+        return !isPure && !(isTypeOnly && isWithin(target, "server/trpc"));
       }),
     ).toEqual([]);
   });

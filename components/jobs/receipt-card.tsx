@@ -15,6 +15,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { Job } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
+import { VerifyReceipt } from "./verify-receipt";
 
 /** What the readable form takes from a receipt. Receipts grow; what an old one lacks is not shown. */
 const Readable = z.looseObject({
@@ -200,6 +201,9 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
       </Group>
       <Group title="Proof" wide>
         <Fact name="Receipt hash">{hash && <CopyableId id={hash} what="receipt hash" />}</Fact>
+        <Fact name="Signed by">
+          {receipt.signature && <CopyableId id={receipt.signature.keyId} what="signing key id" />}
+        </Fact>
         <Fact name="Request hash">
           <CopyableId id={receipt.requestHash} what="request hash" />
         </Fact>
@@ -218,6 +222,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
             ),
         )}
       </Group>
+      <VerifyReceipt receipt={receipt} />
     </div>
   );
 }

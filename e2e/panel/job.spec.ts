@@ -28,6 +28,9 @@ test("a job ends before the reader's eyes: timeline, output and receipt arrive b
   const receipt = await (await call(`/v1/jobs/${job.jobId}/receipt`)).json();
   const card = page.getByRole("region", { name: /^Receipt/ });
   await expect(card).toContainText(receipt.requestHash);
+  await expect(card).toContainText(receipt.signature.keyId);
+  await card.getByRole("button", { name: "Verify" }).click();
+  await expect(card.getByRole("status")).toContainText("This receipt is what was sealed");
   await card.getByRole("tab", { name: "JSON" }).click();
   await expect(card).toContainText('"service.receipt.v1"');
 });

@@ -1,0 +1,16 @@
+import { runVerify } from "./verify-command";
+
+// Node announces Ed25519 in Web Crypto as experimental; it is the signature of RFC 8032 all the same.
+process.removeAllListeners("warning");
+
+runVerify(process.argv.slice(2)).then(
+  ({ code, out, error }) => {
+    if (out) console.log(out);
+    if (error) console.error(error);
+    process.exitCode = code;
+  },
+  (error) => {
+    console.error(error);
+    process.exitCode = 2;
+  },
+);

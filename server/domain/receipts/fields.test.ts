@@ -1,0 +1,379 @@
+import { expect, test } from "vitest";
+import type { Receipt } from "@/server/contract/receipts";
+import * as jobs from "@/server/domain/jobs";
+import * as quotes from "@/server/domain/quotes";
+import { inlineStep, makeProject, type TestProject } from "@/testing/world";
+
+/*
+ * The receipt as its specification lists it, written out here and not derived from our own schema: every field is
+ * there, of its type, on receipts of every kind of end. `?` after a type: null where it is not known.
+ */
+
+type Shape = { [field: string]: string | Shape };
+
+const MONEY = {
+  amountMicros: "int",
+  currency: "string",
+  amountMinor: "int",
+  display: "string",
+} satisfies Shape;
+const ARTIFACT = {
+  artifactId: "string",
+  mediaType: "string",
+  kind: "string",
+  downloadPath: "string?",
+  sha256: "hex?",
+  byteLength: "int?",
+  label: "string?",
+  filename: "string?",
+  variantIndex: "int?",
+  sliceCellId: "string?",
+  slotStatus: "string?",
+} satisfies Shape;
+
+const RECEIPT: Shape = {
+  receiptId: "string",
+  jobId: "string",
+  capabilityKey: "string",
+  principalId: "string?",
+  projectId: "string?",
+  productId: "string?",
+  environment: "string?",
+  externalRef: "string?",
+  tags: "array",
+  metadata: "object",
+  status: "string",
+  admission: { admitted: "boolean", rejectionCode: "string?", rejectionMessage: "string?" },
+  route: { provider: "string?", model: "string?", routeBundleVersion: "string?", routeBundleHash: "hex?" },
+  timestamps: { createdAt: "date", startedAt: "date?", completedAt: "date" },
+  provenance: {
+    bundleVersion: "string?",
+    bundleHash: "hex?",
+    policyHash: "hex",
+    receiptHash: "hex",
+    execution: "string",
+    engine: "string?",
+    providerBacked: "boolean",
+    modelBacked: "boolean",
+    deterministic: "boolean",
+  },
+  artifacts: "array",
+  text: "object?",
+  media: "object?",
+  routing: "object?",
+  targetRouting: {
+    profile: "string?",
+    policyVersion: "string?",
+    requestedTarget: "string?",
+    resolvedTarget: "string?",
+    substituted: "boolean",
+  },
+  benchmarkContext: "object?",
+  customerSavings: "object?",
+  estimatedCost: "number?",
+  actualCost: "number?",
+  currency: "string",
+  processingTier: "string?",
+  deferredDiscountBps: "int?",
+  signature: { alg: "string", keyId: "string", value: "string" },
+  pricing: {
+    quote: {
+      quoteId: "string?",
+      kind: "string",
+      chargeBasis: MONEY,
+      serviceFee: MONEY,
+      customerTotal: MONEY,
+      maximumCustomerTotal: MONEY,
+      expiresAt: "date?",
+      pricingInputsHash: "hex?",
+    },
+    charge: "object?",
+    providerUsage: { reportedCost: "object?", costBearer: "string" },
+    providerCost: { amount: "object?", status: "string", basis: "string", priceScheduleId: "string?" },
+    policy: { serviceFeeBps: "int", pricingMode: "string" },
+    presentation: "object?",
+    mode: "string?",
+    estimatedProviderPriceBasisMicros: "int?",
+    providerReportedCostMicros: "int?",
+    observedUsage: "object?",
+    serviceInferenceFeeMicros: "int",
+    service: { serviceFeeRateBps: "int", inferenceFeeMicros: "int" },
+    customerCharge: "object?",
+    executionPlanId: "string?",
+    pricingSnapshotIds: "array",
+    quoteId: "string?",
+    pricingVersion: "string?",
+    pricingInputFingerprint: "hex?",
+    resolvedRoute: "object?",
+    estimatedCharge: "object?",
+    maximumAuthorizedCharge: "object?",
+    actualCharge: "object?",
+    basisEstimated: "object?",
+    basisActual: "object?",
+    price: "object?",
+    fundingSource: "string?",
+    trialCoveredMicros: "int?",
+    customerDebitedMicros: "int?",
+  },
+};
+
+/** Of groups that are null on some receipts: their fields where they are there. */
+const WHEN_PRESENT: Record<string, Shape> = {
+  routing: {
+    routingPolicy: "string",
+    selectedPlanId: "string",
+    selectionReason: "string",
+    eligiblePlanIds: "array",
+    taskFamily: "string?",
+    computeLevel: "string?",
+    serviceClass: "string?",
+    validationGate: "object?",
+    authorizedFallbackPlanIds: "array",
+    evidenceConfidence: "number?",
+    evidenceSourceIds: "array",
+  },
+  "pricing.charge": { customerCharge: MONEY, customerDebit: MONEY, chargedAt: "date?" },
+  "pricing.providerCost.amount": MONEY,
+  "pricing.customerCharge": {
+    upstreamMicros: "int",
+    serviceFeeMicros: "int",
+    customerTotalMicros: "int",
+    currency: "string",
+    lineItems: "array",
+  },
+  "pricing.estimatedCharge": MONEY,
+  "pricing.maximumAuthorizedCharge": MONEY,
+  "pricing.actualCharge": MONEY,
+  "pricing.basisEstimated": MONEY,
+  "pricing.basisActual": MONEY,
+  "pricing.price": MONEY,
+};
+const LINE_ITEM: Shape = {
+  label: "string",
+  upstreamMicros: "int",
+  serviceFeeMicros: "int",
+  includedProcessing: "boolean",
+};
+
+const isType: Record<string, (value: unknown) => boolean> = {
+  string: (value) => typeof value === "string",
+  number: (value) => typeof value === "number",
+  int: Number.isSafeInteger,
+  boolean: (value) => typeof value === "boolean",
+  array: Array.isArray,
+  object: (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  hex: (value) => typeof value === "string" && /^[0-9a-f]{64}$/.test(value),
+  date: (value) => typeof value === "string" && new Date(value).toISOString() === value,
+};
+
+/** The fields that are missing or of another type, by their path. */
+function faultsOf(value: unknown, shape: Shape, path = ""): string[] {
+  const holder = value as Record<string, unknown>; // checked by the caller's own shape
+  return Object.entries(shape).flatMap(([field, wanted]) => {
+    const at = path ? `${path}.${field}` : field;
+    const found = holder[field];
+    if (found === undefined) return [`${at} is missing`];
+    if (typeof wanted !== "string")
+      return isType.object?.(found) ? faultsOf(found, wanted, at) : [`${at} is no object`];
+    const type = wanted.replace("?", "");
+    if (found === null) return wanted.endsWith("?") ? [] : [`${at} is null`];
+    return isType[type]?.(found) ? [] : [`${at} is no ${type}: ${JSON.stringify(found)}`];
+  });
+}
+
+const valueAt = (value: unknown, path: string) =>
+  path.split(".").reduce<unknown>((inner, name) => (inner as Record<string, unknown> | null)?.[name], value);
+
+function checkWhole(receipt: Receipt): void {
+  const faults = faultsOf(receipt, RECEIPT);
+  for (const [path, shape] of Object.entries(WHEN_PRESENT)) {
+    const group = valueAt(receipt, path);
+    if (group !== null) faults.push(...faultsOf(group, shape, path));
+  }
+  for (const artifact of receipt.artifacts) faults.push(...faultsOf(artifact, ARTIFACT, "artifacts[]"));
+  const { customerCharge } = receipt.pricing;
+  for (const item of customerCharge?.lineItems ?? [])
+    faults.push(...faultsOf(item, LINE_ITEM, "lineItems[]"));
+  expect(faults).toEqual([]);
+  // The lines of a charge add up to it, and it to its parts.
+  if (customerCharge) {
+    const sum = (name: "upstreamMicros" | "serviceFeeMicros") =>
+      customerCharge.lineItems.reduce((total, item) => total + item[name], 0);
+    expect(sum("upstreamMicros")).toBe(customerCharge.upstreamMicros);
+    expect(sum("serviceFeeMicros")).toBe(customerCharge.serviceFeeMicros);
+    expect(customerCharge.customerTotalMicros).toBe(
+      customerCharge.upstreamMicros + customerCharge.serviceFeeMicros,
+    );
+  }
+}
+
+const TEXT = "text.general.fast.v1";
+const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+
+async function runJob(
+  { ctx, clock }: TestProject,
+  capability: string,
+  body: Parameters<typeof jobs.submit>[2],
+): Promise<Receipt> {
+  const { jobId } = await jobs.submit(ctx, capability, body);
+  await jobs.run(ctx, jobId, inlineStep(clock));
+  return jobs.receipt(ctx, jobId);
+}
+
+test("a succeeded execution: every field, with its route, its figures and its quote", async () => {
+  const world = await makeProject();
+  const quoted = await quotes.quote(world.ctx, TEXT, { input, billingMode: "managed" });
+  const receipt = await runJob(world, TEXT, { input, billingMode: "managed", quoteId: quoted.quoteId });
+  checkWhole(receipt);
+  const { usage } = receipt;
+  expect(receipt).toMatchObject({
+    status: "succeeded",
+    submittedBy: world.ctx.principal.id,
+    settings: {
+      billingMode: "managed",
+      executionSeconds: expect.any(Number),
+      outputTokens: expect.any(Number),
+    },
+    route: { provider: "sandbox", model: "sandbox-1", api: "responses" },
+    routing: {
+      routingPolicy: "automatic",
+      selectedPlanId: "sandbox/sandbox-1",
+      selectionReason: "first_eligible",
+      serviceClass: "standard",
+    },
+    text: { finishReason: "stop", inputTokens: usage?.inputTokens, outputTokens: usage?.outputTokens },
+    media: null,
+    providerSubmissions: 1,
+    logicalAttempts: 1,
+    fallbacks: [],
+    processingTier: "standard",
+    deferredDiscountBps: 0,
+    benchmarkContext: null,
+    customerSavings: null,
+    pricing: {
+      quoteId: quoted.quoteId,
+      pricingInputFingerprint: quoted.pricingInputFingerprint,
+      quote: { expiresAt: quoted.expiresAt, pricingInputsHash: quoted.pricingInputFingerprint },
+      executionPlanId: "sandbox/sandbox-1",
+      presentation: null,
+      service: { serviceFeeRateBps: 600 },
+    },
+  });
+  expect(receipt.routing?.eligiblePlanIds[0]).toBe("sandbox/sandbox-1");
+  // Clients count a missing estimateId as the quoteId: it is dropped where they are the same.
+  expect(receipt.pricing).not.toHaveProperty("estimateId");
+});
+
+test("a refused execution: every field, and nothing charged", async () => {
+  const receipt = await runJob(await makeProject(), TEXT, { input, preferredModel: "sandbox-refuse" });
+  checkWhole(receipt);
+  expect(receipt).toMatchObject({
+    status: "failed",
+    error: { code: "ProviderRejected" },
+    attempts: [{ errorCode: "ProviderRejected" }],
+    routing: { routingPolicy: "named_model", selectionReason: "preferred_model" },
+    usage: null,
+    text: { finishReason: null, inputTokens: null, outputTokens: null },
+    outputHash: null,
+    pricing: {
+      charge: { customerCharge: { amountMicros: 0 }, chargedAt: null },
+      serviceInferenceFeeMicros: 0,
+    },
+  });
+});
+
+test("an ambiguous execution: every field, and what nobody knows is null or unknown, never zero", async () => {
+  const receipt = await runJob(await makeProject(), TEXT, { input, preferredModel: "sandbox-lost" });
+  checkWhole(receipt);
+  expect(receipt).toMatchObject({
+    status: "failed",
+    providerSubmission: "ambiguous",
+    providerSubmissions: 1,
+    usage: null,
+    actualCost: null,
+    pricing: {
+      charge: null,
+      price: null,
+      actualCharge: null,
+      basisActual: null,
+      customerCharge: null,
+      observedUsage: null,
+      customerDebitedMicros: null,
+      trialCoveredMicros: null,
+      providerReportedCostMicros: null,
+      providerUsage: { reportedCost: null },
+      providerCost: { amount: null, status: "unknown", basis: "unknown" },
+    },
+  });
+});
+
+test("a canceled execution: every field, and no provider was asked", async () => {
+  const { ctx } = await makeProject();
+  const { jobId } = await jobs.submit(ctx, TEXT, { input });
+  await jobs.cancel(ctx, jobId);
+  const receipt = await jobs.receipt(ctx, jobId);
+  checkWhole(receipt);
+  expect(receipt).toMatchObject({
+    status: "canceled",
+    timestamps: { startedAt: null },
+    attempts: [],
+    logicalAttempts: 0,
+    providerSubmissions: 0,
+    providerSubmission: "not_attempted",
+  });
+});
+
+test("work done here: every field, no route and no provider's figures", async () => {
+  const { ctx } = await makeProject();
+  const { executionId } = await jobs.invoke(ctx, "compute.evaluate.v1", { expression: "1 + 1" });
+  const receipt = await jobs.receipt(ctx, executionId);
+  checkWhole(receipt);
+  expect(receipt).toMatchObject({
+    route: { provider: null, model: null, api: null },
+    routing: null,
+    targetRouting: { policyVersion: null, resolvedTarget: null },
+    text: null,
+    media: null,
+    usage: null,
+    processingTier: null,
+    deferredDiscountBps: null,
+    logicalAttempts: 0,
+    pricing: {
+      executionPlanId: null,
+      fundingSource: "none",
+      customerCharge: { customerTotalMicros: 0, lineItems: [{ includedProcessing: true }] },
+    },
+  });
+});
+
+test("images: every field, each artifact with its hash", async () => {
+  const world = await makeProject();
+  const receipt = await runJob(world, "image.generate.v1", {
+    input: { prompt: "A kite", variantCount: 2 },
+    pin: { target: "sandbox/sandbox-1" },
+  });
+  checkWhole(receipt);
+  expect(receipt.artifacts).toHaveLength(2);
+  for (const { sha256 } of receipt.artifacts) expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+  expect(receipt).toMatchObject({
+    route: { api: "images" },
+    routing: {
+      routingPolicy: "exact_pin",
+      selectionReason: "pinned",
+      eligiblePlanIds: ["sandbox/sandbox-1"],
+    },
+    text: null,
+    media: {
+      requestedVariants: 2,
+      images: 2,
+      mediaTypes: ["image/png"],
+      artifactIds: receipt.artifacts.map(({ artifactId }) => artifactId),
+    },
+  });
+});
+
+test("refusals for want of capacity are counted as submissions of one attempt", async () => {
+  const receipt = await runJob(await makeProject(), TEXT, { input, preferredModel: "sandbox-busy" });
+  checkWhole(receipt);
+  expect(receipt).toMatchObject({ logicalAttempts: 1, providerSubmissions: 3, capacityRejections: 2 });
+});
