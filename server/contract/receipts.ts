@@ -59,7 +59,7 @@ export const Receipt = z
     status: JobStatus,
     principalId: z.string(),
     principalKind: z.string(),
-      /** The person behind the principal: of a key, who created it, or the key itself where nobody is known. */
+    /** The person behind the principal: of a key, who created it, or the key itself where nobody is known. */
     submittedBy: z.string().nullable(),
     organizationId: z.string(),
     projectId: z.string(),
