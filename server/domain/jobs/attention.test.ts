@@ -1,0 +1,137 @@
+import { beforeAll, expect, test, vi } from "vitest";
+import { pool } from "@/server/db";
+import { artifactStore } from "@/server/domain/artifacts";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { makePerson } from "@/testing/tenants";
+import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
+
+const PICTURE = { prompt: "A quiet harbour", width: 816, height: 816, variantCount: 2 };
+
+type Stuck = { project: TestProject; jobId: string; operator: Ctx };
+
+/** Image jobs whose files could not be stored, one for each use; the store is the world outside, and it was down. */
+const prepared: Stuck[] = [];
+const storeIsDown = () => vi.spyOn(artifactStore(), "put").mockRejectedValue(new Error("the store is down"));
+
+beforeAll(async () => {
+  const down = storeIsDown();
+  await Promise.all(
+    Array.from({ length: 7 }, async () => {
+      const project = await makeProject();
+      const { jobId } = await jobs.submit(project.ctx, "image.generate.v1", PICTURE);
+      await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+      prepared.push({ project, jobId, operator: systemCtx("operator", project.clock.now) });
+    }),
+  );
+  down.mockRestore();
+}, 60_000);
+
+const stuck = (): Stuck => prepared.pop() ?? expect.fail("prepare one more");
+
+test("a paid result that cannot be stored is kept, sealed, and an operator is asked", async () => {
+  const { project, jobId, operator } = stuck();
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({
+    status: "needs_attention",
+    nextAction: "inspect_error",
+    pollAfterSeconds: null,
+    error: { code: "needs_attention", retryable: false, terminal: true },
+    retry: { newKeySafe: false },
+    typedOutput: null,
+  });
+  const { job, hold, events } = await rowsOf(jobId);
+  expect(job.attention).toMatchObject({ reason: "output_not_stored", step: "store_output" });
+  expect(hold).toMatchObject({ state: "open" });
+  expect(events.at(-1)).toMatchObject({ type: "job.needs_attention" });
+  const { rows } = await pool.query("SELECT content, is_sealed FROM payload WHERE id = $1", [
+    job.attention.answerId,
+  ]);
+  expect(rows[0]).toMatchObject({ is_sealed: true, content: expect.stringMatching(/^v1\./) });
+  const listed = (await jobs.listAttention(operator)).find((each) => each.jobId === jobId);
+  expect(listed).toMatchObject({
+    projectId: project.projectId,
+    capabilityKey: "image.generate.v1",
+    reason: "output_not_stored",
+    step: "store_output",
+    isAnswerKept: true,
+    providerCost: expect.any(Number),
+  });
+});
+
+test("retrying the step ends the job with the very result that was paid for, and nothing is sent again", async () => {
+  const { project, jobId, operator } = stuck();
+  const down = storeIsDown();
+  // While the store is down, trying again changes nothing but the events.
+  expect((await jobs.retryStep(operator, jobId)).status).toBe("running");
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  expect((await jobs.get(project.ctx, jobId)).status).toBe("needs_attention");
+
+  down.mockRestore();
+  project.clock.advance(86_400_000); // an operator takes their time; the execution limit is about the provider
+  await jobs.retryStep(operator, jobId);
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  const job = await jobs.get(project.ctx, jobId);
+  expect(job).toMatchObject({
+    status: "succeeded",
+    variantSet: { completedCount: 2 },
+    actualCost: expect.any(Number),
+  });
+  for (const { artifactId } of job.artifacts) await jobs.artifact(project.ctx, jobId, artifactId);
+  const { attempts, events, hold } = await rowsOf(jobId);
+  expect(attempts).toHaveLength(1);
+  expect(hold).toMatchObject({ state: "settled" });
+  expect(events.filter(({ type }) => type === "job.provider_submitted")).toHaveLength(1);
+  const { rows } = await pool.query("SELECT content FROM payload WHERE job_id = $1 AND kind = 'answer'", [
+    jobId,
+  ]);
+  expect(rows).toEqual([{ content: null }]);
+});
+
+test("accepted, the job succeeds with what there is; failed or canceled, it ends so; the provider's cost is charged once", async () => {
+  for (const [end, wanted] of [
+    [
+      jobs.acceptAsIs,
+      { status: "succeeded", artifacts: [], variantSet: { completedCount: 0, failedCount: 2 } },
+    ],
+    [
+      jobs.failWaiting,
+      {
+        status: "failed",
+        error: { code: "failed" },
+        nextAction: "inspect_error",
+        retry: { newKeySafe: false },
+      },
+    ],
+    [jobs.cancel, { status: "canceled", nextAction: "stop", retry: { newKeySafe: false } }],
+  ] as const) {
+    const { project, jobId, operator } = stuck();
+    expect(await end(operator, jobId)).toMatchObject(wanted);
+    const { hold, ledger, receipts } = await rowsOf(jobId);
+    expect(hold).toMatchObject({ state: "settled" });
+    expect(receipts).toHaveLength(1);
+    expect(ledger.reduce((sum, entry) => sum + Math.max(0, entry.amount_micros), 0)).toBe(
+      hold.settled_micros,
+    );
+    expect((await jobs.get(project.ctx, jobId)).actualCost).toBeGreaterThan(0);
+    await expect(jobs.retryStep(operator, jobId)).rejects.toMatchObject({ code: "JobNotInAttention" });
+  }
+});
+
+test("without its content an answer can be neither stored nor accepted, only failed or canceled", async () => {
+  const { jobId, operator } = stuck();
+  await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1 AND kind = 'answer'", [jobId]);
+  await expect(jobs.retryStep(operator, jobId)).rejects.toMatchObject({ code: "RetryNotSafe" });
+  await expect(jobs.acceptAsIs(operator, jobId)).rejects.toMatchObject({ code: "RetryNotSafe" });
+  expect((await jobs.failWaiting(operator, jobId)).status).toBe("failed");
+});
+
+test("only an operator of the installation has these ways out, of whatever organization", async () => {
+  const { project, jobId } = stuck();
+  const owner = await makePerson(project.organizationId, "owner");
+  for (const work of [jobs.retryStep, jobs.acceptAsIs, jobs.failWaiting]) {
+    await expect(work(project.ctx, jobId)).rejects.toMatchObject({ code: "AuthorizationFailed" });
+    await expect(work(owner.ctx, jobId)).rejects.toMatchObject({ code: "AuthorizationFailed" });
+  }
+  await expect(jobs.listAttention(owner.ctx)).rejects.toMatchObject({ code: "AuthorizationFailed" });
+  expect(await jobs.rights(owner.ctx, jobId)).toMatchObject({ operate: false, cancel: true });
+});
