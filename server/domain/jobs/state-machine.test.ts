@@ -568,20 +568,34 @@ const step = fc.oneof(
   },
 );
 
+/** How far a job has come before chance takes over; chance alone seldom gets so deep. */
+const BEGINNINGS: Record<string, Step[]> = {
+  "just submitted": [],
+  "submission begun": [claim, begin(0)],
+  "handle kept": [claim, begin(0), keep(0)],
+  "handle kept and taken over": [claim, begin(0), keep(0), pass(60 * SECOND_MS), claim],
+  "requeued and taken over": [claim, pass(60 * SECOND_MS), sweep, claim],
+  "paused with a handle": [claim, begin(0), keep(0), gate(0)],
+  "before an operator": [claim, begin(0), putAside(0)],
+};
+
 test("whatever workers, clients, operators, the clock and crashes do, no move is illegal, a job ends once, and its money with it", async () => {
   const runs = Number(process.env.STATE_MACHINE_RUNS ?? 60);
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...MODELS),
       fc.boolean(),
+      fc.constantFrom(...Object.keys(BEGINNINGS)),
       fc.commands([step.map((each) => new Command(each))], { maxCommands: 24, size: "max" }),
-      async (model, isWaiting, commands) => {
-        let world: Awaited<ReturnType<typeof makeWorld>> | undefined;
-        await fc.asyncModelRun(async () => {
-          world = await makeWorld(model, isWaiting);
-          return world;
-        }, commands);
-        if (world) await bringToEnd(world.model, world.real);
+      async (model, isWaiting, beginning, commands) => {
+        const world = await makeWorld(model, isWaiting);
+        for (const each of BEGINNINGS[beginning] ?? []) {
+          if (each.isThinkable && !each.isThinkable(world.model)) continue;
+          await each.run(world.model, world.real);
+          await checkRecord(world.model, world.real);
+        }
+        await fc.asyncModelRun(() => world, commands);
+        await bringToEnd(world.model, world.real);
       },
     ),
     { numRuns: runs, endOnFailure: false, interruptAfterTimeLimit: 240_000, markInterruptAsFailure: false },
