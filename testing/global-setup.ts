@@ -42,10 +42,18 @@ export default async function setup() {
     const database = await load<{ closeDatabase(): Promise<void> }>("server/db.ts");
     stops.push(() => database?.closeDatabase() ?? Promise.resolve());
     const sandbox = await load<{
-      startSandbox(o: { port: number; dataDir: string }): Promise<{ url: string; stop(): Promise<void> }>;
+      startSandbox(o: {
+        port: number;
+        dataDir: string;
+        slowMs: number;
+      }): Promise<{ url: string; stop(): Promise<void> }>;
     }>("server/sandbox/server.ts");
     if (sandbox) {
-      const server = await sandbox.startSandbox({ port: 0, dataDir: join(directory, "sandbox") });
+      const server = await sandbox.startSandbox({
+        port: 0,
+        dataDir: join(directory, "sandbox"),
+        slowMs: 7_000,
+      });
       stops.push(server.stop);
       process.env.SANDBOX_URL = server.url;
     }

@@ -1,145 +1,202 @@
 import { expect, test } from "vitest";
+import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
+import { microsToUsd } from "@/server/money";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
 
 type Row = {
   model: string;
+  /** Its execution limit; with the sandbox's slow model it decides how it ends. */
+  seconds?: number;
   status: "succeeded" | "failed";
   code: string | null;
-  submission: "attempted" | "ambiguous";
+  submission: "attempted" | "ambiguous" | "not_attempted";
+  capacityRejections: number;
   newKeySafe: boolean;
   nextAction: string;
   hold: "settled" | "released" | "ambiguous";
-  seconds?: number;
+  /** What is known of the provider's cost, and so what is charged. */
+  cost: "known" | "unknown, the whole hold" | "none" | "unknown";
 };
 
+const SUCCEEDED = {
+  status: "succeeded",
+  code: null,
+  submission: "attempted",
+  newKeySafe: false,
+  nextAction: "download_artifacts",
+  hold: "settled",
+  cost: "known",
+} as const;
+const FAILED = { status: "failed", capacityRejections: 0, nextAction: "inspect_error" } as const;
+
+/** The table of the sandbox's models, each column as it stands there. */
 const TABLE: Row[] = [
-  {
-    model: "sandbox-1",
-    status: "succeeded",
-    code: null,
-    submission: "attempted",
-    newKeySafe: false,
-    nextAction: "download_artifacts",
-    hold: "settled",
-  },
-  {
-    model: "sandbox-2",
-    status: "succeeded",
-    code: null,
-    submission: "attempted",
-    newKeySafe: false,
-    nextAction: "download_artifacts",
-    hold: "settled",
-  },
+  { model: "sandbox-1", capacityRejections: 0, ...SUCCEEDED },
+  { model: "sandbox-2", capacityRejections: 0, ...SUCCEEDED },
+  { model: "sandbox-slow", capacityRejections: 0, ...SUCCEEDED },
   {
     model: "sandbox-slow",
-    status: "failed",
+    seconds: 5,
+    ...FAILED,
     code: "ExecutionTimeout",
     submission: "attempted",
     newKeySafe: false,
-    nextAction: "inspect_error",
     hold: "settled",
-    seconds: 5,
+    cost: "unknown, the whole hold",
   },
   {
     model: "sandbox-refuse",
-    status: "failed",
+    ...FAILED,
     code: "ProviderRejected",
     submission: "attempted",
     newKeySafe: true,
-    nextAction: "inspect_error",
     hold: "released",
+    cost: "none",
   },
-  {
-    model: "sandbox-busy",
-    status: "succeeded",
-    code: null,
-    submission: "attempted",
-    newKeySafe: false,
-    nextAction: "download_artifacts",
-    hold: "settled",
-  },
+  { model: "sandbox-busy", capacityRejections: 2, ...SUCCEEDED },
   {
     model: "sandbox-lost",
-    status: "failed",
+    ...FAILED,
     code: "TRANSPORT_AMBIGUOUS",
     submission: "ambiguous",
     newKeySafe: false,
-    nextAction: "inspect_error",
     hold: "ambiguous",
+    cost: "unknown",
   },
   {
     model: "sandbox-empty",
-    status: "failed",
+    ...FAILED,
     code: "PROVIDER_EMPTY_OUTPUT",
     submission: "attempted",
     newKeySafe: false,
-    nextAction: "inspect_error",
     hold: "settled",
+    cost: "known",
   },
   {
     model: "sandbox-fail",
-    status: "failed",
+    ...FAILED,
     code: "PROVIDER_ERROR",
     submission: "attempted",
     newKeySafe: false,
-    nextAction: "inspect_error",
     hold: "settled",
+    cost: "unknown, the whole hold",
   },
 ];
+const NEVER_STARTED: Row = {
+  model: "sandbox-1",
+  ...FAILED,
+  code: "QueueTimeout",
+  submission: "not_attempted",
+  newKeySafe: true,
+  nextAction: "retry_new",
+  hold: "released",
+  cost: "none",
+};
 
 const INPUTS = {
   "text.general.fast.v1": { messages: [{ role: "user", content: "Say something." }] },
   "image.generate.v1": { prompt: "A quiet harbour", width: 816, height: 816 },
 };
 
+/** Every column of a row, asked of the job, of its rows and of its receipt. */
+async function expectRow(ctx: Parameters<typeof jobs.get>[0], jobId: string, row: Row): Promise<void> {
+  const job = await jobs.get(ctx, jobId);
+  expect({
+    status: job.status,
+    code: job.error?.code ?? null,
+    submission: job.diagnostics?.backendState,
+    retry: job.retry,
+    nextAction: job.nextAction,
+    pollAfterSeconds: job.pollAfterSeconds,
+  }).toEqual({
+    status: row.status,
+    code: row.code,
+    submission: row.submission,
+    retry: { sameKey: false, newKeySafe: row.newKeySafe },
+    nextAction: row.nextAction,
+    pollAfterSeconds: null,
+  });
+  const { attempts, hold, receipts, events, ledger } = await rowsOf(jobId);
+  expect(attempts[0]?.submission ?? "not_attempted").toBe(row.submission);
+  expect(attempts[0]?.capacity_rejections ?? 0).toBe(row.capacityRejections);
+  expect(hold.state).toBe(row.hold);
+  expect(receipts).toHaveLength(1);
+  expect(events.map((event) => event.id)).toEqual(events.map((_, position) => position + 1));
+  expect(events.filter((event) => /^job\.(succeeded|failed|canceled)$/.test(event.type))).toHaveLength(1);
+  expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
+
+  const receipt = await jobs.receipt(ctx, jobId);
+  expect(receipt).toMatchObject({
+    jobId,
+    receiptId: job.receiptId,
+    status: row.status,
+    providerSubmission: row.submission,
+    capacityRejections: row.capacityRejections,
+    holdState: row.hold,
+    error: row.code === null ? null : { code: row.code },
+  });
+  const spent = receipt.pricing?.providerCost?.amount?.amountMicros ?? null;
+  const charged = receipt.pricing?.charge?.customerCharge?.amountMicros ?? null;
+  switch (row.cost) {
+    case "known":
+      expect(spent).not.toBeNull();
+      expect(job.actualCost).toBe(microsToUsd(spent ?? Number.NaN));
+      expect(hold.settled_micros).toBe(charged);
+      break;
+    case "unknown, the whole hold":
+      expect({ spent, charged, actualCost: job.actualCost }).toEqual({
+        spent: null,
+        charged: hold.amount_micros,
+        actualCost: null,
+      });
+      expect(hold.settled_micros).toBe(hold.amount_micros);
+      break;
+    case "none":
+      expect({ spent, charged, actualCost: job.actualCost, ledger }).toEqual({
+        spent: 0,
+        charged: 0,
+        actualCost: 0,
+        ledger: [],
+      });
+      break;
+    case "unknown":
+      expect({ spent, charged, actualCost: job.actualCost, ledger }).toEqual({
+        spent: null,
+        charged: null,
+        actualCost: null,
+        ledger: [],
+      });
+      break;
+  }
+}
+
 for (const [capability, input] of Object.entries(INPUTS)) {
   for (const row of TABLE) {
-    test(`${capability} on ${row.model} ends as ${row.code ?? row.status}, hold ${row.hold}`, async () => {
+    const limit = row.seconds ? ` within ${row.seconds} s` : "";
+    test.concurrent(`${capability} on ${row.model}${limit} ends as ${row.code ?? row.status}, hold ${row.hold}`, async () => {
       const { ctx, clock } = await makeProject();
-      const submitted = await jobs.submit(ctx, capability, {
+      const { jobId } = await jobs.submit(ctx, capability, {
         input,
         preferredModel: row.model,
         ...(row.seconds ? { maxDurationSeconds: row.seconds } : {}),
       });
-      await jobs.run(ctx, submitted.jobId, inlineStep(clock));
-      const job = await jobs.get(ctx, submitted.jobId);
-      expect({
-        status: job.status,
-        code: job.error?.code ?? null,
-        newKeySafe: job.retry.newKeySafe,
-        nextAction: job.nextAction,
-      }).toEqual({
-        status: row.status,
-        code: row.code,
-        newKeySafe: row.newKeySafe,
-        nextAction: row.nextAction,
-      });
-      const rows = await rowsOf(job.jobId);
-      expect(rows.attempts[0]?.submission).toBe(row.submission);
-      expect(rows.hold?.state).toBe(row.hold);
-      expect(rows.receipts).toHaveLength(1);
-      expect(rows.events.map((event) => event.id)).toEqual(rows.events.map((_, position) => position + 1));
-      expect(
-        rows.events.filter((event) => /^job\.(succeeded|failed|canceled)$/.test(event.type)),
-      ).toHaveLength(1);
-      expect(rows.ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
-      if (row.hold === "settled" && job.actualCost !== 0) expect(rows.ledger.length).toBeGreaterThan(0);
-      const receipt = await jobs.receipt(ctx, job.jobId);
-      expect(receipt).toMatchObject({
-        jobId: job.jobId,
-        status: row.status,
-        providerSubmission: row.submission,
-        holdState: row.hold,
-      });
-      if (row.model === "sandbox-busy") expect(receipt.capacityRejections).toBe(2);
-      if (row.code === "ExecutionTimeout" || row.code === "PROVIDER_ERROR") {
-        expect(job.actualCost).toBeNull();
-        expect(receipt.pricing?.providerCost?.amount).toBeNull();
-      }
-    });
+      await jobs.run(ctx, jobId, inlineStep(clock));
+      await expectRow(ctx, jobId, row);
+    }, 30_000);
   }
+
+  test(`${capability} that is never started ends as QueueTimeout, hold released`, async () => {
+    const { ctx, clock, projectId } = await makeProject();
+    const { jobId } = await jobs.submit(ctx, capability, { input, preferredModel: NEVER_STARTED.model });
+    const { rows } = await pool.query("SELECT queue_seconds FROM job WHERE id = $1", [jobId]);
+    clock.advance((rows[0].queue_seconds - 60) * 1000);
+    await jobs.sweep(ctx, { projectId });
+    expect((await jobs.get(ctx, jobId)).status).toBe("queued");
+    clock.advance(61_000);
+    await jobs.sweep(ctx, { projectId });
+    await expectRow(ctx, jobId, NEVER_STARTED);
+  });
 }
 
 test("an artifact's bytes have the SHA-256 its receipt names", async () => {
