@@ -28,6 +28,7 @@ const PROGRAMS: Record<string, string> = {
   sandbox: "server/sandbox/main.ts",
   seed: "prisma/seed.ts",
   "expression-worker": "server/expression/worker.ts",
+  "imaging-worker": "server/imaging/worker.ts",
   lifeline: "scripts/launch/lifeline.ts",
 };
 const MARK = "dist/.built-from";

@@ -38,10 +38,17 @@ export type OutputFile = {
   filename: string;
   label?: string;
   variantIndex?: number;
+  sliceCellId?: string;
+  slotStatus?: string;
 };
 
 /** What an execution yields: JSON, files, or both. */
-export type Outcome<O> = { typedOutput: O; files: OutputFile[] };
+export type Outcome<O> = {
+  typedOutput: O;
+  files: OutputFile[];
+  /** How the files were made, for the receipt. */
+  media?: Record<string, Json>;
+};
 
 /** Work done by a provider port: two pure mappings. `call` may throw `CapabilityFault`. */
 type PortExecution<I, O, P extends PortName> = {
@@ -50,8 +57,16 @@ type PortExecution<I, O, P extends PortName> = {
   accepts?(input: I, model: ModelFacts): boolean;
   call(input: I, options: CallOptions, model: ModelFacts): Ports[P]["call"];
   result(result: Ports[P]["result"], input: I): Outcome<O>;
+  /**
+   * What is done here with the provider's files, of durable runs only; null: nothing for this input. They are paid for
+   * and kept first, as `result` gave them, and read back: the work may be done again in another process, gives the same
+   * each time, and a failure of it loses nothing.
+   */
+  refine?(input: I, model: ModelFacts): ((files: OutputFile[]) => Promise<Outcome<O>>) | null;
   /** The cap on what one run may use, for quotes and holds. */
-  bounds(input: I, model: ModelFacts): { outputTokens?: number; images?: number };
+  /** What `call` and `refine` will do for this input, to be looked at before: sizes, cells, methods. */
+  preview?(input: I, model: ModelFacts): Record<string, Json>;
+  bounds(input: I, model: ModelFacts): { outputTokens?: number; images?: number; pixels?: number };
 };
 
 /** Work done here, without a provider; free. */

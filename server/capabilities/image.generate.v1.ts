@@ -1,15 +1,27 @@
-import { IMAGE_DIMENSIONS, ImageInput, ImageOutput, snapEdge } from "@/server/contract/inputs";
+import {
+  canvasOf,
+  IMAGE_DIMENSIONS,
+  ImageInput,
+  ImageOutput,
+  KEY_COLORS,
+  layoutOf,
+  type SheetLayout,
+  TRANSPARENCY_METHODS,
+  type TransparencyReport,
+} from "@/server/contract/images";
+import { type AlphaFigures, type ProcessedCell, processImage } from "@/server/imaging";
 import type { ModelFacts } from "@/server/providers/define";
-import { CapabilityFault, defineCapability } from "./define";
+import { CapabilityFault, defineCapability, type OutputFile } from "./define";
 
+const KEY = "image.generate.v1";
 const PROMPT_CHARACTERS = 32_000;
 
 /** Can this model draw that size, with what else was asked? */
 function accepts(input: ImageInput, model: ModelFacts): boolean {
   if (input.model !== undefined && input.model !== "auto" && input.model !== model.id) return false;
-  if (input.requestTransparentOutput && !model.supports.transparency) return false;
+  if (input.transparencyMethod === "native" && !model.supports.transparency) return false;
   if (input.referenceImages?.length && !model.supports.referenceImages) return false;
-  const [width, height] = [snapEdge(input.width), snapEdge(input.height)];
+  const { width, height } = canvasOf(input);
   const facts = model.image;
   if (!facts) return true;
   if (facts.sizes && !facts.sizes.some((size) => size.width === width && size.height === height))
@@ -26,6 +38,71 @@ function accepts(input: ImageInput, model: ModelFacts): boolean {
   );
 }
 
+type Transparency =
+  | { method: "native" }
+  | { method: "matte-v9"; keyColor: string; transparentRegions: string };
+
+/** How transparency is made on this model: by itself where it can, and nothing of the matte was asked for. */
+function transparencyOf(input: ImageInput, model: ModelFacts): Transparency | null {
+  if (!input.requestTransparentOutput) return null;
+  const wantsMatte = input.keyColor !== undefined || input.transparentRegions !== undefined;
+  const method =
+    input.transparencyMethod ?? (model.supports.transparency && !wantsMatte ? "native" : "matte-v9");
+  if (method === "native") return { method };
+  return {
+    method,
+    keyColor: input.keyColor ?? KEY_COLORS[0],
+    transparentRegions: input.transparentRegions ?? "borderConnected",
+  };
+}
+
+const COLOR_NAMES: Record<string, string> = { "#ff00ff": "magenta", "#00ffff": "cyan", "#00ff00": "green" };
+
+/** The prompt with what a sheet and a matte ask of the drawing. Labels are no part of it. */
+function toPrompt(input: ImageInput, layout: SheetLayout | null, transparency: Transparency | null): string {
+  const asked: string[] = [];
+  if (layout) {
+    const { rows, columns } = layout;
+    asked.push(
+      `Lay the image out as a sheet of ${rows} ${rows === 1 ? "row" : "rows"} and ${columns} ${columns === 1 ? "column" : "columns"} of equal cells: ${rows * columns} separate drawings, one in the middle of each cell, with clear space around it. No drawing touches or crosses the edge of its cell. No lines, frames, numbers or text between the cells.`,
+    );
+  }
+  const animation = input.sheet?.animation;
+  if (animation) {
+    const facing = typeof animation === "object" ? animation.facing : "right";
+    asked.push(
+      `The drawings are consecutive frames of one movement of the same figure, facing ${facing}, at one scale, in reading order.`,
+    );
+  }
+  if (transparency?.method === "matte-v9") {
+    const { keyColor } = transparency;
+    asked.push(
+      `The whole background is the flat, even colour ${keyColor} (${COLOR_NAMES[keyColor]}), without shadow, gradient, texture or reflection. This colour appears nowhere else.`,
+    );
+  }
+  return [input.prompt, ...asked].join("\n\n");
+}
+
+function checkLength(prompt: string, input: ImageInput, model: ModelFacts): void {
+  const actualCharacters = [...prompt].length;
+  if (actualCharacters <= PROMPT_CHARACTERS) return;
+  const added = actualCharacters - [...input.prompt].length;
+  throw new CapabilityFault(
+    "PromptTooLong",
+    `input.prompt has ${actualCharacters - added} characters; ${PROMPT_CHARACTERS - added} fit beside what is said of the sheet and the background. Nothing was trimmed.`,
+    {
+      field: "input.prompt",
+      measurement: "characters",
+      overflow: "reject",
+      actualCharacters: actualCharacters - added,
+      maxCharacters: PROMPT_CHARACTERS - added,
+      capabilityKey: KEY,
+      modelId: model.id,
+      retryable: false,
+    },
+  );
+}
+
 /** What the file itself says; null for another format. */
 function sizeOfPng(bytes: Uint8Array): { width: number; height: number } | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -33,10 +110,60 @@ function sizeOfPng(bytes: Uint8Array): { width: number; height: number } | null 
   return { width: view.getUint32(16), height: view.getUint32(20) };
 }
 
+/** More of the key colour than this was left over. */
+const PLATE_RATIO = 0.005;
+
+function toReport(alpha: AlphaFigures, transparency: Transparency): TransparencyReport {
+  const verdict =
+    alpha.transparentPixelRatio === 0
+      ? "no_transparent_pixels"
+      : alpha.opaqueCornerCount > 0
+        ? "opaque_corners"
+        : alpha.chromaPlateRatio > PLATE_RATIO
+          ? "chroma_plate_left"
+          : "valid_transparent_sprite";
+  return {
+    schemaVersion: "service.png-transparency.v1",
+    ...transparency,
+    verdict,
+    transparencyOk: verdict === "valid_transparent_sprite",
+    ...alpha,
+  };
+}
+
+function toCells(layout: SheetLayout, drawn: ProcessedCell[]) {
+  return layout.cells.map(({ row, column, sliceCellId, label, filename }, index) => {
+    const cell = drawn[index];
+    if (!cell) throw new Error(`the cell ${sliceCellId} was not cut`);
+    const { width, height, source, png } = cell;
+    const slotStatus = source ? ("filled" as const) : ("empty" as const);
+    return {
+      told: { sliceCellId, row, column, label, filename, slotStatus, width, height, source },
+      file: {
+        bytes: png,
+        mediaType: "image/png",
+        kind: "sheet-cell",
+        filename,
+        ...(label === null ? {} : { label }),
+        sliceCellId,
+        slotStatus,
+      } satisfies OutputFile,
+    };
+  });
+}
+
+const layoutFacts = ({ rows, columns, slicedBy, cells = [] }: NonNullable<ImageOutput["sheet"]>) => ({
+  rows,
+  columns,
+  slicedBy,
+  cells: cells.length,
+  emptyCells: cells.filter(({ slotStatus }) => slotStatus === "empty").length,
+});
+
 export default defineCapability({
-  key: "image.generate.v1",
+  key: KEY,
   title: "Image generation",
-  description: "Draws one to four images from a prompt, at the size you ask for.",
+  description: "Draws one to four images from a prompt, or a sheet of them, at the size you ask for.",
   modality: "image",
   family: "image",
   category: "generation",
@@ -63,16 +190,28 @@ export default defineCapability({
     },
     deferredProcessing: { available: false, discountBps: 0, appliesTo: [] },
     variants: { min: 1, max: 4, default: 1 },
-    transparency: { native: true, matte: false },
+    transparency: {
+      native: true,
+      matte: true,
+      methods: [...TRANSPARENCY_METHODS],
+      keyColors: [...KEY_COLORS],
+    },
     referenceImages: { max: 4 },
-    sheetSlicing: false,
+    sheetSlicing: { supported: true, maxRows: 8, maxColumns: 8, variantCount: 1 },
     canvasFloor: { minPixels: IMAGE_DIMENSIONS.minPixels, minimumSquare: "816x816" },
     providerBacked: true,
     modelBacked: true,
     deterministic: false,
     executionClass: "provider",
   },
-  constraints: { dimensions: { ...IMAGE_DIMENSIONS } },
+  constraints: {
+    dimensions: { ...IMAGE_DIMENSIONS },
+    sheet: {
+      alignedMinimumSquareCell: 816,
+      cellMinPixels: IMAGE_DIMENSIONS.minPixels,
+      derivedCellSize: "canvas divided by columns and rows",
+    },
+  },
   inputMediaTypes: ["text/plain", "image/png", "image/jpeg", "image/webp"],
   outputKind: "artifact",
   outputMediaType: "image/png",
@@ -80,11 +219,12 @@ export default defineCapability({
     "Draw a lighthouse at dawn",
     "Make a transparent sprite of a red potion",
     "Generate four variants of a book cover",
+    "Cut a sheet of sixteen inventory icons into single files",
   ],
-  synonyms: ["picture", "illustration", "drawing", "art", "photo", "sprite", "cover", "logo", "png"],
-  taskTags: ["image", "generation", "illustration", "sprite"],
+  synonyms: ["picture", "illustration", "drawing", "art", "photo", "sprite", "sheet", "cover", "logo", "png"],
+  taskTags: ["image", "generation", "illustration", "sprite", "sheet"],
   trialEligible: true,
-  readySummary: "PNG images from a prompt, as durable jobs with one artifact per variant.",
+  readySummary: "PNG images from a prompt, as durable jobs with one artifact per variant or sheet cell.",
   durable: {
     defaultQueueSeconds: 7200,
     maxQueueSeconds: 7200,
@@ -99,47 +239,167 @@ export default defineCapability({
       input: { prompt: "A round red potion bottle", requestTransparentOutput: true, variantCount: 2 },
     },
     { title: "A banner", input: { prompt: "Hills in the morning fog", width: 1200, height: 630 } },
+    {
+      title: "A sheet of icons, cut into files of 512 x 512",
+      input: {
+        prompt: "Inventory icons: a sword, a shield, a potion, a scroll",
+        requestTransparentOutput: true,
+        sheet: {
+          rows: 2,
+          columns: 2,
+          slice: true,
+          labels: ["sword", "shield", "potion", "scroll"],
+          normalize: { width: 512, height: 512 },
+        },
+      },
+    },
   ],
   execute: {
     port: "image",
     accepts,
-    call: (input) => ({
-      prompt: input.prompt,
-      width: snapEdge(input.width),
-      height: snapEdge(input.height),
-      quality: input.quality,
-      count: input.variantCount,
-      transparent: input.requestTransparentOutput,
-      referenceImages: (input.referenceImages ?? []).map(({ dataBase64, filename, mimeType }) => ({
-        bytes: Buffer.from(dataBase64, "base64"),
-        mediaType: mimeType,
-        filename,
-      })),
-    }),
+    call(input, _options, model) {
+      const layout = layoutOf(input);
+      const transparency = transparencyOf(input, model);
+      const prompt = toPrompt(input, layout, transparency);
+      checkLength(prompt, input, model);
+      return {
+        prompt,
+        ...canvasOf(input),
+        quality: input.quality,
+        count: input.variantCount,
+        transparent: transparency?.method === "native",
+        ...(transparency?.method === "matte-v9" ? { background: transparency.keyColor } : {}),
+        ...(layout ? { sheet: { rows: layout.rows, columns: layout.columns } } : {}),
+        referenceImages: (input.referenceImages ?? []).map(({ dataBase64, filename, mimeType }) => ({
+          bytes: Buffer.from(dataBase64, "base64"),
+          mediaType: mimeType,
+          filename,
+        })),
+      };
+    },
     result({ images }, input) {
       const drawn = images.slice(0, input.variantCount).filter(({ bytes }) => bytes.byteLength > 0);
       if (drawn.length === 0) {
         throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without an image.");
       }
+      const layout = layoutOf(input);
+      const name = layout ? "sheet" : "image";
+      const kind = input.sheet?.slice ? "composite-sheet" : name;
       const files = drawn.map(({ bytes, mediaType }, variantIndex) => ({
         bytes,
         mediaType,
-        kind: "image",
-        filename: `image-${variantIndex + 1}.${mediaType.split("/")[1] ?? "bin"}`,
+        kind,
+        filename: `${input.sheet?.slice ? name : `${name}-${variantIndex + 1}`}.${mediaType.split("/")[1] ?? "bin"}`,
         variantIndex,
       }));
       return {
         typedOutput: {
           images: files.map(({ variantIndex, mediaType, filename, bytes }) => ({
             variantIndex,
-            ...(sizeOfPng(bytes) ?? { width: snapEdge(input.width), height: snapEdge(input.height) }),
+            ...(sizeOfPng(bytes) ?? canvasOf(input)),
             mediaType,
             filename,
           })),
+          ...(layout ? { sheet: { rows: layout.rows, columns: layout.columns, slicedBy: null } } : {}),
         },
         files,
       };
     },
-    bounds: (input) => ({ images: input.variantCount }),
+    refine(input, model) {
+      const transparency = transparencyOf(input, model);
+      const layout = layoutOf(input);
+      const isSliced = input.sheet?.slice === true && layout !== null;
+      if (!transparency && !isSliced) return null;
+      return async (kept) => {
+        const files: OutputFile[] = [];
+        const output: ImageOutput = {
+          images: [],
+          ...(layout ? { sheet: { rows: layout.rows, columns: layout.columns, slicedBy: null } } : {}),
+        };
+        for (const { bytes, kind, filename, variantIndex = 0 } of kept) {
+          const done = await processImage(bytes, {
+            matte:
+              transparency?.method === "matte-v9"
+                ? {
+                    keyColor: transparency.keyColor,
+                    enclosed: transparency.transparentRegions === "borderConnectedAndEnclosed",
+                  }
+                : null,
+            report: transparency !== null,
+            sheet: isSliced
+              ? {
+                  canvas: canvasOf(input),
+                  rows: layout.rows,
+                  columns: layout.columns,
+                  cell: layout.cell,
+                  center: layout.center,
+                }
+              : null,
+          });
+          const name = filename.replace(/\.[^.]*$/, ".png");
+          files.push({ bytes: done.png, mediaType: "image/png", kind, filename: name, variantIndex });
+          output.images.push({
+            variantIndex,
+            width: done.width,
+            height: done.height,
+            mediaType: "image/png",
+            filename: name,
+            ...(transparency && done.alpha ? { transparency: toReport(done.alpha, transparency) } : {}),
+          });
+          if (isSliced && done.sheet && output.sheet) {
+            const cells = toCells(layout, done.sheet.cells);
+            files.push(...cells.map(({ file }) => file));
+            output.sheet = {
+              ...output.sheet,
+              slicedBy: done.sheet.slicedBy,
+              cells: cells.map(({ told }) => told),
+            };
+          }
+        }
+        return {
+          typedOutput: output,
+          files,
+          media: {
+            transparency: transparency ?? { method: "none" },
+            ...(output.sheet ? { sheet: { ...layoutFacts(output.sheet) } } : {}),
+          },
+        };
+      };
+    },
+    preview(input, model) {
+      const layout = layoutOf(input);
+      const transparency = transparencyOf(input, model);
+      const canvas = canvasOf(input);
+      const isSliced = input.sheet?.slice === true && layout !== null;
+      return {
+        canvas,
+        requestedSize: { width: input.width ?? null, height: input.height ?? null },
+        quality: input.quality,
+        providerCalls: 1,
+        variantCount: input.variantCount,
+        images: input.variantCount,
+        transparency: transparency ?? { method: "none" },
+        addedToPrompt: toPrompt(input, layout, transparency).slice(input.prompt.length).trim() || null,
+        sheet: layout && {
+          rows: layout.rows,
+          columns: layout.columns,
+          slice: isSliced,
+          cellSize: layout.cell,
+          center: layout.center,
+          cells: layout.cells.map((cell) => ({
+            ...cell,
+            output: layout.cell ?? { width: cell.rectangle.width, height: cell.rectangle.height },
+          })),
+        },
+        artifacts: {
+          count: input.variantCount + (isSliced ? layout.cells.length : 0),
+          kinds: isSliced ? ["composite-sheet", "sheet-cell"] : [layout ? "sheet" : "image"],
+        },
+      };
+    },
+    bounds(input) {
+      const { width, height } = canvasOf(input);
+      return { images: input.variantCount, pixels: width * height };
+    },
   },
 });

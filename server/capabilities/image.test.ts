@@ -31,12 +31,11 @@ describe("image input", () => {
     for (const { input } of capability.examples) expect(capability.input.safeParse(input).success).toBe(true);
     expect(parsed({})).toEqual({
       prompt: "sea",
-      width: 1024,
-      height: 1024,
       quality: "medium",
       variantCount: 1,
       requestTransparentOutput: false,
     });
+    expect(call({})).toMatchObject({ width: 1024, height: 1024, transparent: false });
   });
 
   test.each([
@@ -50,8 +49,9 @@ describe("image input", () => {
     { quality: "ultra" },
     { variantCount: 0 },
     { variantCount: 5 },
-    { transparencyMethod: "matte-v9", requestTransparentOutput: true },
     { transparencyMethod: "native" },
+    { keyColor: "#ff0000", requestTransparentOutput: true },
+    { transparentRegions: "everywhere", requestTransparentOutput: true },
     { referenceImages: [{ dataBase64: "not base64!", filename: "a.png", mimeType: "image/png" }] },
     { referenceImages: [{ dataBase64: "aaaa", filename: "a.gif", mimeType: "image/gif" }] },
     {
@@ -72,11 +72,9 @@ describe("image input", () => {
   ])("%j is taken", (input) => expect(parse(input).success).toBe(true));
 
   test("what this version does not serve is refused by name, never ignored", () => {
-    expect(issues({ sheet: { rows: 2, columns: 2 }, adapters: [], keyColor: "#ff00ff" })).toEqual([
-      ": not served by this version: sheet, adapters, keyColor",
-    ]);
+    expect(issues({ adapters: [] })).toEqual([": not served by this version: adapters"]);
     expect(Object.keys(z.toJSONSchema(capability.input, { io: "input" }).properties ?? {})).not.toContain(
-      "sheet",
+      "adapters",
     );
   });
 
@@ -121,7 +119,8 @@ describe("image calls", () => {
     [{ width: 1200, height: 640 }, "gpt-image-1", false],
     [{ width: 1200, height: 640 }, "gpt-image-2", true],
     [{ requestTransparentOutput: true }, "gpt-image-1", true],
-    [{ requestTransparentOutput: true }, "gpt-image-2", false],
+    [{ requestTransparentOutput: true }, "gpt-image-2", true],
+    [{ requestTransparentOutput: true, transparencyMethod: "native" }, "gpt-image-2", false],
     [{ requestTransparentOutput: true }, "sandbox-1", true],
     [{ model: "auto" }, "sandbox-1", true],
     [{ model: "gpt-image-2" }, "gpt-image-2", true],
@@ -131,7 +130,7 @@ describe("image calls", () => {
   test("variants and bounds count what was asked", () => {
     const input = parsed({ variantCount: 4 });
     expect(capability.variants?.(input)).toBe(4);
-    expect(execution.bounds(input, model("sandbox-1"))).toEqual({ images: 4 });
+    expect(execution.bounds(input, model("sandbox-1"))).toEqual({ images: 4, pixels: 1024 * 1024 });
   });
 });
 

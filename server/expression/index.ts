@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
+import { findProgram } from "@/server/thread-program";
 import { checkInput, type ExpressionInput, type ExpressionOutput } from "./evaluate";
 import { type Pool, startPool } from "./pool";
-import { findProgram } from "./program";
 import { ExpressionError } from "./refusal";
 
 export { ROUNDINGS, type Rounding } from "./context";
@@ -30,7 +30,7 @@ export async function startExpressionPool(): Promise<void> {
 }
 
 function pool(): Promise<Pool> {
-  home[POOL] ??= findProgram()
+  home[POOL] ??= findProgram("expression")
     .then((program) =>
       startPool({ program, size: Math.min(Math.max(availableParallelism(), 2), 4), deadlineMs: DEADLINE_MS }),
     )

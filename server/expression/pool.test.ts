@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import { findProgram } from "@/server/thread-program";
 import { closeExpressionPool, EXPRESSION_ERROR_CODES, ExpressionError, evaluateExpression } from "./index";
 import { type Pool, startPool } from "./pool";
-import { findProgram } from "./program";
 
 afterAll(closeExpressionPool);
 
@@ -142,7 +142,7 @@ test("a built program is used when it is newer than its sources, and works", asy
   symlinkSync(join(process.cwd(), "node_modules"), join(root, "node_modules"));
   symlinkSync(import.meta.dirname, join(root, "server", "expression"));
   writeFileSync(join(root, "package.json"), "{}");
-  expect(await findProgram(root)).toEqual({ code: expect.stringContaining("postMessage") });
+  expect(await findProgram("expression", root)).toEqual({ code: expect.stringContaining("postMessage") });
 
   await build({
     entryPoints: [join(import.meta.dirname, "worker.ts")],
@@ -152,8 +152,8 @@ test("a built program is used when it is newer than its sources, and works", asy
     format: "esm",
     packages: "external",
   });
-  expect(await findProgram(root)).toEqual({ file: built });
-  const pool = startPool({ program: await findProgram(root), size: 1, deadlineMs: 10_000 });
+  expect(await findProgram("expression", root)).toEqual({ file: built });
+  const pool = startPool({ program: await findProgram("expression", root), size: 1, deadlineMs: 10_000 });
   onTestFinished(() => pool.close());
   expect(await pool.run({ expression: "1 / 4" })).toMatchObject({
     state: "done",
@@ -161,7 +161,7 @@ test("a built program is used when it is newer than its sources, and works", asy
   });
 
   utimesSync(built, 1, 1);
-  expect(await findProgram(root)).toHaveProperty("code");
+  expect(await findProgram("expression", root)).toHaveProperty("code");
 });
 
 test("a process that has evaluated ends by itself", () => {

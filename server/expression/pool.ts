@@ -1,9 +1,7 @@
 import type { MessagePort, Worker } from "node:worker_threads";
+import type { Program } from "@/server/thread-program";
 import type { ExpressionInput } from "./evaluate";
 import type { Answer } from "./worker";
-
-/** Where a worker's program is: a built file, or the text of a CommonJS bundle. */
-export type Program = { file: string } | { code: string };
 
 export type Pool = {
   /** One evaluation, in its turn. Null: it was stopped at the deadline. Rejects when workers cannot run at all. */

@@ -39,7 +39,11 @@ export type ImageCall = {
   height: number;
   quality: "low" | "medium" | "high" | "auto" | "standard";
   count: number;
+  /** Draw on nothing, with an alpha channel. */
   transparent: boolean;
+  /** Also in the prompt, in words; for providers that can do more with it. */
+  background?: string;
+  sheet?: { rows: number; columns: number };
   referenceImages: { bytes: Uint8Array; mediaType: string; filename: string }[];
 };
 export type ProviderFile = { bytes: Uint8Array; mediaType: string };
@@ -129,7 +133,13 @@ export type PortAdapter<P extends PortName> = {
 /** List price in micros of a US dollar. */
 export type Price =
   | { per: "million_tokens"; input: number; cachedInput?: number; output: number }
-  | { per: "image"; micros: Partial<Record<ImageCall["quality"], number>>; default: number };
+  | {
+      per: "image";
+      micros: Partial<Record<ImageCall["quality"], number>>;
+      default: number;
+      /** The listed prices are of images up to this many pixels; a larger one costs as much more as it is larger. */
+      pixels: number;
+    };
 
 export type ModelFacts = {
   id: string;

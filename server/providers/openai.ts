@@ -426,6 +426,7 @@ export default defineProvider({
         per: "image",
         micros: { low: 6_000, medium: 53_000, high: 211_000, standard: 53_000 },
         default: 211_000,
+        pixels: 1024 * 1024,
       },
       supports: { referenceImages: true },
       image: {
@@ -445,6 +446,7 @@ export default defineProvider({
         per: "image",
         micros: { low: 16_000, medium: 63_000, high: 250_000, standard: 63_000 },
         default: 250_000,
+        pixels: 1024 * 1536,
       },
       supports: { transparency: true, referenceImages: true },
       image: {

@@ -100,6 +100,7 @@ const imageModels = MODELS.map(
       per: "image",
       micros: { low: image / 4, medium: image, high: image * 4, standard: image },
       default: image * 4,
+      pixels: 1024 * 1024,
     },
     supports: { transparency: true, referenceImages: true },
     image: {

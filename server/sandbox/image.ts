@@ -52,13 +52,20 @@ function paletteFrom(random: Random): Palette {
 }
 
 async function draw(request: ImageRequest, variant: number, random: Random): Promise<Buffer> {
-  const { width, height, transparent } = request;
+  const { width, height, transparent, background, sheet } = request;
   const canvas = createCanvas(width, height);
   const context = canvas.getContext("2d");
   const palette = paletteFrom(random);
   const shapes = { low: 10, medium: 18, standard: 18, auto: 22, high: 34 }[request.quality];
 
-  if (transparent) {
+  if (background && !transparent) {
+    context.fillStyle = background;
+    context.fillRect(0, 0, width, height);
+  }
+  if (sheet) {
+    if (!transparent && !background) drawSky(context, width, height, palette, random);
+    drawSheet(context, request, sheet, random);
+  } else if (transparent || background) {
     drawEmblem(context, width, height, palette, random, shapes);
   } else {
     drawSky(context, width, height, palette, random);
@@ -189,6 +196,41 @@ function drawEmblem(
     );
   }
   context.globalAlpha = 1;
+}
+
+/** Colours that no key colour and no other cell is mistaken for. */
+const SHEET_HUES = [8, 28, 46, 205, 222, 258] as const;
+
+/**
+ * One figure in each cell, each different: sides, hue and size tell the row and the column. Sandbox 2 draws as models
+ * do that do not keep to the lines: all of it too small, towards one corner, where the grid would cut through figures.
+ */
+function drawSheet(
+  context: SKRSContext2D,
+  request: ImageRequest,
+  { rows, columns }: NonNullable<ImageRequest["sheet"]>,
+  random: Random,
+) {
+  const [cellWidth, cellHeight] = [request.width / columns, request.height / rows];
+  const unit = Math.min(cellWidth, cellHeight);
+  const isCareless = request.model === "sandbox-2";
+  const radius = unit * (isCareless ? 0.26 : 0.34);
+  const shrink = isCareless ? 0.8 : 1;
+  const turn = random() * 0.6;
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1) {
+      const index = row * columns + column;
+      const x = (column + 0.5) * cellWidth * shrink;
+      const y = (row + 0.5) * cellHeight * shrink;
+      const hue = SHEET_HUES[index % SHEET_HUES.length];
+      context.fillStyle = `hsl(${hue}, 82%, ${38 + (row % 3) * 12}%)`;
+      polygon(context, x, y, radius * (0.8 + (index % 5) * 0.05), 3 + (index % 6), turn + index * 0.4);
+      context.fillStyle = "#fffdf7";
+      disc(context, x, y, radius * 0.28);
+      context.fillStyle = "#1b1f24";
+      disc(context, x + radius * 0.08, y, radius * 0.14);
+    }
+  }
 }
 
 function drawCaption(context: SKRSContext2D, request: ImageRequest, { ink }: Palette, variant: number) {

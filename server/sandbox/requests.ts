@@ -27,6 +27,11 @@ export const ImageRequest = z.object({
   quality: z.enum(["low", "medium", "high", "auto", "standard"]),
   count: z.int().min(1).max(4),
   transparent: z.boolean(),
+  background: z
+    .string()
+    .regex(/^#[0-9a-f]{6}$/)
+    .optional(),
+  sheet: z.object({ rows: z.int().min(1).max(8), columns: z.int().min(1).max(8) }).optional(),
   referenceImages: z.array(z.object({ mediaType: z.string(), base64: z.string() })).max(4),
 });
 export type ImageRequest = z.output<typeof ImageRequest>;

@@ -6,6 +6,7 @@ import {
   ExecutionTargetList,
   ListCapabilities,
 } from "@/server/contract/capabilities";
+import { JsonObject } from "@/server/contract/common";
 import { QuoteQuery, RawEnvelope } from "@/server/contract/envelope";
 import { InvocationResult, Job } from "@/server/contract/jobs";
 import { RetailQuote } from "@/server/contract/pricing";
@@ -150,6 +151,21 @@ export const invokeCapability = endpoint({
     const result = await jobs.invoke(ctx, params.capability_key, body, incoming.header("idempotency-key"));
     return reply(result, { headers: { "x-execution-id": result.executionId } });
   },
+});
+
+export const planImages = endpoint({
+  method: "POST",
+  path: "/v1/capabilities/image.generate.v1/plan",
+  summary: "Preview how images and sheet cells would be made; writes and spends nothing",
+  tags: ["Execution"],
+  auth: ["service_principal"],
+  scope: "capabilities:run",
+  body: RawEnvelope,
+  bodyLimit: 32 * MEGABYTE,
+  output: JsonObject,
+  envelopeErrors: true,
+  errors: [...PLANNING.filter((code) => code !== "UNKNOWN_CAPABILITY"), "QUOTE_MISMATCH"],
+  run: (ctx, { body }) => jobs.preview(ctx, "image.generate.v1", body),
 });
 
 export const submitJob = endpoint({

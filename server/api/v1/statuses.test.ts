@@ -197,6 +197,7 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
     .replace("{delivery_id}", delivery);
   if (method === "GET") return { method, target };
   if (path.endsWith("/select")) return { method, target, body: { artifactId: artifact } };
+  if (path.endsWith("/plan")) return { method, target, body: { input: { prompt: "A kite" } } };
   if (verb in ended || /\/(disable|replay)$/.test(path)) return { method, target };
   if (path === "/v1/delivery-endpoints") return { method, target, body: hookBody };
   if (method === "PATCH") return { method, target, body: { enabled: true } };
@@ -633,6 +634,92 @@ for (const what of PLANNING) {
     });
   });
 }
+
+describe("POST /v1/capabilities/image.generate.v1/plan", () => {
+  const sheet = { rows: 2, columns: 3, slice: true, labels: ["sword", "ein Schild", "sword"] };
+  const normalize = { width: 300, height: 512 };
+
+  test("answers the canvas, each cell with its place, label and file name, the route and the price", async () => {
+    const before = await pool.query("SELECT count(*) FROM job WHERE project_id = $1", [tenant.projectId]);
+    const { json } = await post(200, at(IMAGE, "plan"), {
+      input: {
+        prompt: "Things to carry",
+        requestTransparentOutput: true,
+        keyColor: "#00ff00",
+        sheet: { ...sheet, normalize },
+      },
+      execution: { billingMode: "managed" },
+    });
+    expect(json).toMatchObject({
+      capabilityKey: IMAGE,
+      canvas: { width: 912, height: 1024 },
+      providerCalls: 1,
+      images: 1,
+      transparency: {
+        method: "matte-v9",
+        keyColor: "#00ff00",
+        transparentRegions: "borderConnected",
+      },
+      sheet: { rows: 2, columns: 3, slice: true, cellSize: normalize, center: true },
+      artifacts: { count: 7, kinds: ["composite-sheet", "sheet-cell"] },
+      route: { key: "sandbox/sandbox-1" },
+      billingMode: "managed",
+      estimate: { chargeBasis: { amountMicros: 40_000 }, expectedCharge: { amountMicros: 42_400 } },
+      spending: "none",
+    });
+    type Cell = { sliceCellId: string; label: string | null; filename: string; rectangle: object };
+    expect(json.sheet.cells.map((cell: Cell) => [cell.sliceCellId, cell.label, cell.filename])).toEqual([
+      ["r1c1", "sword", "sword.png"],
+      ["r1c2", "ein Schild", "ein-Schild.png"],
+      ["r1c3", "sword", "sword-r1c3.png"],
+      ["r2c1", null, "r2c1.png"],
+      ["r2c2", null, "r2c2.png"],
+      ["r2c3", null, "r2c3.png"],
+    ]);
+    expect(json.sheet.cells.at(-1)).toMatchObject({
+      rectangle: { x: 608, y: 512, width: 304, height: 512 },
+      output: normalize,
+    });
+    expect(JSON.stringify(json.addedToPrompt)).not.toMatch(/sword|Schild/);
+    const after = await pool.query("SELECT count(*) FROM job WHERE project_id = $1", [tenant.projectId]);
+    expect(after.rows).toEqual(before.rows);
+  });
+
+  const refusals: [Wanted, Record<string, unknown>][] = [
+    [[422, "list"], { input: { prompt: "" } }],
+    [[422, "list"], { input: { prompt: "x", sheet, variantCount: 2 } }],
+    [[422, "UNKNOWN_INPUT_FIELD"], { input: { prompt: "x", adapters: [] } }],
+    [[422, "UNKNOWN_EXECUTION_FIELD"], { input: { prompt: "x" }, preferedModel: "x" }],
+    [
+      [422, "CONFLICTING_EXECUTION_CONSTRAINT"],
+      {
+        input: { prompt: "x" },
+        preferredModel: "sandbox-1",
+        execution: { executionConstraints: { preferredModel: "sandbox-2" } },
+      },
+    ],
+    [[422, "PromptTooLong"], { input: { prompt: "x".repeat(32_001) } }],
+    [[422, "PromptTooLong"], { input: { prompt: "x".repeat(31_990), sheet } }],
+    [[402, "BudgetExceeded"], { input: { prompt: "x" }, maxCostUsd: 0.000001 }],
+    [[409, "ROUTE_UNAVAILABLE"], { input: { prompt: "x" }, preferredModel: "gone-1" }],
+    [[409, "CONNECTION_REQUIRED"], { input: { prompt: "x" }, preferredModel: "gpt-image-2" }],
+    [[409, "QUOTE_MISMATCH"], { input: { prompt: "x" }, quoteId: newId("quote") }],
+    [[403, "AuthorizationFailed"], { input: { prompt: "x" }, context: { projectId: newId("project") } }],
+  ];
+
+  test.each(refusals)("refuses as jobs does: %j", async (wanted, body) => {
+    const [planned, submitted] = [
+      await post(wanted, at(IMAGE, "plan"), body),
+      await post(wanted, at(IMAGE, "jobs"), body),
+    ];
+    expect(planned.json.detail).toEqual(submitted.json.detail);
+  });
+
+  test("422: an unbound key that names no project", async () => {
+    const body = { input: { prompt: "x" } };
+    await ask([422, "PROJECT_REQUIRED"], "POST", at(IMAGE, "plan"), { key: tenant.unboundKey, body });
+  });
+});
 
 test("422: a prompt counted in characters", async () => {
   for (const what of ["quote", "estimate", "jobs"]) {

@@ -208,6 +208,18 @@ for (const what of ["quote", "estimate", "invoke", "jobs"]) {
   });
 }
 
+test("plan: context.projectId of another tenant is answered like one that does not exist", async () => {
+  const ask = (projectId: string) =>
+    call("POST", `/v1/capabilities/${IMAGE}/plan`, {
+      key: mine.tenant.unboundKey,
+      body: { input: { prompt: "A kite" }, context: { projectId } },
+    });
+  const refused = await ask(theirs.projectId);
+  expect(refused.status).toBe(403);
+  expect(comparable(refused)).toEqual(comparable(await ask(newId("project"))));
+  expect((await ask(mine.otherProjectId)).status).toBe(200);
+});
+
 for (const what of ["quote", "estimate"]) {
   test(`${what}: ?projectId= of another tenant is answered like one that does not exist`, async () => {
     const ask = (projectId: string) =>

@@ -143,14 +143,13 @@ async function observe(
   }
   if (progress.state === "pending") return progress;
   const usage = progress.usage;
-  const quality = work.estimate.bounds.quality;
   const observed: Observed = {
     submission: "attempted",
     providerRequestId: progress.providerRequestId,
     providerModel: progress.providerModel,
     httpStatus: progress.httpStatus,
     usage,
-    costMicros: usage ? priceOf(work.route.model.price, usage, quality) : null,
+    costMicros: usage ? priceOf(work.route.model.price, usage, work.estimate.bounds) : null,
   };
   const settlement: Settlement = observed.costMicros === null ? "hold" : "cost";
   try {

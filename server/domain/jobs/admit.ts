@@ -105,7 +105,8 @@ const keyOf = ({ project, kind, idempotencyKey }: Submission) => `${project.id} 
 const findFirst = ({ project, kind, idempotencyKey }: Submission) =>
   firstOfKey({ projectId: project.id, operation: kind, key: idempotencyKey });
 
-async function read(
+/** Reads a request: its envelope in one shape, its project, its place in idempotency. */
+export async function read(
   ctx: Ctx,
   kind: Kind,
   capability: Capability,
@@ -135,7 +136,7 @@ async function read(
 }
 
 /** Plans a submission: everything about its content that may refuse it. Writes nothing. */
-async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
+export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
   const { kind, capability, envelope, project, environment, idempotencyKey, content, contentHash } =
     submission;
   const maturity = maturityOf(envelope, project.settings);

@@ -8,7 +8,7 @@ import { conclude, type Ended, endedBefore, toOutput } from "./conclude";
 import { wake } from "./dispatch";
 import { endIdle } from "./end-idle";
 import { get } from "./get";
-import { type AttemptRow, attemptOf, type JobRow } from "./rows";
+import { type AttemptRow, artifactsOf, attemptOf, type JobRow } from "./rows";
 import { findSetAside, forgetSetAside } from "./set-aside";
 import { move } from "./transitions";
 import { readJob, storedInputHash } from "./work";
@@ -42,7 +42,7 @@ export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
     since: row.attention?.since ?? row.created_at.toISOString(),
     reason: row.attention?.reason ?? "unknown",
     step: row.attention?.step ?? "unknown",
-    isAnswerKept: Boolean(row.attention?.answerId),
+    isAnswerKept: Boolean(row.attention?.answerId) || row.attention?.reason === "output_not_processed",
     providerCost: row.cost_micros === null ? null : microsToUsd(row.cost_micros),
   }));
 }
@@ -64,8 +64,8 @@ const contentOf = async (job: JobRow) =>
 
 /** The operator's first way out: the step that kept failing is done again with the answer that was kept. */
 export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
-  const { job } = await findWaiting(ctx, jobId);
-  await contentOf(job);
+  const { job, attempt } = await findWaiting(ctx, jobId);
+  if (!attempt.answer?.unprocessed) await contentOf(job);
   const moved = await move({
     jobId: job.id,
     from: ["needs_attention"],
@@ -81,17 +81,18 @@ export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
   return view(ctx, jobId);
 }
 
-/** The second: the job succeeds with what there is, which is everything but its files. */
+/** The second: the job succeeds with what there is: files as the provider made them, or everything but files. */
 export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
   const { job, attempt } = await findWaiting(ctx, jobId);
-  const { typedOutput } = await contentOf(job);
   const now = ctx.now();
   const before = endedBefore(attempt);
-  const { isSetAside: _, ...outcome } = before.outcome;
+  const { isSetAside: _, unprocessed, ...outcome } = before.outcome;
   const ended: Ended = {
     outcome,
     observed: before.observed,
-    fresh: { output: toOutput(job, typedOutput, [], now), artifacts: [] },
+    fresh: unprocessed
+      ? null
+      : { output: toOutput(job, (await contentOf(job)).typedOutput, [], now), artifacts: [] },
   };
   await conclude({
     job,
@@ -99,7 +100,7 @@ export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
     outputHash: null,
     engine: null,
     attempt,
-    artifacts: [],
+    artifacts: unprocessed ? await artifactsOf(job) : [],
     ended,
     from: ["needs_attention"],
     fence: job.fence,
@@ -117,8 +118,7 @@ export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
   await endIdle(ctx, job, attempt, {
     to: "failed",
     code: "failed",
-    message:
-      "The provider's work was paid for, but its output could not be stored; an operator ended the job.",
+    message: "The provider's work was paid for, but a later step kept failing; an operator ended the job.",
   });
   return view(ctx, jobId);
 }

@@ -11,7 +11,15 @@ import { newId } from "@/server/ids";
 import type { Micros } from "@/server/money";
 import type { Json } from "@/server/step";
 import { expiryOf } from "./retention";
-import { type ArtifactRow, type AttemptRow, type JobRow, type StoredOutcome, toArtifactRef } from "./rows";
+import {
+  type ArtifactRow,
+  type AttemptRow,
+  artifactsOf,
+  type JobRow,
+  type StoredOutcome,
+  toArtifactRef,
+  UNPROCESSED,
+} from "./rows";
 import { type Finish, finish, type NewEvent, type StoredAnswer, type StoredArtifact } from "./transitions";
 
 /** An attempt that has ended, whether its outcome came just now or was read back from its row. */
@@ -41,7 +49,27 @@ export async function keepFiles(
         kind: file.kind,
         label: file.label ?? null,
         variant_index: file.variantIndex ?? null,
+        slice_cell_id: file.sliceCellId ?? null,
+        slot_status: file.slotStatus ?? null,
         expires_at,
+      };
+    }),
+  );
+}
+
+/** The provider's files of a job as they were kept, in their order: what `keepFiles` stored before they are worked on. */
+export async function keptFiles(job: Pick<JobRow, "id" | "project_id">): Promise<OutputFile[]> {
+  const kept = (await artifactsOf(job)).filter((row) => row.slot_status === UNPROCESSED);
+  return Promise.all(
+    kept.map(async (row) => {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of await artifactStore().open(row.sha256)) pieces.push(piece);
+      return {
+        bytes: Buffer.concat(pieces),
+        mediaType: row.media_type,
+        kind: row.kind,
+        filename: row.filename ?? row.artifact_id,
+        ...(row.variant_index === null ? {} : { variantIndex: row.variant_index }),
       };
     }),
   );
@@ -59,6 +87,8 @@ export function toOutput(
     downloadPath: `/v1/jobs/${job.id}/artifacts/${artifact.artifact_id}`,
     mediaType: artifact.media_type,
     ...(artifact.variant_index === null ? {} : { variantIndex: artifact.variant_index }),
+    ...(artifact.slice_cell_id === null ? {} : { sliceCellId: artifact.slice_cell_id }),
+    ...(artifact.label === null ? {} : { label: artifact.label }),
   }));
   const whole = listed.length > 0 ? { ...(typedOutput as object), artifacts: listed } : typedOutput;
   const content = canonicalText(whole as Json); // parsed by the capability's output schema
@@ -81,6 +111,7 @@ export function storedEvents(artifacts: StoredArtifact[]): NewEvent[] {
       sha256: artifact.sha256,
       byteLength: artifact.byte_length,
       variantIndex: artifact.variant_index,
+      ...(artifact.slice_cell_id === null ? {} : { sliceCellId: artifact.slice_cell_id }),
     },
   }));
 }
@@ -106,7 +137,12 @@ export function settle(estimate: Estimate, settlement: Settlement, costMicros: M
   }
 }
 
-const toAttemptUpdate = (attemptId: string, ended: Ended, now: Date): StoredAnswer["attempt"] => ({
+const toAttemptUpdate = (
+  attemptId: string,
+  ended: Ended,
+  answeredAt: Date,
+  now: Date,
+): StoredAnswer["attempt"] => ({
   id: attemptId,
   submission: ended.observed.submission,
   provider_request_id: ended.observed.providerRequestId,
@@ -117,17 +153,18 @@ const toAttemptUpdate = (attemptId: string, ended: Ended, now: Date): StoredAnsw
   error_code: ended.outcome.code,
   error_message: ended.outcome.message,
   cost_micros: ended.observed.costMicros,
-  answered_at: ended.observed.submission === "attempted" ? now : null,
+  answered_at: ended.observed.submission === "attempted" ? answeredAt : null,
   ended_at: now,
 });
 
 /** What the answer statement stores: outcome, content and the artifacts' events. */
 export function toAnswer(attemptId: string, ended: Ended, now: Date): StoredAnswer & { events: NewEvent[] } {
   return {
-    attempt: toAttemptUpdate(attemptId, ended, now),
+    attempt: toAttemptUpdate(attemptId, ended, now, now),
     output: ended.fresh?.output ?? null,
     artifacts: ended.fresh?.artifacts ?? [],
-    events: storedEvents(ended.fresh?.artifacts ?? []),
+    // What is still to be worked on is told when that is done.
+    events: ended.outcome.unprocessed ? [] : storedEvents(ended.fresh?.artifacts ?? []),
   };
 }
 
@@ -161,12 +198,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   const isPaid = job.pricing.maximumMicros > 0;
   const to = conclusion.canceled ? "canceled" : outcome.outcome;
   const money = settle(job.pricing, outcome.settlement, observed.costMicros);
-  const freshArtifacts: ArtifactRow[] = (ended.fresh?.artifacts ?? []).map((artifact) => ({
-    ...artifact,
-    slice_cell_id: null,
-    slot_status: null,
-  }));
-  const artifacts = [...conclusion.artifacts, ...freshArtifacts];
+  const artifacts: ArtifactRow[] = [...conclusion.artifacts, ...(ended.fresh?.artifacts ?? [])];
   const error = outcome.code
     ? { code: outcome.code, message: outcome.message ?? outcome.code }
     : conclusion.canceled
@@ -222,6 +254,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     usage: observed.usage,
     finishReason: outcome.finishReason,
     requestedVariants: job.requested_variants,
+    media: outcome.media ?? null,
     error,
     costMicros: isPaid ? money.costMicros : 0,
     chargedMicros: isPaid ? money.chargedMicros : 0,
@@ -271,7 +304,8 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
           ].filter((posting) => posting.amount_micros !== 0)
         : [],
     is_test: isTest,
-    attempt: ended.fresh && attempt ? toAttemptUpdate(attempt.id, ended, now) : null,
+    attempt:
+      ended.fresh && attempt ? toAttemptUpdate(attempt.id, ended, attempt.answered_at ?? now, now) : null,
     output: ended.fresh?.output ?? null,
     artifacts: ended.fresh?.artifacts ?? [],
     events: [

@@ -8,6 +8,7 @@ export { get } from "./get";
 export { history, mine } from "./history";
 export { invoke } from "./invoke";
 export { releaseAllLeases } from "./leases";
+export { preview } from "./preview";
 export { prune } from "./prune";
 export { artifact, receipt, request, result } from "./reads";
 export { references } from "./references";

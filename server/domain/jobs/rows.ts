@@ -98,10 +98,10 @@ export type StoredApproval = {
 
 /** Why an operator is asked: what keeps failing, and whether what was paid for is still there. */
 export type StoredAttention = {
-  reason: "output_not_stored";
-  step: "store_output";
+  reason: "output_not_stored" | "output_not_processed";
+  step: "store_output" | "process_output";
   since: string;
-  /** The payload with the provider's answer; null: it was too large to be kept. */
+  /** The payload with the provider's answer; null: it is stored as artifacts, or was too large to be kept. */
   answerId: string | null;
 };
 
@@ -135,7 +135,14 @@ export type StoredOutcome = {
   isSetAside?: true;
   /** More about the error, as its row in the table of errors allows. */
   details?: Record<string, Json>;
+  /** The provider's files are kept, and something is still to be done with them here. */
+  unprocessed?: true;
+  /** How the files were made. */
+  media?: Record<string, Json>;
 };
+
+/** The slot status of a provider's file that is kept as it came, while something is still to be done with it. */
+export const UNPROCESSED = "unprocessed";
 
 export type ArtifactRow = {
   artifact_id: string;
@@ -471,6 +478,7 @@ export type JobParts = {
 export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
   const typedOutput = parseContent(parts.payloads.find((payload) => payload.kind === "output"));
   const isTerminal = TERMINAL.includes(job.status);
+  const shown = parts.artifacts.filter((row) => job.status !== "running" || row.slot_status !== UNPROCESSED);
   return {
     jobId: job.id,
     capabilityKey: job.capability_key,
@@ -497,7 +505,8 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
     matureContentTraits: job.maturity?.traits ?? [],
     maturitySource: job.maturity?.source ?? null,
     pricing: parts.sealed?.pricing ?? null,
-    artifacts: parts.artifacts.map((row) => toArtifactRef(job.id, row, job.selected_artifact_id)),
+    // What is only kept until it is worked on is nobody's output yet, unless that work failed.
+    artifacts: shown.map((row) => toArtifactRef(job.id, row, job.selected_artifact_id)),
     variantSet:
       job.requested_variants === null
         ? null
@@ -509,7 +518,7 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
             selectedArtifactId: job.selected_artifact_id,
           },
     selectedArtifactId: job.selected_artifact_id,
-    primaryArtifactId: primaryOf(job, parts.artifacts),
+    primaryArtifactId: primaryOf(job, shown),
     receiptId: job.receipt_id,
     typedOutput,
     outputs: typedOutput,

@@ -11,6 +11,7 @@ import {
   endedBefore,
   endedWithout,
   keepFiles,
+  keptFiles,
   toAnswer,
   toOutput,
 } from "./conclude";
@@ -23,9 +24,10 @@ import {
   type JobRow,
   payloadsOf,
   type StoredOutcome,
+  UNPROCESSED,
   workedFrom,
 } from "./rows";
-import { type Content, findSetAside, forgetSetAside, setAnswerAside } from "./set-aside";
+import { type Content, findSetAside, forgetSetAside, setAnswerAside, setWorkAside } from "./set-aside";
 import { beginSubmission, claim, keepHandle, storeAnswer, takeBack, transition } from "./transitions";
 import { type LoadedWork, loadWork, readJob, storedInputHash } from "./work";
 
@@ -40,6 +42,8 @@ type StepResult =
 const ADMISSION_DEADLINE_MS = 120_000;
 /** Waits between tries to store an answer: long enough for a database that is started again. */
 const STORE_WAITS_MS = [100, 900, 4_000];
+/** Waits between tries to work on an answer's files: what fails for good fails the same each time. */
+const REFINE_WAITS_MS = [100, 900];
 /** A turn that lost a race looks again after this long. */
 const LOOK_AGAIN_MS = 100;
 
@@ -94,7 +98,7 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
         "The request of this job can no longer be read.",
       );
     if (row.answer?.isSetAside && job.status === "running") return await storeSetAside(ctx, work, row, lease);
-    if (row.answer) return await end(ctx, work, row, lease, endedBefore(row));
+    if (row.answer) return await endAnswered(ctx, work, row, lease);
     if (job.status === "canceling") return await cancelNow(ctx, work, row, lease);
 
     if (row.handle !== null) {
@@ -239,16 +243,24 @@ async function storeAndEnd(
   content: Content,
   waitsMs: readonly number[],
 ): Promise<StepResult> {
+  const isWhole = refinementOf(work) === null;
+  const outcome = isWhole ? answered.outcome : { ...answered.outcome, unprocessed: true as const };
   for (let tried = 1; ; tried++) {
     try {
       const now = ctx.now();
-      const artifacts = await keepFiles(work.job, content.files, now);
-      const fresh = { output: toOutput(work.job, content.typedOutput, artifacts, now), artifacts };
+      const files = isWhole
+        ? content.files
+        : content.files.map((file) => ({ ...file, slotStatus: UNPROCESSED }));
+      const artifacts = await keepFiles(work.job, files, now);
+      const fresh = {
+        output: isWhole ? toOutput(work.job, content.typedOutput, artifacts, now) : null,
+        artifacts,
+      };
       const stored = await storeAnswer({
         jobId: work.job.id,
         fence: lease.fence,
         now,
-        ...toAnswer(row.id, { ...answered, fresh }, now),
+        ...toAnswer(row.id, { observed: answered.observed, outcome, fresh }, now),
       });
       if (!stored) return { state: "ended" };
       break;
@@ -276,7 +288,47 @@ async function storeAndEnd(
   failpoint("after-answer");
   const stored = await attemptOf(work.job);
   if (!stored) throw new Error("the attempt that was just answered is not there");
-  return end(ctx, work, stored, lease, endedBefore(stored));
+  return endAnswered(ctx, work, stored, lease);
+}
+
+/** The work that is left to do here on the files of an answer; null: none. */
+function refinementOf({ capability, input, route }: LoadedWork) {
+  const execution = capability.execute;
+  if ("local" in execution) return null;
+  return execution.refine?.(input as never, route.model) ?? null; // parsed by this capability's own schema
+}
+
+/** Ends a job whose answer is stored; first does what is still to be done with its files. */
+async function endAnswered(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease): Promise<StepResult> {
+  const ended = endedBefore(row);
+  const refine = refinementOf(work);
+  // Of a canceled job nobody waits for the files: they stay as they came.
+  if (!ended.outcome.unprocessed || !refine || work.job.status === "canceling")
+    return end(ctx, work, row, lease, ended);
+  const { unprocessed: _done, ...outcome } = ended.outcome;
+  for (let tried = 1; ; tried++) {
+    try {
+      const { typedOutput, files, media } = await refine(await keptFiles(work.job));
+      const now = ctx.now();
+      const artifacts = await keepFiles(work.job, files, now);
+      const fresh = { output: toOutput(work.job, typedOutput, artifacts, now), artifacts };
+      return await end(ctx, work, row, lease, {
+        ...ended,
+        outcome: { ...outcome, ...(media ? { media } : {}) },
+        fresh,
+      });
+    } catch (cause) {
+      log.error({ err: cause, jobId: work.job.id, tried }, "the files of an answer could not be worked on");
+      const waitMs = REFINE_WAITS_MS[tried - 1];
+      if (waitMs !== undefined) {
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        continue;
+      }
+      const held = { job: work.job, attemptId: row.id, fence: lease.fence };
+      if (!(await setWorkAside(ctx, held, ended))) await end(ctx, work, row, lease, ended, ["canceling"]);
+      return { state: "ended" };
+    }
+  }
 }
 
 async function end(

@@ -68,6 +68,38 @@ export async function setAnswerAside(
   });
 }
 
+/**
+ * The files of an answer are kept as artifacts, and what is done with them here keeps failing: an operator decides. False:
+ * the lease is lost, or a cancel came meanwhile.
+ */
+export function setWorkAside(
+  ctx: Ctx,
+  held: { job: JobRow; attemptId: string; fence: number },
+  ended: Ended,
+): Promise<boolean> {
+  const now = ctx.now();
+  const { attempt } = toAnswer(held.attemptId, { ...ended, fresh: null }, now);
+  if (!attempt) throw new Error("an answer belongs to an attempt");
+  const attention: StoredAttention = {
+    reason: "output_not_processed",
+    step: "process_output",
+    since: now.toISOString(),
+    answerId: null,
+  };
+  return setAside({
+    jobId: held.job.id,
+    fence: held.fence,
+    now,
+    attention,
+    attempt,
+    content: null,
+    event: {
+      type: "job.needs_attention",
+      payload: { reason: attention.reason, step: attention.step, isAnswerKept: true },
+    },
+  });
+}
+
 function toText({ typedOutput, files }: Content): string {
   const kept = files.map(({ bytes, ...file }) => ({
     ...file,

@@ -327,6 +327,8 @@ export type StoredArtifact = {
   kind: string;
   label: string | null;
   variant_index: number | null;
+  slice_cell_id: string | null;
+  slot_status: string | null;
   expires_at: Date | null;
 };
 
@@ -366,8 +368,10 @@ const STORE_FILES = `
   FROM moved, jsonb_to_recordset(moved.artifacts) AS x(artifact_id text, media_type text, sha256 text, byte_length bigint,
     filename text, expires_at timestamptz)
 ), listed AS (
-  INSERT INTO job_artifact (project_id, job_id, artifact_id, position, kind, label, variant_index)
-  SELECT moved.project_id, moved.id, x.value->>'artifact_id', x.position, x.value->>'kind', x.value->>'label', (x.value->>'variant_index')::int
+  INSERT INTO job_artifact (project_id, job_id, artifact_id, position, kind, label, variant_index,
+    slice_cell_id, slot_status)
+  SELECT moved.project_id, moved.id, x.value->>'artifact_id', x.position, x.value->>'kind', x.value->>'label',
+    (x.value->>'variant_index')::int, x.value->>'slice_cell_id', x.value->>'slot_status'
   FROM moved, jsonb_array_elements(moved.artifacts) WITH ORDINALITY AS x(value, position)
 )`;
 
@@ -549,7 +553,8 @@ const FINISH = `, moved AS (
     actual_micros = input.actual_micros, completed_variants = input.completed_variants,
     failed_variants = input.failed_variants, receipt_id = input.receipt_id, lease_owner = NULL, lease_until = NULL,
     dispatch_state = 'none', last_event = last_event + jsonb_array_length(input.events),
-    artifact_count = artifact_count + jsonb_array_length(input.artifacts)
+    -- Files of an end take the place of those that were kept to be worked on.
+    artifact_count = coalesce(nullif(jsonb_array_length(input.artifacts), 0), artifact_count)
   FROM input
   WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND job.status = ANY(input."from")
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
@@ -570,7 +575,9 @@ const finishAll = statementOver("finish", FINISH_INPUT, `${FINISH} SELECT id FRO
 const finishAllWithFiles = statementOver(
   "finish-files",
   FINISH_INPUT,
-  `${FINISH}${STORE_FILES} SELECT id FROM moved`,
+  `${FINISH}${STORE_FILES}, replaced AS (
+  DELETE FROM job_artifact USING moved WHERE job_artifact.job_id = moved.id AND jsonb_array_length(moved.artifacts) > 0
+) SELECT id FROM moved`,
 );
 
 /** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */
@@ -679,7 +686,7 @@ export async function setAside(kept: {
        WHERE id = $1 AND fence = $2 AND status = ANY($20) RETURNING id, project_id, last_event
      ), answered AS (
        UPDATE attempt SET submission = $6::text, provider_request_id = $7, provider_model = $8, answer = $9::jsonb, usage = $10::jsonb,
-         http_status = $11, cost_micros = $12, answered_at = $3, ended_at = $3
+         http_status = $11, cost_micros = $12, answered_at = coalesce(attempt.answered_at, $3), ended_at = $3
        FROM moved WHERE attempt.id = $5 AND attempt.job_id = moved.id
      ), wrote AS (
        INSERT INTO payload (id, project_id, job_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)

@@ -28,7 +28,7 @@ export type Estimate = {
   /** What the caller may have to pay: the fee included. */
   expectedMicros: Micros;
   maximumMicros: Micros;
-  bounds: { inputTokens?: number; outputTokens?: number; images?: number; quality?: string };
+  bounds: { inputTokens?: number; outputTokens?: number; images?: number; quality?: string; pixels?: number };
 };
 
 export const FREE: Estimate = {
@@ -61,7 +61,7 @@ export function estimate(
   if (execution.port === "text")
     bounds.inputTokens = inputTokensAtMost(route.model, call as TextCall); // the port decides which call it is
   else bounds.quality = (call as ImageCall).quality;
-  const upstream = priceOf(route.model.price, bounds, bounds.quality);
+  const upstream = priceOf(route.model.price, bounds, bounds);
   if (upstream === null)
     fail("EstimateUnavailable", `No price is known for ${routeKey(route)} with this request.`);
   const bps = route.billingMode === "managed" ? SERVICE_FEE_BPS : 0;

@@ -18,10 +18,14 @@ export function inputTokensAtMost(model: ModelFacts, call: TextCall): number {
 }
 
 /** Micros for this usage at a list price, rounded up to a whole micro. Null: the usage does not tell. */
-export function priceOf(price: Price, usage: Usage, quality?: string): Micros | null {
+export function priceOf(
+  price: Price,
+  usage: Usage,
+  image: { quality?: string; pixels?: number } = {},
+): Micros | null {
   if (price.per === "image") {
     if (usage.images === undefined) return null;
-    return usage.images * imagePrice(price, quality);
+    return usage.images * imagePrice(price, image);
   }
   if (usage.inputTokens === undefined || usage.outputTokens === undefined) return null;
   const cached = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
@@ -29,9 +33,14 @@ export function priceOf(price: Price, usage: Usage, quality?: string): Micros | 
   return Math.ceil((input + usage.outputTokens * price.output) / MILLION);
 }
 
-export function imagePrice(price: Extract<Price, { per: "image" }>, quality: string | undefined): Micros {
+/** One image of this quality and size: never less than is listed, and more in proportion above the listed size. */
+function imagePrice(
+  price: Extract<Price, { per: "image" }>,
+  { quality, pixels = 0 }: { quality?: string; pixels?: number },
+): Micros {
   const listed: Partial<Record<string, Micros>> = price.micros;
-  return (quality ? listed[quality] : undefined) ?? price.default;
+  const micros = (quality ? listed[quality] : undefined) ?? price.default;
+  return pixels <= price.pixels ? micros : Math.ceil((micros * pixels) / price.pixels);
 }
 
 /** Service fee on an upstream amount: basis points, rounded half up once, on the total. */

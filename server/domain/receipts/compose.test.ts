@@ -155,6 +155,7 @@ test("a cost nobody observed is null, never zero; what was charged for it stays 
     status: "failed",
     error: { code: "PROVIDER_ERROR" },
     usage: null,
+    media: null,
     outputHash: null,
     pricing: {
       providerCost: { amount: null, status: "unknown", basis: "unknown" },
@@ -218,6 +219,7 @@ test("an execution that never reached its provider says so and cost nothing", as
     providerSubmission: "not_attempted",
     attempts: [],
     usage: null,
+    media: null,
     outputHash: null,
     holdState: "released",
     actualCost: 0,

@@ -62,6 +62,8 @@ export type ReceiptFacts = {
   usage: Usage | null;
   finishReason: string | null;
   requestedVariants: number | null;
+  /** How the files were made: the method of transparency, how a sheet was cut. */
+  media: Record<string, Json> | null;
   error: { code: string; message: string } | null;
   /** What the provider's work cost at list price; null: unknown. */
   costMicros: Micros | null;
@@ -210,6 +212,7 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
         images: usage?.images ?? null,
         artifactIds: artifacts.map(({ artifactId }) => artifactId),
         mediaTypes: [...new Set(artifacts.map(({ mediaType }) => mediaType))],
+        ...facts.media,
       },
     };
   }

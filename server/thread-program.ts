@@ -1,13 +1,16 @@
 import { join } from "node:path";
-import type { Program } from "./pool";
+
+/** Where a worker thread's program is: a built file, or the text of a CommonJS bundle. */
+export type Program = { file: string } | { code: string };
 
 /**
- * The worker's program: the file of the last build when it is newer than its sources, otherwise (development, tests) a
- * bundle made in memory. Both are found from the working directory, since this file itself may be inside a bundle.
+ * The program of a worker thread, `server/<folder>/worker.ts`: the file of the last build when it is newer than its
+ * sources, otherwise (development, tests) a bundle made in memory. Both are found from the working directory, since
+ * this file itself may be inside a bundle.
  */
-export async function findProgram(root: string = process.cwd()): Promise<Program> {
-  const built = join(root, "dist", "expression-worker.mjs");
-  const sources = join(root, "server", "expression");
+export async function findProgram(folder: string, root: string = process.cwd()): Promise<Program> {
+  const built = join(root, "dist", `${folder}-worker.mjs`);
+  const sources = join(root, "server", folder);
   const builtAt = await changedAt(built);
   if (builtAt > 0 && builtAt >= (await newest(sources))) return { file: built };
   return { code: await bundle(join(sources, "worker.ts"), root) };
@@ -44,6 +47,6 @@ async function bundle(entry: string, root: string): Promise<string> {
     logLevel: "silent",
   });
   const [file] = outputFiles;
-  if (!file) throw new Error("The expression worker's bundle is empty.");
+  if (!file) throw new Error(`The bundle of ${entry} is empty.`);
   return file.text;
 }

@@ -1,0 +1,193 @@
+import type { Raster, Rgb } from "./raster";
+
+export type MatteOptions = {
+  key: Rgb;
+  /** Also where the key colour does not touch the border. */
+  enclosed: boolean;
+};
+
+/** Squared distances in 8-bit sRGB. What is nearer to the background than this may be background. */
+const NEAR = 60 ** 2;
+/** A background that is farther from the key than this is something else, not the key as a model painted it. */
+const PLATE = 110 ** 2;
+/** The soft edge reaches this far out of the background, and this far into it, in pixels. */
+const OUTWARD = 3;
+const INWARD = 3;
+/** An edge pixel's own colour is looked for this far away. */
+const REACH = 4;
+/** Two colours lie on one line from the background when the cosine of the angle between them is at least this. */
+const ALIGNED = 0.94;
+/** A step of 8-bit noise near the background, in linear light. */
+const NOISE = 0.012;
+
+const LINEAR = Float32Array.from({ length: 256 }, (_, value) => {
+  const c = value / 255;
+  return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+});
+
+function toSrgb(linear: number): number {
+  const c = Math.min(1, Math.max(0, linear));
+  return Math.round((c <= 0.0031308 ? c * 12.92 : 1.055 * c ** (1 / 2.4) - 0.055) * 255);
+}
+
+/**
+ * Removes a flat key colour in place and answers the colour that was removed. Inside the background alpha is 0, inside
+ * the drawing nothing changes. Along the edge a pixel is a mixture of drawing and background: the drawing's colour is
+ * found nearby, on the line through both, and alpha and colour follow from it in linear light, so that no rim of the
+ * key colour is left. Equal input gives equal output.
+ */
+export function keyOut(raster: Raster, options: MatteOptions): Rgb {
+  const { width, height, data } = raster;
+  const key = paintedKey(raster, options.key);
+  const near = new Uint8Array(width * height);
+  for (let pixel = 0; pixel < near.length; pixel++) {
+    const at = pixel * 4;
+    if (data[at + 3] === 0 || distance(data, at, key) <= NEAR) near[pixel] = 1;
+  }
+  const background = options.enclosed ? near : reachedFromBorder(near, width, height);
+  const edge = edgeOf(background, width, height);
+  const solved: { at: number; red: number; green: number; blue: number; alpha: number }[] = [];
+  for (let pixel = 0; pixel < edge.length; pixel++) {
+    if (edge[pixel] === 1) {
+      const found = unmix(raster, background, pixel, key);
+      if (found) solved.push(found);
+    } else if (background[pixel] === 1) {
+      solved.push({ at: pixel * 4, red: 0, green: 0, blue: 0, alpha: 0 });
+    }
+  }
+  // Written at the end: every pixel was judged by its neighbours as they came.
+  for (const { at, red, green, blue, alpha } of solved) {
+    data[at] = red;
+    data[at + 1] = green;
+    data[at + 2] = blue;
+    data[at + 3] = Math.round((alpha * (data[at + 3] as number)) / 255);
+  }
+  return key;
+}
+
+function distance(data: Uint8Array, at: number, [red, green, blue]: Rgb): number {
+  const [r, g, b] = [
+    (data[at] as number) - red,
+    (data[at + 1] as number) - green,
+    (data[at + 2] as number) - blue,
+  ];
+  return r * r + g * g + b * b;
+}
+
+/** The key as it was painted: models miss the exact colour by a little. The median of the border where that is close. */
+function paintedKey({ width, height, data }: Raster, key: Rgb): Rgb {
+  const channels: [number[], number[], number[]] = [[], [], []];
+  const take = (x: number, y: number) => {
+    const at = (y * width + x) * 4;
+    channels.forEach((values, channel) => {
+      values.push(data[at + channel] as number);
+    });
+  };
+  for (let x = 0; x < width; x++) {
+    take(x, 0);
+    take(x, height - 1);
+  }
+  for (let y = 0; y < height; y++) {
+    take(0, y);
+    take(width - 1, y);
+  }
+  const median = channels.map((values) => values.sort((a, b) => a - b)[values.length >> 1] ?? 0) as Rgb; // three channels
+  return distance(Uint8Array.from(median), 0, key) <= PLATE ? median : key;
+}
+
+/** What can be reached from the border without leaving the mask. */
+function reachedFromBorder(mask: Uint8Array, width: number, height: number): Uint8Array {
+  const reached = new Uint8Array(mask.length);
+  const stack = new Int32Array(mask.length);
+  let depth = 0;
+  const visit = (pixel: number) => {
+    if (mask[pixel] !== 1 || reached[pixel] === 1) return;
+    reached[pixel] = 1;
+    stack[depth++] = pixel;
+  };
+  for (let x = 0; x < width; x++) {
+    visit(x);
+    visit((height - 1) * width + x);
+  }
+  for (let y = 0; y < height; y++) {
+    visit(y * width);
+    visit(y * width + width - 1);
+  }
+  while (depth > 0) {
+    const pixel = stack[--depth] as number;
+    const x = pixel % width;
+    if (x > 0) visit(pixel - 1);
+    if (x < width - 1) visit(pixel + 1);
+    if (pixel >= width) visit(pixel - width);
+    if (pixel < mask.length - width) visit(pixel + width);
+  }
+  return reached;
+}
+
+/** Pixels beside the line between background and drawing, on both sides of it. */
+function edgeOf(background: Uint8Array, width: number, height: number): Uint8Array {
+  const edge = new Uint8Array(background.length);
+  const mark = (pixel: number, side: number, reach: number) => {
+    const [x, y] = [pixel % width, Math.floor(pixel / width)];
+    for (let row = Math.max(0, y - reach); row <= Math.min(height - 1, y + reach); row++) {
+      for (let column = Math.max(0, x - reach); column <= Math.min(width - 1, x + reach); column++) {
+        const other = row * width + column;
+        if (background[other] === side) edge[other] = 1;
+      }
+    }
+  };
+  for (let pixel = 0; pixel < background.length; pixel++) {
+    const side = background[pixel];
+    const x = pixel % width;
+    const isOnLine =
+      (x > 0 && background[pixel - 1] !== side) ||
+      (x < width - 1 && background[pixel + 1] !== side) ||
+      (pixel >= width && background[pixel - width] !== side) ||
+      (pixel < background.length - width && background[pixel + width] !== side);
+    if (!isOnLine) continue;
+    if (side === 1) mark(pixel, 0, OUTWARD);
+    else mark(pixel, 1, INWARD);
+  }
+  return edge;
+}
+
+/** Takes the background out of one pixel of the edge; null: it is drawing through and through. */
+function unmix({ width, height, data }: Raster, background: Uint8Array, pixel: number, key: Rgb) {
+  const at = pixel * 4;
+  const lin = (index: number) => LINEAR[data[index] as number] as number;
+  const [kr, kg, kb] = key.map((value) => LINEAR[value] as number) as Rgb;
+  const [pr, pg, pb] = [lin(at) - kr, lin(at + 1) - kg, lin(at + 2) - kb];
+  const own = pr * pr + pg * pg + pb * pb;
+  const clear = { at, red: 0, green: 0, blue: 0, alpha: 0 };
+  const isBackground = background[pixel] === 1;
+  if (isBackground && own <= NOISE * NOISE) return clear;
+
+  // Of the colours around it on the same line from the background, the one farthest out is the drawing's own.
+  let farthest = isBackground ? 0 : own;
+  let [fr, fg, fb] = [pr, pg, pb];
+  const [x, y] = [pixel % width, Math.floor(pixel / width)];
+  for (let row = Math.max(0, y - REACH); row <= Math.min(height - 1, y + REACH); row++) {
+    for (let column = Math.max(0, x - REACH); column <= Math.min(width - 1, x + REACH); column++) {
+      const other = row * width + column;
+      if (background[other] === 1) continue;
+      const [r, g, b] = [lin(other * 4) - kr, lin(other * 4 + 1) - kg, lin(other * 4 + 2) - kb];
+      const length = r * r + g * g + b * b;
+      if (length <= farthest) continue;
+      const product = r * pr + g * pg + b * pb;
+      if (product <= 0 || product * product < ALIGNED * ALIGNED * length * own) continue;
+      farthest = length;
+      [fr, fg, fb] = [r, g, b];
+    }
+  }
+  if (farthest === 0) return clear;
+  const alpha = Math.min(1, (pr * fr + pg * fg + pb * fb) / farthest);
+  if (alpha > 0.985) return null;
+  if (alpha < 0.015) return clear;
+  return {
+    at,
+    red: toSrgb(kr + pr / alpha),
+    green: toSrgb(kg + pg / alpha),
+    blue: toSrgb(kb + pb / alpha),
+    alpha: alpha * 255,
+  };
+}

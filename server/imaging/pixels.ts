@@ -1,0 +1,60 @@
+import type { TransparencyReport } from "@/server/contract/images";
+import { keyOut } from "./matte";
+import { parseColor, type Raster, type Rgb } from "./raster";
+import { type Sliced, type SlicePlan, sliceSheet } from "./slice";
+
+/** What is done to the pixels of one picture. */
+export type PixelWork = {
+  raster: Raster;
+  matte: { keyColor: string; enclosed: boolean } | null;
+  slice: SlicePlan | null;
+  /** Say how transparent it is. */
+  report: boolean;
+};
+
+export type AlphaFigures = Pick<
+  TransparencyReport,
+  "hasAlphaChannel" | "transparentPixelRatio" | "opaqueCornerCount" | "chromaPlateRatio"
+>;
+export type PixelResult = {
+  raster: Raster;
+  alpha: AlphaFigures | null;
+  sheet: Sliced | null;
+};
+
+/** Key colour out, then the grid: pure, so that doing it again gives the same pixels. Changes the raster it is given. */
+export function workPixels({ raster, matte, slice, report }: PixelWork): PixelResult {
+  const key = matte ? keyOut(raster, { key: parseColor(matte.keyColor), enclosed: matte.enclosed }) : null;
+  return {
+    raster,
+    alpha: report ? measure(raster, key) : null,
+    sheet: slice ? sliceSheet(raster, slice) : null,
+  };
+}
+
+const PLATE = 60 ** 2;
+
+function measure({ width, height, data }: Raster, key: Rgb | null): AlphaFigures {
+  let [clear, plate, least] = [0, 0, 255];
+  for (let at = 0; at < data.length; at += 4) {
+    const alpha = data[at + 3] as number;
+    if (alpha < least) least = alpha;
+    if (alpha === 0) clear++;
+    else if (key) {
+      const [r, g, b] = [
+        (data[at] as number) - key[0],
+        (data[at + 1] as number) - key[1],
+        (data[at + 2] as number) - key[2],
+      ];
+      if (r * r + g * g + b * b <= PLATE) plate++;
+    }
+  }
+  const corners = [0, width - 1, (height - 1) * width, width * height - 1];
+  const ratio = (count: number) => Math.round((count / (width * height)) * 1e6) / 1e6;
+  return {
+    hasAlphaChannel: least < 255,
+    transparentPixelRatio: ratio(clear),
+    opaqueCornerCount: corners.filter((pixel) => data[pixel * 4 + 3] === 255).length,
+    chromaPlateRatio: ratio(plate),
+  };
+}
