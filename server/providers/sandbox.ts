@@ -74,6 +74,17 @@ const MODELS = [
   })),
 ];
 
+/** Particular about images: one fewer than asked, and files that cannot be read. */
+const IMAGE_MODELS = [
+  ...MODELS,
+  ...["partial", "garbled"].map((behaviour) => ({
+    id: `sandbox-${behaviour}`,
+    title: `Sandbox ${behaviour}`,
+    image: 40_000,
+    onlyByName: true,
+  })),
+];
+
 const textModels = MODELS.map(
   ({ text, image: _image, ...model }): ModelFacts => ({
     ...model,
@@ -92,9 +103,11 @@ const textModels = MODELS.map(
   }),
 );
 
-const imageModels = MODELS.map(
-  ({ text: _text, image, ...model }): ModelFacts => ({
-    ...model,
+const imageModels = IMAGE_MODELS.map(
+  ({ id, title, image, ...more }): ModelFacts => ({
+    id,
+    title,
+    ...("onlyByName" in more ? { onlyByName: true } : {}),
     port: "image",
     price: {
       per: "image",

@@ -27,10 +27,14 @@ export async function drawImages(request: ImageRequest): Promise<ImageAnswer> {
     .map(({ base64 }) => createHash("sha256").update(base64).digest("hex"))
     .join(" ");
   const images: ImageAnswer["images"] = [];
-  for (let variant = 0; variant < request.count; variant += 1) {
+  // One that leaves an image out where there are several, and one whose files no reader understands.
+  const count = request.model === "sandbox-partial" ? Math.max(1, request.count - 1) : request.count;
+  const isGarbled = request.model === "sandbox-garbled";
+  for (let variant = 0; variant < count; variant += 1) {
     const random = randomFrom(`${request.model}\n${request.prompt}\n${references}\n${variant}`);
     const png = await draw(request, variant, random);
-    images.push({ mediaType: "image/png", base64: png.toString("base64") });
+    const sent = isGarbled ? png.subarray(0, 32) : png;
+    images.push({ mediaType: "image/png", base64: sent.toString("base64") });
   }
   return { images, usage: { images: images.length } };
 }

@@ -27,7 +27,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const BUSY_ANSWERS = 2;
 const MAX_BUSY_ATTEMPTS = 100_000;
 
-/** Models and what is particular about each; every name is served by both ports. */
+/** Models and what is particular about each; every name is served by both ports. The last two are particular about images. */
 const BEHAVIOURS = {
   "sandbox-1": "answer",
   "sandbox-2": "answer",
@@ -37,6 +37,8 @@ const BEHAVIOURS = {
   "sandbox-lost": "lost",
   "sandbox-empty": "empty",
   "sandbox-fail": "fail",
+  "sandbox-partial": "answer",
+  "sandbox-garbled": "answer",
 } as const;
 type Behaviour = (typeof BEHAVIOURS)[keyof typeof BEHAVIOURS];
 const isModel = (name: string): name is keyof typeof BEHAVIOURS => Object.hasOwn(BEHAVIOURS, name);
