@@ -142,6 +142,8 @@ export const Receipt = z
     providerSubmissions: z.int(),
     providerSubmission: Submission,
     capacityRejections: z.int(),
+    /** Where what was sent differs from what was asked for; `from` is null where the caller left it to us. */
+    rewrites: z.array(z.object({ field: z.string(), from: z.json(), to: z.union([z.string(), z.number()]) })),
     /** Other routes that were tried in place of the chosen one. */
     fallbacks: z.array(z.string()),
     processingTier: z.enum(["standard", "flex"]).nullable(),

@@ -4,6 +4,7 @@ import { PRICING_VERSION, type Route, routeBundle, routeKey, SERVICE_FEE_BPS } f
 import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
 import type { ImageCall, TextCall } from "@/server/providers/define";
+import type { Json } from "@/server/step";
 import { inputTokensAtMost, priceOf, serviceFee } from "./price";
 
 /** What an execution may cost, fixed before it starts; travels with the job and stands on its receipt. */
@@ -20,6 +21,8 @@ export type Estimate = {
   sealed?: { hash: string; expiresAt: string };
   /** The model the caller asked for: `provider/model` or a model's id; null: any. */
   requestedTarget: string | null;
+  /** Fields of the input that were sent with another value; `from` is null where the caller left it out. */
+  rewrites: { field: string; from: Json; to: string | number }[];
   qualifier: "exact" | "upper_bound";
   /** Of the provider, at list price. */
   expectedUpstreamMicros: Micros;
@@ -38,6 +41,7 @@ export const FREE: Estimate = {
   choice: null,
   bundleHash: null,
   requestedTarget: null,
+  rewrites: [],
   qualifier: "exact",
   expectedUpstreamMicros: 0,
   maximumUpstreamMicros: 0,
@@ -78,6 +82,7 @@ export function estimate(
     choice: route.choice,
     bundleHash: routeBundle().hash,
     requestedTarget: null,
+    rewrites: [],
     qualifier: execution.port === "image" ? "exact" : "upper_bound",
     expectedUpstreamMicros: upstream,
     maximumUpstreamMicros: upstream,

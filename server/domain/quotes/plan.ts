@@ -124,7 +124,11 @@ export function planExecution(
       route.model,
     ),
   );
-  const priced = { ...estimate(capability, input, route, call), requestedTarget: requestedTarget(wanted) };
+  const priced: Estimate = {
+    ...estimate(capability, input, route, call),
+    requestedTarget: requestedTarget(wanted),
+    rewrites: rewritesOf(wanted.input, call),
+  };
   return {
     capability,
     input,
@@ -134,6 +138,19 @@ export function planExecution(
     sealHash,
     warnings: checkCallCeiling(priced.maximumMicros, wanted),
   };
+}
+
+const REWRITTEN = ["maxOutputTokens", "width", "height", "quality"] as const;
+
+/** Where what is sent differs from what was asked for: caps and defaults filled in, sizes brought to what models draw. */
+function rewritesOf(input: Record<string, Json>, call: TextCall | ImageCall): Estimate["rewrites"] {
+  const sent: Partial<Record<(typeof REWRITTEN)[number], string | number>> = call;
+  return REWRITTEN.flatMap((field) => {
+    const to = sent[field];
+    return to === undefined || to === input[field]
+      ? []
+      : [{ field: `input.${field}`, from: input[field] ?? null, to }];
+  });
 }
 
 function withoutSchema({ responseSchema: _schema, ...input }: Record<string, Json>) {

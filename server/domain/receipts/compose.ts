@@ -316,6 +316,7 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
     providerSubmissions: rejections + (submission === "not_attempted" ? 0 : 1),
     providerSubmission: submission,
     capacityRejections: rejections,
+    rewrites: estimate.rewrites,
     fallbacks: [],
     processingTier: isProvider ? "standard" : null,
     deferredDiscountBps: isProvider ? 0 : null,

@@ -245,6 +245,7 @@ test("a succeeded execution: every field, with its route, its figures and its qu
     media: null,
     providerSubmissions: 1,
     logicalAttempts: 1,
+    rewrites: [{ field: "input.maxOutputTokens", from: null, to: expect.any(Number) }],
     fallbacks: [],
     processingTier: "standard",
     deferredDiscountBps: 0,
@@ -349,10 +350,15 @@ test("work done here: every field, no route and no provider's figures", async ()
 test("images: every field, each artifact with its hash", async () => {
   const world = await makeProject();
   const receipt = await runJob(world, "image.generate.v1", {
-    input: { prompt: "A kite", variantCount: 2 },
+    input: { prompt: "A kite", variantCount: 2, height: 630 },
     pin: { target: "sandbox/sandbox-1" },
   });
   checkWhole(receipt);
+  expect(receipt.rewrites).toEqual([
+    { field: "input.width", from: null, to: 1024 },
+    { field: "input.height", from: 630, to: 640 },
+    { field: "input.quality", from: null, to: "medium" },
+  ]);
   expect(receipt.artifacts).toHaveLength(2);
   for (const { sha256 } of receipt.artifacts) expect(sha256).toMatch(/^[0-9a-f]{64}$/);
   expect(receipt).toMatchObject({
