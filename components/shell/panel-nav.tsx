@@ -1,5 +1,5 @@
 "use client";
-import { BookOpen, KeyRound, type LucideIcon, Workflow } from "lucide-react";
+import { BookOpen, KeyRound, type LucideIcon, Webhook, Workflow } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { cn } from "@/components/ui/class-names";
@@ -7,6 +7,7 @@ import { cn } from "@/components/ui/class-names";
 const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "jobs", label: "Jobs", icon: Workflow },
   { room: "keys", label: "API keys", icon: KeyRound },
+  { room: "webhooks", label: "Webhooks", icon: Webhook },
 ];
 
 const style =

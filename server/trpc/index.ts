@@ -2,11 +2,13 @@ import { router } from "./init";
 import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
 import { projectsRouter } from "./projects";
+import { webhooksRouter } from "./webhooks";
 
 /** What the panel asks. Same schemas and verbs as the API; the browser knows this router by its type only. */
 export const appRouter = router({
   projects: projectsRouter,
   jobs: jobsRouter,
   keys: keysRouter,
+  webhooks: webhooksRouter,
 });
 export type AppRouter = typeof appRouter;

@@ -1,0 +1,218 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { toast } from "sonner";
+import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { CopyButton } from "@/components/ui/copy-button";
+import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { type DeliveryEndpoint, JobEventType } from "@/server/contract/webhooks";
+
+type EventType = (typeof JobEventType.options)[number];
+
+/** Makes an endpoint, or changes the one given, in a dialog; a secret that was made up is shown, once. */
+export function EndpointDialog({
+  project,
+  endpoint,
+  children,
+}: {
+  project: ProjectChoice;
+  endpoint?: DeliveryEndpoint;
+  /** The button that opens it. */
+  children: ReactNode;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Dialog open={isOpen} onOpenChange={setOpen}>
+      <DialogTrigger asChild>{children}</DialogTrigger>
+      {isOpen && <EndpointForm project={project} endpoint={endpoint} onDone={() => setOpen(false)} />}
+    </Dialog>
+  );
+}
+
+/** As Standard Webhooks has it: `whsec_` and the base64 of random bytes. Made here, so that it is in no answer of the server. */
+function makeSecret(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(32));
+  return `whsec_${btoa(String.fromCharCode(...bytes))}`;
+}
+
+function EndpointForm({
+  project,
+  endpoint,
+  onDone,
+}: {
+  project: ProjectChoice;
+  endpoint: DeliveryEndpoint | undefined;
+  onDone: () => void;
+}) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [types, setTypes] = useState<ReadonlySet<string>>(() => new Set(endpoint?.eventTypes));
+  /** Where the secret comes from; an endpoint that is changed mostly keeps its own. */
+  const [source, setSource] = useState(endpoint ? "keep" : "generate");
+  const [shown, setShown] = useState<string | null>(null);
+  const options = {
+    onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.webhooks.pathKey() }),
+    meta: { isShownInPlace: true },
+  };
+  const create = useMutation(trpc.webhooks.create.mutationOptions(options));
+  const update = useMutation(trpc.webhooks.update.mutationOptions(options));
+  const error = create.error ?? update.error;
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const url = String(fields.get("url"));
+    const made = source === "generate" ? makeSecret() : null;
+    const secret = source === "own" ? String(fields.get("secret")) : made;
+    const eventTypes = JobEventType.options.filter((type) => types.has(type));
+    const onSuccess = () => {
+      if (made) return setShown(made);
+      toast.success(endpoint ? "Endpoint saved" : "Endpoint created");
+      onDone();
+    };
+    if (endpoint) {
+      update.mutate({ endpoint_id: endpoint.endpointId, url, secret, eventTypes }, { onSuccess });
+    } else if (secret !== null) {
+      const owner =
+        fields.get("reach") === "organization"
+          ? { organizationId: project.organizationId }
+          : { projectId: project.projectId };
+      create.mutate({ ...owner, url, secret, eventTypes }, { onSuccess });
+    }
+  }
+
+  if (shown) return <NewSecret secret={shown} />;
+
+  return (
+    <DialogContent
+      title={endpoint ? "Edit endpoint" : "Add an endpoint"}
+      description="Each event is posted as JSON and signed as Standard Webhooks says."
+    >
+      <form onSubmit={submit} className="space-y-4">
+        {error && (
+          <Notice tone="bad" role="alert">
+            {toFailure(error).message}
+          </Notice>
+        )}
+        <div className="space-y-1.5">
+          <Label htmlFor="endpoint-url">URL</Label>
+          <Input
+            id="endpoint-url"
+            name="url"
+            type="url"
+            required
+            maxLength={2048}
+            defaultValue={endpoint?.url}
+            placeholder="https://example.com/webhooks"
+            autoComplete="off"
+          />
+        </div>
+        <div className="grid gap-4 sm:grid-cols-2">
+          {!endpoint && (
+            <div className="grid gap-1.5">
+              <Label htmlFor="endpoint-reach">Events of</Label>
+              <Select name="reach" defaultValue="project">
+                <SelectTrigger id="endpoint-reach" />
+                <SelectContent>
+                  <SelectItem value="project">This project</SelectItem>
+                  <SelectItem value="organization">Every project</SelectItem>
+                </SelectContent>
+              </Select>
+            </div>
+          )}
+          <div className="grid gap-1.5">
+            <Label htmlFor="endpoint-source">Signing secret</Label>
+            <Select value={source} onValueChange={setSource}>
+              <SelectTrigger id="endpoint-source" />
+              <SelectContent>
+                {endpoint && <SelectItem value="keep">Keep the present one</SelectItem>}
+                <SelectItem value="generate">Generate {endpoint ? "a new one" : "one"}</SelectItem>
+                <SelectItem value="own">Enter my own</SelectItem>
+              </SelectContent>
+            </Select>
+          </div>
+        </div>
+        {source === "own" && (
+          <div className="space-y-1.5">
+            <Label htmlFor="endpoint-secret">Secret</Label>
+            <Input
+              id="endpoint-secret"
+              name="secret"
+              type="password"
+              required
+              maxLength={512}
+              autoComplete="new-password"
+            />
+            <p className="text-xs text-muted">
+              <code>whsec_</code> and base64, or any text. Its bytes sign each delivery.
+            </p>
+          </div>
+        )}
+        <fieldset>
+          <legend className="text-sm font-medium">Events</legend>
+          <p className="mt-0.5 text-xs text-muted">
+            {types.size === 0 ? "All of them, also kinds that come later." : `${types.size} chosen.`}
+          </p>
+          <div className="mt-2 grid gap-x-4 gap-y-2 sm:grid-cols-2">
+            {JobEventType.options.map((type: EventType) => (
+              <div key={type} className="flex items-center gap-2">
+                <Checkbox
+                  id={`type-${type}`}
+                  checked={types.has(type)}
+                  onCheckedChange={(checked) =>
+                    setTypes((before) => {
+                      const after = new Set(before);
+                      if (checked === true) after.add(type);
+                      else after.delete(type);
+                      return after;
+                    })
+                  }
+                />
+                <Label htmlFor={`type-${type}`} className="font-mono text-xs font-normal">
+                  {type}
+                </Label>
+              </div>
+            ))}
+          </div>
+        </fieldset>
+        <DialogActions>
+          <DialogClose asChild>
+            <Button>Cancel</Button>
+          </DialogClose>
+          <Button type="submit" variant="primary" pending={create.isPending || update.isPending}>
+            {endpoint ? "Save" : "Add endpoint"}
+          </Button>
+        </DialogActions>
+      </form>
+    </DialogContent>
+  );
+}
+
+/** The secret, this once. A click beside the dialog does not close it, so it is not lost by accident. */
+function NewSecret({ secret }: { secret: string }) {
+  return (
+    <DialogContent
+      title="Copy the signing secret now"
+      description="This is the only time it is shown. With it a receiver tells that a delivery is ours."
+      onInteractOutside={(event) => event.preventDefault()}
+    >
+      <div className="flex items-start gap-2 rounded-md border border-line bg-sunken p-3">
+        <code data-testid="new-secret" className="min-w-0 flex-1 text-sm [overflow-wrap:anywhere] select-all">
+          {secret}
+        </code>
+        <CopyButton text={secret} what="signing secret" showLabel variant="secondary" />
+      </div>
+      <DialogActions>
+        <DialogClose asChild>
+          <Button variant="primary">I have stored it</Button>
+        </DialogClose>
+      </DialogActions>
+    </DialogContent>
+  );
+}

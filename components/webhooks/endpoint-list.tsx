@@ -1,0 +1,162 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Ban, CircleCheck, Plus, TriangleAlert, Webhook } from "lucide-react";
+import { toast } from "sonner";
+import { PageHeader } from "@/components/shell/page-header";
+import { Ago } from "@/components/time/moment";
+import { type ProjectChoice, useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { EmptyState } from "@/components/ui/empty-state";
+import type { DeliveryEndpoint } from "@/server/contract/webhooks";
+import { EndpointDialog } from "./endpoint-dialog";
+
+/** The endpoints that get a project's events. */
+export function EndpointList({ projectId }: { projectId: string }) {
+  const trpc = useTRPC();
+  const { data: endpoints } = useSuspenseQuery(
+    trpc.webhooks.endpoints.queryOptions({ project_id: projectId }),
+  );
+  const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
+  const project = projects.find((each) => each.projectId === projectId);
+  const canWrite = project !== undefined && project.role !== "viewer";
+  const add = canWrite && (
+    <EndpointDialog project={project}>
+      <Button variant="primary">
+        <Plus aria-hidden />
+        Add endpoint
+      </Button>
+    </EndpointDialog>
+  );
+  return (
+    <>
+      <PageHeader title="Webhooks" actions={endpoints.length > 0 && add}>
+        Events of jobs, posted to your own servers as they happen.
+      </PageHeader>
+      <Card className="overflow-hidden">
+        {endpoints.length === 0 ? (
+          <EmptyState icon={Webhook} title="No endpoint yet" action={add}>
+            {canWrite
+              ? "Add one, and every event of a job is posted to it, signed, until it has arrived."
+              : "Members of your organization can add one. Your role here is viewer."}
+          </EmptyState>
+        ) : (
+          <ul aria-label="Endpoints, newest first" className="divide-y divide-line">
+            {endpoints.map((endpoint) => (
+              <EndpointRow
+                key={endpoint.endpointId}
+                endpoint={endpoint}
+                project={canWrite ? project : undefined}
+              />
+            ))}
+          </ul>
+        )}
+      </Card>
+    </>
+  );
+}
+
+function EndpointRow({
+  endpoint,
+  project,
+}: {
+  endpoint: DeliveryEndpoint;
+  /** Given to whoever may change it. */
+  project: ProjectChoice | undefined;
+}) {
+  return (
+    <li className="flex flex-wrap items-start gap-x-4 gap-y-3 px-4 py-3" data-endpoint={endpoint.endpointId}>
+      <div className="min-w-0 flex-1 basis-72 space-y-1.5">
+        <div className="flex flex-wrap items-center gap-2">
+          <EndpointStatus endpoint={endpoint} />
+          <span className="min-w-0 text-sm font-medium [overflow-wrap:anywhere]">{endpoint.url}</span>
+        </div>
+        {endpoint.disabledReason && <p className="text-sm text-warn">{endpoint.disabledReason}</p>}
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+          <span>{endpoint.projectId ? "This project" : "Every project"}</span>
+          <span title={endpoint.eventTypes.join(", ") || undefined}>{eventsOf(endpoint)}</span>
+          <span>
+            Added <Ago at={endpoint.createdAt} />
+          </span>
+          <CopyableId id={endpoint.endpointId} what="endpoint id" short />
+        </div>
+      </div>
+      {project && (
+        <div className="flex items-center gap-2">
+          <EndpointDialog project={project} endpoint={endpoint}>
+            <Button size="sm" aria-label={`Edit ${endpoint.url}`}>
+              Edit
+            </Button>
+          </EndpointDialog>
+          <SwitchEndpoint endpoint={endpoint} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function eventsOf({ eventTypes }: DeliveryEndpoint): string {
+  if (eventTypes.length === 0) return "All events";
+  return eventTypes.length === 1 ? (eventTypes[0] ?? "") : `${eventTypes.length} kinds of event`;
+}
+
+function EndpointStatus({ endpoint }: { endpoint: DeliveryEndpoint }) {
+  if (endpoint.enabled) {
+    return (
+      <Badge tone="good">
+        <CircleCheck aria-hidden />
+        Enabled
+      </Badge>
+    );
+  }
+  return endpoint.disabledReason ? (
+    <Badge tone="warn">
+      <TriangleAlert aria-hidden />
+      Switched off
+    </Badge>
+  ) : (
+    <Badge>
+      <Ban aria-hidden />
+      Disabled
+    </Badge>
+  );
+}
+
+function SwitchEndpoint({ endpoint }: { endpoint: DeliveryEndpoint }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const update = useMutation(
+    trpc.webhooks.update.mutationOptions({
+      onSuccess: ({ enabled }) => toast.success(enabled ? "Endpoint enabled" : "Endpoint disabled"),
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.webhooks.pathKey() }),
+    }),
+  );
+  const change = (enabled: boolean) => update.mutate({ endpoint_id: endpoint.endpointId, enabled });
+  if (!endpoint.enabled) {
+    return (
+      <Button
+        size="sm"
+        pending={update.isPending}
+        aria-label={`Enable ${endpoint.url}`}
+        onClick={() => change(true)}
+      >
+        Enable
+      </Button>
+    );
+  }
+  return (
+    <Confirm
+      title="Disable this endpoint?"
+      description="Nothing is sent to it any more. What waits for another try is given up, and can be replayed once the endpoint is enabled again."
+      action="Disable endpoint"
+      onConfirm={() => change(false)}
+    >
+      <Button size="sm" pending={update.isPending} aria-label={`Disable ${endpoint.url}`}>
+        Disable
+      </Button>
+    </Confirm>
+  );
+}

@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { DeliveryState } from "@/server/contract/webhooks";
+
+const ENDPOINT_ID = /^whe_[0-9a-hjkmnp-tv-z]{26}$/;
+const DELIVERY_ID = /^dlv_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** Filters and place of the delivery log as its address carries them. A word we do not know counts as absent. */
+const LogState = z.object({
+  state: DeliveryState.optional().catch(undefined),
+  endpoint: z.string().regex(ENDPOINT_ID).optional().catch(undefined),
+  cursor: z.string().regex(DELIVERY_ID).optional().catch(undefined),
+});
+export type LogState = z.output<typeof LogState>;
+
+const PAGE_SIZE = 25;
+
+/** Reads the state from search parameters; of a repeated one the first counts. */
+export function readLogState(params: Record<string, string | string[] | undefined>): LogState {
+  const single = Object.entries(params).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? value[0] : value,
+  ]);
+  return LogState.parse(Object.fromEntries(single));
+}
+
+/** The query of a state, as the webhooks router takes it. */
+export function toDeliveriesQuery(projectId: string, { state, endpoint, cursor }: LogState) {
+  return { project_id: projectId, state, endpointId: endpoint, cursor, limit: PAGE_SIZE };
+}
+
+/** The address of a state; without a filter or a place it is the bare path. */
+export function logHref(projectId: string, state: LogState): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(state)) if (value) params.set(name, value);
+  const query = params.toString();
+  return `/projects/${projectId}/webhooks${query && `?${query}`}`;
+}
