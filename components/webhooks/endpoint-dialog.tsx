@@ -1,12 +1,12 @@
 "use client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
 import { CopyButton } from "@/components/ui/copy-button";
-import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -15,22 +15,24 @@ import { type DeliveryEndpoint, JobEventType } from "@/server/contract/webhooks"
 
 type EventType = (typeof JobEventType.options)[number];
 
-/** Makes an endpoint, or changes the one given, in a dialog; a secret that was made up is shown, once. */
+/**
+ * Makes an endpoint, or changes the one given, in a dialog; a secret that was made up is shown, once. It stands beside the
+ * list and not inside: what is shown must outlive the list's first entry.
+ */
 export function EndpointDialog({
   project,
   endpoint,
-  children,
+  isOpen,
+  onOpenChange,
 }: {
   project: ProjectChoice;
   endpoint?: DeliveryEndpoint;
-  /** The button that opens it. */
-  children: ReactNode;
+  isOpen: boolean;
+  onOpenChange: (isOpen: boolean) => void;
 }) {
-  const [isOpen, setOpen] = useState(false);
   return (
-    <Dialog open={isOpen} onOpenChange={setOpen}>
-      <DialogTrigger asChild>{children}</DialogTrigger>
-      {isOpen && <EndpointForm project={project} endpoint={endpoint} onDone={() => setOpen(false)} />}
+    <Dialog open={isOpen} onOpenChange={onOpenChange}>
+      {isOpen && <EndpointForm project={project} endpoint={endpoint} onDone={() => onOpenChange(false)} />}
     </Dialog>
   );
 }

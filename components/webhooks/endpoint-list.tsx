@@ -1,6 +1,7 @@
 "use client";
 import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Ban, CircleCheck, Plus, TriangleAlert, Webhook } from "lucide-react";
+import { useState } from "react";
 import { toast } from "sonner";
 import { PageHeader } from "@/components/shell/page-header";
 import { Ago } from "@/components/time/moment";
@@ -23,19 +24,19 @@ export function EndpointList({ projectId }: { projectId: string }) {
   const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
   const project = projects.find((each) => each.projectId === projectId);
   const canWrite = project !== undefined && project.role !== "viewer";
+  const [isAdding, setAdding] = useState(false);
   const add = canWrite && (
-    <EndpointDialog project={project}>
-      <Button variant="primary">
-        <Plus aria-hidden />
-        Add endpoint
-      </Button>
-    </EndpointDialog>
+    <Button variant="primary" onClick={() => setAdding(true)}>
+      <Plus aria-hidden />
+      Add endpoint
+    </Button>
   );
   return (
     <>
       <PageHeader title="Webhooks" actions={endpoints.length > 0 && add}>
         Events of jobs, posted to your own servers as they happen.
       </PageHeader>
+      {canWrite && <EndpointDialog project={project} isOpen={isAdding} onOpenChange={setAdding} />}
       <Card className="overflow-hidden">
         {endpoints.length === 0 ? (
           <EmptyState icon={Webhook} title="No endpoint yet" action={add}>
@@ -67,6 +68,7 @@ function EndpointRow({
   /** Given to whoever may change it. */
   project: ProjectChoice | undefined;
 }) {
+  const [isEditing, setEditing] = useState(false);
   return (
     <li className="flex flex-wrap items-start gap-x-4 gap-y-3 px-4 py-3" data-endpoint={endpoint.endpointId}>
       <div className="min-w-0 flex-1 basis-72 space-y-1.5">
@@ -86,11 +88,15 @@ function EndpointRow({
       </div>
       {project && (
         <div className="flex items-center gap-2">
-          <EndpointDialog project={project} endpoint={endpoint}>
-            <Button size="sm" aria-label={`Edit ${endpoint.url}`}>
-              Edit
-            </Button>
-          </EndpointDialog>
+          <Button size="sm" aria-label={`Edit ${endpoint.url}`} onClick={() => setEditing(true)}>
+            Edit
+          </Button>
+          <EndpointDialog
+            project={project}
+            endpoint={endpoint}
+            isOpen={isEditing}
+            onOpenChange={setEditing}
+          />
           <SwitchEndpoint endpoint={endpoint} />
         </div>
       )}

@@ -23,15 +23,15 @@ type Behind = EventRow & {
 export async function announce(ctx: Ctx, only: { projectId?: string } = {}): Promise<void> {
   const projectId = only.projectId ?? null;
   await adoptLate(ctx, projectId);
-  while ((await fanOut(ctx, projectId)) === MOST_JOBS);
+  while (await fanOut(ctx, projectId));
   await dispatchDue(ctx.now(), only);
 }
 
 /**
- * Writes one delivery for each enabled endpoint and each event it wants, and says how many jobs were behind. The job's row
+ * Writes one delivery for each enabled endpoint and each event it wants, and says whether more is left. The job's row
  * is the outbox: it knows its last event and the last one handed on, and both move with what they speak of.
  */
-async function fanOut(ctx: Ctx, projectId: string | null): Promise<number> {
+async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const { rows } = await pool.query<Behind>(
     `WITH behind AS (
        SELECT id, project_id, organization_id, webhook_event FROM job
@@ -51,7 +51,7 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<number> {
      ORDER BY behind.id, event.id`,
     [MOST_JOBS, projectId, MOST_EVENTS],
   );
-  if (rows.length === 0) return 0;
+  if (rows.length === 0) return false;
   const now = ctx.now().toISOString();
   const moves = new Map<string, { id: string; was: number; seen: number }>();
   const made: Record<string, string>[] = [];
@@ -71,7 +71,7 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<number> {
       });
     }
   }
-  await pool.query(
+  const { rows: moved } = await pool.query(
     `WITH input AS MATERIALIZED (
        SELECT * FROM json_to_recordset($1::json) AS x(id text, was int, seen int)
      ), held AS (
@@ -79,15 +79,18 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<number> {
      ), moved AS (
        UPDATE job SET webhook_event = input.seen FROM input
        WHERE job.id = input.id AND job.id IN (SELECT id FROM held) AND job.webhook_event = input.was RETURNING job.id
-     )
+     ), made AS (
      INSERT INTO delivery (id, organization_id, project_id, endpoint_id, event_id, job_id, type, body, state, next_attempt_at, created_at)
      SELECT x.id, organization_id, project_id, endpoint_id, event_id, job_id, type, body, 'pending', $3, $3
      FROM json_to_recordset($2::json) AS x(id text, organization_id text, project_id text, endpoint_id text, event_id text,
        job_id text, type text, body text) JOIN moved ON moved.id = x.job_id
-     ON CONFLICT (endpoint_id, event_id) DO NOTHING`,
+     ON CONFLICT (endpoint_id, event_id) DO NOTHING
+     )
+     SELECT id FROM moved`,
     [JSON.stringify([...moves.values()]), JSON.stringify(made), now],
   );
-  return moves.size;
+  // Where others hold every one of these jobs, they go on with them.
+  return moves.size === MOST_JOBS && moved.length > 0;
 }
 
 /** The id of a job's event outside of its job: `evt_<job ULID>_<n>`. */

@@ -4,17 +4,10 @@ import type { Ctx } from "@/server/domain/ctx";
 import { PREFIXES, ulidAt } from "@/server/ids";
 
 /**
- * Jobs admitted while their organization had no endpoint are not followed by the fan-out. With its first endpoint
- * those that are under way are followed from their next event on, and those admitted since the endpoint is there
- * from their first.
+ * Jobs admitted while their organization had no endpoint are not followed by the fan-out. With its `first` endpoint
+ * those that are under way are followed from their next event on, and those admitted since then from their first.
  */
-export async function adoptJobs(db: Pool | PoolClient, organizationId: string): Promise<void> {
-  const { rows } = await db.query<{ first: Date }>(
-    "SELECT min(created_at) AS first FROM delivery_endpoint WHERE organization_id = $1 HAVING count(*) > 0",
-    [organizationId],
-  );
-  const first = rows[0]?.first;
-  if (!first) return;
+export async function adoptJobs(db: Pool | PoolClient, organizationId: string, first: Date): Promise<void> {
   await db.query(
     `UPDATE job SET webhook_event = CASE WHEN created_at >= $2 THEN 0 ELSE last_event END
      WHERE project_id IN (SELECT id FROM project WHERE organization_id = $1) AND webhook_event IS NULL
@@ -36,10 +29,10 @@ const RACE_MS = 30_000;
  * passes of the next seconds make that good. Costs one look at a small table while no endpoint is new.
  */
 export async function adoptLate(ctx: Ctx, projectId: string | null): Promise<void> {
-  const { rows } = await pool.query<{ organization_id: string }>(
-    `SELECT organization_id FROM delivery_endpoint WHERE ($2::text IS NULL OR project_id = $2)
+  const { rows } = await pool.query<{ organization_id: string; first: Date }>(
+    `SELECT organization_id, min(created_at) AS first FROM delivery_endpoint WHERE ($2::text IS NULL OR project_id = $2)
      GROUP BY organization_id HAVING min(created_at) > $1`,
     [new Date(ctx.now().getTime() - RACE_MS), projectId],
   );
-  for (const { organization_id } of rows) await adoptJobs(pool, organization_id);
+  for (const { organization_id, first } of rows) await adoptJobs(pool, organization_id, first);
 }

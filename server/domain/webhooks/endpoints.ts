@@ -36,6 +36,9 @@ export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): P
   const now = ctx.now();
   return inTransaction(async (client) => {
     if (input.enabled) await refuseTooMany(client, organizationId);
+    const others = await client.query("SELECT FROM delivery_endpoint WHERE organization_id = $1 LIMIT 1", [
+      organizationId,
+    ]);
     const { rows } = await client.query<EndpointRow>(
       `INSERT INTO delivery_endpoint (id, organization_id, project_id, url, secret, event_types, enabled, created_by, created_at, updated_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9) RETURNING *`,
@@ -51,7 +54,7 @@ export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): P
         now,
       ],
     );
-    await adoptJobs(client, organizationId);
+    if (others.rowCount === 0) await adoptJobs(client, organizationId, now);
     return toEndpoint(rows[0]!); // INSERT … RETURNING of one row
   });
 }
