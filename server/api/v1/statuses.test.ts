@@ -636,6 +636,19 @@ for (const what of PLANNING) {
 }
 
 describe("POST /v1/capabilities/image.generate.v1/plan", () => {
+  test("400: a picture no provider here may be asked for", async () => {
+    const sandbox = PROVIDERS.find(({ name }) => name === "sandbox")!;
+    const maturity = sandbox.maturity;
+    sandbox.maturity = "PG";
+    try {
+      const body = { input: { prompt: "A kite" }, maturityRating: "NC17" };
+      const { json } = await post([400, "PolicyRejected"], at(IMAGE, "plan"), body);
+      expect(json.detail.details).toMatchObject({ field: "maturityRating", highest: "PG" });
+    } finally {
+      sandbox.maturity = maturity;
+    }
+  });
+
   const sheet = { rows: 2, columns: 3, slice: true, labels: ["sword", "ein Schild", "sword"] };
   const normalize = { width: 300, height: 512 };
 

@@ -237,3 +237,16 @@ test("work done here names its engine and no provider", async () => {
     pricing: { fundingSource: "none", providerUsage: { costBearer: "none" } },
   });
 });
+
+test("there is no receipt before the end, whatever the job waits for", async () => {
+  const { ctx } = await makeProject();
+  const { jobId } = await jobs.submit(ctx, TEXT, { input: { messages } });
+  for (const status of ["queued", "running", "awaiting_approval", "canceling", "needs_attention"]) {
+    await pool.query("UPDATE job SET status = $2::text WHERE id = $1", [jobId, status]);
+    await expect(jobs.receipt(ctx, jobId)).rejects.toMatchObject({
+      code: "JobNotFinished",
+      row: { status: 409, retryable: true },
+      details: { status },
+    });
+  }
+});
