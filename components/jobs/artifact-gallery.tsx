@@ -1,6 +1,7 @@
 "use client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, Download, FileBox, FileText, Music } from "lucide-react";
+import type { CSSProperties } from "react";
 import { toast } from "sonner";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -14,6 +15,10 @@ import { PrivateContent } from "./job-content";
 /** Media types a browser draws without running anything in them; the rest is offered as a download. */
 const PREVIEWED: readonly string[] = ["image/png", "image/jpeg", "image/webp"];
 
+/** Behind pictures that are transparent. */
+const CHECKERBOARD =
+  "bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--surface)_0_50%)] bg-size-[16px_16px]";
+
 /** The panel's own address of an artifact: readable with the reader's session, no key needed. */
 function artifactHref(jobId: string, artifactId: string): string {
   return `/artifacts/${jobId}/${artifactId}`;
@@ -22,24 +27,93 @@ function artifactHref(jobId: string, artifactId: string): string {
 export function ArtifactGallery({ job }: { job: Job }) {
   if (job.artifacts.length === 0) return null;
   const variants = job.variantSet;
+  const cells = job.artifacts.filter((artifact) => artifact.sliceCellId !== null);
+  const others = job.artifacts.filter((artifact) => artifact.sliceCellId === null);
   return (
     <Card aria-labelledby="artifacts-title">
       <CardHeader
         title="Artifacts"
         id="artifacts-title"
         hint={
-          variants &&
-          `${variants.completedCount} of ${variants.requestedCount} variants${variants.failedCount ? `, ${variants.failedCount} failed` : ""}`
+          variants && cells.length > 0
+            ? `A sheet of ${cells.length} cells`
+            : variants &&
+              `${variants.completedCount} of ${variants.requestedCount} variants${variants.failedCount ? `, ${variants.failedCount} failed` : ""}`
         }
       />
       <PrivateContent job={job}>
         <CardBody className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,14rem),1fr))] gap-4">
-          {job.artifacts.map((artifact) => (
+          {others.map((artifact) => (
             <ArtifactTile key={artifact.artifactId} job={job} artifact={artifact} />
           ))}
         </CardBody>
+        {cells.length > 0 && <SheetCells job={job} cells={cells} />}
       </PrivateContent>
     </Card>
+  );
+}
+
+/** How many cells a row of the sheet has, by the ids of its cells: the last is `r2c3`. */
+function columnsOf(cells: JobArtifactRef[]): number {
+  const counts = cells.map(({ sliceCellId }) => Number(/c(\d+)$/.exec(sliceCellId ?? "")?.[1] ?? 1));
+  return Math.max(...counts);
+}
+
+/** The cells of a sheet as they lie on it; where there is no room for that, as many beside each other as fit. */
+function SheetCells({ job, cells }: { job: Job; cells: JobArtifactRef[] }) {
+  return (
+    <section aria-labelledby="cells-title" className="border-t border-line p-4">
+      <h3 id="cells-title" className="mb-3 text-xs font-medium text-muted">
+        Cells
+      </h3>
+      <ul
+        className="grid grid-cols-[repeat(auto-fill,minmax(6.5rem,1fr))] gap-3 md:grid-cols-[repeat(var(--columns),minmax(0,1fr))]"
+        style={{ "--columns": columnsOf(cells) } as CSSProperties}
+      >
+        {cells.map((cell) => (
+          <SheetCell key={cell.artifactId} job={job} cell={cell} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function SheetCell({ job, cell }: { job: Job; cell: JobArtifactRef }) {
+  const href = artifactHref(job.jobId, cell.artifactId);
+  const name = cell.label ?? cell.sliceCellId ?? cell.artifactId;
+  const isEmpty = cell.slotStatus === "empty";
+  return (
+    <li className="min-w-0">
+      <figure>
+        <a
+          href={href}
+          target="_blank"
+          rel="noreferrer"
+          className={`block aspect-square overflow-hidden rounded-md border border-line ${CHECKERBOARD}`}
+        >
+          {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
+          <img src={href} alt={`Cell ${name}`} loading="lazy" className="size-full object-contain" />
+        </a>
+        <figcaption className="mt-1.5 flex min-w-0 items-center gap-1 text-xs">
+          <span className="min-w-0 flex-1">
+            <span className="block truncate font-medium" title={name}>
+              {name}
+            </span>
+            <span className="block truncate text-2xs text-muted">
+              {isEmpty ? "Nothing was drawn here" : cell.sliceCellId}
+            </span>
+          </span>
+          <a
+            href={href}
+            download={cell.filename ?? name}
+            aria-label={`Download ${cell.filename ?? name}`}
+            className="grid size-8 shrink-0 place-items-center rounded text-muted hover:bg-sunken hover:text-text"
+          >
+            <Download aria-hidden className="size-4" />
+          </a>
+        </figcaption>
+      </figure>
+    </li>
   );
 }
 
@@ -48,15 +122,11 @@ function ArtifactTile({ job, artifact }: { job: Job; artifact: JobArtifactRef })
   const name = artifact.filename ?? artifact.label ?? artifact.artifactId;
   const isSelected = job.selectedArtifactId === artifact.artifactId;
   const canSelect = job.status === "succeeded" && artifact.variantIndex !== null && job.artifacts.length > 1;
+  const isUnprocessed = artifact.slotStatus === "unprocessed";
   return (
     <figure className="flex min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-surface">
       {PREVIEWED.includes(artifact.mediaType) ? (
-        <a
-          href={href}
-          target="_blank"
-          rel="noreferrer"
-          className="block aspect-4/3 bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--surface)_0_50%)] bg-size-[16px_16px]"
-        >
+        <a href={href} target="_blank" rel="noreferrer" className={`block aspect-4/3 ${CHECKERBOARD}`}>
           {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
           <img src={href} alt={`Artifact ${name}`} loading="lazy" className="size-full object-contain" />
         </a>
@@ -81,7 +151,7 @@ function ArtifactTile({ job, artifact }: { job: Job; artifact: JobArtifactRef })
           {[
             artifact.mediaType,
             artifact.byteLength !== null && formatBytes(artifact.byteLength),
-            artifact.slotStatus,
+            isUnprocessed && "as the provider made it",
           ]
             .filter(Boolean)
             .join(" · ")}

@@ -35,6 +35,41 @@ test("a job ends before the reader's eyes: timeline, output and receipt arrive b
   await expect(card).toContainText('"service.receipt.v1"');
 });
 
+test("a sheet is shown with its cells, each by its label, to be opened and downloaded", async ({ page }) => {
+  const submitted = await submit({
+    capability: "image.generate.v1",
+    input: {
+      prompt: "Things",
+      requestTransparentOutput: true,
+      sheet: {
+        rows: 2,
+        columns: 3,
+        slice: true,
+        labels: ["sword", "shield"],
+        normalize: { width: 320, height: 416 },
+      },
+    },
+  });
+  const job = await ended(submitted.jobId);
+  expect(job.status).toBe("succeeded");
+  await open(page, jobPath(job.jobId));
+  const artifacts = page.getByRole("region", { name: "Artifacts" });
+  await expect(artifacts).toContainText("A sheet of 6 cells");
+  const cells = artifacts.getByRole("region", { name: "Cells" });
+  await expect(cells.getByRole("listitem")).toHaveCount(6);
+  await expect(cells.getByRole("listitem").first()).toContainText("sword");
+  await expect(cells.getByRole("listitem").last()).toContainText("r2c3");
+  for (const image of await cells.getByRole("img").all()) {
+    await image.scrollIntoViewIfNeeded();
+    await expect
+      .poll(() => image.evaluate((element) => element instanceof HTMLImageElement && element.naturalWidth))
+      .toBe(320);
+  }
+  const download = page.waitForEvent("download");
+  await cells.getByRole("link", { name: "Download shield.png" }).click();
+  expect((await download).suggestedFilename()).toBe("shield.png");
+});
+
 test("images are previewed from the panel's own address and one variant can be chosen", async ({ page }) => {
   const submitted = await submit({
     capability: "image.generate.v1",

@@ -41,13 +41,18 @@ for (const colorScheme of ["light", "dark"] as const) {
     test("the page of a job is accessible and fits a phone, ended well, failed and running", async ({
       page,
     }) => {
-      const [image, lost] = await Promise.all([
+      const sheet = { rows: 2, columns: 4, slice: true, labels: ["a rather long label of a cell"] };
+      const [image, cut, lost] = await Promise.all([
         submit({ capability: "image.generate.v1", input: { prompt: "Looks", variantCount: 2 } }),
+        submit({
+          capability: "image.generate.v1",
+          input: { prompt: "Looks", requestTransparentOutput: true, sheet },
+        }),
         submit({ input: textInput("Lost"), model: "sandbox-lost" }),
       ]);
-      await Promise.all([ended(image.jobId), ended(lost.jobId)]);
+      await Promise.all([ended(image.jobId), ended(cut.jobId), ended(lost.jobId)]);
       const running = await submit({ input: textInput("Run"), model: "sandbox-slow" });
-      for (const { jobId } of [running, image, lost]) {
+      for (const { jobId } of [running, image, cut, lost]) {
         await page.setViewportSize({ width: 1280, height: 800 });
         await open(page, jobPath(jobId));
         await expectAccessible(page);

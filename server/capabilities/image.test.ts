@@ -127,6 +127,29 @@ describe("image calls", () => {
     [{ model: "gpt-image-2" }, "gpt-image-1", false],
   ])("%j on %s: %s", (input, id, expected) => expect(accepts(input, id)).toBe(expected));
 
+  test("what a sheet and a matte ask of the drawing is in the prompt; labels are not", () => {
+    const asked = call({
+      prompt: "Knights",
+      requestTransparentOutput: true,
+      keyColor: "#00ffff",
+      sheet: { rows: 2, columns: 3, slice: true, labels: ["Galahad"], animation: { facing: "left" } },
+    });
+    expect(asked).toMatchObject({
+      transparent: false,
+      background: "#00ffff",
+      sheet: { rows: 2, columns: 3 },
+      count: 1,
+    });
+    expect(asked.prompt).toMatch(/^Knights\n\n.*2 rows and 3 columns.*6 separate/);
+    expect(asked.prompt).toMatch(/facing left/);
+    expect(asked.prompt).toMatch(/#00ffff \(cyan\)/);
+    expect(JSON.stringify(asked)).not.toContain("Galahad");
+    // Where the model draws on nothing, it is not told of a colour.
+    expect(call({ requestTransparentOutput: true })).toMatchObject({ transparent: true, prompt: "sea" });
+    const opaque = execution.call(parsed({ requestTransparentOutput: true }), {}, model("gpt-image-2"));
+    expect(opaque).toMatchObject({ transparent: false, background: "#ff00ff" });
+  });
+
   test("variants and bounds count what was asked", () => {
     const input = parsed({ variantCount: 4 });
     expect(capability.variants?.(input)).toBe(4);

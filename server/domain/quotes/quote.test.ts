@@ -272,6 +272,25 @@ test("images are priced each, by quality", async () => {
   expect(await price({ quality: "auto" })).toBe(160_000);
 });
 
+test("a larger image is held and charged in proportion to its area, a smaller one as listed", async () => {
+  const { ctx, clock } = await makeProject();
+  for (const [size, micros] of [
+    [{ width: 816, height: 816 }, 40_000],
+    [{ width: 1024, height: 1024 }, 40_000],
+    [{ width: 2048, height: 1024 }, 80_000],
+    [{ width: 2048, height: 2048 }, 160_000],
+    [{ sheet: { rows: 2, columns: 4, slice: true, normalize: { width: 512, height: 512 } } }, 80_000],
+  ] as const) {
+    const input = { prompt: "A kite", ...size } as Record<string, Json>;
+    const quote = await quotes.quote(ctx, IMAGE, { input, billingMode: "byok" });
+    expect(quote.expectedCharge?.amountMicros).toBe(micros);
+    const { jobId } = await jobs.submit(ctx, IMAGE, { input, billingMode: "byok", quoteId: quote.quoteId });
+    await jobs.run(ctx, jobId, inlineStep(clock));
+    const { hold, job } = await rowsOf(jobId);
+    expect([job.status, hold.amount_micros, hold.settled_micros]).toEqual(["succeeded", micros, micros]);
+  }
+});
+
 test("a quote of an image tells what the other models would cost; other quotes do not", async () => {
   const { ctx } = await makeProject();
   const quote = await quotes.quote(ctx, IMAGE, { input: { prompt: "A kite" }, preferredModel: "sandbox-1" });
