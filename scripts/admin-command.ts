@@ -1,7 +1,9 @@
 import { parseArgs } from "node:util";
 import type { z } from "zod";
+import type { Job } from "@/server/contract/jobs";
 import * as contract from "@/server/contract/organizations";
 import { systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
 import * as domain from "@/server/domain/organizations";
 import { listSigningKeys, rotateSigningKey } from "@/server/domain/receipts";
 import { Fault, ValidationFault } from "@/server/errors";
@@ -20,6 +22,10 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   key revoke --key <id>
   operator grant --email <address>
   operator list
+  job attention list                                  jobs whose paid result could not be stored
+  job attention retry --job <id>                      store it again
+  job attention accept --job <id>                     succeed with what there is
+  job attention fail --job <id>
   signing-key list
   signing-key rotate                                  sign receipts with a new key; the old one still verifies
 
@@ -36,6 +42,7 @@ const FLAGS = {
   email: { type: "string" },
   role: { type: "string" },
   key: { type: "string" },
+  job: { type: "string" },
   scopes: { type: "string" },
   environment: { type: "string" },
   "expires-in": { type: "string" },
@@ -59,6 +66,10 @@ const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "key revoke": ["key"],
   "operator grant": ["email"],
   "operator list": [],
+  "job attention list": [],
+  "job attention retry": ["job"],
+  "job attention accept": ["job"],
+  "job attention fail": ["job"],
   "signing-key list": [],
   "signing-key rotate": [],
 };
@@ -129,6 +140,9 @@ const needed = (value: string | undefined, flag: string) => {
   return value;
 };
 
+/** What has become of a job; its content is nobody's business here. */
+const decided = ({ jobId, projectId, status }: Job) => ({ jobId, projectId, status });
+
 async function perform(command: string, flags: Flags): Promise<object> {
   const ctx = systemCtx("admin");
   if (command in COMMANDS) refuseForeignFlags(command, flags);
@@ -196,6 +210,14 @@ async function perform(command: string, flags: Flags): Promise<object> {
       );
     case "operator list":
       return { items: await domain.listOperators(ctx) };
+    case "job attention list":
+      return { items: await jobs.listAttention(ctx) };
+    case "job attention retry":
+      return decided(await jobs.retryStep(ctx, needed(flags.job, "job")));
+    case "job attention accept":
+      return decided(await jobs.acceptAsIs(ctx, needed(flags.job, "job")));
+    case "job attention fail":
+      return decided(await jobs.failWaiting(ctx, needed(flags.job, "job")));
     case "signing-key list":
       return { items: await listSigningKeys(ctx) };
     case "signing-key rotate":

@@ -50,6 +50,15 @@ async function admin(...args: string[]) {
 }
 
 describe("the admin command", () => {
+  test("lists the jobs that wait for an operator, and refuses those that do not", async () => {
+    expect(await admin("job", "attention", "list")).toEqual({ items: [] });
+    for (const way of ["retry", "accept", "fail"]) {
+      expect(await runAdmin(["job", "attention", way])).toMatchObject({ code: 2, error: "--job is needed." });
+      const refused = await runAdmin(["job", "attention", way, "--job", "wfr_none"]);
+      expect(refused).toMatchObject({ code: 2, error: "There is no such job." });
+    }
+  });
+
   test("lists and rotates signing keys; private halves stay where they are", async () => {
     const { keyId } = await admin("signing-key", "rotate");
     const { items } = await admin("signing-key", "list");

@@ -13,9 +13,11 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
-import { type Job, TERMINAL } from "@/server/contract/jobs";
+import { type Job, type JobRights, TERMINAL } from "@/server/contract/jobs";
 import { ArtifactGallery } from "./artifact-gallery";
 import { CancelJob } from "./cancel-job";
+import { formatUsd } from "./format-usd";
+import { ApprovalNotice, AttentionNotice, RetryJob, useRights } from "./job-actions";
 import { JobInput, JobOutput } from "./job-content";
 import { pollMs } from "./job-events";
 import { JobStatusBadge } from "./job-status";
@@ -29,12 +31,13 @@ export function JobPage({ jobId, projectId }: { jobId: string; projectId: string
     ...trpc.jobs.get.queryOptions({ job_id: jobId }),
     refetchInterval: (query) => (query.state.data ? pollMs(query.state.data) : false),
   });
+  const rights = useRights(job);
   return (
     <>
-      <JobHeader job={job} projectId={projectId} />
+      <JobHeader job={job} rights={rights} projectId={projectId} />
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_19rem] xl:grid-cols-[minmax(0,1fr)_21rem]">
         <div className="grid min-w-0 grid-cols-1 gap-5">
-          <JobNotices job={job} />
+          <JobNotices job={job} rights={rights} />
           <OutputToCome job={job} />
           <ArtifactGallery job={job} />
           <JobOutput job={job} />
@@ -50,7 +53,15 @@ export function JobPage({ jobId, projectId }: { jobId: string; projectId: string
   );
 }
 
-function JobHeader({ job, projectId }: { job: Job; projectId: string }) {
+function JobHeader({
+  job,
+  rights,
+  projectId,
+}: {
+  job: Job;
+  rights: JobRights | undefined;
+  projectId: string;
+}) {
   return (
     <header className="mb-6">
       <Link
@@ -70,7 +81,10 @@ function JobHeader({ job, projectId }: { job: Job; projectId: string }) {
           </div>
           <CopyableId id={job.jobId} what="job id" className="mt-1 text-muted" />
         </div>
-        <CancelJob job={job} />
+        <div className="flex flex-wrap gap-2">
+          <RetryJob job={job} rights={rights} projectId={projectId} />
+          {rights?.cancel && <CancelJob job={job} />}
+        </div>
       </div>
       <dl className="mt-4 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card sm:grid-cols-3 lg:grid-cols-5">
         <Figure name="Created">
@@ -120,13 +134,13 @@ function Span({ from, to }: { from: string; to: string | null }) {
 }
 
 /** What a reader must know before anything else: an error with what it means, warnings, a wait for a person. */
-function JobNotices({ job }: { job: Job }) {
+function JobNotices({ job, rights }: { job: Job; rights: JobRights | undefined }) {
   const { error } = job;
   // Somebody wanted it so: told, but no alarm.
   const wasCanceled = job.status === "canceled";
   return (
     <>
-      {error && (
+      {error && job.status !== "needs_attention" && (
         <Notice
           tone={wasCanceled ? "busy" : "bad"}
           title={wasCanceled ? "Canceled" : <code>{error.code}</code>}
@@ -140,16 +154,8 @@ function JobNotices({ job }: { job: Job }) {
           </p>
         </Notice>
       )}
-      {job.status === "awaiting_approval" && (
-        <Notice tone="warn" title="Waiting for a person">
-          The job goes on once it is approved.
-        </Notice>
-      )}
-      {job.status === "needs_attention" && (
-        <Notice tone="warn" title="Needs attention">
-          The provider’s result was paid for, but a later step keeps failing. An operator has to decide.
-        </Notice>
-      )}
+      {job.status === "awaiting_approval" && <ApprovalNotice job={job} rights={rights} />}
+      {job.status === "needs_attention" && <AttentionNotice job={job} rights={rights} />}
       {job.warnings.map((warning, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: warnings have no id and are only ever appended
         <Notice key={index} tone="warn" title="Warning">
@@ -209,6 +215,13 @@ function JobDetails({ job }: { job: Job }) {
           </Fact>
           <Fact name="External reference">{job.externalRef}</Fact>
           <Fact name="Correlation id">{job.correlationId}</Fact>
+          <Fact name="Retry of">
+            {job.retryOf && (
+              <Link href={`/jobs/${job.retryOf}`} className="text-link hover:underline">
+                {job.retryOf}
+              </Link>
+            )}
+          </Fact>
           <Fact name="Task kind">{job.taskKind}</Fact>
           <Fact name="Product">{job.productId || null}</Fact>
           <Fact name="Tags">
@@ -234,9 +247,4 @@ function JobDetails({ job }: { job: Job }) {
       </CardBody>
     </Card>
   );
-}
-
-/** Dollars with as many digits as small amounts need. */
-export function formatUsd(usd: number): string {
-  return `$${usd === 0 || usd >= 1 ? usd.toFixed(2) : usd.toFixed(6).replace(/0{1,4}$/, "")}`;
 }

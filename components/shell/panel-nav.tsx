@@ -1,5 +1,5 @@
 "use client";
-import { BookOpen, KeyRound, type LucideIcon, Webhook, Workflow } from "lucide-react";
+import { BookOpen, KeyRound, type LucideIcon, Settings2, Webhook, Workflow } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { cn } from "@/components/ui/class-names";
@@ -8,6 +8,7 @@ const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "jobs", label: "Jobs", icon: Workflow },
   { room: "keys", label: "API keys", icon: KeyRound },
   { room: "webhooks", label: "Webhooks", icon: Webhook },
+  { room: "settings", label: "Settings", icon: Settings2 },
 ];
 
 const style =

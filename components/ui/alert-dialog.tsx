@@ -8,6 +8,7 @@ export function Confirm({
   title,
   description,
   action,
+  actionVariant = "danger",
   keep = "Keep it",
   open,
   onOpenChange,
@@ -18,6 +19,8 @@ export function Confirm({
   description: ReactNode;
   /** The label of the button that does it. */
   action: string;
+  /** Primary where it takes nothing away. */
+  actionVariant?: "danger" | "primary";
   keep?: string;
   open?: boolean;
   onOpenChange?: (open: boolean) => void;
@@ -39,7 +42,7 @@ export function Confirm({
               <Button>{keep}</Button>
             </Primitive.Cancel>
             <Primitive.Action asChild onClick={onConfirm}>
-              <Button variant="danger">{action}</Button>
+              <Button variant={actionVariant}>{action}</Button>
             </Primitive.Action>
           </div>
         </Primitive.Content>

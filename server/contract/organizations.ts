@@ -125,3 +125,18 @@ export const ListApiKeys = z.strictObject({
 
 export const GrantOperator = z.strictObject({ email: Email });
 export const SignIn = z.object({ email: z.string().max(1000), password: z.string().max(1000) });
+
+/** When a person has to approve a job of a project. */
+export const ApprovalRules = z.object({
+  projectId: z.string(),
+  /** Jobs whose estimate in US dollars is above it wait; null: none does. */
+  thresholdUsd: z.number().nullable(),
+  requireDifferentApprover: z.boolean(),
+});
+export type ApprovalRules = z.output<typeof ApprovalRules>;
+
+export const SetApprovalRules = z.strictObject({
+  project_id: z.string().min(1).max(64),
+  thresholdUsd: z.number().min(0).max(1_000_000).nullable(),
+  requireDifferentApprover: z.boolean(),
+});

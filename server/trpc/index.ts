@@ -1,3 +1,4 @@
+import { attentionRouter } from "./attention";
 import { router } from "./init";
 import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
@@ -8,6 +9,7 @@ import { webhooksRouter } from "./webhooks";
 export const appRouter = router({
   projects: projectsRouter,
   jobs: jobsRouter,
+  attention: attentionRouter,
   keys: keysRouter,
   webhooks: webhooksRouter,
 });

@@ -5,6 +5,8 @@ import {
   JobEventPage,
   JobPage,
   JobRef,
+  JobRights,
+  JobStatus,
   ListProjectJobs,
   ProjectRef,
   SelectVariant,
@@ -42,6 +44,23 @@ export const jobsRouter = router({
     .input(JobRef)
     .output(Job)
     .mutation(({ ctx, input }) => jobs.cancel(ctx, input.job_id)),
+  /** What the reader may do with the job as it stands; in another status it is another question. */
+  rights: human
+    .input(JobRef.extend({ status: JobStatus }))
+    .output(JobRights)
+    .query(({ ctx, input }) => jobs.rights(ctx, input.job_id)),
+  approve: human
+    .input(JobRef)
+    .output(Job)
+    .mutation(({ ctx, input }) => jobs.approve(ctx, input.job_id)),
+  reject: human
+    .input(JobRef)
+    .output(Job)
+    .mutation(({ ctx, input }) => jobs.reject(ctx, input.job_id)),
+  retry: human
+    .input(JobRef)
+    .output(Job)
+    .mutation(({ ctx, input }) => jobs.retry(ctx, input.job_id)),
   selectVariant: human
     .input(Variant)
     .output(Job)

@@ -104,6 +104,33 @@ test("a viewer makes no key, and nobody gives a key what their role does not car
   await expect(tooMuch).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
+test("an admin sets when jobs wait for approval; others see it, strangers see no project", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  const admin = appRouter.createCaller((await makePerson(organizationId, "admin")).ctx).projects;
+  const viewer = appRouter.createCaller((await makePerson(organizationId, "viewer")).ctx).projects;
+  const stranger = appRouter.createCaller(
+    (await makePerson((await makeTenant()).organizationId, "owner")).ctx,
+  );
+  const rules = { project_id: projectId, thresholdUsd: 0.25, requireDifferentApprover: true };
+  expect(await viewer.approvalRules({ project_id: projectId })).toEqual({
+    projectId,
+    thresholdUsd: null,
+    requireDifferentApprover: false,
+  });
+  await admin.setApprovalRules(rules);
+  expect(await viewer.approvalRules({ project_id: projectId })).toEqual({
+    projectId,
+    thresholdUsd: 0.25,
+    requireDifferentApprover: true,
+  });
+  await expect(viewer.setApprovalRules(rules)).rejects.toMatchObject({ code: "FORBIDDEN" });
+  await expect(stranger.projects.setApprovalRules(rules)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(stranger.projects.approvalRules({ project_id: projectId })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+  await expect(stranger.attention.list()).rejects.toMatchObject({ code: "FORBIDDEN" });
+});
+
 test("every refusal of the product keeps its status, code and details on the way to the panel", () => {
   for (const [code, row] of Object.entries(ERRORS)) {
     expect(codeOfStatus(row.status) === "INTERNAL_SERVER_ERROR", code).toBe(row.status === 500);

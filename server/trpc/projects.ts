@@ -1,7 +1,13 @@
 import { z } from "zod";
-import { Project, Role } from "@/server/contract/organizations";
+import { ProjectRef } from "@/server/contract/jobs";
+import { ApprovalRules, Project, Role, SetApprovalRules } from "@/server/contract/organizations";
 import { allCapabilities } from "@/server/domain/catalog";
-import { listOrganizations, listProjects } from "@/server/domain/organizations";
+import {
+  approvalRules,
+  listOrganizations,
+  listProjects,
+  setApprovalRules,
+} from "@/server/domain/organizations";
 import { human, router } from "./init";
 
 /** A project as the switcher shows it: with the name of its organization and what the reader is there. */
@@ -30,6 +36,14 @@ export const projectsRouter = router({
       };
     });
   }),
+  approvalRules: human
+    .input(ProjectRef)
+    .output(ApprovalRules)
+    .query(({ ctx, input }) => approvalRules(ctx, input.project_id)),
+  setApprovalRules: human
+    .input(SetApprovalRules)
+    .output(ApprovalRules)
+    .mutation(({ ctx, input }) => setApprovalRules(ctx, input)),
   /** Keys of the catalog, to filter by. */
   capabilities: human.output(z.array(z.string())).query(() => allCapabilities.map(({ key }) => key).sort()),
 });

@@ -184,6 +184,7 @@ const store = (age: number): Step => ({
       sha256: "0".repeat(64),
       byte_length: 41,
       expires_at: null,
+      is_sealed: false,
     };
     const ended = { ...answer, fresh: { output, artifacts: [] } };
     const stored = await storeAnswer({

@@ -1,3 +1,4 @@
+export { approvalRules, setApprovalRules } from "./approval-rules";
 export { createKey, listKeys, revokeKey } from "./keys";
 export { createOrganization, listOrganizations } from "./organizations";
 export { makePassword } from "./passwords";

@@ -1,0 +1,58 @@
+"use client";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { CircleCheck } from "lucide-react";
+import { Moment } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Fact, Facts } from "@/components/ui/facts";
+import { formatUsd } from "./format-usd";
+import { OperatorActions } from "./job-actions";
+
+/** For operators of the installation: the jobs of all projects that wait for one. No content is shown. */
+export function AttentionRoom() {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { data: items } = useSuspenseQuery({
+    ...trpc.attention.list.queryOptions(),
+    refetchInterval: 10_000,
+  });
+  const onSettled = () => queryClient.invalidateQueries({ queryKey: trpc.attention.pathKey() });
+  return (
+    <main id="main" className="mx-auto max-w-3xl px-4 py-10">
+      <h1 className="mb-4 text-xl font-semibold">Needs attention</h1>
+      {items.length === 0 ? (
+        <Card>
+          <EmptyState icon={CircleCheck} title="Nothing waits">
+            Jobs whose paid result could not be stored appear here.
+          </EmptyState>
+        </Card>
+      ) : (
+        <ul className="space-y-4">
+          {items.map((item) => (
+            <li key={item.jobId}>
+              <Card aria-labelledby={item.jobId}>
+                <CardHeader id={item.jobId} title={item.jobId} hint={item.capabilityKey} />
+                <CardBody className="space-y-3">
+                  <Facts>
+                    <Fact name="Project">{item.projectId}</Fact>
+                    <Fact name="Reason">{item.reason}</Fact>
+                    <Fact name="Step">{item.step}</Fact>
+                    <Fact name="Since">
+                      <Moment at={item.since} />
+                    </Fact>
+                    <Fact name="Provider cost">
+                      {item.providerCost === null ? "Unknown" : formatUsd(item.providerCost)}
+                    </Fact>
+                    <Fact name="Answer">{item.isAnswerKept ? "Kept" : "Lost"}</Fact>
+                  </Facts>
+                  <OperatorActions jobId={item.jobId} onSettled={onSettled} />
+                </CardBody>
+              </Card>
+            </li>
+          ))}
+        </ul>
+      )}
+    </main>
+  );
+}

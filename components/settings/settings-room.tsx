@@ -1,0 +1,126 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { toast } from "sonner";
+import { formatUsd } from "@/components/jobs/format-usd";
+import { PageHeader } from "@/components/shell/page-header";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Fact, Facts } from "@/components/ui/facts";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import type { ApprovalRules } from "@/server/contract/organizations";
+
+/** The settings of a project. */
+export function SettingsRoom({ projectId }: { projectId: string }) {
+  const trpc = useTRPC();
+  const { data: rules } = useSuspenseQuery(
+    trpc.projects.approvalRules.queryOptions({ project_id: projectId }),
+  );
+  const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
+  const role = projects.find((each) => each.projectId === projectId)?.role;
+  return (
+    <>
+      <PageHeader title="Settings">What holds for every job of this project.</PageHeader>
+      <Card aria-labelledby="approvals-title" className="max-w-2xl">
+        <CardHeader id="approvals-title" title="Approvals" />
+        <CardBody>
+          <p className="mb-4 text-sm text-muted">
+            A job whose estimate is above the threshold waits until a person approves it. After seven days
+            without a decision it is canceled.
+          </p>
+          {role === "owner" || role === "admin" ? (
+            <ApprovalForm rules={rules} />
+          ) : (
+            <Facts>
+              <Fact name="Threshold">
+                {rules.thresholdUsd === null ? "No job waits" : formatUsd(rules.thresholdUsd)}
+              </Fact>
+              <Fact name="Second person">{rules.requireDifferentApprover ? "Required" : "Not required"}</Fact>
+            </Facts>
+          )}
+        </CardBody>
+      </Card>
+    </>
+  );
+}
+
+function ApprovalForm({ rules }: { rules: ApprovalRules }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [isGuarded, setGuarded] = useState(rules.thresholdUsd !== null);
+  const [isSecondPerson, setSecondPerson] = useState(rules.requireDifferentApprover);
+  const save = useMutation(
+    trpc.projects.setApprovalRules.mutationOptions({
+      onSuccess: (fresh) => {
+        queryClient.setQueryData(
+          trpc.projects.approvalRules.queryKey({ project_id: rules.projectId }),
+          fresh,
+        );
+        toast.success("Approvals saved");
+      },
+      meta: { isShownInPlace: true },
+    }),
+  );
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const threshold = new FormData(event.currentTarget).get("threshold");
+    save.mutate({
+      project_id: rules.projectId,
+      thresholdUsd: isGuarded ? Number(threshold) : null,
+      requireDifferentApprover: isSecondPerson,
+    });
+  }
+
+  return (
+    <form onSubmit={submit} className="space-y-4">
+      {save.error && (
+        <Notice tone="bad" role="alert">
+          {toFailure(save.error).message}
+        </Notice>
+      )}
+      <div className="flex items-center gap-2">
+        <Checkbox
+          id="guarded"
+          checked={isGuarded}
+          onCheckedChange={(checked) => setGuarded(checked === true)}
+        />
+        <Label htmlFor="guarded" className="font-normal">
+          Expensive jobs wait for approval
+        </Label>
+      </div>
+      {isGuarded && (
+        <div className="max-w-56 space-y-1.5">
+          <Label htmlFor="threshold">Threshold in US dollars</Label>
+          <Input
+            id="threshold"
+            name="threshold"
+            type="number"
+            min={0}
+            max={1_000_000}
+            step="any"
+            required
+            defaultValue={rules.thresholdUsd ?? 1}
+          />
+        </div>
+      )}
+      <div className="flex items-center gap-2">
+        <Checkbox
+          id="second-person"
+          checked={isSecondPerson}
+          onCheckedChange={(checked) => setSecondPerson(checked === true)}
+        />
+        <Label htmlFor="second-person" className="font-normal">
+          Another person than the one who submitted has to decide
+        </Label>
+      </div>
+      <Button type="submit" variant="primary" pending={save.isPending}>
+        Save
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,100 @@
+import { execFileSync } from "node:child_process";
+import type { Page } from "@playwright/test";
+import { Job } from "@/server/contract/jobs";
+import { call, textInput, world } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+
+// A project of its own: the threshold must not catch the jobs of tests beside this one.
+let projectId = "";
+
+test.beforeAll(() => {
+  const args = [
+    "scripts/admin.ts",
+    "project",
+    "create",
+    "--name",
+    "Guarded",
+    "--organization",
+    world.organizationId,
+  ];
+  const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR;
+  const told = execFileSync("node_modules/.bin/tsx", [...args, "--json"], {
+    env: { ...process.env, CAPSTAN_DATA_DIR: dataDir },
+  });
+  projectId = JSON.parse(told.toString()).projectId;
+});
+
+// Settings are an owner's; the account of the other tests is a member's.
+test.use({ storageState: { cookies: [], origins: [] } });
+
+const jobPath = (jobId: string) => `/projects/${projectId}/jobs/${jobId}`;
+
+async function setThreshold(page: Page, dollars: string): Promise<void> {
+  await open(page, `/projects/${projectId}/settings`);
+  const guarded = page.getByRole("checkbox", { name: "Expensive jobs wait for approval" });
+  if (!(await guarded.isChecked())) await guarded.click();
+  await page.getByLabel("Threshold in US dollars").fill(dollars);
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Approvals saved").last()).toBeVisible();
+}
+
+async function submit(): Promise<string> {
+  const answer = await call("/v1/capabilities/text.general.fast.v1/jobs", {
+    key: world.unboundApiKey,
+    body: { context: { projectId }, input: textInput("Is this worth it?") },
+  });
+  return Job.parse(await answer.json()).jobId;
+}
+
+async function getJob(jobId: string): Promise<Job> {
+  return Job.parse(await (await call(`/v1/jobs/${jobId}`, { key: world.unboundApiKey })).json());
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test.describe(`in ${colorScheme} colours`, () => {
+    test.use({ colorScheme });
+
+    test("a waiting job is approved, another rejected, after seeing the reason and the cost", async ({
+      page,
+    }) => {
+      await open(page, "/sign-in");
+      await signIn(page, world.operator);
+      await page.waitForURL("**/jobs");
+      await setThreshold(page, "0");
+      await expectAccessible(page);
+      const approved = await submit();
+      const rejected = await submit();
+
+      await open(page, jobPath(approved));
+      const status = page.locator("h1 + [role=status]");
+      await expect(status).toHaveText("Awaiting approval");
+      const main = page.getByRole("main");
+      await expect(main).toContainText("The estimate is above the project's approval threshold.");
+      await expect(main.getByText("Decide by")).toBeVisible();
+      await expect(page.getByRole("button", { name: "Approve" })).toBeVisible();
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await page.getByRole("button", { name: "Approve" }).click();
+      const question = page.getByRole("alertdialog", { name: "Approve this job?" });
+      await expect(question).toContainText("$");
+      await expectAccessible(page);
+      await question.getByRole("button", { name: "Approve job" }).click();
+      await expect(status).toHaveText("Succeeded", { timeout: 45_000 });
+      await expect(page.getByRole("log")).toContainText("Approved");
+
+      await open(page, jobPath(rejected));
+      await page.getByRole("button", { name: "Reject" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Reject job" }).click();
+      await expect(status).toHaveText("Canceled");
+      await expect(page.getByRole("log")).toContainText("Rejected");
+      await expectAccessible(page);
+      expect((await getJob(rejected)).error?.code).toBe("ApprovalRejected");
+
+      // Nothing ran: the same request may be handed in again from here.
+      await page.getByRole("button", { name: "Run again" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Run again" }).click();
+      await expect(page.getByText("Retry of")).toBeVisible();
+      await expect(status).toHaveText("Awaiting approval");
+    });
+  });
+}

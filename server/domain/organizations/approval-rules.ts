@@ -1,0 +1,54 @@
+import type { z } from "zod";
+import type { ApprovalRules, SetApprovalRules } from "@/server/contract/organizations";
+import { pool } from "@/server/db";
+import { changeAccess } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { microsToUsd, usdToMicros } from "@/server/money";
+import { requireRoleIn, roleIn } from "./rights";
+
+type Row = {
+  organization_id: string;
+  approval_threshold_micros: number | null;
+  is_second_person: boolean | null;
+};
+
+/** A project the caller sees; somebody else's is as none at all. */
+async function findRules(ctx: Ctx, projectId: string): Promise<Row> {
+  const { rows } = await pool.query<Row>(
+    `SELECT organization_id, approval_threshold_micros, (settings->>'requireDifferentApprover')::boolean AS is_second_person
+     FROM project WHERE id = $1`,
+    [projectId],
+  );
+  const row = rows[0];
+  if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such project.");
+  return row;
+}
+
+/** When a person has to approve a job of this project. */
+export async function approvalRules(ctx: Ctx, projectId: string): Promise<ApprovalRules> {
+  const row = await findRules(ctx, projectId);
+  const threshold = row.approval_threshold_micros;
+  return {
+    projectId,
+    thresholdUsd: threshold === null ? null : microsToUsd(threshold),
+    requireDifferentApprover: row.is_second_person ?? false,
+  };
+}
+
+/** Changes that, for jobs submitted from now on. For admins of the organization and operators. */
+export async function setApprovalRules(
+  ctx: Ctx,
+  input: z.output<typeof SetApprovalRules>,
+): Promise<ApprovalRules> {
+  const { organization_id } = await findRules(ctx, input.project_id);
+  requireRoleIn(ctx, organization_id, "admin");
+  const micros = input.thresholdUsd === null ? null : usdToMicros(input.thresholdUsd);
+  const rule = JSON.stringify({ requireDifferentApprover: input.requireDifferentApprover });
+  await changeAccess(
+    (tx) => tx.$executeRaw`
+      UPDATE project SET approval_threshold_micros = ${micros}::bigint, settings = settings || ${rule}::jsonb
+      WHERE id = ${input.project_id}`,
+  );
+  return approvalRules(ctx, input.project_id);
+}
