@@ -1,0 +1,40 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { env } from "@/server/env";
+
+export type Received = { path: string; body: string; headers: Record<string, unknown> };
+
+/**
+ * Stands between the product and the sandbox and keeps what really went over the wire, by attempt. Everything is
+ * handed on unchanged. `stop` puts the sandbox's own address back.
+ */
+export async function tapSandbox() {
+  const behind = env.SANDBOX_URL ?? "";
+  const received = new Map<string, Received[]>();
+  const server = createServer(async (request, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece);
+    const body = Buffer.concat(pieces);
+    const attemptId = String(request.headers["x-attempt-id"] ?? "");
+    const seen = { path: request.url ?? "", body: body.toString("utf8"), headers: request.headers };
+    received.set(attemptId, [...(received.get(attemptId) ?? []), seen]);
+    const answer = await fetch(`${behind}${request.url}`, {
+      method: request.method ?? "POST",
+      headers: { "content-type": "application/json", "x-attempt-id": attemptId },
+      ...(body.byteLength > 0 ? { body } : {}),
+    });
+    response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  env.SANDBOX_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    /** What the sandbox was sent under this attempt. */
+    of: (attemptId: string): Received[] => received.get(attemptId) ?? [],
+    async stop() {
+      env.SANDBOX_URL = behind;
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
