@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { z } from "zod";
 import type { Job } from "@/server/contract/jobs";
+import { MaturityRating, RetentionRequirement } from "@/server/contract/envelope";
 import * as contract from "@/server/contract/organizations";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
@@ -14,6 +15,8 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   organization list
   project create --name <name> [--organization <id>]
   project list [--organization <id>]
+  project set --project <id> [--maturity G|PG|PG13|R|NC17|none] [--retention Transient=7,ProductManaged=standard]
+                             rating of jobs that say none; days content is kept, at most the standard
   user create --email <address> [--organization <id>] [--role owner|admin|member|viewer] [--name <name>]
   user list [--organization <id>]
   key create --project <id> --name <name> [--scopes a,b] [--expires-in 30d] [--environment development]
@@ -41,6 +44,8 @@ const FLAGS = {
   project: { type: "string" },
   email: { type: "string" },
   role: { type: "string" },
+  maturity: { type: "string" },
+  retention: { type: "string" },
   key: { type: "string" },
   job: { type: "string" },
   scopes: { type: "string" },
@@ -59,6 +64,7 @@ const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "organization list": [],
   "project create": ["name", "organization"],
   "project list": ["organization"],
+  "project set": ["project", "maturity", "retention"],
   "user create": ["email", "organization", "role", "name"],
   "user list": ["organization"],
   "key create": ["project", "organization", "name", "scopes", "expires-in", "environment"],
@@ -103,6 +109,21 @@ function readSeconds(text: string | undefined): number | undefined {
   if (!contract.CreateApiKey.shape.expiresInSeconds.safeParse(seconds).success)
     throw new Complaint("--expires-in takes from one second to ten years.");
   return seconds;
+}
+
+/** `Transient=7,ProductManaged=standard`: days by requirement, null for the standard. */
+function readRetention(text: string | undefined) {
+  if (text === undefined) return undefined;
+  const days: Partial<Record<z.output<typeof RetentionRequirement>, number | null>> = {};
+  for (const part of text.split(",")) {
+    const [name = "", value = ""] = part.split("=").map((each) => each.trim());
+    const requirement = oneOf("retention", RetentionRequirement.options, name);
+    const isNumber = /^\d{1,4}(\.\d{1,6})?$/.test(value) && Number(value) > 0;
+    if (!isNumber && value !== "standard")
+      throw new Complaint(`--retention: ${name} takes a number of days, or standard.`);
+    days[requirement] = isNumber ? Number(value) : null;
+  }
+  return days;
 }
 
 /** What was read from flags, or a sentence that names the flag. */
@@ -164,6 +185,24 @@ async function perform(command: string, flags: Flags): Promise<object> {
       );
     case "project list":
       return { items: await domain.listProjects(ctx, flags.organization) };
+    case "project set":
+      if (!flags.maturity && !flags.retention)
+        throw new Complaint("What shall be set? --maturity, --retention or both.");
+      return domain.changeProject(
+        ctx,
+        check(contract.ChangeProject, {
+          projectId: needed(flags.project, "project"),
+          ...(flags.maturity === undefined
+            ? {}
+            : {
+                maturityRating:
+                  flags.maturity === "none"
+                    ? null
+                    : oneOf("maturity", MaturityRating.options, flags.maturity),
+              }),
+          retentionDays: readRetention(flags.retention),
+        }),
+      );
     case "user create":
       return domain.createUser(
         ctx,

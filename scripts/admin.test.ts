@@ -73,6 +73,36 @@ describe("the admin command", () => {
     expect(items.filter((key: { active: boolean }) => key.active)).toHaveLength(1);
   });
 
+  test("sets what a project wants of its jobs, and refuses what is no such thing", async () => {
+    const { organizationId } = await admin("organization", "create", "--name", "Settings");
+    const own = ["--name", "Films", "--organization", organizationId];
+    const { projectId } = await admin("project", "create", ...own);
+    const set = (...args: string[]) => admin("project", "set", "--project", projectId, ...args);
+    expect(await set("--maturity", "PG13", "--retention", "Transient=7,ProductManaged=30")).toEqual({
+      projectId,
+      maturityRating: "PG13",
+      retentionDays: { Transient: 7, ProductManaged: 30 },
+    });
+    expect(await set("--maturity", "none", "--retention", "Transient=standard")).toEqual({
+      projectId,
+      maturityRating: null,
+      retentionDays: { ProductManaged: 30 },
+    });
+    for (const wrong of [
+      ["--maturity", "X"],
+      ["--retention", "Forever=1"],
+      ["--retention", "Transient=0"],
+      ["--retention", "Transient"],
+      [],
+    ])
+      expect(await runAdmin(["project", "set", "--project", projectId, ...wrong])).toMatchObject({ code: 2 });
+    const nobody = ["project", "set", "--project", "cpr_none", "--maturity", "G"];
+    expect(await runAdmin(nobody)).toMatchObject({
+      code: 2,
+      error: expect.stringContaining("no such project"),
+    });
+  });
+
   test("makes and lists what an installation needs, as JSON and nothing else", async () => {
     const { organizationId } = await admin("organization", "create", "--name", "Acme");
     const { projectId } = await admin(

@@ -198,6 +198,8 @@ export const ERRORS = {
     next: "stop",
     details: z.object({
       scope: z.string(),
+      /** Of a ceiling of the call: the field that set it. */
+      field: z.string().optional(),
       enforcement: z.string(),
       estimatedCost: usd,
       available: usd,

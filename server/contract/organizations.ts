@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DateTime } from "./common";
+import { MaturityRating, RetentionRequirement } from "./envelope";
 
 export const Role = z.enum(["owner", "admin", "member", "viewer"]);
 
@@ -48,6 +49,27 @@ export const Project = z.object({
   createdAt: DateTime,
 });
 export type Project = z.output<typeof Project>;
+
+const Days = z.number().gt(0).max(3_650);
+/** What a project may set for its jobs, as its row keeps it beside settings of other kinds. */
+export const StoredSettings = z.looseObject({
+  maturityRating: MaturityRating.optional(),
+  /** Days content is kept, where that is less than the standard. */
+  retentionDays: z.partialRecord(RetentionRequirement, Days).default({}),
+});
+export const ChangeProject = z.strictObject({
+  projectId: z.string().min(1).max(64),
+  /** Null: none. */
+  maturityRating: MaturityRating.nullish(),
+  /** Null: the standard again, for what is kept from now on. */
+  retentionDays: z.partialRecord(RetentionRequirement, Days.nullable()).optional(),
+});
+export const ProjectSettings = z.object({
+  projectId: z.string(),
+  maturityRating: MaturityRating.nullable(),
+  retentionDays: z.partialRecord(RetentionRequirement, Days),
+});
+export type ProjectSettings = z.output<typeof ProjectSettings>;
 
 export const Person = z.object({
   userId: z.string(),

@@ -296,7 +296,7 @@ describe("ceilings of a call", () => {
     });
     const clock = testClock();
     clock.advance(6_000);
-    await jobs.sweep(systemCtx("test", clock.now));
+    await jobs.sweep(systemCtx("test", clock.now), tenant);
     const job = (await tenant.get(`/v1/jobs/${json.jobId}`)).json;
     expect(job).toMatchObject({
       status: "failed",

@@ -235,12 +235,18 @@ export function chooseRoute(
       connectUrl,
     });
   }
-  routeUnavailable(alternates);
+  routeUnavailable(alternates, wish);
 }
 
 /** What was asked for by name is not there; nothing else is taken in its place. */
-export function routeUnavailable(alternates: string[]): never {
+export function routeUnavailable(
+  alternates: string[],
+  { pin, preferredModel, providerPin }: Pick<RouteWish, "pin" | "preferredModel" | "providerPin">,
+): never {
+  const constraint = preferredModel ? "preferredModel" : providerPin ? "providerPin" : null;
+  const field = pin ? "pin.target" : constraint && `execution.executionConstraints.${constraint}`;
   fail("ROUTE_UNAVAILABLE", "The model or provider that was asked for cannot run this request.", {
     alternates,
+    ...(field ? { field } : {}),
   });
 }

@@ -18,30 +18,34 @@ export type Pruned = {
 
 /**
  * Removes the content whose retention has ended, of executions that have ended; hashes, figures and names stay. Safe to
- * run at any time, anywhere, twice at once and again after a crash: each batch is a statement of its own.
+ * run at any time, anywhere, twice at once and again after a crash: each batch is a statement of its own. Of one project
+ * where it is named, else of all.
  */
-export async function prune(ctx: Ctx): Promise<Pruned> {
+export async function prune(
+  ctx: Ctx,
+  { projectId = null }: { projectId?: string | null } = {},
+): Promise<Pruned> {
   const now = ctx.now();
   const done: Pruned = { payloads: 0, texts: 0, deliveries: 0, artifacts: 0, objects: 0 };
   await inBatches(async () => {
-    const { payloads, texts } = await prunePayloads(now);
+    const { payloads, texts } = await prunePayloads(now, projectId);
     done.payloads += payloads;
     done.texts += texts;
     return payloads;
   });
   await inBatches(async () => {
-    const count = await pruneTexts(now);
+    const count = await pruneTexts(now, projectId);
     done.texts += count;
     return count;
   });
   await inBatches(async () => {
-    const count = await pruneDeliveries();
+    const count = await pruneDeliveries(projectId);
     done.deliveries += count;
     return count;
   });
   let after = "";
   for (;;) {
-    const { rows, artifacts, objects } = await pruneArtifacts(now, after);
+    const { rows, artifacts, objects } = await pruneArtifacts(now, after, projectId);
     done.artifacts += artifacts;
     done.objects += objects;
     if (rows.length < BATCH) break;
@@ -55,16 +59,19 @@ async function inBatches(work: () => Promise<number>): Promise<void> {
 }
 
 /** Requests, outputs and stored inputs; with a job's first content goes what else it said. */
-async function prunePayloads(now: Date): Promise<{ payloads: number; texts: number }> {
+async function prunePayloads(
+  now: Date,
+  projectId: string | null,
+): Promise<{ payloads: number; texts: number }> {
   const { rows } = await pool.query<{ job_id: string | null }>(
     `WITH due AS (
        SELECT payload.id FROM payload
-       WHERE content IS NOT NULL AND expires_at <= $1
+       WHERE content IS NOT NULL AND expires_at <= $1 AND ($2::text IS NULL OR project_id = $2)
          AND (job_id IS NULL OR EXISTS (SELECT FROM job WHERE job.id = payload.job_id AND job.status IN ${ENDED}))
        ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE OF payload SKIP LOCKED
      )
      UPDATE payload SET content = NULL FROM due WHERE payload.id = due.id RETURNING payload.job_id`,
-    [now],
+    [now, projectId],
   );
   const jobIds = [...new Set(rows.map((row) => row.job_id).filter((id) => id !== null))];
   if (jobIds.length === 0) return { payloads: rows.length, texts: 0 };
@@ -78,7 +85,7 @@ async function prunePayloads(now: Date): Promise<{ payloads: number; texts: numb
 }
 
 /** Texts and frames whose own time has come. */
-async function pruneTexts(now: Date): Promise<number> {
+async function pruneTexts(now: Date, projectId: string | null): Promise<number> {
   let most = 0;
   for (const [table, id] of [
     ["event_text", "event_id"],
@@ -87,10 +94,11 @@ async function pruneTexts(now: Date): Promise<number> {
     const { rowCount } = await pool.query(
       `DELETE FROM ${table} USING (
          SELECT job_id, ${id} AS place FROM ${table}
-         WHERE expires_at <= $1 AND EXISTS (SELECT FROM job WHERE job.id = ${table}.job_id AND job.status IN ${ENDED})
+         WHERE expires_at <= $1 AND ($2::text IS NULL OR project_id = $2)
+           AND EXISTS (SELECT FROM job WHERE job.id = ${table}.job_id AND job.status IN ${ENDED})
          ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
        ) due WHERE ${table}.job_id = due.job_id AND ${table}.${id} = due.place`,
-      [now],
+      [now, projectId],
     );
     most = Math.max(most, rowCount ?? 0);
   }
@@ -98,15 +106,17 @@ async function pruneTexts(now: Date): Promise<number> {
 }
 
 /** Bodies of deliveries that need not be sent any more, of jobs whose request is not kept (any more). */
-async function pruneDeliveries(): Promise<number> {
+async function pruneDeliveries(projectId: string | null): Promise<number> {
   const { rowCount } = await pool.query(
     `WITH due AS (
        SELECT delivery.id FROM delivery
        WHERE body IS NOT NULL AND job_id IS NOT NULL AND state IN ('succeeded', 'failed', 'disabled')
+         AND ($1::text IS NULL OR project_id = $1)
          AND EXISTS (SELECT FROM payload WHERE payload.job_id = delivery.job_id AND payload.kind = 'request' AND payload.content IS NULL)
        LIMIT ${BATCH} FOR UPDATE OF delivery SKIP LOCKED
      )
      UPDATE delivery SET body = NULL FROM due WHERE delivery.id = due.id`,
+    [projectId],
   );
   return rowCount ?? 0;
 }
@@ -115,14 +125,14 @@ async function pruneDeliveries(): Promise<number> {
  * Artifacts whose time has come: their bytes go first, unless another artifact still has the same, then the row says so.
  * After a crash in between the bytes are gone already, which is what the next run finds.
  */
-async function pruneArtifacts(now: Date, after: string) {
+async function pruneArtifacts(now: Date, after: string, projectId: string | null) {
   const { rows } = await pool.query<{ id: string; sha256: string }>(
     `SELECT id, sha256 FROM artifact
-     WHERE pruned_at IS NULL AND expires_at <= $1 AND id > $2 AND NOT EXISTS (
+     WHERE pruned_at IS NULL AND expires_at <= $1 AND id > $2 AND ($3::text IS NULL OR project_id = $3) AND NOT EXISTS (
        SELECT FROM job_artifact JOIN job ON job.id = job_artifact.job_id
        WHERE job_artifact.artifact_id = artifact.id AND job_artifact.project_id = artifact.project_id AND job.status NOT IN ${ENDED})
      ORDER BY id LIMIT ${BATCH}`,
-    [now, after],
+    [now, after, projectId],
   );
   const idsOf = new Map<string, string[]>();
   for (const { id, sha256 } of rows) idsOf.set(sha256, [...(idsOf.get(sha256) ?? []), id]);

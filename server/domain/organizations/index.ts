@@ -11,6 +11,7 @@ export {
   type NewPerson,
   signOutEverywhere,
 } from "./people";
+export { changeProject } from "./project-settings";
 export { createProject, listProjects } from "./projects";
 export { requireOperator } from "./rights";
 export { sessionContext } from "./session-context";

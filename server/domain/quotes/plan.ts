@@ -319,7 +319,8 @@ function refuseModelWords(capability: Capability, wanted: Wanted) {
   if (lacking)
     refuseField(lacking.field, `${capability.key} runs without a model and does not take ${lacking.what}.`);
   const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
-  if (wanted.pin || providerPin || (preferredModel && !autoSelect)) routeUnavailable([]);
+  if (wanted.pin || providerPin || (preferredModel && !autoSelect))
+    routeUnavailable([], { pin: wanted.pin?.target, providerPin, preferredModel });
 }
 
 /** Whose account pays: `platform` is managed, `customer` is the caller's own. */
@@ -346,7 +347,7 @@ function leastRating(maturity: Maturity | null | undefined): MaturityRating | nu
   return RATINGS.findLast((rating) => ratings.includes(rating)) ?? null;
 }
 
-type Ceiling = { micros: Micros; enforcement: string };
+type Ceiling = { field: string; micros: Micros; enforcement: string };
 
 /**
  * The ceilings of this very call. maxCostUsd and budget.maximumEstimatedCost prevent unless their mode says otherwise,
@@ -366,12 +367,15 @@ function ceilingsOf({ execution, budget }: Wanted): Ceiling[] {
       : null,
   ];
   return [
-    ...[maxCostUsd, budget?.maximumEstimatedCost]
-      .filter((usd) => typeof usd === "number")
-      .map((usd) => ({ micros: usdToMicros(usd), enforcement })),
+    ...Object.entries({
+      "execution.executionConstraints.maxCostUsd": maxCostUsd,
+      "budget.maximumEstimatedCost": budget?.maximumEstimatedCost,
+    }).flatMap(([field, usd]) =>
+      typeof usd === "number" ? [{ field, micros: usdToMicros(usd), enforcement }] : [],
+    ),
     ...charges
       .filter((micros) => typeof micros === "number")
-      .map((micros) => ({ micros, enforcement: "prevent" })),
+      .map((micros) => ({ field: "execution.maximumCharge", micros, enforcement: "prevent" })),
   ];
 }
 
@@ -399,6 +403,7 @@ function checkCallCeiling(maximumMicros: Micros, wanted: Wanted): Record<string,
     `The estimate of ${microsToUsd(maximumMicros)} USD is above this call's ceiling of ${ceiling} USD.`,
     {
       scope: "call",
+      field: first.field,
       enforcement: "prevent",
       estimatedCost: microsToUsd(maximumMicros),
       available: ceiling,
