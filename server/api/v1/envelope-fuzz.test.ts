@@ -177,7 +177,9 @@ const FIELDS: Field[] = [
       const days = { HashesOnly: 1 / 24, Transient: 30, EncryptedShortTerm: 7, ProductManaged: 180 }[
         value as "Transient"
       ];
-      expect(row.days).toEqual([days ?? null, days ?? null]);
+      // What is stored at the end counts from the moment before it is written.
+      const hours = row.hours.map((each: number | null) => each && Math.round(each));
+      expect(hours).toEqual(days ? [days * 24, days * 24] : [null, null]);
       if (value === "EncryptedShortTerm") expect(row.sealed).toBe(true);
     },
   },
@@ -490,7 +492,7 @@ async function readBack(what: What, answer: Any): Promise<Read> {
     read("/receipt"),
     pool.query(
       `SELECT queue_seconds, execution_seconds, bool_and(is_sealed) AS sealed,
-         array_agg(extract(epoch FROM expires_at - payload.created_at)::float8 / 86400) AS days
+         array_agg(extract(epoch FROM expires_at - payload.created_at)::float8 / 3600) AS hours
        FROM job JOIN payload ON job_id = job.id WHERE job.id = $1 GROUP BY job.id`,
       [jobId],
     ),
