@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { z } from "zod";
-import type { Job } from "@/server/contract/jobs";
 import { MaturityRating, RetentionRequirement } from "@/server/contract/envelope";
+import type { Job } from "@/server/contract/jobs";
 import * as contract from "@/server/contract/organizations";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
