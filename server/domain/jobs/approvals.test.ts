@@ -240,3 +240,35 @@ test("a gate that a cancel overtook pauses nothing", async () => {
   expect(await jobs.pauseForApproval(project.ctx, { jobId, fence: started!.fence }, GATE)).toBe(false);
   expect((await jobs.get(project.ctx, jobId)).status).toBe("canceling");
 });
+
+test("what a provider reports of its progress is an event each time it is news, and the job's progress is the newest", async () => {
+  const project = await makeProject();
+  const { jobId, progress } = await jobs.submit(project.ctx, TEXT, QUESTION);
+  expect(progress).toBeNull();
+  const { attemptId, fence } = (await start(project.ctx, jobId))!;
+  const now = project.ctx.now();
+  await beginSubmission({ jobId, fence, attemptId, now });
+  const report = (percent?: number) =>
+    keepHandle({
+      jobId,
+      fence,
+      attemptId,
+      leaseUntil: now,
+      handle: { id: "batch_1" },
+      progress: { phase: "provider", step: "rendering", ...(percent === undefined ? {} : { percent }) },
+      now: project.ctx.now(),
+    });
+  for (const percent of [undefined, 20, 20, 60]) await report(percent);
+  const { events } = await jobs.events(project.ctx, jobId, { type: "job.progress", limit: 50 });
+  expect(events.map(({ payload }) => payload)).toEqual([
+    { phase: "provider", step: "rendering" },
+    { phase: "provider", step: "rendering", percent: 20 },
+    { phase: "provider", step: "rendering", percent: 60 },
+  ]);
+  expect((await jobs.get(project.ctx, jobId)).progress).toEqual({
+    phase: "provider",
+    step: "rendering",
+    percent: 60,
+    updatedAt: events.at(-1)?.createdAt,
+  });
+});
