@@ -71,6 +71,7 @@ const isLeaf = (target: string) =>
 test("events are written only by the statements that change a job's row, which their table relies on", () => {
   const writers = sources.filter((file) => /INSERT INTO job_event\b/.test(textOf.get(file) ?? ""));
   expect(writers.filter((file) => !file.endsWith(".test.ts"))).toEqual([
+    "server/domain/jobs/reader.ts",
     "server/domain/jobs/select-variant.ts",
     "server/domain/jobs/transitions.ts",
   ]);

@@ -14,7 +14,7 @@ export default defineCapability({
   modality: "text",
   family: "text",
   category: "generation",
-  modes: ["invoke_sync", "job_async"],
+  modes: ["invoke_sync", "invoke_stream", "job_async"],
   input: TextInput,
   output: TextOutput,
   inputConstraints: {
@@ -22,6 +22,7 @@ export default defineCapability({
   },
   features: {
     syncInvoke: { supported: true, maxOutputTokens: 2048, targetMaxDurationSeconds: 60 },
+    streamInvoke: { supported: true, maxOutputTokens: 2048, targetMaxDurationSeconds: 60 },
     durableJob: {
       supported: true,
       outputBudget: { mode: "derived", hintField: "maxOutputTokens" },

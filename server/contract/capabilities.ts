@@ -101,6 +101,7 @@ export const ExecutionTarget = z
     contextWindowTokens: z.int().nullable(),
     maxOutputTokens: z.int().nullable(),
     supports: z.record(z.string(), z.boolean()),
+    executionModes: z.array(ExecutionModeName),
     readerDelivery: z.object({ supported: z.boolean(), reason: z.string().nullable() }),
   })
   .meta({ id: "ExecutionTarget" });

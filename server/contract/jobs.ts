@@ -17,6 +17,7 @@ export type JobStatus = z.output<typeof JobStatus>;
 export const TERMINAL: readonly JobStatus[] = ["succeeded", "failed", "canceled"];
 
 export const JobRef = z.object({ job_id: z.string().min(1).max(64) });
+export const ExecutionRef = z.object({ execution_id: z.string().min(1).max(64) });
 export const ProjectRef = z.object({ project_id: z.string().min(1).max(64) });
 export const JobArtifactPath = JobRef.extend({ artifact_id: z.string().min(1).max(64) });
 

@@ -183,6 +183,7 @@ CREATE TABLE "event_text" (
     "job_id" TEXT NOT NULL,
     "event_id" INTEGER NOT NULL,
     "text" TEXT NOT NULL,
+    "is_sealed" BOOLEAN NOT NULL DEFAULT false,
     "expires_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "event_text_pkey" PRIMARY KEY ("job_id","event_id")
@@ -195,6 +196,7 @@ CREATE TABLE "stream_frame" (
     "id" INTEGER NOT NULL,
     "event" TEXT NOT NULL,
     "data" TEXT NOT NULL,
+    "is_sealed" BOOLEAN NOT NULL DEFAULT false,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "expires_at" TIMESTAMPTZ(3),
 

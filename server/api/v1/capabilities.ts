@@ -1,4 +1,13 @@
-import { bytes, endpoint, type Incoming, reply } from "@/server/api/endpoint";
+import {
+  bytes,
+  endpoint,
+  eventStream,
+  type Incoming,
+  lastEventIdOf,
+  raw,
+  reply,
+  wantsEventStream,
+} from "@/server/api/endpoint";
 import {
   CapabilityDescriptor,
   CapabilityList,
@@ -8,7 +17,7 @@ import {
 } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
 import { QuoteQuery, RawEnvelope } from "@/server/contract/envelope";
-import { InvocationResult, Job } from "@/server/contract/jobs";
+import { ExecutionRef, InvocationResult, Job } from "@/server/contract/jobs";
 import { RetailQuote } from "@/server/contract/pricing";
 import * as catalog from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
@@ -113,7 +122,9 @@ export const estimateCapability = endpoint({
 export const invokeCapability = endpoint({
   method: "POST",
   path: "/v1/capabilities/{capability_key}/invoke",
-  summary: "Run a capability and wait for its answer",
+  summary: "Run a capability and wait for its answer, or stream it",
+  description:
+    "With `executionMode: Stream` it answers at once with the execution's id; its frames are at `/v1/executions/{execution_id}/events`. With `Accept: text/event-stream` as well, the answer is those frames.",
   tags: ["Execution"],
   auth: ["service_principal"],
   scope: "capabilities:run",
@@ -121,6 +132,7 @@ export const invokeCapability = endpoint({
   body: RawEnvelope,
   bodyLimit: 32 * MEGABYTE,
   output: InvocationResult,
+  also: [raw("text/event-stream")],
   envelopeErrors: true,
   errors: [
     ...PLANNING,
@@ -149,7 +161,13 @@ export const invokeCapability = endpoint({
   ],
   run: async (ctx, { params, body, incoming }) => {
     const result = await jobs.invoke(ctx, params.capability_key, body, incoming.header("idempotency-key"));
-    return reply(result, { headers: { "x-execution-id": result.executionId } });
+    const headers = { "x-execution-id": result.executionId };
+    if (body.executionMode !== "Stream" || !wantsEventStream(incoming)) return reply(result, { headers });
+    return eventStream(
+      await jobs.followFrames(ctx, result.executionId, undefined, "capabilities:run"),
+      toEvent,
+      headers,
+    );
   },
 });
 
@@ -166,6 +184,24 @@ export const planImages = endpoint({
   envelopeErrors: true,
   errors: [...PLANNING.filter((code) => code !== "UNKNOWN_CAPABILITY"), "QUOTE_MISMATCH"],
   run: (ctx, { body }) => jobs.preview(ctx, "image.generate.v1", body),
+});
+
+const toEvent = ({ id, event, data }: jobs.Frame) => ({ id: String(id), event, data });
+
+export const followExecution = endpoint({
+  method: "GET",
+  path: "/v1/executions/{execution_id}/events",
+  summary: "Follow a streaming execution",
+  description:
+    "Frames `execution.started`, `token` {index, text}, `usage` and one of `execution.succeeded` {typedOutput, usage, receiptId} and `execution.failed` {error}, each with an id and JSON data. `Last-Event-ID` resumes after a frame, on any instance; the stream ends after the terminal frame.",
+  tags: ["Execution"],
+  auth: ["service_principal", "panel_session"],
+  scope: "jobs:read",
+  params: ExecutionRef,
+  output: raw("text/event-stream"),
+  errors: ["NotFound"],
+  run: async (ctx, { params, incoming }) =>
+    eventStream(await jobs.followFrames(ctx, params.execution_id, lastEventIdOf(incoming)), toEvent),
 });
 
 export const submitJob = endpoint({

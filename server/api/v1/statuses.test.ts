@@ -96,7 +96,7 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
         msg: expect.any(String),
         type: expect.any(String),
       });
-      expect(["body", "query", "path"]).toContain(issue.loc[0]);
+      expect(["body", "query", "path", "header"]).toContain(issue.loc[0]);
       expect(issue.msg).not.toBe("");
     }
     return;
@@ -134,6 +134,8 @@ let queued: string;
 /** One more finished image job, whose variants are chosen, and a canceled job. */
 let chosen: typeof image;
 let canceled: string;
+/** An execution that was invoked. */
+let executed: string;
 /** Jobs that waited for approval, and what was decided. */
 let approved: string;
 let rejected: string;
@@ -191,6 +193,7 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
   const target = path
     .replace("{capability_key}", key)
     .replace("{job_id}", jobId)
+    .replace("{execution_id}", executed)
     .replace("{artifact_id}", artifact)
     .replace("{project_id}", tenant.projectId)
     .replace("{endpoint_id}", path.endsWith("/disable") ? unused : hook)
@@ -209,6 +212,7 @@ beforeAll(async () => {
   chosen = (await finish(drawn.json.jobId)) as unknown as typeof image; // likewise
   canceled = (await tenant.post(at(TEXT, "jobs"), { input })).json.jobId;
   expect((await tenant.post(`/v1/jobs/${canceled}/cancel`)).json.status).toBe("canceled");
+  executed = (await tenant.post(at(MATH, "invoke"), { input: { expression: "6 * 7" } })).json.executionId;
   approved = (await submitWaiting(tenant, TEXT, { input })).jobId;
   rejected = (await submitWaiting(tenant, TEXT, { input })).jobId;
   await tenant.post(`/v1/jobs/${approved}/approve`);
@@ -488,10 +492,18 @@ describe("discovery", () => {
     }
   });
 
-  test("invoke_stream is neither published nor accepted", async () => {
+  test("invoke_stream is published and accepted where text can be streamed, and nowhere else", async () => {
     const { json } = await get(200, `/v1/capabilities/${TEXT}`);
-    expect(json.executionModes).toEqual(["invoke_sync", "job_async"]);
-    const refused = await post([422, "list"], at(TEXT, "invoke"), { input, executionMode: "Stream" });
+    expect(json.executionModes).toEqual(["invoke_sync", "invoke_stream", "job_async"]);
+    const { json: running } = await post(200, at(TEXT, "invoke"), { input, executionMode: "Stream" });
+    expect(running).toMatchObject({ status: "running", dispatchStatus: "streaming", receiptId: null });
+    await get(200, `/v1/executions/${running.executionId}/events`);
+    const math = await get(200, `/v1/capabilities/${MATH}`);
+    expect(math.json.executionModes).not.toContain("invoke_stream");
+    const refused = await post([422, "list"], at(MATH, "invoke"), {
+      input: { expression: "1" },
+      executionMode: "Stream",
+    });
     expect(refused.json.detail[0]).toMatchObject({ loc: ["body", "executionMode"], type: "unsupported" });
   });
 });
@@ -914,13 +926,19 @@ describe("submit", () => {
   });
 
   test("422: what is not there or not served, by its name", async () => {
-    for (const [field, value] of [
-      ["inputPayloadRef", "pay_1"],
-      ["readerDelivery", { boundary: "paragraph" }],
+    const missing = await post([422, "list"], at(TEXT, "jobs"), { input, inputPayloadRef: "pay_1" });
+    expect(missing.json.detail[0]).toMatchObject({ loc: ["body", "inputPayloadRef"] });
+    const readerDelivery = { boundary: "paragraph" };
+    for (const [key, body] of [
+      [TEXT, { input, responseSchema: { type: "object" } }],
+      [TEXT, { input, toolSchemas: [{ name: "find" }] }],
+      [JSON_TEXT, { input, responseSchema: { type: "object" } }],
+      [IMAGE, { input: { prompt: "A kite" } }],
     ] as const) {
-      const { json } = await post([422, "list"], at(TEXT, "jobs"), { input, [field]: value });
-      expect(json.detail[0]).toMatchObject({ loc: ["body", field] });
+      const refused = await post([422, "list"], at(key, "jobs"), { ...body, readerDelivery });
+      expect(refused.json.detail[0]).toMatchObject({ loc: ["body", "readerDelivery"] });
     }
+    await post(200, at(TEXT, "jobs"), { input, readerDelivery });
     const { json } = await post([422, "list"], at(TEXT, "jobs"), { input, maxDurationSeconds: 601 });
     expect(json.detail[0]).toMatchObject({
       loc: ["body", "execution", "executionConstraints", "maxDurationSeconds"],
@@ -1027,7 +1045,11 @@ describe("invoke", () => {
     });
     await post(200, at(TEXT, "invoke"), { input: { ...input, maxOutputTokens: 2048 } });
     await post([422, "list"], at(TEXT, "invoke"), { input, executionMode: "ProductionWorkflow" });
-    await post([422, "list"], at(TEXT, "invoke"), { input, readerDelivery: {} });
+    for (const executionMode of ["RequestResponse", "Stream"]) {
+      const early = { input, executionMode, readerDelivery: {} };
+      const refused = await post([422, "list"], at(TEXT, "invoke"), early);
+      expect(refused.json.detail[0]).toMatchObject({ loc: ["body", "readerDelivery"] });
+    }
   });
 
   const FAILURES: [ErrorCode, string, Record<string, unknown>][] = [
@@ -1130,6 +1152,13 @@ describe("invoke", () => {
 });
 
 describe("jobs", () => {
+  test("GET an execution's frames: 404 for one that does not exist, and for a job, which has events", async () => {
+    for (const id of [newId("job"), done]) await get([404, "NotFound"], `/v1/executions/${id}/events`);
+    const odd = { headers: { "last-event-id": "the last" } };
+    const refused = await get([422, "list"], `/v1/executions/${executed}/events`, odd);
+    expect(refused.json.detail[0].loc).toEqual(["header", "Last-Event-ID"]);
+  });
+
   for (const what of ["", "/events", "/request", "/result", "/receipt", "/artifacts/art_1"]) {
     test(`GET /v1/jobs/{job_id}${what}: 404 for no such job`, async () => {
       await get([404, "NotFound"], `/v1/jobs/${newId("job")}${what}`);
@@ -1834,7 +1863,9 @@ function statusesOf(endpoint: Endpoint): number[] {
   if (endpoint.body) codes.push("PayloadTooLarge", "UnsupportedMediaType", "InvalidInput");
   if (endpoint.params || endpoint.query) codes.push("InvalidInput");
   const isTagged = /^.(v1.capabilities|.well-known)/.test(endpoint.path) && endpoint.method === "GET";
-  const own = "rawMediaType" in endpoint.output ? [200, 206, 304] : isTagged ? [200, 304] : [good(endpoint)];
+  const rawType = "rawMediaType" in endpoint.output ? endpoint.output.rawMediaType : null;
+  const isFile = rawType !== null && rawType !== "text/event-stream";
+  const own = isFile ? [200, 206, 304] : isTagged ? [200, 304] : [good(endpoint)];
   return [...new Set([...own, ...codes.map((code) => ERRORS[code].status)])];
 }
 

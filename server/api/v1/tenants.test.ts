@@ -105,6 +105,9 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
       target: path.replace("{project_id}", id),
     }));
   }
+  if (path.includes("{execution_id}")) {
+    return [{ method, target: path.replace("{execution_id}", of.executionId) }];
+  }
   if (path.includes("{endpoint_id}")) {
     const target = path.replace(
       "{endpoint_id}",
@@ -132,7 +135,9 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
   return ids.map((id) => ({ method, target: path.replace("{job_id}", id) }));
 }
 
-const withIds = endpoints.filter(({ path }) => /\{(job|artifact|project|endpoint|delivery)_id\}/.test(path));
+const withIds = endpoints.filter(({ path }) =>
+  /\{(job|execution|artifact|project|endpoint|delivery)_id\}/.test(path),
+);
 
 for (const endpoint of withIds) {
   const name = `${endpoint.method} ${endpoint.path}`;

@@ -88,6 +88,32 @@ export function submitCall(work: Work): Promise<CallOutcome> {
   return observe(work, (adapter, io) => adapter.submit(work.call as never, io)); // the port decides which call it is
 }
 
+/**
+ * The same, with the text told as it comes. What was told, put together, is the answer's text, or the call has failed;
+ * and once something was told, the provider has worked: nothing after that is a refusal that may be sent again.
+ */
+export async function streamCall(work: Work, onText: (text: string) => void): Promise<CallOutcome> {
+  let told = "";
+  const outcome = await observe(
+    work,
+    (adapter, io) => {
+      if (!adapter.stream)
+        throw new ProviderFault("refused", "not_attempted", `${work.route.provider.title} does not stream.`);
+      return adapter.stream(work.call as never, io, (text) => {
+        told += text;
+        onText(text);
+      }); // the port decides which call it is
+    },
+    (result) => (result as { text?: string }).text === told, // of the text port; no other streams
+  );
+  if (told === "") return outcome;
+  if (outcome.state === "refused_for_now")
+    return failed("PROVIDER_ERROR", outcome.message, { ...nothingSent, submission: "attempted" }, "hold");
+  if (outcome.state === "failed" && outcome.settlement === "released")
+    return failed("PROVIDER_ERROR", outcome.message, outcome.observed, "hold");
+  return outcome;
+}
+
 const ASK_AGAIN_MS = 5_000;
 
 /**
@@ -122,6 +148,7 @@ type AnyAdapter = PortAdapter<"text"> | PortAdapter<"image">;
 async function observe(
   work: Work,
   ask: (adapter: AnyAdapter, io: ProviderIo) => Promise<Progress<unknown>>,
+  isAsTold: (result: unknown) => boolean = () => true,
 ): Promise<CallOutcome> {
   const execution = work.capability.execute;
   if ("local" in execution) throw new Error(`${work.capability.key} has no provider`);
@@ -152,6 +179,13 @@ async function observe(
     costMicros: usage ? priceOf(work.route.model.price, usage, work.estimate.bounds) : null,
   };
   const settlement: Settlement = observed.costMicros === null ? "hold" : "cost";
+  if (!isAsTold(progress.result))
+    return failed(
+      "PROVIDER_ERROR",
+      "The provider's answer is not the text it streamed.",
+      observed,
+      settlement,
+    );
   try {
     const { typedOutput, files } = execution.result(progress.result as never, work.input as never); // both belong to this port and capability
     const finishReason = (progress.result as { finishReason?: string }).finishReason ?? null;

@@ -5,6 +5,7 @@ export {
   type Observed,
   pollCall,
   type Settlement,
+  streamCall,
   submitCall,
   type Work,
 } from "./call";

@@ -76,12 +76,13 @@ for (const capability of allCapabilities) {
     const features = z
       .object({
         syncInvoke: z.object({ supported: z.boolean() }),
+        streamInvoke: z.object({ supported: z.boolean() }).default({ supported: false }),
         durableJob: z.object({ supported: z.boolean() }),
       })
       .parse(described.features);
     expect(features.syncInvoke.supported).toBe(described.executionModes.includes("invoke_sync"));
     expect(features.durableJob.supported).toBe(described.executionModes.includes("job_async"));
-    expect(described.executionModes).not.toContain("invoke_stream");
+    expect(features.streamInvoke.supported).toBe(described.executionModes.includes("invoke_stream"));
     expect(described.execution.mode).toBe(
       described.executionModes.includes("invoke_sync") ? "invoke" : "job",
     );
@@ -205,9 +206,15 @@ for (const capability of allCapabilities) {
     expect(targets.targets.filter((target) => target.default).map(({ target }) => target)).toEqual([
       "sandbox/sandbox-1",
     ]);
-    for (const { target, provider, model, readerDelivery } of targets.targets) {
+    for (const { target, provider, model, readerDelivery, executionModes } of targets.targets) {
       expect(target).toBe(`${provider}/${model}`);
-      expect(readerDelivery).toEqual({ supported: false, reason: "not_offered_by_route" });
+      const writes = capability.key.startsWith("text.") && capability.outputKind === "text";
+      expect(readerDelivery).toEqual(
+        writes
+          ? { supported: true, reason: null }
+          : { supported: false, reason: "not_offered_by_capability" },
+      );
+      expect(executionModes).toEqual(capability.modes); // every text model that is listed streams
     }
     const openai = targets.targets.filter(({ provider }) => provider === "openai");
     expect(openai.length).toBeGreaterThan(0);

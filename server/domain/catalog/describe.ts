@@ -3,7 +3,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
 import { pricingContract, SERVICE_FEE_BPS } from "./pricing";
-import { availabilityOf, targetsOf } from "./routes";
+import { availabilityOf, canStream, targetsOf } from "./routes";
 
 const isInfrastructure = (capability: Capability) => capability.family === "domain";
 const isLocal = (capability: Capability) => "local" in capability.execute;
@@ -53,7 +53,7 @@ export function describeCapability(capability: Capability, signedIn: boolean): C
     idempotencyRequired: false,
     estimateAvailable: pricing.quote.supported,
     descriptorAvailable: true,
-    features: capability.features as JsonObject,
+    features: { ...(capability.features as JsonObject), ...readerFeature(capability) },
     ...(capability.constraints ? { constraints: capability.constraints as JsonObject } : {}),
     ...(priced
       ? {
@@ -110,6 +110,30 @@ export function describeCapability(capability: Capability, signedIn: boolean): C
   };
 }
 
+/** Partial output is of durable jobs that write plain text, over models whose text can be followed. */
+function readerDeliveryOf(capability: Capability, target: Parameters<typeof canStream>[0]) {
+  const isText = capability.key.startsWith("text.") && capability.outputKind === "text";
+  if (!isText || !capability.modes.includes("job_async"))
+    return { supported: false, reason: "not_offered_by_capability" };
+  return canStream(target)
+    ? { supported: true, reason: null }
+    : { supported: false, reason: "not_offered_by_route" };
+}
+
+function readerFeature(capability: Capability): JsonObject {
+  const able = targetsOf(capability).filter((target) => readerDeliveryOf(capability, target).supported);
+  if (able.length === 0) return {};
+  const providers = [...new Set(able.map(({ provider }) => provider.name))];
+  return {
+    readerDelivery: {
+      supported: true,
+      processingTier: "standard",
+      deferredDiscountApplies: false,
+      providers,
+    },
+  };
+}
+
 export function executionTargets(capability: Capability): ExecutionTargetList {
   const targets = targetsOf(capability);
   const first = targets.find((target) => !target.model.onlyByName && availabilityOf(target).account !== null);
@@ -134,7 +158,8 @@ export function executionTargets(capability: Capability): ExecutionTargetList {
         supports: Object.fromEntries(
           Object.entries(model.supports).map(([name, value]) => [name, Boolean(value)]),
         ),
-        readerDelivery: { supported: false, reason: "not_offered_by_route" },
+        executionModes: capability.modes.filter((mode) => mode !== "invoke_stream" || canStream(target)),
+        readerDelivery: readerDeliveryOf(capability, target),
       };
     }),
   };

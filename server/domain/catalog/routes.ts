@@ -44,6 +44,8 @@ export type RouteWish = {
   maturity?: MaturityRating | null;
   /** Does the model do what is asked beside the input? One that does goes first among its equals. */
   supports?(model: ModelFacts): boolean;
+  /** Only models whose text can be followed as it is written. */
+  streams?: boolean;
 };
 
 export const SANDBOX = "sandbox";
@@ -61,6 +63,11 @@ export function targetsOf(capability: Capability): Target[] {
   return providers.flatMap((provider) =>
     provider.models.filter((model) => model.port === execution.port).map((model) => ({ provider, model })),
   );
+}
+
+/** Can this model's text be followed as it is written? */
+export function canStream({ provider, model }: Target): boolean {
+  return (model.supports.stream ?? false) && provider[model.port]?.stream !== undefined;
 }
 
 type Credentials = { values: string[]; credentials: Readonly<Record<string, string>> | null };
@@ -151,7 +158,8 @@ export function chooseRoute(
 ): Route {
   const execution = capability.execute;
   if ("local" in execution) throw new Error(`${capability.key} runs here and has no route`);
-  const fits = (target: Target) => execution.accepts?.(input as never, target.model) ?? true; // parsed by this capability's own schema
+  const fits = (target: Target) =>
+    (!wish.streams || canStream(target)) && (execution.accepts?.(input as never, target.model) ?? true); // parsed by this capability's own schema
   const targets = targetsOf(capability).filter(fits);
   const reachable = targets.filter(({ provider, model }) => {
     const { account, billingModes } = availabilityOf({ provider, model });

@@ -114,12 +114,14 @@ export async function read(
   idempotencyHeader: string | undefined,
 ): Promise<Submission> {
   const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one less executionMode
-  refuseUnbuilt(envelope);
+  if (envelope.executionMode === "ProductionWorkflow")
+    refuse("executionMode", "ProductionWorkflow is not offered.");
   checkMode(kind, capability, envelope);
   const idempotencyKey = settleIdempotencyKey(kind, envelope.idempotencyKey, idempotencyHeader);
   const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
   envelope.input = await resolveInput(project.id, envelope, raw.input !== undefined, ctx.now());
+  checkReader(kind, capability, envelope);
   const content = canonicalText(snapshotOf(capability.key, envelope, project.id, environment));
   const contentHash = sha256Hex(content);
   return {
@@ -184,7 +186,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       principal_id: ctx.principal.id,
       principal_kind: ctx.principal.kind,
       operation: kind,
-      mode: isInvoke ? "invoke_sync" : "job_async",
+      mode: isInvoke ? (envelope.executionMode === "Stream" ? "invoke_stream" : "invoke_sync") : "job_async",
       capability_key: capability.key,
       status: isInvoke ? "running" : wait ? "awaiting_approval" : "queued",
       idempotency_key: idempotencyKey,
@@ -271,7 +273,7 @@ function snapshotOf(
     inputPayloadRef: _ref,
     execution,
     context,
-    executionMode: _mode,
+    executionMode,
     sampling,
     budget,
     ...rest
@@ -282,6 +284,8 @@ function snapshotOf(
     ...given(rest),
     ...(sampling ? { sampling: given(sampling) } : {}),
     ...(budget ? { budget: given(budget) } : {}),
+    // Another answer is another request; to name the usual one or not is the same.
+    ...(executionMode === "Stream" ? { executionMode } : {}),
     context: { ...context, projectId, environment },
     execution: { ...given(options), executionConstraints: given(executionConstraints) },
   };
@@ -297,14 +301,21 @@ function given(fields: Record<string, unknown>): Record<string, unknown> {
   return kept;
 }
 
-/** Fields whose parts of the service are not there: a clear refusal, never silence. */
-function refuseUnbuilt(envelope: Envelope<"invoke">) {
-  const refuse = (field: string, msg: string): never => {
-    throw new ValidationFault([{ loc: ["body", field], msg, type: "unsupported" }]);
-  };
-  if (envelope.readerDelivery) refuse("readerDelivery", "No route of this capability offers partial output.");
-  if (envelope.executionMode === "ProductionWorkflow")
-    refuse("executionMode", "ProductionWorkflow is not offered.");
+const refuse = (field: string, msg: string): never => {
+  throw new ValidationFault([{ loc: ["body", field], msg, type: "unsupported" }]);
+};
+
+/** Partial output is of a durable job that writes plain text: what a schema or a tool shapes is known at its end only. */
+function checkReader(kind: Kind, capability: Capability, envelope: Envelope<"invoke">) {
+  if (!envelope.readerDelivery) return;
+  const only = (what: string) => refuse("readerDelivery", `Partial output is ${what}.`);
+  if (kind === "invoke")
+    only(`of durable jobs; use POST /v1/capabilities/${capability.key}/jobs, or executionMode Stream`);
+  if (!capability.key.startsWith("text.") || capability.outputKind !== "text")
+    only(`of capabilities that write plain text; ${capability.key} does not`);
+  if (envelope.responseSchema || envelope.input.responseSchema)
+    only("not given together with a responseSchema");
+  if (envelope.toolSchemas?.length) only("not given together with toolSchemas");
 }
 
 function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: Envelope<"invoke">) {
@@ -319,9 +330,7 @@ function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: En
     if (envelope.executionMode === "DurableJob")
       fail("USE_JOBS", `A durable run goes through POST ${submit}.`, { submit });
     if (envelope.executionMode === "Stream" && !capability.modes.includes("invoke_stream")) {
-      throw new ValidationFault([
-        { loc: ["body", "executionMode"], msg: `${capability.key} does not stream.`, type: "unsupported" },
-      ]);
+      refuse("executionMode", `${capability.key} does not stream.`);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { openContent } from "@/server/content";
 import { type JobEvent, type JobEventPage, TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
@@ -12,6 +13,7 @@ export type EventRow = {
   payload: Record<string, Json>;
   /** Of a `job.reader_text`: content, kept apart; null once it was removed. */
   text: string | null;
+  is_sealed: boolean | null;
   created_at: Date;
 };
 
@@ -19,9 +21,20 @@ export type EventRow = {
 const LAST_EVENT = 2_147_483_647;
 const toAfter = (cursor: string | undefined) => Math.min(Number(cursor ?? 0), LAST_EVENT);
 
-export const COLUMNS = "event.id, event.type, event.payload, event_text.text, event.created_at";
+export const COLUMNS =
+  "event.id, event.type, event.payload, event_text.text, event_text.is_sealed, event.created_at";
 export const WITH_TEXT = `job_event event LEFT JOIN event_text ON event.type = 'job.reader_text'
   AND event_text.job_id = event.job_id AND event_text.event_id = event.id`;
+
+const openText = (jobId: string, { payload, text, is_sealed }: EventRow) =>
+  openContent({
+    id: readerTextName(jobId, Number(payload.sequence)),
+    content: text,
+    is_sealed: is_sealed ?? false,
+  });
+
+/** What a sealed text is bound to: its place in its job. */
+export const readerTextName = (jobId: string, sequence: number) => `${jobId}/reader_text/${sequence}`;
 
 /** An event as every transport carries it: pages, streams and webhooks. */
 export function toEvent(job: Pick<JobRow, "id" | "project_id">, row: EventRow): JobEvent {
@@ -32,7 +45,7 @@ export function toEvent(job: Pick<JobRow, "id" | "project_id">, row: EventRow): 
     jobId: job.id,
     projectId: job.project_id,
     createdAt: row.created_at.toISOString(),
-    payload: row.type === "job.reader_text" ? { text: row.text, ...row.payload } : row.payload,
+    payload: row.type === "job.reader_text" ? { text: openText(job.id, row), ...row.payload } : row.payload,
   };
 }
 

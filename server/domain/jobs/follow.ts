@@ -1,5 +1,5 @@
 import { access } from "@/server/domain/access";
-import type { Ctx } from "@/server/domain/ctx";
+import type { Ctx, Scope } from "@/server/domain/ctx";
 import { Fault } from "@/server/errors";
 import { hub, type ReadPages } from "./hub";
 import type { JobRow } from "./rows";
@@ -17,7 +17,7 @@ type Followed = Pick<JobRow, "id" | "project_id" | "organization_id">;
 export async function* followPages<Item extends { id: number }>(
   ctx: Ctx,
   job: Followed,
-  source: { read: ReadPages<Item>; topics: string[]; after: number },
+  source: { read: ReadPages<Item>; topics: string[]; after: number; right?: Scope },
   pace: Pace = PACE,
 ): AsyncGenerator<Item[], void> {
   const { signal } = ctx;
@@ -31,7 +31,7 @@ export async function* followPages<Item extends { id: number }>(
       const turn = await following.next(after, pace.quietMs);
       if (turn.state === "left") return;
       if (turn.state === "check" || performance.now() - checkedAt >= pace.checkMs) {
-        if (!(await mayStillRead(ctx, job))) return;
+        if (!(await mayStillRead(ctx, job, source.right ?? "jobs:read"))) return;
         checkedAt = performance.now();
       }
       if (turn.state === "quiet") yield [];
@@ -48,12 +48,12 @@ export async function* followPages<Item extends { id: number }>(
 }
 
 /** Does whoever opened this stream still exist, and may it still see the job? */
-async function mayStillRead(ctx: Ctx, job: Followed): Promise<boolean> {
+async function mayStillRead(ctx: Ctx, job: Followed, right: Scope): Promise<boolean> {
   if (!ctx.whoNow) return true;
   const principal = await ctx.whoNow();
   if (!principal) return false;
   try {
-    const scope = access.scopeOf({ ...ctx, principal }, "jobs:read");
+    const scope = access.scopeOf({ ...ctx, principal }, right);
     return (
       (scope.organizationIds === null || scope.organizationIds.includes(job.organization_id)) &&
       (scope.projectId === null || scope.projectId === job.project_id)

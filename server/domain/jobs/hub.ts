@@ -1,7 +1,8 @@
+import { randomBytes } from "node:crypto";
 import { openListener } from "@/server/db";
 import { ACCESS_CHANGED, MOST_STALE_MS } from "@/server/domain/access";
 import { log } from "@/server/log";
-import { expectFollowers, LISTENER_NAME, NEWS_CHANNEL } from "./notify";
+import { expectFollowers, LISTENERS, NEWS_CHANNEL } from "./notify";
 
 /*
  * One hub a process serves all who follow something live, over one listening connection however many they are. A
@@ -53,6 +54,8 @@ export type Hub = {
   follow<Item>(read: ReadPages<Item>, jobId: string, topics: string[]): Following<Item>;
   /** How many follow now. */
   count(): number;
+  /** Of its one listening connection. */
+  listener: string;
 };
 
 // The web process runs our modules twice, once in Next's bundle: both share one hub and its connection.
@@ -65,6 +68,7 @@ export function hub(): Hub {
 }
 
 function makeHub(): Hub {
+  const listener = `${LISTENERS}${process.pid}:${randomBytes(4).toString("hex")}`;
   const followers = new Set<Follower>();
   const byTopic = new Map<string, Set<Follower>>();
   const due = new Set<Follower>();
@@ -149,7 +153,7 @@ function makeHub(): Hub {
     clearTimeout(earTimer);
     earTimer = undefined;
     if (ear) return;
-    const client = openListener(LISTENER_NAME);
+    const client = openListener(listener);
     ear = client;
     const lost = () => {
       if (ear !== client) return;
@@ -224,6 +228,7 @@ function makeHub(): Hub {
   }
 
   return {
+    listener,
     count: () => followers.size,
     follow<Item>(read: ReadPages<Item>, jobId: string, topics: string[]): Following<Item> {
       const follower: Follower = {

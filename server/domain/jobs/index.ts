@@ -4,6 +4,7 @@ export { acceptAsIs, failWaiting, listAttention, retryStep } from "./attention";
 export { cancel } from "./cancel";
 export { events, followEvents } from "./events";
 export { announce } from "./fan-out";
+export { type Frame, followFrames } from "./frames";
 export { get } from "./get";
 export { history, mine } from "./history";
 export { invoke } from "./invoke";

@@ -2,18 +2,20 @@ import { type Capability, CapabilityFault } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
-import { submitCall } from "@/server/domain/attempts";
+import { streamCall, submitCall } from "@/server/domain/attempts";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { toFault } from "@/server/domain/quotes";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
+import { log } from "@/server/log";
 import { microsToUsd } from "@/server/money";
 import { isDatabaseOutage } from "@/server/outage";
 import type { Json } from "@/server/step";
 import { admit, type Prepared, toRow } from "./admit";
 import { conclude, type Ended, endedAsFailed, endedWithout, keepFiles, toOutput } from "./conclude";
+import { type FrameWriter, frameWriter } from "./frames";
 import { holdLease } from "./leases";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
 import type { Admission } from "./transitions";
@@ -44,7 +46,8 @@ function freshAttempt(admission: Admission): AttemptRow | null {
 /**
  * Runs a capability and answers when it has ended: admission is committed before the first byte can leave, the receipt
  * before the answer. A failure is an error with the execution's id; its record stays readable. The same key and request
- * answer with the first execution, waiting for it when it is still running.
+ * answer with the first execution, waiting for it when it is still running. A stream is answered when it is admitted and
+ * runs on by itself, whoever reads its frames.
  */
 export async function invoke(
   ctx: Ctx,
@@ -57,18 +60,52 @@ export async function invoke(
   if (!fresh) return replay(jobId);
   failpoint("after-admission");
   const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs };
+  if (job.mode === STREAM) {
+    execute(ctx, capability, fresh, job).catch((cause) => {
+      // How it ended is on its record. Without an end there, its lease runs out and the sweeper writes one.
+      if (!(cause instanceof Fault)) log.error({ err: cause, jobId: job.id }, "a stream broke");
+    });
+    return toStreaming(job);
+  }
   const ended = await execute(ctx, capability, fresh, job);
   return toResult(job, ended, fresh.plan.warnings);
+}
+
+const STREAM = "invoke_stream";
+
+/** A stream's answer before its end, and after an end that is no success: its frames tell the rest. */
+function toStreaming(job: JobRow): InvocationResult {
+  const isOver = TERMINAL.includes(job.status);
+  return {
+    executionId: job.id,
+    status: isOver ? job.status : "running",
+    resolvedProvider: job.provider || null,
+    resolvedModel: job.model || null,
+    externalRef: job.external_ref,
+    tags: job.tags,
+    metadata: job.metadata,
+    typedOutput: null,
+    outputPayloadRef: null,
+    generatedArtifacts: [],
+    usage: null,
+    actualCost: job.actual_micros === null ? 0 : microsToUsd(job.actual_micros),
+    terminationReason: null,
+    receiptId: job.receipt_id,
+    errorCode: job.error_code,
+    dispatchStatus: isOver ? "completed" : "streaming",
+    warnings: job.warnings,
+  };
 }
 
 async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job: JobRow): Promise<Ended> {
   const { plan, admission } = prepared;
   const attempt = freshAttempt(admission);
   const lease = holdLease(job.id, 1, job.execution_seconds * 1000);
+  const frames = job.mode === STREAM ? frameWriter(job, 1, ctx.now) : null;
   try {
     const ended =
       plan.route && plan.call && attempt
-        ? await callProvider(ctx, prepared, job, attempt, lease.signal)
+        ? await callProvider(ctx, prepared, job, attempt, lease.signal, frames)
         : await runHere(ctx, capability, prepared, job, lease.signal);
     const conclusion = {
       job,
@@ -113,6 +150,7 @@ async function callProvider(
   job: JobRow,
   attempt: AttemptRow,
   signal: AbortSignal,
+  frames: FrameWriter | null,
 ): Promise<Ended> {
   const { plan } = prepared;
   const work = {
@@ -126,7 +164,8 @@ async function callProvider(
   };
   failpoint("after-submission-begun");
   for (;;) {
-    const outcome = await submitCall(work);
+    const outcome = frames ? await streamCall(work, frames.push) : await submitCall(work);
+    await frames?.flush(); // what was told is kept, however it ends
     switch (outcome.state) {
       case "succeeded": {
         failpoint("after-answer");
@@ -296,6 +335,7 @@ async function replay(jobId: string): Promise<InvocationResult> {
   for (;;) {
     const job = await readJob(jobId);
     if (!job) fail("NotFound", "There is no such execution.");
+    if (job.mode === STREAM && job.status !== "succeeded") return toStreaming(job);
     if (TERMINAL.includes(job.status)) return fromRows(job);
     if (Date.now() - begun > (job.execution_seconds + 60) * 1000)
       fail("TRANSPORT_AMBIGUOUS", "The first execution of this key is still running.", {

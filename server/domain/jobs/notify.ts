@@ -1,9 +1,9 @@
 import { relaxedPool } from "@/server/db";
 import { log } from "@/server/log";
 
-/** Where processes tell each other of new events, and the name of the connection by which one listens. */
+/** Where processes tell each other of new events, and how the names of the connections begin by which they listen. */
 export const NEWS_CHANNEL = "capstan_events";
-export const LISTENER_NAME = "capstan-follower";
+export const LISTENERS = "capstan-follower:";
 
 /** New events of a job and new frames of a stream are told apart, so that nobody is woken for nothing. */
 export const framesTopic = (jobId: string) => `~${jobId}`;
@@ -66,8 +66,8 @@ async function doesAnyoneFollow(): Promise<boolean> {
   const { rows } = await relaxedPool.query<{ found: boolean }>({
     name: "anyone-following",
     text: `SELECT EXISTS (SELECT FROM pg_stat_activity
-           WHERE application_name = $1 AND datname = current_database()) AS found`,
-    values: [LISTENER_NAME],
+           WHERE starts_with(application_name, $1) AND datname = current_database()) AS found`,
+    values: [LISTENERS],
   });
   isAnyoneFollowing = rows[0]?.found ?? false;
   return isAnyoneFollowing;

@@ -332,7 +332,8 @@ function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
   return artifacts.length === 1 ? artifacts[0]!.artifact_id : null;
 }
 
-function toError(job: JobRow, attempt: JobParts["attempt"]): JobError | null {
+/** How a job failed, with what may be done about it. */
+export function toError(job: JobRow, attempt: JobParts["attempt"]): JobError | null {
   if (job.status === "needs_attention") {
     return {
       code: "needs_attention",

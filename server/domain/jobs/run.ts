@@ -1,4 +1,4 @@
-import { type CallOutcome, LOST, pollCall, submitCall } from "@/server/domain/attempts";
+import { type CallOutcome, LOST, pollCall, streamCall, submitCall } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
@@ -16,6 +16,7 @@ import {
   toOutput,
 } from "./conclude";
 import { holdLease, isHeldHere, LEASE_MS, type Lease, leaseOwner } from "./leases";
+import { readerOf } from "./reader";
 import {
   type AttemptRow,
   artifactsOf,
@@ -122,7 +123,7 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
     const begun = await beginSubmission({ jobId, fence: started.fence, attemptId: row.id, now: ctx.now() });
     if (!begun) return { state: "again", afterMs: LOOK_AGAIN_MS };
     failpoint("after-submission-begun");
-    const outcome = await submitCall({ ...work, ...callOf(work, row, lease) });
+    const outcome = await submit(ctx, work, row, lease);
     return await settle(
       ctx,
       work,
@@ -140,6 +141,27 @@ function isUnderWay(ctx: Ctx, job: JobRow, row: AttemptRow): boolean {
   if (row.submission !== "ambiguous" || row.answer !== null || row.handle !== null) return false;
   if (job.lease_owner === leaseOwner) return isHeldHere(job.id, job.fence);
   return job.lease_until !== null && job.lease_until > ctx.now();
+}
+
+/** Makes the one call of this attempt; with a reader its text is told as it comes. */
+async function submit(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease): Promise<CallOutcome> {
+  const call = { ...work, ...callOf(work, row, lease) };
+  if (!work.hasReader) return submitCall(call);
+  const reader = readerOf(work.job, lease.fence, ctx.now);
+  const outcome = await streamCall(call, reader.push);
+  await reader.settled();
+  if (outcome.state !== "succeeded") return outcome;
+  // What was told must be what is sealed, to the letter.
+  const { content } = outcome.typedOutput as { content?: unknown }; // admitted for plain text only
+  if ((await reader.close(String(content))) !== "differs") return outcome;
+  const { observed } = outcome;
+  return {
+    state: "failed",
+    observed,
+    code: "PROVIDER_ERROR",
+    message: "The answer is not the text that its reader was shown.",
+    settlement: observed.costMicros === null ? "hold" : "cost",
+  };
 }
 
 const callOf = (work: LoadedWork, row: AttemptRow, lease: Lease) => ({

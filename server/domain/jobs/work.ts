@@ -16,10 +16,13 @@ export type LoadedWork = {
   inputHash: string;
   route: Pick<Route, "provider" | "model">;
   call: TextCall | ImageCall;
+  /** Is the text shown to a reader as it is written? */
+  hasReader: boolean;
 };
 
 type Snapshot = {
   input: Record<string, Json>;
+  readerDelivery?: Json;
   responseSchema?: Record<string, Json>;
   toolSchemas?: Record<string, Json>[];
   sampling?: {
@@ -93,5 +96,6 @@ function toWork(job: JobRow, snapshot: Snapshot): LoadedWork | null {
       route.model,
     ),
   );
-  return { job, capability, input, inputHash: inputHashOf(snapshot.input), route, call };
+  const hasReader = Boolean(snapshot.readerDelivery);
+  return { job, capability, input, inputHash: inputHashOf(snapshot.input), route, call, hasReader };
 }

@@ -34,6 +34,8 @@ export type Wanted = {
   toolSchemas?: Record<string, Json>[] | null | undefined;
   pin?: { target: string } | null | undefined;
   maturity?: Maturity | null;
+  executionMode?: string | null | undefined;
+  readerDelivery?: { boundary: string } | null | undefined;
   budget?:
     | { enforcement?: string | null | undefined; maximumEstimatedCost?: number | null | undefined }
     | null
@@ -105,6 +107,7 @@ export function planExecution(
       autoSelect: constraints.autoSelect,
       maturity: leastRating(wanted.maturity),
       supports: (model) => unsupportedBy(model, wanted) === null,
+      streams: wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery),
     },
     `${publicUrl}/projects/${project.id}/connections?environment=${encodeURIComponent(project.environment)}`,
   );

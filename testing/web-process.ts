@@ -1,0 +1,5 @@
+import { startServer } from "@/server/web/server";
+
+/* The API in a process of its own, without pages: for tests of what two processes do with one database. */
+const server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
+process.send?.({ url: server.url });
