@@ -1,7 +1,9 @@
 "use client";
+import { useQuery } from "@tanstack/react-query";
 import { EyeOff } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { z } from "zod";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyButton } from "@/components/ui/copy-button";
@@ -15,36 +17,65 @@ const Conversation = z.looseObject({
   messages: z.array(z.looseObject({ role: z.string(), content: z.string() })).min(1),
 });
 const Prompt = z.looseObject({ prompt: z.string() });
-const Snapshot = z.looseObject({
-  input: z.json().optional(),
-  context: z.looseObject({ dataClassification: z.string().optional() }).optional(),
-});
+const Snapshot = z.looseObject({ input: z.json().optional() });
 
 const PRIVATE = new Set(["PrivateUserContent", "Manuscript"]);
 
 /** Is the content of this job somebody's own words, shown only to who asks for it? */
 export function isPrivate(job: Job): boolean {
-  return PRIVATE.has(Snapshot.safeParse(job.requestSnapshot ?? {}).data?.context?.dataClassification ?? "");
+  return PRIVATE.has(job.dataClassification);
 }
 
 /** Keeps private content out of sight until the reader asks for it. */
 export function PrivateContent({ job, children }: { job: Job; children: ReactNode }) {
   const [isShown, setShown] = useState(false);
   if (isShown || !isPrivate(job)) return children;
+  return <Hidden onShow={() => setShown(true)} />;
+}
+
+function Hidden({ onShow }: { onShow(): void }) {
   return (
     <div className="flex flex-col items-center gap-3 px-4 py-8 text-center text-sm text-muted">
       <EyeOff aria-hidden className="size-5" />
       <p>This job is marked as private user content.</p>
-      <Button size="sm" onClick={() => setShown(true)}>
+      <Button size="sm" onClick={onShow}>
         Show content
       </Button>
     </div>
   );
 }
 
+type RevealedProps = { job: Job; title: string; id: string; children(job: Job): ReactNode };
+
+/** A card of content; of a private job the server sends it only when the reader asks. */
+function Revealed({ job, title, id, children }: RevealedProps) {
+  const trpc = useTRPC();
+  const [isShown, setShown] = useState(false);
+  const whole = useQuery({
+    ...trpc.jobs.content.queryOptions({ job_id: job.jobId }),
+    enabled: isShown,
+    staleTime: 0,
+  });
+  if (!isPrivate(job)) return children(job);
+  if (isShown && whole.data) return children(whole.data);
+  return (
+    <Card aria-labelledby={id} aria-busy={whole.isFetching}>
+      <CardHeader title={title} id={id} />
+      <Hidden onShow={() => setShown(true)} />
+    </Card>
+  );
+}
+
 export function JobOutput({ job }: { job: Job }) {
-  const output = job.typedOutput;
-  if (output === null || output === undefined) return null;
+  if (job.typedOutput === null || job.typedOutput === undefined) return null;
+  return (
+    <Revealed job={job} title="Output" id="output-title">
+      {(whole) => <OutputCard output={whole.typedOutput} />}
+    </Revealed>
+  );
+}
+
+function OutputCard({ output }: { output: Job["typedOutput"] }) {
   const text = TextOutput.safeParse(output).data?.content;
   return (
     <Tabs defaultValue={text === undefined ? "json" : "text"}>
@@ -61,18 +92,16 @@ export function JobOutput({ job }: { job: Job }) {
             )
           }
         />
-        <PrivateContent job={job}>
-          <CardBody>
-            {text !== undefined && (
-              <TabsContent value="text">
-                <Words text={text} what="output" />
-              </TabsContent>
-            )}
-            <TabsContent value="json">
-              <JsonView value={output} what="output as JSON" />
+        <CardBody>
+          {text !== undefined && (
+            <TabsContent value="text">
+              <Words text={text} what="output" />
             </TabsContent>
-          </CardBody>
-        </PrivateContent>
+          )}
+          <TabsContent value="json">
+            <JsonView value={output} what="output as JSON" />
+          </TabsContent>
+        </CardBody>
       </Card>
     </Tabs>
   );
@@ -80,6 +109,14 @@ export function JobOutput({ job }: { job: Job }) {
 
 /** The request as it was admitted: its input to read, and the whole of it as JSON. */
 export function JobInput({ job }: { job: Job }) {
+  return (
+    <Revealed job={job} title="Input" id="input-title">
+      {(whole) => <InputCard job={whole} />}
+    </Revealed>
+  );
+}
+
+function InputCard({ job }: { job: Job }) {
   const snapshot = job.requestSnapshot;
   if (!snapshot) {
     return (
@@ -105,16 +142,14 @@ export function JobInput({ job }: { job: Job }) {
             </TabsList>
           }
         />
-        <PrivateContent job={job}>
-          <CardBody>
-            <TabsContent value="input">
-              <ReadableInput input={input} />
-            </TabsContent>
-            <TabsContent value="request">
-              <JsonView value={snapshot} what="request" />
-            </TabsContent>
-          </CardBody>
-        </PrivateContent>
+        <CardBody>
+          <TabsContent value="input">
+            <ReadableInput input={input} />
+          </TabsContent>
+          <TabsContent value="request">
+            <JsonView value={snapshot} what="request" />
+          </TabsContent>
+        </CardBody>
       </Card>
     </Tabs>
   );

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isPrivate } from "@/server/content";
 import {
   EventsQuery,
   Job,
@@ -19,12 +20,30 @@ const ProjectJobs = ListProjectJobs.omit({ selected: true }).extend(ProjectRef.s
 const JobEvents = EventsQuery.extend(JobRef.shape);
 const Variant = SelectVariant.extend(JobRef.shape);
 
+/** Somebody's own words do not leave the server until a reader asks for them. */
+function withoutPrivateContent(job: Job): Job {
+  if (!isPrivate(job.dataClassification)) return job;
+  const { capability, productId, environment, idempotencyKey } = job.requestSnapshot ?? {};
+  const requestSnapshot = { capability, productId, environment, idempotencyKey };
+  return {
+    ...job,
+    typedOutput: job.typedOutput === null ? null : {},
+    outputs: job.outputs === null ? null : {},
+    requestSnapshot: JSON.parse(JSON.stringify(requestSnapshot)),
+  };
+}
+
 export const jobsRouter = router({
   list: human
     .input(ProjectJobs)
     .output(JobPage)
     .query(({ ctx, input: { project_id, ...filter } }) => jobs.history(ctx, project_id, filter)),
   get: human
+    .input(JobRef)
+    .output(Job)
+    .query(async ({ ctx, input }) => withoutPrivateContent(await jobs.get(ctx, input.job_id))),
+  /** The job with its content, for a reader who asked to see private content. */
+  content: human
     .input(JobRef)
     .output(Job)
     .query(({ ctx, input }) => jobs.get(ctx, input.job_id)),
