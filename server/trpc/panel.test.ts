@@ -3,6 +3,7 @@ import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { afterAll, expect, test } from "vitest";
 import { closeDatabase } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import { submit } from "@/server/domain/jobs";
 import { ERRORS, Fault, ValidationFault } from "@/server/errors";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { appRouter } from "./index";
@@ -160,4 +161,20 @@ test("a wrong input is named, an unknown failure is not", async () => {
   expect(failed.status).toBe(500);
   expect(JSON.stringify(failed.body)).not.toContain("secret");
   expect(failed.body.error.data.requestId).toBe(ctx.requestId);
+});
+
+test("private content leaves the server only when the reader asks for it", async () => {
+  const own = await makeTenant();
+  const { ctx } = await makePerson(own.organizationId, "owner");
+  const of = async (dataClassification: string) => {
+    const input = { messages: [{ role: "user", content: "The hero dies." }] };
+    const context = { projectId: own.projectId, dataClassification };
+    const { jobId } = await submit(systemCtx("test"), "text.general.fast.v1", { input, context });
+    const caller = appRouter.createCaller(ctx).jobs;
+    const [shown, whole] = [await caller.get({ job_id: jobId }), await caller.content({ job_id: jobId })];
+    return [shown, whole].map((job) => JSON.stringify(job).includes("The hero dies."));
+  };
+  expect(await of("PrivateUserContent")).toEqual([false, true]);
+  expect(await of("Manuscript")).toEqual([false, true]);
+  expect(await of("Internal")).toEqual([true, true]);
 });
