@@ -26,6 +26,7 @@ test.beforeAll(() => {
 
 // Settings are an owner's; the account of the other tests is a member's.
 test.use({ storageState: { cookies: [], origins: [] } });
+test.describe.configure({ timeout: 180_000 });
 
 const jobPath = (jobId: string) => `/projects/${projectId}/jobs/${jobId}`;
 
