@@ -457,6 +457,7 @@ CREATE TABLE "delivery" (
     "job_id" TEXT,
     "type" TEXT NOT NULL,
     "body" TEXT,
+    "is_sealed" BOOLEAN NOT NULL DEFAULT false,
     "state" TEXT NOT NULL,
     "attempts" INTEGER NOT NULL DEFAULT 0,
     "failures" INTEGER NOT NULL DEFAULT 0,

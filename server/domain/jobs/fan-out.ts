@@ -1,3 +1,4 @@
+import { sealContent } from "@/server/content";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { adoptLate, dispatchDue } from "@/server/domain/webhooks";
@@ -54,20 +55,23 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
   if (rows.length === 0) return false;
   const now = ctx.now().toISOString();
   const moves = new Map<string, { id: string; was: number; seen: number }>();
-  const made: Record<string, string>[] = [];
+  const made: Record<string, string | boolean>[] = [];
   for (const row of rows) {
     moves.set(row.job_id, { id: row.job_id, was: row.webhook_event, seen: row.id });
     const body = row.endpoints.length > 0 ? JSON.stringify(toEvent({ ...row, id: row.job_id }, row)) : "";
     for (const endpoint_id of row.endpoints) {
+      const id = newId("delivery");
+      const is_sealed = row.is_sealed ?? false;
       made.push({
-        id: newId("delivery"),
+        id,
         organization_id: row.organization_id,
         project_id: row.project_id,
         endpoint_id,
         event_id: webhookIdOf(row.job_id, row.id),
         job_id: row.job_id,
         type: row.type,
-        body,
+        body: is_sealed ? sealContent(body, id) : body,
+        is_sealed,
       });
     }
   }
@@ -80,10 +84,11 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
        UPDATE job SET webhook_event = input.seen FROM input
        WHERE job.id = input.id AND job.id IN (SELECT id FROM held) AND job.webhook_event = input.was RETURNING job.id
      ), made AS (
-     INSERT INTO delivery (id, organization_id, project_id, endpoint_id, event_id, job_id, type, body, state, next_attempt_at, created_at)
-     SELECT x.id, organization_id, project_id, endpoint_id, event_id, job_id, type, body, 'pending', $3, $3
+     INSERT INTO delivery (id, organization_id, project_id, endpoint_id, event_id, job_id, type, body, is_sealed, state,
+       next_attempt_at, created_at)
+     SELECT x.id, organization_id, project_id, endpoint_id, event_id, job_id, type, body, is_sealed, 'pending', $3, $3
      FROM json_to_recordset($2::json) AS x(id text, organization_id text, project_id text, endpoint_id text, event_id text,
-       job_id text, type text, body text) JOIN moved ON moved.id = x.job_id
+       job_id text, type text, body text, is_sealed boolean) JOIN moved ON moved.id = x.job_id
      ON CONFLICT (endpoint_id, event_id) DO NOTHING
      )
      SELECT id FROM moved`,

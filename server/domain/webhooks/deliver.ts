@@ -1,3 +1,4 @@
+import { openContent } from "@/server/content";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
@@ -49,6 +50,7 @@ type Claimed = {
   endpoint_id: string;
   event_id: string;
   body: string | null;
+  is_sealed: boolean;
   state: string;
   failures: number;
   created_at: Date;
@@ -67,7 +69,7 @@ async function claim(deliveryId: string, now: Date): Promise<Claimed | null> {
      FROM delivery_endpoint endpoint
      WHERE delivery.id = $1 AND endpoint.id = delivery.endpoint_id AND delivery.state = 'pending'
        AND delivery.next_attempt_at <= $2
-     RETURNING delivery.id, endpoint_id, event_id, body, state, failures, delivery.created_at, lease_until, url, secret`,
+     RETURNING delivery.id, endpoint_id, event_id, body, is_sealed, state, failures, delivery.created_at, lease_until, url, secret`,
     [deliveryId, now, new Date(now.getTime() + LEASE_MS)],
   );
   return rows[0] ?? null;
@@ -80,10 +82,11 @@ export async function attempt(ctx: Ctx, deliveryId: string): Promise<StepResult>
   if (!claimed) return later(deliveryId, startedAt);
   if (claimed.state === "disabled") return { state: "ended" };
   const started = performance.now();
+  const body = openContent({ ...claimed, content: claimed.body });
   const outcome =
-    claimed.body === null
+    body === null
       ? { status: null, error: "The body is no longer kept." }
-      : await send(claimed, claimed.body, startedAt);
+      : await send(claimed, body, startedAt);
   const durationMs = Math.round(performance.now() - started);
   return record(ctx, claimed, { ...outcome, startedAt, durationMs });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { openContent } from "@/server/content";
 import type { Delivery, DeliveryDetail, DeliveryPage, ListDeliveries } from "@/server/contract/webhooks";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
@@ -59,7 +60,7 @@ export async function delivery(ctx: Ctx, deliveryId: string): Promise<DeliveryDe
   }>("SELECT * FROM delivery_attempt WHERE delivery_id = $1 ORDER BY number DESC", [row.id]);
   return {
     ...toDelivery(row),
-    body: row.body,
+    body: openContent({ ...row, content: row.body }),
     tries: rows.map((made) => ({
       number: made.number,
       startedAt: made.started_at.toISOString(),

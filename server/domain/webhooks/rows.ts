@@ -26,6 +26,7 @@ export type DeliveryRow = {
   job_id: string | null;
   type: string;
   body: string | null;
+  is_sealed: boolean;
   state: DeliveryState;
   attempts: number;
   failures: number;

@@ -57,6 +57,24 @@ async function deliverAll(): Promise<void> {
 const events = async (jobId: string) => (await jobs.events(project.ctx, jobId, { limit: 200 })).events;
 const bodiesOf = (received: Received[]) => received.map(({ body }) => JSON.parse(body));
 
+test("text of a job whose content is encrypted lies encrypted here too, and arrives as the pages have it", async () => {
+  await endpoint({ eventTypes: ["job.reader_text"] });
+  const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", {
+    input: QUESTION,
+    readerDelivery: { boundary: "paragraph" },
+    context: { dataClassification: "Manuscript" },
+  });
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  await deliverAll();
+  const told = (await events(jobId)).filter(({ type }) => type === "job.reader_text");
+  expect(told.length).toBeGreaterThan(0);
+  expect(bodiesOf(receiver.received)).toEqual(told);
+  const { rows } = await pool.query("SELECT body FROM delivery WHERE job_id = $1", [jobId]);
+  expect(JSON.stringify(rows)).not.toContain(String(told[0]!.payload.text).slice(0, 12));
+  const [first] = await listed({ jobId });
+  expect(JSON.parse((await webhooks.delivery(project.ctx, first!.deliveryId)).body ?? "")).toEqual(told[0]);
+});
+
 test("every event of a job arrives in order, with the very body of the JSON pages", async () => {
   await endpoint();
   const jobId = await ended();
