@@ -606,7 +606,7 @@ for (const what of PLANNING) {
       await post([403, "AuthorizationFailed"], target, { input, context: { environment: "production" } });
     });
 
-    test("402: a ceiling of the call below its estimate, with five figures", async () => {
+    test("402: a ceiling of the call below its estimate, with its figures and the field", async () => {
       const refused = await post([402, "BudgetExceeded"], target, { input, maxCostUsd: 0.000001 });
       expect(refused.json.detail.details).toEqual({
         scope: "call",
@@ -614,6 +614,7 @@ for (const what of PLANNING) {
         estimatedCost: expect.any(Number),
         available: 0.000001,
         ceiling: 0.000001,
+        field: "execution.executionConstraints.maxCostUsd",
       });
       expect(refused.json.detail.details.estimatedCost).toBeGreaterThan(0.000001);
     });
