@@ -19,12 +19,16 @@ export function AttentionRoom() {
   });
   const onSettled = () => queryClient.invalidateQueries({ queryKey: trpc.attention.pathKey() });
   return (
-    <main id="main" className="mx-auto max-w-3xl px-4 py-10">
-      <h1 className="mb-4 text-xl font-semibold">Needs attention</h1>
+    <main id="main" tabIndex={-1} className="mx-auto max-w-3xl px-4 py-8 outline-none">
+      <h1 className="mb-1 text-xl font-semibold">Needs attention</h1>
+      <p className="mb-6 text-base text-muted">
+        Paid results of all projects that a later step cannot finish. Try the step again, accept what was
+        kept, or fail the job.
+      </p>
       {items.length === 0 ? (
         <Card>
           <EmptyState icon={CircleCheck} title="Nothing waits">
-            Jobs whose paid result could not be stored appear here.
+            Jobs whose paid result could not be stored or worked on appear here.
           </EmptyState>
         </Card>
       ) : (

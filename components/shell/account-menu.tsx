@@ -1,5 +1,6 @@
 "use client";
-import { ChevronsUpDown, LogOut, Monitor, Moon, Sun } from "lucide-react";
+import { ChevronsUpDown, LogOut, Monitor, Moon, Sun, TriangleAlert } from "lucide-react";
+import Link from "next/link";
 import { signOut } from "next-auth/react";
 import { useTheme } from "next-themes";
 import {
@@ -18,8 +19,8 @@ async function leave() {
   window.location.assign("/sign-in?reason=out"); // a whole new page: nothing that was read stays in memory
 }
 
-/** Who is signed in, how the panel looks to them, and the way out. */
-export function AccountMenu({ email }: { email: string }) {
+/** Who is signed in, how the panel looks to them, an operator's door to what waits for one, and the way out. */
+export function AccountMenu({ email, isOperator }: { email: string; isOperator: boolean }) {
   const { theme = "system", setTheme } = useTheme();
   return (
     <DropdownMenu>
@@ -51,6 +52,14 @@ export function AccountMenu({ email }: { email: string }) {
           </DropdownMenuRadioItem>
         </DropdownMenuRadioGroup>
         <DropdownMenuSeparator />
+        {isOperator && (
+          <DropdownMenuItem asChild>
+            <Link href="/attention">
+              <TriangleAlert aria-hidden />
+              Needs attention
+            </Link>
+          </DropdownMenuItem>
+        )}
         <DropdownMenuItem onSelect={leave}>
           <LogOut aria-hidden />
           <span>

@@ -9,19 +9,19 @@ import { ProjectSwitcher } from "./project-switcher";
 
 /** The frame of every signed-in page: where you are on the left, the room itself on the right. */
 export function PanelShell({
-  email,
+  person,
   projects,
   projectId,
   children,
 }: {
-  email: string;
+  person: { email: string; isOperator: boolean };
   projects: ProjectChoice[];
   projectId: string;
   children: ReactNode;
 }) {
   const side = {
     switcher: <ProjectSwitcher projects={projects} current={projectId} />,
-    account: <AccountMenu email={email} />,
+    account: <AccountMenu email={person.email} isOperator={person.isOperator} />,
   };
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">

@@ -112,7 +112,22 @@ test("the web process and plain next start give the same answers", async () => {
   const artifact = job.primaryArtifactId;
   const key = randomUUID();
   const question = { input: { messages: [{ role: "user", content: "Same?" }] }, idempotencyKey: key };
+  const streamed = await ask(world.baseUrl, {
+    path: "/v1/capabilities/text.general.fast.v1/invoke",
+    body: { input: { messages: [{ role: "user", content: "Tell me of doors." }] }, executionMode: "Stream" },
+  });
+  const { executionId } = JSON.parse(streamed.body);
+  const asStream = { accept: "text/event-stream" };
   const asks: Ask[] = [
+    // Read to their end by whoever asks first, from the rows by the other.
+    { path: `/v1/executions/${executionId}/events`, headers: asStream },
+    { path: `/v1/executions/${executionId}/events`, headers: { ...asStream, "last-event-id": "2" } },
+    { path: `/v1/jobs/${executionId}/events`, headers: asStream },
+    { path: `/v1/jobs/${job.jobId}/events?type=job.succeeded`, headers: asStream },
+    { path: `/v1/executions/wfr_00000000000000000000000000/events`, headers: asStream },
+    { path: "/.well-known/jwks.json" },
+    { path: `/v1/projects/${world.projectId}/references?limit=1` },
+    { path: "/v1/jobs", body: {} },
     { path: "/v1/capabilities" },
     { path: "/v1/capabilities?view=summary&q=image" },
     { path: "/v1/capabilities", headers: { authorization: "" } },

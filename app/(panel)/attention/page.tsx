@@ -1,5 +1,6 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
+import { notFound } from "next/navigation";
 import { AttentionRoom } from "@/components/jobs/attention-room";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
@@ -7,7 +8,8 @@ import { panelRead, panelState } from "@/server/trpc/prefetch";
 export const metadata: Metadata = { title: "Needs attention" };
 
 export default async function AttentionPage() {
-  await requirePerson("/attention");
+  const person = await requirePerson("/attention");
+  if (!person.isOperator) notFound();
   await panelRead(({ trpc, queryClient }) => queryClient.fetchQuery(trpc.attention.list.queryOptions()));
   return (
     <HydrationBoundary state={panelState()}>

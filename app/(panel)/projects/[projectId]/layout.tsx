@@ -16,7 +16,11 @@ export default async function ProjectLayout({ children, params }: Props) {
   );
   return (
     <PanelData>
-      <PanelShell email={person.email} projects={projects} projectId={projectId}>
+      <PanelShell
+        person={{ email: person.email, isOperator: person.isOperator }}
+        projects={projects}
+        projectId={projectId}
+      >
         {children}
       </PanelShell>
     </PanelData>
