@@ -6,8 +6,10 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "@/prisma/bootstrap";
 import { closeDatabase } from "@/server/db";
 import { access, isKeyText } from "@/server/domain/access";
+import * as jobs from "@/server/domain/jobs";
 import { verifySignIn } from "@/server/domain/organizations";
 import { system } from "@/testing/tenants";
+import { inlineStep, makeProject } from "@/testing/world";
 import { runAdmin } from "./admin-command";
 
 const directory = mkdtempSync(join(tmpdir(), "capstan-admin-"));
@@ -50,8 +52,29 @@ async function admin(...args: string[]) {
 }
 
 describe("the admin command", () => {
-  test("lists the jobs that wait for an operator, and refuses those that do not", async () => {
-    expect(await admin("job", "attention", "list")).toEqual({ items: [] });
+  test("lists the jobs that wait for an operator and lets them out", async () => {
+    const waiting = await Promise.all(
+      ["accept", "fail"].map(async (way) => {
+        const project = await makeProject();
+        const { jobId } = await jobs.submit(project.ctx, "image.generate.v1", {
+          input: { prompt: "Nobody can read this", sheet: { rows: 1, columns: 2, slice: true } },
+          execution: { executionConstraints: { preferredModel: "sandbox-garbled" } },
+        });
+        await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+        return { way, jobId };
+      }),
+    );
+    const { items } = await admin("job", "attention", "list");
+    for (const { way, jobId } of waiting) {
+      expect(items).toContainEqual(expect.objectContaining({ jobId, reason: "output_not_processed" }));
+      const ended = await admin("job", "attention", way, "--job", jobId);
+      expect(ended).toMatchObject({ jobId, status: way === "accept" ? "succeeded" : "failed" });
+    }
+    const left: { jobId: string }[] = (await admin("job", "attention", "list")).items;
+    for (const { jobId } of waiting) expect(left.map((item) => item.jobId)).not.toContain(jobId);
+  });
+
+  test("refuses to let out a job that does not wait for an operator", async () => {
     for (const way of ["retry", "accept", "fail"]) {
       expect(await runAdmin(["job", "attention", way])).toMatchObject({ code: 2, error: "--job is needed." });
       const refused = await runAdmin(["job", "attention", way, "--job", "wfr_none"]);

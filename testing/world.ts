@@ -32,6 +32,10 @@ export async function makeProject(): Promise<TestProject> {
     "INSERT INTO project (id, organization_id, display_name, slug) VALUES ($1, $2, 'Test', 'test')",
     [projectId, organizationId],
   );
+  await pool.query(
+    "INSERT INTO environment (id, project_id, slug, display_name) VALUES ($1, $2, 'development', 'Development')",
+    [newId("environment"), projectId],
+  );
   const clock = testClock();
   const ctx: Ctx = {
     ...systemCtx("test", clock.now),

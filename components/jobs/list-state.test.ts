@@ -38,7 +38,7 @@ test("every filter survives the way through the address", () => {
   expect(readListState(Object.fromEntries(address.searchParams))).toEqual(state);
   expect(toJobsQuery("cpr_1", state)).toMatchObject({
     capabilityKey: "image.generate.v1",
-    tag: "a b",
+    tag: ["a b"],
     limit: 25,
   });
 });
