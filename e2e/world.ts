@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -86,6 +87,32 @@ export async function ended(jobId: string): Promise<Job> {
     if (ENDED.includes(job.status)) return job;
     await new Promise((resolve) => setTimeout(resolve, (job.pollAfterSeconds ?? 1) * 250));
   }
+}
+
+/** `npm run admin -- … --json` against the installation under test. */
+export function admin(...args: string[]) {
+  const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR;
+  const told = execFileSync("node_modules/.bin/tsx", ["scripts/admin.ts", ...args, "--json"], {
+    env: { ...process.env, CAPSTAN_DATA_DIR: dataDir },
+  });
+  return JSON.parse(told.toString());
+}
+
+/** A person of one's own: what a test does to their sessions disturbs no other. */
+export function makePerson(role: "owner" | "member", { isOperator = false } = {}): z.output<typeof Account> {
+  const email = `${unique(role)}@capstan.localhost`;
+  const { password } = admin(
+    "user",
+    "create",
+    "--email",
+    email,
+    "--organization",
+    world.organizationId,
+    "--role",
+    role,
+  );
+  if (isOperator) admin("operator", "grant", "--email", email);
+  return Account.parse({ email, password });
 }
 
 /** A word nobody else uses, so that tests side by side do not see each other's jobs. */

@@ -1,27 +1,15 @@
-import { execFileSync } from "node:child_process";
 import type { Page } from "@playwright/test";
 import { Job } from "@/server/contract/jobs";
-import { call, textInput, world } from "../world";
+import { admin, call, makePerson, textInput, world } from "../world";
 import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
 
 // A project of its own: the threshold must not catch the jobs of tests beside this one.
 let projectId = "";
+let owner = { email: "", password: "" };
 
 test.beforeAll(() => {
-  const args = [
-    "scripts/admin.ts",
-    "project",
-    "create",
-    "--name",
-    "Guarded",
-    "--organization",
-    world.organizationId,
-  ];
-  const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR;
-  const told = execFileSync("node_modules/.bin/tsx", [...args, "--json"], {
-    env: { ...process.env, CAPSTAN_DATA_DIR: dataDir },
-  });
-  projectId = JSON.parse(told.toString()).projectId;
+  ({ projectId } = admin("project", "create", "--name", "Guarded", "--organization", world.organizationId));
+  owner = makePerson("owner");
 });
 
 // Settings are an owner's; the account of the other tests is a member's.
@@ -59,7 +47,7 @@ for (const colorScheme of ["light", "dark"] as const) {
       page,
     }) => {
       await open(page, "/sign-in");
-      await signIn(page, world.operator);
+      await signIn(page, owner);
       await page.waitForURL("**/jobs");
       await setThreshold(page, "0");
       await expectAccessible(page);

@@ -1,9 +1,14 @@
-import { getJob, submit, world } from "../world";
+import { getJob, makePerson, submit, world } from "../world";
 import { expect, expectAccessible, expectNoSidewaysScroll, jobPath, open, signIn, test } from "./panel";
 
 // What waits for an operator is an operator's; the account of the other tests is a member's.
 test.use({ storageState: { cookies: [], origins: [] } });
 test.describe.configure({ timeout: 120_000 });
+
+let operator = { email: "", password: "" };
+test.beforeAll(() => {
+  operator = makePerson("owner", { isOperator: true });
+});
 
 for (const colorScheme of ["light", "dark"] as const) {
   test.describe(`in ${colorScheme} colours`, () => {
@@ -22,7 +27,7 @@ for (const colorScheme of ["light", "dark"] as const) {
         .toBe("needs_attention");
 
       await open(page, "/sign-in");
-      await signIn(page, world.operator);
+      await signIn(page, operator);
       await page.waitForURL("**/jobs");
       await page.getByRole("button", { name: "Account:" }).click();
       await page.getByRole("menuitem", { name: "Needs attention" }).click();
