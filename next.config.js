@@ -17,7 +17,7 @@ export default {
   // No other site may frame a page, guess types or learn addresses from links; the API and artifacts bring their own.
   headers: async () => [
     {
-      source: "/((?!v1/|artifacts/|openapi.json|healthz|readyz).*)",
+      source: "/((?!v1/|artifacts/|\\.well-known/|openapi.json|healthz|readyz).*)",
       headers: [
         { key: "x-content-type-options", value: "nosniff" },
         { key: "x-frame-options", value: "DENY" },
