@@ -110,27 +110,34 @@ export async function send(
     headers["content-length"] ??= String(
       typeof body === "string" ? Buffer.byteLength(body) : body.byteLength,
     );
-    response.writeHead(status, headers).end(body);
+    response.writeHead(status, headers);
+    if (!hasUnreadBody) return void response.end(body);
+    response.write(body);
   } else if (body === null) {
     if (status !== 204 && status !== 304 && request.method !== "HEAD") headers["content-length"] ??= "0";
-    response.writeHead(status, headers).end();
+    response.writeHead(status, headers);
+    if (!hasUnreadBody) return void response.end();
+    response.flushHeaders();
   } else {
     response.writeHead(status, headers);
-    await pour(body, response);
+    if (!(await pour(body, response))) return;
+    if (!hasUnreadBody) return void response.end();
   }
-  if (hasUnreadBody) linger(request);
+  linger(request, response);
 }
 
-async function pour(body: AsyncIterable<Uint8Array>, response: ServerResponse): Promise<void> {
+/** Writes a stream; the answer is whole when it says true. */
+async function pour(body: AsyncIterable<Uint8Array>, response: ServerResponse): Promise<boolean> {
   try {
     for await (const chunk of body) {
-      if (response.destroyed) return;
+      if (response.destroyed) return false;
       if (!response.write(chunk)) await drained(response);
     }
-    response.end();
+    return true;
   } catch (error) {
     if (!response.destroyed) log.warn({ err: error }, "an answer broke off");
     response.destroy(); // the caller must not take a part for the whole
+    return false;
   }
 }
 
@@ -152,9 +159,20 @@ async function endStream(body: Outgoing["body"]): Promise<void> {
   await body[Symbol.asyncIterator]().return?.();
 }
 
-/** Lets the answer arrive before the connection is closed under a body that is still coming. */
-function linger(request: IncomingMessage): void {
-  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS);
-  request.socket.once("close", () => clearTimeout(timer));
+/**
+ * Lets the whole answer arrive before the connection is closed under a body that is still coming: ending the response
+ * would close it at once, and a caller that writes to a closed connection never reads what it was told.
+ */
+function linger(request: IncomingMessage, response: ServerResponse): void {
+  const end = () => {
+    clearTimeout(timer);
+    if (!response.writableEnded) response.end();
+  };
+  const timer = setTimeout(() => {
+    end();
+    request.socket.destroySoon();
+  }, LINGER_MS);
+  request.once("end", end);
+  request.once("close", end);
   request.resume();
 }
