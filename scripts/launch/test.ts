@@ -144,7 +144,7 @@ async function startForTests(dataDir: string) {
     env: cleanEnv({
       CAPSTAN_DATA_DIR: dataDir,
       PORT: "0",
-      SANDBOX_SLOW_MS: "8000",
+      SANDBOX_SLOW_MS: "20000",
       // Receivers of webhooks are on this machine.
       ALLOW_PRIVATE_ADDRESSES: "1",
       // The tests ask more within a minute than people do, all from one address.
