@@ -4,7 +4,7 @@ import { Plus } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
+import { CheckList } from "@/components/ui/check-list";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
@@ -120,27 +120,7 @@ function CreateKeyDialog({ project }: { project: ProjectChoice }) {
         <Choice id="key-lifetime" name="lifetime" label="Expiry" initial="90" options={LIFETIMES} />
         <fieldset>
           <legend className="text-sm font-medium">Scopes</legend>
-          <div className="mt-2 grid gap-x-4 gap-y-2 sm:grid-cols-2">
-            {offered.map((scope) => (
-              <div key={scope} className="flex items-center gap-2">
-                <Checkbox
-                  id={`scope-${scope}`}
-                  checked={scopes.has(scope)}
-                  onCheckedChange={(checked) =>
-                    setScopes((before) => {
-                      const after = new Set(before);
-                      if (checked === true) after.add(scope);
-                      else after.delete(scope);
-                      return after;
-                    })
-                  }
-                />
-                <Label htmlFor={`scope-${scope}`} className="font-mono text-xs font-normal">
-                  {scope}
-                </Label>
-              </div>
-            ))}
-          </div>
+          <CheckList prefix="scope" names={offered} chosen={scopes} onChange={setScopes} />
         </fieldset>
         <DialogActions>
           <DialogClose asChild>

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
+import { CheckList } from "@/components/ui/check-list";
 import { CopyButton } from "@/components/ui/copy-button";
 import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
@@ -12,8 +12,6 @@ import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { type DeliveryEndpoint, JobEventType } from "@/server/contract/webhooks";
-
-type EventType = (typeof JobEventType.options)[number];
 
 /**
  * Makes an endpoint, or changes the one given, in a dialog; a secret that was made up is shown, once. It stands beside the
@@ -161,27 +159,7 @@ function EndpointForm({
           <p className="mt-0.5 text-xs text-muted">
             {types.size === 0 ? "All of them, also kinds that come later." : `${types.size} chosen.`}
           </p>
-          <div className="mt-2 grid gap-x-4 gap-y-2 sm:grid-cols-2">
-            {JobEventType.options.map((type: EventType) => (
-              <div key={type} className="flex items-center gap-2">
-                <Checkbox
-                  id={`type-${type}`}
-                  checked={types.has(type)}
-                  onCheckedChange={(checked) =>
-                    setTypes((before) => {
-                      const after = new Set(before);
-                      if (checked === true) after.add(type);
-                      else after.delete(type);
-                      return after;
-                    })
-                  }
-                />
-                <Label htmlFor={`type-${type}`} className="font-mono text-xs font-normal">
-                  {type}
-                </Label>
-              </div>
-            ))}
-          </div>
+          <CheckList prefix="type" names={JobEventType.options} chosen={types} onChange={setTypes} />
         </fieldset>
         <DialogActions>
           <DialogClose asChild>

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { Socket } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { listen } from "@/testing/listener";
 import type { ModelFacts, PortName, Provider, ProviderIo } from "../define";
 import { ProviderFault } from "../define";
 
@@ -32,42 +32,22 @@ export type Vendor = {
 
 export async function startVendor(): Promise<Vendor> {
   const arrived: Arrived[] = [];
-  const sockets = new Set<Socket>();
-  let connections = 0;
   let scripts: Script[] = [{ json: {} }];
-
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const body = Buffer.concat(chunks).toString("utf8");
-      arrived.push({ method: request.method ?? "", path: request.url ?? "", headers: request.headers, body });
-      const script = scripts.length > 1 ? scripts.shift() : scripts[0];
-      if (script) play(script, response);
-    });
+  const { port, connections, stop } = await listen((request, body, response) => {
+    arrived.push({ method: request.method ?? "", path: request.url ?? "", headers: request.headers, body });
+    const script = scripts.length > 1 ? scripts.shift() : scripts[0];
+    if (script) play(script, response);
   });
-  server.on("connection", (socket) => {
-    connections += 1;
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  const address = server.address();
-  const port = typeof address === "object" && address ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}`,
     port,
     arrived,
-    connections: () => connections,
+    connections,
     answer(...next) {
       scripts = next;
       arrived.length = 0;
     },
-    async stop() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((closed) => server.close(closed));
-    },
+    stop,
   };
 }
 

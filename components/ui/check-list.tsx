@@ -1,0 +1,38 @@
+import { Checkbox } from "./checkbox";
+import { Label } from "./label";
+
+/** Names to tick, in two columns where there is room. `prefix` keeps the ids of one list apart from those of others. */
+export function CheckList<Name extends string>({
+  prefix,
+  names,
+  chosen,
+  onChange,
+}: {
+  prefix: string;
+  names: readonly Name[];
+  chosen: ReadonlySet<Name>;
+  onChange: (chosen: Set<Name>) => void;
+}) {
+  function choose(name: Name, isChosen: boolean) {
+    const after = new Set(chosen);
+    if (isChosen) after.add(name);
+    else after.delete(name);
+    onChange(after);
+  }
+  return (
+    <div className="mt-2 grid gap-x-4 gap-y-2 sm:grid-cols-2">
+      {names.map((name) => (
+        <div key={name} className="flex items-center gap-2">
+          <Checkbox
+            id={`${prefix}-${name}`}
+            checked={chosen.has(name)}
+            onCheckedChange={(checked) => choose(name, checked === true)}
+          />
+          <Label htmlFor={`${prefix}-${name}`} className="font-mono text-xs font-normal">
+            {name}
+          </Label>
+        </div>
+      ))}
+    </div>
+  );
+}

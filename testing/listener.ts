@@ -1,0 +1,34 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/**
+ * A real HTTP server on this machine for tests: hands over each request with its whole body, counts connections, and on
+ * `stop` cuts what is still open.
+ */
+export async function listen(
+  handle: (request: IncomingMessage, body: string, response: ServerResponse) => void,
+) {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => handle(request, Buffer.concat(chunks).toString("utf8"), response));
+  });
+  server.on("connection", (socket) => {
+    connections += 1;
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : 0,
+    connections: () => connections,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
