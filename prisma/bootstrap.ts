@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { pool, withSystem } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { credit } from "@/server/domain/billing";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import {
   createKey,
@@ -59,7 +60,12 @@ function readKnown(file: string): Partial<Bootstrap> | null {
 async function keepOrganization(ctx: Ctx, known: string | undefined): Promise<string> {
   const organizations = await listOrganizations(ctx);
   const kept = organizations.find(({ organizationId }) => organizationId === known) ?? organizations[0];
-  return (kept ?? (await createOrganization(ctx, { name: "Capstan" }))).organizationId;
+  if (kept) return kept.organizationId;
+  const { organizationId } = await createOrganization(ctx, { name: "Capstan" });
+  // So that whoever tries it does not stop at the end of the allowance. Of the sandbox only: nothing of it is real.
+  const amountMicros = 1_000_000_000;
+  await credit(ctx, { organizationId, amountMicros, isTest: true, reason: "Test money to start with" });
+  return organizationId;
 }
 
 async function keepProject(ctx: Ctx, organizationId: string, known: string | undefined): Promise<string> {

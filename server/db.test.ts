@@ -106,7 +106,14 @@ test("history is only added to", async () => {
     "INSERT INTO job_event (project_id, job_id, id, type, payload, created_at) VALUES ($1, $2, 1, 'job.queued', '{}', now())",
     [project.projectId, job],
   );
-  for (const table of ["job_event", "receipt", "ledger_entry", "retail_quote"]) {
+  for (const table of [
+    "job_event",
+    "receipt",
+    "ledger_entry",
+    "retail_quote",
+    "audit_entry",
+    "payment_event",
+  ]) {
     await expect(pool.query(`UPDATE ${table} SET project_id = project_id`)).rejects.toThrow(/append-only/);
     await expect(pool.query(`DELETE FROM ${table}`)).rejects.toThrow(/append-only/);
     await expect(pool.query(`TRUNCATE ${table} CASCADE`)).rejects.toThrow(/append-only/);
@@ -127,7 +134,8 @@ test("a hold ends once and never changes what it holds", async () => {
   const hold = async () => {
     const id = newId("hold");
     await pool.query(
-      "INSERT INTO hold (id, organization_id, project_id, execution_id, amount_micros, created_at) VALUES ($1, $2, $3, $4, 5, now())",
+      `INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, billing_mode, is_test, amount_micros, created_at)
+       VALUES ($1, $2, $3, $4, 'key', 'byok', true, 5, now())`,
       [id, project.organizationId, project.projectId, newId("job")],
     );
     return id;

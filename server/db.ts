@@ -6,6 +6,8 @@ import { log } from "@/server/log";
 
 /** A Prisma client inside one transaction: the only kind the domain sees. */
 export type Tx = Prisma.TransactionClient;
+/** Whoever can run a statement: the pool, or the client of a transaction. */
+export type Queryable = Pick<pg.Pool | pg.PoolClient, "query">;
 
 type Database = { pool: pg.Pool; relaxedPool: pg.Pool; prisma: PrismaClient };
 
@@ -91,6 +93,24 @@ export function withTenant<T>(projectId: string, work: (tx: Tx) => Promise<T>): 
 /** Runs `work` in one transaction that can see everything: for tables without a project, and for the system's own chores. */
 export function withSystem<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
   return prisma.$transaction(work, LIMITS);
+}
+
+/** Runs hand-written statements in one transaction; an error takes everything back and is thrown on. */
+export async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN");
+    const result = await work(client);
+    await client.query("COMMIT");
+    client.release();
+    return result;
+  } catch (error) {
+    await client.query("ROLLBACK").then(
+      () => client.release(),
+      (lost) => client.release(lost),
+    );
+    throw error;
+  }
 }
 
 /** Closes the pools; the process must not use the database afterwards. */

@@ -24,6 +24,8 @@ const address = z
   });
 
 /** Every setting of the product. `.env.example` lists each with one line. */
+const dollars = (usd: number) =>
+  z.coerce.number("A number of US dollars.").min(0).max(1_000_000).default(usd);
 const Environment = z.object({
   CAPSTAN_ENV: z.enum(["development", "production"]).default("development"),
   HOST: z.string().default("127.0.0.1"),
@@ -35,6 +37,8 @@ const Environment = z.object({
   SANDBOX: flag,
   SANDBOX_URL: address.optional(),
   SANDBOX_PORT: port(0),
+  TRIAL_ALLOWANCE_USD: dollars(0.5),
+  TRIAL_CEILING_USD: dollars(0.25),
   SANDBOX_SLOW_MS: count(20_000),
   ALLOW_PRIVATE_ADDRESSES: flag,
   NEXTAUTH_SECRET: text,

@@ -200,12 +200,32 @@ export const ERRORS = {
       scope: z.string(),
       /** Of a ceiling of the call: the field that set it. */
       field: z.string().optional(),
+      /** Of a stored budget: day, month or total. */
+      period: z.string().optional(),
       enforcement: z.string(),
       estimatedCost: usd,
       available: usd,
       ceiling: usd,
     }),
   },
+  /** The allowance is used up or too small for this, and the wallet does not cover it either. */
+  funding_required: {
+    status: 402,
+    retryable: false,
+    next: "stop",
+    details: z.object({
+      reason: z.string(),
+      fundingOptions: z.array(z.string()),
+      legacyCode: z.literal("billing_managed_usage_exhausted"),
+      estimatedCost: usd,
+      remainingMicros: z.number(),
+      trialCeilingMicros: z.number(),
+      isTest: z.boolean(),
+      upgradeUrl: z.string(),
+    }),
+  },
+  /** No way to pay is set up on this deployment. */
+  billing_not_configured: { status: 402, retryable: false, next: "stop", details: Open },
 
   ProviderRejected: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   PROVIDER_EMPTY_OUTPUT: { status: 502, retryable: false, next: "inspect_error", details: Execution },

@@ -20,6 +20,8 @@ export const PREFIXES = {
   event: "evt",
   endpoint: "whe",
   delivery: "dlv",
+  payment: "pmt",
+  audit: "aud",
   request: "req",
 } as const;
 

@@ -164,9 +164,13 @@ describe("imports flow one way", () => {
 
   test("a noun is used through its index, and only by nouns after it", () => {
     const order = [
-      ["access", "health", "envelope", "credentials", "budgets", "artifacts"],
-      ["organizations", "catalog", "inputs", "webhooks"],
-      ["quotes"],
+      ["audit"],
+      ["access", "health", "envelope", "credentials", "artifacts"],
+      ["organizations", "inputs", "webhooks"],
+      ["budgets"],
+      ["billing"],
+      ["catalog"],
+      ["quotes", "payments"],
       ["attempts", "receipts"],
       ["jobs", "pins"],
       ["comparisons", "provenance"],
@@ -278,6 +282,7 @@ describe("errors", () => {
       "ApprovalRejected",
       "ApprovalExpired",
       "PRICING_INPUTS_REQUIRED",
+      "billing_not_configured",
     ];
     const listed = new Set<string>([
       ...endpoints.flatMap(({ errors }) => errors),

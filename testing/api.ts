@@ -6,7 +6,7 @@ import { SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
 import { newId } from "@/server/ids";
-import { inlineStep, testClock } from "./world";
+import { fund, inlineStep, testClock } from "./world";
 
 const route = router(endpoints);
 
@@ -92,8 +92,9 @@ export type Tenant = {
 const system = systemCtx("test");
 
 /** An organization with two projects and keys of every scope, made as the admin command makes them. */
-export async function makeTenant(): Promise<Tenant> {
+export async function makeTenant({ walletMicros = 1_000_000_000 } = {}): Promise<Tenant> {
   const { organizationId } = await organizations.createOrganization(system, { name: "Tenant" });
+  await fund(organizationId, walletMicros);
   const { projectId } = await organizations.createProject(system, { name: "One", organizationId });
   const other = await organizations.createProject(system, { name: "Two", organizationId });
   const scopes = [...SCOPES];

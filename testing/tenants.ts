@@ -3,12 +3,21 @@ import { access } from "@/server/domain/access";
 import type { Scope } from "@/server/domain/ctx";
 import { type Ctx, type Principal, systemCtx } from "@/server/domain/ctx";
 import { createKey, createOrganization, createProject, createUser } from "@/server/domain/organizations";
+import { fund } from "./world";
 
 export const system = systemCtx("test");
 
 /** An organization with one project and a key bound to it, of its own for each test. */
-export async function makeTenant(options: { scopes?: Scope[]; expiresInSeconds?: number } = {}) {
+export async function makeTenant({
+  walletMicros = 1_000_000_000,
+  ...options
+}: {
+  scopes?: Scope[];
+  expiresInSeconds?: number;
+  walletMicros?: number;
+} = {}) {
   const { organizationId } = await createOrganization(system, { name: "Test" });
+  await fund(organizationId, walletMicros);
   const { projectId } = await createProject(system, { organizationId, name: "Test" });
   const bound = await createKey(system, { name: "bound", projectId, environment: "development", ...options });
   return { organizationId, projectId, apiKey: bound.apiKey, keyId: bound.keyId };

@@ -23,11 +23,20 @@ export type TestProject = {
   clock: ReturnType<typeof testClock>;
 };
 
-/** An organization with one project and a bound key: every test has its own. */
-export async function makeProject(): Promise<TestProject> {
+/** Gives an organization wallets, live and of the sandbox, with this much in them and no allowance. */
+export async function fund(organizationId: string, walletMicros: number) {
+  await pool.query(
+    "INSERT INTO wallet (organization_id, is_test, balance_micros, created_at) SELECT $1, test, $2, now() FROM unnest(ARRAY[false, true]) AS test",
+    [organizationId, walletMicros],
+  );
+}
+
+/** An organization with one project and a bound key, with funds and no allowance: every test has its own. */
+export async function makeProject({ walletMicros = 1_000_000_000 } = {}): Promise<TestProject> {
   const organizationId = newId("organization");
   const projectId = newId("project");
   await pool.query("INSERT INTO organization (id, display_name) VALUES ($1, 'Test')", [organizationId]);
+  await fund(organizationId, walletMicros);
   await pool.query(
     "INSERT INTO project (id, organization_id, display_name, slug) VALUES ($1, $2, 'Test', 'test')",
     [projectId, organizationId],

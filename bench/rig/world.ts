@@ -124,6 +124,11 @@ async function seed(database: pg.Pool): Promise<{ apiKey: string; projects: stri
   const projects = Array.from({ length: PROJECTS + 1 }, () => newId("project"));
   const apiKey = makeKeyText("production");
   await database.query("INSERT INTO organization (id, display_name) VALUES ($1, 'Bench')", [organizationId]);
+  // Paid ahead, as managed executions are.
+  await database.query(
+    "INSERT INTO wallet (organization_id, is_test, balance_micros, created_at) VALUES ($1, false, $2, now()), ($1, true, $2, now())",
+    [organizationId, 1_000_000_000_000],
+  );
   await database.query(
     `INSERT INTO project (id, organization_id, display_name, slug)
      SELECT id, $2, 'Bench ' || number, 'bench-' || number FROM unnest($1::text[]) WITH ORDINALITY AS each (id, number)`,

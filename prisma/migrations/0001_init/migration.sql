@@ -33,6 +33,23 @@ CREATE TABLE "job_artifact" (
 );
 
 -- CreateTable
+CREATE TABLE "audit_entry" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT,
+    "actor_id" TEXT NOT NULL,
+    "actor_kind" TEXT NOT NULL,
+    "action" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "details" JSONB NOT NULL DEFAULT '{}',
+    "request_id" TEXT,
+    "address" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "audit_entry_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "engine_run" (
     "id" TEXT NOT NULL,
     "function_id" TEXT NOT NULL,
@@ -280,14 +297,64 @@ CREATE TABLE "budget" (
     "project_id" TEXT,
     "scope" TEXT NOT NULL,
     "period" TEXT NOT NULL,
-    "period_start" TIMESTAMPTZ(3) NOT NULL,
     "ceiling_micros" BIGINT NOT NULL,
-    "held_micros" BIGINT NOT NULL DEFAULT 0,
-    "settled_micros" BIGINT NOT NULL DEFAULT 0,
     "enforcement" TEXT NOT NULL,
+    "managed_only" BOOLEAN NOT NULL DEFAULT false,
+    "increase_micros" BIGINT NOT NULL DEFAULT 0,
+    "increase_until" TIMESTAMPTZ(3),
+    "increase_reason" TEXT,
+    "created_by" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "budget_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "budget_window" (
+    "budget_id" TEXT NOT NULL,
+    "period_start" TIMESTAMPTZ(3) NOT NULL,
+    "is_test" BOOLEAN NOT NULL,
+    "held_micros" BIGINT NOT NULL DEFAULT 0,
+    "settled_micros" BIGINT NOT NULL DEFAULT 0,
+    "alerted_percent" INTEGER NOT NULL DEFAULT 0,
+
+    CONSTRAINT "budget_window_pkey" PRIMARY KEY ("budget_id","period_start","is_test")
+);
+
+-- CreateTable
+CREATE TABLE "budget_alert" (
+    "id" TEXT NOT NULL,
+    "budget_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT,
+    "scope" TEXT NOT NULL,
+    "period" TEXT NOT NULL,
+    "period_start" TIMESTAMPTZ(3) NOT NULL,
+    "is_test" BOOLEAN NOT NULL,
+    "percent" INTEGER NOT NULL,
+    "spent_micros" BIGINT NOT NULL,
+    "held_micros" BIGINT NOT NULL,
+    "ceiling_micros" BIGINT NOT NULL,
+    "enforcement" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "delivered_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "budget_alert_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "wallet" (
+    "organization_id" TEXT NOT NULL,
+    "is_test" BOOLEAN NOT NULL,
+    "balance_micros" BIGINT NOT NULL DEFAULT 0,
+    "held_micros" BIGINT NOT NULL DEFAULT 0,
+    "allowance_micros" BIGINT NOT NULL DEFAULT 0,
+    "allowance_used_micros" BIGINT NOT NULL DEFAULT 0,
+    "allowance_held_micros" BIGINT NOT NULL DEFAULT 0,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "wallet_pkey" PRIMARY KEY ("organization_id","is_test")
 );
 
 -- CreateTable
@@ -296,21 +363,20 @@ CREATE TABLE "hold" (
     "organization_id" TEXT NOT NULL,
     "project_id" TEXT NOT NULL,
     "execution_id" TEXT NOT NULL,
+    "principal_id" TEXT NOT NULL,
+    "person_id" TEXT,
+    "billing_mode" TEXT NOT NULL,
+    "is_test" BOOLEAN NOT NULL,
+    "funding" TEXT,
     "amount_micros" BIGINT NOT NULL,
     "state" TEXT NOT NULL DEFAULT 'open',
     "settled_micros" BIGINT,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "resolved_at" TIMESTAMPTZ(3),
+    "resolved_by" TEXT,
+    "note" TEXT,
 
     CONSTRAINT "hold_pkey" PRIMARY KEY ("id")
-);
-
--- CreateTable
-CREATE TABLE "hold_scope" (
-    "hold_id" TEXT NOT NULL,
-    "budget_id" TEXT NOT NULL,
-
-    CONSTRAINT "hold_scope_pkey" PRIMARY KEY ("hold_id","budget_id")
 );
 
 -- CreateTable
@@ -318,9 +384,10 @@ CREATE TABLE "ledger_entry" (
     "id" BIGSERIAL NOT NULL,
     "transaction_id" TEXT NOT NULL,
     "organization_id" TEXT NOT NULL,
-    "project_id" TEXT NOT NULL,
+    "project_id" TEXT,
     "job_id" TEXT,
     "hold_id" TEXT,
+    "payment_id" TEXT,
     "account" TEXT NOT NULL,
     "amount_micros" BIGINT NOT NULL,
     "currency" TEXT NOT NULL DEFAULT 'USD',
@@ -330,6 +397,43 @@ CREATE TABLE "ledger_entry" (
     "created_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "ledger_entry_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "payment" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "subject_id" TEXT,
+    "provider" TEXT NOT NULL,
+    "session_id" TEXT,
+    "provider_payment_id" TEXT,
+    "state" TEXT NOT NULL,
+    "currency" TEXT NOT NULL,
+    "amount_micros" BIGINT NOT NULL,
+    "credit_micros" BIGINT NOT NULL,
+    "exchange" JSONB,
+    "refunded_micros" BIGINT NOT NULL DEFAULT 0,
+    "is_test" BOOLEAN NOT NULL,
+    "checkout_url" TEXT,
+    "preset_key" TEXT,
+    "created_by" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "paid_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "payment_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "payment_event" (
+    "provider" TEXT NOT NULL,
+    "id" TEXT NOT NULL,
+    "type" TEXT NOT NULL,
+    "payment_id" TEXT,
+    "received_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "payment_event_pkey" PRIMARY KEY ("provider","id")
 );
 
 -- CreateTable
@@ -487,6 +591,9 @@ CREATE TABLE "delivery_attempt" (
 CREATE UNIQUE INDEX "artifact_project_id_id_key" ON "artifact"("project_id", "id");
 
 -- CreateIndex
+CREATE INDEX "audit_entry_organization_id_id_idx" ON "audit_entry"("organization_id", "id" DESC);
+
+-- CreateIndex
 CREATE UNIQUE INDEX "engine_run_function_id_occurrence_key" ON "engine_run"("function_id", "occurrence");
 
 -- CreateIndex
@@ -526,7 +633,13 @@ CREATE UNIQUE INDEX "receipt_project_id_id_key" ON "receipt"("project_id", "id")
 CREATE UNIQUE INDEX "retail_quote_project_id_id_key" ON "retail_quote"("project_id", "id");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "budget_scope_period_period_start_key" ON "budget"("scope", "period", "period_start");
+CREATE INDEX "budget_scope_idx" ON "budget"("scope");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "budget_organization_id_scope_period_key" ON "budget"("organization_id", "scope", "period");
+
+-- CreateIndex
+CREATE INDEX "budget_alert_organization_id_id_idx" ON "budget_alert"("organization_id", "id" DESC);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "hold_execution_id_key" ON "hold"("execution_id");
@@ -538,7 +651,16 @@ CREATE UNIQUE INDEX "hold_project_id_id_key" ON "hold"("project_id", "id");
 CREATE INDEX "ledger_entry_transaction_id_idx" ON "ledger_entry"("transaction_id");
 
 -- CreateIndex
-CREATE INDEX "ledger_entry_organization_id_id_idx" ON "ledger_entry"("organization_id", "id");
+CREATE INDEX "ledger_entry_account_id_idx" ON "ledger_entry"("account", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "payment_session_id_key" ON "payment"("session_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "payment_provider_payment_id_key" ON "payment"("provider_payment_id");
+
+-- CreateIndex
+CREATE INDEX "payment_organization_id_id_idx" ON "payment"("organization_id", "id" DESC);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "project_organization_id_id_key" ON "project"("organization_id", "id");
@@ -601,10 +723,7 @@ ALTER TABLE "payload" ADD CONSTRAINT "payload_project_id_job_id_fkey" FOREIGN KE
 ALTER TABLE "receipt" ADD CONSTRAINT "receipt_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "hold_scope" ADD CONSTRAINT "hold_scope_hold_id_fkey" FOREIGN KEY ("hold_id") REFERENCES "hold"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
-
--- AddForeignKey
-ALTER TABLE "hold_scope" ADD CONSTRAINT "hold_scope_budget_id_fkey" FOREIGN KEY ("budget_id") REFERENCES "budget"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "budget_window" ADD CONSTRAINT "budget_window_budget_id_fkey" FOREIGN KEY ("budget_id") REFERENCES "budget"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "project" ADD CONSTRAINT "project_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
@@ -657,6 +776,8 @@ CREATE DOMAIN "submission" AS text CONSTRAINT "submission_known" CHECK (VALUE IN
 CREATE DOMAIN "payload_kind" AS text CONSTRAINT "payload_kind_known" CHECK (VALUE IN
   ('request', 'output', 'input', 'answer'));
 CREATE DOMAIN "hold_state" AS text CONSTRAINT "hold_state_known" CHECK (VALUE IN ('open', 'settled', 'released', 'ambiguous'));
+CREATE DOMAIN "hold_funding" AS text CONSTRAINT "hold_funding_known" CHECK (VALUE IN ('allowance', 'wallet'));
+CREATE DOMAIN "payment_state" AS text CONSTRAINT "payment_state_known" CHECK (VALUE IN ('open', 'paid', 'failed', 'expired'));
 CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (VALUE IN
   ('pending', 'delivering', 'succeeded', 'failed', 'disabled'));
 CREATE DOMAIN "budget_period" AS text CONSTRAINT "budget_period_known" CHECK (VALUE IN ('day', 'month', 'total'));
@@ -672,8 +793,14 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('payload.kind', 'payload_kind'), ('artifact.sha256', 'sha256_hex'), ('artifact.byte_length', 'amount_of_bytes'),
   ('hold.state', 'hold_state'), ('hold.amount_micros', 'amount_micros'), ('hold.settled_micros', 'amount_micros'),
   ('budget.period', 'budget_period'), ('budget.enforcement', 'budget_enforcement'),
-  ('budget.ceiling_micros', 'amount_micros'), ('budget.held_micros', 'amount_micros'),
-  ('budget.settled_micros', 'amount_micros'), ('ledger_entry.currency', 'currency_code'),
+  ('hold.billing_mode', 'billing_mode'), ('hold.funding', 'hold_funding'),
+  ('budget.ceiling_micros', 'amount_micros'), ('budget.increase_micros', 'amount_micros'),
+  ('budget_window.held_micros', 'amount_micros'), ('budget_window.settled_micros', 'amount_micros'),
+  ('wallet.held_micros', 'amount_micros'), ('wallet.allowance_micros', 'amount_micros'),
+  ('wallet.allowance_used_micros', 'amount_micros'), ('wallet.allowance_held_micros', 'amount_micros'),
+  ('ledger_entry.currency', 'currency_code'), ('payment.currency', 'currency_code'),
+  ('payment.amount_micros', 'amount_micros'), ('payment.credit_micros', 'amount_micros'),
+  ('payment.refunded_micros', 'amount_micros'), ('payment.state', 'payment_state'),
   ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role')
 ) AS restricted(column_name, domain_name);
 
@@ -707,6 +834,10 @@ CREATE TRIGGER "ledger_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "retail_quote_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "retail_quote"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "audit_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "audit_entry"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "payment_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "payment_event"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "hold_never_deleted" BEFORE DELETE OR TRUNCATE ON "hold"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 
@@ -719,9 +850,11 @@ BEGIN
   IF OLD."state" = 'ambiguous' AND NEW."state" = 'open' THEN
     RAISE EXCEPTION 'hold % cannot go from ambiguous to open', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
   END IF;
-  IF (NEW."id", NEW."organization_id", NEW."project_id", NEW."execution_id", NEW."amount_micros", NEW."created_at")
+  IF (NEW."id", NEW."organization_id", NEW."project_id", NEW."execution_id", NEW."principal_id", NEW."person_id",
+      NEW."billing_mode", NEW."is_test", NEW."funding", NEW."amount_micros", NEW."created_at")
      IS DISTINCT FROM
-     (OLD."id", OLD."organization_id", OLD."project_id", OLD."execution_id", OLD."amount_micros", OLD."created_at") THEN
+     (OLD."id", OLD."organization_id", OLD."project_id", OLD."execution_id", OLD."principal_id", OLD."person_id",
+      OLD."billing_mode", OLD."is_test", OLD."funding", OLD."amount_micros", OLD."created_at") THEN
     RAISE EXCEPTION 'hold %: only its state may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
   END IF;
   RETURN NEW;
@@ -735,6 +868,231 @@ END $$;
 CREATE TRIGGER "job_terminal_status_stays" BEFORE UPDATE OF "status" ON "job" FOR EACH ROW
   WHEN (OLD."status" IN ('succeeded', 'failed', 'canceled') AND NEW."status" IS DISTINCT FROM OLD."status")
   EXECUTE FUNCTION capstan_refuse_terminal_change();
+
+-- Money. -------------------------------------------------------------------------------------------------
+-- Reservations move with holds: the statement that makes or ends holds calls one of these two functions with them. What
+-- counts against a ceiling follows from the hold alone (its organization, project, principal, person, billing mode and day),
+-- so nothing has to be remembered. Everybody locks in one order: organization, project and principal windows, then wallets.
+-- A budget is set under an exclusive lock of its organization, which waits for every reservation under way.
+
+CREATE TYPE "reservation" AS ("hold_id" text, "organization_id" text, "project_id" text, "principal_id" text,
+  "person_id" text, "billing_mode" text, "is_test" boolean, "amount_micros" bigint, "created_at" timestamptz);
+CREATE TYPE "resolution" AS ("organization_id" text, "project_id" text, "principal_id" text, "person_id" text,
+  "billing_mode" text, "is_test" boolean, "funding" text, "created_at" timestamptz, "amount_micros" bigint,
+  "state" text, "settled_micros" bigint);
+
+CREATE FUNCTION capstan_period_start(period text, moment timestamptz) RETURNS timestamptz LANGUAGE sql STABLE
+RETURN CASE period WHEN 'day' THEN date_trunc('day', moment, 'UTC') WHEN 'month' THEN date_trunc('month', moment, 'UTC')
+  ELSE 'epoch'::timestamptz END;
+
+CREATE FUNCTION capstan_scope_rank(scope text) RETURNS integer LANGUAGE sql IMMUTABLE
+RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' THEN 2 ELSE 3 END;
+
+-- The key of the lock between setting a budget and counting against it.
+CREATE FUNCTION capstan_budget_lock(organization text) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN hashtextextended('budget ' || organization, 0);
+
+-- Sets money aside for new holds, and says what pays for each. SQLSTATE CB402: a ceiling that prevents would be passed;
+-- CB403: the organization has not the funds. Both with a DETAIL in JSON, and nothing written.
+CREATE FUNCTION capstan_reserve(items reservation[], allowance bigint, trial_ceiling bigint)
+RETURNS TABLE ("hold_id" text, "funding" text) LANGUAGE plpgsql STRICT ROWS 1 AS $$
+DECLARE
+  moment timestamptz := (SELECT max(i.created_at) FROM unnest(items) i);
+  item reservation;
+  due record;
+  spent record;
+  account record;
+  purse wallet;
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(capstan_budget_lock(x.organization_id))
+  FROM (SELECT DISTINCT unnested.organization_id FROM unnest(items) unnested ORDER BY 1) x;
+
+  FOR due IN
+    SELECT b.id, b.organization_id, b.project_id, b.scope, b.period, b.enforcement,
+      b.ceiling_micros + CASE WHEN b.increase_until > moment THEN b.increase_micros ELSE 0 END AS ceiling,
+      capstan_period_start(b.period, i.created_at) AS start, i.is_test, sum(i.amount_micros)::bigint AS amount
+    FROM unnest(items) i
+    JOIN budget b ON b.scope IN ('organization:' || i.organization_id, 'project:' || i.project_id,
+      'principal:' || i.principal_id, 'principal:' || i.person_id)
+    WHERE b.organization_id = i.organization_id AND b.enforcement <> 'off'
+      AND (NOT b.managed_only OR i.billing_mode = 'managed')
+    GROUP BY b.id, capstan_period_start(b.period, i.created_at), i.is_test
+    ORDER BY capstan_scope_rank(b.scope), b.id, capstan_period_start(b.period, i.created_at), i.is_test
+  LOOP
+    LOOP
+      UPDATE budget_window w SET held_micros = w.held_micros + due.amount
+      WHERE w.budget_id = due.id AND w.period_start = due.start AND w.is_test = due.is_test
+        AND (due.enforcement <> 'prevent' OR w.settled_micros + w.held_micros + due.amount <= due.ceiling)
+      RETURNING w.settled_micros AS settled, w.held_micros AS held, w.alerted_percent AS alerted INTO spent;
+      EXIT WHEN FOUND;
+      INSERT INTO budget_window (budget_id, period_start, is_test) VALUES (due.id, due.start, due.is_test)
+      ON CONFLICT DO NOTHING;
+      IF NOT FOUND THEN
+        SELECT w.settled_micros AS settled, w.held_micros AS held INTO spent FROM budget_window w
+        WHERE w.budget_id = due.id AND w.period_start = due.start AND w.is_test = due.is_test;
+        -- Room that came back since the refusal: ask once more.
+        CONTINUE WHEN spent.settled + spent.held + due.amount <= due.ceiling;
+        RAISE EXCEPTION 'budget % is exhausted', due.scope USING ERRCODE = 'CB402', DETAIL = jsonb_build_object(
+          'budgetId', due.id, 'scope', due.scope, 'period', due.period, 'enforcement', due.enforcement,
+          'ceilingMicros', due.ceiling, 'availableMicros', greatest(0, due.ceiling - spent.settled - spent.held),
+          'amountMicros', due.amount)::text;
+      END IF;
+    END LOOP;
+    PERFORM capstan_alert(due.id, due.start, due.is_test, due.ceiling, spent.settled, spent.held, spent.alerted, moment);
+  END LOOP;
+
+  FOR account IN
+    SELECT DISTINCT i.organization_id, i.is_test FROM unnest(items) i WHERE i.billing_mode = 'managed' ORDER BY 1, 2
+  LOOP
+    SELECT * INTO purse FROM wallet w
+    WHERE w.organization_id = account.organization_id AND w.is_test = account.is_test FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+      INSERT INTO wallet (organization_id, is_test, allowance_micros, created_at)
+      VALUES (account.organization_id, account.is_test, allowance, moment)
+      ON CONFLICT (organization_id, is_test) DO UPDATE SET held_micros = wallet.held_micros
+      RETURNING * INTO purse;
+    END IF;
+    FOREACH item IN ARRAY items LOOP
+      CONTINUE WHEN item.organization_id <> account.organization_id OR item.is_test <> account.is_test
+        OR item.billing_mode <> 'managed';
+      hold_id := item.hold_id;
+      IF item.amount_micros <= trial_ceiling
+        AND item.amount_micros <= purse.allowance_micros - purse.allowance_used_micros - purse.allowance_held_micros THEN
+        purse.allowance_held_micros := purse.allowance_held_micros + item.amount_micros;
+        funding := 'allowance';
+      ELSIF item.amount_micros <= purse.balance_micros - purse.held_micros THEN
+        purse.held_micros := purse.held_micros + item.amount_micros;
+        funding := 'wallet';
+      ELSE
+        RAISE EXCEPTION 'organization % has not the funds', item.organization_id USING ERRCODE = 'CB403',
+          DETAIL = jsonb_build_object('isTest', item.is_test, 'amountMicros', item.amount_micros,
+            'allowanceMicros', greatest(0, purse.allowance_micros - purse.allowance_used_micros - purse.allowance_held_micros),
+            'trialCeilingMicros', trial_ceiling,
+            'walletMicros', greatest(0, purse.balance_micros - purse.held_micros))::text;
+      END IF;
+      RETURN NEXT;
+    END LOOP;
+    UPDATE wallet w SET held_micros = purse.held_micros, allowance_held_micros = purse.allowance_held_micros
+    WHERE w.organization_id = account.organization_id AND w.is_test = account.is_test;
+  END LOOP;
+
+  FOREACH item IN ARRAY items LOOP
+    CONTINUE WHEN item.billing_mode = 'managed';
+    hold_id := item.hold_id;
+    funding := NULL;
+    RETURN NEXT;
+  END LOOP;
+END $$;
+
+-- Tells of each of 50, 80 and 100 % that what is settled and held has reached and was not told of in this period.
+CREATE FUNCTION capstan_alert(budget text, start timestamptz, test boolean, ceiling bigint, settled bigint, held bigint,
+  alerted integer, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  reached integer := CASE WHEN settled + held >= ceiling THEN 100 WHEN (settled + held) * 10 >= ceiling * 8 THEN 80
+    WHEN (settled + held) * 2 >= ceiling THEN 50 ELSE 0 END;
+BEGIN
+  IF reached <= alerted OR settled + held = 0 THEN RETURN; END IF;
+  UPDATE budget_window w SET alerted_percent = reached
+  WHERE w.budget_id = budget AND w.period_start = start AND w.is_test = test;
+  INSERT INTO budget_alert (id, budget_id, organization_id, project_id, scope, period, period_start, is_test, percent,
+    spent_micros, held_micros, ceiling_micros, enforcement, created_at)
+  SELECT capstan_event_id(moment, step.percent), b.id, b.organization_id, b.project_id, b.scope, b.period, start, test,
+    step.percent, settled, held, ceiling, b.enforcement, moment
+  FROM budget b, unnest(ARRAY[50, 80, 100]) AS step(percent)
+  WHERE b.id = budget AND step.percent > alerted AND step.percent <= reached;
+END $$;
+
+-- `evt_` and a ULID: the moment in milliseconds, then chance; ids of one call in the order of `step`.
+CREATE FUNCTION capstan_event_id(moment timestamptz, step integer) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  alphabet constant text := '0123456789abcdefghjkmnpqrstvwxyz';
+  millis bigint := floor(extract(epoch FROM moment) * 1000);
+  chance bytea := uuid_send(gen_random_uuid());
+  made text := '';
+BEGIN
+  FOR place IN 1..10 LOOP
+    made := substr(alphabet, (millis % 32)::integer + 1, 1) || made;
+    millis := millis / 32;
+  END LOOP;
+  made := made || substr(alphabet, step / 32 + 1, 1) || substr(alphabet, step % 32 + 1, 1);
+  -- Fourteen digits of the sixteen random bytes, less the two that hold a UUID's version and variant.
+  FOR place IN 0..15 LOOP
+    CONTINUE WHEN place IN (6, 8);
+    made := made || substr(alphabet, (get_byte(chance, place) & 31) + 1, 1);
+  END LOOP;
+  RETURN 'evt_' || made;
+END $$;
+
+-- Moves what was held for these holds, now that they have ended: freed, and counted as spent where they were settled.
+CREATE FUNCTION capstan_resolve(items resolution[], moment timestamptz) RETURNS void LANGUAGE plpgsql STRICT AS $$
+DECLARE
+  due record;
+  spent record;
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(capstan_budget_lock(x.organization_id))
+  FROM (SELECT DISTINCT unnested.organization_id FROM unnest(items) unnested ORDER BY 1) x;
+
+  FOR due IN
+    SELECT b.id, b.ceiling_micros + CASE WHEN b.increase_until > moment THEN b.increase_micros ELSE 0 END AS ceiling,
+      capstan_period_start(b.period, i.created_at) AS start, i.is_test,
+      sum(i.amount_micros)::bigint AS freed, sum(coalesce(i.settled_micros, 0))::bigint AS charged
+    FROM unnest(items) i
+    JOIN budget b ON b.scope IN ('organization:' || i.organization_id, 'project:' || i.project_id,
+      'principal:' || i.principal_id, 'principal:' || i.person_id)
+    WHERE b.organization_id = i.organization_id AND b.enforcement <> 'off' AND i.state IN ('settled', 'released')
+      AND (NOT b.managed_only OR i.billing_mode = 'managed')
+    GROUP BY b.id, capstan_period_start(b.period, i.created_at), i.is_test
+    ORDER BY capstan_scope_rank(b.scope), b.id, capstan_period_start(b.period, i.created_at), i.is_test
+  LOOP
+    UPDATE budget_window w SET held_micros = w.held_micros - due.freed, settled_micros = w.settled_micros + due.charged
+    WHERE w.budget_id = due.id AND w.period_start = due.start AND w.is_test = due.is_test
+    RETURNING w.settled_micros AS settled, w.held_micros AS held, w.alerted_percent AS alerted INTO spent;
+    -- Only an overrun can reach a step here that the reservation had not reached.
+    IF FOUND AND due.charged > due.freed THEN
+      PERFORM capstan_alert(due.id, due.start, due.is_test, due.ceiling, spent.settled, spent.held, spent.alerted, moment);
+    END IF;
+  END LOOP;
+
+  FOR due IN
+    SELECT i.organization_id, i.is_test,
+      coalesce(sum(i.amount_micros) FILTER (WHERE i.funding = 'wallet'), 0)::bigint AS freed,
+      coalesce(sum(i.settled_micros) FILTER (WHERE i.funding = 'wallet'), 0)::bigint AS charged,
+      coalesce(sum(i.amount_micros) FILTER (WHERE i.funding = 'allowance'), 0)::bigint AS allowance_freed,
+      coalesce(sum(i.settled_micros) FILTER (WHERE i.funding = 'allowance'), 0)::bigint AS allowance_charged
+    FROM unnest(items) i WHERE i.funding IS NOT NULL AND i.state IN ('settled', 'released')
+    GROUP BY 1, 2 ORDER BY 1, 2
+  LOOP
+    UPDATE wallet w SET held_micros = w.held_micros - due.freed, balance_micros = w.balance_micros - due.charged,
+      allowance_held_micros = w.allowance_held_micros - due.allowance_freed,
+      allowance_used_micros = w.allowance_used_micros + due.allowance_charged
+    WHERE w.organization_id = due.organization_id AND w.is_test = due.is_test;
+  END LOOP;
+END $$;
+
+-- Counts a budget anew from the holds of its current period and of every period it has counted, for a budget that is new
+-- or counts something else from now on. The caller holds the exclusive lock of its organization.
+CREATE FUNCTION capstan_recount_budget(budget text, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  b budget;
+BEGIN
+  SELECT * INTO b FROM budget x WHERE x.id = budget;
+  INSERT INTO budget_window (budget_id, period_start, is_test, held_micros, settled_micros)
+  SELECT b.id, counted.start, counted.is_test,
+    coalesce(sum(h.amount_micros) FILTER (WHERE h.state IN ('open', 'ambiguous')), 0),
+    coalesce(sum(h.settled_micros) FILTER (WHERE h.state = 'settled'), 0)
+  FROM (
+    SELECT w.period_start AS start, w.is_test FROM budget_window w WHERE w.budget_id = b.id
+    UNION SELECT capstan_period_start(b.period, moment), test FROM unnest(ARRAY[false, true]) AS test
+  ) counted
+  LEFT JOIN hold h ON h.is_test = counted.is_test AND h.organization_id = b.organization_id
+    AND b.scope IN ('organization:' || h.organization_id, 'project:' || h.project_id, 'principal:' || h.principal_id,
+      'principal:' || h.person_id)
+    AND capstan_period_start(b.period, h.created_at) = counted.start
+    AND (NOT b.managed_only OR h.billing_mode = 'managed')
+  GROUP BY counted.start, counted.is_test
+  ON CONFLICT (budget_id, period_start, is_test)
+  DO UPDATE SET held_micros = excluded.held_micros, settled_micros = excluded.settled_micros, alerted_percent = 0;
+END $$;
 
 -- What the workers ask all the time. ---------------------------------------------------------------------
 
@@ -752,6 +1110,8 @@ CREATE INDEX "artifact_expiries" ON "artifact" ("expires_at") WHERE "pruned_at" 
 CREATE INDEX "artifact_bytes" ON "artifact" ("sha256") WHERE "pruned_at" IS NULL;
 CREATE INDEX "delivery_bodies" ON "delivery" ("job_id") WHERE "body" IS NOT NULL AND "job_id" IS NOT NULL;
 CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires_at" IS NOT NULL;
+CREATE INDEX "hold_unresolved" ON "hold" ("organization_id") WHERE "state" IN ('open', 'ambiguous');
+CREATE INDEX "budget_alerts_to_deliver" ON "budget_alert" ("id") WHERE "delivered_at" IS NULL;
 CREATE INDEX "stream_frame_expiries" ON "stream_frame" ("expires_at") WHERE "expires_at" IS NOT NULL;
 
 -- Tenants. -----------------------------------------------------------------------------------------------

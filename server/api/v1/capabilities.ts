@@ -136,6 +136,7 @@ export const invokeCapability = endpoint({
   envelopeErrors: true,
   errors: [
     ...PLANNING,
+    "funding_required",
     "USE_JOBS",
     "QUOTE_MISMATCH",
     "IdempotencyConflict",
@@ -216,7 +217,14 @@ export const submitJob = endpoint({
   bodyLimit: 32 * MEGABYTE,
   output: Job,
   envelopeErrors: true,
-  errors: [...PLANNING, "USE_INVOKE", "QUOTE_MISMATCH", "IdempotencyConflict", "DURABLE_CONCURRENCY_LIMIT"],
+  errors: [
+    ...PLANNING,
+    "funding_required",
+    "USE_INVOKE",
+    "QUOTE_MISMATCH",
+    "IdempotencyConflict",
+    "DURABLE_CONCURRENCY_LIMIT",
+  ],
   run: async (ctx, { params, body, incoming }) => {
     const job = await jobs.submit(ctx, params.capability_key, body, incoming.header("idempotency-key"));
     return reply(job, { headers: { "x-execution-id": job.jobId } });

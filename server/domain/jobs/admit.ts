@@ -20,7 +20,7 @@ import { get } from "./get";
 import { LEASE_MS, leaseOwner } from "./leases";
 import { keptMs } from "./retention";
 import { type JobRow, type PayloadRow, toJob } from "./rows";
-import { type Admission, firstOfKey, insertAdmitted } from "./transitions";
+import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions";
 
 const MOST_UNFINISHED = 10_000;
 const QUEUE_SECONDS = 7_200;
@@ -54,6 +54,9 @@ export type Prepared = {
   contentKeptMs: number | null;
 };
 
+/** Admitted just now. */
+export type Fresh = Prepared & Admitted;
+
 /**
  * Admits a submission, or finds what its key already stands for (`fresh` is null then). What was admitted once stays
  * admitted: a quote that expired or a route that went away refuses no replay. The same key with another request is
@@ -66,7 +69,7 @@ export async function admit(
   raw: RawEnvelope,
   idempotencyHeader: string | undefined,
   retryOf: string | null = null,
-): Promise<{ jobId: string; fresh: Prepared | null }> {
+): Promise<{ jobId: string; fresh: Fresh | null }> {
   const submission = { ...(await read(ctx, kind, capability, raw, idempotencyHeader)), retryOf };
   if (recent.has(keyOf(submission))) {
     const first = await findFirst(submission);
@@ -81,10 +84,10 @@ export async function admit(
     if (first?.request_hash !== submission.requestHash) throw refusal;
     return { jobId: first.id, fresh: null };
   }
-  const isFresh = await insertAdmitted(prepared.admission);
+  const admitted = await insertAdmitted(prepared.admission);
   if (recent.size >= MOST_RECENT) recent.clear();
   recent.add(keyOf(submission));
-  if (isFresh) return { jobId: prepared.admission.id, fresh: prepared };
+  if (admitted) return { jobId: prepared.admission.id, fresh: { ...prepared, ...admitted } };
   const first = await findFirst(submission);
   if (!first) throw new Error("an idempotency key was taken, but its job is not there");
   if (first.request_hash !== submission.requestHash) {
@@ -231,6 +234,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       payload_bytes: Buffer.byteLength(content),
       payload_expires_at: contentKeptMs === null ? null : new Date(now.getTime() + contentKeptMs),
       hold_id: route && estimate.maximumMicros > 0 ? newId("hold") : null,
+      is_test: route?.account === "sandbox",
       attempt_id: attemptId,
       attempt_submission: attemptId ? "ambiguous" : null,
       ...withEvents(capability.key, plan, isInvoke, attemptId, wait),

@@ -3,6 +3,7 @@ import type { OutputFile } from "@/server/capabilities/define";
 import { isKeptSealed } from "@/server/content";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { CallOutcome, Observed, Settlement } from "@/server/domain/attempts";
+import { accountOf, type Funding, fundingOfHold } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
 import { sealReceipt } from "@/server/domain/receipts";
@@ -198,6 +199,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   const isPaid = job.pricing.maximumMicros > 0;
   const to = conclusion.canceled ? "canceled" : outcome.outcome;
   const money = settle(job.pricing, outcome.settlement, observed.costMicros);
+  const funding = isPaid ? await fundingOf(job) : null;
   const artifacts: ArtifactRow[] = [...conclusion.artifacts, ...(ended.fresh?.artifacts ?? [])];
   const error = outcome.code
     ? { code: outcome.code, message: outcome.message ?? outcome.code }
@@ -259,6 +261,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     costMicros: isPaid ? money.costMicros : 0,
     chargedMicros: isPaid ? money.chargedMicros : 0,
     holdState: isPaid ? money.hold : null,
+    funding,
     isTest,
   });
   const succeeded =
@@ -285,13 +288,13 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
       isPaid && money.hold === "settled" && charged > 0
         ? [
             {
-              account: `customer:${job.organization_id}`,
+              account: accountOf(job.organization_id, funding),
               amount_micros: -Math.min(charged, held),
               kind: "charge",
             },
             // What the work cost above what was held: charged in full, and told apart.
             {
-              account: `customer:${job.organization_id}`,
+              account: accountOf(job.organization_id, funding),
               amount_micros: -Math.max(0, charged - held),
               kind: "overrun",
             },
@@ -319,6 +322,11 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
       { type: "job.receipt_sealed", payload: { receiptId: receipt.id, receiptHash: receipt.hash } },
     ],
   });
+}
+
+/** What pays for a job: said with a fresh admission, else as its hold has it. */
+async function fundingOf(job: JobRow): Promise<Funding> {
+  return job.funding === undefined ? fundingOfHold(job.id) : job.funding;
 }
 
 const feeOf = (estimate: Estimate, costMicros: Micros | null) =>

@@ -59,7 +59,7 @@ export async function invoke(
   const { jobId, fresh } = await admit(ctx, "invoke", capability, raw, idempotencyHeader);
   if (!fresh) return replay(jobId);
   failpoint("after-admission");
-  const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs };
+  const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs, funding: fresh.funding };
   if (job.mode === STREAM) {
     execute(ctx, capability, fresh, job).catch((cause) => {
       // How it ended is on its record. Without an end there, its lease runs out and the sweeper writes one.

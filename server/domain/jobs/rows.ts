@@ -13,6 +13,7 @@ import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { pool } from "@/server/db";
 import { access, type ReadScope } from "@/server/domain/access";
+import type { Funding } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Estimate } from "@/server/domain/quotes";
 import { toReceipt } from "@/server/domain/receipts";
@@ -47,6 +48,8 @@ export type JobRow = {
   /** How long its content is kept; absent where its request was not read with it. */
   content_kept_ms?: number | null;
   billing_mode: "byok" | "managed";
+  /** What pays; absent where it was not read with the job. */
+  funding?: Funding;
   provider: string;
   model: string;
   quote_id: string | null;

@@ -2,6 +2,13 @@ import { batched } from "@/server/batch";
 import { sealContent } from "@/server/content";
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool, relaxedPool } from "@/server/db";
+import {
+  ALLOWANCE_MICROS,
+  type Funding,
+  refuseReservation,
+  resolved,
+  TRIAL_CEILING_MICROS,
+} from "@/server/domain/budgets";
 import type { Micros } from "@/server/money";
 import type { ReportedProgress } from "@/server/providers/define";
 import { statementOver } from "@/server/sql-input";
@@ -89,6 +96,7 @@ export type Admission = {
   payload_bytes: number;
   payload_expires_at: Date | null;
   hold_id: string | null;
+  is_test: boolean;
   attempt_id: string | null;
   attempt_submission: "not_attempted" | "ambiguous" | null;
   events: NewEvent[];
@@ -150,6 +158,7 @@ const admitAll = statementOver<Admission>(
     payload_bytes: "int",
     payload_expires_at: "timestamptz",
     hold_id: "text",
+    is_test: "boolean",
     attempt_id: "text",
     attempt_submission: "text",
     events: "jsonb",
@@ -179,8 +188,15 @@ const admitAll = statementOver<Admission>(
     payload_expires_at
   FROM mine
 ), held AS (
-  INSERT INTO hold (id, organization_id, project_id, execution_id, amount_micros, state, created_at)
-  SELECT hold_id, organization_id, project_id, id, maximum_micros, 'open', created_at FROM mine WHERE hold_id IS NOT NULL
+  INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, is_test, funding,
+    amount_micros, state, created_at)
+  SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, billing_mode, is_test, reserved.funding,
+    maximum_micros, 'open', created_at
+  FROM mine JOIN capstan_reserve((
+    SELECT array_agg(ROW(hold_id, organization_id, project_id, principal_id, submitted_by, billing_mode, is_test,
+      maximum_micros, created_at)::reservation)
+    FROM mine WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS}) reserved USING (hold_id)
+  RETURNING execution_id, funding
 ), tried AS (
   INSERT INTO attempt (id, project_id, job_id, number, fence, submission, provider, model, started_at, submission_begun_at)
   SELECT attempt_id, project_id, id, 1, fence, attempt_submission, provider, model, started_at,
@@ -191,7 +207,7 @@ const admitAll = statementOver<Admission>(
   SELECT project_id, mine.id, event.position, event.value->>'type', event.value->'payload', created_at
   FROM mine, jsonb_array_elements(events) WITH ORDINALITY AS event(value, position)
 )
-SELECT id FROM admitted`,
+SELECT id, funding FROM admitted LEFT JOIN held ON execution_id = id`,
 );
 
 const byKey = (one: Admission, other: Admission) =>
@@ -203,12 +219,19 @@ function sealed(item: Admission): Admission {
   return { ...item, payload_content: sealContent(item.payload_content, item.payload_id) };
 }
 
-/** Admits; false where the key was already taken (nothing was written then). Concurrent calls share statements. */
-export const insertAdmitted = batched<Admission, boolean>(async (items) => {
+export type Admitted = { funding: Funding };
+
+/**
+ * Admits, and sets the money aside; null where the key was already taken (nothing was written then). Concurrent calls share
+ * statements. Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
+ */
+export const insertAdmitted = batched<Admission, Admitted | null>(async (items) => {
   // One order everywhere, as keys of one name wait for each other.
-  const { rows } = await pool.query<{ id: string }>(admitAll(items.map(sealed).toSorted(byKey)));
-  const admitted = new Set(rows.map((row) => row.id));
-  return items.map((item) => admitted.has(item.id));
+  const { rows } = await pool
+    .query<{ id: string; funding: Funding }>(admitAll(items.map(sealed).toSorted(byKey)))
+    .catch(refuseReservation);
+  const admitted = new Map(rows.map(({ id, funding }) => [id, { funding }]));
+  return items.map((item) => admitted.get(item.id) ?? null);
 });
 
 type Key = { projectId: string; operation: "jobs" | "invoke"; key: string };
@@ -566,18 +589,21 @@ const FINISH = `, moved AS (
   UPDATE hold SET state = moved.hold_state, settled_micros = moved.hold_settled_micros,
     resolved_at = CASE WHEN moved.hold_state <> 'ambiguous' THEN moved.now END
   FROM moved WHERE hold.execution_id = moved.id AND hold.state = 'open'
+  RETURNING hold.*
 ), posted AS (
   INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, account, amount_micros, kind, pricing_version, is_test, created_at)
   SELECT moved.transaction_id, organization_id, project_id, moved.id, x.account, x.amount_micros, x.kind, pricing_version, is_test, now
   FROM moved, jsonb_to_recordset(postings) AS x(account text, amount_micros bigint, kind text)
 )`;
-const finishAll = statementOver("finish", FINISH_INPUT, `${FINISH} SELECT id FROM moved`);
+/** What is no longer held leaves the budgets and the wallet. Last, so that every row of a job is locked before theirs. */
+const MOVED = `SELECT id, ${resolved("resolved", "(SELECT max(now) FROM moved)")} FROM moved`;
+const finishAll = statementOver("finish", FINISH_INPUT, `${FINISH} ${MOVED}`);
 const finishAllWithFiles = statementOver(
   "finish-files",
   FINISH_INPUT,
   `${FINISH}${STORE_FILES}, replaced AS (
   DELETE FROM job_artifact USING moved WHERE job_artifact.job_id = moved.id AND jsonb_array_length(moved.artifacts) > 0
-) SELECT id FROM moved`,
+) ${MOVED}`,
 );
 
 /** Ends an execution exactly once. False: another end came first, or the lease is lost; nothing was written then. */

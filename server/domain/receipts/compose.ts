@@ -2,6 +2,7 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Maturity } from "@/server/contract/envelope";
 import type { JobArtifactRef, JobStatus } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
+import type { Funding } from "@/server/domain/budgets";
 import { ROUTING_POLICY_VERSION } from "@/server/domain/catalog";
 import { type Estimate, pricingOf, serviceFee } from "@/server/domain/quotes";
 import { receiptIdOf } from "@/server/ids";
@@ -70,6 +71,8 @@ export type ReceiptFacts = {
   /** What leaves the customer's balance; null: not settled. */
   chargedMicros: Micros | null;
   holdState: "settled" | "released" | "ambiguous" | null;
+  /** What pays, copied from the admission. */
+  funding: Funding;
   isTest: boolean;
 };
 

@@ -1,11 +1,10 @@
-import type { PoolClient } from "pg";
 import type {
   CreateDeliveryEndpoint,
   DeliveryEndpoint,
   DeliveryEndpointList,
   UpdateDeliveryEndpoint,
 } from "@/server/contract/webhooks";
-import { pool } from "@/server/db";
+import { inTransaction, pool, type Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
@@ -121,7 +120,7 @@ export async function switchOff(endpointId: string, reason: string, now: Date): 
   });
 }
 
-async function stopWaiting(client: PoolClient, endpointId: string, now: Date): Promise<void> {
+async function stopWaiting(client: Queryable, endpointId: string, now: Date): Promise<void> {
   await client.query(
     `UPDATE delivery SET state = 'disabled', next_attempt_at = NULL, lease_until = NULL, completed_at = $2
      WHERE endpoint_id = $1 AND state = 'pending'`,
@@ -129,7 +128,7 @@ async function stopWaiting(client: PoolClient, endpointId: string, now: Date): P
   );
 }
 
-async function refuseTooMany(client: PoolClient, organizationId: string): Promise<void> {
+async function refuseTooMany(client: Queryable, organizationId: string): Promise<void> {
   const { rows } = await client.query<{ count: number }>(
     "SELECT count(*) AS count FROM delivery_endpoint WHERE organization_id = $1 AND enabled",
     [organizationId],
@@ -176,21 +175,4 @@ async function ownerOf(ctx: Ctx, input: CreateDeliveryEndpoint): Promise<Owner> 
   if (!only) return fail("AuthorizationFailed", "Your role does not allow this in any organization.");
   if (others.length > 0) fail("PROJECT_REQUIRED", "Name the project, or the organization in organizationId.");
   return { organizationId: only, projectId: null };
-}
-
-async function inTransaction<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  try {
-    await client.query("BEGIN");
-    const result = await work(client);
-    await client.query("COMMIT");
-    client.release();
-    return result;
-  } catch (error) {
-    await client.query("ROLLBACK").then(
-      () => client.release(),
-      (lost) => client.release(lost),
-    );
-    throw error;
-  }
 }

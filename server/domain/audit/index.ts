@@ -1,0 +1,1 @@
+export { type Act, record } from "./record";

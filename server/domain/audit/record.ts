@@ -1,0 +1,35 @@
+import { pool, type Queryable } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { newId } from "@/server/ids";
+import type { Json } from "@/server/step";
+
+export type Act = {
+  organizationId: string;
+  projectId?: string | null;
+  /** e.g. budget.set, hold.resolved, wallet.credited */
+  action: string;
+  /** The id of what it was done to. */
+  subject: string;
+  details?: Record<string, Json>;
+};
+
+/** Writes down who did what; within the caller's transaction where one is handed in, so that neither is without the other. */
+export async function record(ctx: Ctx, act: Act, database: Queryable = pool): Promise<void> {
+  const { principal } = ctx;
+  await database.query(
+    `INSERT INTO audit_entry (id, organization_id, project_id, actor_id, actor_kind, action, subject, details, request_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      newId("audit"),
+      act.organizationId,
+      act.projectId ?? null,
+      principal.id,
+      principal.kind,
+      act.action,
+      act.subject,
+      JSON.stringify(act.details ?? {}),
+      ctx.requestId,
+      ctx.now(),
+    ],
+  );
+}

@@ -1,0 +1,94 @@
+import { pool } from "@/server/db";
+import { env, publicUrl } from "@/server/env";
+import { fail } from "@/server/errors";
+import { microsToUsd, usdToMicros } from "@/server/money";
+
+/** What pays for a hold: the one-time allowance or the prepaid balance; null: the customer's own provider account. */
+export type Funding = "allowance" | "wallet" | null;
+
+/** What an organization may run once, managed, before it has paid anything; 0: nothing. */
+export const ALLOWANCE_MICROS = usdToMicros(env.TRIAL_ALLOWANCE_USD);
+/** The most that one execution may take of it. */
+export const TRIAL_CEILING_MICROS = usdToMicros(env.TRIAL_CEILING_USD);
+
+/** The ways to pay that a caller without funds has. */
+export const FUNDING_OPTIONS = ["managed", "byok"] as const;
+/** Where a person adds funds. */
+export const billingUrl = () => `${publicUrl}/billing`;
+
+type Exhausted = {
+  scope: string;
+  period: string;
+  enforcement: string;
+  ceilingMicros: number;
+  availableMicros: number;
+  amountMicros: number;
+};
+type Unfunded = {
+  isTest: boolean;
+  amountMicros: number;
+  allowanceMicros: number;
+  trialCeilingMicros: number;
+  walletMicros: number;
+};
+
+/** Turns the refusals of capstan_reserve (prisma/guards.sql) into BudgetExceeded and funding_required; rethrows the rest. */
+export function refuseReservation(cause: unknown): never {
+  const { code, detail } = cause as { code?: string; detail?: string };
+  if (code === "CB402") {
+    const { scope, period, enforcement, ceilingMicros, availableMicros, amountMicros } = JSON.parse(
+      detail ?? "{}",
+    ) as Exhausted; // written by that function
+    const estimatedCost = microsToUsd(amountMicros);
+    const available = microsToUsd(availableMicros);
+    const ceiling = microsToUsd(ceilingMicros);
+    fail(
+      "BudgetExceeded",
+      `This may cost ${estimatedCost} USD; ${available} USD are left of the ceiling of ${ceiling} USD for ${scope}.`,
+      { scope, period, enforcement, estimatedCost, available, ceiling },
+    );
+  }
+  if (code === "CB403") {
+    const { isTest, amountMicros, allowanceMicros, trialCeilingMicros, walletMicros } = JSON.parse(
+      detail ?? "{}",
+    ) as Unfunded; // written by that function
+    const isAboveTrial = amountMicros > trialCeilingMicros && amountMicros <= allowanceMicros;
+    fail(
+      "funding_required",
+      isAboveTrial
+        ? `One execution may take at most ${microsToUsd(trialCeilingMicros)} USD of the first-use allowance; this may cost ${microsToUsd(amountMicros)} USD. Add funds, or connect your own provider account.`
+        : `This may cost ${microsToUsd(amountMicros)} USD, which is more than is left. Add funds, or connect your own provider account.`,
+      {
+        reason: isAboveTrial ? "trial_ceiling" : walletMicros > 0 ? "wallet_too_low" : "allowance_used",
+        fundingOptions: [...FUNDING_OPTIONS],
+        legacyCode: "billing_managed_usage_exhausted",
+        estimatedCost: microsToUsd(amountMicros),
+        remainingMicros: Math.max(allowanceMicros, walletMicros),
+        trialCeilingMicros,
+        isTest,
+        upgradeUrl: billingUrl(),
+      },
+    );
+  }
+  throw cause;
+}
+
+/** An SQL expression that moves what was held for the hold rows of this common table, now that they have ended. */
+export const resolved = (holds: string, moment: string) => `(
+  SELECT capstan_resolve(array_agg(ROW(organization_id, project_id, principal_id, person_id, billing_mode, is_test, funding,
+    created_at, amount_micros, state, settled_micros)::resolution), ${moment}) FROM ${holds})`;
+
+/** The ledger's account that is charged for an execution. */
+export function accountOf(organizationId: string, funding: Funding): string {
+  return `${funding ?? "external"}:${organizationId}`;
+}
+
+/** What pays for an execution, as its hold has it; null also where it holds nothing. */
+export async function fundingOfHold(executionId: string): Promise<Funding> {
+  const { rows } = await pool.query<{ funding: Funding }>({
+    name: "funding-of",
+    text: "SELECT funding FROM hold WHERE execution_id = $1",
+    values: [executionId],
+  });
+  return rows[0]?.funding ?? null;
+}
