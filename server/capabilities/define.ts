@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { ModelFacts, PortName, Ports } from "@/server/providers/define";
+import type { ModelFacts, PortName, Ports, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 
 export type ExecutionMode = "invoke_sync" | "invoke_stream" | "job_async";
@@ -63,10 +63,13 @@ type PortExecution<I, O, P extends PortName> = {
    * each time, and a failure of it loses nothing.
    */
   refine?(input: I, model: ModelFacts): ((files: OutputFile[]) => Promise<Outcome<O>>) | null;
-  /** The cap on what one run may use, for quotes and holds. */
   /** What `call` and `refine` will do for this input, to be looked at before: sizes, cells, methods. */
   preview?(input: I, model: ModelFacts): Record<string, Json>;
-  bounds(input: I, model: ModelFacts): { outputTokens?: number; images?: number; pixels?: number };
+  /** The cap on what one run may use, for quotes and holds. */
+  bounds(
+    input: I,
+    model: ModelFacts,
+  ): Pick<Usage, "outputTokens" | "images" | "durationMs" | "characters" | "meshes">;
 };
 
 /** Work done here, without a provider; free. */

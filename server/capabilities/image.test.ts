@@ -153,7 +153,7 @@ describe("image calls", () => {
   test("variants and bounds count what was asked", () => {
     const input = parsed({ variantCount: 4 });
     expect(capability.variants?.(input)).toBe(4);
-    expect(execution.bounds(input, model("sandbox-1"))).toEqual({ images: 4, pixels: 1024 * 1024 });
+    expect(execution.bounds(input, model("sandbox-1"))).toEqual({ images: 4 });
   });
 });
 

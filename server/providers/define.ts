@@ -8,6 +8,11 @@ export type Usage = {
   outputTokens?: number;
   reasoningTokens?: number;
   images?: number;
+  /** Length of what was made, of video and music. */
+  durationMs?: number;
+  /** Unicode characters read, of speech. */
+  characters?: number;
+  meshes?: number;
 };
 
 export type TextMessage = { role: "system" | "user" | "assistant"; content: string };
@@ -130,16 +135,38 @@ export type PortAdapter<P extends PortName> = {
   poll?(handle: Json, io: ProviderIo): Promise<Progress<Ports[P]["result"]>>;
 };
 
-/** List price in micros of a US dollar. */
+/** The two ways a provider works on tokens: at once, or as it finds time, at a discount. */
+export type Tier = "standard" | "flex";
+
+/** One image of a size a vendor lists, by quality, in micros. */
+export type ImageSizePrice = {
+  width: number;
+  height: number;
+  micros: Partial<Record<ImageCall["quality"], number>>;
+};
+
+/**
+ * List price in whole micros of a US dollar. It is plain data: what a request or a usage costs is worked out by
+ * server/domain/quotes/price.ts, from nothing but this.
+ */
 export type Price =
-  | { per: "million_tokens"; input: number; cachedInput?: number; output: number }
   | {
-      per: "image";
-      micros: Partial<Record<ImageCall["quality"], number>>;
-      default: number;
-      /** The listed prices are of images up to this many pixels; a larger one costs as much more as it is larger. */
-      pixels: number;
-    };
+      per: "million_tokens";
+      input: number;
+      /** Absent: cached tokens cost as much as others. */
+      cachedInput?: number;
+      output: number;
+      /** Only where the vendor prices reasoning apart; absent: reasoning is output like any other. */
+      reasoning?: number;
+      /** What the flex tier takes off every token rate, in basis points; absent: the model has no such tier. */
+      flexDiscountBps?: number;
+    }
+  | { per: "image"; sizes: ImageSizePrice[] }
+  /** Video and music, by the length of what was made. */
+  | { per: "second"; micros: number }
+  /** Speech, by the length of what was read. */
+  | { per: "million_characters"; micros: number }
+  | { per: "mesh"; micros: number };
 
 export type ModelFacts = {
   id: string;
@@ -159,6 +186,7 @@ export type ModelFacts = {
     tools?: boolean;
     transparency?: boolean;
     referenceImages?: boolean;
+    /** Work may wait for the provider's flex tier; its discount stands at the price. */
     deferred?: boolean;
     stream?: boolean;
   };
@@ -200,6 +228,12 @@ export type Provider = {
 /** A provider knows its vendor and its ports, nothing of the product. */
 export function defineProvider(provider: Provider): Provider {
   for (const model of provider.models) {
+    const { price } = model;
+    const hasFlex = price.per === "million_tokens" && price.flexDiscountBps !== undefined;
+    if (hasFlex !== Boolean(model.supports.deferred))
+      throw new Error(
+        `${provider.name} lists ${model.id} with a flex tier and no price of it, or the other way`,
+      );
     if (model.supports.stream && !provider[model.port]?.stream)
       throw new Error(
         `${provider.name} lists ${model.id} as streaming, which its port ${model.port} does not`,

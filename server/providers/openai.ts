@@ -4,6 +4,7 @@ import {
   defineProvider,
   type ImageCall,
   type ModelFacts,
+  type Price,
   ProviderFault,
   type ProviderIo,
   type ResponseFormat,
@@ -372,7 +373,34 @@ function toForm(
 
 // ---- the provider
 
-const REASONING_MODEL = { jsonObject: true, jsonSchema: true, reasoning: true, tools: true, stream: true };
+const REASONING_MODEL = {
+  jsonObject: true,
+  jsonSchema: true,
+  reasoning: true,
+  tools: true,
+  stream: true,
+  deferred: true,
+};
+/** Flex processing, at half the token rates. */
+const FLEX = { flexDiscountBps: 5_000 };
+
+/** The published table of one image model; the two oblong sizes cost the same, and `standard` is sent as medium. */
+function imagePrice(square: [number, number, number], oblong: [number, number, number]): Price {
+  const toMicros = ([low, medium, high]: [number, number, number]) => ({
+    low,
+    medium,
+    high,
+    standard: medium,
+  });
+  return {
+    per: "image",
+    sizes: [
+      { width: 1024, height: 1024, micros: toMicros(square) },
+      { width: 1024, height: 1536, micros: toMicros(oblong) },
+      { width: 1536, height: 1024, micros: toMicros(oblong) },
+    ],
+  };
+}
 
 export default defineProvider({
   name: "openai",
@@ -386,7 +414,7 @@ export default defineProvider({
       id: "gpt-5.6-luna",
       port: "text",
       title: "GPT-5.6 Luna",
-      price: { per: "million_tokens", input: 1_000_000, cachedInput: 100_000, output: 6_000_000 },
+      price: { per: "million_tokens", input: 1_000_000, cachedInput: 100_000, output: 6_000_000, ...FLEX },
       contextWindow: 400_000,
       maxOutputTokens: 128_000,
       supports: REASONING_MODEL,
@@ -395,7 +423,7 @@ export default defineProvider({
       id: "gpt-5.6-terra",
       port: "text",
       title: "GPT-5.6 Terra",
-      price: { per: "million_tokens", input: 2_500_000, cachedInput: 250_000, output: 15_000_000 },
+      price: { per: "million_tokens", input: 2_500_000, cachedInput: 250_000, output: 15_000_000, ...FLEX },
       contextWindow: 400_000,
       maxOutputTokens: 128_000,
       supports: REASONING_MODEL,
@@ -404,7 +432,7 @@ export default defineProvider({
       id: "gpt-5.6-sol",
       port: "text",
       title: "GPT-5.6 Sol",
-      price: { per: "million_tokens", input: 5_000_000, cachedInput: 500_000, output: 30_000_000 },
+      price: { per: "million_tokens", input: 5_000_000, cachedInput: 500_000, output: 30_000_000, ...FLEX },
       contextWindow: 1_050_000,
       maxOutputTokens: 128_000,
       supports: REASONING_MODEL,
@@ -422,12 +450,7 @@ export default defineProvider({
       id: "gpt-image-2",
       port: "image",
       title: "GPT Image 2",
-      price: {
-        per: "image",
-        micros: { low: 6_000, medium: 53_000, high: 211_000, standard: 53_000 },
-        default: 211_000,
-        pixels: 1024 * 1024,
-      },
+      price: imagePrice([6_000, 53_000, 211_000], [5_000, 41_000, 165_000]),
       supports: { referenceImages: true },
       image: {
         minEdge: 256,
@@ -442,12 +465,7 @@ export default defineProvider({
       id: "gpt-image-1",
       port: "image",
       title: "GPT Image 1",
-      price: {
-        per: "image",
-        micros: { low: 16_000, medium: 63_000, high: 250_000, standard: 63_000 },
-        default: 250_000,
-        pixels: 1024 * 1536,
-      },
+      price: imagePrice([11_000, 42_000, 167_000], [16_000, 63_000, 250_000]),
       supports: { transparency: true, referenceImages: true },
       image: {
         minEdge: 1024,

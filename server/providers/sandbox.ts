@@ -89,7 +89,7 @@ const textModels = MODELS.map(
   ({ text, image: _image, ...model }): ModelFacts => ({
     ...model,
     port: "text",
-    price: { per: "million_tokens", ...text },
+    price: { per: "million_tokens", ...text, flexDiscountBps: 5_000 },
     contextWindow: 128_000,
     maxOutputTokens: 16_384,
     supports: {
@@ -99,6 +99,7 @@ const textModels = MODELS.map(
       reasoning: true,
       tools: true,
       stream: true,
+      deferred: true,
     },
   }),
 );
@@ -111,9 +112,13 @@ const imageModels = IMAGE_MODELS.map(
     port: "image",
     price: {
       per: "image",
-      micros: { low: image / 4, medium: image, high: image * 4, standard: image },
-      default: image * 4,
-      pixels: 1024 * 1024,
+      sizes: [
+        {
+          width: 1024,
+          height: 1024,
+          micros: { low: image / 4, medium: image, high: image * 4, standard: image },
+        },
+      ],
     },
     supports: { transparency: true, referenceImages: true },
     image: {

@@ -9,10 +9,19 @@ export const SERVICE_FEE_BPS = 600;
 
 const usd = (micros: Micros) => `$${(micros / 1_000_000).toFixed(micros % 10_000 === 0 ? 2 : 4)}`;
 
+/** The lowest listed price of one unit; null where a price has several parts. */
+function lowestUnit(price: Price): Micros | null {
+  if (price.per === "million_tokens") return null;
+  if (price.per !== "image") return price.micros;
+  return Math.min(...price.sizes.flatMap(({ micros }) => Object.values(micros)));
+}
+
 function displayOf(price: Price): string {
-  return price.per === "image"
-    ? `from ${usd(Math.min(price.default, ...Object.values(price.micros)))} per image`
-    : `${usd(price.input)} in, ${usd(price.output)} out per million tokens`;
+  if (price.per === "million_tokens")
+    return `${usd(price.input)} in, ${usd(price.output)} out per million tokens`;
+  const unit = price.per === "million_characters" ? "million characters" : price.per;
+  const lowest = usd(lowestUnit(price) ?? 0);
+  return price.per === "image" ? `from ${lowest} per ${unit}` : `${lowest} per ${unit}`;
 }
 
 /** The published price of a capability; anonymous and not authoritative: a quote is. */
@@ -42,6 +51,7 @@ export function pricingContract(
     .map(({ model }) => model.price);
   const perImage = execution.port === "image";
   const cheapest = prices[0];
+  const lowest = cheapest ? lowestUnit(cheapest) : null;
   return {
     ...base,
     mode: perImage ? "fixed" : "metered",
@@ -70,10 +80,7 @@ export function pricingContract(
             requiredForEstimate: false,
           },
         ],
-    startingAt:
-      perImage && cheapest?.per === "image"
-        ? toMoney(Math.min(cheapest.default, ...Object.values(cheapest.micros)))
-        : null,
+    startingAt: lowest === null ? null : toMoney(lowest),
     authoritativeForExecution: false,
     billable: true,
     quote: { supported: true, requirements: perImage ? ["/input/prompt"] : ["/input/messages"] },

@@ -3,9 +3,13 @@ import type { BillingMode } from "@/server/contract/common";
 import { PRICING_VERSION, type Route, routeBundle, routeKey, SERVICE_FEE_BPS } from "@/server/domain/catalog";
 import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
-import type { ImageCall, TextCall } from "@/server/providers/define";
+import type { ImageCall, TextCall, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
-import { inputTokensAtMost, priceOf, serviceFee } from "./price";
+import { isListed, priceAtMost, serviceFee } from "./price";
+import { inputTokensAtMost } from "./tokens";
+
+/** Deferred: the provider works as it finds time, at its flex rates, and once at its standard rates if it must. */
+export type Processing = "standard" | "deferred";
 
 /** What an execution may cost, fixed before it starts; travels with the job and stands on its receipt. */
 export type Estimate = {
@@ -24,6 +28,9 @@ export type Estimate = {
   /** Fields of the input that were sent with another value; `from` is null where the caller left it out. */
   rewrites: { field: string; from: Json; to: string | number }[];
   qualifier: "exact" | "upper_bound";
+  processing: Processing;
+  /** Off the provider's token rates, in basis points; 0 unless deferred. */
+  deferredDiscountBps: number;
   /** Of the provider, at list price. */
   expectedUpstreamMicros: Micros;
   maximumUpstreamMicros: Micros;
@@ -31,7 +38,11 @@ export type Estimate = {
   /** What the caller may have to pay: the fee included. */
   expectedMicros: Micros;
   maximumMicros: Micros;
-  bounds: { inputTokens?: number; outputTokens?: number; images?: number; quality?: string; pixels?: number };
+  bounds: Pick<Usage, "inputTokens" | "outputTokens" | "images" | "durationMs" | "characters" | "meshes"> & {
+    quality?: string;
+    width?: number;
+    height?: number;
+  };
 };
 
 export const FREE: Estimate = {
@@ -43,6 +54,8 @@ export const FREE: Estimate = {
   requestedTarget: null,
   rewrites: [],
   qualifier: "exact",
+  processing: "standard",
+  deferredDiscountBps: 0,
   expectedUpstreamMicros: 0,
   maximumUpstreamMicros: 0,
   serviceFeeBps: 0,
@@ -51,25 +64,35 @@ export const FREE: Estimate = {
   bounds: {},
 };
 
-/** Bounds and prices one call on one route. An unknown price is EstimateUnavailable, never 0. */
+/**
+ * Bounds and prices one call on one route. Deferred work is expected at the flex rates and held at the standard ones,
+ * since it may end on them. An unknown price is EstimateUnavailable, never 0.
+ */
 export function estimate(
   capability: Capability,
   input: unknown,
   route: Route,
   call: TextCall | ImageCall,
+  processing: Processing = "standard",
 ): Estimate {
   const execution = capability.execute;
   if ("local" in execution) return FREE;
-  const caps = execution.bounds(input as never, route.model); // parsed by this capability's own schema
-  const bounds: Estimate["bounds"] = { ...caps };
-  if (execution.port === "text")
+  const { price } = route.model;
+  const bounds: Estimate["bounds"] = execution.bounds(input as never, route.model); // parsed by this capability's own schema
+  let qualifier: Estimate["qualifier"] = "upper_bound";
+  if (execution.port === "text") {
     bounds.inputTokens = inputTokensAtMost(route.model, call as TextCall); // the port decides which call it is
-  else bounds.quality = (call as ImageCall).quality;
-  const upstream = priceOf(route.model.price, bounds, bounds);
-  if (upstream === null)
+  } else {
+    const { quality, width, height } = call as ImageCall; // likewise
+    Object.assign(bounds, { quality, width, height });
+    if (isListed(price, bounds)) qualifier = "exact";
+  }
+  const maximum = priceAtMost(price, bounds, bounds);
+  const expected =
+    processing === "deferred" ? priceAtMost(price, bounds, { ...bounds, tier: "flex" }) : maximum;
+  if (maximum === null || expected === null)
     fail("EstimateUnavailable", `No price is known for ${routeKey(route)} with this request.`);
   const bps = route.billingMode === "managed" ? SERVICE_FEE_BPS : 0;
-  const total = upstream + serviceFee(upstream, bps);
   return {
     pricingVersion: PRICING_VERSION,
     billingMode: route.billingMode,
@@ -83,12 +106,15 @@ export function estimate(
     bundleHash: routeBundle().hash,
     requestedTarget: null,
     rewrites: [],
-    qualifier: execution.port === "image" ? "exact" : "upper_bound",
-    expectedUpstreamMicros: upstream,
-    maximumUpstreamMicros: upstream,
+    qualifier,
+    processing,
+    deferredDiscountBps:
+      processing === "deferred" && price.per === "million_tokens" ? (price.flexDiscountBps ?? 0) : 0,
+    expectedUpstreamMicros: expected,
+    maximumUpstreamMicros: maximum,
     serviceFeeBps: bps,
-    expectedMicros: total,
-    maximumMicros: total,
+    expectedMicros: expected + serviceFee(expected, bps),
+    maximumMicros: maximum + serviceFee(maximum, bps),
     bounds,
   };
 }

@@ -15,7 +15,7 @@ import {
   type TextCall,
 } from "@/server/providers/define";
 import type { Json } from "@/server/step";
-import { type Estimate, estimate, FREE } from "./estimate";
+import { type Estimate, estimate, FREE, type Processing } from "./estimate";
 
 /** The parts of an envelope that route or price. */
 export type Wanted = {
@@ -128,7 +128,7 @@ export function planExecution(
     ),
   );
   const priced: Estimate = {
-    ...estimate(capability, input, route, call),
+    ...estimate(capability, input, route, call, processingOf(capability, route.model, wanted, mode)),
     requestedTarget: requestedTarget(wanted),
     rewrites: rewritesOf(wanted.input, call),
   };
@@ -141,6 +141,25 @@ export function planExecution(
     sealHash,
     warnings: checkCallCeiling(priced.maximumMicros, wanted),
   };
+}
+
+/**
+ * Durable work waits for the cheaper tier where its capability says so and the model has one; what is followed as it is
+ * written does not wait.
+ */
+function processingOf(
+  capability: Capability,
+  model: ModelFacts,
+  wanted: Wanted,
+  mode: "durable" | "sync",
+): Processing {
+  const { deferredProcessing } = capability.features as {
+    deferredProcessing?: { available: boolean; defaultFor?: string[] };
+  };
+  const isDefault =
+    deferredProcessing?.available === true && (deferredProcessing.defaultFor?.includes("job_async") ?? false);
+  const waits = isDefault && mode === "durable" && !wanted.readerDelivery && model.supports.deferred;
+  return waits ? "deferred" : "standard";
 }
 
 const REWRITTEN = ["maxOutputTokens", "width", "height", "quality"] as const;

@@ -1,49 +1,131 @@
 import type { Micros } from "@/server/money";
-import type { ModelFacts, Price, TextCall, Usage } from "@/server/providers/define";
+import type { ImageSizePrice, Price, Tier, Usage } from "@/server/providers/define";
 
-const MILLION = 1_000_000;
+/*
+ * What a usage costs at a list price. Counted in whole numbers of any length; one rounding at the end, up to a whole
+ * micro, for the whole execution. The service fee is the only other rounding: half up, once, on that total.
+ */
 
-/** Tokens of text, as an upper bound: no tokenizer in use makes more tokens than the text has UTF-8 bytes. */
-export function tokensAtMost(model: ModelFacts, text: string): number {
-  const bytes = Buffer.byteLength(text);
-  return model.tokenBytes ? Math.ceil(bytes / model.tokenBytes) : bytes;
-}
+const TOKENS = 1_000_000n;
+const ALL_BPS = 10_000n;
 
-/** Tokens of a whole call, as an upper bound: its texts, and 16 for the frame of each message and of the call. */
-export function inputTokensAtMost(model: ModelFacts, call: TextCall): number {
-  const format = call.responseFormat.type === "json_schema" ? JSON.stringify(call.responseFormat.schema) : "";
-  const tools = call.tools ? JSON.stringify(call.tools) : "";
-  const texts = call.messages.reduce((sum, message) => sum + tokensAtMost(model, message.content) + 16, 16);
-  return texts + tokensAtMost(model, format + tools);
-}
+/** What the price depends on beside the usage. */
+export type PriceTerms = {
+  tier?: Tier;
+  /** Of an image, as it was asked for. */
+  quality?: string;
+  width?: number;
+  height?: number;
+};
 
-/** Micros for this usage at a list price, rounded up to a whole micro. Null: the usage does not tell. */
-export function priceOf(
-  price: Price,
-  usage: Usage,
-  image: { quality?: string; pixels?: number } = {},
-): Micros | null {
-  if (price.per === "image") {
-    if (usage.images === undefined) return null;
-    return usage.images * imagePrice(price, image);
+/** Micros for this usage at a list price. Null: the price is not known, or the usage does not tell enough. */
+export function priceOf(price: Price, usage: Usage, terms: PriceTerms = {}): Micros | null {
+  if (terms.tier === "flex" && price.per !== "million_tokens") return null;
+  switch (price.per) {
+    case "million_tokens":
+      return priceOfTokens(price, usage, terms.tier ?? "standard");
+    case "image":
+      return priceOfImages(price.sizes, usage.images, terms);
+    case "second":
+      return perUnit(usage.durationMs, price.micros, 1_000n);
+    case "million_characters":
+      return perUnit(usage.characters, price.micros, 1_000_000n);
+    case "mesh":
+      return perUnit(usage.meshes, price.micros, 1n);
   }
-  if (usage.inputTokens === undefined || usage.outputTokens === undefined) return null;
-  const cached = Math.min(usage.cachedInputTokens ?? 0, usage.inputTokens);
-  const input = (usage.inputTokens - cached) * price.input + cached * (price.cachedInput ?? price.input);
-  return Math.ceil((input + usage.outputTokens * price.output) / MILLION);
 }
 
-/** One image of this quality and size: never less than is listed, and more in proportion above the listed size. */
-function imagePrice(
-  price: Extract<Price, { per: "image" }>,
-  { quality, pixels = 0 }: { quality?: string; pixels?: number },
-): Micros {
-  const listed: Partial<Record<string, Micros>> = price.micros;
-  const micros = (quality ? listed[quality] : undefined) ?? price.default;
-  return pixels <= price.pixels ? micros : Math.ceil((micros * pixels) / price.pixels);
+/**
+ * The most that work inside these bounds may cost: any part of the input may turn out to be cached, and any part of the
+ * output to be reasoning, whichever is dearer.
+ */
+export function priceAtMost(price: Price, bounds: Usage, terms: PriceTerms = {}): Micros | null {
+  const { inputTokens, outputTokens } = bounds;
+  if (price.per !== "million_tokens" || inputTokens === undefined || outputTokens === undefined)
+    return priceOf(price, bounds, terms);
+  const corners = [0, inputTokens].flatMap((cachedInputTokens) =>
+    [0, outputTokens].map((reasoningTokens) =>
+      priceOf(price, { inputTokens, cachedInputTokens, outputTokens, reasoningTokens }, terms),
+    ),
+  );
+  return corners.reduce((most, each) => (most === null || each === null ? null : Math.max(most, each)));
 }
+
+/** Is this the vendor's listed price, or our bound of one that is not listed? */
+export function isListed(price: Price, { quality, width, height }: PriceTerms): boolean {
+  if (price.per !== "image") return true;
+  const size = price.sizes.find((each) => each.width === width && each.height === height);
+  return size !== undefined && quality !== undefined && quality in size.micros;
+}
+
+function priceOfTokens(
+  price: Extract<Price, { per: "million_tokens" }>,
+  usage: Usage,
+  tier: Tier,
+): Micros | null {
+  const discount = tier === "flex" ? price.flexDiscountBps : 0;
+  const {
+    inputTokens: input,
+    outputTokens: output,
+    cachedInputTokens: cached = 0,
+    reasoningTokens = 0,
+  } = usage;
+  if (discount === undefined || !isCount(input) || !isCount(output)) return null;
+  if (!isCount(cached) || !isCount(reasoningTokens)) return null;
+  // Cached tokens are part of the input and reasoning is part of the output: never more than there is.
+  const cheap = Math.min(cached, input);
+  const thought = Math.min(reasoningTokens, output);
+  const atList =
+    times(input - cheap, price.input) +
+    times(cheap, price.cachedInput ?? price.input) +
+    times(output - thought, price.output) +
+    times(thought, price.reasoning ?? price.output);
+  return toMicros(atList * (ALL_BPS - BigInt(discount)), TOKENS * ALL_BPS);
+}
+
+/**
+ * Images of one size and quality. A size that is not listed costs as the dearest listed one by area, and never less
+ * than any listed one; a quality that is not listed, or left to the model, as the dearest.
+ */
+function priceOfImages(
+  sizes: ImageSizePrice[],
+  images: number | undefined,
+  terms: PriceTerms,
+): Micros | null {
+  if (!isCount(images)) return null;
+  const { width, height, quality } = terms;
+  const listed = sizes.find((size) => size.width === width && size.height === height);
+  if (listed) return toMicros(times(images, dearest(listed, quality)), 1n);
+  const pixels = (width ?? 0) * (height ?? 0);
+  return sizes
+    .map((size) => {
+      const area = size.width * size.height;
+      const ofAll = times(images, dearest(size, quality));
+      return toMicros(ofAll * BigInt(Math.max(pixels, area)), BigInt(area));
+    })
+    .reduce<Micros | null>((most, each) => Math.max(most ?? 0, each), null);
+}
+
+function dearest({ micros }: ImageSizePrice, quality: string | undefined): Micros {
+  const listed: Partial<Record<string, Micros>> = micros;
+  return (quality ? listed[quality] : undefined) ?? Math.max(...Object.values(micros));
+}
+
+function perUnit(amount: number | undefined, micros: Micros, unit: bigint): Micros | null {
+  return isCount(amount) ? toMicros(times(amount, micros), unit) : null;
+}
+
+/** Vendors report usage: what is no count is not taken for one. */
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isSafeInteger(value) && value >= 0;
+
+const times = (count: number, micros: Micros): bigint => BigInt(count) * BigInt(micros);
+
+/** Rounded up to a whole micro. */
+const toMicros = (numerator: bigint, denominator: bigint): Micros =>
+  Number((numerator + denominator - 1n) / denominator);
 
 /** Service fee on an upstream amount: basis points, rounded half up once, on the total. */
 export function serviceFee(upstreamMicros: Micros, bps: number): Micros {
-  return Math.floor((upstreamMicros * bps + 5_000) / 10_000);
+  return Number((BigInt(upstreamMicros) * BigInt(bps) + ALL_BPS / 2n) / ALL_BPS);
 }
