@@ -147,7 +147,7 @@ export type ImageSizePrice = {
 
 /**
  * List price in whole micros of a US dollar. It is plain data: what a request or a usage costs is worked out by
- * server/domain/quotes/price.ts, from nothing but this.
+ * server/domain/catalog/price.ts, from nothing but this.
  */
 export type Price =
   | {

@@ -1,11 +1,19 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
-import { PRICING_VERSION, type Route, routeBundle, routeKey, SERVICE_FEE_BPS } from "@/server/domain/catalog";
+import {
+  isListed,
+  PRICING_VERSION,
+  priceAtMost,
+  type Route,
+  routeBundle,
+  routeKey,
+  SERVICE_FEE_BPS,
+  serviceFee,
+} from "@/server/domain/catalog";
 import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
 import type { ImageCall, TextCall, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
-import { isListed, priceAtMost, serviceFee } from "./price";
 import { inputTokensAtMost } from "./tokens";
 
 /** Deferred: the provider works as it finds time, at its flex rates, and once at its standard rates if it must. */

@@ -4,7 +4,7 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import type { ReceiptPricing, RetailQuote } from "@/server/contract/pricing";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { getCapability, modelIds, PRICING_VERSION, targetsOf } from "@/server/domain/catalog";
+import { getCapability, modelIds, PRICING_VERSION, serviceFee, targetsOf } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, maturityOf, normalizeEnvelope } from "@/server/domain/envelope";
 import { resolveInput } from "@/server/domain/inputs";
@@ -13,7 +13,6 @@ import { newId } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
 import type { Estimate } from "./estimate";
 import { planExecution, type Wanted } from "./plan";
-import { serviceFee } from "./price";
 
 const LIFETIME_MS = 15 * 60_000;
 

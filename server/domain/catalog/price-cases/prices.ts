@@ -1,0 +1,41 @@
+import type { Price } from "@/server/providers/define";
+import { providers } from "@/server/providers/registry.gen";
+import { PRICING_VERSION, SERVICE_FEE_BPS } from "../pricing";
+
+/** Prices of kinds that no listed model has yet, so that their arithmetic is held to the same table. */
+const SAMPLES = {
+  "sample/reasoning-apart": {
+    per: "million_tokens",
+    input: 550_000,
+    cachedInput: 140_000,
+    output: 2_190_000,
+    reasoning: 3_000_001,
+    flexDiscountBps: 5_000,
+  },
+  "sample/odd-rates": {
+    per: "million_tokens",
+    input: 3,
+    cachedInput: 1,
+    output: 7,
+    flexDiscountBps: 5_000,
+  },
+  "sample/video": { per: "second", micros: 400_000 },
+  "sample/music": { per: "second", micros: 1_667 },
+  "sample/voice": { per: "million_characters", micros: 15_000_000 },
+  "sample/voice-odd": { per: "million_characters", micros: 119_999_999 },
+  "sample/mesh": { per: "mesh", micros: 400_000 },
+} satisfies Record<string, Price>;
+
+/** Every price as plain data, by `provider/model/port`: all that the script of the price cases reads. */
+export function priceList() {
+  const listed = providers
+    .filter(({ name }) => name !== "openai-compatible") // the operator's own, from the environment
+    .flatMap(({ name, models }) =>
+      models.map(({ id, port, price }) => [`${name}/${id}/${port}`, price] as const),
+    );
+  return {
+    pricingVersion: PRICING_VERSION,
+    serviceFeeBps: SERVICE_FEE_BPS,
+    prices: { ...Object.fromEntries(listed), ...SAMPLES } as Record<string, Price>,
+  };
+}
