@@ -127,8 +127,10 @@ CREATE TRIGGER "job_terminal_status_stays" BEFORE UPDATE OF "status" ON "job" FO
 -- so nothing has to be remembered. Everybody locks in one order: organization, project and principal windows, then wallets.
 -- A budget is set under an exclusive lock of its organization, which waits for every reservation under way.
 
-CREATE TYPE "reservation" AS ("hold_id" text, "organization_id" text, "project_id" text, "principal_id" text,
-  "person_id" text, "billing_mode" text, "is_test" boolean, "amount_micros" bigint, "created_at" timestamptz);
+-- `enforcement` is what the call itself asks for: it can make a ceiling that warns prevent, and never the other way.
+CREATE TYPE "reservation" AS ("hold_id" text, "execution_id" text, "organization_id" text, "project_id" text,
+  "principal_id" text, "person_id" text, "billing_mode" text, "is_test" boolean, "amount_micros" bigint, "enforcement" text,
+  "created_at" timestamptz);
 CREATE TYPE "resolution" AS ("organization_id" text, "project_id" text, "principal_id" text, "person_id" text,
   "billing_mode" text, "is_test" boolean, "funding" text, "created_at" timestamptz, "amount_micros" bigint,
   "state" text, "settled_micros" bigint);
@@ -137,6 +139,12 @@ CREATE FUNCTION capstan_period_start(period text, moment timestamptz) RETURNS ti
 RETURN CASE period WHEN 'day' THEN date_trunc('day', moment, 'UTC') WHEN 'month' THEN date_trunc('month', moment, 'UTC')
   ELSE 'epoch'::timestamptz END;
 
+-- Whose ceilings an execution counts against. `guardrail` is the organization's own, of what runs on its own accounts.
+CREATE FUNCTION capstan_scopes(organization text, project text, principal text, person text, billing_mode text)
+RETURNS text[] LANGUAGE sql IMMUTABLE
+RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:' || principal, 'principal:' || person,
+  CASE WHEN billing_mode = 'byok' THEN 'guardrail:' || organization END];
+
 CREATE FUNCTION capstan_scope_rank(scope text) RETURNS integer LANGUAGE sql IMMUTABLE
 RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' THEN 2 ELSE 3 END;
 
@@ -144,28 +152,32 @@ RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' 
 CREATE FUNCTION capstan_budget_lock(organization text) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN hashtextextended('budget ' || organization, 0);
 
--- Sets money aside for new holds, and says what pays for each. SQLSTATE CB402: a ceiling that prevents would be passed;
--- CB403: the organization has not the funds. Both with a DETAIL in JSON, and nothing written.
+-- Sets money aside for new holds, and says what pays for each, and which ceilings that only warn it goes above: told by
+-- the job and its events as well. SQLSTATE CB402: a ceiling that prevents would be passed; CB403: the organization has not
+-- the funds. Both with a DETAIL in JSON, and nothing written.
 CREATE FUNCTION capstan_reserve(items reservation[], allowance bigint, trial_ceiling bigint)
-RETURNS TABLE ("hold_id" text, "funding" text) LANGUAGE plpgsql STRICT ROWS 1 AS $$
+RETURNS TABLE ("hold_id" text, "funding" text, "warnings" jsonb) LANGUAGE plpgsql STRICT ROWS 1 AS $$
 DECLARE
+  warned jsonb := '{}';
   moment timestamptz := (SELECT max(i.created_at) FROM unnest(items) i);
   item reservation;
   due record;
   spent record;
   account record;
   purse wallet;
+  room bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock_shared(capstan_budget_lock(x.organization_id))
   FROM (SELECT DISTINCT unnested.organization_id FROM unnest(items) unnested ORDER BY 1) x;
 
   FOR due IN
-    SELECT b.id, b.organization_id, b.project_id, b.scope, b.period, b.enforcement,
+    SELECT b.id, b.scope, b.period,
+      CASE WHEN bool_or(i.enforcement = 'prevent') THEN 'prevent' ELSE b.enforcement::text END AS enforcement,
       b.ceiling_micros + CASE WHEN b.increase_until > moment THEN b.increase_micros ELSE 0 END AS ceiling,
-      capstan_period_start(b.period, i.created_at) AS start, i.is_test, sum(i.amount_micros)::bigint AS amount
+      capstan_period_start(b.period, i.created_at) AS start, i.is_test, sum(i.amount_micros)::bigint AS amount,
+      array_agg(i.hold_id) AS holds
     FROM unnest(items) i
-    JOIN budget b ON b.scope IN ('organization:' || i.organization_id, 'project:' || i.project_id,
-      'principal:' || i.principal_id, 'principal:' || i.person_id)
+    JOIN budget b ON b.scope = ANY(capstan_scopes(i.organization_id, i.project_id, i.principal_id, i.person_id, i.billing_mode))
     WHERE b.organization_id = i.organization_id AND b.enforcement <> 'off'
       AND (NOT b.managed_only OR i.billing_mode = 'managed')
     GROUP BY b.id, capstan_period_start(b.period, i.created_at), i.is_test
@@ -191,7 +203,34 @@ BEGIN
       END IF;
     END LOOP;
     PERFORM capstan_alert(due.id, due.start, due.is_test, due.ceiling, spent.settled, spent.held, spent.alerted, moment);
+    IF spent.settled + spent.held > due.ceiling THEN
+      room := due.ceiling - spent.settled - spent.held + due.amount;
+      FOREACH item IN ARRAY items LOOP
+        CONTINUE WHEN item.hold_id <> ALL(due.holds);
+        IF item.amount_micros > room THEN
+          warned := jsonb_set(warned, ARRAY[item.hold_id], coalesce(warned->item.hold_id, '[]') || jsonb_build_object(
+            'code', 'BudgetExceeded', 'scope', due.scope, 'period', due.period, 'enforcement', due.enforcement,
+            'estimatedCost', trim_scale(item.amount_micros / 1e6), 'remaining', trim_scale(greatest(0, room) / 1e6),
+            'ceiling', trim_scale(due.ceiling / 1e6)));
+        END IF;
+        room := room - item.amount_micros;
+      END LOOP;
+    END IF;
   END LOOP;
+
+  IF warned <> '{}' THEN
+    FOREACH item IN ARRAY items LOOP
+      CONTINUE WHEN warned->item.hold_id IS NULL;
+      -- Rows that the calling statement has just made: it does not touch them again.
+      INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+      SELECT j.project_id, j.id, j.last_event + w.position, 'job.budget_warning', w.value, item.created_at
+      FROM job j, jsonb_array_elements(warned->item.hold_id) WITH ORDINALITY AS w(value, position)
+      WHERE j.id = item.execution_id;
+      UPDATE job j SET warnings = j.warnings || (warned->item.hold_id),
+        last_event = j.last_event + jsonb_array_length(warned->item.hold_id)
+      WHERE j.id = item.execution_id;
+    END LOOP;
+  END IF;
 
   FOR account IN
     SELECT DISTINCT i.organization_id, i.is_test FROM unnest(items) i WHERE i.billing_mode = 'managed' ORDER BY 1, 2
@@ -208,6 +247,7 @@ BEGIN
       CONTINUE WHEN item.organization_id <> account.organization_id OR item.is_test <> account.is_test
         OR item.billing_mode <> 'managed';
       hold_id := item.hold_id;
+      warnings := warned->item.hold_id;
       IF item.amount_micros <= trial_ceiling
         AND item.amount_micros <= purse.allowance_micros - purse.allowance_used_micros - purse.allowance_held_micros THEN
         purse.allowance_held_micros := purse.allowance_held_micros + item.amount_micros;
@@ -231,19 +271,24 @@ BEGIN
   FOREACH item IN ARRAY items LOOP
     CONTINUE WHEN item.billing_mode = 'managed';
     hold_id := item.hold_id;
+    warnings := warned->item.hold_id;
     funding := NULL;
     RETURN NEXT;
   END LOOP;
 END $$;
 
+-- The highest of 50, 80 and 100 % that this much has reached; 0: none.
+CREATE FUNCTION capstan_reached(spent bigint, ceiling bigint) RETURNS integer LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN spent = 0 THEN 0 WHEN spent >= ceiling THEN 100 WHEN spent * 10 >= ceiling * 8 THEN 80
+  WHEN spent * 2 >= ceiling THEN 50 ELSE 0 END;
+
 -- Tells of each of 50, 80 and 100 % that what is settled and held has reached and was not told of in this period.
 CREATE FUNCTION capstan_alert(budget text, start timestamptz, test boolean, ceiling bigint, settled bigint, held bigint,
   alerted integer, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
-  reached integer := CASE WHEN settled + held >= ceiling THEN 100 WHEN (settled + held) * 10 >= ceiling * 8 THEN 80
-    WHEN (settled + held) * 2 >= ceiling THEN 50 ELSE 0 END;
+  reached integer := capstan_reached(settled + held, ceiling);
 BEGIN
-  IF reached <= alerted OR settled + held = 0 THEN RETURN; END IF;
+  IF reached <= alerted THEN RETURN; END IF;
   UPDATE budget_window w SET alerted_percent = reached
   WHERE w.budget_id = budget AND w.period_start = start AND w.is_test = test;
   INSERT INTO budget_alert (id, budget_id, organization_id, project_id, scope, period, period_start, is_test, percent,
@@ -289,8 +334,7 @@ BEGIN
       capstan_period_start(b.period, i.created_at) AS start, i.is_test,
       sum(i.amount_micros)::bigint AS freed, sum(coalesce(i.settled_micros, 0))::bigint AS charged
     FROM unnest(items) i
-    JOIN budget b ON b.scope IN ('organization:' || i.organization_id, 'project:' || i.project_id,
-      'principal:' || i.principal_id, 'principal:' || i.person_id)
+    JOIN budget b ON b.scope = ANY(capstan_scopes(i.organization_id, i.project_id, i.principal_id, i.person_id, i.billing_mode))
     WHERE b.organization_id = i.organization_id AND b.enforcement <> 'off' AND i.state IN ('settled', 'released')
       AND (NOT b.managed_only OR i.billing_mode = 'managed')
     GROUP BY b.id, capstan_period_start(b.period, i.created_at), i.is_test
@@ -321,29 +365,45 @@ BEGIN
   END LOOP;
 END $$;
 
--- Counts a budget anew from the holds of its current period and of every period it has counted, for a budget that is new
--- or counts something else from now on. The caller holds the exclusive lock of its organization.
+-- Counts a budget anew from the holds, for one that is new or says something else from now on: its current period, those
+-- that a clock a little off or a hold that has not ended may still touch, and every one it has counted before. Tells of the
+-- steps that are reached under what it says now. The caller holds the exclusive lock of its organization.
 CREATE FUNCTION capstan_recount_budget(budget text, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   b budget;
+  spent record;
+  ceiling bigint;
 BEGIN
   SELECT * INTO b FROM budget x WHERE x.id = budget;
+  ceiling := b.ceiling_micros + CASE WHEN b.increase_until > moment THEN b.increase_micros ELSE 0 END;
   INSERT INTO budget_window (budget_id, period_start, is_test, held_micros, settled_micros)
+  WITH mine AS MATERIALIZED (
+    SELECT capstan_period_start(b.period, h.created_at) AS start, h.is_test, h.state, h.amount_micros, h.settled_micros
+    FROM hold h
+    WHERE h.organization_id = b.organization_id AND (NOT b.managed_only OR h.billing_mode = 'managed')
+      AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode))
+  )
   SELECT b.id, counted.start, counted.is_test,
-    coalesce(sum(h.amount_micros) FILTER (WHERE h.state IN ('open', 'ambiguous')), 0),
-    coalesce(sum(h.settled_micros) FILTER (WHERE h.state = 'settled'), 0)
+    coalesce(sum(mine.amount_micros) FILTER (WHERE mine.state IN ('open', 'ambiguous')), 0),
+    coalesce(sum(mine.settled_micros) FILTER (WHERE mine.state = 'settled'), 0)
   FROM (
     SELECT w.period_start AS start, w.is_test FROM budget_window w WHERE w.budget_id = b.id
-    UNION SELECT capstan_period_start(b.period, moment), test FROM unnest(ARRAY[false, true]) AS test
+    UNION SELECT mine.start, mine.is_test FROM mine WHERE mine.state IN ('open', 'ambiguous')
+    UNION SELECT capstan_period_start(b.period, moment + off), test
+      FROM unnest(ARRAY[interval '-1 minute', interval '0', interval '1 minute']) AS off, unnest(ARRAY[false, true]) AS test
   ) counted
-  LEFT JOIN hold h ON h.is_test = counted.is_test AND h.organization_id = b.organization_id
-    AND b.scope IN ('organization:' || h.organization_id, 'project:' || h.project_id, 'principal:' || h.principal_id,
-      'principal:' || h.person_id)
-    AND capstan_period_start(b.period, h.created_at) = counted.start
-    AND (NOT b.managed_only OR h.billing_mode = 'managed')
+  LEFT JOIN mine USING (start, is_test)
   GROUP BY counted.start, counted.is_test
-  ON CONFLICT (budget_id, period_start, is_test)
-  DO UPDATE SET held_micros = excluded.held_micros, settled_micros = excluded.settled_micros, alerted_percent = 0;
+  ON CONFLICT (budget_id, period_start, is_test) DO UPDATE SET held_micros = excluded.held_micros,
+    settled_micros = excluded.settled_micros, alerted_percent = least(budget_window.alerted_percent,
+      capstan_reached(excluded.held_micros + excluded.settled_micros, ceiling));
+  IF b.enforcement = 'off' THEN RETURN; END IF;
+  FOR spent IN
+    SELECT w.* FROM budget_window w WHERE w.budget_id = b.id AND w.period_start = capstan_period_start(b.period, moment)
+  LOOP
+    PERFORM capstan_alert(b.id, spent.period_start, spent.is_test, ceiling, spent.settled_micros, spent.held_micros,
+      spent.alerted_percent, moment);
+  END LOOP;
 END $$;
 
 -- What the workers ask all the time. ---------------------------------------------------------------------

@@ -1,3 +1,4 @@
+export { course, get, list } from "./list";
 export {
   ALLOWANCE_MICROS,
   accountOf,
@@ -9,3 +10,4 @@ export {
   resolved,
   TRIAL_CEILING_MICROS,
 } from "./reserve";
+export { clearIncrease, increase, remove, set } from "./set";

@@ -1,3 +1,4 @@
+export { enforcementOf } from "./enforcement";
 export { maturityOf } from "./maturity";
 export {
   type Envelope,

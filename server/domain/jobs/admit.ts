@@ -7,7 +7,13 @@ import { pool } from "@/server/db";
 import { access, type ProjectAccess } from "@/server/domain/access";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { type Envelope, maturityOf, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
+import {
+  type Envelope,
+  enforcementOf,
+  maturityOf,
+  normalizeEnvelope,
+  settleIdempotencyKey,
+} from "@/server/domain/envelope";
 import { resolveInput } from "@/server/domain/inputs";
 import { checkQuote, type ExecutionPlan, planExecution } from "@/server/domain/quotes";
 import { fail, ValidationFault } from "@/server/errors";
@@ -87,7 +93,7 @@ export async function admit(
   const admitted = await insertAdmitted(prepared.admission);
   if (recent.size >= MOST_RECENT) recent.clear();
   recent.add(keyOf(submission));
-  if (admitted) return { jobId: prepared.admission.id, fresh: { ...prepared, ...admitted } };
+  if (admitted) return { jobId: prepared.admission.id, fresh: told(prepared, admitted) };
   const first = await findFirst(submission);
   if (!first) throw new Error("an idempotency key was taken, but its job is not there");
   if (first.request_hash !== submission.requestHash) {
@@ -96,6 +102,21 @@ export async function admit(
     });
   }
   return { jobId: first.id, fresh: null };
+}
+
+/** With what the statement added to the row: warnings of stored budgets, and their events. */
+function told(prepared: Prepared, admitted: Admitted): Fresh {
+  const { budgetWarnings } = admitted;
+  if (budgetWarnings.length === 0) return { ...prepared, ...admitted };
+  const { admission, plan } = prepared;
+  const warnings = [...plan.warnings, ...budgetWarnings];
+  const last_event = admission.last_event + budgetWarnings.length;
+  return {
+    ...prepared,
+    ...admitted,
+    plan: { ...plan, warnings },
+    admission: { ...admission, warnings, last_event },
+  };
 }
 
 /** Keys this process has seen taken: a hint to look before planning. The database alone decides. */
@@ -234,6 +255,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       payload_bytes: Buffer.byteLength(content),
       payload_expires_at: contentKeptMs === null ? null : new Date(now.getTime() + contentKeptMs),
       hold_id: route && estimate.maximumMicros > 0 ? newId("hold") : null,
+      budget_enforcement: enforcementOf(envelope),
       is_test: route?.account === "sandbox",
       attempt_id: attemptId,
       attempt_submission: attemptId ? "ambiguous" : null,

@@ -96,6 +96,8 @@ export type Admission = {
   payload_bytes: number;
   payload_expires_at: Date | null;
   hold_id: string | null;
+  /** What the call itself asks of stored budgets; they are never weaker than they say themselves. */
+  budget_enforcement: "off" | "warn" | "prevent" | null;
   is_test: boolean;
   attempt_id: string | null;
   attempt_submission: "not_attempted" | "ambiguous" | null;
@@ -158,6 +160,7 @@ const admitAll = statementOver<Admission>(
     payload_bytes: "int",
     payload_expires_at: "timestamptz",
     hold_id: "text",
+    budget_enforcement: "text",
     is_test: "boolean",
     attempt_id: "text",
     attempt_submission: "text",
@@ -187,16 +190,17 @@ const admitAll = statementOver<Admission>(
   SELECT payload_id, project_id, id, 'request', payload_content, payload_is_sealed, payload_sha256, payload_bytes, created_at,
     payload_expires_at
   FROM mine
+), reserved AS MATERIALIZED (
+  SELECT * FROM capstan_reserve((
+    SELECT array_agg(ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, billing_mode, is_test,
+      maximum_micros, budget_enforcement, created_at)::reservation)
+    FROM mine WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
 ), held AS (
   INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, is_test, funding,
     amount_micros, state, created_at)
   SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, billing_mode, is_test, reserved.funding,
     maximum_micros, 'open', created_at
-  FROM mine JOIN capstan_reserve((
-    SELECT array_agg(ROW(hold_id, organization_id, project_id, principal_id, submitted_by, billing_mode, is_test,
-      maximum_micros, created_at)::reservation)
-    FROM mine WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS}) reserved USING (hold_id)
-  RETURNING execution_id, funding
+  FROM mine JOIN reserved USING (hold_id)
 ), tried AS (
   INSERT INTO attempt (id, project_id, job_id, number, fence, submission, provider, model, started_at, submission_begun_at)
   SELECT attempt_id, project_id, id, 1, fence, attempt_submission, provider, model, started_at,
@@ -207,7 +211,7 @@ const admitAll = statementOver<Admission>(
   SELECT project_id, mine.id, event.position, event.value->>'type', event.value->'payload', created_at
   FROM mine, jsonb_array_elements(events) WITH ORDINALITY AS event(value, position)
 )
-SELECT id, funding FROM admitted LEFT JOIN held ON execution_id = id`,
+SELECT id, funding, reserved.warnings FROM mine LEFT JOIN reserved USING (hold_id)`,
 );
 
 const byKey = (one: Admission, other: Admission) =>
@@ -219,7 +223,11 @@ function sealed(item: Admission): Admission {
   return { ...item, payload_content: sealContent(item.payload_content, item.payload_id) };
 }
 
-export type Admitted = { funding: Funding };
+export type Admitted = {
+  funding: Funding;
+  /** Of stored budgets that only warn: on the job's row and among its events already. */
+  budgetWarnings: Record<string, Json>[];
+};
 
 /**
  * Admits, and sets the money aside; null where the key was already taken (nothing was written then). Concurrent calls share
@@ -228,9 +236,13 @@ export type Admitted = { funding: Funding };
 export const insertAdmitted = batched<Admission, Admitted | null>(async (items) => {
   // One order everywhere, as keys of one name wait for each other.
   const { rows } = await pool
-    .query<{ id: string; funding: Funding }>(admitAll(items.map(sealed).toSorted(byKey)))
+    .query<{ id: string; funding: Funding; warnings: Record<string, Json>[] | null }>(
+      admitAll(items.map(sealed).toSorted(byKey)),
+    )
     .catch(refuseReservation);
-  const admitted = new Map(rows.map(({ id, funding }) => [id, { funding }]));
+  const admitted = new Map(
+    rows.map(({ id, funding, warnings }) => [id, { funding, budgetWarnings: warnings ?? [] }]),
+  );
   return items.map((item) => admitted.get(item.id) ?? null);
 });
 

@@ -3,7 +3,7 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import { type Capability, CapabilityFault } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
 import { chooseRoute, PRICING_VERSION, type Route, routeUnavailable } from "@/server/domain/catalog";
-import { toIssues } from "@/server/domain/envelope";
+import { enforcementOf, toIssues } from "@/server/domain/envelope";
 import { publicUrl } from "@/server/env";
 import { type ErrorCode, Fault, fail, isErrorCode, ValidationFault } from "@/server/errors";
 import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
@@ -376,9 +376,8 @@ type Ceiling = { field: string; micros: Micros; enforcement: string };
  * the stricter mode where both say one; maximumCharge always prevents.
  */
 function ceilingsOf({ execution, budget }: Wanted): Ceiling[] {
-  const { maxCostUsd, budgetEnforcement } = execution.executionConstraints;
-  const modes = [budgetEnforcement, budget?.enforcement].filter((mode) => typeof mode === "string");
-  const enforcement = ["prevent", "warn", "off"].find((mode) => modes.includes(mode)) ?? "prevent";
+  const { maxCostUsd } = execution.executionConstraints;
+  const enforcement = enforcementOf({ execution, budget }) ?? "prevent";
   const { amountMicros, amountUsd, amountMinor } = execution.maximumCharge ?? {};
   const charges = [
     amountMicros,

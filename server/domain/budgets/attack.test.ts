@@ -1,0 +1,427 @@
+import { expect, test } from "vitest";
+import type { BudgetEnforcement, BudgetPeriod } from "@/server/contract/budgets";
+import { pool } from "@/server/db";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { Fault } from "@/server/errors";
+import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
+import * as budgets from ".";
+
+const TEXT = "text.general.fast.v1";
+const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+const operator = (project: TestProject) => systemCtx("admin", project.clock.now);
+
+type Extra = { model?: string; enforcement?: string; billingMode?: string; key?: string };
+
+function submit(ctx: Ctx, { model, enforcement, billingMode, key }: Extra = {}) {
+  return jobs.submit(ctx, TEXT, {
+    input,
+    ...(key ? { idempotencyKey: key } : {}),
+    execution: {
+      ...(billingMode ? { billingMode } : {}),
+      executionConstraints: {
+        ...(model ? { preferredModel: model } : {}),
+        ...(enforcement ? { budgetEnforcement: enforcement } : {}),
+      },
+    },
+  });
+}
+
+const codeOf = (error: unknown) => (error instanceof Fault ? error.code : String(error));
+
+/** Submits at once; how many were admitted, and the codes of the rest. */
+async function submitMany(ctx: Ctx, count: number, extra: Extra = {}) {
+  const results = await Promise.allSettled(Array.from({ length: count }, () => submit(ctx, extra)));
+  const admitted = results.flatMap((each) => (each.status === "fulfilled" ? [each.value.jobId] : []));
+  const codes = results.flatMap((each) => (each.status === "rejected" ? [codeOf(each.reason)] : []));
+  return { admitted, codes: [...new Set(codes)] };
+}
+
+/** What one execution holds. */
+async function priceIn(project: TestProject): Promise<number> {
+  const { jobId } = await submit(project.ctx);
+  const { hold } = await rowsOf(jobId);
+  await jobs.cancel(operator(project), jobId);
+  return hold.amount_micros;
+}
+
+const run = (project: TestProject, jobId: string) =>
+  jobs.run(systemCtx("worker", project.clock.now), jobId, inlineStep(project.clock));
+
+type Limits = {
+  ceilingMicros: number;
+  period?: BudgetPeriod;
+  enforcement?: BudgetEnforcement;
+  managedOnly?: boolean;
+};
+
+function limit(project: TestProject, owner: Parameters<typeof budgets.set>[1]["owner"], limits: Limits) {
+  return budgets.set(operator(project), { owner, period: "day", enforcement: "prevent", ...limits });
+}
+
+const ofProject = (project: TestProject) => ({ projectId: project.projectId });
+const spendOf = async (project: TestProject, budgetId: string) => {
+  const { testSpend } = await budgets.get(operator(project), budgetId);
+  return { settled: testSpend.settledMicros, held: testSpend.heldMicros };
+};
+
+/** What the holds say, where a budget says what it has counted. */
+async function holdsOf(organizationId: string) {
+  const { rows } = await pool.query<{ settled: number; held: number }>(
+    `SELECT coalesce(sum(settled_micros), 0)::bigint AS settled,
+       coalesce(sum(amount_micros) FILTER (WHERE state IN ('open', 'ambiguous')), 0)::bigint AS held
+     FROM hold WHERE organization_id = $1`,
+    [organizationId],
+  );
+  return rows[0]!;
+}
+
+async function principalOf(project: TestProject): Promise<{ organizationId: string; principalId: string }> {
+  const { id: principalId } = project.ctx.principal;
+  await pool.query(
+    `INSERT INTO api_key (id, organization_id, project_id, name, prefix, hash, environment, scopes, created_at)
+     VALUES ($1, $2, $3, 'test', $1, sha256(convert_to($1, 'UTF8')), 'development', '{}', now())`,
+    [principalId, project.organizationId, project.projectId],
+  );
+  return { organizationId: project.organizationId, principalId };
+}
+
+test("concurrent submissions, cancels and ends never bring any window of three scopes and three periods above its ceiling", async () => {
+  const project = await makeProject();
+  const price = await priceIn(project);
+  const owners = [
+    { organizationId: project.organizationId },
+    ofProject(project),
+    await principalOf(project),
+  ] as const;
+  for (const [place, owner] of owners.entries()) {
+    for (const [step, period] of (["day", "month", "total"] as const).entries()) {
+      // Each has another place in the order of locks and another ceiling; the narrowest decides.
+      await limit(project, owner, { period, ceilingMicros: price * (12 + place + step) });
+    }
+  }
+  let samples = 0;
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      const { rows } = await pool.query(
+        `SELECT b.scope, b.period FROM budget b JOIN budget_window w ON w.budget_id = b.id
+         WHERE b.organization_id = $1 AND w.held_micros + w.settled_micros > b.ceiling_micros`,
+        [project.organizationId],
+      );
+      expect(rows).toEqual([]);
+      samples++;
+    }
+  })();
+  const ended: Promise<unknown>[] = [];
+  for (let round = 0; round < 4; round++) {
+    const { admitted, codes } = await submitMany(project.ctx, 60);
+    expect(codes).toEqual(["BudgetExceeded"]);
+    // Half of them end and make room; while they do, the next round is submitted.
+    ended.push(
+      ...admitted
+        .filter((_, place) => place % 2 === 0)
+        .map((jobId, place) => (place % 2 ? jobs.cancel(operator(project), jobId) : run(project, jobId))),
+    );
+  }
+  await Promise.all(ended);
+  isOver = true;
+  await watching;
+  expect(samples).toBeGreaterThan(10);
+  const held = await holdsOf(project.organizationId);
+  const { items } = await budgets.list(operator(project), { organizationId: project.organizationId });
+  expect(items).toHaveLength(9);
+  for (const { testSpend } of items) {
+    expect({ settled: testSpend.settledMicros, held: testSpend.heldMicros }).toEqual(held);
+  }
+});
+
+test("many projects and organizations reserve and release at once without a deadlock", async () => {
+  const projects = await Promise.all(Array.from({ length: 6 }, () => makeProject()));
+  for (const project of projects) {
+    await limit(project, { organizationId: project.organizationId }, { ceilingMicros: 1e9 });
+    await limit(project, ofProject(project), { ceilingMicros: 1e9, period: "total" });
+  }
+  const before = await deadlocks();
+  const turns = projects.flatMap((project) =>
+    Array.from({ length: 40 }, async (_, turn) => {
+      if (turn % 10 === 0) await limit(project, ofProject(project), { ceilingMicros: 1e9 + turn });
+      const { jobId } = await submit(project.ctx);
+      await (turn % 2 ? jobs.cancel(operator(project), jobId) : run(project, jobId));
+    }),
+  );
+  await Promise.all(turns);
+  expect(await deadlocks()).toBe(before);
+  for (const project of projects) {
+    const { items } = await budgets.list(operator(project), { organizationId: project.organizationId });
+    for (const { testSpend } of items) {
+      const { settled } = await holdsOf(project.organizationId);
+      expect(testSpend).toMatchObject({ heldMicros: 0, settledMicros: settled });
+    }
+  }
+});
+
+async function deadlocks(): Promise<number> {
+  await pool.query("SELECT pg_stat_force_next_flush()");
+  const { rows } = await pool.query(
+    "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()",
+  );
+  return rows[0].deadlocks;
+}
+
+test("a budget set while hundreds of submissions run counts every one of them", async () => {
+  const project = await makeProject();
+  const submitting = Array.from({ length: 300 }, () => submit(project.ctx));
+  await submitting[0];
+  const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: 1e12, enforcement: "warn" });
+  const raised = limit(project, ofProject(project), { ceilingMicros: 1e12 });
+  await Promise.all([...submitting, raised]);
+  const { settled, held } = await holdsOf(project.organizationId);
+  expect(held).toBeGreaterThan(0);
+  expect(await spendOf(project, budgetId)).toEqual({ settled, held });
+});
+
+test("a hold counts in the day and month it was made in, however late it ends", async () => {
+  const project = await makeProject();
+  const price = await priceIn(project);
+  const now = project.clock.now();
+  const monthEnd = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
+  project.clock.advance(monthEnd - now.getTime() - 60_000);
+  const day = await limit(project, ofProject(project), { ceilingMicros: price });
+  const month = await limit(project, ofProject(project), { ceilingMicros: price, period: "month" });
+  const total = await limit(project, ofProject(project), { ceilingMicros: price * 3, period: "total" });
+  const { jobId } = await submit(project.ctx);
+  expect(await submitMany(project.ctx, 3)).toEqual({ admitted: [], codes: ["BudgetExceeded"] });
+  project.clock.advance(120_000);
+  const next = await submit(project.ctx);
+  await run(project, jobId);
+  for (const { budgetId } of [day, month])
+    expect(await spendOf(project, budgetId)).toEqual({ settled: 0, held: price });
+  const { settled } = await holdsOf(project.organizationId);
+  expect(settled).toBeGreaterThan(0);
+  expect(await spendOf(project, total.budgetId)).toEqual({ settled, held: price });
+  await jobs.cancel(operator(project), next.jobId);
+  const { rows } = await pool.query(
+    `SELECT settled_micros, held_micros FROM budget_window w JOIN budget b ON b.id = w.budget_id
+     WHERE b.project_id = $1 AND is_test AND b.period <> 'total' AND settled_micros > 0`,
+    [project.projectId],
+  );
+  expect(rows).toEqual([
+    { settled_micros: settled, held_micros: 0 },
+    { settled_micros: settled, held_micros: 0 },
+  ]);
+});
+
+test("holds older than a budget, and of a clock that is ahead, end under it without a count below zero", async () => {
+  const project = await makeProject();
+  const old = await submit(project.ctx);
+  const untilMidnight = 86_400_000 - (project.clock.now().getTime() % 86_400_000);
+  const ahead: Ctx = {
+    ...project.ctx,
+    now: () => new Date(project.clock.now().getTime() + untilMidnight + 1_000),
+  };
+  const early = await submit(ahead);
+  const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: 1e9 });
+  const late = await submit(ahead);
+  await jobs.cancel(operator(project), early.jobId);
+  await jobs.cancel(operator(project), old.jobId);
+  await jobs.cancel(operator(project), late.jobId);
+  const { rows } = await pool.query(
+    "SELECT held_micros, settled_micros FROM budget_window WHERE budget_id = $1 AND is_test",
+    [budgetId],
+  );
+  expect(rows.length).toBeGreaterThanOrEqual(2);
+  for (const row of rows) expect(row).toEqual({ held_micros: 0, settled_micros: 0 });
+});
+
+test("a ceiling of managed executions leaves the customer's own accounts out, and counts anew when that changes", async () => {
+  const project = await makeProject();
+  const price = await priceIn(project);
+  const managed = await limit(project, ofProject(project), { ceilingMicros: price, managedOnly: true });
+  await submit(project.ctx, { billingMode: "byok" });
+  await submit(project.ctx, { billingMode: "byok" });
+  expect(await spendOf(project, managed.budgetId)).toEqual({ settled: 0, held: 0 });
+  await submit(project.ctx, { billingMode: "managed" });
+  await expect(submit(project.ctx, { billingMode: "managed" })).rejects.toThrow(/ceiling/);
+  await limit(project, ofProject(project), { ceilingMicros: price, managedOnly: false });
+  const { held } = await holdsOf(project.organizationId);
+  expect(await spendOf(project, managed.budgetId)).toEqual({ settled: 0, held });
+  await expect(submit(project.ctx, { billingMode: "byok" })).rejects.toThrow(/ceiling/);
+});
+
+test("a budget that was off counts what happened meanwhile when it prevents again", async () => {
+  const project = await makeProject();
+  const price = await priceIn(project);
+  const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 2 });
+  const first = await submit(project.ctx);
+  await limit(project, ofProject(project), { ceilingMicros: price * 2, enforcement: "off" });
+  await jobs.cancel(operator(project), first.jobId);
+  await submitMany(project.ctx, 3);
+  expect(await spendOf(project, budgetId)).toEqual({ settled: 0, held: price * 3 });
+  await limit(project, ofProject(project), { ceilingMicros: price * 2 });
+  expect(await spendOf(project, budgetId)).toEqual({ settled: 0, held: price * 3 });
+  expect(await submitMany(project.ctx, 2)).toEqual({ admitted: [], codes: ["BudgetExceeded"] });
+});
+
+test("an ambiguous hold counts until a person resolves it", async () => {
+  const project = await makeProject();
+  const { jobId } = await submit(project.ctx, { model: "sandbox-lost" });
+  await run(project, jobId);
+  const { hold } = await rowsOf(jobId);
+  expect(hold.state).toBe("ambiguous");
+  const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: hold.amount_micros });
+  expect(await spendOf(project, budgetId)).toEqual({ settled: 0, held: hold.amount_micros });
+  await expect(submit(project.ctx)).rejects.toThrow(/ceiling/);
+});
+
+test("an end above the ceiling is counted in full and blocks the next", async () => {
+  const project = await makeProject();
+  const price = await priceIn(project);
+  const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 2 });
+  const { jobId } = await submit(project.ctx);
+  const { hold } = await rowsOf(jobId);
+  await pool.query(
+    `WITH ended AS (
+       UPDATE hold SET state = 'settled', settled_micros = $2, resolved_at = now() WHERE id = $1 RETURNING *
+     ) SELECT ${budgets.resolved("ended", "now()")}`,
+    [hold.id, price * 5],
+  );
+  expect(await spendOf(project, budgetId)).toEqual({ settled: price * 5, held: 0 });
+  expect(await submitMany(project.ctx, 2)).toEqual({ admitted: [], codes: ["BudgetExceeded"] });
+});
+
+test("under a full budget a replay answers the first job, what is free runs, and a refusal writes nothing", async () => {
+  const project = await makeProject();
+  const price = await priceIn(project);
+  await limit(project, ofProject(project), { ceilingMicros: price });
+  const first = await submit(project.ctx, { key: "once" });
+  expect((await submit(project.ctx, { key: "once" })).jobId).toBe(first.jobId);
+  const count = async () => {
+    const { rows } = await pool.query(
+      `SELECT (SELECT count(*) FROM job WHERE project_id = $1) AS jobs,
+         (SELECT count(*) FROM payload WHERE project_id = $1) AS payloads,
+         (SELECT count(*) FROM hold WHERE project_id = $1) AS holds,
+         (SELECT count(*) FROM job_event WHERE project_id = $1) AS events,
+         (SELECT held_micros + settled_micros FROM budget_window w JOIN budget b ON b.id = w.budget_id
+          WHERE b.project_id = $1 AND is_test) AS counted,
+         (SELECT held_micros FROM wallet WHERE organization_id = $2 AND is_test) AS wallet`,
+      [project.projectId, project.organizationId],
+    );
+    return rows[0];
+  };
+  const before = await count();
+  await expect(submit(project.ctx, { key: "twice" })).rejects.toMatchObject({
+    code: "BudgetExceeded",
+    details: { scope: `project:${project.projectId}`, enforcement: "prevent", available: 0 },
+  });
+  expect(await count()).toEqual(before);
+  const free = await jobs.invoke(project.ctx, "compute.evaluate.v1", { input: { expression: "1 + 1" } });
+  expect(free.status).toBe("succeeded");
+});
+
+test("a budget that warns, or is off, never blocks; going above one that warns is told on the job and by an event", async () => {
+  const project = await makeProject();
+  const price = await priceIn(project);
+  await limit(project, ofProject(project), { ceilingMicros: price * 2, enforcement: "warn" });
+  await limit(project, ofProject(project), { ceilingMicros: 0, enforcement: "off", period: "month" });
+  const { admitted, codes } = await submitMany(project.ctx, 5);
+  expect([admitted.length, codes]).toEqual([5, []]);
+  const told = await Promise.all(admitted.map((jobId) => jobs.get(project.ctx, jobId)));
+  expect(told.filter(({ warnings }) => warnings.length > 0)).toHaveLength(3);
+  const next = await submit(project.ctx);
+  const warning = {
+    code: "BudgetExceeded",
+    scope: `project:${project.projectId}`,
+    period: "day",
+    enforcement: "warn",
+    estimatedCost: price / 1e6,
+    remaining: 0,
+    ceiling: (price * 2) / 1e6,
+  };
+  expect(next.warnings).toEqual([warning]);
+  expect((await jobs.get(project.ctx, next.jobId)).warnings).toEqual([warning]);
+  const { events } = await jobs.events(project.ctx, next.jobId, { limit: 10 });
+  expect(events.map(({ id, type }) => [id, type])).toEqual([
+    ["1", "job.queued"],
+    ["2", "job.budget_warning"],
+  ]);
+  expect(events[1]?.payload).toEqual(warning);
+  const result = await jobs.invoke(project.ctx, TEXT, { input });
+  expect(result.warnings).toMatchObject([{ scope: `project:${project.projectId}`, enforcement: "warn" }]);
+  await run(project, next.jobId);
+  expect((await jobs.get(project.ctx, next.jobId)).status).toBe("succeeded");
+});
+
+test("a call makes a ceiling that warns prevent, and never weakens one that prevents", async () => {
+  const project = await makeProject();
+  const price = await priceIn(project);
+  await limit(project, ofProject(project), { ceilingMicros: price, enforcement: "warn" });
+  await submit(project.ctx);
+  await expect(submit(project.ctx, { enforcement: "prevent" })).rejects.toMatchObject({
+    code: "BudgetExceeded",
+    details: { scope: `project:${project.projectId}`, enforcement: "prevent" },
+  });
+  // Beside one that only wants a warning, in whatever statement they share.
+  const [strict, mild] = await Promise.allSettled([
+    submit(project.ctx, { enforcement: "prevent" }),
+    submit(project.ctx, { enforcement: "warn" }),
+  ]);
+  expect([strict.status, mild.status]).toEqual(["rejected", "fulfilled"]);
+  await limit(project, ofProject(project), { ceilingMicros: price });
+  for (const enforcement of ["warn", "off"])
+    await expect(submit(project.ctx, { enforcement })).rejects.toMatchObject({ code: "BudgetExceeded" });
+});
+
+test("a temporary increase makes room until its moment, and what it let in stays counted", async () => {
+  const project = await makeProject();
+  const price = await priceIn(project);
+  const ctx = operator(project);
+  const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price, period: "total" });
+  await submit(project.ctx);
+  await expect(submit(project.ctx)).rejects.toThrow(/ceiling/);
+  const until = new Date(project.clock.now().getTime() + 3_600_000).toISOString();
+  const raised = await budgets.increase(ctx, { budgetId, amountMicros: price, until, reason: "launch" });
+  expect(raised).toMatchObject({
+    effectiveCeilingMicros: price * 2,
+    temporaryIncrease: { reason: "launch" },
+  });
+  await submit(project.ctx);
+  await expect(submit(project.ctx)).rejects.toThrow(/ceiling/);
+  project.clock.advance(3_600_001);
+  const later = await budgets.get(operator(project), budgetId);
+  expect(later).toMatchObject({ effectiveCeilingMicros: price, temporaryIncrease: null });
+  expect(later.testSpend).toMatchObject({ heldMicros: price * 2, availableMicros: 0 });
+  await expect(submit(project.ctx)).rejects.toThrow(/ceiling/);
+  await expect(
+    budgets.increase(ctx, { budgetId, amountMicros: 1, until, reason: "too late" }),
+  ).rejects.toMatchObject({ issues: [{ loc: ["body", "until"] }] });
+});
+
+test("each step of 50, 80 and 100 % is told once, and again only below a new ceiling", async () => {
+  const project = await makeProject();
+  const price = await priceIn(project);
+  const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 10 });
+  const percents = async () => {
+    const { rows } = await pool.query<{ percent: number }>(
+      "SELECT percent FROM budget_alert WHERE budget_id = $1 ORDER BY id",
+      [budgetId],
+    );
+    return rows.map((row) => row.percent);
+  };
+  await submitMany(project.ctx, 4);
+  expect(await percents()).toEqual([]);
+  await submitMany(project.ctx, 1);
+  expect(await percents()).toEqual([50]);
+  const { admitted } = await submitMany(project.ctx, 6);
+  expect(await percents()).toEqual([50, 80, 100]);
+  await jobs.cancel(operator(project), admitted[0]!);
+  await submitMany(project.ctx, 1);
+  await limit(project, ofProject(project), { ceilingMicros: price * 10 });
+  expect(await percents()).toEqual([50, 80, 100]);
+  await limit(project, ofProject(project), { ceilingMicros: price * 18 });
+  expect(await percents()).toEqual([50, 80, 100]);
+  await submitMany(project.ctx, 5);
+  expect(await percents()).toEqual([50, 80, 100, 80]);
+  await limit(project, ofProject(project), { ceilingMicros: price });
+  expect(await percents()).toEqual([50, 80, 100, 80, 100]);
+});

@@ -1,0 +1,66 @@
+import type { BudgetCourse, BudgetView, ListBudgets } from "@/server/contract/budgets";
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoleIn, visibleOrganizations } from "@/server/domain/organizations";
+import { fail } from "@/server/errors";
+import { findOwner } from "./owner";
+import { type BudgetRow, COUNTS, readBudgets, toBudget } from "./rows";
+
+/** Ceilings of the organizations the caller belongs to, with what counts now; of one of them, or of one project. */
+export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: BudgetView[] }> {
+  if (query.projectId) await findOwner(ctx, { projectId: query.projectId }, "viewer");
+  if (query.organizationId) requireRoleIn(ctx, query.organizationId, "viewer");
+  const rows = await readBudgets(
+    ctx.now(),
+    `($2::text[] IS NULL OR b.organization_id = ANY($2)) AND ($3::text IS NULL OR b.organization_id = $3)
+     AND ($4::text IS NULL OR b.project_id = $4)`,
+    [visibleOrganizations(ctx), query.organizationId ?? null, query.projectId ?? null],
+  );
+  return { items: rows.map((row) => toBudget(row, ctx.now())) };
+}
+
+async function find(ctx: Ctx, budgetId: string): Promise<BudgetRow> {
+  const [row] = await readBudgets(ctx.now(), "b.id = $2", [budgetId]);
+  if (!row) fail("NotFound", "There is no such budget.");
+  requireRoleIn(ctx, row.organization_id, "viewer");
+  return row;
+}
+
+/** One ceiling with what counts now. */
+export async function get(ctx: Ctx, budgetId: string): Promise<BudgetView> {
+  return toBudget(await find(ctx, budgetId), ctx.now());
+}
+
+const DAY_MS = 86_400_000;
+
+/** How spend has grown in the current period: by the hour in a day, by the day in a month, over 30 days in total. */
+export async function course(
+  ctx: Ctx,
+  { budgetId, isTest }: { budgetId: string; isTest: boolean },
+): Promise<BudgetCourse> {
+  const row = await find(ctx, budgetId);
+  const now = ctx.now();
+  const from = row.period === "total" ? new Date(now.getTime() - 30 * DAY_MS) : row.period_start;
+  const { rows } = await pool.query<{ at: Date; settled: number; held: number }>(
+    `WITH counted AS MATERIALIZED (
+       SELECT h.created_at, coalesce(h.settled_micros, 0) AS settled,
+         CASE WHEN h.state IN ('open', 'ambiguous') THEN h.amount_micros ELSE 0 END AS held
+       FROM hold h, budget b
+       WHERE b.id = $1 AND ${COUNTS} AND h.is_test = $2 AND h.created_at >= capstan_period_start(b.period, $4)
+     )
+     SELECT step.at, coalesce(sum(counted.settled), 0)::bigint AS settled, coalesce(sum(counted.held), 0)::bigint AS held
+     FROM (
+       SELECT least(at + $5::interval, $4::timestamptz) AS at FROM generate_series($3::timestamptz, $4, $5::interval) AS at
+     ) step LEFT JOIN counted ON counted.created_at <= step.at
+     GROUP BY step.at ORDER BY step.at`,
+    [row.id, isTest, from, now, row.period === "day" ? "1 hour" : "1 day"],
+  );
+  return {
+    periodStart: from.toISOString(),
+    points: rows.map(({ at, settled, held }) => ({
+      at: at.toISOString(),
+      settledMicros: settled,
+      heldMicros: held,
+    })),
+  };
+}

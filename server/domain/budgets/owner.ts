@@ -1,0 +1,54 @@
+import type { BudgetOwner } from "@/server/contract/budgets";
+import { pool } from "@/server/db";
+import type { Ctx, Role } from "@/server/domain/ctx";
+import { requireRoleIn, roleIn } from "@/server/domain/organizations";
+import { fail, ValidationFault } from "@/server/errors";
+
+export type Owned = { organizationId: string; projectId: string | null; scope: string };
+
+/** Whose ceiling it is, where the caller has this role in its organization; a stranger finds none. */
+export async function findOwner(ctx: Ctx, owner: BudgetOwner, least: Role): Promise<Owned> {
+  const found = await lookUp(ctx, owner);
+  requireRoleIn(ctx, found.organizationId, least);
+  return found;
+}
+
+async function lookUp(ctx: Ctx, { organizationId, projectId, principalId }: BudgetOwner): Promise<Owned> {
+  if (projectId) {
+    const { rows } = await pool.query<{ organization_id: string }>(
+      "SELECT organization_id FROM project WHERE id = $1",
+      [projectId],
+    );
+    const organization = rows[0]?.organization_id;
+    if (!organization || !roleIn(ctx, organization)) fail("NotFound", "There is no such project.");
+    return { organizationId: organization, projectId, scope: `project:${projectId}` };
+  }
+  if (principalId) {
+    const organization = await organizationOf(ctx, principalId, organizationId);
+    return { organizationId: organization, projectId: null, scope: `principal:${principalId}` };
+  }
+  const { rowCount } = await pool.query("SELECT FROM organization WHERE id = $1", [organizationId]);
+  if (!organizationId || !rowCount || !roleIn(ctx, organizationId))
+    fail("NotFound", "There is no such organization.");
+  return { organizationId, projectId: null, scope: `organization:${organizationId}` };
+}
+
+/** The organization of a key, or one that a person is a member of, among those the caller sees. */
+async function organizationOf(ctx: Ctx, principalId: string, wanted: string | undefined): Promise<string> {
+  const { rows } = await pool.query<{ organization_id: string }>(
+    `SELECT organization_id FROM api_key WHERE id = $1
+     UNION SELECT organization_id FROM membership WHERE user_id = $1`,
+    [principalId],
+  );
+  const seen = rows.map((row) => row.organization_id).filter((id) => roleIn(ctx, id));
+  const [only, ...others] = wanted ? seen.filter((id) => id === wanted) : seen;
+  if (!only) return fail("NotFound", "There is no such key or member here.");
+  if (others.length === 0) return only;
+  throw new ValidationFault([
+    {
+      loc: ["body", "organizationId"],
+      msg: "This person belongs to several organizations: name one.",
+      type: "missing",
+    },
+  ]);
+}

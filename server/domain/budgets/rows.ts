@@ -1,0 +1,99 @@
+import type { BudgetEnforcement, BudgetPeriod, BudgetSpend, BudgetView } from "@/server/contract/budgets";
+import { pool, type Queryable } from "@/server/db";
+import { microsToUsd } from "@/server/money";
+
+type Counted = { heldMicros: number; settledMicros: number };
+
+export type BudgetRow = {
+  id: string;
+  organization_id: string;
+  project_id: string | null;
+  scope: string;
+  period: BudgetPeriod;
+  ceiling_micros: number;
+  enforcement: BudgetEnforcement;
+  managed_only: boolean;
+  increase_micros: number;
+  increase_until: Date | null;
+  increase_reason: string | null;
+  updated_at: Date;
+  period_start: Date;
+  period_end: Date | null;
+  live: Counted | null;
+  test: Counted | null;
+};
+
+/** Is the hold `h` one that the budget `b` counts? */
+export const COUNTS = `h.organization_id = b.organization_id AND (NOT b.managed_only OR h.billing_mode = 'managed')
+  AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode))`;
+
+/** The counted window of the current period; of a budget that is off, which nobody counts, the holds themselves. */
+const spendOf = (isTest: boolean) => `CASE WHEN b.enforcement <> 'off' THEN (
+    SELECT json_build_object('heldMicros', w.held_micros, 'settledMicros', w.settled_micros) FROM budget_window w
+    WHERE w.budget_id = b.id AND w.period_start = current.start AND w.is_test = ${isTest})
+  ELSE (
+    SELECT json_build_object(
+      'heldMicros', coalesce(sum(h.amount_micros) FILTER (WHERE h.state IN ('open', 'ambiguous')), 0),
+      'settledMicros', coalesce(sum(h.settled_micros) FILTER (WHERE h.state = 'settled'), 0))
+    FROM hold h WHERE ${COUNTS} AND h.is_test = ${isTest} AND h.created_at >= current.start) END`;
+
+/** Budgets with what counts now, by a condition on `b` with parameters from $2 on. */
+export async function readBudgets(
+  now: Date,
+  condition: string,
+  values: unknown[],
+  database: Queryable = pool,
+): Promise<BudgetRow[]> {
+  const { rows } = await database.query<BudgetRow>(
+    `SELECT b.*, current.start AS period_start,
+       CASE b.period WHEN 'day' THEN current.start + interval '1 day'
+         WHEN 'month' THEN (current.start AT TIME ZONE 'UTC' + interval '1 month') AT TIME ZONE 'UTC' END AS period_end,
+       ${spendOf(false)} AS live, ${spendOf(true)} AS test
+     FROM budget b, LATERAL (SELECT capstan_period_start(b.period, $1::timestamptz) AS start) current
+     WHERE ${condition}
+     ORDER BY capstan_scope_rank(b.scope), b.scope, array_position(ARRAY['day', 'month', 'total'], b.period::text)`,
+    [now, ...values],
+  );
+  return rows;
+}
+
+/** The ceiling with a temporary increase that has not run out. */
+export function ceilingAt(row: BudgetRow, now: Date): number {
+  const lasts = row.increase_until !== null && row.increase_until > now;
+  return row.ceiling_micros + (lasts ? row.increase_micros : 0);
+}
+
+function toSpend(row: BudgetRow, counted: Counted | null, now: Date): BudgetSpend {
+  const { heldMicros, settledMicros } = counted ?? { heldMicros: 0, settledMicros: 0 };
+  return {
+    periodStart: row.period_start.toISOString(),
+    periodEnd: row.period_end?.toISOString() ?? null,
+    settledMicros,
+    heldMicros,
+    availableMicros: Math.max(0, ceilingAt(row, now) - heldMicros - settledMicros),
+  };
+}
+
+/** The wire's Budget. A temporary increase is shown as long as it lasts. */
+export function toBudget(row: BudgetRow, now: Date): BudgetView {
+  const { increase_until: until, increase_reason: reason } = row;
+  return {
+    budgetId: row.id,
+    organizationId: row.organization_id,
+    projectId: row.project_id,
+    scope: row.scope,
+    period: row.period,
+    ceilingMicros: row.ceiling_micros,
+    ceilingUsd: microsToUsd(row.ceiling_micros),
+    enforcement: row.enforcement,
+    managedOnly: row.managed_only,
+    temporaryIncrease:
+      until && until > now
+        ? { amountMicros: row.increase_micros, until: until.toISOString(), reason: reason ?? "" }
+        : null,
+    effectiveCeilingMicros: ceilingAt(row, now),
+    spend: toSpend(row, row.live, now),
+    testSpend: toSpend(row, row.test, now),
+    updatedAt: row.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,137 @@
+import type { PoolClient } from "pg";
+import type { BudgetView, SetBudget, TemporaryIncrease } from "@/server/contract/budgets";
+import { inTransaction, type Queryable } from "@/server/db";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoleIn } from "@/server/domain/organizations";
+import { fail, ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { findOwner, type Owned } from "./owner";
+import { readBudgets, toBudget } from "./rows";
+
+/** Who may change ceilings, beside operators. */
+export const SETS = "admin";
+
+/**
+ * Sets a ceiling, counting everything that is reserved and spent in its period already. One of these at a time in an
+ * organization; it waits for every reservation under way, and the next ones wait for it.
+ */
+export async function set(ctx: Ctx, input: SetBudget): Promise<BudgetView> {
+  const owner = await findOwner(ctx, input.owner, SETS);
+  return underLock(owner.organizationId, async (client) => {
+    const id = await write(ctx, client, owner, input);
+    return current(ctx, client, id);
+  });
+}
+
+/** Runs `work` in one transaction while nobody reserves or settles money of this organization. */
+export function underLock<T>(organizationId: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return inTransaction(async (client) => {
+    await client.query("SELECT pg_advisory_xact_lock(capstan_budget_lock($1))", [organizationId]);
+    return work(client);
+  });
+}
+
+type Ceiling = Omit<SetBudget, "owner">;
+
+/** Under the lock: the row as it shall be, counted anew, and who said so. */
+export async function write(ctx: Ctx, client: Queryable, owner: Owned, ceiling: Ceiling): Promise<string> {
+  const { rows } = await client.query<{ id: string }>(
+    `INSERT INTO budget (id, organization_id, project_id, scope, period, ceiling_micros, enforcement, managed_only,
+       created_by, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
+     ON CONFLICT (organization_id, scope, period) DO UPDATE SET ceiling_micros = excluded.ceiling_micros,
+       enforcement = excluded.enforcement, managed_only = excluded.managed_only, updated_at = excluded.updated_at
+     RETURNING id`,
+    [
+      newId("budget"),
+      owner.organizationId,
+      owner.projectId,
+      owner.scope,
+      ceiling.period,
+      ceiling.ceilingMicros,
+      ceiling.enforcement,
+      ceiling.managedOnly ?? false,
+      ctx.principal.id,
+      ctx.now(),
+    ],
+  );
+  const { id } = rows[0]!; // INSERT … RETURNING of one row
+  await recount(client, id, ctx.now());
+  const { period, ceilingMicros, enforcement, managedOnly = false } = ceiling;
+  const details = { scope: owner.scope, period, ceilingMicros, enforcement, managedOnly };
+  await record(ctx, { ...owner, action: "budget.set", subject: id, details }, client);
+  return id;
+}
+
+const recount = (client: Queryable, budgetId: string, now: Date) =>
+  client.query("SELECT capstan_recount_budget($1, $2)", [budgetId, now]);
+
+async function current(ctx: Ctx, client: Queryable, budgetId: string): Promise<BudgetView> {
+  const [row] = await readBudgets(ctx.now(), "b.id = $2", [budgetId], client);
+  if (!row) throw new Error(`budget ${budgetId} is not there`);
+  return toBudget(row, ctx.now());
+}
+
+/** Raises a ceiling until a moment, for a reason. A second increase takes the place of the first. */
+export async function increase(
+  ctx: Ctx,
+  { budgetId, ...wanted }: TemporaryIncrease & { budgetId: string },
+): Promise<BudgetView> {
+  refusePast(ctx, wanted, ["body", "until"]);
+  return change(ctx, budgetId, (client, row) => writeIncrease(ctx, client, row, wanted));
+}
+
+/** Takes a temporary increase back. */
+export function clearIncrease(ctx: Ctx, budgetId: string): Promise<BudgetView> {
+  return change(ctx, budgetId, (client, row) => writeIncrease(ctx, client, row, null));
+}
+
+/** A ceiling that nobody counts against any more; its history stays. */
+export function remove(ctx: Ctx, budgetId: string): Promise<BudgetView> {
+  return change(ctx, budgetId, async (client, row) => {
+    await client.query("UPDATE budget SET enforcement = 'off', updated_at = $2 WHERE id = $1", [
+      row.id,
+      ctx.now(),
+    ]);
+    await record(ctx, { ...ownerOf(row), action: "budget.removed", subject: row.id }, client);
+  });
+}
+
+export type Known = { id: string; organization_id: string; project_id: string | null };
+const ownerOf = (row: Known) => ({ organizationId: row.organization_id, projectId: row.project_id });
+
+/** Under the lock: the increase as it shall be, and who said so. */
+export async function writeIncrease(
+  ctx: Ctx,
+  client: Queryable,
+  row: Known,
+  wanted: TemporaryIncrease | null,
+): Promise<void> {
+  await client.query(
+    `UPDATE budget SET increase_micros = $2, increase_until = $3, increase_reason = $4, updated_at = $5 WHERE id = $1`,
+    [row.id, wanted?.amountMicros ?? 0, wanted?.until ?? null, wanted?.reason ?? null, ctx.now()],
+  );
+  await recount(client, row.id, ctx.now());
+  const action = wanted ? "budget.increased" : "budget.increase_cleared";
+  await record(ctx, { ...ownerOf(row), action, subject: row.id, details: { ...wanted } }, client);
+}
+
+export function refusePast(ctx: Ctx, { until }: TemporaryIncrease, loc: (string | number)[]): void {
+  if (new Date(until) > ctx.now()) return;
+  throw new ValidationFault([{ loc, msg: "This moment has passed.", type: "value_error" }]);
+}
+
+async function change(
+  ctx: Ctx,
+  budgetId: string,
+  work: (client: PoolClient, row: Known) => Promise<void>,
+): Promise<BudgetView> {
+  const [row] = await readBudgets(ctx.now(), "b.id = $2", [budgetId]);
+  if (!row) fail("NotFound", "There is no such budget.");
+  requireRoleIn(ctx, row.organization_id, SETS);
+  return underLock(row.organization_id, async (client) => {
+    await work(client, row);
+    return current(ctx, client, row.id);
+  });
+}
