@@ -2,6 +2,12 @@ type SqlType = "text" | "text[]" | "int" | "bigint" | "boolean" | "timestamptz" 
 type Columns<Item> = { readonly [Name in keyof Item]-?: SqlType };
 
 /**
+ * How a common table that only selects from `input` is kept: several rows are read once, of one row the planner puts the
+ * parameters where they are used.
+ */
+export const OF_INPUT = "MATERIALIZED /* rows of input */";
+
+/**
  * The rows that one statement is about, as its first common table `input`: one row as plain parameters, several as one
  * JSON text. The first spares PostgreSQL the reading of JSON, which is a tenth of a short statement; the second lets a
  * statement carry any number of rows under one name.
@@ -13,7 +19,7 @@ export function statementOver<Item extends object>(name: string, columns: Column
   // Always true. Without it the planner expects a hundred rows in every recordset and few in a young table, and keeps
   // a plan that reads whole tables while they grow; with it, it expects one row and looks others up by their index.
   const few = `left("${types.find(([, type]) => type === "text")?.[0]}", 0) = ''`;
-  const forOne = `WITH input AS MATERIALIZED (SELECT ${one.join(", ")})${rest}`;
+  const forOne = `WITH input AS NOT MATERIALIZED (SELECT ${one.join(", ")})${rest.replaceAll(OF_INPUT, "NOT MATERIALIZED")}`;
   const forMany = `WITH input AS MATERIALIZED (
     SELECT * FROM json_to_recordset($1::json) AS x(${many.join(", ")}) WHERE ${few})${rest}`;
 

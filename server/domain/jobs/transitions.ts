@@ -11,7 +11,7 @@ import {
 } from "@/server/domain/budgets";
 import type { Micros } from "@/server/money";
 import type { ReportedProgress } from "@/server/providers/define";
-import { statementOver } from "@/server/sql-input";
+import { OF_INPUT, statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { tell } from "./notify";
 
@@ -183,7 +183,7 @@ const admitAll = statementOver<Admission>(
   FROM input
   ON CONFLICT (project_id, operation, idempotency_key) DO NOTHING
   RETURNING id
-), mine AS (
+), mine AS ${OF_INPUT} (
   SELECT input.* FROM input JOIN admitted USING (id)
 ), request AS (
   INSERT INTO payload (id, project_id, job_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
