@@ -114,7 +114,7 @@ test("history is only added to", async () => {
     "audit_entry",
     "payment_event",
   ]) {
-    await expect(pool.query(`UPDATE ${table} SET project_id = project_id`)).rejects.toThrow(/append-only/);
+    await expect(pool.query(`UPDATE ${table} SET id = id`)).rejects.toThrow(/append-only/);
     await expect(pool.query(`DELETE FROM ${table}`)).rejects.toThrow(/append-only/);
     await expect(pool.query(`TRUNCATE ${table} CASCADE`)).rejects.toThrow(/append-only/);
   }
