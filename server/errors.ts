@@ -146,7 +146,33 @@ export const ERRORS = {
     details: z.object({ missing: z.array(z.string()) }),
   },
   EstimateUnavailable: { status: 422, retryable: false, next: "stop", details: Open },
-  QUOTE_MISMATCH: { status: 409, retryable: false, next: "stop", details: z.object({ reason: z.string() }) },
+  QUOTE_MISMATCH: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    /** `fields`: the parts of the request that are not as they were quoted. */
+    details: z.object({ reason: z.string(), fields: z.array(z.string()).optional() }),
+  },
+  /** execution.quoteId and execution.estimateId name two quotes. */
+  ESTIMATE_MISMATCH: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ field: z.string(), quoteId: z.string(), estimateId: z.string() }),
+  },
+  /** The request is as quoted; prices or routes are not any more. */
+  REESTIMATE_REQUIRED: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({
+      reason: z.string(),
+      pricingVersion: z.string(),
+      quotedPricingVersion: z.string(),
+      quotedMaximum: usd,
+      maximum: usd,
+    }),
+  },
   IdempotencyConflict: {
     status: 409,
     retryable: false,

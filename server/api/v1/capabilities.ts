@@ -86,6 +86,7 @@ const PLANNING: ErrorCode[] = [
   "CONNECTION_REQUIRED",
   "ROUTE_UNAVAILABLE",
   "EstimateUnavailable",
+  "ESTIMATE_MISMATCH",
   "BudgetExceeded",
   "PROJECT_REQUIRED",
   "InvalidInput",
@@ -139,6 +140,7 @@ export const invokeCapability = endpoint({
     "funding_required",
     "USE_JOBS",
     "QUOTE_MISMATCH",
+    "REESTIMATE_REQUIRED",
     "IdempotencyConflict",
     "ProviderRejected",
     "PROVIDER_EMPTY_OUTPUT",
@@ -183,7 +185,11 @@ export const planImages = endpoint({
   bodyLimit: 32 * MEGABYTE,
   output: JsonObject,
   envelopeErrors: true,
-  errors: [...PLANNING.filter((code) => code !== "UNKNOWN_CAPABILITY"), "QUOTE_MISMATCH"],
+  errors: [
+    ...PLANNING.filter((code) => code !== "UNKNOWN_CAPABILITY"),
+    "QUOTE_MISMATCH",
+    "REESTIMATE_REQUIRED",
+  ],
   run: (ctx, { body }) => jobs.preview(ctx, "image.generate.v1", body),
 });
 
@@ -222,6 +228,7 @@ export const submitJob = endpoint({
     "funding_required",
     "USE_INVOKE",
     "QUOTE_MISMATCH",
+    "REESTIMATE_REQUIRED",
     "IdempotencyConflict",
     "DURABLE_CONCURRENCY_LIMIT",
   ],

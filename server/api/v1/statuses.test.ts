@@ -746,6 +746,10 @@ describe("POST /v1/capabilities/image.generate.v1/plan", () => {
     [[409, "ROUTE_UNAVAILABLE"], { input: { prompt: "x" }, preferredModel: "gone-1" }],
     [[409, "CONNECTION_REQUIRED"], { input: { prompt: "x" }, preferredModel: "gpt-image-2" }],
     [[409, "QUOTE_MISMATCH"], { input: { prompt: "x" }, quoteId: newId("quote") }],
+    [
+      [409, "ESTIMATE_MISMATCH"],
+      { input: { prompt: "x" }, execution: { quoteId: newId("quote"), estimateId: newId("quote") } },
+    ],
     [[403, "AuthorizationFailed"], { input: { prompt: "x" }, context: { projectId: newId("project") } }],
   ];
 
@@ -813,6 +817,39 @@ describe("quotes", () => {
     });
   });
 
+  /** A copy of a quote with these changes, which expires after this long. */
+  const altered = async (quoteId: string, body: object, interval = "1 minute") => {
+    const id = newId("quote");
+    await pool.query(
+      `INSERT INTO retail_quote (id, project_id, hash, body, created_at, expires_at)
+       SELECT $2, project_id, hash, body || $3::jsonb, created_at, now() + $4::interval FROM retail_quote WHERE id = $1`,
+      [quoteId, id, JSON.stringify(body), interval],
+    );
+    return id;
+  };
+
+  test("409: a quote by an older price list has to be made again", async () => {
+    for (const [key, what, body] of [
+      [TEXT, "jobs", { input }],
+      [TEXT, "invoke", { input }],
+      [IMAGE, "plan", { input: { prompt: "x" } }],
+    ] as const) {
+      const { quoteId } = (await post(200, at(key, "quote"), body)).json;
+      const older = await altered(quoteId, { pricingVersion: "price_2026_07_1" });
+      const refused = await post([409, "REESTIMATE_REQUIRED"], at(key, what), { ...body, quoteId: older });
+      expect(refused.json.detail.details).toMatchObject({
+        reason: "pricing_version",
+        quotedPricingVersion: "price_2026_07_1",
+      });
+    }
+  });
+
+  test("409: two ids of quotes that disagree", async () => {
+    const execution = { quoteId: newId("quote"), estimateId: newId("quote") };
+    for (const what of ["quote", "estimate", "jobs", "invoke"])
+      await post([409, "ESTIMATE_MISMATCH"], at(TEXT, what), { input, execution });
+  });
+
   for (const what of ["jobs", "invoke"]) {
     test(`409 on ${what}: a quote that does not hold, with the reason`, async () => {
       const { quoteId } = (await post(200, at(TEXT, "quote"), { input })).json;
@@ -821,12 +858,7 @@ describe("quotes", () => {
       expect(await reason({ ...say("Another question."), quoteId })).toBe("changed");
       expect(await reason({ input, quoteId: newId("quote") })).toBe("unknown");
       expect(await reason({ input, estimateId: `cq_${ulid()}` })).toBe("commission_quote");
-      const expired = newId("quote");
-      await pool.query(
-        `INSERT INTO retail_quote (id, project_id, hash, body, created_at, expires_at)
-         SELECT $2, project_id, hash, body, created_at, now() - interval '1 second' FROM retail_quote WHERE id = $1`,
-        [quoteId, expired],
-      );
+      const expired = await altered(quoteId, {}, "-1 second");
       expect(await reason({ input, quoteId: expired })).toBe("expired");
     });
   }

@@ -67,7 +67,7 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
   if (isObject(body.sampling)) refuseUnknown(body.sampling, Object.keys(Sampling.shape), "sampling.");
   if (isObject(body.budget)) refuseUnknown(body.budget, Object.keys(Budget.shape), "budget.");
 
-  foldAliases(execution, "quoteId", "estimateId", ["execution"]);
+  foldQuoteIds(execution);
   foldTimeout(constraints);
   execution.executionConstraints = constraints;
   body.execution = execution;
@@ -144,11 +144,19 @@ function foldQuoteShims(body: Fields) {
   body.input = input;
 }
 
-function foldAliases(fields: Fields, name: string, alias: string, path: string[]) {
-  const [value, other] = [fields[name] ?? undefined, fields[alias] ?? undefined];
-  if (value !== undefined && other !== undefined && !same(value, other))
-    invalid([...path, alias], `Differs from ${name}.`);
-  if (value ?? other) fields[name] = fields[alias] = (value ?? other) as Json;
+/** One of the two names of a quote fills the other. */
+function foldQuoteIds(execution: Fields) {
+  const [quoteId, estimateId] = [execution.quoteId ?? undefined, execution.estimateId ?? undefined];
+  if (typeof quoteId === "string" && typeof estimateId === "string" && quoteId !== estimateId)
+    fail("ESTIMATE_MISMATCH", "execution.quoteId and execution.estimateId name two quotes.", {
+      field: "execution.estimateId",
+      quoteId,
+      estimateId,
+    });
+  if (quoteId ?? estimateId) {
+    execution.quoteId = quoteId ?? estimateId ?? null;
+    execution.estimateId = estimateId ?? quoteId ?? null;
+  }
 }
 
 function foldTimeout(constraints: Fields) {

@@ -173,7 +173,11 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
     kind === "invoke" ? "sync" : "durable",
   );
   const { quoteId } = envelope.execution;
-  const sealed = quoteId ? await checkQuote(ctx, project.id, quoteId, plan.sealHash()) : undefined;
+  const sealed = quoteId
+    ? await checkQuote(ctx, project.id, quoteId, plan)
+    : plan.route
+      ? { hash: plan.seal().hash, expiresAt: null }
+      : undefined;
 
   const now = ctx.now();
   const queueSeconds =

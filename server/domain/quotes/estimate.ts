@@ -29,8 +29,8 @@ export type Estimate = {
   choice: Route["choice"] | null;
   /** The hash of the routes and prices it was planned by. */
   bundleHash: string | null;
-  /** The quote it was submitted with: what that was sealed to. */
-  sealed?: { hash: string; expiresAt: string };
+  /** What it is sealed to: by the quote it was submitted with, or at admission, when there is no expiry. Free work has none. */
+  sealed?: { hash: string; expiresAt: string | null };
   /** The model the caller asked for: `provider/model` or a model's id; null: any. */
   requestedTarget: string | null;
   /** Fields of the input that were sent with another value; `from` is null where the caller left it out. */

@@ -1,4 +1,5 @@
 export { priceOf, serviceFee } from "@/server/domain/catalog";
+export { checkQuote } from "./check";
 export { type Estimate, estimate, FREE, type Processing } from "./estimate";
 export { type ExecutionPlan, planExecution, ruled, toFault, type Wanted } from "./plan";
-export { checkQuote, pricingOf, quote } from "./quote";
+export { pricingOf, quote } from "./quote";

@@ -1,8 +1,7 @@
 import type { z } from "zod";
-import { canonicalText, sha256Hex } from "@/server/canonical";
 import { type Capability, CapabilityFault } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
-import { chooseRoute, PRICING_VERSION, type Route, routeUnavailable } from "@/server/domain/catalog";
+import { chooseRoute, type Route, routeUnavailable } from "@/server/domain/catalog";
 import { enforcementOf, toIssues } from "@/server/domain/envelope";
 import { publicUrl } from "@/server/env";
 import { type ErrorCode, Fault, fail, isErrorCode, ValidationFault } from "@/server/errors";
@@ -16,6 +15,7 @@ import {
 } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { type Estimate, estimate, FREE, type Processing } from "./estimate";
+import { type Seal, sealOf } from "./seal";
 
 /** The parts of an envelope that route or price. */
 export type Wanted = {
@@ -51,8 +51,8 @@ export type ExecutionPlan = {
   route: Route | null;
   call: TextCall | ImageCall | null;
   estimate: Estimate;
-  /** SHA-256 of everything that prices or routes: what a quote is sealed to. Not computed unless a quote is concerned. */
-  sealHash: () => string;
+  /** Everything that prices or routes, hashed: what a quote is sealed to. Not computed before it is asked for. */
+  seal: () => Seal;
   warnings: Record<string, Json>[];
 };
 
@@ -70,31 +70,11 @@ export function planExecution(
   const input = mode === "sync" ? capSync(capability, parsed) : parsed;
   const constraints = wanted.execution.executionConstraints;
   const billingMode = billingModeOf(wanted);
-  const sealHash = () =>
-    sha256Hex(
-      canonicalText({
-        capability: capability.key,
-        projectId: project.id,
-        environment: project.environment,
-        billingMode,
-        input: withoutSchema(wanted.input),
-        constraints: {
-          providerPin: constraints.providerPin ?? null,
-          preferredModel: constraints.preferredModel ?? null,
-          autoSelect: constraints.autoSelect,
-        },
-        pin: wanted.pin?.target ?? null,
-        sampling: wanted.sampling ?? null,
-        toolSchemas: wanted.toolSchemas ?? null,
-        // A bare job body has it in the envelope, a bare quote body in the input: the same request.
-        responseSchema: wanted.responseSchema ?? wanted.input.responseSchema ?? null,
-        pricingVersion: PRICING_VERSION,
-      }),
-    );
+  const seal = () => sealOf(capability.key, project, billingMode, wanted);
   const execution = capability.execute;
   if ("local" in execution) {
     refuseModelWords(capability, wanted);
-    return { capability, input, route: null, call: null, estimate: FREE, sealHash, warnings: [] };
+    return { capability, input, route: null, call: null, estimate: FREE, seal, warnings: [] };
   }
   const route = chooseRoute(
     capability,
@@ -138,7 +118,7 @@ export function planExecution(
     route,
     call,
     estimate: priced,
-    sealHash,
+    seal,
     warnings: checkCallCeiling(priced.maximumMicros, wanted),
   };
 }
@@ -173,10 +153,6 @@ function rewritesOf(input: Record<string, Json>, call: TextCall | ImageCall): Es
       ? []
       : [{ field: `input.${field}`, from: input[field] ?? null, to }];
   });
-}
-
-function withoutSchema({ responseSchema: _schema, ...input }: Record<string, Json>) {
-  return input;
 }
 
 /** The model the caller named, as far as it did: exactly, or one it preferred. */

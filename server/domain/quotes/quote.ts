@@ -8,11 +8,13 @@ import { getCapability, modelIds, PRICING_VERSION, serviceFee, targetsOf } from 
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, maturityOf, normalizeEnvelope } from "@/server/domain/envelope";
 import { resolveInput } from "@/server/domain/inputs";
-import { Fault, fail, ValidationFault } from "@/server/errors";
+import { Fault, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
+import type { QuoteBody } from "./check";
 import type { Estimate } from "./estimate";
 import { planExecution, type Wanted } from "./plan";
+import type { Seal } from "./seal";
 
 const LIFETIME_MS = 15 * 60_000;
 
@@ -93,23 +95,28 @@ export async function quote(
     };
   }
   const { estimate } = plan;
-  const sealHash = plan.sealHash();
+  const seal = plan.seal();
   // What is free has a price and no quote: there is nothing to hold anybody to.
-  const sealed = estimate.route ? await seal(ctx, project.id, estimate, sealHash) : null;
-  const quoteId = sealed?.quoteId ?? null;
+  const kept = estimate.route ? await keep(ctx, project.id, estimate, seal) : null;
+  const quoteId = kept?.quoteId ?? null;
   return {
     ...base,
     status: "ok",
     quoteId,
     estimateId: quoteId,
     pricingVersion: estimate.pricingVersion,
-    pricingInputFingerprint: sealHash,
-    pricing: pricingOf(estimate, quoteId, sealed?.expiresAt ?? null, sealHash),
+    pricingInputFingerprint: seal.hash,
+    pricing: pricingOf(estimate, quoteId, kept?.expiresAt ?? null, seal.hash),
     resolved: toResolved(estimate),
-    basis: { ...estimate.bounds, qualifier: estimate.qualifier },
+    basis: {
+      ...estimate.bounds,
+      qualifier: estimate.qualifier,
+      processing: estimate.processing,
+      deferredDiscountBps: estimate.deferredDiscountBps,
+    },
     expectedCharge: toMoney(estimate.expectedMicros),
     maximumAuthorizedCharge: toMoney(estimate.maximumMicros),
-    expiresAt: sealed?.expiresAt.toISOString() ?? null,
+    expiresAt: kept?.expiresAt.toISOString() ?? null,
     ...(capability.modality === "image"
       ? {
           routingAlternatives: alternativesTo(
@@ -123,13 +130,14 @@ export async function quote(
   };
 }
 
-async function seal(ctx: Ctx, projectId: string, estimate: Estimate, sealHash: string) {
+async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, parts }: Seal) {
   const now = ctx.now();
   const quoteId = newId("quote");
+  const body: QuoteBody = { ...estimate, seal: parts };
   const expiresAt = new Date(now.getTime() + LIFETIME_MS);
   await pool.query(
     "INSERT INTO retail_quote (id, project_id, hash, body, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
-    [quoteId, projectId, sealHash, JSON.stringify(estimate), now, expiresAt],
+    [quoteId, projectId, hash, JSON.stringify(body), now, expiresAt],
   );
   return { quoteId, expiresAt };
 }
@@ -194,29 +202,4 @@ function missingInputs(schema: z.ZodType, input: Record<string, unknown>): strin
         input[String(issue.path[0])] === undefined,
     )
     .map((issue) => `/input/${String(issue.path[0])}`);
-}
-
-/** A quote named at submission must be this project's, unexpired, and sealed to exactly this request. Answers its seal. */
-export async function checkQuote(
-  ctx: Ctx,
-  projectId: string,
-  quoteId: string,
-  sealHash: string,
-): Promise<NonNullable<Estimate["sealed"]>> {
-  const mismatch = (reason: string): never =>
-    fail(
-      "QUOTE_MISMATCH",
-      "The quote does not hold for this request; submit without execution.quoteId under a new idempotencyKey.",
-      { reason },
-    );
-  if (!quoteId.startsWith("quote_")) mismatch(quoteId.startsWith("cq_") ? "commission_quote" : "not_a_quote");
-  const { rows } = await pool.query<{ hash: string; expires_at: Date }>(
-    "SELECT hash, expires_at FROM retail_quote WHERE id = $1 AND project_id = $2",
-    [quoteId, projectId],
-  );
-  const found = rows[0];
-  if (!found) return mismatch("unknown");
-  if (found.expires_at <= ctx.now()) mismatch("expired");
-  if (found.hash !== sealHash) mismatch("changed");
-  return { hash: found.hash, expiresAt: found.expires_at.toISOString() };
 }

@@ -138,7 +138,12 @@ function pricing(facts: ReceiptFacts): Receipt["pricing"] {
   const debited = charged === null ? null : isOurs ? charged : 0;
   const sealed = estimate.sealed;
   return {
-    ...pricingOf(estimate, facts.quoteId, sealed ? new Date(sealed.expiresAt) : null, sealed?.hash ?? null),
+    ...pricingOf(
+      estimate,
+      facts.quoteId,
+      sealed?.expiresAt ? new Date(sealed.expiresAt) : null,
+      sealed?.hash ?? null,
+    ),
     executionPlanId: estimate.route?.key ?? null,
     serviceInferenceFeeMicros: fee,
     service: { serviceFeeRateBps: estimate.serviceFeeBps, inferenceFeeMicros: fee },

@@ -1,0 +1,74 @@
+import { pool } from "@/server/db";
+import { PRICING_VERSION } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { microsToUsd } from "@/server/money";
+import type { Estimate } from "./estimate";
+import type { ExecutionPlan } from "./plan";
+import type { Seal } from "./seal";
+
+/** What a quote keeps: its estimate, and the parts of what it is sealed to. */
+export type QuoteBody = Estimate & { seal: Seal["parts"] };
+
+/** Ids that are prices of something else, and never of an execution. */
+const OTHER_KINDS: Record<string, string> = {
+  cq_: "commission_quote",
+  cmp_: "comparison_estimate",
+  cent_: "comparison_estimate",
+};
+
+function mismatch(reason: string, more: { fields?: string[] } = {}): never {
+  fail(
+    "QUOTE_MISMATCH",
+    "The quote does not hold for this request; submit without execution.quoteId under a new idempotencyKey.",
+    { reason, ...more },
+  );
+}
+
+/**
+ * A quote named at submission must be this project's, unexpired, and sealed to exactly this request; else
+ * QUOTE_MISMATCH with the reason. Where all that holds and yet the work would now run elsewhere or cost more than was
+ * quoted, the quote binds nobody: REESTIMATE_REQUIRED. Answers its seal.
+ */
+export async function checkQuote(
+  ctx: Ctx,
+  projectId: string,
+  quoteId: string,
+  plan: Pick<ExecutionPlan, "seal" | "estimate">,
+): Promise<NonNullable<Estimate["sealed"]>> {
+  if (!quoteId.startsWith("quote_"))
+    mismatch(OTHER_KINDS[/^[a-z]+_/.exec(quoteId)?.[0] ?? ""] ?? "not_a_quote");
+  const { rows } = await pool.query<{ hash: string; body: QuoteBody; expires_at: Date }>(
+    "SELECT hash, body, expires_at FROM retail_quote WHERE id = $1 AND project_id = $2",
+    [quoteId, projectId],
+  );
+  const found = rows[0];
+  if (!found) return mismatch("unknown");
+  if (found.expires_at <= ctx.now()) mismatch("expired");
+  const quoted = found.body;
+  if (quoted.pricingVersion !== PRICING_VERSION) requireReestimate("pricing_version", quoted, plan.estimate);
+  const seal = plan.seal();
+  if (found.hash !== seal.hash) {
+    const fields = Object.keys(seal.parts).filter((part) => seal.parts[part] !== quoted.seal[part]);
+    mismatch("changed", { fields });
+  }
+  const { route, billingMode, maximumMicros } = plan.estimate;
+  if (route?.key !== quoted.route?.key || billingMode !== quoted.billingMode)
+    requireReestimate("route", quoted, plan.estimate);
+  if (maximumMicros > quoted.maximumMicros) requireReestimate("price", quoted, plan.estimate);
+  return { hash: found.hash, expiresAt: found.expires_at.toISOString() };
+}
+
+function requireReestimate(reason: string, quoted: Estimate, now: Estimate): never {
+  fail(
+    "REESTIMATE_REQUIRED",
+    "What was quoted is not what this request would run on or cost now; quote it again.",
+    {
+      reason,
+      pricingVersion: PRICING_VERSION,
+      quotedPricingVersion: quoted.pricingVersion,
+      quotedMaximum: microsToUsd(quoted.maximumMicros),
+      maximum: microsToUsd(now.maximumMicros),
+    },
+  );
+}

@@ -1,0 +1,47 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import { PRICING_VERSION } from "@/server/domain/catalog";
+import type { Json } from "@/server/step";
+import type { Wanted } from "./plan";
+
+/** What a quote is sealed to: the hash of everything that prices or routes, and of each part of it, to tell which changed. */
+export type Seal = { hash: string; parts: Record<string, string> };
+
+/**
+ * Seals a request: SHA-256 of the RFC 8785 form of everything that prices or routes. The order of keys and white space
+ * are not part of that form; everything else is.
+ */
+export function sealOf(
+  capabilityKey: string,
+  project: { id: string; environment: string },
+  billingMode: "byok" | "managed" | null,
+  wanted: Wanted,
+): Seal {
+  const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
+  const { responseSchema, ...input } = wanted.input;
+  const sealed: Record<string, Json> = {
+    capability: capabilityKey,
+    projectId: project.id,
+    environment: project.environment,
+    billingMode,
+    input,
+    constraints: {
+      providerPin: providerPin ?? null,
+      preferredModel: preferredModel ?? null,
+      autoSelect,
+    },
+    pin: wanted.pin?.target ?? null,
+    sampling: wanted.sampling ?? null,
+    toolSchemas: wanted.toolSchemas ?? null,
+    // A bare job body has it in the envelope, a bare quote body in the input: the same request.
+    responseSchema: wanted.responseSchema ?? responseSchema ?? null,
+    pricingVersion: PRICING_VERSION,
+  };
+  return {
+    hash: sha256Hex(canonicalText(sealed)),
+    get parts() {
+      return Object.fromEntries(
+        Object.entries(sealed).map(([name, part]) => [name, sha256Hex(canonicalText(part))]),
+      );
+    },
+  };
+}
