@@ -64,6 +64,14 @@ const Environment = z.object({
   OPENAI_COMPATIBLE_BASE_URL: address.optional(),
   OPENAI_COMPATIBLE_MODELS: text,
   OPENAI_COMPATIBLE_MATURITY: z.enum(["G", "PG", "PG13", "R", "NC17"]).default("PG13"),
+  STRIPE_SECRET_KEY: text,
+  STRIPE_WEBHOOK_SECRET: text,
+  STRIPE_API_BASE: address.default("https://api.stripe.com"),
+  FX_USD_CAD: z.coerce
+    .number("is no rate: Canadian for one US dollar, e.g. 1.37")
+    .min(0.01, "is no rate")
+    .max(100, "is no rate")
+    .optional(),
   TRUSTED_PROXIES: count(0, 0),
   RATE_LIMIT_KEY_PER_MINUTE: count(600),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: count(120),

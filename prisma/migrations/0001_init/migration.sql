@@ -414,6 +414,8 @@ CREATE TABLE "payment" (
     "credit_micros" BIGINT NOT NULL,
     "exchange" JSONB,
     "refunded_micros" BIGINT NOT NULL DEFAULT 0,
+    "disputes" JSONB NOT NULL DEFAULT '{}',
+    "customer_id" TEXT,
     "is_test" BOOLEAN NOT NULL,
     "checkout_url" TEXT,
     "preset_key" TEXT,
@@ -1204,6 +1206,9 @@ CREATE INDEX "artifact_expiries" ON "artifact" ("expires_at") WHERE "pruned_at" 
 CREATE INDEX "artifact_bytes" ON "artifact" ("sha256") WHERE "pruned_at" IS NULL;
 CREATE INDEX "delivery_bodies" ON "delivery" ("job_id") WHERE "body" IS NOT NULL AND "job_id" IS NOT NULL;
 CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires_at" IS NOT NULL;
+-- A payment is counted once: its transactions are named by it and by what they bring it to.
+CREATE UNIQUE INDEX "ledger_entry_of_payment" ON "ledger_entry" ("transaction_id", "account", "currency")
+  WHERE "payment_id" IS NOT NULL;
 CREATE INDEX "hold_unresolved" ON "hold" ("organization_id") WHERE "state" IN ('open', 'ambiguous');
 CREATE INDEX "budget_alerts_to_deliver" ON "budget_alert" ("id") WHERE "delivered_at" IS NULL;
 CREATE INDEX "stream_frame_expiries" ON "stream_frame" ("expires_at") WHERE "expires_at" IS NOT NULL;

@@ -1,4 +1,5 @@
 import type { Endpoint } from "@/server/api/endpoint";
+import * as billing from "./billing";
 import * as capabilities from "./capabilities";
 import * as inputs from "./inputs";
 import * as jobs from "./jobs";
@@ -14,4 +15,5 @@ export const endpoints: Endpoint[] = [
   ...Object.values(provenance),
   ...Object.values(webhooks),
   ...Object.values(session),
+  ...Object.values(billing),
 ];

@@ -5,7 +5,7 @@ import type { Price } from "@/server/providers/define";
 import { targetsOf } from "./routes";
 
 export const PRICING_VERSION = "price_2026_08_1";
-export const SERVICE_FEE_BPS = 600;
+export { SERVICE_FEE_BPS } from "@/server/domain/billing";
 
 const usd = (micros: Micros) => `$${(micros / 1_000_000).toFixed(micros % 10_000 === 0 ? 2 : 4)}`;
 

@@ -1,0 +1,4 @@
+import { serve } from "@/server/api/endpoint";
+import { listWalletTransactions } from "@/server/api/v1/billing";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(listWalletTransactions);

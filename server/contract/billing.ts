@@ -1,0 +1,185 @@
+import { z } from "zod";
+import { DateTime, Money, pageLimit } from "./common";
+
+const Id = z.string().max(64);
+
+/** Names the organization, where the caller belongs to several. */
+export const BillingQuery = z.object({ organizationId: Id.optional() });
+
+/** What a person can be billed in. The wallet itself is in US dollars. */
+export const BillingCurrency = z.enum(["USD", "CAD"]);
+export type BillingCurrency = z.output<typeof BillingCurrency>;
+
+/** An exchange rate as a whole number: `rateScaled` / 10^`scale` of the quote currency for one of the base currency. */
+export const ScaledFxRate = z
+  .object({
+    rateScaled: z.int(),
+    scale: z.int(),
+    baseCurrency: z.string(),
+    quoteCurrency: z.string(),
+    /** operator: a setting of this installation; development: built in, for trying out only. */
+    source: z.string().nullish(),
+    asOf: z.string().nullish(),
+  })
+  .meta({ id: "ScaledFxRate" });
+export type ScaledFxRate = z.output<typeof ScaledFxRate>;
+
+export const WalletMoney = z.object({
+  /** The prepaid balance less what is reserved; below zero after a refund of what was spent. */
+  available: Money,
+  /** Set aside for executions that have not ended, of balance and allowance. */
+  reserved: Money,
+  balance: Money,
+  /** What may be run once before anything is paid. */
+  allowance: z.object({ granted: Money, used: Money, reserved: Money, remaining: Money }),
+});
+export type WalletMoney = z.output<typeof WalletMoney>;
+
+export const Wallet = WalletMoney.extend({
+  organizationId: z.string(),
+  billingCurrency: BillingCurrency,
+  /** Most of the allowance that one execution may take. */
+  trialCeiling: Money,
+  serviceFeeBps: z.int(),
+  /** Sandbox money: never spent on a real provider. */
+  test: WalletMoney,
+  /** Of accounts that are billed in another currency: the rate at which amounts may be shown. */
+  fx: ScaledFxRate.nullable(),
+}).meta({ id: "Wallet" });
+export type Wallet = z.output<typeof Wallet>;
+
+export const WalletTransactionsQuery = BillingQuery.extend({
+  /** The `nextCursor` of the page before. */
+  cursor: z
+    .string()
+    .regex(/^[1-9]\d{0,17}$/, "is no cursor of this list")
+    .optional(),
+  limit: pageLimit(200, 50),
+  /** Sandbox money only, or live money only. */
+  test: z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] }).optional(),
+});
+export type WalletTransactionsQuery = z.output<typeof WalletTransactionsQuery>;
+
+export const WalletTransaction = z
+  .object({
+    /** Of the ledger; one transaction may touch wallet and allowance. */
+    entryId: z.string(),
+    transactionId: z.string(),
+    account: z.enum(["wallet", "allowance"]),
+    kind: z.string(),
+    /** Negative: it left. */
+    amount: Money,
+    test: z.boolean(),
+    projectId: z.string().nullable(),
+    jobId: z.string().nullable(),
+    paymentId: z.string().nullable(),
+    pricingVersion: z.string().nullable(),
+    createdAt: DateTime,
+  })
+  .meta({ id: "WalletTransaction" });
+export type WalletTransaction = z.output<typeof WalletTransaction>;
+
+export const WalletTransactionPage = z
+  .object({ items: z.array(WalletTransaction), nextCursor: z.string().optional() })
+  .meta({ id: "WalletTransactionPage" });
+export type WalletTransactionPage = z.output<typeof WalletTransactionPage>;
+
+/** Amounts a page may offer by name. */
+export const TOP_UP_PRESETS = {
+  usd_10: 10_000_000,
+  usd_25: 25_000_000,
+  usd_50: 50_000_000,
+  usd_100: 100_000_000,
+} as const;
+
+const MOST_MICROS = 999_999_000_000;
+export const WalletTopUpRequest = z
+  .strictObject({
+    /** What the wallet gets, in micros of US dollars: whole cents. */
+    amountMicros: z.int().positive().max(MOST_MICROS),
+    /** The name of an amount that was offered; it must be that amount. */
+    presetKey: z.string().min(1).max(64).nullish(),
+  })
+  .meta({ id: "WalletTopUpRequest" });
+export type WalletTopUpRequest = z.output<typeof WalletTopUpRequest>;
+
+/** Where a person pays. */
+export const CheckoutSession = z
+  .object({ url: z.string(), sessionId: z.string(), paymentId: z.string() })
+  .meta({ id: "CheckoutSession" });
+export type CheckoutSession = z.output<typeof CheckoutSession>;
+
+export const PortalSession = z.object({ url: z.string() }).meta({ id: "PortalSession" });
+export type PortalSession = z.output<typeof PortalSession>;
+
+const Locale = z
+  .string()
+  .max(35)
+  .refine((text) => /^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$/.test(text), "is no locale, e.g. en-CA");
+export const BillingCurrencyUpdate = z
+  .strictObject({
+    billingCurrency: BillingCurrency,
+    billingCountry: z
+      .string()
+      .regex(/^[A-Z]{2}$/, "is no country, e.g. CA")
+      .nullish(),
+    billingLocale: Locale.nullish(),
+  })
+  .meta({ id: "BillingCurrencyUpdate" });
+export type BillingCurrencyUpdate = z.output<typeof BillingCurrencyUpdate>;
+
+export const BillingCurrencySettings = z
+  .object({
+    organizationId: z.string(),
+    billingCurrency: BillingCurrency,
+    billingCountry: z.string().optional(),
+    billingLocale: z.string().optional(),
+  })
+  .meta({ id: "BillingCurrencySettings" });
+export type BillingCurrencySettings = z.output<typeof BillingCurrencySettings>;
+
+export const Plan = z.object({
+  planKey: z.string(),
+  slug: z.string(),
+  displayName: z.string(),
+  monthlyUsd: z.number(),
+  salesOnly: z.boolean(),
+  tagline: z.string(),
+  /** Null: no limit. */
+  limits: z.object({
+    users: z.int().nullable(),
+    projects: z.int().nullable(),
+    concurrentDurableJobs: z.int().nullable(),
+    activeDurableJobs: z.int().nullable(),
+    lightweightInferencesPerHour: z.int().nullable(),
+    historyDays: z.int().nullable(),
+  }),
+});
+export const PlanList = z.object({ currentPlan: z.string(), plans: z.array(Plan) }).meta({ id: "PlanList" });
+export type PlanList = z.output<typeof PlanList>;
+
+export const PlanCheckoutRequest = z.strictObject({ planKey: z.string().min(1).max(128) });
+
+export const PaymentState = z.enum(["open", "paid", "failed", "expired"]);
+export const PaymentView = z
+  .object({
+    paymentId: z.string(),
+    organizationId: z.string(),
+    kind: z.string(),
+    title: z.string(),
+    provider: z.string(),
+    state: PaymentState,
+    /** What is paid, and what is bought for it in US dollars. */
+    amount: Money,
+    credit: Money,
+    refunded: Money,
+    fx: ScaledFxRate.nullable(),
+    test: z.boolean(),
+    createdAt: DateTime,
+    expiresAt: DateTime,
+    paidAt: DateTime.nullable(),
+  })
+  .meta({ id: "Payment" });
+export type PaymentView = z.output<typeof PaymentView>;
+
+export const PaymentRef = z.object({ paymentId: Id });

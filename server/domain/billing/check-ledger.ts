@@ -1,0 +1,122 @@
+import { inTransaction } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireOperator } from "@/server/domain/organizations";
+
+export type LedgerCheck = {
+  isBalanced: boolean;
+  transactions: number;
+  entries: number;
+  /** By currency and kind of money: the sum of all postings, which is 0. */
+  sums: { currency: string; isTest: boolean; sumMicros: number }[];
+  wallets: number;
+  windows: number;
+  openHolds: number;
+  /** What does not agree, one line each. */
+  differences: { what: string; subject: string; expected: number; found: number }[];
+};
+
+/** Most differences listed of one kind. */
+const MOST_LISTED = 100;
+
+/** Transactions whose postings do not sum to zero in a currency, or mix sandbox with live money. */
+const UNBALANCED = `
+  SELECT 'transaction does not sum to zero in ' || currency AS what, transaction_id AS subject, 0::bigint AS expected,
+    sum(amount_micros)::bigint AS found
+  FROM ledger_entry WHERE $1::text IS NULL OR organization_id = $1
+  GROUP BY transaction_id, currency HAVING sum(amount_micros) <> 0
+  UNION ALL
+  SELECT 'transaction mixes sandbox and live money', transaction_id, 1, 2
+  FROM ledger_entry WHERE $1::text IS NULL OR organization_id = $1
+  GROUP BY transaction_id HAVING bool_or(is_test) <> bool_and(is_test)`;
+
+/** Wallets against what ledger and holds say. */
+const WALLETS = `
+  WITH said AS (
+    SELECT w.organization_id, w.is_test, w.balance_micros, w.held_micros, w.allowance_used_micros, w.allowance_held_micros,
+      coalesce((SELECT sum(e.amount_micros) FROM ledger_entry e WHERE e.account = 'wallet:' || w.organization_id
+        AND e.is_test = w.is_test AND e.currency = 'USD'), 0)::bigint AS balance,
+      coalesce((SELECT -sum(e.amount_micros) FROM ledger_entry e WHERE e.account = 'allowance:' || w.organization_id
+        AND e.is_test = w.is_test AND e.currency = 'USD'), 0)::bigint AS allowance_used,
+      coalesce((SELECT sum(h.amount_micros) FROM hold h WHERE h.organization_id = w.organization_id AND h.is_test = w.is_test
+        AND h.funding = 'wallet' AND h.state IN ('open', 'ambiguous')), 0)::bigint AS held,
+      coalesce((SELECT sum(h.amount_micros) FROM hold h WHERE h.organization_id = w.organization_id AND h.is_test = w.is_test
+        AND h.funding = 'allowance' AND h.state IN ('open', 'ambiguous')), 0)::bigint AS allowance_held
+    FROM wallet w WHERE $1::text IS NULL OR w.organization_id = $1
+  )
+  SELECT (CASE WHEN is_test THEN 'test' ELSE 'live' END) || ' wallet: ' || figure.name AS what, organization_id AS subject,
+    figure.expected, figure.found
+  FROM said, LATERAL (VALUES ('balance', balance, balance_micros), ('reserved', held, held_micros::bigint),
+    ('allowance used', allowance_used, allowance_used_micros::bigint),
+    ('allowance reserved', allowance_held, allowance_held_micros::bigint)) AS figure(name, expected, found)
+  WHERE figure.expected <> figure.found
+  UNION ALL
+  SELECT 'ledger without a wallet: ' || e.account, e.organization_id, 0, sum(e.amount_micros)::bigint
+  FROM ledger_entry e
+  WHERE e.account IN ('wallet:' || e.organization_id, 'allowance:' || e.organization_id)
+    AND ($1::text IS NULL OR e.organization_id = $1)
+    AND NOT EXISTS (SELECT FROM wallet w WHERE w.organization_id = e.organization_id AND w.is_test = e.is_test)
+  GROUP BY e.account, e.organization_id, e.is_test HAVING sum(e.amount_micros) <> 0`;
+
+/** What is counted against each ceiling, against the holds of its period. */
+const WINDOWS = `
+  WITH counted AS (
+    SELECT b.scope, b.period, w.is_test, w.held_micros, w.settled_micros,
+      coalesce(sum(h.amount_micros) FILTER (WHERE h.state IN ('open', 'ambiguous')), 0)::bigint AS held,
+      coalesce(sum(h.settled_micros) FILTER (WHERE h.state = 'settled'), 0)::bigint AS settled
+    FROM budget_window w JOIN budget b ON b.id = w.budget_id
+    LEFT JOIN hold h ON h.organization_id = b.organization_id AND h.is_test = w.is_test
+      AND b.scope IN ('organization:' || h.organization_id, 'project:' || h.project_id, 'principal:' || h.principal_id,
+        'principal:' || h.person_id)
+      AND capstan_period_start(b.period, h.created_at) = w.period_start
+      AND (NOT b.managed_only OR h.billing_mode = 'managed')
+    WHERE b.enforcement <> 'off' AND ($1::text IS NULL OR b.organization_id = $1)
+    GROUP BY b.id, w.period_start, w.is_test, w.held_micros, w.settled_micros
+  )
+  SELECT 'budget by ' || period || ': ' || figure.name AS what, scope AS subject, figure.expected, figure.found
+  FROM counted, LATERAL (VALUES ('reserved', held, held_micros::bigint), ('settled', settled, settled_micros::bigint))
+    AS figure(name, expected, found)
+  WHERE figure.expected <> figure.found`;
+
+/** Settled holds against what the ledger charged for their execution. */
+const HOLDS = `
+  SELECT 'hold settled otherwise than charged' AS what, h.id AS subject, h.settled_micros::bigint AS expected,
+    coalesce(charged.micros, 0)::bigint AS found
+  FROM hold h LEFT JOIN (
+    SELECT job_id, -sum(amount_micros) AS micros FROM ledger_entry
+    WHERE job_id IS NOT NULL AND account IN ('wallet:' || organization_id, 'allowance:' || organization_id, 'external:' || organization_id)
+    GROUP BY job_id
+  ) charged ON charged.job_id = h.execution_id
+  WHERE h.state = 'settled' AND ($1::text IS NULL OR h.organization_id = $1)
+    AND coalesce(charged.micros, 0) <> h.settled_micros`;
+
+/**
+ * Holds the figures that are kept against what they are kept of: every transaction sums to zero, wallets and budgets say
+ * what ledger and holds say, all as of one moment. For operators; of one organization, or of all.
+ */
+export async function checkLedger(ctx: Ctx, organizationId?: string): Promise<LedgerCheck> {
+  requireOperator(ctx);
+  return inTransaction(async (client) => {
+    await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
+    const only = [organizationId ?? null];
+    const differences: LedgerCheck["differences"] = [];
+    for (const statement of [UNBALANCED, WALLETS, WINDOWS, HOLDS]) {
+      const { rows } = await client.query(`${statement} LIMIT ${MOST_LISTED}`, only);
+      differences.push(...rows);
+    }
+    const { rows: sums } = await client.query(
+      `SELECT currency, is_test AS "isTest", sum(amount_micros)::bigint AS "sumMicros" FROM ledger_entry
+       WHERE $1::text IS NULL OR organization_id = $1 GROUP BY 1, 2 ORDER BY 1, 2`,
+      only,
+    );
+    const { rows: counts } = await client.query(
+      `SELECT (SELECT count(DISTINCT transaction_id) FROM ledger_entry WHERE $1::text IS NULL OR organization_id = $1) AS transactions,
+        (SELECT count(*) FROM ledger_entry WHERE $1::text IS NULL OR organization_id = $1) AS entries,
+        (SELECT count(*) FROM wallet WHERE $1::text IS NULL OR organization_id = $1) AS wallets,
+        (SELECT count(*) FROM budget_window w JOIN budget b ON b.id = w.budget_id
+          WHERE $1::text IS NULL OR b.organization_id = $1) AS windows,
+        (SELECT count(*) FROM hold WHERE state IN ('open', 'ambiguous') AND ($1::text IS NULL OR organization_id = $1)) AS "openHolds"`,
+      only,
+    );
+    return { isBalanced: differences.length === 0, ...counts[0], sums, differences };
+  });
+}

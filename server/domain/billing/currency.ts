@@ -1,0 +1,105 @@
+import { z } from "zod";
+import {
+  BillingCurrency,
+  type BillingCurrencySettings,
+  type BillingCurrencyUpdate,
+  type ScaledFxRate,
+} from "@/server/contract/billing";
+import { inTransaction, pool } from "@/server/db";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { env } from "@/server/env";
+import { fail } from "@/server/errors";
+import type { Micros } from "@/server/money";
+import { billedOrganization, unknownOrganization } from "./organization";
+
+const SCALE = 8;
+const FACTOR = 10n ** BigInt(SCALE);
+const MICROS_PER_CENT = 10_000n;
+/** For trying out; never used where money is real. */
+const DEVELOPMENT_USD_CAD = 1.37;
+
+/** What an organization's settings say of its billing, beside settings of other kinds. */
+const Stored = z.looseObject({
+  billingCurrency: BillingCurrency.default("USD"),
+  billingCountry: z.string().optional(),
+  billingLocale: z.string().optional(),
+});
+
+/** The rate from US dollars to another currency; null: the same currency. Without one, 402 billing_not_configured. */
+export function rateTo(currency: BillingCurrency): ScaledFxRate | null {
+  if (currency === "USD") return null;
+  const rate = env.FX_USD_CAD ?? (env.CAPSTAN_ENV === "production" ? undefined : DEVELOPMENT_USD_CAD);
+  if (rate === undefined) {
+    fail("billing_not_configured", `Billing in ${currency} is not set up in this installation.`, {
+      currency,
+    });
+  }
+  return {
+    rateScaled: Math.round(rate * Number(FACTOR)),
+    scale: SCALE,
+    baseCurrency: "USD",
+    quoteCurrency: currency,
+    source: env.FX_USD_CAD === undefined ? "development" : "operator",
+    asOf: null,
+  };
+}
+
+/** What an amount in US dollars costs in the other currency: whole cents, rounded up. */
+export function convertUp(usdMicros: Micros, fx: ScaledFxRate): Micros {
+  const scaled = BigInt(usdMicros) * BigInt(fx.rateScaled);
+  const unit = FACTOR * MICROS_PER_CENT;
+  return Number(((scaled + unit - 1n) / unit) * MICROS_PER_CENT);
+}
+
+async function findSettings(organizationId: string): Promise<z.output<typeof Stored>> {
+  const { rows } = await pool.query<{ settings: unknown }>({
+    name: "billing-settings",
+    text: "SELECT settings FROM organization WHERE id = $1",
+    values: [organizationId],
+  });
+  return Stored.parse((rows[0] ?? unknownOrganization()).settings);
+}
+
+/** The currency, country and locale an organization is billed in. */
+export async function billingSettings(organizationId: string): Promise<BillingCurrencySettings> {
+  const { billingCurrency, billingCountry, billingLocale } = await findSettings(organizationId);
+  return {
+    organizationId,
+    billingCurrency,
+    ...(billingCountry ? { billingCountry } : {}),
+    ...(billingLocale ? { billingLocale } : {}),
+  };
+}
+
+/** Changes them, for payments from now on; the wallet stays in US dollars. For admins of the organization. */
+export async function setBillingCurrency(
+  ctx: Ctx,
+  named: string | undefined,
+  update: BillingCurrencyUpdate,
+): Promise<BillingCurrencySettings> {
+  const organizationId = billedOrganization(ctx, named, "admin");
+  rateTo(update.billingCurrency);
+  const change = Object.fromEntries(Object.entries(update).filter(([, value]) => value != null));
+  await inTransaction(async (client) => {
+    const { rowCount } = await client.query(
+      "UPDATE organization SET settings = settings || $2::jsonb WHERE id = $1",
+      [organizationId, JSON.stringify(change)],
+    );
+    if (rowCount === 0) unknownOrganization();
+    await record(
+      ctx,
+      { organizationId, action: "billing.currency_set", subject: organizationId, details: change },
+      client,
+    );
+  });
+  return billingSettings(organizationId);
+}
+
+/** How amounts in US dollars may be shown to an organization billed in another currency; null: as they are. */
+export async function presentationOf(organizationId: string): Promise<ScaledFxRate | null> {
+  const { billingCurrency } = await findSettings(organizationId);
+  // An installation that lost its rate still shows dollars.
+  if (billingCurrency === "USD" || (env.CAPSTAN_ENV === "production" && !env.FX_USD_CAD)) return null;
+  return rateTo(billingCurrency);
+}

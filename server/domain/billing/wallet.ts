@@ -1,0 +1,155 @@
+import type {
+  Wallet,
+  WalletMoney,
+  WalletTransaction,
+  WalletTransactionPage,
+  WalletTransactionsQuery,
+} from "@/server/contract/billing";
+import { pool } from "@/server/db";
+import { ALLOWANCE_MICROS, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
+import type { Ctx } from "@/server/domain/ctx";
+import { toMoney } from "@/server/money";
+import { billingSettings, presentationOf } from "./currency";
+import { billedOrganization } from "./organization";
+
+/** What managed work costs beside the provider's price, in hundredths of a percent. */
+export const SERVICE_FEE_BPS = 600;
+
+type WalletRow = {
+  is_test: boolean;
+  balance_micros: number;
+  held_micros: number;
+  allowance_micros: number;
+  allowance_used_micros: number;
+  allowance_held_micros: number;
+};
+
+/** An organization that has run nothing has no row yet, and its whole allowance. */
+const untouched = (is_test: boolean): WalletRow => ({
+  is_test,
+  balance_micros: 0,
+  held_micros: 0,
+  allowance_micros: ALLOWANCE_MICROS,
+  allowance_used_micros: 0,
+  allowance_held_micros: 0,
+});
+
+async function readPurses(organizationId: string): Promise<{ live: WalletRow; test: WalletRow }> {
+  const { rows } = await pool.query<WalletRow>({
+    name: "wallets-of",
+    text: `SELECT is_test, balance_micros, held_micros, allowance_micros, allowance_used_micros, allowance_held_micros
+           FROM wallet WHERE organization_id = $1`,
+    values: [organizationId],
+  });
+  const of = (isTest: boolean) => rows.find((row) => row.is_test === isTest) ?? untouched(isTest);
+  return { live: of(false), test: of(true) };
+}
+
+const allowanceLeft = (row: WalletRow) =>
+  Math.max(0, row.allowance_micros - row.allowance_used_micros - row.allowance_held_micros);
+
+function toWalletMoney(row: WalletRow): WalletMoney {
+  return {
+    available: toMoney(row.balance_micros - row.held_micros),
+    reserved: toMoney(row.held_micros + row.allowance_held_micros),
+    balance: toMoney(row.balance_micros),
+    allowance: {
+      granted: toMoney(row.allowance_micros),
+      used: toMoney(row.allowance_used_micros),
+      reserved: toMoney(row.allowance_held_micros),
+      remaining: toMoney(allowanceLeft(row)),
+    },
+  };
+}
+
+/** What an organization has to spend on managed work, live and of the sandbox. For keys that read billing, and viewers. */
+export async function wallet(ctx: Ctx, named?: string): Promise<Wallet> {
+  const organizationId = billedOrganization(ctx, named, "viewer");
+  const [{ billingCurrency }, fx, { live, test }] = await Promise.all([
+    billingSettings(organizationId),
+    presentationOf(organizationId),
+    readPurses(organizationId),
+  ]);
+  return {
+    organizationId,
+    billingCurrency,
+    trialCeiling: toMoney(TRIAL_CEILING_MICROS),
+    serviceFeeBps: SERVICE_FEE_BPS,
+    ...toWalletMoney(live),
+    test: toWalletMoney(test),
+    fx,
+  };
+}
+
+/** What an organization can still run managed: of the one-time allowance, and of the prepaid balance. */
+export async function fundsOf(organizationId: string, isTest: boolean) {
+  const purses = await readPurses(organizationId);
+  const row = isTest ? purses.test : purses.live;
+  return { allowanceMicros: allowanceLeft(row), walletMicros: row.balance_micros - row.held_micros };
+}
+
+type EntryRow = {
+  id: number;
+  transaction_id: string;
+  account: string;
+  kind: string;
+  amount_micros: number;
+  currency: string;
+  is_test: boolean;
+  project_id: string | null;
+  job_id: string | null;
+  payment_id: string | null;
+  pricing_version: string | null;
+  created_at: Date;
+};
+
+/**
+ * Everything that ever moved an organization's wallet and allowance, newest first; nothing of it changes. A key that is
+ * bound to a project sees that project's and the organization's own entries, not those of its other projects.
+ */
+export async function walletTransactions(
+  ctx: Ctx,
+  query: WalletTransactionsQuery,
+): Promise<WalletTransactionPage> {
+  const organizationId = billedOrganization(ctx, query.organizationId, "viewer");
+  const { principal } = ctx;
+  const projectId = principal.kind === "service_principal" ? principal.projectId : null;
+  const { rows } = await pool.query<EntryRow>({
+    name: "wallet-transactions",
+    text: `SELECT entry.* FROM unnest(ARRAY['wallet:' || $1, 'allowance:' || $1]) AS own(account),
+             LATERAL (SELECT * FROM ledger_entry e WHERE e.account = own.account AND e.id < $2
+               AND ($3::boolean IS NULL OR e.is_test = $3)
+               AND ($4::text IS NULL OR e.project_id IS NULL OR e.project_id = $4)
+               ORDER BY e.id DESC LIMIT $5) entry
+           ORDER BY entry.id DESC LIMIT $5`,
+    values: [
+      organizationId,
+      query.cursor ?? Number.MAX_SAFE_INTEGER,
+      query.test ?? null,
+      projectId,
+      query.limit + 1,
+    ],
+  });
+  const page = rows.slice(0, query.limit);
+  const last = page.at(-1);
+  return {
+    items: page.map(toTransaction),
+    ...(rows.length > query.limit && last ? { nextCursor: String(last.id) } : {}),
+  };
+}
+
+function toTransaction(row: EntryRow): WalletTransaction {
+  return {
+    entryId: String(row.id),
+    transactionId: row.transaction_id,
+    account: row.account.startsWith("wallet:") ? "wallet" : "allowance",
+    kind: row.kind,
+    amount: toMoney(row.amount_micros, row.currency),
+    test: row.is_test,
+    projectId: row.project_id,
+    jobId: row.job_id,
+    paymentId: row.payment_id,
+    pricingVersion: row.pricing_version,
+    createdAt: row.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,33 @@
+import type { PortalSession } from "@/server/contract/billing";
+import { billedOrganization, plans } from "@/server/domain/billing";
+import type { Ctx } from "@/server/domain/ctx";
+import { publicUrl } from "@/server/env";
+import { fail } from "@/server/errors";
+import { PaymentProviderDown } from "@/server/payments/define";
+import { customerOf, paymentsAreDown } from "./checkout";
+import { requireStripe } from "./provider";
+
+/** Opens Stripe's page with an organization's invoices and means of payment. For admins; after the first payment. */
+export async function openPortal(ctx: Ctx, named: string | undefined): Promise<PortalSession> {
+  const organizationId = billedOrganization(ctx, named, "admin");
+  const stripe = requireStripe();
+  const customerId = await customerOf(organizationId, stripe.name, stripe.isTest);
+  if (!customerId) fail("NotFound", "The portal opens after the first payment.");
+  try {
+    return { url: await stripe.openPortal!(customerId, `${publicUrl}/billing`) }; // Stripe's adapter has it
+  } catch (cause) {
+    if (!(cause instanceof PaymentProviderDown)) throw cause;
+    ctx.log.error({ err: cause }, "the payment portal could not be opened");
+    paymentsAreDown();
+  }
+}
+
+/** Would open a checkout for a plan. The plan of a self-hosted installation costs nothing, so none is for sale. */
+export function startPlanCheckout(ctx: Ctx, named: string | undefined, planKey: string): never {
+  billedOrganization(ctx, named, "admin");
+  requireStripe();
+  fail("InvalidInput", `The plan ${planKey} is not for sale here.`, {
+    field: "planKey",
+    plans: plans().plans.map((plan) => plan.planKey),
+  });
+}

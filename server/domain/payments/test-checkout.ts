@@ -1,0 +1,53 @@
+import type { PaymentView } from "@/server/contract/billing";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoleIn } from "@/server/domain/organizations";
+import { env } from "@/server/env";
+import { fail } from "@/server/errors";
+import { testProvider } from "@/server/payments/test";
+import { applyPaymentMessage } from "./apply";
+import { type PaymentRow, toPaymentView } from "./rows";
+import { seenPayment } from "./top-up";
+
+/** A payment of the built-in checkout, for its page. In production there is none. */
+export async function testPayment(ctx: Ctx, paymentId: string): Promise<PaymentView> {
+  return toPaymentView(await testRow(ctx, paymentId), ctx.now());
+}
+
+async function testRow(ctx: Ctx, paymentId: string): Promise<PaymentRow> {
+  if (env.CAPSTAN_ENV === "production") fail("NotFound", "There is no such payment.");
+  const row = await seenPayment(ctx, paymentId);
+  if (row.provider !== "test") fail("NotFound", "There is no such payment.");
+  requireRoleIn(ctx, row.organization_id, "admin");
+  return row;
+}
+
+/**
+ * Pays a payment of the built-in checkout with nothing, or gives it up: by the same verb as a real provider's message, so
+ * it is one payment however often it is pressed. For admins; sandbox money only.
+ */
+export async function decideTestPayment(
+  ctx: Ctx,
+  paymentId: string,
+  decision: "pay" | "cancel",
+): Promise<PaymentView> {
+  const row = await testRow(ctx, paymentId);
+  if (row.state === "open" && row.expires_at > ctx.now()) {
+    await applyPaymentMessage(ctx, testProvider(""), {
+      id: `${row.id}_${decision}`,
+      type: decision === "pay" ? "checkout.session.completed" : "checkout.session.expired",
+      isTest: true,
+      news: {
+        about: "checkout",
+        sessionId: row.session_id ?? `checkout_${row.id}`,
+        paymentId: row.id,
+        organizationId: row.organization_id,
+        providerPaymentId: null,
+        customerId: null,
+        state: decision === "pay" ? "paid" : "expired",
+        amountMicros: row.amount_micros,
+        currency: row.currency,
+      },
+    });
+  }
+  return toPaymentView(await testRow(ctx, paymentId), ctx.now());
+}

@@ -1,0 +1,53 @@
+import {
+  type CheckoutSession,
+  type PaymentView,
+  TOP_UP_PRESETS,
+  type WalletTopUpRequest,
+} from "@/server/contract/billing";
+import { billedOrganization, billingSettings } from "@/server/domain/billing";
+import type { Ctx } from "@/server/domain/ctx";
+import { roleIn } from "@/server/domain/organizations";
+import { fail, ValidationFault } from "@/server/errors";
+import { startCheckout } from "./checkout";
+import { findProvider } from "./provider";
+import { findPayment, type PaymentRow, toPaymentView } from "./rows";
+
+/** Opens a checkout that fills the wallet; an account billed in Canadian dollars pays in those. For admins. */
+export async function startTopUp(
+  ctx: Ctx,
+  named: string | undefined,
+  { amountMicros, presetKey }: WalletTopUpRequest,
+): Promise<CheckoutSession> {
+  const organizationId = billedOrganization(ctx, named, "admin");
+  const offered = new Map<string, number>(Object.entries(TOP_UP_PRESETS)).get(presetKey ?? "");
+  if (offered !== undefined && offered !== amountMicros) {
+    throw new ValidationFault([
+      { loc: ["body", "presetKey"], msg: `stands for amountMicros ${offered}`, type: "preset_mismatch" },
+    ]);
+  }
+  const { billingCurrency: currency } = await billingSettings(organizationId);
+  return startCheckout(ctx, {
+    organizationId,
+    kind: "top_up",
+    priceMicros: amountMicros,
+    currency,
+    presetKey,
+  });
+}
+
+/** How people pay here, for a page that offers it; null: not at all. */
+export function checkoutOffered(): { provider: string; test: boolean } | null {
+  const provider = findProvider();
+  return provider && { provider: provider.name, test: provider.isTest };
+}
+
+/** A payment of an organization the caller belongs to; a stranger's is as none at all. */
+export async function payment(ctx: Ctx, paymentId: string): Promise<PaymentView> {
+  return toPaymentView(await seenPayment(ctx, paymentId), ctx.now());
+}
+
+export async function seenPayment(ctx: Ctx, paymentId: string): Promise<PaymentRow> {
+  const row = await findPayment(paymentId);
+  if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such payment.");
+  return row;
+}

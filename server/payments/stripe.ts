@@ -1,0 +1,186 @@
+import Stripe from "stripe";
+import {
+  BadSignature,
+  type DisputeOutcome,
+  type PaymentMessage,
+  type PaymentNews,
+  type PaymentProvider,
+  PaymentProviderDown,
+} from "./define";
+
+export type StripeSettings = { secretKey: string; webhookSecret: string; apiBase: string };
+
+/** Messages older than this are not believed: somebody may have recorded them. */
+const MOST_AGE_SECONDS = 300;
+/** Stripe's own minimum of a charge, in both of our currencies. */
+const LEAST_MICROS = 500_000;
+const MICROS_PER_CENT = 10_000;
+const TIMEOUT_MS = 15_000;
+
+/** Stripe Checkout. Keys of its test mode move sandbox money only. */
+export function stripeProvider({ secretKey, webhookSecret, apiBase }: StripeSettings): PaymentProvider {
+  const base = new URL(apiBase);
+  const isHttp = base.protocol === "http:";
+  const stripe = new Stripe(secretKey, {
+    host: base.hostname,
+    port: base.port || (isHttp ? 80 : 443),
+    protocol: isHttp ? "http" : "https",
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: 2, // safe: what makes anything carries an idempotency key
+    telemetry: false,
+  });
+  return {
+    name: "stripe",
+    isTest: /^(sk|rk)_test_/.test(secretKey),
+    leastMicros: LEAST_MICROS,
+
+    async openCheckout(order) {
+      const metadata = { paymentId: order.paymentId, organizationId: order.organizationId };
+      const session = await asked(() =>
+        stripe.checkout.sessions.create(
+          {
+            mode: "payment",
+            client_reference_id: order.paymentId,
+            metadata,
+            payment_intent_data: { metadata }, // its charges carry it too, so a refund names our payment
+            line_items: [
+              {
+                quantity: 1,
+                price_data: {
+                  currency: order.currency.toLowerCase(),
+                  unit_amount: order.amountMicros / MICROS_PER_CENT,
+                  product_data: { name: order.title },
+                },
+              },
+            ],
+            ...(order.customerId
+              ? { customer: order.customerId }
+              : {
+                  customer_creation: "always" as const,
+                  ...(order.email ? { customer_email: order.email } : {}),
+                }),
+            success_url: order.successUrl,
+            cancel_url: order.cancelUrl,
+            expires_at: Math.floor(order.expiresAt.getTime() / 1000),
+          },
+          { idempotencyKey: order.paymentId },
+        ),
+      );
+      if (!session.url) throw new PaymentProviderDown("Stripe opened a checkout without an address");
+      return { sessionId: session.id, url: session.url };
+    },
+
+    readMessage(raw, signature, now) {
+      try {
+        const event = stripe.webhooks.constructEvent(
+          raw,
+          signature,
+          webhookSecret,
+          MOST_AGE_SECONDS,
+          undefined,
+          now.getTime(),
+        );
+        return toMessage(event);
+      } catch (cause) {
+        if (cause instanceof Stripe.errors.StripeSignatureVerificationError || cause instanceof SyntaxError)
+          throw new BadSignature("the message is not signed by Stripe, or too old", { cause });
+        throw cause;
+      }
+    },
+
+    async findPaymentId(providerPaymentId) {
+      const intent = await asked(() => stripe.paymentIntents.retrieve(providerPaymentId));
+      return intent.metadata?.paymentId ?? null;
+    },
+
+    async openPortal(customerId, returnUrl) {
+      const session = await asked(() =>
+        stripe.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl }),
+      );
+      return session.url;
+    },
+  };
+}
+
+/** Stripe's own words stay in the log: they may name keys and accounts. */
+async function asked<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new PaymentProviderDown("Stripe refused or did not answer", { cause });
+  }
+}
+
+const idOf = (value: string | { id: string } | null | undefined): string | null =>
+  typeof value === "string" ? value : (value?.id ?? null);
+const toMicros = (cents: number) => cents * MICROS_PER_CENT;
+
+function toMessage(event: Stripe.Event): PaymentMessage {
+  return { id: event.id, type: event.type, isTest: !event.livemode, news: toNews(event) };
+}
+
+function toNews(event: Stripe.Event): PaymentNews | null {
+  switch (event.type) {
+    case "checkout.session.completed":
+    case "checkout.session.async_payment_succeeded":
+      return ofSession(event.data.object, event.data.object.payment_status === "unpaid" ? "open" : "paid");
+    case "checkout.session.async_payment_failed":
+      return ofSession(event.data.object, "failed");
+    case "checkout.session.expired":
+      return ofSession(event.data.object, "expired");
+    case "charge.refunded": {
+      const charge = event.data.object;
+      const providerPaymentId = idOf(charge.payment_intent);
+      if (!providerPaymentId) return null;
+      return {
+        about: "refund",
+        paymentId: charge.metadata.paymentId ?? null,
+        providerPaymentId,
+        amountMicros: toMicros(charge.amount),
+        currency: charge.currency.toUpperCase(),
+        refundedMicros: toMicros(charge.amount_refunded),
+      };
+    }
+    case "charge.dispute.created":
+    case "charge.dispute.updated":
+    case "charge.dispute.closed":
+    case "charge.dispute.funds_withdrawn":
+    case "charge.dispute.funds_reinstated": {
+      const dispute = event.data.object;
+      const providerPaymentId = idOf(dispute.payment_intent);
+      if (!providerPaymentId) return null;
+      return {
+        about: "dispute",
+        disputeId: dispute.id,
+        providerPaymentId,
+        amountMicros: toMicros(dispute.amount),
+        currency: dispute.currency.toUpperCase(),
+        outcome: toOutcome(dispute.status),
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+function ofSession(
+  session: Stripe.Checkout.Session,
+  state: Extract<PaymentNews, { about: "checkout" }>["state"],
+): PaymentNews {
+  return {
+    about: "checkout",
+    sessionId: session.id,
+    paymentId: session.metadata?.paymentId ?? session.client_reference_id ?? null,
+    organizationId: session.metadata?.organizationId ?? null,
+    providerPaymentId: idOf(session.payment_intent),
+    customerId: idOf(session.customer),
+    state,
+    amountMicros: session.amount_total === null ? null : toMicros(session.amount_total),
+    currency: session.currency?.toUpperCase() ?? null,
+  };
+}
+
+function toOutcome(status: string): DisputeOutcome {
+  if (status === "lost") return "lost";
+  return status === "won" || status === "warning_closed" || status === "prevented" ? "won" : "open";
+}
