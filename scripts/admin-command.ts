@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { MaturityRating, RetentionRequirement } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 import * as contract from "@/server/contract/organizations";
+import * as billing from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as domain from "@/server/domain/organizations";
@@ -29,6 +30,11 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   job attention retry --job <id>                      store it again
   job attention accept --job <id>                     succeed with what there is
   job attention fail --job <id>
+  wallet show --organization <id>                     what is left and reserved, live and of the sandbox
+  wallet credit --organization <id> --amount-micros <n> --reason <text> [--test]
+                                                      give money, or take it back with --amount-micros=-<n>
+  ledger check [--organization <id>]                  every transaction sums to zero, wallets and budgets say what
+                                                      ledger and holds say; exit code 1 where they do not
   signing-key list
   signing-key rotate                                  sign receipts with a new key; the old one still verifies
 
@@ -52,6 +58,9 @@ const FLAGS = {
   environment: { type: "string" },
   "expires-in": { type: "string" },
   "include-revoked": { type: "boolean" },
+  "amount-micros": { type: "string" },
+  reason: { type: "string" },
+  test: { type: "boolean" },
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -76,6 +85,9 @@ const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "job attention retry": ["job"],
   "job attention accept": ["job"],
   "job attention fail": ["job"],
+  "wallet show": ["organization"],
+  "wallet credit": ["organization", "amount-micros", "reason", "test"],
+  "ledger check": ["organization"],
   "signing-key list": [],
   "signing-key rotate": [],
 };
@@ -109,6 +121,15 @@ function readSeconds(text: string | undefined): number | undefined {
   if (!contract.CreateApiKey.shape.expiresInSeconds.safeParse(seconds).success)
     throw new Complaint("--expires-in takes from one second to ten years.");
   return seconds;
+}
+
+function readMicros(text: string): number {
+  const micros = Number(text);
+  if (!/^-?\d{1,15}$/.test(text) || micros === 0)
+    throw new Complaint(
+      "--amount-micros takes a whole number of micros of US dollars, not 0: 5000000 is $5.",
+    );
+  return micros;
 }
 
 /** `Transient=7,ProductManaged=standard`: days by requirement, null for the standard. */
@@ -257,6 +278,19 @@ async function perform(command: string, flags: Flags): Promise<object> {
       return decided(await jobs.acceptAsIs(ctx, needed(flags.job, "job")));
     case "job attention fail":
       return decided(await jobs.failWaiting(ctx, needed(flags.job, "job")));
+    case "wallet show":
+      return billing.wallet(ctx, needed(flags.organization, "organization"));
+    case "wallet credit": {
+      const credit = {
+        organizationId: needed(flags.organization, "organization"),
+        amountMicros: readMicros(needed(flags["amount-micros"], "amount-micros")),
+        isTest: flags.test ?? false,
+        reason: needed(flags.reason?.trim(), "reason"),
+      };
+      return { ...(await billing.credit(ctx, credit)), ...credit };
+    }
+    case "ledger check":
+      return billing.checkLedger(ctx, flags.organization);
     case "signing-key list":
       return { items: await listSigningKeys(ctx) };
     case "signing-key rotate":
@@ -266,8 +300,11 @@ async function perform(command: string, flags: Flags): Promise<object> {
   }
 }
 
-/** What the command prints and exits with: 0 done, 2 something the caller can put right. Anything else is thrown. */
-export type Outcome = { code: 0 | 2; out: string; error: string };
+/**
+ * What the command prints and exits with: 0 done, 1 a check that found something, 2 something the caller can put right.
+ * Anything else is thrown.
+ */
+export type Outcome = { code: 0 | 1 | 2; out: string; error: string };
 
 /** Runs one command line of the admin command against this process's database. */
 export async function runAdmin(args: string[]): Promise<Outcome> {
@@ -275,7 +312,8 @@ export async function runAdmin(args: string[]): Promise<Outcome> {
     const { values, positionals } = readArguments(args);
     if (values.help) return { code: 0, out: USAGE, error: "" };
     const result = await perform(positionals.join(" "), values);
-    return { code: 0, out: values.json ? JSON.stringify(result) : shownWhole(result), error: "" };
+    const code = "isBalanced" in result && !result.isBalanced ? 1 : 0;
+    return { code, out: values.json ? JSON.stringify(result) : shownWhole(result), error: "" };
   } catch (error) {
     const isExpected =
       error instanceof Complaint || error instanceof Fault || error instanceof ValidationFault;
@@ -313,6 +351,10 @@ function shown(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(shown).join(", ") || "-";
   if (typeof value === "object")
-    return "slug" in value ? shown(value.slug) : Object.values(value).map(shown).join(" ");
+    return "display" in value
+      ? shown(value.display)
+      : "slug" in value
+        ? shown(value.slug)
+        : Object.values(value).map(shown).join(" ");
   return String(value);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "@/prisma/bootstrap";
-import { closeDatabase } from "@/server/db";
+import { closeDatabase, pool } from "@/server/db";
 import { access, isKeyText } from "@/server/domain/access";
 import * as jobs from "@/server/domain/jobs";
 import { verifySignIn } from "@/server/domain/organizations";
@@ -52,6 +52,78 @@ async function admin(...args: string[]) {
 }
 
 describe("the admin command", () => {
+  test("shows and fills wallets, live and of the sandbox apart, and holds the ledger against them", async () => {
+    const { organizationId } = await admin("organization", "create", "--name", "Funded");
+    const fill = (...more: string[]) =>
+      admin("wallet", "credit", "--organization", organizationId, "--reason", "a test", ...more);
+    expect(await fill("--amount-micros", "5000000")).toMatchObject({
+      isTest: false,
+      amountMicros: 5_000_000,
+    });
+    await fill("--amount-micros=-1000000");
+    await fill("--amount-micros", "2000000", "--test");
+    expect(await admin("wallet", "show", "--organization", organizationId)).toMatchObject({
+      available: { amountMicros: 4_000_000 },
+      test: { available: { amountMicros: 2_000_000 } },
+    });
+    const check = ["ledger", "check", "--organization", organizationId];
+    expect(await admin(...check)).toMatchObject({
+      isBalanced: true,
+      transactions: 3,
+      entries: 6,
+      wallets: 2,
+      sums: [
+        { currency: "USD", isTest: false, sumMicros: 0 },
+        { currency: "USD", isTest: true, sumMicros: 0 },
+      ],
+      differences: [],
+    });
+    // A balance nobody booked, and half a transaction.
+    await pool.query(
+      "UPDATE wallet SET balance_micros = balance_micros + 7 WHERE organization_id = $1 AND is_test",
+      [organizationId],
+    );
+    const [half] = (
+      await pool.query(
+        `INSERT INTO ledger_entry (transaction_id, organization_id, account, amount_micros, kind, created_at)
+         VALUES ($1, $1, 'granted', 3, 'grant', now()) RETURNING transaction_id`,
+        [organizationId],
+      )
+    ).rows;
+    const found = await runAdmin([...check, "--json"]);
+    expect(found.code).toBe(1);
+    expect(JSON.parse(found.out).differences).toEqual([
+      {
+        what: "transaction does not sum to zero in USD",
+        subject: half.transaction_id,
+        expected: 0,
+        found: 3,
+      },
+      { what: "test wallet: balance", subject: organizationId, expected: 2_000_000, found: 2_000_007 },
+    ]);
+    for (const [wrong, word] of [
+      [
+        ["wallet", "credit", "--organization", organizationId, "--amount-micros", "1.5", "--reason", "x"],
+        "micros",
+      ],
+      [
+        ["wallet", "credit", "--organization", organizationId, "--amount-micros", "0", "--reason", "x"],
+        "micros",
+      ],
+      [["wallet", "credit", "--organization", organizationId, "--amount-micros", "5"], "--reason"],
+      [
+        ["wallet", "credit", "--organization", "org_nobody", "--amount-micros", "5", "--reason", "x"],
+        "no such",
+      ],
+      [["wallet", "show"], "--organization"],
+      [["wallet", "show", "--organization", "org_nobody"], "no such"],
+    ] as const) {
+      const refused = await runAdmin([...wrong]);
+      expect(refused.code).toBe(2);
+      expect(refused.error).toContain(word);
+    }
+  });
+
   test("lists the jobs that wait for an operator and lets them out", async () => {
     const waiting = await Promise.all(
       ["accept", "fail"].map(async (way) => {
