@@ -75,6 +75,13 @@ export function ulidAt(atMs: number): string {
   return time + ALPHABET[0]!.repeat(16);
 }
 
+/** When an id was made, in milliseconds. */
+export function madeAt(id: string): number {
+  let ms = 0;
+  for (const digit of id.slice(-26, -16)) ms = ms * 32 + ALPHABET.indexOf(digit);
+  return ms;
+}
+
 /** A new id of this kind, e.g. `wfr_01jd…`. */
 export function newId<K extends IdKind>(kind: K): Id<K> {
   return `${PREFIXES[kind]}_${ulid()}`;

@@ -181,7 +181,7 @@ describe("imports flow one way", () => {
       ["quotes", "payments"],
       ["attempts", "receipts"],
       ["jobs", "pins"],
-      ["comparisons", "provenance"],
+      ["comparisons", "provenance", "usage"],
     ];
     const rank = new Map(order.flatMap((nouns, place) => nouns.map((noun) => [noun, place] as const)));
     const nounOf = (path: string) => path.split("/")[2] ?? "";

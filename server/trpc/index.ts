@@ -3,6 +3,7 @@ import { router } from "./init";
 import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
 import { projectsRouter } from "./projects";
+import { usageRouter } from "./usage";
 import { webhooksRouter } from "./webhooks";
 
 /** What the panel asks. Same schemas and verbs as the API; the browser knows this router by its type only. */
@@ -12,5 +13,6 @@ export const appRouter = router({
   attention: attentionRouter,
   keys: keysRouter,
   webhooks: webhooksRouter,
+  usage: usageRouter,
 });
 export type AppRouter = typeof appRouter;

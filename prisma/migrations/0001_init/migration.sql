@@ -439,6 +439,43 @@ CREATE TABLE "payment_event" (
 );
 
 -- CreateTable
+CREATE TABLE "usage_day" (
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "day" DATE NOT NULL,
+    "capability_key" TEXT NOT NULL,
+    "provider" TEXT NOT NULL,
+    "model" TEXT NOT NULL,
+    "principal_id" TEXT NOT NULL,
+    "billing_mode" TEXT NOT NULL,
+    "is_test" BOOLEAN NOT NULL,
+    "executions" INTEGER NOT NULL,
+    "succeeded" INTEGER NOT NULL,
+    "failed" INTEGER NOT NULL,
+    "canceled" INTEGER NOT NULL,
+    "cost_micros" BIGINT NOT NULL,
+    "unknown_costs" INTEGER NOT NULL,
+    "charged_micros" BIGINT NOT NULL,
+    "fee_micros" BIGINT NOT NULL,
+    "input_tokens" BIGINT NOT NULL,
+    "output_tokens" BIGINT NOT NULL,
+    "images" BIGINT NOT NULL,
+
+    CONSTRAINT "usage_day_pkey" PRIMARY KEY ("project_id","day","capability_key","provider","model","principal_id","billing_mode","is_test")
+);
+
+-- CreateTable
+CREATE TABLE "usage_counted" (
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "day" DATE NOT NULL,
+    "is_closed" BOOLEAN NOT NULL,
+    "computed_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "usage_counted_pkey" PRIMARY KEY ("project_id","day")
+);
+
+-- CreateTable
 CREATE TABLE "organization" (
     "id" TEXT NOT NULL,
     "display_name" TEXT NOT NULL,
@@ -663,6 +700,9 @@ CREATE UNIQUE INDEX "payment_provider_payment_id_key" ON "payment"("provider_pay
 
 -- CreateIndex
 CREATE INDEX "payment_organization_id_id_idx" ON "payment"("organization_id", "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "usage_counted_day_idx" ON "usage_counted"("day");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "project_organization_id_id_key" ON "project"("organization_id", "id");
@@ -1210,6 +1250,9 @@ CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires
 CREATE UNIQUE INDEX "ledger_entry_of_payment" ON "ledger_entry" ("transaction_id", "account", "currency")
   WHERE "payment_id" IS NOT NULL;
 CREATE INDEX "hold_unresolved" ON "hold" ("organization_id") WHERE "state" IN ('open', 'ambiguous');
+CREATE INDEX "hold_corrected" ON "hold" ("organization_id", "resolved_at") WHERE "resolved_by" IS NOT NULL;
+CREATE INDEX "ledger_entry_of_hold" ON "ledger_entry" ("hold_id") WHERE "hold_id" IS NOT NULL;
+CREATE INDEX "usage_to_count" ON "usage_counted" ("day") WHERE NOT "is_closed";
 CREATE INDEX "budget_alerts_to_deliver" ON "budget_alert" ("id") WHERE "delivered_at" IS NULL;
 CREATE INDEX "stream_frame_expiries" ON "stream_frame" ("expires_at") WHERE "expires_at" IS NOT NULL;
 

@@ -5,6 +5,7 @@ import * as inputs from "./inputs";
 import * as jobs from "./jobs";
 import * as provenance from "./provenance";
 import * as session from "./session";
+import * as usage from "./usage";
 import * as webhooks from "./webhooks";
 
 /** Every endpoint of the API: what the router serves, OpenAPI describes and the laws check. */
@@ -14,6 +15,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(jobs),
   ...Object.values(provenance),
   ...Object.values(webhooks),
+  ...Object.values(usage),
   ...Object.values(session),
   ...Object.values(billing),
 ];

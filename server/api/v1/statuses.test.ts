@@ -210,6 +210,7 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
     .replace("{project_id}", tenant.projectId)
     .replace("{endpoint_id}", path.endsWith("/disable") ? unused : hook)
     .replace("{delivery_id}", delivery);
+  if (path.endsWith("/usage-export")) return { method, target: `${target}?from=2026-01-01&to=2026-01-02` };
   if (method === "GET") return { method, target };
   if (path.endsWith("/select")) return { method, target, body: { artifactId: artifact } };
   if (path.endsWith("/plan")) return { method, target, body: { input: { prompt: "A kite" } } };
@@ -2117,6 +2118,58 @@ describe("billing", () => {
   });
 });
 
+describe("usage", () => {
+  const summary = "/v1/billing/summary";
+  const file = "/v1/billing/usage-export";
+
+  test("the last 7 to 90 days are summed up, live and test apart; 422 outside", async () => {
+    const { json } = await get(200, summary);
+    expect(json).toMatchObject({ days: 30, projectId: tenant.projectId, currency: "USD" });
+    expect(json.live.totals.executions).toBeGreaterThan(0); // what runs here, free
+    expect(json.test.totals.executions).toBeGreaterThan(5);
+    expect(json.test.byDay.length).toBe(30);
+    for (const days of ["7", "90"]) expect((await get(200, `${summary}?days=${days}`)).json.days).toBe(+days);
+    for (const days of ["6", "91", "many", "7.5", ""]) {
+      const refused = await get([422, "list"], `${summary}?days=${days}`);
+      expect(refused.json.detail[0].loc).toEqual(["query", "days"]);
+    }
+  });
+
+  test("403 for a project or an organization of somebody else", async () => {
+    for (const target of [summary, `${file}?from=2026-01-01&to=2026-01-02`]) {
+      const more = target.includes("?") ? "&" : "?";
+      await get([403, "AuthorizationFailed"], `${target}${more}projectId=${newId("project")}`);
+      await get([403, "AuthorizationFailed"], `${target}${more}projectId=${tenant.otherProjectId}`);
+      await get([403, "AuthorizationFailed"], `${target}${more}organizationId=${newId("organization")}`);
+    }
+  });
+
+  test("an export is a file of lines that end as RFC 4180 says; 422 for days it cannot be of", async () => {
+    const from = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const to = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const { headers, text } = await get(200, `${file}?from=${from}&to=${to}`);
+    expect(headers).toMatchObject({
+      "content-type": "text/csv; charset=utf-8",
+      "content-disposition": `attachment; filename="usage-${from}-${to}.csv"`,
+    });
+    expect(text).toMatch(/^BilledCost,EffectiveCost,.*\r\n/);
+    expect(text).toContain(done);
+    expect(text).not.toContain(queued);
+    for (const [query, field] of [
+      ["", "from"],
+      ["from=2026-01-01", "to"],
+      ["from=2026-01-01&to=2026-01-01", "to"],
+      ["from=2026-01-02&to=2026-01-01", "to"],
+      ["from=2026-01-01&to=2026-12-31", "to"],
+      ["from=2026-02-30&to=2026-03-01", "from"],
+      ["from=yesterday&to=2026-03-01", "from"],
+    ]) {
+      const { json } = await get([422, "list"], `${file}?${query}`);
+      expect(json.detail[0].loc).toEqual(["query", field]);
+    }
+  });
+});
+
 /** Statuses no request of these tests can bring about, with the reason. */
 const OUT_OF_REACH: Partial<Record<ErrorCode, string>> = {
   InternalFailure: "what nobody expected; the kernel's own tests throw it",
@@ -2131,7 +2184,7 @@ function statusesOf(endpoint: Endpoint): number[] {
   if (endpoint.params || endpoint.query) codes.push("InvalidInput");
   const isTagged = /^.(v1.capabilities|.well-known)/.test(endpoint.path) && endpoint.method === "GET";
   const rawType = "rawMediaType" in endpoint.output ? endpoint.output.rawMediaType : null;
-  const isFile = rawType !== null && rawType !== "text/event-stream";
+  const isFile = rawType !== null && !["text/event-stream", "text/csv"].includes(rawType);
   if (endpoint.path === "/v1/billing/checkout-session")
     return [...new Set(codes.map((code) => ERRORS[code].status))];
   const own = isFile ? [200, 206, 304] : isTagged ? [200, 304] : [good(endpoint)];

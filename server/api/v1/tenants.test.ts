@@ -324,10 +324,16 @@ test("delivery endpoints and deliveries are listed to their project's keys and t
   }
 });
 
-for (const target of ["/v1/delivery-endpoints", "/v1/deliveries"]) {
+for (const target of [
+  "/v1/delivery-endpoints",
+  "/v1/deliveries",
+  "/v1/billing/summary",
+  "/v1/billing/usage-export?from=2026-01-01&to=2026-01-02",
+]) {
   test(`${target}: ?projectId= of another tenant is answered like one that does not exist`, async () => {
     for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
-      const ask = (projectId: string) => call("GET", `${target}?projectId=${projectId}`, { key });
+      const more = target.includes("?") ? "&" : "?";
+      const ask = (projectId: string) => call("GET", `${target}${more}projectId=${projectId}`, { key });
       const refused = await ask(theirs.projectId);
       expect(refused.status).toBe(403);
       expect(comparable(refused)).toEqual(comparable(await ask(newId("project"))));

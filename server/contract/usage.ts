@@ -1,0 +1,125 @@
+import { z } from "zod";
+import { WalletMoney } from "./billing";
+
+const Id = z.string().min(1).max(64);
+/** A day of UTC. */
+export const Day = z.iso.date();
+
+const whole = z.int();
+/** What executions came to. Amounts are micros of US dollars. */
+export const UsageFigures = z
+  .object({
+    executions: whole,
+    succeeded: whole,
+    failed: whole,
+    canceled: whole,
+    /** Not ended yet: their cost is to come. */
+    unfinished: whole,
+    /** Of the provider, as far as it is known. */
+    providerCostMicros: whole,
+    /** Ended executions whose provider cost nobody knows; they are not in `providerCostMicros`. */
+    unknownCosts: whole,
+    /** What was charged, the fee included. */
+    chargedMicros: whole,
+    feeMicros: whole,
+    inputTokens: whole,
+    outputTokens: whole,
+    images: whole,
+  })
+  .meta({ id: "UsageFigures" });
+export type UsageFigures = z.output<typeof UsageFigures>;
+
+export const UsageByPrincipal = UsageFigures.extend({
+  principalId: z.string(),
+  kind: z.enum(["key", "person", "other"]),
+  /** Of a key its name, of a person the e-mail address. */
+  name: z.string().nullable(),
+});
+
+/** Live usage, or that of the sandbox: never added up. */
+export const UsageSide = z.object({
+  totals: UsageFigures,
+  byDay: z.array(UsageFigures.extend({ day: Day })),
+  byProject: z.array(UsageFigures.extend({ projectId: z.string(), name: z.string() })),
+  byCapability: z.array(UsageFigures.extend({ capabilityKey: z.string() })),
+  /** Provider null: it ran here. */
+  byProvider: z.array(UsageFigures.extend({ provider: z.string().nullable() })),
+  byModel: z.array(UsageFigures.extend({ provider: z.string().nullable(), model: z.string().nullable() })),
+  byPrincipal: z.array(UsageByPrincipal),
+  byBillingMode: z.array(UsageFigures.extend({ billingMode: z.string() })),
+  funds: WalletMoney.meta({ description: "Of the whole organization: wallet and allowance." }),
+});
+export type UsageSide = z.output<typeof UsageSide>;
+
+export const BillingSummaryQuery = z.object({
+  days: z.coerce.number().int().min(7).max(90).default(30),
+  projectId: Id.optional(),
+  organizationId: Id.optional(),
+});
+export type BillingSummaryQuery = z.output<typeof BillingSummaryQuery>;
+
+export const BillingSummary = z
+  .object({
+    organizationId: z.string(),
+    /** Null: of the whole organization. */
+    projectId: z.string().nullable(),
+    days: whole,
+    /** The first and the last day counted, of UTC: an execution counts to the day it was submitted. */
+    from: Day,
+    to: Day,
+    currency: z.literal("USD"),
+    live: UsageSide,
+    test: UsageSide,
+  })
+  .meta({ id: "BillingSummary" });
+export type BillingSummary = z.output<typeof BillingSummary>;
+
+export const UsageExportQuery = z.object({
+  /** The first day. */
+  from: Day,
+  /** The first day that is left out. */
+  to: Day,
+  projectId: Id.optional(),
+  organizationId: Id.optional(),
+});
+export type UsageExportQuery = z.output<typeof UsageExportQuery>;
+
+/** By what the panel stacks a day's usage. */
+export const UsageGroup = z.enum(["capability", "provider", "key"]);
+export type UsageGroup = z.output<typeof UsageGroup>;
+export const UsageDaysQuery = z.object({
+  project_id: Id,
+  days: z.union([z.literal(7), z.literal(30), z.literal(90)]),
+});
+/** A project's usage day by day, in every way the panel stacks it. */
+export const UsageDays = z.object({
+  from: Day,
+  to: Day,
+  days: z.array(Day),
+  rows: z.array(
+    UsageFigures.extend({
+      day: Day,
+      test: z.boolean(),
+      capabilityKey: z.string(),
+      provider: z.string().nullable(),
+      principalId: z.string(),
+    }),
+  ),
+  principals: z.array(UsageByPrincipal.pick({ principalId: true, kind: true, name: true })),
+});
+export type UsageDays = z.output<typeof UsageDays>;
+
+/** What one execution costs and who pays for it; null is what nobody knows, never 0. */
+export const ExecutionCost = z.object({
+  estimateMicros: whole,
+  heldMicros: whole,
+  holdState: z.enum(["open", "settled", "released", "ambiguous"]).nullable(),
+  chargedMicros: whole.nullable(),
+  feeMicros: whole.nullable(),
+  providerCostMicros: whole.nullable(),
+  paidBy: z.enum(["allowance", "wallet", "own_account", "nobody"]),
+  test: z.boolean(),
+  /** Was its charge decided by a person? */
+  corrected: z.boolean(),
+});
+export type ExecutionCost = z.output<typeof ExecutionCost>;

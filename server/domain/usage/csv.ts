@@ -1,0 +1,24 @@
+/** A value of a table: text a person or a caller may have written, or a figure of ours. */
+export type Cell = { text: string } | { figure: string } | null;
+
+/**
+ * One line as RFC 4180 has it. Text that a spreadsheet would take for a formula gets an apostrophe in front (OWASP, CSV
+ * injection); figures are ours and may begin with a minus.
+ */
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(toField).join(",")}\r\n`;
+}
+
+function toField(cell: Cell): string {
+  if (cell === null) return "";
+  if ("figure" in cell) return cell.figure;
+  const safe = /^[=+\-@\t\r]/.test(cell.text) ? `'${cell.text}` : cell.text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Micros as an exact decimal of dollars, in integers only: 1234500 is `1.2345`. */
+export function decimalOf(micros: number): string {
+  const digits = String(Math.abs(micros)).padStart(7, "0");
+  const fraction = digits.slice(-6).replace(/0+$/, "");
+  return `${micros < 0 ? "-" : ""}${digits.slice(0, -6)}${fraction && `.${fraction}`}`;
+}

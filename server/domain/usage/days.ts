@@ -1,0 +1,31 @@
+import { PREFIXES, ulidAt } from "@/server/ids";
+
+const DAY_MS = 86_400_000;
+
+/** A day of UTC as `2026-11-21`, and the ids of the executions submitted in it: ids sort by time. */
+export type Day = { day: string; fromId: string; untilId: string };
+
+const idAt = (atMs: number) => `${PREFIXES.job}_${ulidAt(atMs)}`;
+
+export function dayAt(startMs: number): Day {
+  return {
+    day: new Date(startMs).toISOString().slice(0, 10),
+    fromId: idAt(startMs),
+    untilId: idAt(startMs + DAY_MS),
+  };
+}
+
+export const startOfDay = (at: Date) => Math.floor(at.getTime() / DAY_MS) * DAY_MS;
+
+/** The days from one to another, that one left out. */
+export function daysBetween(startMs: number, endMs: number): Day[] {
+  const days: Day[] = [];
+  for (let at = startMs; at < endMs; at += DAY_MS) days.push(dayAt(at));
+  return days;
+}
+
+/** The last so many days, today with them. */
+export function lastDays(count: number, now: Date): Day[] {
+  const today = startOfDay(now);
+  return daysBetween(today - (count - 1) * DAY_MS, today + DAY_MS);
+}

@@ -1,0 +1,82 @@
+import type { UsageExportQuery } from "@/server/contract/usage";
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { ValidationFault } from "@/server/errors";
+import { FEE } from "./count";
+import { csvLine } from "./csv";
+import { dayAt } from "./days";
+import { COLUMNS, chargesOf, type ExportRow } from "./focus";
+import { type UsageScope, usageScope } from "./scope";
+
+const DAY_MS = 86_400_000;
+const MOST_DAYS = 92;
+const PAGE = 1000;
+
+export type UsageFile = { filename: string; content: AsyncIterable<Uint8Array> };
+
+/**
+ * Every ended execution that was submitted in these days, as a table of FOCUS 1.2. It is read page by page while it is
+ * sent, so its length costs no memory.
+ */
+export async function usageFile(ctx: Ctx, query: UsageExportQuery): Promise<UsageFile> {
+  const [from, to] = [Date.parse(query.from), Date.parse(query.to)];
+  const refuse = (msg: string): never => {
+    throw new ValidationFault([{ loc: ["query", "to"], msg, type: "value_error" }]);
+  };
+  if (to <= from) refuse("`to` is the first day that is left out, so it comes after `from`.");
+  if (to - from > MOST_DAYS * DAY_MS) refuse(`At most ${MOST_DAYS} days at once.`);
+  const scope = await usageScope(ctx, query);
+  return {
+    filename: `usage-${query.from}-${query.to}.csv`,
+    content: lines(scope, dayAt(from).fromId, dayAt(to).fromId, ctx.signal),
+  };
+}
+
+async function* lines(
+  scope: UsageScope,
+  fromId: string,
+  untilId: string,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(csvLine(COLUMNS.map(([name]) => ({ text: name }))));
+  for (const projectId of scope.projects.keys()) {
+    let after: string | null = null;
+    do {
+      signal?.throwIfAborted();
+      const rows: ExportRow[] = await page(projectId, after ?? fromId, after === null, untilId);
+      const told = rows.flatMap((row) =>
+        chargesOf(row).map((charge) => csvLine(COLUMNS.map(([, of]) => of(row, charge, scope)))),
+      );
+      if (told.length > 0) yield Buffer.from(told.join(""));
+      after = rows.length === PAGE ? (rows.at(-1)?.id ?? null) : null;
+    } while (after !== null);
+  }
+}
+
+/** The next executions of a project, by the index of its ids. */
+async function page(
+  projectId: string,
+  from: string,
+  isFirst: boolean,
+  untilId: string,
+): Promise<ExportRow[]> {
+  const { rows } = await pool.query<ExportRow>({
+    name: isFirst ? "usage-export" : "usage-export-on",
+    text: `SELECT job.id, job.project_id, environment, product_id, job.principal_id, capability_key, provider, model, mode, status,
+       job.billing_mode, external_ref, tags, pricing_version, job.created_at, completed_at, actual_micros, receipt_id,
+       hold.state AS hold_state, hold.settled_micros, hold.funding, hold.resolved_by, hold.resolved_at,
+       (${FEE})::bigint AS fee_micros, used.*
+     FROM job
+     LEFT JOIN hold ON hold.execution_id = job.id
+     LEFT JOIN LATERAL (
+       SELECT sum((attempt.usage->>'inputTokens')::bigint)::bigint AS input_tokens,
+         sum((attempt.usage->>'outputTokens')::bigint)::bigint AS output_tokens,
+         sum((attempt.usage->>'images')::bigint)::bigint AS images
+       FROM attempt WHERE attempt.job_id = job.id) used ON true
+     WHERE job.project_id = $1 AND job.id ${isFirst ? ">=" : ">"} $2 AND job.id < $3
+       AND status IN ('succeeded', 'failed', 'canceled')
+     ORDER BY job.id LIMIT ${PAGE}`,
+    values: [projectId, from, untilId],
+  });
+  return rows;
+}

@@ -1,0 +1,158 @@
+import { SANDBOX } from "@/server/domain/catalog";
+import { providers } from "@/server/providers/registry.gen";
+import { type Cell, decimalOf } from "./csv";
+import type { UsageScope } from "./scope";
+
+/** An ended execution with what was held and charged for it. */
+export type ExportRow = {
+  id: string;
+  project_id: string;
+  environment: string;
+  product_id: string;
+  principal_id: string;
+  capability_key: string;
+  provider: string;
+  model: string;
+  mode: string;
+  status: string;
+  billing_mode: string;
+  external_ref: string | null;
+  tags: string[];
+  pricing_version: string;
+  created_at: Date;
+  completed_at: Date;
+  actual_micros: number | null;
+  receipt_id: string | null;
+  hold_state: "settled" | "released" | "ambiguous" | null;
+  settled_micros: number | null;
+  funding: "allowance" | "wallet" | null;
+  resolved_by: string | null;
+  resolved_at: Date | null;
+  fee_micros: number;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  images: number | null;
+};
+
+/** What one line charges: the execution as it ended, or what a person decided about its charge later. */
+type Charge = { isCorrection: boolean; micros: number; feeMicros: number; billedAt: Date };
+
+/**
+ * The lines of an execution: one for its use, and one more where its charge was open at first and a person decided it.
+ * The first line never changes once it was told.
+ */
+export function chargesOf(row: ExportRow): Charge[] {
+  const charged = row.hold_state === "settled" ? (row.settled_micros ?? 0) : 0;
+  const whole = { micros: charged, feeMicros: row.fee_micros };
+  if (row.resolved_by === null || row.resolved_at === null)
+    return [{ isCorrection: false, ...whole, billedAt: row.created_at }];
+  return [
+    { isCorrection: false, micros: 0, feeMicros: 0, billedAt: row.created_at },
+    { isCorrection: true, ...whole, billedAt: row.resolved_at },
+  ];
+}
+
+const text = (value: string | null): Cell => (value ? { text: value } : null);
+const figure = (value: number | null): Cell => (value === null ? null : { figure: String(value) });
+const money = (micros: number | null): Cell => (micros === null ? null : { figure: decimalOf(micros) });
+/** FOCUS writes times to the second. */
+const time = (at: Date): Cell => ({ text: `${at.toISOString().slice(0, 19)}Z` });
+const dayStart = (at: Date, days = 0) =>
+  new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate() + days));
+const monthStart = (at: Date, months = 0) =>
+  new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months));
+
+const OURS = "Capstan";
+const nameOf = (provider: string) => providers.find((each) => each.name === provider)?.title ?? provider;
+/** Who made what was used. */
+const publisherOf = (row: ExportRow) => (row.provider ? nameOf(row.provider) : OURS);
+const skuOf = (row: ExportRow) => (row.provider ? `${row.provider}/${row.model}` : row.capability_key);
+
+/** How much was used, in the unit it is priced by; null: the provider did not say. */
+function meterOf(row: ExportRow): { quantity: number | null; unit: string } {
+  if (row.images !== null) return { quantity: row.images, unit: "Images" };
+  if (row.input_tokens !== null || row.output_tokens !== null)
+    return { quantity: (row.input_tokens ?? 0) + (row.output_tokens ?? 0), unit: "Tokens" };
+  return row.provider ? { quantity: null, unit: "Tokens" } : { quantity: 1, unit: "Executions" };
+}
+
+type Column = readonly [name: string, of: (row: ExportRow, charge: Charge, scope: UsageScope) => Cell];
+
+/** What a correction does not use again. */
+const used = (of: (row: ExportRow) => Cell): Column[1] => {
+  return (row, { isCorrection }) => (isCorrection ? null : of(row));
+};
+const billed: Column[1] = (_row, { micros }) => money(micros);
+const quantity = used((row) => figure(meterOf(row).quantity));
+const unit = used((row) => (meterOf(row).quantity === null ? null : text(meterOf(row).unit)));
+
+/** The columns of FOCUS 1.2 that an execution can fill, by its names and in its meanings, then our own. */
+export const COLUMNS: readonly Column[] = [
+  ["BilledCost", billed],
+  ["EffectiveCost", billed],
+  ["ListCost", billed],
+  ["ContractedCost", billed],
+  ["BillingCurrency", () => text("USD")],
+  ["BillingAccountId", (_row, _charge, scope) => text(scope.organizationId)],
+  ["BillingAccountName", (_row, _charge, scope) => text(scope.organizationName)],
+  ["BillingAccountType", () => text("Organization")],
+  ["SubAccountId", (row) => text(row.project_id)],
+  ["SubAccountName", (row, _charge, scope) => text(scope.projects.get(row.project_id) ?? null)],
+  ["SubAccountType", () => text("Project")],
+  ["BillingPeriodStart", (_row, { billedAt }) => time(monthStart(billedAt))],
+  ["BillingPeriodEnd", (_row, { billedAt }) => time(monthStart(billedAt, 1))],
+  ["ChargePeriodStart", (row) => time(dayStart(row.created_at))],
+  ["ChargePeriodEnd", (row) => time(dayStart(row.created_at, 1))],
+  ["ChargeCategory", () => text("Usage")],
+  ["ChargeClass", (_row, { isCorrection }) => text(isCorrection ? "Correction" : null)],
+  [
+    "ChargeDescription",
+    (row, { isCorrection }) =>
+      text(`${isCorrection ? "Decided later: " : ""}${row.capability_key} by ${skuOf(row)}`),
+  ],
+  ["ChargeFrequency", () => text("Usage-Based")],
+  ["ConsumedQuantity", quantity],
+  ["ConsumedUnit", unit],
+  ["PricingQuantity", quantity],
+  ["PricingUnit", unit],
+  ["PricingCategory", () => text("Standard")],
+  ["PricingCurrency", () => text("USD")],
+  ["ProviderName", () => text(OURS)],
+  ["PublisherName", (row) => text(publisherOf(row))],
+  ["InvoiceIssuerName", (row) => text(row.billing_mode === "byok" ? publisherOf(row) : OURS)],
+  ["ServiceName", (row) => text(row.capability_key)],
+  ["ServiceCategory", (row) => text(row.provider ? "AI and Machine Learning" : "Compute")],
+  ["ServiceSubcategory", (row) => text(row.provider ? "Generative AI" : "Serverless Compute")],
+  ["SkuId", (row) => text(skuOf(row))],
+  ["SkuPriceId", (row) => text(`${row.pricing_version}:${skuOf(row)}`)],
+  ["SkuMeter", (row) => text(meterOf(row).unit)],
+  ["ResourceId", (row) => text(row.id)],
+  ["ResourceName", (row) => text(row.external_ref ?? row.id)],
+  ["ResourceType", () => text("Execution")],
+  ["RegionId", () => null],
+  ["RegionName", () => null],
+  ["Tags", (row) => text(JSON.stringify(Object.fromEntries(row.tags.map((tag) => [tag, true]))))],
+  ["x_Fee", (_row, { feeMicros }) => money(feeMicros)],
+  ["x_ProviderCost", used((row) => money(row.actual_micros))],
+  ["x_ProviderCostStatus", used((row) => text(row.actual_micros === null ? "unknown" : "known"))],
+  ["x_FundingSource", (row) => text(row.funding ?? (row.billing_mode === "byok" ? "own_account" : "none"))],
+  ["x_BillingMode", (row) => text(row.billing_mode)],
+  ["x_IsTest", (row) => text(String(row.provider === SANDBOX))],
+  ["x_Status", (row) => text(row.status)],
+  [
+    "x_HoldState",
+    // Of the line, not of now: the use stays as it was told, the correction says what became of it.
+    (row, { isCorrection }) =>
+      text(row.resolved_by !== null && !isCorrection ? "ambiguous" : (row.hold_state ?? "none")),
+  ],
+  ["x_ReceiptId", (row) => text(row.receipt_id)],
+  ["x_PrincipalId", (row) => text(row.principal_id)],
+  ["x_Environment", (row) => text(row.environment)],
+  ["x_ProductId", (row) => text(row.product_id)],
+  ["x_ExecutionMode", (row) => text(row.mode)],
+  ["x_InputTokens", used((row) => figure(row.input_tokens))],
+  ["x_OutputTokens", used((row) => figure(row.output_tokens))],
+  ["x_Images", used((row) => figure(row.images))],
+  ["x_SubmittedAt", (row) => text(row.created_at.toISOString())],
+  ["x_CompletedAt", (row) => text(row.completed_at.toISOString())],
+];

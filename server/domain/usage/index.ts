@@ -1,0 +1,4 @@
+export { cost } from "./cost";
+export { type UsageFile, usageFile } from "./export";
+export { rollUp } from "./roll-up";
+export { days, summary } from "./summary";

@@ -1,0 +1,145 @@
+import type { PoolClient } from "pg";
+import { inTransaction, pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { madeAt } from "@/server/ids";
+import { CORRECTED_SINCE, COUNTS, countFrom, GROUPS } from "./count";
+import { type Day, dayAt, startOfDay } from "./days";
+
+const HOUR_MS = 3_600_000;
+/** Most days that one call counts: after a long pause the next call goes on. */
+const MOST_DAYS = 31;
+
+type Pair = { project_id: string; organization_id: string; day: string };
+
+/**
+ * Counts days that are over into `usage_day`, so that a long summary need not read every execution: the days since the
+ * last call, and again those where something was still to come (executions that had not ended, charges a person
+ * decided since). Answers how many days of projects were counted.
+ */
+export async function rollUp(ctx: Ctx): Promise<{ counted: number }> {
+  return inTransaction(async (client) => {
+    const { rows: locked } = await client.query<{ mine: boolean }>(
+      "SELECT pg_try_advisory_xact_lock(hashtextextended('usage roll-up', 0)) AS mine",
+    );
+    if (!locked[0]?.mine) return { counted: 0 };
+    const pairs = await openPairs(client);
+    const known = new Set(pairs.map(({ project_id, day }) => `${project_id} ${day}`));
+    for (const pair of await newPairs(client, ctx.now())) {
+      if (!known.has(`${pair.project_id} ${pair.day}`)) pairs.push(pair);
+    }
+    await count(client, pairs, ctx.now());
+    return { counted: pairs.length };
+  });
+}
+
+/** Days with executions since the last that was counted. A day waits an hour, for executions whose admission was slow. */
+async function newPairs(client: PoolClient, now: Date): Promise<Pair[]> {
+  const { rows } = await client.query<{ last: string | null }>(
+    "SELECT to_char(max(day), 'YYYY-MM-DD') AS last FROM usage_counted",
+  );
+  const last = rows[0]?.last;
+  const end = startOfDay(new Date(now.getTime() - HOUR_MS));
+  const pairs: Pair[] = [];
+  let from = last ? dayAt(Date.parse(last)).untilId : "";
+  for (let days = 0; days < MOST_DAYS; days++) {
+    const next = await client.query<{ id: string }>("SELECT id FROM job WHERE id >= $1 ORDER BY id LIMIT 1", [
+      from,
+    ]);
+    const firstId = next.rows[0]?.id;
+    if (!firstId || madeAt(firstId) >= end) break;
+    const { day, fromId, untilId } = dayAt(startOfDay(new Date(madeAt(firstId))));
+    const found = await client.query<Pair>(
+      "SELECT DISTINCT project_id, organization_id, $1 AS day FROM job WHERE id >= $2 AND id < $3",
+      [day, fromId, untilId],
+    );
+    pairs.push(...found.rows);
+    from = untilId;
+  }
+  return pairs;
+}
+
+/** What was counted while something was still to come, and where a person has decided about a charge since. */
+async function openPairs(client: PoolClient): Promise<Pair[]> {
+  const { rows } = await client.query<Pair>(
+    "SELECT project_id, organization_id, to_char(day, 'YYYY-MM-DD') AS day FROM usage_counted WHERE NOT is_closed",
+  );
+  const corrected = await client.query<Omit<Pair, "day"> & { execution_id: string }>(
+    `SELECT project_id, organization_id, execution_id FROM hold WHERE resolved_by IS NOT NULL
+       AND resolved_at >= (SELECT max(computed_at) FROM usage_counted) - interval '1 minute'`,
+  );
+  const pairs = new Map(rows.map((pair) => [`${pair.project_id} ${pair.day}`, pair]));
+  for (const { execution_id, ...whose } of corrected.rows) {
+    const { day } = dayAt(startOfDay(new Date(madeAt(execution_id))));
+    pairs.set(`${whose.project_id} ${day}`, { ...whose, day });
+  }
+  return [...pairs.values()];
+}
+
+async function count(client: PoolClient, pairs: Pair[], now: Date): Promise<void> {
+  if (pairs.length === 0) return;
+  const days = pairs.map(({ day }) => dayAt(Date.parse(day)));
+  const values = [
+    pairs.map((pair) => pair.project_id),
+    days.map(({ day }) => day),
+    days.map(({ fromId }) => fromId),
+    days.map(({ untilId }) => untilId),
+  ];
+  const asked = `asked AS (SELECT * FROM unnest($1::text[], $2::date[], $3::text[], $4::text[])
+    AS x(project_id, day, from_id, until_id))`;
+  await client.query(
+    `DELETE FROM usage_day USING unnest($1::text[], $2::date[]) AS asked(project_id, day)
+     WHERE usage_day.project_id = asked.project_id AND usage_day.day = asked.day`,
+    values.slice(0, 2),
+  );
+  await client.query(
+    `WITH ${asked}, counts AS (${countFrom("asked")}), stored AS (
+       INSERT INTO usage_day (${[...GROUPS, ...COUNTS].join(", ")})
+       SELECT ${[...GROUPS, ...COUNTS].join(", ")} FROM counts
+     )
+     INSERT INTO usage_counted (organization_id, project_id, day, is_closed, computed_at)
+     SELECT organization_id, project_id, day, bool_and(executions = succeeded + failed + canceled), $5
+     FROM counts GROUP BY organization_id, project_id, day
+     ON CONFLICT (project_id, day) DO UPDATE SET is_closed = excluded.is_closed, computed_at = excluded.computed_at`,
+    [...values, now],
+  );
+}
+
+export type GroupRow = {
+  organization_id: string;
+  project_id: string;
+  day: string;
+  capability_key: string;
+  provider: string;
+  model: string;
+  principal_id: string;
+  billing_mode: string;
+  is_test: boolean;
+} & Record<(typeof COUNTS)[number], number>;
+
+/**
+ * Usage of these projects on these days, by every group: days that are over and settled as they were counted, the others
+ * from the executions themselves, so that it always says what is true now.
+ */
+export async function usageOf(projectIds: string[], days: Day[]): Promise<GroupRow[]> {
+  const columns = [...GROUPS.filter((name) => name !== "day"), ...COUNTS].join(", ");
+  const { rows } = await pool.query<GroupRow>(
+    `WITH asked AS MATERIALIZED (
+       SELECT asked.*, counted.is_closed IS TRUE AND NOT ${CORRECTED_SINCE} AS is_counted
+       FROM (SELECT * FROM unnest($1::text[]) AS project(project_id),
+         unnest($2::date[], $3::text[], $4::text[]) AS x(day, from_id, until_id)) asked
+       LEFT JOIN usage_counted counted USING (project_id, day)
+     ), open AS MATERIALIZED (SELECT * FROM asked WHERE NOT is_counted)
+     SELECT to_char(day, 'YYYY-MM-DD') AS day, ${columns} FROM (
+       SELECT ${GROUPS.join(", ")}, ${COUNTS.join(", ")} FROM asked JOIN usage_day USING (project_id, day) WHERE is_counted
+       UNION ALL
+       SELECT ${GROUPS.join(", ")}, ${COUNTS.join(", ")} FROM (${countFrom("open")}) live
+     ) both_kinds ORDER BY day`,
+    [
+      projectIds,
+      days.map(({ day }) => day),
+      days.map(({ fromId }) => fromId),
+      days.map(({ untilId }) => untilId),
+    ],
+  );
+  return rows;
+}

@@ -1,0 +1,65 @@
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { roleIn } from "@/server/domain/organizations";
+import { fail, ValidationFault } from "@/server/errors";
+
+/** Whose usage is asked for: of one project, or of every project of an organization. */
+export type UsageScope = {
+  organizationId: string;
+  organizationName: string;
+  /** Null: of the whole organization. */
+  projectId: string | null;
+  projects: Map<string, string>;
+};
+
+/**
+ * A key bound to a project sees that project; any other key its organization; a person the organization they name, or
+ * the only one they belong to. Somebody else's and none at all are the same AuthorizationFailed.
+ */
+export async function usageScope(
+  ctx: Ctx,
+  named: { projectId?: string | undefined; organizationId?: string | undefined },
+): Promise<UsageScope> {
+  access.requireScope(ctx, "billing:read");
+  const { principal } = ctx;
+  const bound = principal.kind === "service_principal" ? principal.projectId : null;
+  const projectId = named.projectId ?? bound;
+  const organizationId = projectId
+    ? (await access.project(ctx, projectId, "billing:read")).organizationId
+    : organizationOf(ctx, named.organizationId);
+  if (named.organizationId && named.organizationId !== organizationId) return denied();
+  const { rows } = await pool.query<{ organization: string; id: string | null; name: string }>(
+    `SELECT organization.display_name AS organization, project.id, project.display_name AS name
+     FROM organization LEFT JOIN project ON project.organization_id = organization.id AND ($2::text IS NULL OR project.id = $2)
+     WHERE organization.id = $1 ORDER BY project.id`,
+    [organizationId, projectId],
+  );
+  if (rows.length === 0) return denied();
+  return {
+    organizationId,
+    organizationName: rows[0]?.organization ?? organizationId,
+    projectId,
+    projects: new Map(rows.flatMap(({ id, name }) => (id ? [[id, name]] : []))),
+  };
+}
+
+function organizationOf(ctx: Ctx, named: string | undefined): string {
+  const { principal } = ctx;
+  if (principal.kind === "service_principal" || principal.kind === "panel_session")
+    return principal.organizationId;
+  if (named) return roleIn(ctx, named) ? named : denied();
+  const own = principal.kind === "human_session" ? [...principal.memberships.keys()] : [];
+  if (own.length === 1 && own[0]) return own[0];
+  throw new ValidationFault([
+    {
+      loc: ["query", "organizationId"],
+      msg: "Name the organization or a project: you belong to several.",
+      type: "missing",
+    },
+  ]);
+}
+
+function denied(): never {
+  fail("AuthorizationFailed", "This organization or project is not allowed here.");
+}

@@ -1,0 +1,160 @@
+import type { WalletMoney } from "@/server/contract/billing";
+import type {
+  BillingSummary,
+  BillingSummaryQuery,
+  UsageDays,
+  UsageFigures,
+  UsageSide,
+} from "@/server/contract/usage";
+import { pool } from "@/server/db";
+import { wallet } from "@/server/domain/billing";
+import type { Ctx } from "@/server/domain/ctx";
+import { lastDays } from "./days";
+import { type GroupRow, usageOf } from "./roll-up";
+import { usageScope } from "./scope";
+
+/** What the executions of the last days came to, live and test apart, with what the organization has left to spend. */
+export async function summary(ctx: Ctx, query: BillingSummaryQuery): Promise<BillingSummary> {
+  const scope = await usageScope(ctx, query);
+  const days = lastDays(query.days, ctx.now());
+  const rows = await usageOf([...scope.projects.keys()], days);
+  const [names, funds] = await Promise.all([namesOf(rows), wallet(ctx, scope.organizationId)]);
+  const dayNames = days.map(({ day }) => day);
+  const side = (isTest: boolean): UsageSide => {
+    const own = rows.filter((row) => row.is_test === isTest);
+    return {
+      totals: add(own),
+      byDay: dayNames.map((day) => ({ day, ...add(own.filter((row) => row.day === day)) })),
+      byProject: by(
+        own,
+        (row) => row.project_id,
+        (row) => ({
+          projectId: row.project_id,
+          name: scope.projects.get(row.project_id) ?? row.project_id,
+        }),
+      ),
+      byCapability: by(
+        own,
+        (row) => row.capability_key,
+        (row) => ({ capabilityKey: row.capability_key }),
+      ),
+      byProvider: by(
+        own,
+        (row) => row.provider,
+        (row) => ({ provider: row.provider || null }),
+      ),
+      byModel: by(
+        own,
+        (row) => `${row.provider}/${row.model}`,
+        (row) => ({
+          provider: row.provider || null,
+          model: row.model || null,
+        }),
+      ),
+      byPrincipal: by(
+        own,
+        (row) => row.principal_id,
+        (row) => toPrincipal(row.principal_id, names),
+      ),
+      byBillingMode: by(
+        own,
+        (row) => row.billing_mode,
+        (row) => ({ billingMode: row.billing_mode }),
+      ),
+      funds: fundsIn(isTest ? funds.test : funds),
+    };
+  };
+  return {
+    organizationId: scope.organizationId,
+    projectId: scope.projectId,
+    days: query.days,
+    from: dayNames[0] ?? "",
+    to: dayNames.at(-1) ?? "",
+    currency: "USD",
+    live: side(false),
+    test: side(true),
+  };
+}
+
+/** A project's last days as the panel draws them. */
+export async function days(ctx: Ctx, projectId: string, count: number): Promise<UsageDays> {
+  const scope = await usageScope(ctx, { projectId });
+  const asked = lastDays(count, ctx.now());
+  const rows = await usageOf([...scope.projects.keys()], asked);
+  const names = await namesOf(rows);
+  const shown = asked.map(({ day }) => day);
+  const key = (row: GroupRow) =>
+    [row.day, row.is_test, row.capability_key, row.provider, row.principal_id].join("\n");
+  return {
+    from: shown[0] ?? "",
+    to: shown.at(-1) ?? "",
+    days: shown,
+    rows: by(rows, key, (row) => ({
+      day: row.day,
+      test: row.is_test,
+      capabilityKey: row.capability_key,
+      provider: row.provider || null,
+      principalId: row.principal_id,
+    })),
+    principals: [...new Set(rows.map((row) => row.principal_id))].map((id) => toPrincipal(id, names)),
+  };
+}
+
+function add(rows: GroupRow[]): UsageFigures {
+  const sum = (of: (row: GroupRow) => number) => rows.reduce((total, row) => total + of(row), 0);
+  return {
+    executions: sum((row) => row.executions),
+    succeeded: sum((row) => row.succeeded),
+    failed: sum((row) => row.failed),
+    canceled: sum((row) => row.canceled),
+    unfinished: sum((row) => row.executions - row.succeeded - row.failed - row.canceled),
+    providerCostMicros: sum((row) => row.cost_micros),
+    unknownCosts: sum((row) => row.unknown_costs),
+    chargedMicros: sum((row) => row.charged_micros),
+    feeMicros: sum((row) => row.fee_micros),
+    inputTokens: sum((row) => row.input_tokens),
+    outputTokens: sum((row) => row.output_tokens),
+    images: sum((row) => row.images),
+  };
+}
+
+/** The figures of each group, the dearest first, then the busiest. */
+function by<T>(
+  rows: GroupRow[],
+  keyOf: (row: GroupRow) => string,
+  nameOf: (row: GroupRow) => T,
+): (T & UsageFigures)[] {
+  const groups = new Map<string, GroupRow[]>();
+  for (const row of rows) {
+    const key = keyOf(row);
+    const group = groups.get(key);
+    if (group) group.push(row);
+    else groups.set(key, [row]);
+  }
+  return [...groups.values()]
+    .flatMap((group) => (group[0] ? [{ ...nameOf(group[0]), ...add(group) }] : []))
+    .sort((a, b) => b.chargedMicros - a.chargedMicros || b.executions - a.executions);
+}
+
+type Names = ReadonlyMap<string, { kind: "key" | "person"; name: string }>;
+
+async function namesOf(rows: GroupRow[]): Promise<Names> {
+  const ids = [...new Set(rows.map((row) => row.principal_id))];
+  if (ids.length === 0) return new Map();
+  const found = await pool.query<{ id: string; kind: "key" | "person"; name: string }>(
+    `SELECT id, 'key' AS kind, name FROM api_key WHERE id = ANY($1)
+     UNION ALL SELECT id, 'person', email FROM user_account WHERE id = ANY($1)`,
+    [ids],
+  );
+  return new Map(found.rows.map(({ id, kind, name }) => [id, { kind, name }]));
+}
+
+function toPrincipal(principalId: string, names: Names) {
+  const known = names.get(principalId);
+  return { principalId, kind: known?.kind ?? ("other" as const), name: known?.name ?? null };
+}
+
+/** What is left to spend, without what else the wallet says. */
+function fundsIn({ available, reserved, balance, allowance }: WalletMoney): WalletMoney {
+  return { available, reserved, balance, allowance };
+}

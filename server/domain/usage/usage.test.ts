@@ -1,0 +1,408 @@
+import { afterAll, expect, test } from "vitest";
+import type { UsageFigures } from "@/server/contract/usage";
+import { closeDatabase, pool } from "@/server/db";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { makePerson, makeTenant } from "@/testing/tenants";
+import { inlineStep, makeProject, type TestProject } from "@/testing/world";
+import * as usage from ".";
+import { COLUMNS } from "./focus";
+
+afterAll(closeDatabase);
+
+const TEXT = "text.general.fast.v1";
+const IMAGE = "image.generate.v1";
+const DAY_MS = 86_400_000;
+const text = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+const model = (preferredModel: string) => ({ execution: { executionConstraints: { preferredModel } } });
+
+/** Submits, and runs to its end what is to end. */
+async function execute(project: TestProject, key: string, envelope: Record<string, unknown>, ends = true) {
+  const { jobId } = await jobs.submit(project.ctx, key, envelope as never);
+  if (ends) await jobs.run(systemCtx("worker", project.clock.now), jobId, inlineStep(project.clock));
+  return jobId;
+}
+
+/** One of each way an execution ends, and one that does not. */
+async function executeAll(project: TestProject) {
+  const done = await execute(project, TEXT, { input: text });
+  const drawn = await execute(project, IMAGE, { input: { prompt: "A kite", variantCount: 2 } });
+  const refused = await execute(project, TEXT, { input: text, ...model("sandbox-refuse") });
+  const unknown = await execute(project, TEXT, { input: text, ...model("sandbox-fail") });
+  const lost = await execute(project, TEXT, { input: text, ...model("sandbox-lost") });
+  const canceled = await execute(project, TEXT, { input: text }, false);
+  await jobs.cancel(project.ctx, canceled);
+  const waiting = await execute(project, TEXT, { input: text }, false);
+  return { done, drawn, refused, unknown, lost, canceled, waiting };
+}
+
+/** What the ledger took from the customer for a project's executions, and what of it was the fee. */
+async function ledgerOf(projectId: string): Promise<{ charged: number; fee: number }> {
+  const { rows } = await pool.query(
+    `SELECT coalesce(-sum(amount_micros) FILTER (WHERE account ~ '^(wallet|allowance|external):'), 0)::bigint AS charged,
+       coalesce(sum(amount_micros) FILTER (WHERE account = 'service_fee'), 0)::bigint AS fee
+     FROM ledger_entry WHERE project_id = $1`,
+    [projectId],
+  );
+  return rows[0];
+}
+
+/** What a person who resolves an ambiguous hold makes of its rows. */
+async function resolve(project: TestProject, jobId: string, micros: number, fee: number) {
+  const { rows } = await pool.query(
+    `UPDATE hold SET state = $2, settled_micros = $3, resolved_at = $4, resolved_by = 'usr_somebody', note = 'seen on the bill'
+     WHERE execution_id = $1 AND state = 'ambiguous' RETURNING id, funding`,
+    [jobId, micros > 0 ? "settled" : "released", micros > 0 ? micros : null, project.clock.now()],
+  );
+  if (micros === 0) return;
+  await pool.query(
+    `INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind, is_test, created_at)
+     SELECT 'txn_' || $1, $2, $3, $1, $4, account, amount, 'adjustment', true, $5
+     FROM (VALUES ($6, -$7::bigint), ('provider:sandbox', $7::bigint - $8::bigint), ('service_fee', $8::bigint)) AS x(account, amount)`,
+    [
+      jobId,
+      project.organizationId,
+      project.projectId,
+      rows[0].id,
+      project.clock.now(),
+      `${rows[0].funding}:${project.organizationId}`,
+      micros,
+      fee,
+    ],
+  );
+}
+
+const summarize = (ctx: Ctx, days = 7) => usage.summary(ctx, { days });
+
+/** The lines of a file by the names of its columns; a parser of its own, so that what is quoted is read back. */
+function parse(csv: string): Record<string, string>[] {
+  const table: string[][] = [[]];
+  let field = "";
+  let isQuoted = false;
+  for (let at = 0; at < csv.length; at++) {
+    const char = csv[at];
+    if (isQuoted) {
+      if (char !== '"') field += char;
+      else if (csv[at + 1] === '"') field += csv[++at];
+      else isQuoted = false;
+    } else if (char === '"') isQuoted = true;
+    else if (char === "," || char === "\r") {
+      table.at(-1)?.push(field);
+      field = "";
+      if (char === "\r") {
+        expect(csv[++at]).toBe("\n");
+        table.push([]);
+      }
+    } else field += char;
+  }
+  expect(table.pop()).toEqual([]); // the last line ends as every line does
+  const [names = [], ...lines] = table;
+  return lines.map((line) => {
+    expect(line.length).toBe(names.length);
+    return Object.fromEntries(names.map((name, place) => [name, line[place] ?? ""]));
+  });
+}
+
+async function exported(ctx: Ctx, days = 2) {
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  const now = Date.now();
+  const query = { from: day(now - DAY_MS), to: day(now + days * DAY_MS) };
+  const { content } = await usage.usageFile(ctx, query);
+  let csv = "";
+  for await (const piece of content) csv += Buffer.from(piece).toString("utf8");
+  return { csv, lines: parse(csv) };
+}
+
+/** Exact micros of a decimal, without any floating point. */
+function micros(decimal: string): bigint {
+  const [, sign = "", whole = "0", fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(decimal) ?? [];
+  return BigInt(`${sign}${whole}${fraction.padEnd(6, "0")}`);
+}
+const total = (lines: Record<string, string>[], column: string) =>
+  lines.reduce((sum, line) => sum + micros(line[column] || "0"), 0n);
+
+test("a summary counts every execution by how it ended, and charges what the ledger charged", async () => {
+  const project = await makeProject();
+  await executeAll(project);
+  const { live, test: sandbox } = await summarize(project.ctx);
+  expect(live.totals.executions).toBe(0);
+  const { totals } = sandbox;
+  expect(totals).toMatchObject({
+    executions: 7,
+    succeeded: 2,
+    failed: 3,
+    canceled: 1,
+    unfinished: 1,
+    unknownCosts: 2,
+    images: 2,
+  });
+  const ledger = await ledgerOf(project.projectId);
+  expect(ledger.charged).toBeGreaterThan(0);
+  expect(totals.chargedMicros).toBe(ledger.charged);
+  expect(totals.feeMicros).toBe(ledger.fee);
+  expect(totals.inputTokens).toBeGreaterThan(0);
+  const { rows } = await pool.query(
+    "SELECT sum(actual_micros)::bigint AS known FROM job WHERE project_id = $1 AND status IN ('succeeded', 'failed', 'canceled')",
+    [project.projectId],
+  );
+  expect(totals.providerCostMicros).toBe(rows[0].known);
+});
+
+test("every way to group a summary adds up to its totals", async () => {
+  const project = await makeProject();
+  await executeAll(project);
+  const { test: side } = await summarize(project.ctx);
+  const groups = [
+    side.byDay,
+    side.byProject,
+    side.byCapability,
+    side.byProvider,
+    side.byModel,
+    side.byPrincipal,
+    side.byBillingMode,
+  ];
+  for (const group of groups) {
+    for (const name of Object.keys(side.totals) as (keyof UsageFigures)[]) {
+      expect(
+        group.reduce((sum, each) => sum + each[name], 0),
+        name,
+      ).toBe(side.totals[name]);
+    }
+  }
+  expect(side.byDay.length).toBe(7);
+  expect(side.byCapability.map(({ capabilityKey }) => capabilityKey).sort()).toEqual([IMAGE, TEXT]);
+});
+
+test("a summary says what is left of wallet and allowance, live and test apart", async () => {
+  const project = await makeProject({ walletMicros: 5_000_000 });
+  const held = await execute(project, TEXT, { input: text }, false);
+  const { rows } = await pool.query("SELECT amount_micros FROM hold WHERE execution_id = $1", [held]);
+  const { live, test: sandbox } = await summarize(project.ctx);
+  expect(live.funds.available.amountMicros).toBe(5_000_000);
+  expect(sandbox.funds.reserved.amountMicros).toBe(rows[0].amount_micros);
+  expect(sandbox.funds.available.amountMicros).toBe(5_000_000 - rows[0].amount_micros);
+  expect(sandbox.funds.allowance.granted.amountMicros).toBe(0);
+});
+
+test("a day that is over is counted once, and the summary stays what it was", async () => {
+  const project = await makeProject();
+  const { waiting, lost } = await executeAll(project);
+  const before = await summarize(project.ctx);
+  project.clock.advance(DAY_MS + 3_600_000);
+  const later = systemCtx("roll-up", project.clock.now);
+  const counted = async () => {
+    const { rows } = await pool.query(
+      `SELECT bool_and(is_closed) AS is_closed,
+         (SELECT sum(executions) FROM usage_day WHERE project_id = $1)::int AS executions
+       FROM usage_counted WHERE project_id = $1`,
+      [project.projectId],
+    );
+    return rows;
+  };
+  await usage.rollUp(later);
+  expect(await counted()).toEqual([{ is_closed: false, executions: 7 }]);
+  const side = async () => (await summarize(project.ctx)).test;
+  expect((await side()).totals).toEqual(before.test.totals);
+
+  // It ends a day late: the summary says so at once, and the day is counted again.
+  await jobs.cancel(project.ctx, waiting);
+  expect((await side()).totals).toMatchObject({ canceled: 2, unfinished: 0 });
+  await usage.rollUp(later);
+  expect(await counted()).toEqual([{ is_closed: true, executions: 7 }]);
+  expect((await side()).totals).toMatchObject({ canceled: 2, unfinished: 0 });
+
+  // From the counted rows, not from the executions: that is what makes a long summary fast.
+  await pool.query(
+    "UPDATE usage_day SET images = images + 40 WHERE project_id = $1 AND capability_key = $2",
+    [project.projectId, IMAGE],
+  );
+  expect((await side()).totals.images).toBe(42);
+
+  // A person decides about the lost one: seen at once, counted at the next call.
+  project.clock.advance(3_600_000);
+  await resolve(project, lost, 1_060, 60);
+  const ledger = await ledgerOf(project.projectId);
+  expect((await side()).totals).toMatchObject({
+    chargedMicros: ledger.charged,
+    feeMicros: ledger.fee,
+    images: 2,
+  });
+  await usage.rollUp(systemCtx("roll-up", project.clock.now));
+  expect((await side()).totals).toMatchObject({
+    chargedMicros: ledger.charged,
+    feeMicros: ledger.fee,
+    images: 2,
+  });
+});
+
+test("a bound key sees its project, an open one its organization, and nobody somebody else's", async () => {
+  const project = await makeProject();
+  await execute(project, TEXT, { input: text });
+  const { principal } = project.ctx;
+  if (principal.kind !== "service_principal") throw new Error("the test's principal is a key");
+  const sister = await makeProject();
+  const open: Ctx = { ...project.ctx, principal: { ...principal, projectId: null } };
+  expect((await summarize(project.ctx)).projectId).toBe(project.projectId);
+  const whole = await summarize(open);
+  expect(whole).toMatchObject({ organizationId: project.organizationId, projectId: null });
+  expect(whole.test.totals.executions).toBe(1);
+  const denied = { code: "AuthorizationFailed" };
+  for (const ctx of [project.ctx, open]) {
+    for (const named of [{ projectId: sister.projectId }, { organizationId: sister.organizationId }]) {
+      await expect(usage.summary(ctx, { days: 7, ...named })).rejects.toMatchObject(denied);
+    }
+  }
+  const poor: Ctx = { ...project.ctx, principal: { ...principal, scopes: new Set(["jobs:read"]) } };
+  await expect(summarize(poor)).rejects.toMatchObject(denied);
+});
+
+test("a person sees the only organization they belong to, and names one where there are several", async () => {
+  const [one, two] = [await makeTenant(), await makeTenant()];
+  const { ctx } = await makePerson(one.organizationId, "viewer");
+  expect((await summarize(ctx)).organizationId).toBe(one.organizationId);
+  if (ctx.principal.kind !== "human_session") throw new Error("the test's principal is a person");
+  const memberships = new Map([...ctx.principal.memberships, [two.organizationId, "viewer" as const]]);
+  const both: Ctx = { ...ctx, principal: { ...ctx.principal, memberships } };
+  await expect(summarize(both)).rejects.toMatchObject({
+    issues: [{ loc: ["query", "organizationId"], msg: expect.stringContaining("several") }],
+  });
+  const named = await usage.summary(both, { days: 7, organizationId: two.organizationId });
+  expect(named.organizationId).toBe(two.organizationId);
+});
+
+test("the lines of an export add up to the ledger, to the micro, also after a person decided a charge", async () => {
+  const project = await makeProject();
+  const { lost, unknown } = await executeAll(project);
+  const first = await exported(project.ctx);
+  const ledger = await ledgerOf(project.projectId);
+  expect(first.lines.length).toBe(6); // what has not ended is not told yet
+  expect(total(first.lines, "BilledCost")).toBe(BigInt(ledger.charged));
+  expect(total(first.lines, "x_Fee")).toBe(BigInt(ledger.fee));
+  const lineOf = (jobId: string) => first.lines.find((line) => line.ResourceId === jobId);
+  expect(lineOf(unknown)).toMatchObject({ x_ProviderCost: "", x_ProviderCostStatus: "unknown" });
+  expect(lineOf(lost)).toMatchObject({ BilledCost: "0", x_HoldState: "ambiguous", ChargeClass: "" });
+
+  await resolve(project, lost, 1_234_567, 69_881);
+  const second = await exported(project.ctx);
+  const after = await ledgerOf(project.projectId);
+  expect(after.charged).toBe(ledger.charged + 1_234_567);
+  expect(total(second.lines, "BilledCost")).toBe(BigInt(after.charged));
+  expect(total(second.lines, "x_Fee")).toBe(BigInt(after.fee));
+  const corrections = second.lines.filter((line) => line.ChargeClass === "Correction");
+  expect(corrections).toEqual([
+    expect.objectContaining({ ResourceId: lost, BilledCost: "1.234567", x_HoldState: "settled" }),
+  ]);
+  // What was told before stays word for word.
+  expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
+});
+
+test("tags, names and references of an enemy stay text in a spreadsheet, and come back whole", async () => {
+  const project = await makeProject();
+  const evil = '=HYPERLINK("http://evil.test","pay"),\n2';
+  await pool.query("UPDATE project SET display_name = $2 WHERE id = $1", [
+    project.projectId,
+    "+cmd|' /C calc'!A0",
+  ]);
+  await pool.query("UPDATE organization SET display_name = $2 WHERE id = $1", [
+    project.organizationId,
+    "@SUM(1+1)",
+  ]);
+  const refs = [evil, "-1+2", "\tTab", "\rReturn", 'He said "no", twice'];
+  for (const externalRef of refs)
+    await execute(project, TEXT, { input: text, externalRef, tags: [evil, "=1", "plain"] });
+  const { csv, lines } = await exported(project.ctx);
+  expect(lines.map((line) => line.ResourceName)).toEqual([
+    `'${evil}`,
+    "'-1+2",
+    "'\tTab",
+    "'\rReturn",
+    'He said "no", twice',
+  ]);
+  for (const line of lines) {
+    expect(line).toMatchObject({ SubAccountName: "'+cmd|' /C calc'!A0", BillingAccountName: "'@SUM(1+1)" });
+    expect(JSON.parse(line.Tags ?? "")).toEqual({ [evil]: true, "=1": true, plain: true });
+    for (const [name, cell] of Object.entries(line)) {
+      if (/^[=+@\t\r-]/.test(cell)) expect(cell, name).toMatch(/^-?\d+(\.\d+)?$/);
+    }
+  }
+  expect(csv.split("\r\n")[0]).toBe(COLUMNS.map(([name]) => name).join(","));
+});
+
+test("an export reads page after page, each execution once, and knows the words of FOCUS", async () => {
+  const project = await makeProject();
+  const jobId = await execute(project, TEXT, { input: text });
+  // More of them than a page has, without running each.
+  await pool.query(
+    `INSERT INTO job SELECT (jsonb_populate_record(job, jsonb_build_object('id', left(id, -4) || lpad(n::text, 4, '0'),
+       'idempotency_key', n::text, 'provider', '', 'actual_micros', 0))).* FROM job, generate_series(1, 2100) n WHERE id = $1`,
+    [jobId],
+  );
+  const { lines } = await exported(project.ctx);
+  expect(lines.length).toBe(2101);
+  expect(new Set(lines.map((line) => line.ResourceId)).size).toBe(2101);
+  const line = lines.find((each) => each.ResourceId === jobId);
+  expect(line).toMatchObject({
+    BillingCurrency: "USD",
+    ChargeCategory: "Usage",
+    ChargeFrequency: "Usage-Based",
+    ChargePeriodStart: `${line?.x_SubmittedAt?.slice(0, 10)}T00:00:00Z`,
+    ConsumedUnit: "Tokens",
+    PricingCategory: "Standard",
+    ServiceCategory: "AI and Machine Learning",
+    ServiceSubcategory: "Generative AI",
+    x_FundingSource: "wallet",
+    x_IsTest: "true",
+  });
+  const local = lines.find((each) => each.ResourceId !== jobId);
+  expect(local).toMatchObject({
+    ServiceCategory: "Compute",
+    ConsumedUnit: "Executions",
+    ConsumedQuantity: "1",
+  });
+});
+
+test("what one execution costs is null while nobody knows it, and says who pays", async () => {
+  const project = await makeProject();
+  const { done, unknown, lost, refused, waiting } = await executeAll(project);
+  const of = (jobId: string) => usage.cost(project.ctx, jobId);
+  const settled = await of(done);
+  expect(settled).toMatchObject({ paidBy: "wallet", holdState: "settled", test: true, corrected: false });
+  expect(settled.chargedMicros).toBe(
+    (settled.providerCostMicros ?? Number.NaN) + (settled.feeMicros ?? Number.NaN),
+  );
+  expect(await of(unknown)).toMatchObject({ providerCostMicros: null, holdState: "settled" });
+  expect((await of(unknown)).chargedMicros).toBe((await of(unknown)).heldMicros);
+  const open = { chargedMicros: null, feeMicros: null, providerCostMicros: null };
+  expect(await of(lost)).toMatchObject({ ...open, holdState: "ambiguous" });
+  expect(await of(waiting)).toMatchObject({ ...open, holdState: "open" });
+  expect(await of(refused)).toMatchObject({ chargedMicros: 0, providerCostMicros: 0, holdState: "released" });
+  await resolve(project, lost, 0, 0);
+  expect(await of(lost)).toMatchObject({
+    chargedMicros: 0,
+    feeMicros: 0,
+    corrected: true,
+    holdState: "released",
+  });
+  const stranger = await makeProject();
+  await expect(usage.cost(stranger.ctx, done)).rejects.toMatchObject({ code: "NotFound" });
+});
+
+test("actualCost of a job is the provider's cost: null while unknown, never the charge, never a made-up zero", async () => {
+  const project = await makeProject();
+  const { done, unknown, lost, refused, waiting } = await executeAll(project);
+  const of = (jobId: string) => jobs.get(project.ctx, jobId);
+  const job = await of(done);
+  const money = await usage.cost(project.ctx, done);
+  expect(job.actualCost).toBe((money.providerCostMicros ?? 0) / 1_000_000);
+  expect(money.feeMicros).toBeGreaterThan(0);
+  expect(job.actualCost).not.toBe((money.chargedMicros ?? 0) / 1_000_000);
+  expect(job.estimatedCost).toBeGreaterThan(0);
+  expect(job.pricing?.providerCost).toMatchObject({ amount: { amountMicros: money.providerCostMicros } });
+  for (const jobId of [unknown, lost]) {
+    const failed = await of(jobId);
+    expect(failed.actualCost).toBeNull();
+    expect(failed.pricing?.providerCost).toMatchObject({ amount: null, status: "unknown" });
+  }
+  expect(await of(refused)).toMatchObject({ actualCost: 0, currency: "USD" });
+  expect(await of(waiting)).toMatchObject({ actualCost: null, pricing: null });
+});

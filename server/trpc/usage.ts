@@ -1,0 +1,15 @@
+import { JobRef } from "@/server/contract/jobs";
+import { ExecutionCost, UsageDays, UsageDaysQuery } from "@/server/contract/usage";
+import * as usage from "@/server/domain/usage";
+import { human, router } from "./init";
+
+export const usageRouter = router({
+  days: human
+    .input(UsageDaysQuery)
+    .output(UsageDays)
+    .query(({ ctx, input }) => usage.days(ctx, input.project_id, input.days)),
+  cost: human
+    .input(JobRef)
+    .output(ExecutionCost)
+    .query(({ ctx, input }) => usage.cost(ctx, input.job_id)),
+});
