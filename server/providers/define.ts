@@ -176,6 +176,8 @@ export type ModelFacts = {
   contextWindow?: number;
   /** At least this many UTF-8 bytes go into one token; absent: one. Makes bounds of tokens tighter. */
   tokenBytes?: number;
+  /** The vendor's tokenizer, where it is known: makes bounds of tokens as tight as can be. */
+  tokenizer?: "o200k_base";
   maxOutputTokens?: number;
   /** Features a call may ask of the model; a call that asks for another is refused before quoting. */
   supports: {

@@ -166,7 +166,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
   const { kind, capability, envelope, project, environment, idempotencyKey, content, contentHash } =
     submission;
   const maturity = maturityOf(envelope, project.settings);
-  const plan = planExecution(
+  const plan = await planExecution(
     capability,
     { id: project.id, environment },
     { ...envelope, maturity },

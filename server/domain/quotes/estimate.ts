@@ -35,6 +35,7 @@ export type Estimate = {
   requestedTarget: string | null;
   /** Fields of the input that were sent with another value; `from` is null where the caller left it out. */
   rewrites: { field: string; from: Json; to: string | number }[];
+  /** exact: a listed price of a whole, or of tokens that were counted. upper_bound: bounded by bytes or by area. */
   qualifier: "exact" | "upper_bound";
   processing: Processing;
   /** Off the provider's token rates, in basis points; 0 unless deferred. */
@@ -76,20 +77,22 @@ export const FREE: Estimate = {
  * Bounds and prices one call on one route. Deferred work is expected at the flex rates and held at the standard ones,
  * since it may end on them. An unknown price is EstimateUnavailable, never 0.
  */
-export function estimate(
+export async function estimate(
   capability: Capability,
   input: unknown,
   route: Route,
   call: TextCall | ImageCall,
   processing: Processing = "standard",
-): Estimate {
+): Promise<Estimate> {
   const execution = capability.execute;
   if ("local" in execution) return FREE;
   const { price } = route.model;
   const bounds: Estimate["bounds"] = execution.bounds(input as never, route.model); // parsed by this capability's own schema
   let qualifier: Estimate["qualifier"] = "upper_bound";
   if (execution.port === "text") {
-    bounds.inputTokens = inputTokensAtMost(route.model, call as TextCall); // the port decides which call it is
+    const input = await inputTokensAtMost(route.model, call as TextCall); // the port decides which call it is
+    bounds.inputTokens = input.tokens;
+    if (input.isCounted) qualifier = "exact";
   } else {
     const { quality, width, height } = call as ImageCall; // likewise
     Object.assign(bounds, { quality, width, height });

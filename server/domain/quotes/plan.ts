@@ -60,12 +60,12 @@ export type ExecutionPlan = {
  * Reads a request against the catalog: input parsed and measured, a route chosen, the call made, its price bounded
  * and held against the caller's own ceilings. Writes nothing.
  */
-export function planExecution(
+export async function planExecution(
   capability: Capability,
   project: { id: string; environment: string },
   wanted: Wanted,
   mode: "durable" | "sync" = "durable",
-): ExecutionPlan {
+): Promise<ExecutionPlan> {
   const parsed = parseInput(capability, wanted.input);
   const input = mode === "sync" ? capSync(capability, parsed) : parsed;
   const constraints = wanted.execution.executionConstraints;
@@ -108,7 +108,7 @@ export function planExecution(
     ),
   );
   const priced: Estimate = {
-    ...estimate(capability, input, route, call, processingOf(capability, route.model, wanted, mode)),
+    ...(await estimate(capability, input, route, call, processingOf(capability, route.model, wanted, mode))),
     requestedTarget: requestedTarget(wanted),
     rewrites: rewritesOf(wanted.input, call),
   };

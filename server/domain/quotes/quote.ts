@@ -29,7 +29,9 @@ export function pricingOf(
   return {
     quote: {
       quoteId,
-      kind: estimate.qualifier === "exact" ? "fixed" : "estimate",
+      // What is answered in tokens costs as many as there will be.
+      kind:
+        estimate.qualifier === "exact" && estimate.bounds.outputTokens === undefined ? "fixed" : "estimate",
       chargeBasis: money(estimate.expectedUpstreamMicros),
       serviceFee: money(serviceFee(estimate.expectedUpstreamMicros, estimate.serviceFeeBps)),
       customerTotal: money(estimate.expectedMicros),
@@ -77,7 +79,7 @@ export async function quote(
   };
   const plan = missing.length
     ? null
-    : planExecution(capability, { id: project.id, environment }, { ...envelope, maturity });
+    : await planExecution(capability, { id: project.id, environment }, { ...envelope, maturity });
   if (!plan) {
     return {
       ...base,
@@ -119,7 +121,7 @@ export async function quote(
     expiresAt: kept?.expiresAt.toISOString() ?? null,
     ...(capability.modality === "image"
       ? {
-          routingAlternatives: alternativesTo(
+          routingAlternatives: await alternativesTo(
             capability,
             { id: project.id, environment },
             { ...envelope, maturity },
@@ -143,45 +145,54 @@ async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, par
 }
 
 /** The price of this request on each other model that could run it now. */
-function alternativesTo(
+async function alternativesTo(
   capability: Capability,
   project: { id: string; environment: string },
   envelope: Envelope<"quote"> & Pick<Wanted, "maturity">,
   chosen: Estimate["route"],
-): NonNullable<RetailQuote["routingAlternatives"]> {
+): Promise<NonNullable<RetailQuote["routingAlternatives"]>> {
   const others = modelIds(targetsOf(capability).filter(({ model }) => !model.onlyByName));
-  return others.flatMap((target) => {
-    if (target === chosen?.key) return [];
-    const { execution } = envelope;
-    const unbound = {
-      ...execution.executionConstraints,
-      preferredModel: null,
-      providerPin: null,
-      maxCostUsd: null,
-    };
-    const wanted = {
-      ...envelope,
-      execution: { ...execution, executionConstraints: unbound },
-      pin: { target },
-    };
-    try {
-      const { estimate } = planExecution(capability, project, wanted);
-      const { expectedMicros, maximumMicros } = estimate;
-      const route = toResolved(estimate);
-      return route
-        ? [
-            {
-              ...route,
-              expectedCharge: toMoney(expectedMicros),
-              maximumAuthorizedCharge: toMoney(maximumMicros),
-            },
-          ]
-        : [];
-    } catch (cause) {
-      if (cause instanceof Fault || cause instanceof ValidationFault) return []; // it cannot run this request
-      throw cause;
-    }
-  });
+  const priced = await Promise.all(
+    others
+      .filter((target) => target !== chosen?.key)
+      .map((target) => priceOn(target, capability, project, envelope)),
+  );
+  return priced.filter((each) => each !== null);
+}
+
+/** The price of a request on one model, whatever the caller's own ceilings; null: it cannot run it now. */
+async function priceOn(
+  target: string,
+  capability: Capability,
+  project: { id: string; environment: string },
+  envelope: Envelope<"quote"> & Pick<Wanted, "maturity">,
+): Promise<NonNullable<RetailQuote["routingAlternatives"]>[number] | null> {
+  const { execution } = envelope;
+  const unbound = {
+    ...execution.executionConstraints,
+    preferredModel: null,
+    providerPin: null,
+    maxCostUsd: null,
+  };
+  const wanted = {
+    ...envelope,
+    execution: { ...execution, maximumCharge: null, executionConstraints: unbound },
+    pin: { target },
+  };
+  try {
+    const { estimate } = await planExecution(capability, project, wanted);
+    const route = toResolved(estimate);
+    return (
+      route && {
+        ...route,
+        expectedCharge: toMoney(estimate.expectedMicros),
+        maximumAuthorizedCharge: toMoney(estimate.maximumMicros),
+      }
+    );
+  } catch (cause) {
+    if (cause instanceof Fault || cause instanceof ValidationFault) return null;
+    throw cause;
+  }
 }
 
 function toResolved({ route, billingMode }: Estimate): RetailQuote["resolved"] {

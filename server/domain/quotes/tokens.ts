@@ -1,15 +1,32 @@
 import type { ModelFacts, TextCall } from "@/server/providers/define";
+import { countTokens } from "@/server/tokenizer";
+
+/** Text beyond this many bytes is bounded, not counted. */
+const COUNTED_BYTES = 256 * 1024;
+/** Of each message and of the call: what a provider frames them with. */
+const FRAME = 16;
 
 /** Tokens of text, as an upper bound: no tokenizer in use makes more tokens than the text has UTF-8 bytes. */
-export function tokensAtMost(model: ModelFacts, text: string): number {
-  const bytes = Buffer.byteLength(text);
+function tokensAtMost(model: ModelFacts, bytes: number): number {
   return model.tokenBytes ? Math.ceil(bytes / model.tokenBytes) : bytes;
 }
 
-/** Tokens of a whole call, as an upper bound: its texts, and 16 for the frame of each message and of the call. */
-export function inputTokensAtMost(model: ModelFacts, call: TextCall): number {
+/**
+ * Tokens a call has at most. Its messages are counted with the model's own tokenizer, where it has one and they have at
+ * most 256 KiB, and bounded by their bytes otherwise; schemas and tools, which vendors write into the prompt in ways of
+ * their own, always by their bytes. `isCounted`: nothing was bounded by bytes.
+ */
+export async function inputTokensAtMost(
+  model: ModelFacts,
+  call: TextCall,
+): Promise<{ tokens: number; isCounted: boolean }> {
   const format = call.responseFormat.type === "json_schema" ? JSON.stringify(call.responseFormat.schema) : "";
-  const tools = call.tools ? JSON.stringify(call.tools) : "";
-  const texts = call.messages.reduce((sum, message) => sum + tokensAtMost(model, message.content) + 16, 16);
-  return texts + tokensAtMost(model, format + tools);
+  const shape = Buffer.byteLength(format + (call.tools ? JSON.stringify(call.tools) : ""));
+  const sizes = call.messages.map(({ content }) => Buffer.byteLength(content));
+  const isCounted =
+    model.tokenizer !== undefined && sizes.reduce((sum, size) => sum + size, 0) <= COUNTED_BYTES;
+  let tokens = FRAME * (call.messages.length + 1) + tokensAtMost(model, shape);
+  for (const [position, { content }] of call.messages.entries())
+    tokens += isCounted ? await countTokens(content) : tokensAtMost(model, sizes[position] ?? 0);
+  return { tokens, isCounted: isCounted && shape === 0 };
 }

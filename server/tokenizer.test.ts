@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { Tiktoken } from "js-tiktoken/lite";
+import o200k from "js-tiktoken/ranks/o200k_base";
+import { expect, test } from "vitest";
+import { countTokens } from "./tokenizer";
+
+const reference = new Tiktoken(o200k);
+const referenceCount = (text: string) => reference.encode(text, [], []).length;
+
+test("counts what the reference encoder makes, for text of every kind", async () => {
+  const text = fc.oneof(
+    fc.string({ unit: "grapheme", maxLength: 60 }),
+    fc.string({ unit: "binary", maxLength: 60 }),
+    fc.string({
+      unit: fc.constantFrom("a", "A", "b", " ", "\n", "\r", "'", "s", "1", "/", "深", "é", "-"),
+      maxLength: 120,
+    }),
+    fc.lorem({ mode: "sentences" }),
+  );
+  await fc.assert(
+    fc.asyncProperty(text, async (each) => {
+      expect(await countTokens(each)).toBe(referenceCount(each));
+    }),
+    { numRuns: 400 },
+  );
+}, 60_000);
+
+test("words of special tokens are text, and a lone surrogate is a replacement character", async () => {
+  expect(await countTokens("<|endoftext|>")).toBeGreaterThan(1);
+  expect(await countTokens("\ud800")).toBe(await countTokens("\ufffd"));
+  expect(await countTokens("")).toBe(0);
+});
+
+test("text that is long enough to be counted in stretches has the same tokens", async () => {
+  const text = readFileSync("ARCHITECTURE.md", "utf8").repeat(3).slice(0, 60_000);
+  expect(await countTokens(text)).toBe(referenceCount(text));
+}, 60_000);
+
+test("one word as long as a whole prompt takes no time by the square, and others have their turn meanwhile", async () => {
+  for (const word of ["a".repeat(262_144), "深".repeat(87_381), " ".repeat(262_144)]) {
+    const began = performance.now();
+    const count = await countTokens(word);
+    expect(count).toBeGreaterThan(1_000);
+    expect(count).toBeLessThanOrEqual(262_144);
+    expect(performance.now() - began).toBeLessThan(10_000); // by the square it is minutes
+  }
+  let turns = 0;
+  const ticking = setInterval(() => turns++, 0);
+  await countTokens("How deep is the sea?\nAnd how wide?\n".repeat(7_000));
+  clearInterval(ticking);
+  expect(turns).toBeGreaterThan(3);
+}, 60_000);
