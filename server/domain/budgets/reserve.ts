@@ -75,8 +75,8 @@ export function refuseReservation(cause: unknown): never {
 
 /** An SQL expression that moves what was held for the hold rows of this common table, now that they have ended. */
 export const resolved = (holds: string, moment: string) => `(
-  SELECT capstan_resolve(array_agg(ROW(organization_id, project_id, principal_id, person_id, billing_mode, is_test, funding,
-    created_at, amount_micros, state, settled_micros)::resolution), ${moment}) FROM ${holds})`;
+  SELECT capstan_resolve(ARRAY(SELECT ROW(organization_id, project_id, principal_id, person_id, billing_mode, is_test, funding,
+    created_at, amount_micros, state, settled_micros)::resolution FROM ${holds}), ${moment}))`;
 
 /** The ledger's account that is charged for an execution. */
 export function accountOf(organizationId: string, funding: Funding): string {

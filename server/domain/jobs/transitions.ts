@@ -191,9 +191,9 @@ const admitAll = statementOver<Admission>(
     payload_expires_at
   FROM mine
 ), reserved AS MATERIALIZED (
-  SELECT * FROM capstan_reserve((
-    SELECT array_agg(ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, billing_mode, is_test,
-      maximum_micros, budget_enforcement, created_at)::reservation)
+  SELECT * FROM capstan_reserve(ARRAY(
+    SELECT ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, billing_mode, is_test,
+      maximum_micros, budget_enforcement, created_at)::reservation
     FROM mine WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
 ), held AS (
   INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, is_test, funding,
@@ -410,6 +410,11 @@ const STORE_FILES = `
   FROM moved, jsonb_array_elements(moved.artifacts) WITH ORDINALITY AS x(value, position)
 )`;
 
+/** The jobs that were written to, with what there is to be stored of each. */
+const WRITTEN = `, moved AS ${OF_INPUT} (
+  SELECT written.*, input.* FROM written JOIN input ON input."jobId" = written.id
+)`;
+
 const haveFiles = (items: StoredAnswer[]) => items.some((item) => item.artifacts.length > 0);
 
 /** Common part of the statements that store an answer; `moved` holds the rows they may write to. */
@@ -495,12 +500,12 @@ const ANSWER_INPUT = {
   ...ANSWER_COLUMNS,
 } as const;
 
-const ANSWER = `, moved AS (
+const ANSWER = `, written AS (
   UPDATE job SET last_event = last_event + jsonb_array_length(input.events),
     artifact_count = artifact_count + jsonb_array_length(input.artifacts)
   FROM input WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status IN ('running', 'canceling')
-  RETURNING job.id, job.project_id, job.last_event, input.*
-)${STORE_ANSWER}`;
+  RETURNING job.id, job.project_id, job.last_event
+)${WRITTEN}${STORE_ANSWER}`;
 const answerAll = statementOver("answer", ANSWER_INPUT, `${ANSWER} SELECT id FROM moved`);
 const answerAllWithFiles = statementOver(
   "answer-files",
@@ -583,7 +588,7 @@ const toFinishInput = ({ receipt, hold, attempt, output, artifacts, ...own }: Fi
   ...toAnswerRow({ attempt, output, artifacts }),
 });
 
-const FINISH = `, moved AS (
+const FINISH = `, written AS (
   UPDATE job SET status = input."to", completed_at = input.now, error_code = input.error_code, error = input.error,
     actual_micros = input.actual_micros, completed_variants = input.completed_variants,
     failed_variants = input.failed_variants, receipt_id = input.receipt_id, lease_owner = NULL, lease_until = NULL,
@@ -593,8 +598,8 @@ const FINISH = `, moved AS (
   FROM input
   WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND job.status = ANY(input."from")
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
-  RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, input.*
-)${STORE_ANSWER}, sealed AS (
+  RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version
+)${WRITTEN}${STORE_ANSWER}, sealed AS (
   INSERT INTO receipt (id, project_id, job_id, body, hash, signature, key_id, created_at)
   SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, receipt_key_id, now FROM moved
 ), resolved AS (
@@ -608,7 +613,7 @@ const FINISH = `, moved AS (
   FROM moved, jsonb_to_recordset(postings) AS x(account text, amount_micros bigint, kind text)
 )`;
 /** What is no longer held leaves the budgets and the wallet. Last, so that every row of a job is locked before theirs. */
-const MOVED = `SELECT id, ${resolved("resolved", "(SELECT max(now) FROM moved)")} FROM moved`;
+const MOVED = `SELECT id, ${resolved("resolved", "(SELECT now FROM moved LIMIT 1)")} FROM moved`;
 const finishAll = statementOver("finish", FINISH_INPUT, `${FINISH} ${MOVED}`);
 const finishAllWithFiles = statementOver(
   "finish-files",
