@@ -30,6 +30,19 @@ const BillingModeFacts = z.object({
   pricing: PricingContract,
 });
 
+/** What would pay for a managed execution. To callers of no organization: what the catalog offers. */
+export const Funding = z.object({
+  /** managed_trial: the one-time allowance pays. */
+  mode: z.enum(["managed", "managed_trial"]),
+  eligible: z.boolean(),
+  status: z.enum(["catalog_available", "ready", "funding_required"]),
+  /** What helps where funds are required. */
+  fundingOptions: z.array(z.string()).optional(),
+  /** Left of allowance and wallet; sandbox money where the sandbox serves. */
+  remainingMicros: z.int().optional(),
+});
+export type Funding = z.output<typeof Funding>;
+
 export const CapabilityDescriptor = CapabilitySummary.extend({
   category: z.string(),
   inputSchema: JsonObject,
@@ -67,7 +80,7 @@ export const CapabilityDescriptor = CapabilitySummary.extend({
   }),
   output: z.object({ kind: z.enum(["text", "structured", "artifact"]), mediaType: z.string() }),
   interaction: z.object({ typicallyRequired: z.boolean(), reason: z.string().nullable() }),
-  funding: z.object({ mode: z.string(), eligible: z.boolean(), status: z.string() }),
+  funding: Funding,
   readySummary: z.string(),
   pricing: PricingContract,
   quoteTtlSeconds: z.int().nullable(),

@@ -61,8 +61,16 @@ export const describeCapability = endpoint({
   params: CapabilityRef,
   output: CapabilityDescriptor,
   errors: ["UNKNOWN_CAPABILITY"],
-  run: async (ctx, { params, incoming }) =>
-    ready(catalog.publishedDescriptor(params.capability_key, isSignedIn(ctx)), incoming),
+  run: async (ctx, { params, incoming }) => {
+    const key = params.capability_key;
+    const { principal } = ctx;
+    return ready(
+      "organizationId" in principal
+        ? await catalog.publishedDescriptorFor(key, principal.organizationId)
+        : catalog.publishedDescriptor(key, isSignedIn(ctx)),
+      incoming,
+    );
+  },
 });
 
 export const listExecutionTargets = endpoint({

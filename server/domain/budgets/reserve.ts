@@ -52,14 +52,24 @@ export function refuseReservation(cause: unknown): never {
     const { isTest, amountMicros, allowanceMicros, trialCeilingMicros, walletMicros } = JSON.parse(
       detail ?? "{}",
     ) as Unfunded; // written by that function
-    const isAboveTrial = amountMicros > trialCeilingMicros && amountMicros <= allowanceMicros;
+    // What keeps it from the allowance: the most one execution may take, where there is no balance that just falls short.
+    const isAboveTrial =
+      amountMicros > trialCeilingMicros &&
+      (amountMicros <= allowanceMicros || (allowanceMicros > 0 && walletMicros === 0));
+    const reason = isAboveTrial
+      ? "trial_ceiling"
+      : walletMicros > 0
+        ? "wallet_too_low"
+        : ALLOWANCE_MICROS > 0
+          ? "allowance_used"
+          : "ineligible";
     fail(
       "funding_required",
       isAboveTrial
         ? `One execution may take at most ${microsToUsd(trialCeilingMicros)} USD of the first-use allowance; this may cost ${microsToUsd(amountMicros)} USD. Add funds, or connect your own provider account.`
         : `This may cost ${microsToUsd(amountMicros)} USD, which is more than is left. Add funds, or connect your own provider account.`,
       {
-        reason: isAboveTrial ? "trial_ceiling" : walletMicros > 0 ? "wallet_too_low" : "allowance_used",
+        reason,
         fundingOptions: [...FUNDING_OPTIONS],
         legacyCode: "billing_managed_usage_exhausted",
         estimatedCost: microsToUsd(amountMicros),

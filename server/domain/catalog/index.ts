@@ -3,11 +3,18 @@ export { describeCapability, executionTargets, toSummary } from "./describe";
 export { list } from "./list";
 export { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
 export { PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing";
-export { type Published, publishedDescriptor, publishedList, publishedTargets } from "./published";
+export {
+  type Published,
+  publishedDescriptor,
+  publishedDescriptorFor,
+  publishedList,
+  publishedTargets,
+} from "./published";
 export { allCapabilities, getCapability } from "./registry";
 export {
   baseUrlOf,
   chooseRoute,
+  dependsOnFunds,
   modelIds,
   operatorCredentials,
   ROUTING_POLICY_VERSION,

@@ -1,6 +1,7 @@
 import { sha256Hex } from "@/server/canonical";
 import { CapabilityDescriptor, CapabilitySummary, ExecutionTargetList } from "@/server/contract/capabilities";
 import { describeCapability, executionTargets, toSummary } from "./describe";
+import { fundingFor } from "./funding";
 import { matching } from "./list";
 import { PRICING_VERSION } from "./pricing";
 import { allCapabilities, getCapability } from "./registry";
@@ -57,6 +58,17 @@ export function publishedDescriptor(key: string, signedIn: boolean): Published {
   return once(`whole ${capability.key} ${signedIn}`, () =>
     toPublished(descriptorText(capability.key, signedIn)),
   );
+}
+
+/** The same for a caller of an organization: with what would pay for it now. */
+export async function publishedDescriptorFor(key: string, organizationId: string): Promise<Published> {
+  const capability = getCapability(key);
+  const descriptor = once(`object ${capability.key}`, () =>
+    CapabilityDescriptor.parse(describeCapability(capability, true)),
+  );
+  const funding = await fundingFor(capability, descriptor.funding, organizationId);
+  if (funding === descriptor.funding) return publishedDescriptor(key, true);
+  return toPublished(JSON.stringify({ ...descriptor, funding }));
 }
 
 /** What `executionTargets` answers, as bytes. UNKNOWN_CAPABILITY for a key that is not there. */

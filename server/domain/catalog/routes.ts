@@ -46,6 +46,8 @@ export type RouteWish = {
   supports?(model: ModelFacts): boolean;
   /** Only models whose text can be followed as it is written. */
   streams?: boolean;
+  /** false: nobody has paid for the operator's accounts, so the sandbox goes first where it is on. */
+  isFunded?: boolean | undefined;
 };
 
 export const SANDBOX = "sandbox";
@@ -116,6 +118,16 @@ export function availabilityOf(target: Target): {
     : { account: null, billingModes: [], reason: "connection_required" };
 }
 
+/**
+ * Would it change the route whether the organization has funds? Only where both the operator's account and the sandbox could
+ * serve; everywhere else nobody has to look.
+ */
+export function dependsOnFunds(capability: Capability): boolean {
+  if (!isSandboxOn) return false;
+  const accounts = targetsOf(capability).map((target) => availabilityOf(target).account);
+  return accounts.includes("operator") && accounts.includes("sandbox");
+}
+
 /** The highest rating of content a model may be asked for. */
 export const maturityAllowed = ({ provider, model }: Target): MaturityRating =>
   model.maturity ?? provider.maturity;
@@ -145,8 +157,8 @@ function ruleOf(
 
 /**
  * Chooses the route of an execution. A pin is taken exactly or refused; a provider or model asked for is taken or
- * refused, unless autoSelect allows another when the preferred model is not there. Otherwise: a real account first,
- * the sandbox when it is on, models in the order their provider lists them.
+ * refused, unless autoSelect allows another when the preferred model is not there. Otherwise: a real account first (the
+ * operator's only where the organization is funded), the sandbox when it is on, models in the order their provider lists them.
  * Throws ROUTE_UNAVAILABLE with alternates, CONNECTION_REQUIRED when only an account is missing (and the model is not
  * pinned), or PolicyRejected when no route that is left may be asked for content this mature.
  */
@@ -209,8 +221,13 @@ export function chooseRoute(
       );
     }
   }
-  const rank = (target: Target) =>
-    2 * Number(target.provider.name === SANDBOX) + Number(supports ? !supports(target.model) : false);
+  const place = (target: Target) =>
+    target.provider.name === SANDBOX
+      ? 1
+      : wish.isFunded === false && availabilityOf(target).account === "operator"
+        ? 2
+        : 0;
+  const rank = (target: Target) => 2 * place(target) + Number(supports ? !supports(target.model) : false);
   candidates.sort((a, b) => rank(a) - rank(b));
   const chosen = candidates[0];
   if (chosen) {

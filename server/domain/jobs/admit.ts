@@ -15,7 +15,7 @@ import {
   settleIdempotencyKey,
 } from "@/server/domain/envelope";
 import { resolveInput } from "@/server/domain/inputs";
-import { checkQuote, type ExecutionPlan, planExecution } from "@/server/domain/quotes";
+import { checkQuote, type ExecutionPlan, fundedFor, planExecution } from "@/server/domain/quotes";
 import { fail, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
@@ -166,10 +166,11 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
   const { kind, capability, envelope, project, environment, idempotencyKey, content, contentHash } =
     submission;
   const maturity = maturityOf(envelope, project.settings);
+  const isFunded = await fundedFor(capability, project.organizationId, envelope);
   const plan = await planExecution(
     capability,
     { id: project.id, environment },
-    { ...envelope, maturity },
+    { ...envelope, maturity, isFunded },
     kind === "invoke" ? "sync" : "durable",
   );
   const { quoteId } = envelope.execution;

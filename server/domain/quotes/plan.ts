@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import { type Capability, CapabilityFault } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
-import { chooseRoute, type Route, routeUnavailable } from "@/server/domain/catalog";
+import { isFunded, recentFunds } from "@/server/domain/billing";
+import { chooseRoute, dependsOnFunds, type Route, routeUnavailable } from "@/server/domain/catalog";
 import { enforcementOf, toIssues } from "@/server/domain/envelope";
 import { publicUrl } from "@/server/env";
 import { type ErrorCode, Fault, fail, isErrorCode, ValidationFault } from "@/server/errors";
@@ -34,6 +35,8 @@ export type Wanted = {
   toolSchemas?: Record<string, Json>[] | null | undefined;
   pin?: { target: string } | null | undefined;
   maturity?: Maturity | null;
+  /** What `fundedFor` found. */
+  isFunded?: boolean | undefined;
   executionMode?: string | null | undefined;
   readerDelivery?: { boundary: string } | null | undefined;
   budget?:
@@ -88,6 +91,7 @@ export async function planExecution(
       maturity: leastRating(wanted.maturity),
       supports: (model) => unsupportedBy(model, wanted) === null,
       streams: wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery),
+      isFunded: wanted.isFunded,
     },
     `${publicUrl}/projects/${project.id}/connections?environment=${encodeURIComponent(project.environment)}`,
   );
@@ -319,6 +323,20 @@ function refuseModelWords(capability: Capability, wanted: Wanted) {
   const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
   if (wanted.pin || providerPin || (preferredModel && !autoSelect))
     routeUnavailable([], { pin: wanted.pin?.target, providerPin, preferredModel });
+}
+
+/**
+ * Has the organization funds for the operator's accounts? Asked only where the answer may change the route (undefined: it
+ * does not), at most a second old, and without taking anything of the allowance.
+ */
+export async function fundedFor(
+  capability: Capability,
+  organizationId: string,
+  wanted: Pick<Wanted, "execution" | "pin">,
+): Promise<boolean | undefined> {
+  const isDecided = wanted.execution.billingMode || wanted.execution.credentialSource || wanted.pin;
+  if (isDecided || !dependsOnFunds(capability)) return undefined;
+  return isFunded(await recentFunds(organizationId, false));
 }
 
 /** Whose account pays: `platform` is managed, `customer` is the caller's own. */

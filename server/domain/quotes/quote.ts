@@ -13,7 +13,7 @@ import { newId } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
 import type { QuoteBody } from "./check";
 import type { Estimate } from "./estimate";
-import { planExecution, type Wanted } from "./plan";
+import { fundedFor, planExecution, type Wanted } from "./plan";
 import type { Seal } from "./seal";
 
 const LIFETIME_MS = 15 * 60_000;
@@ -77,9 +77,10 @@ export async function quote(
     missing,
     spending: "none" as const,
   };
+  const isFunded = await fundedFor(capability, project.organizationId, envelope);
   const plan = missing.length
     ? null
-    : await planExecution(capability, { id: project.id, environment }, { ...envelope, maturity });
+    : await planExecution(capability, { id: project.id, environment }, { ...envelope, maturity, isFunded });
   if (!plan) {
     return {
       ...base,
