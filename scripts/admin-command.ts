@@ -9,6 +9,7 @@ import * as jobs from "@/server/domain/jobs";
 import * as domain from "@/server/domain/organizations";
 import { listSigningKeys, rotateSigningKey } from "@/server/domain/receipts";
 import { Fault, ValidationFault } from "@/server/errors";
+import { BUDGET_COMMANDS, BUDGET_FLAGS, BUDGET_USAGE, performBudgets, type Reading } from "./admin-budgets";
 
 const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
 
@@ -35,6 +36,7 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
                                                       give money, or take it back with --amount-micros=-<n>
   ledger check [--organization <id>]                  every transaction sums to zero, wallets and budgets say what
                                                       ledger and holds say; exit code 1 where they do not
+${BUDGET_USAGE}
   signing-key list
   signing-key rotate                                  sign receipts with a new key; the old one still verifies
 
@@ -61,6 +63,7 @@ const FLAGS = {
   "amount-micros": { type: "string" },
   reason: { type: "string" },
   test: { type: "boolean" },
+  ...BUDGET_FLAGS,
   json: { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
@@ -88,6 +91,7 @@ const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "wallet show": ["organization"],
   "wallet credit": ["organization", "amount-micros", "reason", "test"],
   "ledger check": ["organization"],
+  ...BUDGET_COMMANDS,
   "signing-key list": [],
   "signing-key rotate": [],
 };
@@ -156,6 +160,10 @@ function check<S extends z.ZodType>(schema: S, values: z.input<S>): z.output<S> 
     projectId: "project",
     displayName: "name",
     expiresInSeconds: "expires-in",
+    amountMicros: "amount-micros",
+    chargedMicros: "charged-micros",
+    ceilingMicros: "ceiling-micros",
+    budgetId: "budget",
   };
   const lines = parsed.error.issues.map((issue) => {
     const field = String(issue.path[0] ?? "");
@@ -180,6 +188,15 @@ async function requireProjectIn(projectId: string, organizationId: string): Prom
 const needed = (value: string | undefined, flag: string) => {
   if (!value) throw new Complaint(`--${flag} is needed.`);
   return value;
+};
+
+const reading: Reading = {
+  needed,
+  oneOf,
+  check,
+  complain: (message) => {
+    throw new Complaint(message);
+  },
 };
 
 /** What has become of a job; its content is nobody's business here. */
@@ -295,8 +312,11 @@ async function perform(command: string, flags: Flags): Promise<object> {
       return { items: await listSigningKeys(ctx) };
     case "signing-key rotate":
       return rotateSigningKey(ctx);
-    default:
+    default: {
+      const done = await performBudgets(ctx, command, flags, reading);
+      if (done) return done;
       throw new Complaint(`${command ? `There is no "${command}".` : "What shall be done?"}\n\n${USAGE}`);
+    }
   }
 }
 

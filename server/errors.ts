@@ -203,6 +203,13 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ status: z.string() }),
   },
+  /** Of money that is set aside: nothing about it is left to find out. */
+  HoldNotAmbiguous: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ state: z.string() }),
+  },
   RetryNotSafe: { status: 409, retryable: false, next: "stop", details: Open },
   EstimateExceedsMaxCost: {
     status: 409,

@@ -61,6 +61,14 @@ export async function makeProject({ walletMicros = 1_000_000_000 } = {}): Promis
   return { organizationId, projectId, ctx, clock };
 }
 
+/** One whose clock is far from the end of any day or month, for what is counted by them. */
+export async function makeProjectAtNoon(): Promise<TestProject> {
+  const project = await makeProject();
+  const now = project.clock.now();
+  project.clock.advance(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 15, 12) - now.getTime());
+  return project;
+}
+
 /** Runs a flow's steps at once; sleeps move the clock instead of waiting. */
 export function inlineStep(clock: TestProject["clock"]): Step {
   return {

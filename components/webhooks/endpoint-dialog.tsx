@@ -11,7 +11,7 @@ import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
-import { type DeliveryEndpoint, JobEventType } from "@/server/contract/webhooks";
+import { type DeliveryEndpoint, EventType } from "@/server/contract/webhooks";
 
 /**
  * Makes an endpoint, or changes the one given, in a dialog; a secret that was made up is shown, once. It stands beside the
@@ -70,7 +70,7 @@ function EndpointForm({
     const url = String(fields.get("url"));
     const made = source === "generate" ? makeSecret() : null;
     const secret = source === "own" ? String(fields.get("secret")) : made;
-    const eventTypes = JobEventType.options.filter((type) => types.has(type));
+    const eventTypes = EventType.options.filter((type) => types.has(type));
     const onSuccess = () => {
       if (made) return setShown(made);
       toast.success(endpoint ? "Endpoint saved" : "Endpoint created");
@@ -159,7 +159,7 @@ function EndpointForm({
           <p className="mt-0.5 text-xs text-muted">
             {types.size === 0 ? "All of them, also kinds that come later." : `${types.size} chosen.`}
           </p>
-          <CheckList prefix="type" names={JobEventType.options} chosen={types} onChange={setTypes} />
+          <CheckList prefix="type" names={EventType.options} chosen={types} onChange={setTypes} />
         </fieldset>
         <DialogActions>
           <DialogClose asChild>

@@ -115,7 +115,6 @@ export const BudgetPolicy = z
   })
   .meta({ id: "BudgetPolicy" });
 export type BudgetPolicy = z.output<typeof BudgetPolicy>;
-export const ProjectPath = z.object({ projectId: Id });
 
 export const HoldView = z
   .object({
@@ -152,7 +151,7 @@ export type ListHolds = z.input<typeof ListHolds>;
 export const HoldPage = z.object({ items: z.array(HoldView), nextCursor: z.string().optional() });
 export type HoldPage = z.output<typeof HoldPage>;
 
-export const HoldPath = z.object({ holdId: Id });
+export const HoldPath = z.object({ hold_id: Id });
 /** What became of it: charged this much in all, the service fee included, or nothing. */
 export const ResolveHold = z
   .strictObject({

@@ -129,6 +129,15 @@ export const Job = z
     estimatedCost: z.number().nullable(),
     actualCost: z.number().nullable(),
     currency: z.string(),
+    /** What a person found out of a charge that was unknown at the end; the receipt stays as it was sealed. */
+    chargeResolution: z
+      .object({
+        outcome: z.enum(["charged", "not_charged"]),
+        chargedMicros: z.int(),
+        charged: z.number(),
+        resolvedAt: DateTime,
+      })
+      .nullable(),
     dataClassification: z.string(),
     retentionRequirement: z.string(),
     maturityRating: MaturityRating.nullable(),

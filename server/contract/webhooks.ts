@@ -23,6 +23,9 @@ export const JobEventType = z.enum([
   "job.receipt_sealed",
 ]);
 
+/** Every type an endpoint can take: of jobs, and those of their organization. */
+export const EventType = z.enum([...JobEventType.options, "budget.alert"]);
+
 export const DeliveryState = z.enum(["pending", "delivering", "succeeded", "failed", "disabled"]);
 export type DeliveryState = z.output<typeof DeliveryState>;
 
@@ -35,8 +38,8 @@ const Secret = z.string().min(1).max(512).meta({
     "Signs every delivery. `whsec_` and base64, as Standard Webhooks has it, or a text of your own, whose UTF-8 bytes are the key. Never returned.",
 });
 const EventTypes = z
-  .array(JobEventType)
-  .max(JobEventType.options.length)
+  .array(EventType)
+  .max(EventType.options.length)
   .meta({ description: "The types to send; empty sends all." });
 
 export const CreateDeliveryEndpoint = z

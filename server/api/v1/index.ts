@@ -1,5 +1,6 @@
 import type { Endpoint } from "@/server/api/endpoint";
 import * as billing from "./billing";
+import * as budgets from "./budgets";
 import * as capabilities from "./capabilities";
 import * as inputs from "./inputs";
 import * as jobs from "./jobs";
@@ -16,6 +17,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(provenance),
   ...Object.values(webhooks),
   ...Object.values(usage),
+  ...Object.values(budgets),
   ...Object.values(session),
   ...Object.values(billing),
 ];

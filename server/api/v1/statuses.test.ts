@@ -8,6 +8,7 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
 import { credit } from "@/server/domain/billing";
+import * as budgets from "@/server/domain/budgets";
 import { SCOPES, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
@@ -139,6 +140,8 @@ let chosen: typeof image;
 let canceled: string;
 /** An execution that was invoked. */
 let executed: string;
+/** A hold that was ambiguous, and resolved. */
+let resolvedHold: string;
 /** Jobs that waited for approval, and what was decided. */
 let approved: string;
 let rejected: string;
@@ -175,10 +178,14 @@ beforeAll(async () => {
 
 const hookBody = { url: "https://hooks.example/in", secret: "s3cret", enabled: false };
 
-/** What ends otherwise where no payment provider is set up; of a plan no checkout is ever opened. */
-const UNPAID = ["/v1/billing/checkout-session", "/v1/billing/portal-session"];
+/** What ends otherwise in a request that anybody may repeat: without a payment provider, or after it was done once. */
+const ENDS: Record<string, number> = {
+  "/v1/billing/checkout-session": 402,
+  "/v1/billing/portal-session": 402,
+  "/v1/billing/holds/{hold_id}/resolve": 409,
+};
 /** What stands for success. */
-const good = (endpoint: Endpoint) => (UNPAID.includes(endpoint.path) ? 402 : (endpoint.status ?? 200));
+const good = (endpoint: Endpoint) => ENDS[endpoint.path] ?? endpoint.status ?? 200;
 const isForKeys = ({ auth }: Endpoint) => auth.includes("service_principal") || auth.includes("anonymous");
 let owner: Call;
 /** The credentials of somebody who may: a key, or where people only may ask, the session of an owner. */
@@ -209,9 +216,13 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
     .replace("{artifact_id}", artifact)
     .replace("{project_id}", tenant.projectId)
     .replace("{endpoint_id}", path.endsWith("/disable") ? unused : hook)
-    .replace("{delivery_id}", delivery);
+    .replace("{delivery_id}", delivery)
+    .replace("{hold_id}", resolvedHold);
   if (path.endsWith("/usage-export")) return { method, target: `${target}?from=2026-01-01&to=2026-01-02` };
   if (method === "GET") return { method, target };
+  if (method === "PUT") return { method, target, body: { enforcement: "off" } };
+  if (path === "/v1/billing/guardrails") return { method, target, body: { dailyMicros: null } };
+  if (path.endsWith("/resolve")) return { method, target, body: { notCharged: true, note: "Looked." } };
   if (path.endsWith("/select")) return { method, target, body: { artifactId: artifact } };
   if (path.endsWith("/plan")) return { method, target, body: { input: { prompt: "A kite" } } };
   if (verb in ended || /\/(disable|replay)$/.test(path)) return { method, target };
@@ -235,6 +246,8 @@ beforeAll(async () => {
   rejected = (await submitWaiting(tenant, TEXT, { input })).jobId;
   await tenant.post(`/v1/jobs/${approved}/approve`);
   await tenant.post(`/v1/jobs/${rejected}/reject`);
+  resolvedHold = await loseHold(tenant);
+  await budgets.resolveHold(systemCtx("test"), resolvedHold, { notCharged: true, note: "Looked." });
   const cookie = await sessionOf(tenant.organizationId, "owner");
   owner = { headers: { cookie, origin: "http://localhost:3000", "content-type": "application/json" } };
 }, 60_000);
@@ -358,6 +371,15 @@ describe("every endpoint", () => {
     }
   }
 });
+
+/** The hold of a job whose charge nobody knows. */
+async function loseHold(of: Tenant): Promise<string> {
+  const execution = { executionConstraints: { preferredModel: "sandbox-lost" } };
+  const { json } = await of.post(at(TEXT, "jobs"), { input, execution });
+  await finish(json.jobId);
+  const { rows } = await pool.query("SELECT id FROM hold WHERE execution_id = $1", [json.jobId]);
+  return rows[0].id;
+}
 
 /** Takes what an address may still do just now. */
 function spend(address: string): void {
@@ -1923,6 +1945,130 @@ describe("webhooks", () => {
     const other = await makeTenant();
     const foreign = { ...hookBody, organizationId: other.organizationId };
     await ask([403, "AuthorizationFailed"], "POST", hooks, { body: foreign, headers });
+  });
+});
+
+describe("budgets and holds", () => {
+  const asOwner = (wanted: Wanted, method: string, target: string, body?: unknown) =>
+    ask(wanted, method, target, { ...owner, body });
+  const roled = async (of: Tenant, role: "owner" | "member") => ({
+    headers: {
+      cookie: await sessionOf(of.organizationId, role),
+      origin: "http://localhost:3000",
+      "content-type": "application/json",
+    },
+  });
+
+  test("a policy is put by an admin in its short or its long form, and read by the project's keys with what counts", async () => {
+    const own = await makeTenant();
+    const target = `/v1/projects/${own.projectId}/budget-policy`;
+    const put = async (wanted: Wanted, body: unknown) =>
+      ask(wanted, "PUT", target, { ...(await roled(own, "owner")), body });
+    expect((await ask(200, "GET", target, { key: own.key })).json).toEqual({
+      projectId: own.projectId,
+      enforcement: "off",
+      budgets: [],
+    });
+    await put(200, { enforcement: "prevent", ceilingMicros: 1_000_000, period: "day" });
+    await ask(200, "POST", at(TEXT, "jobs"), { key: own.key, body: { input } });
+    const { json } = await ask(200, "GET", target, { key: own.key });
+    const [budget] = json.budgets;
+    expect(json).toMatchObject({ enforcement: "prevent", budgets: [{ period: "day", ceilingUsd: 1 }] });
+    expect(budget.testSpend.heldMicros).toBeGreaterThan(0);
+    expect(budget.testSpend.availableMicros).toBe(1_000_000 - budget.testSpend.heldMicros);
+    const until = new Date(Date.now() + 60_000).toISOString();
+    const temporaryIncrease = { amountMicros: 7, until, reason: "Launch" };
+    const long = { budgets: [{ period: "total", ceilingUsd: 0, enforcement: "prevent", temporaryIncrease }] };
+    expect((await put(200, long)).json.budgets).toMatchObject([
+      { period: "day", enforcement: "off" },
+      { period: "total", effectiveCeilingMicros: 7, temporaryIncrease },
+    ]);
+    await ask([402, "BudgetExceeded"], "POST", at(TEXT, "jobs"), { key: own.key, body: { input } });
+    for (const wrong of [
+      {},
+      { enforcement: "maybe" },
+      { period: "week", ceilingMicros: 1 },
+      { ceilingMicros: -1 },
+      { ceilingMicros: 1.5 },
+      { ceilingMicros: 1, more: true },
+      { ceilingMicros: 1, temporaryIncrease: { ...temporaryIncrease, until: "2020-01-01T00:00:00Z" } },
+    ])
+      await put([422, "list"], wrong);
+    const member = await roled(own, "member");
+    await ask([403, "AuthorizationFailed"], "PUT", target, { ...member, body: { enforcement: "off" } });
+    await ask(200, "GET", target, member);
+  });
+
+  test("404 for a policy, guardrails, holds and a hold of somebody else", async () => {
+    const other = await makeTenant();
+    const theirs = `/v1/projects/${other.projectId}/budget-policy`;
+    await get([404, "NotFound"], theirs);
+    await asOwner([404, "NotFound"], "GET", theirs);
+    await asOwner([404, "NotFound"], "PUT", theirs, { enforcement: "off" });
+    const named = `organizationId=${other.organizationId}`;
+    for (const path of ["guardrails", "holds"]) {
+      await get([404, "NotFound"], `/v1/billing/${path}?${named}`);
+      await asOwner([404, "NotFound"], "GET", `/v1/billing/${path}?${named}`);
+      await get([422, "list"], `/v1/billing/${path}?organizationId=${"x".repeat(65)}`);
+    }
+    const body = { organizationId: other.organizationId, dailyMicros: 1 };
+    await asOwner([404, "NotFound"], "PATCH", "/v1/billing/guardrails", body);
+    const holdId = await loseHold(other);
+    const resolve = { notCharged: true, note: "Mine?" };
+    await asOwner([404, "NotFound"], "POST", `/v1/billing/holds/${holdId}/resolve`, resolve);
+    await get([403, "AuthorizationFailed"], `/v1/billing/holds?projectId=${other.projectId}`);
+  });
+
+  test("guardrails are changed field by field; a person of several organizations names one", async () => {
+    const target = "/v1/billing/guardrails";
+    const set = (body: unknown) => asOwner(200, "PATCH", target, body);
+    expect((await set({ dailyMicros: 5 })).json).toMatchObject({ dailyMicros: 5, perExecutionMicros: null });
+    expect((await set({ perExecutionMicros: 3 })).json).toMatchObject({ dailyMicros: 5, perExecutionMicros: 3 });
+    expect((await get(200, target)).json.spend).toMatchObject({ settledMicros: 0, availableMicros: 5 });
+    await set({ dailyMicros: null, perExecutionMicros: null });
+    for (const wrong of [{ dailyMicros: -1 }, { dailyMicros: 0.5 }, { daily: 1 }])
+      await asOwner([422, "list"], "PATCH", target, wrong);
+    const { headers } = await roled(tenant, "owner");
+    const other = await makeTenant();
+    const { rows } = await pool.query(
+      "SELECT user_id FROM membership WHERE organization_id = $1 ORDER BY user_id DESC LIMIT 1",
+      [tenant.organizationId],
+    );
+    await pool.query("INSERT INTO membership (user_id, organization_id, role) VALUES ($1, $2, 'owner')", [
+      rows[0].user_id,
+      other.organizationId,
+    ]);
+    await ask([400, "InvalidInput"], "GET", target, { headers });
+    await ask([400, "InvalidInput"], "PATCH", target, { headers, body: { dailyMicros: 1 } });
+    await ask(200, "GET", `${target}?organizationId=${other.organizationId}`, { headers });
+  });
+
+  test("a hold is listed until an owner resolves it, once", async () => {
+    const own = await makeTenant();
+    const holdId = await loseHold(own);
+    const holds = async (query = "") =>
+      (await ask(200, "GET", `/v1/billing/holds${query}`, { key: own.key })).json.items;
+    expect(await holds("?state=ambiguous")).toMatchObject([{ holdId, state: "ambiguous" }]);
+    expect(await holds("?state=open")).toEqual([]);
+    const target = `/v1/billing/holds/${holdId}/resolve`;
+    const byOwner = await roled(own, "owner");
+    for (const wrong of [
+      { note: "x" },
+      { notCharged: true },
+      { notCharged: true, chargedMicros: 1, note: "x" },
+      { chargedMicros: -1, note: "x" },
+      { notCharged: false, note: "x" },
+    ])
+      await ask([422, "list"], "POST", target, { ...byOwner, body: wrong });
+    const body = { chargedMicros: 21, note: "On the invoice." };
+    await ask([403, "AuthorizationFailed"], "POST", target, { ...(await roled(own, "member")), body });
+    const { json } = await ask(200, "POST", target, { ...byOwner, body });
+    expect(json).toMatchObject({ state: "settled", settledMicros: 21, note: "On the invoice." });
+    expect(await holds()).toEqual([]);
+    const again = await ask([409, "HoldNotAmbiguous"], "POST", target, { ...byOwner, body });
+    expect(again.json.detail.details).toEqual({ state: "settled" });
+    const job = await ask(200, "GET", `/v1/jobs/${json.executionId}`, { key: own.key });
+    expect(job.json.chargeResolution).toMatchObject({ outcome: "charged", chargedMicros: 21 });
   });
 });
 

@@ -28,6 +28,7 @@ type Estate = {
   /** Another endpoint, which may be disabled. */
   spareEndpointId: string;
   deliveryId: string;
+  holdId: string;
 };
 
 const HOOK = { url: "https://hooks.example/in", secret: "s3cret" };

@@ -11,7 +11,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { env } from "@/server/env";
 import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
-import { billedOrganization, unknownOrganization } from "./organization";
+import { billedOrganization, unknownOrganization } from "@/server/domain/organizations";
 
 const SCALE = 8;
 const FACTOR = 10n ** BigInt(SCALE);

@@ -3,6 +3,5 @@ export { checkLedger, type LedgerCheck } from "./check-ledger";
 export { type Credit, credit } from "./credit";
 export { billingSettings, convertUp, presentationOf, rateTo, setBillingCurrency } from "./currency";
 export { type Funds, isFunded, recentFunds } from "./funded";
-export { billedOrganization } from "./organization";
 export { plans } from "./plans";
 export { fundsOf, SERVICE_FEE_BPS, wallet, walletTransactions } from "./wallet";

@@ -4,7 +4,7 @@ import { pool } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { Fault } from "@/server/errors";
-import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
+import { inlineStep, makeProjectAtNoon, rowsOf, type TestProject } from "@/testing/world";
 import * as budgets from ".";
 
 const TEXT = "text.general.fast.v1";
@@ -87,7 +87,7 @@ async function principalOf(project: TestProject): Promise<{ organizationId: stri
 }
 
 test("concurrent submissions, cancels and ends never bring any window of three scopes and three periods above its ceiling", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const owners = [
     { organizationId: project.organizationId },
@@ -137,7 +137,7 @@ test("concurrent submissions, cancels and ends never bring any window of three s
 });
 
 test("many projects and organizations reserve and release at once without a deadlock", async () => {
-  const projects = await Promise.all(Array.from({ length: 6 }, () => makeProject()));
+  const projects = await Promise.all(Array.from({ length: 6 }, () => makeProjectAtNoon()));
   for (const project of projects) {
     await limit(project, { organizationId: project.organizationId }, { ceilingMicros: 1e9 });
     await limit(project, ofProject(project), { ceilingMicros: 1e9, period: "total" });
@@ -170,7 +170,7 @@ async function deadlocks(): Promise<number> {
 }
 
 test("a budget set while hundreds of submissions run counts every one of them", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const submitting = Array.from({ length: 300 }, () => submit(project.ctx));
   await submitting[0];
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: 1e12, enforcement: "warn" });
@@ -182,7 +182,7 @@ test("a budget set while hundreds of submissions run counts every one of them", 
 });
 
 test("a hold counts in the day and month it was made in, however late it ends", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const now = project.clock.now();
   const monthEnd = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1);
@@ -213,7 +213,7 @@ test("a hold counts in the day and month it was made in, however late it ends", 
 });
 
 test("holds older than a budget, and of a clock that is ahead, end under it without a count below zero", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const old = await submit(project.ctx);
   const untilMidnight = 86_400_000 - (project.clock.now().getTime() % 86_400_000);
   const ahead: Ctx = {
@@ -235,7 +235,7 @@ test("holds older than a budget, and of a clock that is ahead, end under it with
 });
 
 test("a ceiling of managed executions leaves the customer's own accounts out, and counts anew when that changes", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const managed = await limit(project, ofProject(project), { ceilingMicros: price, managedOnly: true });
   await submit(project.ctx, { billingMode: "byok" });
@@ -250,7 +250,7 @@ test("a ceiling of managed executions leaves the customer's own accounts out, an
 });
 
 test("a budget that was off counts what happened meanwhile when it prevents again", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 2 });
   const first = await submit(project.ctx);
@@ -264,7 +264,7 @@ test("a budget that was off counts what happened meanwhile when it prevents agai
 });
 
 test("an ambiguous hold counts until a person resolves it", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const { jobId } = await submit(project.ctx, { model: "sandbox-lost" });
   await run(project, jobId);
   const { hold } = await rowsOf(jobId);
@@ -275,7 +275,7 @@ test("an ambiguous hold counts until a person resolves it", async () => {
 });
 
 test("an end above the ceiling is counted in full and blocks the next", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 2 });
   const { jobId } = await submit(project.ctx);
@@ -291,7 +291,7 @@ test("an end above the ceiling is counted in full and blocks the next", async ()
 });
 
 test("under a full budget a replay answers the first job, what is free runs, and a refusal writes nothing", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   await limit(project, ofProject(project), { ceilingMicros: price });
   const first = await submit(project.ctx, { key: "once" });
@@ -320,7 +320,7 @@ test("under a full budget a replay answers the first job, what is free runs, and
 });
 
 test("a budget that warns, or is off, never blocks; going above one that warns is told on the job and by an event", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   await limit(project, ofProject(project), { ceilingMicros: price * 2, enforcement: "warn" });
   await limit(project, ofProject(project), { ceilingMicros: 0, enforcement: "off", period: "month" });
@@ -353,7 +353,7 @@ test("a budget that warns, or is off, never blocks; going above one that warns i
 });
 
 test("a call makes a ceiling that warns prevent, and never weakens one that prevents", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   await limit(project, ofProject(project), { ceilingMicros: price, enforcement: "warn" });
   await submit(project.ctx);
@@ -373,7 +373,7 @@ test("a call makes a ceiling that warns prevent, and never weakens one that prev
 });
 
 test("a temporary increase makes room until its moment, and what it let in stays counted", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const ctx = operator(project);
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price, period: "total" });
@@ -398,7 +398,7 @@ test("a temporary increase makes room until its moment, and what it let in stays
 });
 
 test("each step of 50, 80 and 100 % is told once, and again only below a new ceiling", async () => {
-  const project = await makeProject();
+  const project = await makeProjectAtNoon();
   const price = await priceIn(project);
   const { budgetId } = await limit(project, ofProject(project), { ceilingMicros: price * 10 });
   const percents = async () => {

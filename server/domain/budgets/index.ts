@@ -1,4 +1,8 @@
+export { alerts, fanOutAlerts } from "./alerts";
+export { changeGuardrails, checkGuardrail, guardrails } from "./guardrails";
+export { listHolds } from "./holds";
 export { course, get, list } from "./list";
+export { policy, putPolicy } from "./policy";
 export {
   ALLOWANCE_MICROS,
   accountOf,
@@ -10,4 +14,5 @@ export {
   resolved,
   TRIAL_CEILING_MICROS,
 } from "./reserve";
+export { resolveHold } from "./resolve-hold";
 export { clearIncrease, increase, remove, set } from "./set";

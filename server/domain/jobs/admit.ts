@@ -5,6 +5,7 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access, type ProjectAccess } from "@/server/domain/access";
+import { checkGuardrail } from "@/server/domain/budgets";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import {
@@ -173,6 +174,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
     { ...envelope, maturity, isFunded },
     kind === "invoke" ? "sync" : "durable",
   );
+  checkGuardrail(project, plan.estimate);
   const { quoteId } = envelope.execution;
   const sealed = quoteId
     ? await checkQuote(ctx, project.id, quoteId, plan)
@@ -460,7 +462,11 @@ function toFreshJob(admission: Admission, now: Date): Job {
     is_sealed: false,
     sha256: admission.payload_sha256,
   };
-  return toJob(toRow(admission), { attempt: null, artifacts: [], payloads: [request], sealed: null }, now);
+  return toJob(
+    toRow(admission),
+    { attempt: null, artifacts: [], payloads: [request], sealed: null, resolution: null },
+    now,
+  );
 }
 
 const unfinished = new Map<string, { count: number; countedAt: number }>();

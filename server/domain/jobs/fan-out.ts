@@ -1,5 +1,6 @@
 import { sealContent } from "@/server/content";
 import { pool } from "@/server/db";
+import { fanOutAlerts } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { adoptLate, dispatchDue } from "@/server/domain/webhooks";
 import { newId, PREFIXES } from "@/server/ids";
@@ -18,13 +19,14 @@ type Behind = EventRow & {
 };
 
 /**
- * One pass of the webhooks: events that happened since the last one become deliveries, and what is due goes to the durable
+ * One pass of the webhooks: events and alerts that happened since the last one become deliveries, and what is due goes to the durable
  * engine. Safe to run in every process at once.
  */
 export async function announce(ctx: Ctx, only: { projectId?: string } = {}): Promise<void> {
   const projectId = only.projectId ?? null;
   await adoptLate(ctx, projectId);
   while (await fanOut(ctx, projectId));
+  while (await fanOutAlerts(ctx, projectId));
   await dispatchDue(ctx.now(), only);
 }
 

@@ -19,7 +19,7 @@ import type { Estimate } from "@/server/domain/quotes";
 import { toReceipt } from "@/server/domain/receipts";
 import { publicUrl } from "@/server/env";
 import { ERRORS, fail, isErrorCode } from "@/server/errors";
-import { microsToUsd } from "@/server/money";
+import { type Micros, microsToUsd } from "@/server/money";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 
@@ -198,6 +198,9 @@ SELECT input.place, job.*,
        SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename, artifact.pruned_at
        FROM job_artifact JOIN artifact ON artifact.project_id = job_artifact.project_id AND artifact.id = job_artifact.artifact_id
        WHERE job_artifact.job_id = job.id AND job_artifact.project_id = job.project_id) listed) END AS artifacts,
+  CASE WHEN completed_at IS NOT NULL AND actual_micros IS NULL THEN
+    (SELECT json_build_object('chargedMicros', coalesce(settled_micros, 0), 'resolvedAt', resolved_at) FROM hold
+     WHERE hold.execution_id = job.id AND resolved_by IS NOT NULL) END AS resolution,
   CASE WHEN receipt_id IS NOT NULL THEN
     (SELECT body FROM receipt
      WHERE receipt.job_id = job.id AND receipt.project_id = job.project_id) END AS sealed
@@ -212,6 +215,7 @@ type WholeRow = JobRow & {
   payloads: PayloadRow[] | null;
   artifacts: ArtifactRow[] | null;
   sealed: string | null;
+  resolution: JobParts["resolution"];
 };
 
 /** Concurrent reads share a statement; each sees what its own scope allows. */
@@ -236,6 +240,7 @@ export async function findWholeJob(
       payloads: row.payloads ?? [],
       artifacts: row.artifacts ?? [],
       sealed: row.sealed && JSON.parse(row.sealed),
+      resolution: row.resolution,
     },
   };
 }
@@ -476,6 +481,8 @@ export type JobParts = {
   payloads: PayloadRow[];
   /** What its receipt says of the price. Null: the job has not ended. */
   sealed: Pick<Receipt, "pricing"> | null;
+  /** What a person found out of its charge. */
+  resolution: { chargedMicros: Micros; resolvedAt: string } | null;
 };
 
 /** The wire's Job: hints are derived here, never stored. */
@@ -503,6 +510,7 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
     estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
     actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
     currency: "USD",
+    chargeResolution: toResolution(parts.resolution),
     dataClassification: job.data_classification,
     retentionRequirement: job.retention_requirement,
     maturityRating: job.maturity?.rating ?? null,
@@ -539,6 +547,17 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
     retry: { sameKey: !isTerminal, newKeySafe: isNewKeySafe(job, parts.attempt) },
     approval: toApproval(job),
     retryOf: job.retry_of,
+  };
+}
+
+function toResolution(found: JobParts["resolution"]): Job["chargeResolution"] {
+  if (!found) return null;
+  const { chargedMicros } = found;
+  return {
+    outcome: chargedMicros > 0 ? "charged" : "not_charged",
+    chargedMicros,
+    charged: microsToUsd(chargedMicros),
+    resolvedAt: new Date(found.resolvedAt).toISOString(),
   };
 }
 

@@ -1,4 +1,5 @@
 export { approvalRules, setApprovalRules } from "./approval-rules";
+export { billedOrganization, unknownOrganization } from "./billed";
 export { createKey, listKeys, revokeKey } from "./keys";
 export { createOrganization, listOrganizations } from "./organizations";
 export { makePassword } from "./passwords";

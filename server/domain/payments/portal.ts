@@ -1,5 +1,6 @@
 import type { PortalSession } from "@/server/contract/billing";
-import { billedOrganization, plans } from "@/server/domain/billing";
+import { plans } from "@/server/domain/billing";
+import { billedOrganization } from "@/server/domain/organizations";
 import type { Ctx } from "@/server/domain/ctx";
 import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";

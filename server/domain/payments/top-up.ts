@@ -4,7 +4,8 @@ import {
   TOP_UP_PRESETS,
   type WalletTopUpRequest,
 } from "@/server/contract/billing";
-import { billedOrganization, billingSettings } from "@/server/domain/billing";
+import { billingSettings } from "@/server/domain/billing";
+import { billedOrganization } from "@/server/domain/organizations";
 import type { Ctx } from "@/server/domain/ctx";
 import { roleIn } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";

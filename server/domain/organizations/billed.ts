@@ -1,6 +1,6 @@
 import { isAtLeast } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
-import { roleIn } from "@/server/domain/organizations";
+import { roleIn } from "./rights";
 import { fail } from "@/server/errors";
 
 /**

@@ -1,0 +1,156 @@
+import {
+  BudgetEnforcement,
+  BudgetPeriod,
+  IncreaseBudget,
+  ResolveHold,
+  SetBudget,
+} from "@/server/contract/budgets";
+import * as budgets from "@/server/domain/budgets";
+import type { Ctx } from "@/server/domain/ctx";
+
+type Flags = {
+  organization?: string;
+  project?: string;
+  principal?: string;
+  period?: string;
+  enforcement?: string;
+  "ceiling-micros"?: string;
+  "managed-only"?: boolean;
+  budget?: string;
+  "amount-micros"?: string;
+  until?: string;
+  reason?: string;
+  state?: string;
+  hold?: string;
+  "charged-micros"?: string;
+  "not-charged"?: boolean;
+  note?: string;
+};
+
+/** The flags of each command about budgets and holds. */
+export const BUDGET_COMMANDS: Record<string, readonly (keyof Flags)[]> = {
+  "budget set": [
+    "organization",
+    "project",
+    "principal",
+    "ceiling-micros",
+    "period",
+    "enforcement",
+    "managed-only",
+  ],
+  "budget list": ["organization", "project"],
+  "budget increase": ["budget", "amount-micros", "until", "reason"],
+  "budget clear-increase": ["budget"],
+  "budget remove": ["budget"],
+  "hold list": ["organization", "project", "state"],
+  "hold resolve": ["hold", "charged-micros", "not-charged", "note"],
+};
+
+export const BUDGET_FLAGS = {
+  principal: { type: "string" },
+  period: { type: "string" },
+  enforcement: { type: "string" },
+  "ceiling-micros": { type: "string" },
+  "managed-only": { type: "boolean" },
+  budget: { type: "string" },
+  until: { type: "string" },
+  state: { type: "string" },
+  hold: { type: "string" },
+  "charged-micros": { type: "string" },
+  "not-charged": { type: "boolean" },
+  note: { type: "string" },
+} as const;
+
+export const BUDGET_USAGE = `  budget set --project <id> --ceiling-micros <n> --period day|month|total --enforcement off|warn|prevent [--managed-only]
+  budget set --organization <id> …                    the same for all of an organization
+  budget set --principal <id> [--organization <id>] … the same for a key or a person (of one organization)
+  budget list [--organization <id>] [--project <id>]
+  budget increase --budget <id> --amount-micros <n> --until <time> --reason <text>
+  budget clear-increase --budget <id>
+  budget remove --budget <id>
+  hold list [--organization <id>] [--project <id>] [--state open|ambiguous]
+  hold resolve --hold <id> (--charged-micros <n> | --not-charged) --note <text>`;
+
+/** How a command line reads its flags and complains, so that all commands do so alike. */
+export type Reading = {
+  needed(value: string | undefined, flag: string): string;
+  oneOf<T extends string>(flag: string, allowed: readonly T[], given: string): T;
+  check<S extends import("zod").ZodType>(schema: S, values: import("zod").input<S>): import("zod").output<S>;
+  complain(message: string): never;
+};
+
+/** Runs a command about budgets or holds. Null: it is none. */
+export async function performBudgets(
+  ctx: Ctx,
+  command: string,
+  flags: Flags,
+  read: Reading,
+): Promise<object | null> {
+  const { needed, oneOf, check } = read;
+  const micros = (flag: "ceiling-micros" | "amount-micros" | "charged-micros") => {
+    const text = needed(flags[flag], flag);
+    return /^\d{1,15}$/.test(text)
+      ? Number(text)
+      : read.complain(`--${flag} takes a whole number of micros.`);
+  };
+  switch (command) {
+    case "budget set": {
+      if (!flags.project && !flags.organization && !flags.principal)
+        read.complain("--project, --organization or --principal is needed.");
+      if (flags.project && (flags.organization || flags.principal))
+        read.complain("--project stands alone: its organization is known.");
+      return budgets.set(
+        ctx,
+        check(SetBudget, {
+          owner: {
+            ...(flags.project ? { projectId: flags.project } : {}),
+            ...(flags.organization ? { organizationId: flags.organization } : {}),
+            ...(flags.principal ? { principalId: flags.principal } : {}),
+          },
+          ceilingMicros: micros("ceiling-micros"),
+          period: oneOf("period", BudgetPeriod.options, needed(flags.period, "period")),
+          enforcement: oneOf(
+            "enforcement",
+            BudgetEnforcement.options,
+            needed(flags.enforcement, "enforcement"),
+          ),
+          managedOnly: flags["managed-only"] ?? false,
+        }),
+      );
+    }
+    case "budget list":
+      return budgets.list(ctx, { organizationId: flags.organization, projectId: flags.project });
+    case "budget increase":
+      return budgets.increase(
+        ctx,
+        check(IncreaseBudget, {
+          budgetId: needed(flags.budget, "budget"),
+          amountMicros: micros("amount-micros"),
+          until: needed(flags.until, "until"),
+          reason: needed(flags.reason, "reason"),
+        }),
+      );
+    case "budget clear-increase":
+      return budgets.clearIncrease(ctx, needed(flags.budget, "budget"));
+    case "budget remove":
+      return budgets.remove(ctx, needed(flags.budget, "budget"));
+    case "hold list":
+      return budgets.listHolds(ctx, {
+        organizationId: flags.organization,
+        projectId: flags.project,
+        limit: 200,
+        ...(flags.state ? { state: oneOf("state", ["open", "ambiguous"] as const, flags.state) } : {}),
+      });
+    case "hold resolve": {
+      if ((flags["charged-micros"] === undefined) === !flags["not-charged"])
+        read.complain("What became of it? Either --charged-micros or --not-charged.");
+      const found = flags["not-charged"]
+        ? { notCharged: true as const }
+        : { chargedMicros: micros("charged-micros") };
+      const body = check(ResolveHold, { ...found, note: needed(flags.note, "note") });
+      return budgets.resolveHold(ctx, needed(flags.hold, "hold"), body);
+    }
+    default:
+      return null;
+  }
+}

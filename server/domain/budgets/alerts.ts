@@ -1,0 +1,105 @@
+import type { BudgetAlert, BudgetEnforcement, BudgetPeriod } from "@/server/contract/budgets";
+import { inTransaction, pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { visibleOrganizations } from "@/server/domain/organizations";
+import { newId } from "@/server/ids";
+
+type AlertRow = {
+  id: string;
+  budget_id: string;
+  organization_id: string;
+  project_id: string | null;
+  scope: string;
+  period: BudgetPeriod;
+  period_start: Date;
+  is_test: boolean;
+  percent: number;
+  spent_micros: number;
+  held_micros: number;
+  ceiling_micros: number;
+  enforcement: BudgetEnforcement;
+  created_at: Date;
+};
+
+const toFacts = (row: AlertRow) => ({
+  budgetId: row.budget_id,
+  scope: row.scope,
+  period: row.period,
+  periodStart: row.period_start.toISOString(),
+  percent: row.percent,
+  spentMicros: row.spent_micros,
+  reservedMicros: row.held_micros,
+  ceilingMicros: row.ceiling_micros,
+  enforcement: row.enforcement,
+  isTest: row.is_test,
+});
+
+const MOST_SHOWN = 50;
+
+/** Steps of 50, 80 and 100 % that were reached in the caller's organizations, newest first. */
+export async function alerts(ctx: Ctx, query: { organizationId?: string } = {}): Promise<BudgetAlert[]> {
+  const { rows } = await pool.query<AlertRow>(
+    `SELECT * FROM budget_alert
+     WHERE ($1::text[] IS NULL OR organization_id = ANY($1)) AND ($2::text IS NULL OR organization_id = $2)
+     ORDER BY id DESC LIMIT ${MOST_SHOWN}`,
+    [visibleOrganizations(ctx), query.organizationId ?? null],
+  );
+  return rows.map((row) => ({ alertId: row.id, ...toFacts(row), createdAt: row.created_at.toISOString() }));
+}
+
+const MOST_AT_ONCE = 200;
+
+/**
+ * Alerts that were written since the last pass become deliveries: those of a project for its endpoints and those of the
+ * whole organization, the others for the latter alone. Safe to run in every process at once. True: more is left.
+ */
+export function fanOutAlerts(ctx: Ctx, projectId: string | null): Promise<boolean> {
+  const now = ctx.now();
+  return inTransaction(async (client) => {
+    const { rows } = await client.query<AlertRow & { endpoints: string[] }>(
+      `SELECT alert.*, ARRAY(
+         SELECT endpoint.id FROM delivery_endpoint endpoint
+         WHERE endpoint.organization_id = alert.organization_id AND endpoint.enabled
+           AND (endpoint.project_id IS NULL OR endpoint.project_id = alert.project_id)
+           AND (endpoint.event_types = '{}' OR 'budget.alert' = ANY(endpoint.event_types))
+         ORDER BY endpoint.id) AS endpoints
+       FROM budget_alert alert
+       WHERE delivered_at IS NULL AND ($1::text IS NULL OR organization_id = (SELECT organization_id FROM project WHERE id = $1))
+       ORDER BY id LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED`,
+      [projectId],
+    );
+    if (rows.length === 0) return false;
+    const made = rows.flatMap((row) =>
+      row.endpoints.map((endpoint_id) => ({
+        id: newId("delivery"),
+        organization_id: row.organization_id,
+        project_id: row.project_id,
+        endpoint_id,
+        event_id: row.id,
+        body: JSON.stringify(toEvent(row)),
+      })),
+    );
+    await client.query(
+      `INSERT INTO delivery (id, organization_id, project_id, endpoint_id, event_id, type, body, state, next_attempt_at, created_at)
+       SELECT id, organization_id, project_id, endpoint_id, event_id, 'budget.alert', body, 'pending', $2, $2
+       FROM json_to_recordset($1::json) AS x(id text, organization_id text, project_id text, endpoint_id text, event_id text, body text)
+       ON CONFLICT (endpoint_id, event_id) DO NOTHING`,
+      [JSON.stringify(made), now],
+    );
+    await client.query("UPDATE budget_alert SET delivered_at = $2 WHERE id = ANY($1)", [
+      rows.map((row) => row.id),
+      now,
+    ]);
+    return rows.length === MOST_AT_ONCE;
+  });
+}
+
+/** An event that belongs to no job. */
+const toEvent = (row: AlertRow) => ({
+  id: row.id,
+  type: "budget.alert",
+  organizationId: row.organization_id,
+  projectId: row.project_id,
+  createdAt: row.created_at.toISOString(),
+  payload: toFacts(row),
+});

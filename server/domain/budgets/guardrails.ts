@@ -1,0 +1,96 @@
+import { z } from "zod";
+import type { ChangeGuardrails, Guardrails } from "@/server/contract/budgets";
+import { pool } from "@/server/db";
+import { changeAccess, type ProjectAccess } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { billedOrganization } from "@/server/domain/organizations";
+import { fail } from "@/server/errors";
+import { type Micros, microsToUsd } from "@/server/money";
+import { readBudgets, toBudget } from "./rows";
+import { SETS, underLock, write } from "./set";
+
+/*
+ * Safety ceilings of an organization on what runs on its own provider accounts: the daily one is a stored budget that
+ * only such executions count against (scope guardrail:<organization>), the one of a single execution a setting.
+ */
+
+const Stored = z.looseObject({ guardrails: z.object({ perExecutionMicros: z.int() }).optional() });
+const perExecutionOf = (settings: unknown) =>
+  Stored.parse(settings ?? {}).guardrails?.perExecutionMicros ?? null;
+
+const scopeOf = (organizationId: string) => `guardrail:${organizationId}`;
+
+/** Refuses one execution on the customer's own account that may cost more than its organization allows. */
+export function checkGuardrail(
+  project: Pick<ProjectAccess, "organizationId" | "organizationSettings">,
+  { billingMode, maximumMicros }: { billingMode: string; maximumMicros: Micros },
+): void {
+  const ceilingMicros = perExecutionOf(project.organizationSettings);
+  if (billingMode !== "byok" || ceilingMicros === null || maximumMicros <= ceilingMicros) return;
+  const [estimatedCost, ceiling] = [microsToUsd(maximumMicros), microsToUsd(ceilingMicros)];
+  fail(
+    "BudgetExceeded",
+    `This may cost ${estimatedCost} USD on your own provider account; your organization allows ${ceiling} USD for one execution.`,
+    {
+      scope: scopeOf(project.organizationId),
+      field: "guardrails.perExecutionMicros",
+      enforcement: "prevent",
+      estimatedCost,
+      available: ceiling,
+      ceiling,
+    },
+  );
+}
+
+/** The guardrails of an organization, and what ran on its own accounts today. */
+export async function guardrails(ctx: Ctx, organizationId?: string): Promise<Guardrails> {
+  return read(ctx, billedOrganization(ctx, organizationId, "viewer"));
+}
+
+async function read(ctx: Ctx, organizationId: string): Promise<Guardrails> {
+  const { rows } = await pool.query("SELECT settings FROM organization WHERE id = $1", [organizationId]);
+  if (!rows[0]) fail("NotFound", "There is no such organization.");
+  const [row] = await readBudgets(ctx.now(), "b.scope = $2 AND b.enforcement <> 'off'", [
+    scopeOf(organizationId),
+  ]);
+  const daily = row && toBudget(row, ctx.now());
+  return {
+    organizationId,
+    dailyMicros: daily?.ceilingMicros ?? null,
+    perExecutionMicros: perExecutionOf(rows[0].settings),
+    spend: daily?.spend ?? null,
+  };
+}
+
+/** Changes what is given; null removes. For admins of the organization and operators. */
+export async function changeGuardrails(ctx: Ctx, input: ChangeGuardrails): Promise<Guardrails> {
+  const organizationId = billedOrganization(ctx, input.organizationId, SETS);
+  const { dailyMicros, perExecutionMicros } = input;
+  if (dailyMicros !== undefined) {
+    const owner = { organizationId, projectId: null, scope: scopeOf(organizationId) };
+    await underLock(organizationId, (client) =>
+      write(ctx, client, owner, {
+        period: "day",
+        ceilingMicros: dailyMicros ?? 0,
+        enforcement: dailyMicros === null ? "off" : "prevent",
+      }),
+    );
+  }
+  if (perExecutionMicros !== undefined) {
+    const setting = perExecutionMicros === null ? null : JSON.stringify({ perExecutionMicros });
+    await changeAccess(
+      (tx) => tx.$executeRaw`
+        UPDATE organization SET settings = CASE WHEN ${setting}::jsonb IS NULL THEN settings - 'guardrails'
+          ELSE jsonb_set(settings, '{guardrails}', ${setting}::jsonb) END
+        WHERE id = ${organizationId}`,
+    );
+    await record(ctx, {
+      organizationId,
+      action: "guardrails.changed",
+      subject: organizationId,
+      details: { perExecutionMicros },
+    });
+  }
+  return read(ctx, organizationId);
+}

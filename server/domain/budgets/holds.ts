@@ -1,0 +1,86 @@
+import type { HoldPage, HoldView, ListHolds } from "@/server/contract/budgets";
+import { pool } from "@/server/db";
+import { access, type ReadScope } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { isOperator } from "@/server/domain/organizations";
+import { fail } from "@/server/errors";
+import { findOwner } from "./owner";
+
+export type HoldRow = {
+  id: string;
+  organization_id: string;
+  project_id: string;
+  execution_id: string;
+  capability_key: string | null;
+  status: string | null;
+  principal_id: string;
+  person_id: string | null;
+  billing_mode: string;
+  is_test: boolean;
+  amount_micros: number;
+  state: HoldView["state"];
+  settled_micros: number | null;
+  created_at: Date;
+  resolved_at: Date | null;
+  resolved_by: string | null;
+  note: string | null;
+};
+
+export const toHold = (row: HoldRow): HoldView => ({
+  holdId: row.id,
+  organizationId: row.organization_id,
+  projectId: row.project_id,
+  executionId: row.execution_id,
+  capabilityKey: row.capability_key,
+  status: row.status,
+  principalId: row.principal_id,
+  personId: row.person_id,
+  billingMode: row.billing_mode,
+  isTest: row.is_test,
+  amountMicros: row.amount_micros,
+  state: row.state,
+  settledMicros: row.settled_micros,
+  createdAt: row.created_at.toISOString(),
+  resolvedAt: row.resolved_at?.toISOString() ?? null,
+  resolvedBy: row.resolved_by,
+  note: row.note,
+});
+
+/** What the caller may see: a key with billing:read its project, people their organizations, an operator all. */
+function scopeOf(ctx: Ctx): ReadScope {
+  return isOperator(ctx) ? { organizationIds: null, projectId: null } : access.scopeOf(ctx, "billing:read");
+}
+
+/** Money that is set aside, newest first: of executions that have not ended, and of those whose end nobody knows. */
+export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
+  const scope = scopeOf(ctx);
+  if (query.projectId) {
+    if (isOperator(ctx)) await findOwner(ctx, { projectId: query.projectId }, "viewer");
+    else await access.project(ctx, query.projectId, "billing:read");
+  }
+  const isOwn = !query.organizationId || scope.organizationIds?.includes(query.organizationId);
+  if (!isOwn && !isOperator(ctx)) fail("NotFound", "There is no such organization.");
+  const limit = Number(query.limit ?? 50);
+  const { rows } = await pool.query<HoldRow>(
+    `SELECT hold.*, job.capability_key, job.status FROM hold LEFT JOIN job ON job.id = hold.execution_id
+     WHERE hold.state IN ('open', 'ambiguous') AND ($1::text IS NULL OR hold.state = $1::text)
+       AND ($2::text[] IS NULL OR hold.organization_id = ANY($2)) AND ($3::text IS NULL OR hold.project_id = $3)
+       AND ($4::text IS NULL OR hold.project_id = $4) AND ($5::text IS NULL OR hold.organization_id = $5)
+       AND ($6::text IS NULL OR hold.id < $6)
+     ORDER BY hold.id DESC LIMIT $7`,
+    [
+      query.state ?? null,
+      scope.organizationIds,
+      scope.projectId,
+      query.projectId ?? null,
+      query.organizationId ?? null,
+      query.cursor ?? null,
+      limit + 1,
+    ],
+  );
+  const last = rows[limit - 1];
+  return {
+    items: rows.slice(0, limit).map(toHold),
+    ...(rows.length > limit && last ? { nextCursor: last.id } : {}),
+  };
+}

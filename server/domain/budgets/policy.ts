@@ -1,0 +1,131 @@
+import type {
+  BudgetEnforcement,
+  BudgetPeriod,
+  BudgetPolicy,
+  PutBudgetPolicy,
+} from "@/server/contract/budgets";
+import type { Queryable } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { Fault, fail, ValidationFault } from "@/server/errors";
+import { type Micros, usdToMicros } from "@/server/money";
+import { findOwner } from "./owner";
+import { type BudgetRow, readBudgets, toBudget } from "./rows";
+import { refusePast, SETS, underLock, write, writeIncrease } from "./set";
+
+type Line = NonNullable<PutBudgetPolicy["budgets"]>[number];
+type Wanted = {
+  period: BudgetPeriod;
+  ceilingMicros: Micros;
+  enforcement: BudgetEnforcement;
+  managedOnly: boolean;
+  /** Undefined: as it stands. */
+  temporaryIncrease: Line["temporaryIncrease"];
+};
+
+/** The ceilings of a project, with what counts now. For its people, and for keys of it that may read billing. */
+export async function policy(ctx: Ctx, projectId: string): Promise<BudgetPolicy> {
+  if (ctx.principal.kind === "service_principal") await ownProject(ctx, projectId);
+  else await findOwner(ctx, { projectId }, "viewer");
+  return read(ctx, projectId);
+}
+
+/** A project that the key works in; any other is as none at all. */
+async function ownProject(ctx: Ctx, projectId: string): Promise<void> {
+  access.requireScope(ctx, "billing:read");
+  await access.project(ctx, projectId, "billing:read").catch((cause) => {
+    if (cause instanceof Fault && cause.code === "AuthorizationFailed")
+      fail("NotFound", "There is no such project.");
+    throw cause;
+  });
+}
+
+async function read(ctx: Ctx, projectId: string, database?: Queryable): Promise<BudgetPolicy> {
+  const rows = await rowsOf(ctx, projectId, database);
+  const modes = rows.map((row) => row.enforcement);
+  return {
+    projectId,
+    enforcement: (["prevent", "warn"] as const).find((mode) => modes.includes(mode)) ?? "off",
+    budgets: rows.map((row) => toBudget(row, ctx.now())),
+  };
+}
+
+const rowsOf = (ctx: Ctx, projectId: string, database?: Queryable) =>
+  readBudgets(ctx.now(), "b.scope = 'project:' || $2", [projectId], database);
+
+/**
+ * Sets a project's whole policy at once: what is not in it is off from now on. `enforcement` alone changes the mode of
+ * what stands.
+ */
+export async function putPolicy(ctx: Ctx, projectId: string, body: PutBudgetPolicy): Promise<BudgetPolicy> {
+  const owner = await findOwner(ctx, { projectId }, SETS);
+  return underLock(owner.organizationId, async (client) => {
+    const standing = await rowsOf(ctx, projectId, client);
+    const wanted = wantedOf(ctx, body, standing);
+    for (const row of standing) {
+      if (row.enforcement !== "off" && !wanted.some(({ period }) => period === row.period))
+        await write(ctx, client, owner, { ...asSet(row), enforcement: "off" });
+    }
+    for (const { temporaryIncrease, ...line } of wanted) {
+      const id = await write(ctx, client, owner, line);
+      const known = { id, organization_id: owner.organizationId, project_id: projectId };
+      if (temporaryIncrease !== undefined) await writeIncrease(ctx, client, known, temporaryIncrease);
+    }
+    return read(ctx, projectId, client);
+  });
+}
+
+const asSet = (row: BudgetRow) => ({
+  period: row.period,
+  ceilingMicros: row.ceiling_micros,
+  managedOnly: row.managed_only,
+});
+
+function wantedOf(
+  ctx: Ctx,
+  { enforcement, budgets, ...short }: PutBudgetPolicy,
+  standing: BudgetRow[],
+): Wanted[] {
+  const isShort = Object.values(short).some((value) => value !== undefined && value !== null);
+  if (budgets && isShort)
+    refuse(["budgets"], "Give a list of budgets, or one ceiling beside it in short form: not both.");
+  if (!budgets && !isShort) {
+    if (!enforcement) return refuse(["enforcement"], "Say an enforcement, a ceiling or a list of budgets.");
+    if (standing.length === 0 && enforcement !== "off")
+      return refuse(["ceilingMicros"], "This project has no ceiling yet: name one, and its period.");
+    return standing.map((row) => ({ ...asSet(row), enforcement, temporaryIncrease: undefined }));
+  }
+  const lines = budgets ?? [{ ...short, period: short.period ?? "month" }];
+  const at = (place: number) => (budgets ? ["budgets", place] : []);
+  const periods = lines.map(({ period }) => period);
+  return lines.map((line, place) => {
+    if (periods.indexOf(line.period) !== place)
+      refuse([...at(place), "period"], `There is one budget for each period; ${line.period} is given twice.`);
+    if (line.temporaryIncrease)
+      refusePast(ctx, line.temporaryIncrease, ["body", ...at(place), "temporaryIncrease", "until"]);
+    return {
+      period: line.period,
+      ceilingMicros: ceilingOf(line, at(place)),
+      enforcement: line.enforcement ?? enforcement ?? "prevent",
+      managedOnly: line.managedOnly ?? false,
+      temporaryIncrease: line.temporaryIncrease,
+    };
+  });
+}
+
+function ceilingOf({ ceilingMicros, ceilingUsd }: Line, at: (string | number)[]): Micros {
+  if (
+    typeof ceilingMicros === "number" &&
+    typeof ceilingUsd === "number" &&
+    usdToMicros(ceilingUsd) !== ceilingMicros
+  )
+    refuse([...at, "ceilingUsd"], "This is another amount than ceilingMicros.");
+  if (typeof ceilingMicros === "number") return ceilingMicros;
+  return typeof ceilingUsd === "number"
+    ? usdToMicros(ceilingUsd)
+    : refuse([...at, "ceilingMicros"], "Name the ceiling: ceilingMicros or ceilingUsd.");
+}
+
+function refuse(at: (string | number)[], msg: string): never {
+  throw new ValidationFault([{ loc: ["body", ...at], msg, type: "value_error" }]);
+}

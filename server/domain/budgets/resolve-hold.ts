@@ -1,0 +1,97 @@
+import type { HoldView, ResolveHold } from "@/server/contract/budgets";
+import { inTransaction, pool } from "@/server/db";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoleIn, roleIn } from "@/server/domain/organizations";
+import { fail } from "@/server/errors";
+import { newId } from "@/server/ids";
+import type { Micros } from "@/server/money";
+import { type HoldRow, toHold } from "./holds";
+import { accountOf, type Funding, resolved } from "./reserve";
+
+type Ambiguous = HoldRow & { funding: Funding; provider: string | null; fee_bps: number | null };
+
+/**
+ * Ends a hold whose execution may or may not have been charged, as a person found out: charged this much in all, or
+ * nothing. For owners of the organization and operators, never for a key. The receipt stays as it was sealed; budgets,
+ * wallet and ledger follow. HoldNotAmbiguous where there is nothing to find out (any more).
+ */
+export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold): Promise<HoldView> {
+  const hold = await find(ctx, holdId);
+  const charged = found.chargedMicros ?? 0;
+  return inTransaction(async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      `WITH ended AS (
+         UPDATE hold SET state = $2::text, settled_micros = $3, resolved_at = $4, resolved_by = $5, note = $6
+         WHERE id = $1 AND state = 'ambiguous' RETURNING *
+       ), posted AS (
+         INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind,
+           pricing_version, is_test, created_at)
+         SELECT $7, ended.organization_id, ended.project_id, job.id, ended.id, posting.account, posting.micros, posting.kind,
+           job.pricing_version, ended.is_test, $4
+         FROM ended LEFT JOIN job ON job.id = ended.execution_id,
+           jsonb_to_recordset($8::jsonb) AS posting(account text, micros bigint, kind text)
+       )
+       SELECT id, ${resolved("ended", "$4::timestamptz")} FROM ended`,
+      [
+        hold.id,
+        charged > 0 ? "settled" : "released",
+        charged > 0 ? charged : null,
+        ctx.now(),
+        ctx.principal.id,
+        found.note,
+        newId("transaction"),
+        JSON.stringify(postingsOf(hold, charged)),
+      ],
+    );
+    // Somebody else was first.
+    if (rows.length === 0) notAmbiguous((await find(ctx, holdId)).state);
+    await record(
+      ctx,
+      {
+        organizationId: hold.organization_id,
+        projectId: hold.project_id,
+        action: "hold.resolved",
+        subject: hold.id,
+        details: { executionId: hold.execution_id, chargedMicros: charged, note: found.note },
+      },
+      client,
+    );
+    const after = await client.query<HoldRow>(READ, [hold.id]);
+    return toHold(after.rows[0]!); // updated above, and holds are never deleted
+  });
+}
+
+const READ = `SELECT hold.*, job.capability_key, job.status, job.provider, (job.pricing->>'serviceFeeBps')::int AS fee_bps
+  FROM hold LEFT JOIN job ON job.id = hold.execution_id WHERE hold.id = $1`;
+
+async function find(ctx: Ctx, holdId: string): Promise<Ambiguous> {
+  const { rows } = await pool.query<Ambiguous>(READ, [holdId]);
+  const [row] = rows;
+  if (!row || !roleIn(ctx, row.organization_id)) return fail("NotFound", "There is no such hold.");
+  requireRoleIn(ctx, row.organization_id, "owner");
+  if (row.state !== "ambiguous") notAmbiguous(row.state);
+  return row;
+}
+
+function notAmbiguous(state: string): never {
+  fail(
+    "HoldNotAmbiguous",
+    state === "open"
+      ? "The execution has not ended: it will settle or release this by itself."
+      : `This is ${state} already.`,
+    { state },
+  );
+}
+
+/** As an execution's own end has them: the fee is part of what is charged, at the rate of its estimate. */
+function postingsOf(hold: Ambiguous, charged: Micros) {
+  const account = accountOf(hold.organization_id, hold.funding);
+  const upstream = Math.round((charged * 10_000) / (10_000 + (hold.fee_bps ?? 0)));
+  return [
+    { account, micros: -Math.min(charged, hold.amount_micros), kind: "charge" },
+    { account, micros: -Math.max(0, charged - hold.amount_micros), kind: "overrun" },
+    { account: `provider:${hold.provider ?? "unknown"}`, micros: upstream, kind: "upstream" },
+    { account: "service_fee", micros: charged - upstream, kind: "fee" },
+  ].filter(({ micros }) => micros !== 0);
+}
