@@ -1,10 +1,13 @@
+import { encode } from "next-auth/jwt";
 import { router } from "@/server/api/router";
 import { endpoints } from "@/server/api/v1";
+import { SESSION_COOKIE } from "@/server/auth/cookies";
 import type { Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
+import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { fund, inlineStep, testClock } from "./world";
 
@@ -109,6 +112,30 @@ export async function makeTenant({ walletMicros = 1_000_000_000 } = {}): Promise
     get: (target, options) => call("GET", target, { key, ...options }),
     post: (target, body, options) => call("POST", target, { key, body, ...options }),
   };
+}
+
+/** A new member of an organization who is signed in, as the browser sends it. */
+export async function sessionOf(
+  organizationId: string,
+  role: "owner" | "member" = "member",
+): Promise<string> {
+  const { userId } = await organizations.createUser(system, {
+    email: `${newId("user")}@capstan.test`,
+    organizationId,
+    role,
+    password: "a password of this test",
+  });
+  const token = await encode({
+    token: { sub: userId, sessionVersion: 1 },
+    secret: env.NEXTAUTH_SECRET ?? "",
+  });
+  return `${SESSION_COOKIE}=${token}`;
+}
+
+/** What such a person's browser sends with a change. */
+export async function sessionHeaders(organizationId: string, role: "owner" | "member") {
+  const cookie = await sessionOf(organizationId, role);
+  return { cookie, origin: "http://localhost:3000", "content-type": "application/json" };
 }
 
 /** A job of the tenant's project that waits for approval: everything that costs does, while it is submitted. */

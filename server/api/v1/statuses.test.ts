@@ -27,6 +27,8 @@ import {
   makeKeyWithId,
   makeTenant,
   revokeKey,
+  sessionHeaders,
+  sessionOf,
   submitWaiting,
   type Tenant,
 } from "@/testing/api";
@@ -248,8 +250,7 @@ beforeAll(async () => {
   await tenant.post(`/v1/jobs/${rejected}/reject`);
   resolvedHold = await loseHold(tenant);
   await budgets.resolveHold(systemCtx("test"), resolvedHold, { notCharged: true, note: "Looked." });
-  const cookie = await sessionOf(tenant.organizationId, "owner");
-  owner = { headers: { cookie, origin: "http://localhost:3000", "content-type": "application/json" } };
+  owner = { headers: await sessionHeaders(tenant.organizationId, "owner") };
 }, 60_000);
 
 describe("every endpoint", () => {
@@ -384,21 +385,6 @@ async function loseHold(of: Tenant): Promise<string> {
 /** Takes what an address may still do just now. */
 function spend(address: string): void {
   while (!addressLimit.isSpent(address)) addressLimit.take(address, {});
-}
-
-/** A signed-in member of an organization, as the browser sends it. */
-async function sessionOf(organizationId: string, role: "owner" | "member" = "member"): Promise<string> {
-  const { userId } = await organizations.createUser(systemCtx("test"), {
-    email: `${ulid()}@capstan.test`,
-    organizationId,
-    role,
-    password: "a password of this test",
-  });
-  const token = await encode({
-    token: { sub: userId, sessionVersion: 1 },
-    secret: env.NEXTAUTH_SECRET ?? "",
-  });
-  return `${SESSION_COOKIE}=${token}`;
 }
 
 describe("request ids", () => {
@@ -1952,11 +1938,7 @@ describe("budgets and holds", () => {
   const asOwner = (wanted: Wanted, method: string, target: string, body?: unknown) =>
     ask(wanted, method, target, { ...owner, body });
   const roled = async (of: Tenant, role: "owner" | "member") => ({
-    headers: {
-      cookie: await sessionOf(of.organizationId, role),
-      origin: "http://localhost:3000",
-      "content-type": "application/json",
-    },
+    headers: await sessionHeaders(of.organizationId, role),
   });
 
   test("a policy is put by an admin in its short or its long form, and read by the project's keys with what counts", async () => {
@@ -2023,7 +2005,10 @@ describe("budgets and holds", () => {
     const target = "/v1/billing/guardrails";
     const set = (body: unknown) => asOwner(200, "PATCH", target, body);
     expect((await set({ dailyMicros: 5 })).json).toMatchObject({ dailyMicros: 5, perExecutionMicros: null });
-    expect((await set({ perExecutionMicros: 3 })).json).toMatchObject({ dailyMicros: 5, perExecutionMicros: 3 });
+    expect((await set({ perExecutionMicros: 3 })).json).toMatchObject({
+      dailyMicros: 5,
+      perExecutionMicros: 3,
+    });
     expect((await get(200, target)).json.spend).toMatchObject({ settledMicros: 0, availableMicros: 5 });
     await set({ dailyMicros: null, perExecutionMicros: null });
     for (const wrong of [{ dailyMicros: -1 }, { dailyMicros: 0.5 }, { daily: 1 }])
@@ -2038,8 +2023,8 @@ describe("budgets and holds", () => {
       rows[0].user_id,
       other.organizationId,
     ]);
-    await ask([400, "InvalidInput"], "GET", target, { headers });
-    await ask([400, "InvalidInput"], "PATCH", target, { headers, body: { dailyMicros: 1 } });
+    await ask([422, "InvalidInput"], "GET", target, { headers });
+    await ask([422, "InvalidInput"], "PATCH", target, { headers, body: { dailyMicros: 1 } });
     await ask(200, "GET", `${target}?organizationId=${other.organizationId}`, { headers });
   });
 

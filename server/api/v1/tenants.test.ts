@@ -3,7 +3,16 @@ import type { Endpoint } from "@/server/api/endpoint";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
-import { type Answer, call, finish, makeTenant, submitWaiting, type Tenant } from "@/testing/api";
+import {
+  type Answer,
+  type Call,
+  call,
+  finish,
+  makeTenant,
+  sessionHeaders,
+  submitWaiting,
+  type Tenant,
+} from "@/testing/api";
 import { endpoints } from ".";
 
 const TEXT = "text.general.fast.v1";
@@ -28,7 +37,10 @@ type Estate = {
   /** Another endpoint, which may be disabled. */
   spareEndpointId: string;
   deliveryId: string;
+  /** Of an execution whose charge nobody knows. */
   holdId: string;
+  /** A signed-in owner of the organization, for what is of people only. */
+  owner: Call;
 };
 
 const HOOK = { url: "https://hooks.example/in", secret: "s3cret" };
@@ -48,8 +60,16 @@ async function makeEstate(): Promise<Estate> {
     expect((await tenant.post(`/v1/jobs/${waiting.jobId}/${decision}`)).status).toBe(200);
     return waiting.jobId;
   };
+  const lost = await tenant.post(`/v1/capabilities/${TEXT}/jobs`, {
+    input,
+    execution: { executionConstraints: { preferredModel: "sandbox-lost" } },
+  });
+  await finish(lost.json.jobId);
+  const [hold] = (await tenant.get("/v1/billing/holds?state=ambiguous")).json.items;
   return {
     tenant,
+    holdId: hold.holdId,
+    owner: { headers: await sessionHeaders(tenant.organizationId, "owner") },
     projectId: tenant.projectId,
     otherProjectId: tenant.otherProjectId,
     jobId,
@@ -96,6 +116,7 @@ const missing = (): Estate => ({
   endpointId: newId("endpoint"),
   spareEndpointId: newId("endpoint"),
   deliveryId: newId("delivery"),
+  holdId: newId("hold"),
 });
 
 /** Requests that name things of an estate in the path, by endpoint; every endpoint with an id in its path has some. */
@@ -104,7 +125,12 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
     return [of.projectId, of.otherProjectId].map((id) => ({
       method,
       target: path.replace("{project_id}", id),
+      ...(method === "PUT" ? { body: { enforcement: "off" } } : {}),
     }));
+  }
+  if (path.includes("{hold_id}")) {
+    const body = { notCharged: true, note: "Looked." };
+    return [{ method, target: path.replace("{hold_id}", of.holdId), body }];
   }
   if (path.includes("{execution_id}")) {
     return [{ method, target: path.replace("{execution_id}", of.executionId) }];
@@ -137,8 +163,13 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|artifact|project|endpoint|delivery)_id\}/.test(path),
+  /\{(job|execution|artifact|project|endpoint|delivery|hold)_id\}/.test(path),
 );
+
+const isForKeys = ({ auth }: Endpoint) => auth.includes("service_principal");
+/** The callers of a tenant that an endpoint is for: both keys, or where it is of people only, an owner. */
+const callersOf = ({ tenant, owner }: Estate, endpoint: Endpoint): Call[] =>
+  isForKeys(endpoint) ? [{ key: tenant.key }, { key: tenant.unboundKey }] : [owner];
 
 for (const endpoint of withIds) {
   const name = `${endpoint.method} ${endpoint.path}`;
@@ -147,10 +178,10 @@ for (const endpoint of withIds) {
     const foreign = inPath(endpoint, theirs);
     const absent = inPath(endpoint, missing());
     for (const [position, { method, target, body }] of foreign.entries()) {
-      for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
-        const refused = await call(method, target, { key, body });
+      for (const caller of callersOf(mine, endpoint)) {
+        const refused = await call(method, target, { ...caller, body });
         const nothing = await call(method, absent[position]?.target ?? "", {
-          key,
+          ...caller,
           body: absent[position]?.body,
         });
         expect(refused.status).toBe(404);
@@ -159,9 +190,13 @@ for (const endpoint of withIds) {
     }
   });
 
-  test(`${name}: their owner's keys are served`, async () => {
-    const { tenant, otherProjectId } = theirs;
+  test(`${name}: their owner${isForKeys(endpoint) ? "'s keys are" : " is"} served`, async () => {
+    const { tenant, otherProjectId, owner } = theirs;
     for (const { method, target, body } of inPath(endpoint, theirs)) {
+      if (!isForKeys(endpoint)) {
+        expect((await call(method, target, { ...owner, body })).status).toBe(200);
+        continue;
+      }
       expect((await call(method, target, { key: tenant.unboundKey, body })).status).toBe(200);
       // The bound key is of one project; its sister is nothing to it.
       const wanted = target.includes(otherProjectId) ? 404 : 200;

@@ -8,10 +8,10 @@ import {
 import { inTransaction, pool } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { billedOrganization, unknownOrganization } from "@/server/domain/organizations";
 import { env } from "@/server/env";
 import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
-import { billedOrganization, unknownOrganization } from "@/server/domain/organizations";
 
 const SCALE = 8;
 const FACTOR = 10n ** BigInt(SCALE);

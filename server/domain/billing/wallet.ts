@@ -8,9 +8,9 @@ import type {
 import { pool } from "@/server/db";
 import { ALLOWANCE_MICROS, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
+import { billedOrganization } from "@/server/domain/organizations";
 import { toMoney } from "@/server/money";
 import { billingSettings, presentationOf } from "./currency";
-import { billedOrganization } from "@/server/domain/organizations";
 
 /** What managed work costs beside the provider's price, in hundredths of a percent. */
 export const SERVICE_FEE_BPS = 600;

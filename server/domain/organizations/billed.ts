@@ -1,7 +1,7 @@
 import { isAtLeast } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
-import { roleIn } from "./rights";
 import { fail } from "@/server/errors";
+import { roleIn } from "./rights";
 
 /**
  * The organization whose money is asked about: that of the key, or the one a person names or alone belongs to. A foreign

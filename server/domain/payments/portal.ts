@@ -1,7 +1,7 @@
 import type { PortalSession } from "@/server/contract/billing";
 import { plans } from "@/server/domain/billing";
-import { billedOrganization } from "@/server/domain/organizations";
 import type { Ctx } from "@/server/domain/ctx";
+import { billedOrganization } from "@/server/domain/organizations";
 import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { PaymentProviderDown } from "@/server/payments/define";

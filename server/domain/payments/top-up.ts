@@ -5,9 +5,8 @@ import {
   type WalletTopUpRequest,
 } from "@/server/contract/billing";
 import { billingSettings } from "@/server/domain/billing";
-import { billedOrganization } from "@/server/domain/organizations";
 import type { Ctx } from "@/server/domain/ctx";
-import { roleIn } from "@/server/domain/organizations";
+import { billedOrganization, roleIn } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 import { startCheckout } from "./checkout";
 import { findProvider } from "./provider";
