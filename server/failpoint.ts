@@ -19,6 +19,7 @@ export const FAILPOINTS = [
   "after-admission",
   "after-claim",
   "after-submission-begun",
+  "after-tier-refusal",
   "after-answer",
   "before-receipt",
 ] as const;

@@ -56,6 +56,8 @@ const Readable = z.looseObject({
   providerSubmission: z.string().nullish(),
   capacityRejections: z.number().nullish(),
   processingTier: z.string().nullish(),
+  processingFallback: z.object({ from: z.string(), reason: z.string() }).nullish(),
+  deferredDiscountBps: z.number().nullish(),
   usage: z.record(z.string(), z.json()).nullish(),
   isTest: z.boolean().nullish(),
 });
@@ -150,7 +152,16 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         <Fact name="Provider">{more.route?.provider ?? more.provenance?.engine}</Fact>
         <Fact name="Model">{more.route?.model}</Fact>
         <Fact name="Submission">{words(more.providerSubmission)}</Fact>
-        <Fact name="Tier">{more.processingTier}</Fact>
+        <Fact name="Tier">
+          {[
+            more.processingTier,
+            more.deferredDiscountBps ? `${more.deferredDiscountBps / 100} % off the token rates` : null,
+            more.processingFallback &&
+              `${more.processingFallback.from} ${words(more.processingFallback.reason)}`,
+          ]
+            .filter(Boolean)
+            .join(" · ") || null}
+        </Fact>
         <Fact name="Capacity refusals">{more.capacityRejections || null}</Fact>
         {more.attempts?.map((attempt) => (
           <Fact key={attempt.number} name={`Attempt ${attempt.number}`}>
@@ -182,7 +193,10 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
           {pricing?.maximumAuthorizedCharge?.display ?? pricing?.quote?.maximumCustomerTotal?.display}
         </Fact>
         <Fact name="Provider cost">
-          {pricing?.providerCost ? (pricing.providerCost.amount?.display ?? "Unknown") : null}
+          {pricing?.providerCost &&
+            (pricing.providerCost.amount
+              ? `${pricing.providerCost.amount.display}, ${pricing.providerCost.status}`
+              : "Unknown")}
         </Fact>
         <Fact name="Charged">
           {pricing?.charge &&

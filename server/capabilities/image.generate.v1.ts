@@ -188,7 +188,6 @@ export default defineCapability({
       defaultExecutionDeadlineSeconds: 300,
       maxExecutionDeadlineSeconds: 900,
     },
-    deferredProcessing: { available: false, discountBps: 0, appliesTo: [] },
     variants: { min: 1, max: 4, default: 1 },
     transparency: {
       native: true,

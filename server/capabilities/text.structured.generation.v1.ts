@@ -30,7 +30,6 @@ export default defineCapability({
       defaultExecutionDeadlineSeconds: 120,
       maxExecutionDeadlineSeconds: 600,
     },
-    deferredProcessing: { available: false, discountBps: 0, appliesTo: [] },
     longContext: false,
     contextWindowTokens: CONTEXT_TOKENS,
     noSilentTruncation: true,

@@ -116,6 +116,8 @@ export const ExecutionTarget = z
     supports: z.record(z.string(), z.boolean()),
     executionModes: z.array(ExecutionModeName),
     readerDelivery: z.object({ supported: z.boolean(), reason: z.string().nullable() }),
+    /** Does durable work run on its cheaper tier, and what does that take off its token rates? */
+    deferredProcessing: z.object({ available: z.boolean(), discountBps: z.int() }),
   })
   .meta({ id: "ExecutionTarget" });
 

@@ -31,8 +31,9 @@ export const ReceiptPricing = z
     providerCost: z
       .object({
         amount: Money.nullable(),
-        status: z.string(),
-        basis: z.string(),
+        /** reported: the provider named it. computed: from its usage at list price. */
+        status: z.enum(["reported", "computed", "unknown"]),
+        basis: z.enum(["provider_reported", "list_price", "unknown"]),
         priceScheduleId: z.string().nullish(),
       })
       .nullish(),
@@ -86,11 +87,17 @@ export const ReceiptPricing = z
     actualCharge: Money.nullish(),
     basisEstimated: Money.nullish(),
     basisActual: Money.nullish(),
+    /** The provider's price less the deferred discount; there only where deferred work ran. */
+    discountedUpstreamBasisMicros: z.int().nullish(),
     /** What the customer owes for it; null: not settled. */
     price: Money.nullish(),
     fundingSource: z.string().nullish(),
+    /** Paid by the first-use allowance; null: not settled. */
     trialCoveredMicros: z.int().nullish(),
+    /** Taken from the customer's prepaid balance; null: not settled. */
     customerDebitedMicros: z.int().nullish(),
+    /** covered: nothing real was taken. charged: from the prepaid balance. byok: the customer's own account pays. */
+    chargeState: z.enum(["covered", "charged", "byok", "unsettled"]).nullish(),
   })
   .meta({ id: "ReceiptPricing" });
 export type ReceiptPricing = z.output<typeof ReceiptPricing>;

@@ -5,6 +5,7 @@ import { ReceiptPricing } from "./pricing";
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const Submission = z.enum(["not_attempted", "ambiguous", "attempted"]);
+const Tier = z.enum(["standard", "flex"]);
 
 export const RoutingSelection = z
   .object({
@@ -37,6 +38,19 @@ const ReceiptAttempt = z.object({
   providerModel: z.string().nullable(),
   httpStatus: z.int().nullable(),
   errorCode: z.string().nullable(),
+  /** The tier that was asked for last. */
+  tier: Tier,
+  /** A definite no to a cheaper tier, after which the same request went out once more on standard. */
+  tierRefusal: z
+    .object({
+      tier: Tier,
+      httpStatus: z.int(),
+      message: z.string(),
+      providerRequestId: z.string().nullable(),
+      submittedAt: DateTime,
+      refusedAt: DateTime,
+    })
+    .nullable(),
   /** Definite refusals for want of capacity, each followed by another try. */
   capacityRejections: z.int(),
   startedAt: DateTime,
@@ -144,9 +158,17 @@ export const Receipt = z
     capacityRejections: z.int(),
     /** Where what was sent differs from what was asked for; `from` is null where the caller left it to us. */
     rewrites: z.array(z.object({ field: z.string(), from: z.json(), to: z.union([z.string(), z.number()]) })),
-    /** Other routes that were tried in place of the chosen one. */
+    /** What was tried in place of what was chosen: other routes, or `processing:flex->standard`. */
     fallbacks: z.array(z.string()),
-    processingTier: z.enum(["standard", "flex"]).nullable(),
+    /** The tier the work ran on; where no answer tells, the one asked for last. Null: no provider was asked. */
+    processingTier: Tier.nullable(),
+    /** The tier that was asked for first. */
+    requestedProcessingTier: Tier.nullable(),
+    /** Why another tier ran than was asked for first: it was refused, or the provider served standard all the same. */
+    processingFallback: z
+      .object({ from: Tier, to: Tier, reason: z.enum(["refused", "served_standard"]) })
+      .nullable(),
+    /** Taken off the provider's token rates; 0 unless deferred work ran. */
     deferredDiscountBps: z.int().nullable(),
     usage: JsonObject.nullable(),
     text: JsonObject.nullable(),

@@ -13,6 +13,8 @@ export type Usage = {
   /** Unicode characters read, of speech. */
   characters?: number;
   meshes?: number;
+  /** What the provider says the work costs, by its own bill; rounded to a whole micro. */
+  reportedCostMicros?: number;
 };
 
 export type TextMessage = { role: "system" | "user" | "assistant"; content: string };
@@ -70,6 +72,8 @@ export type Progress<R> =
       providerRequestId: string | null;
       /** The model that answered, by the provider's own word. */
       providerModel: string | null;
+      /** The tier it ran on, by the provider's own word. Absent: it said nothing. */
+      tier?: Tier;
       httpStatus: number;
     }
   | { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress };
@@ -112,6 +116,8 @@ export type ProviderIo = {
   model: ModelFacts;
   /** Stable per attempt: for logs of both sides and for the sandbox's submissions log. */
   attemptId: string;
+  /** `flex` only for models that say `supports.deferred`; `standard` is asked for by saying nothing. */
+  tier: Tier;
   /** Aborts at the execution limit or on cancel. */
   signal: AbortSignal;
   /** Loopback and private addresses may be reached (the sandbox's own process, or ALLOW_PRIVATE_ADDRESSES). */

@@ -21,6 +21,29 @@ test("a server without keys is sent none", async () => {
   await vendor.stop();
 });
 
+test.each<[unknown, number | undefined]>([
+  [0.0123456, 12_346],
+  [0.0000004, 0],
+  [0, 0],
+  [null, undefined],
+  [-1, undefined],
+  ["0.01", undefined],
+])("a cost of %j in the usage is %j micros by the provider's own word", async (cost, micros) => {
+  const vendor = await startVendor();
+  const usage = { prompt_tokens: 3, completion_tokens: 4, cost };
+  vendor.answer({ json: { choices: [{ message: { content: "Hi" } }], usage } });
+  const progress = await provider.text?.submit(hello, ioFor(provider, "llama3:8b", "text", vendor.url));
+  await vendor.stop();
+  expect(progress).toMatchObject({
+    usage: {
+      inputTokens: 3,
+      outputTokens: 4,
+      ...(micros === undefined ? {} : { reportedCostMicros: micros }),
+    },
+  });
+  if (micros === undefined) expect(progress).not.toHaveProperty("usage.reportedCostMicros");
+});
+
 test("models come from a setting, prices in dollars per million tokens, ids with colons and slashes", () => {
   expect(
     modelsFromSetting(" llama3:8b:0.05:0.08, org/model:1:2.5,").map(({ id, price }) => [id, price]),

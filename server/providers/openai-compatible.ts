@@ -45,6 +45,8 @@ const ChatReply = z.object({
       prompt_tokens_details: z.object({ cached_tokens: Count }).nullish(),
       completion_tokens: Count,
       completion_tokens_details: z.object({ reasoning_tokens: Count }).nullish(),
+      /** In US dollars; gateways name it. What is no amount is none, and spoils no answer. */
+      cost: z.number().nonnegative().nullish().catch(null),
     })
     .nullish(),
 });
@@ -106,6 +108,8 @@ function toUsage(usage: ChatReply["usage"]) {
     cachedInputTokens: usage.prompt_tokens_details?.cached_tokens,
     outputTokens: usage.completion_tokens,
     reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
+    // The wire has a float: from here on it is whole micros.
+    reportedCostMicros: typeof usage.cost === "number" ? Math.round(usage.cost * 1_000_000) : null,
   };
   return Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === "number"));
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TextCall } from "./define";
+import type { TextCall, Tier } from "./define";
 import openai, { fitsStrictSchema } from "./openai";
 import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixtures";
 import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
@@ -47,6 +47,23 @@ describe("openai", () => {
       "attempted",
       "The OpenAI account has no credit left. (HTTP 429)",
     ]);
+  });
+
+  test.each<[Tier, string | null, Tier | undefined]>([
+    ["flex", "flex", "flex"],
+    ["flex", "default", "standard"],
+    ["flex", null, undefined],
+    ["standard", "default", "standard"],
+    ["standard", null, undefined],
+  ])("asked for %s and told %s, it ran on %s", async (tier, told, ran) => {
+    vendor.answer({ json: { id: "resp_4", status: "completed", output: [], service_tier: told } });
+    const io = ioFor(openai, "gpt-5.6-luna", "text", vendor.url, { credentials: { apiKey: "sk-1" }, tier });
+    expect(await openai.text?.submit(hello, io)).toMatchObject({ state: "done" });
+    const progress = await openai.text?.submit(hello, io);
+    expect(progress?.state === "done" && progress.tier).toBe(ran);
+    const sent = JSON.parse(vendor.arrived[0]?.body ?? "{}");
+    expect(sent.service_tier).toBe(tier === "flex" ? "flex" : undefined);
+    expect("service_tier" in sent).toBe(tier === "flex");
   });
 
   test("a response that failed keeps what it used", async () => {

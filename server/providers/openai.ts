@@ -10,6 +10,7 @@ import {
   type ResponseFormat,
   type TextCall,
   type TextResult,
+  type Tier,
 } from "./define";
 import {
   type Explanation,
@@ -31,6 +32,8 @@ const ResponsesReply = z.object({
   id: z.string(),
   model: z.string().nullish(),
   status: z.string(),
+  /** The tier that was used, whatever was asked for. */
+  service_tier: z.string().nullish(),
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
   output: z.array(
     z.object({
@@ -114,7 +117,7 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
     throw new ProviderFault("refused", "not_attempted", `The model ${model.id} does not take ${missing[2]}.`);
 }
 
-function toResponsesRequest(call: TextCall, model: ModelFacts): Record<string, unknown> {
+function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record<string, unknown> {
   requireSupported(call, model);
   const firstTurn = call.messages.findIndex(({ role }) => role !== "system");
   // Leading system messages are the instructions; a conversation of nothing else stays as it is.
@@ -140,8 +143,15 @@ function toResponsesRequest(call: TextCall, model: ModelFacts): Record<string, u
       : { reasoning: { effort: EFFORTS[reasoningIntent] } }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
+    ...(tier === "flex" ? { service_tier: "flex" } : {}),
     store: false,
   };
+}
+
+/** Only what the vendor calls flex has the price of flex. */
+function toTier(word: string | null | undefined): { tier?: Tier } {
+  if (!word || word === "auto") return {};
+  return { tier: word === "flex" ? "flex" : "standard" };
 }
 
 function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
@@ -233,7 +243,7 @@ function toUsage(usage: ResponsesReply["usage"]) {
 const requestIdOf = (reply: HttpReply, io: ProviderIo) => safeWord(reply.header("x-request-id"), io);
 
 async function submitText(call: TextCall, io: ProviderIo) {
-  const sent = toResponsesRequest(call, io.model);
+  const sent = toResponsesRequest(call, io);
   const reply = await postJson("/responses", sent, headers(io), io, { explain: explainOpenAiError });
   return toProgress(call, reply, io);
 }
@@ -249,7 +259,7 @@ const ResponsesEvent = z.object({
 const LAST_EVENTS = ["response.completed", "response.incomplete", "response.failed"];
 
 async function streamText(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
-  const sent = { ...toResponsesRequest(call, io.model), stream: true };
+  const sent = { ...toResponsesRequest(call, io), stream: true };
   let whole: unknown;
   let wasTold = false;
   const reply = await postForEvents(
@@ -302,6 +312,7 @@ function toProgress(call: TextCall, reply: HttpReply, io: ProviderIo) {
     usage,
     providerRequestId,
     providerModel: safeWord(answer.model, io),
+    ...toTier(answer.service_tier),
     httpStatus: reply.status,
   };
 }

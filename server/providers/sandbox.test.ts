@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "@/server/sandbox/server";
-import type { ImageCall, PortName, TextCall } from "./define";
+import type { ImageCall, PortName, TextCall, Tier } from "./define";
 import sandbox from "./sandbox";
 import { tellsTheTruthAboutSubmission } from "./testing/fixtures";
 import { faultOf, ioFor } from "./testing/vendor";
@@ -66,6 +66,23 @@ describe("the sandbox provider and its server", () => {
     }
   });
 
+  test("the tier is asked for only where it is flex, and the answer says which one ran", async () => {
+    const tierOf = async (model: string, tier: Tier) => {
+      const io = ioFor(sandbox, model, "text", server.url, { attemptId: `tier-${model}-${tier}`, tier });
+      const progress = await sandbox.text?.submit(hello, io);
+      return progress?.state === "done" ? progress.tier : progress;
+    };
+    expect(await tierOf("sandbox-1", "standard")).toBe("standard");
+    expect(await tierOf("sandbox-1", "flex")).toBe("flex");
+    expect(await tierOf("sandbox-flexless", "standard")).toBe("standard");
+    expect(await tierOf("sandbox-flexquiet", "flex")).toBe("standard");
+    const refused = await faultOf(tierOf("sandbox-flexless", "flex"));
+    expect([refused.kind, refused.submission, refused.details.status]).toEqual(["refused", "attempted", 400]);
+    expect(refused.message).toBe("This sandbox model does not offer the tier. (HTTP 400)");
+    expect((await faultOf(tierOf("sandbox-flexbusy", "flex"))).kind).toBe("capacity");
+    expect(await tierOf("sandbox-flexbusy", "standard")).toBe("standard");
+  });
+
   test("sandbox-empty succeeds with nothing in it", async () => {
     expect(await submit("text", "sandbox-empty", "empty")).toMatchObject({ result: { text: "" } });
     expect(await submit("image", "sandbox-empty", "empty")).toMatchObject({ result: { images: [] } });
@@ -88,16 +105,18 @@ describe("the sandbox provider and its server", () => {
     ]);
   });
 
-  test("every name serves both ports, but two that spoil images; misbehaving ones and slow ones are only taken by name", () => {
+  test("every name serves both ports, but two that spoil images and three with a tier of their own; misbehaving ones and slow ones are only taken by name", () => {
     const names = (port: PortName, onlyByName: boolean) =>
       sandbox.models
         .filter((model) => model.port === port && Boolean(model.onlyByName) === onlyByName)
         .map(({ id }) => id);
     expect(names("text", false)).toEqual(["sandbox-1", "sandbox-2"]);
-    expect(names("text", true)).toEqual(
-      ["slow", "refuse", "busy", "lost", "empty", "fail"].map((behaviour) => `sandbox-${behaviour}`),
+    const misbehaving = ["slow", "refuse", "busy", "lost", "empty", "fail"].map(
+      (behaviour) => `sandbox-${behaviour}`,
     );
+    const particular = ["sandbox-flexless", "sandbox-flexbusy", "sandbox-flexquiet"];
+    expect(names("text", true)).toEqual([...misbehaving, ...particular]);
     expect(names("image", false)).toEqual(names("text", false));
-    expect(names("image", true)).toEqual([...names("text", true), "sandbox-partial", "sandbox-garbled"]);
+    expect(names("image", true)).toEqual([...misbehaving, "sandbox-partial", "sandbox-garbled"]);
   });
 });

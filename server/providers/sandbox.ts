@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineProvider, type ModelFacts, ProviderFault, type ProviderIo } from "./define";
+import { defineProvider, type ModelFacts, ProviderFault, type ProviderIo, type TextCall } from "./define";
 import { type Explanation, parseReply, postForEvents, postJson, safeWord } from "./http";
 
 /*
@@ -14,7 +14,9 @@ const TextReply = z.object({
   finishReason: z.enum(["stop", "length", "tool_calls"]),
   toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
   usage: z.object({ inputTokens: z.int(), outputTokens: z.int(), reasoningTokens: z.int() }),
+  tier: z.enum(["standard", "flex"]),
 });
+type TextReply = z.output<typeof TextReply>;
 
 /** Its streamed answer: pieces of text, then the same reply as without a stream. */
 const TextEvent = z.discriminatedUnion("type", [
@@ -38,6 +40,7 @@ const REASONS: Record<string, string> = {
   too_large: "The request is too large for the sandbox.",
   refused: "This sandbox model refuses every request.",
   busy: "The sandbox has no capacity right now.",
+  tier_unavailable: "This sandbox model does not offer the tier.",
   failed: "This sandbox model fails every request.",
 };
 
@@ -51,26 +54,45 @@ const MAX_IMAGES_BYTES = 192 * 1024 * 1024;
 
 const headers = (io: ProviderIo) => ({ "x-attempt-id": io.attemptId });
 
+const TOKENS = { input: 150_000, cachedInput: 75_000, output: 600_000 };
+
 /** Behaviours are served by both ports under one name; all but the first two are chosen by name only. */
 const MODELS = [
   {
     id: "sandbox-1",
     title: "Sandbox 1",
-    text: { input: 150_000, cachedInput: 75_000, output: 600_000 },
+    text: TOKENS,
     image: 40_000,
+    deferred: true,
   },
   {
     id: "sandbox-2",
     title: "Sandbox 2",
     text: { input: 1_000_000, cachedInput: 500_000, output: 4_000_000 },
     image: 20_000,
+    deferred: true,
   },
   ...["slow", "refuse", "busy", "lost", "empty", "fail"].map((behaviour) => ({
     id: `sandbox-${behaviour}`,
     title: `Sandbox ${behaviour}`,
-    text: { input: 150_000, cachedInput: 75_000, output: 600_000 },
+    text: TOKENS,
     image: 40_000,
     onlyByName: true,
+  })),
+];
+
+/**
+ * Particular about the tier flex: one refuses it, one has no capacity on it twice, one takes it and serves standard. On
+ * standard they answer.
+ */
+const TEXT_MODELS = [
+  ...MODELS,
+  ...["flexless", "flexbusy", "flexquiet"].map((behaviour) => ({
+    id: `sandbox-${behaviour}`,
+    title: `Sandbox ${behaviour}`,
+    text: TOKENS,
+    onlyByName: true,
+    deferred: true,
   })),
 ];
 
@@ -85,11 +107,13 @@ const IMAGE_MODELS = [
   })),
 ];
 
-const textModels = MODELS.map(
-  ({ text, image: _image, ...model }): ModelFacts => ({
-    ...model,
+const textModels = TEXT_MODELS.map(
+  ({ id, title, text, ...more }): ModelFacts => ({
+    id,
+    title,
+    ...("onlyByName" in more ? { onlyByName: true } : {}),
     port: "text",
-    price: { per: "million_tokens", ...text, flexDiscountBps: 5_000 },
+    price: { per: "million_tokens", ...text, ...("deferred" in more ? { flexDiscountBps: 5_000 } : {}) },
     contextWindow: 128_000,
     maxOutputTokens: 16_384,
     supports: {
@@ -99,7 +123,7 @@ const textModels = MODELS.map(
       reasoning: true,
       tools: true,
       stream: true,
-      deferred: true,
+      ...("deferred" in more ? { deferred: true } : {}),
     },
   }),
 );
@@ -132,6 +156,28 @@ const imageModels = IMAGE_MODELS.map(
   }),
 );
 
+const toTextRequest = (call: TextCall, io: ProviderIo) => ({
+  model: io.model.id,
+  ...call,
+  ...(io.tier === "flex" ? { tier: "flex" } : {}),
+});
+
+function toTextProgress(
+  { id, model, usage, tier, ...result }: TextReply,
+  httpStatus: number,
+  io: ProviderIo,
+) {
+  return {
+    state: "done" as const,
+    result,
+    usage,
+    providerRequestId: safeWord(id, io),
+    providerModel: safeWord(model, io),
+    tier,
+    httpStatus,
+  };
+}
+
 export default defineProvider({
   name: "sandbox",
   title: "Sandbox",
@@ -143,20 +189,12 @@ export default defineProvider({
   text: {
     api: "responses",
     async submit(call, io) {
-      const reply = await postJson("/v1/text", { model: io.model.id, ...call }, headers(io), io, { explain });
-      const { id, model, usage, ...result } = parseReply(TextReply, reply, io);
-      return {
-        state: "done",
-        result,
-        usage,
-        providerRequestId: safeWord(id, io),
-        providerModel: safeWord(model, io),
-        httpStatus: reply.status,
-      };
+      const reply = await postJson("/v1/text", toTextRequest(call, io), headers(io), io, { explain });
+      return toTextProgress(parseReply(TextReply, reply, io), reply.status, io);
     },
     async stream(call, io, onText) {
-      let whole: z.output<typeof TextReply> | undefined;
-      const body = { model: io.model.id, ...call, stream: true };
+      let whole: TextReply | undefined;
+      const body = { ...toTextRequest(call, io), stream: true };
       const reply = await postForEvents(
         "/v1/text",
         body,
@@ -171,15 +209,7 @@ export default defineProvider({
         { explain },
       );
       if (!whole) throw new ProviderFault("lost", "ambiguous", "The sandbox's answer has no end.");
-      const { id, model, usage, ...result } = whole;
-      return {
-        state: "done",
-        result,
-        usage,
-        providerRequestId: safeWord(id, io),
-        providerModel: safeWord(model, io),
-        httpStatus: reply.status,
-      };
+      return toTextProgress(whole, reply.status, io);
     },
   },
   image: {

@@ -14,6 +14,8 @@ export const TextRequest = z.object({
   temperature: z.number().optional(),
   reasoningIntent: z.enum(["omit", "economy", "balanced", "deep", "maximum"]).optional(),
   tools: z.array(JsonObject).optional(),
+  /** `flex` waits for spare capacity, at half the price. */
+  tier: z.enum(["standard", "flex"]).optional(),
   /** The answer comes piece by piece, as server-sent events. */
   stream: z.boolean().optional(),
 });

@@ -36,14 +36,20 @@ const Answer = z.looseObject({
   usage: z.record(z.string(), z.number()).optional(),
   toolCalls: z.array(z.object({ name: z.string(), arguments: z.string() })).optional(),
 });
+const Arrived = z.object({
+  at: z.iso.datetime(),
+  attemptId: z.string(),
+  model: z.string(),
+  port: z.string(),
+  tier: z.string(),
+});
 const submissions = async (attemptId: string) => {
   const response = await fetch(`${sandbox.url}/submissions?attemptId=${attemptId}`);
   return z
     .object({
       count: z.int(),
-      submissions: z.array(
-        z.object({ at: z.iso.datetime(), attemptId: z.string(), model: z.string(), port: z.string() }),
-      ),
+      submissions: z.array(Arrived),
+      refusals: z.array(Arrived),
     })
     .parse(await response.json());
 };
@@ -155,6 +161,29 @@ describe("the log tells what was taken on", () => {
     expect((await submissions("busy-2")).count).toBe(0);
   });
 
+  test("the tier of everything that arrived is kept, taken on or not, and no words depend on it", async () => {
+    const flex = (model: string, attemptId: string) =>
+      post("/v1/text", text(model, { tier: "flex" }), attemptId);
+    expect((await flex("sandbox-flexless", "flexless-1")).status).toBe(400);
+    const standard = await post("/v1/text", text("sandbox-flexless"), "flexless-1");
+    expect([standard.status, standard.body.tier]).toEqual([200, "standard"]);
+    const seen = await submissions("flexless-1");
+    expect(seen.refusals.map(({ tier }) => tier)).toEqual(["flex"]);
+    expect(seen.submissions.map(({ tier }) => tier)).toEqual(["standard"]);
+
+    const statuses = [];
+    for (let call = 0; call < 3; call += 1)
+      statuses.push((await flex("sandbox-flexbusy", "flexbusy-1")).status);
+    expect(statuses).toEqual([429, 429, 200]);
+    expect((await submissions("flexbusy-1")).refusals).toHaveLength(2);
+
+    const waited = await flex("sandbox-1", "flex-1");
+    const atOnce = await post("/v1/text", text("sandbox-1"), "flex-2");
+    expect(waited.body.text).toBe(atOnce.body.text);
+    expect([waited.body.tier, atOnce.body.tier]).toEqual(["flex", "standard"]);
+    expect((await flex("sandbox-flexquiet", "flex-3")).body.tier).toBe("standard");
+  });
+
   test("sandbox-lost takes the request on and never answers", async () => {
     await expect(post("/v1/text", text("sandbox-lost"), "lost-1")).rejects.toThrow();
     expect((await submissions("lost-1")).count).toBe(1);
@@ -171,7 +200,8 @@ describe("the log tells what was taken on", () => {
     for (const body of ["no json", {}, text("sandbox-1", { messages: [] }), impossible]) {
       expect((await post("/v1/text", body, "bad-1")).status).toBe(400);
     }
-    expect((await submissions("bad-1")).count).toBe(0);
+    const { count, refusals } = await submissions("bad-1");
+    expect([count, refusals.length]).toEqual([0, 1]); // what it understood and could not do
   });
 
   test("a thousand requests at once leave a thousand lines, each before its answer", async () => {

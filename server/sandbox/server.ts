@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { drawImages } from "./image";
 import { UnsupportedSchema } from "./json-schema";
 import { ImageRequest, TextRequest } from "./requests";
-import { openSubmissionLog, type SubmissionLog } from "./submissions";
+import { openSubmissionLog, type Submission, type SubmissionLog } from "./submissions";
 import { answerText, piecesOf, type TextAnswer } from "./text";
 
 /*
@@ -16,7 +16,7 @@ export type SandboxOptions = {
   /** 0 chooses a free port. */
   port: number;
   host?: string;
-  /** Holds `submissions.ndjson`. */
+  /** Holds `submissions.ndjson` and `refusals.ndjson`. */
   dataDir: string;
   /** How long sandbox-slow takes. Default 20 seconds. */
   slowMs?: number;
@@ -27,7 +27,9 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const BUSY_ANSWERS = 2;
 const MAX_BUSY_ATTEMPTS = 100_000;
 
-/** Models and what is particular about each; every name is served by both ports. The last two are particular about images. */
+/**
+ * Models and what is particular about each; every name is served by both ports. Two are particular about images,
+ * and the last three about the tier flex, which only the text port has. */
 const BEHAVIOURS = {
   "sandbox-1": "answer",
   "sandbox-2": "answer",
@@ -39,16 +41,27 @@ const BEHAVIOURS = {
   "sandbox-fail": "fail",
   "sandbox-partial": "answer",
   "sandbox-garbled": "answer",
+  "sandbox-flexless": "flexless",
+  "sandbox-flexbusy": "flexbusy",
+  "sandbox-flexquiet": "flexquiet",
 } as const;
 type Behaviour = (typeof BEHAVIOURS)[keyof typeof BEHAVIOURS];
 const isModel = (name: string): name is keyof typeof BEHAVIOURS => Object.hasOwn(BEHAVIOURS, name);
 
+type Tier = "standard" | "flex";
+
 type PortServer = {
   name: "text" | "image";
-  read(body: string): { model: string; isStream: boolean; answer(): Promise<object>; empty(): object } | null;
+  read(body: string): {
+    model: string;
+    tier: Tier;
+    isStream: boolean;
+    answer(): Promise<object>;
+    empty(): object;
+  } | null;
 };
 
-function port<T extends { model: string; stream?: boolean | undefined }>(
+function port<T extends { model: string; tier?: Tier | undefined; stream?: boolean | undefined }>(
   name: PortServer["name"],
   schema: z.ZodType<T>,
   answer: (request: T) => Promise<object>,
@@ -62,6 +75,7 @@ function port<T extends { model: string; stream?: boolean | undefined }>(
       const request = parsed.data;
       return {
         model: request.model,
+        tier: request.tier ?? "standard",
         isStream: request.stream ?? false,
         answer: () => answer(request),
         empty: () => empty(request),
@@ -88,15 +102,14 @@ const PORTS: Record<string, PortServer> = {
 /** Starts the sandbox; `stop` writes out the log, ends open connections and frees the port. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const log = openSubmissionLog(options.dataDir);
+  const refusals = openSubmissionLog(options.dataDir, "refusals");
   const slowMs = options.slowMs ?? 20_000;
   /** How often each attempt was told to come back. */
   const busy = new Map<string, number>();
 
   const server = createServer((request, response) => {
-    serve(request, response).catch((error: unknown) => {
-      if (error instanceof UnsupportedSchema)
-        send(response, 400, problem("unsupported_schema", error.message));
-      else if (response.headersSent) response.destroy();
+    serve(request, response).catch(() => {
+      if (response.headersSent) response.destroy();
       else send(response, 500, problem("internal", "The sandbox failed."));
     });
   });
@@ -115,7 +128,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const url = new URL(path, "http://sandbox");
     if (url.pathname === "/healthz") return send(response, 200, { status: "ok" });
     if (url.pathname === "/submissions")
-      return send(response, 200, await report(log, url.searchParams.get("attemptId")));
+      return send(response, 200, await report(log, refusals, url.searchParams.get("attemptId")));
     send(response, 404, problem("not_found", "No such page."));
   }
 
@@ -129,32 +142,52 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (!read) return send(response, 400, problem("invalid_request", "The request does not fit the port."));
     if (!isModel(read.model)) return send(response, 404, problem("model_not_found", "No such model."));
     const behaviour: Behaviour = BEHAVIOURS[read.model];
+    const isFlex = read.tier === "flex";
+    const arrived = {
+      at: new Date().toISOString(),
+      attemptId,
+      model: read.model,
+      port: served.name,
+      tier: read.tier,
+    };
+    const refuse = async (status: number, code: string, message: string) => {
+      await refusals.append(arrived);
+      send(response, status, problem(code, message));
+    };
 
-    if (behaviour === "refuse")
-      return send(response, 400, problem("refused", "This model refuses every request."));
-    if (behaviour === "busy") {
+    if (behaviour === "refuse") return refuse(400, "refused", "This model refuses every request.");
+    if (behaviour === "flexless" && isFlex)
+      return refuse(400, "tier_unavailable", "This model is not offered on the tier flex.");
+    if (behaviour === "busy" || (behaviour === "flexbusy" && isFlex)) {
       const told = busy.get(attemptId) ?? 0;
       if (told < BUSY_ANSWERS) {
         if (busy.size >= MAX_BUSY_ATTEMPTS) busy.clear();
         busy.set(attemptId, told + 1);
         response.setHeader("retry-after", "1");
-        return send(response, 429, problem("busy", "No capacity right now."));
+        return refuse(429, "busy", "No capacity right now.");
       }
     }
 
     // A request that is not taken on (a schema out of reach) is not a submission, so the answer is made first.
-    const answer =
-      behaviour === "empty"
-        ? read.empty()
-        : behaviour === "fail" || (behaviour === "lost" && !read.isStream)
-          ? null
-          : await read.answer();
-    await log.append({ at: new Date().toISOString(), attemptId, model: read.model, port: served.name });
+    let answer: object | null;
+    try {
+      answer =
+        behaviour === "empty"
+          ? read.empty()
+          : behaviour === "fail" || (behaviour === "lost" && !read.isStream)
+            ? null
+            : await read.answer();
+    } catch (error) {
+      if (error instanceof UnsupportedSchema) return refuse(400, "unsupported_schema", error.message);
+      throw error;
+    }
+    await log.append(arrived);
 
     if (behaviour === "fail")
       return send(response, 500, problem("failed", "This model fails every request."));
     const id = `sbx_${createHash("sha256").update(body).digest("hex").slice(0, 24)}`;
-    const reply = { id, model: read.model, ...answer };
+    const ran: Tier = behaviour === "flexquiet" ? "standard" : read.tier;
+    const reply = { id, model: read.model, ...answer, ...(served.name === "text" ? { tier: ran } : {}) };
     if (read.isStream) return sendStream(response, reply as TextReply, behaviour, slowMs); // only the text port streams
     if (behaviour === "lost") {
       response.destroy();
@@ -181,6 +214,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
         server.closeAllConnections();
       });
       log.close();
+      refusals.close();
     },
   };
 }
@@ -193,7 +227,7 @@ function send(response: ServerResponse, status: number, value: object): void {
   response.end(body);
 }
 
-type TextReply = TextAnswer & { id: string; model: string };
+type TextReply = TextAnswer & { id: string; model: string; tier: Tier };
 
 /**
  * The answer piece by piece, always cut at the same places. A slow model spreads them over its time; a lost one breaks
@@ -252,13 +286,20 @@ function stillThere(response: ServerResponse, ms: number): Promise<boolean> {
   });
 }
 
-/** Counts of the whole log, or every submission of one attempt. */
-async function report(log: SubmissionLog, attemptId: string | null): Promise<object> {
+/** Counts of the whole log, or everything that arrived under one attempt. */
+async function report(
+  log: SubmissionLog,
+  refusals: SubmissionLog,
+  attemptId: string | null,
+): Promise<object> {
   if (attemptId !== null) {
-    const submissions = [];
-    for await (const submission of log.read())
-      if (submission.attemptId === attemptId) submissions.push(submission);
-    return { attemptId, count: submissions.length, submissions };
+    const submissions = await ofAttempt(log, attemptId);
+    return {
+      attemptId,
+      count: submissions.length,
+      submissions,
+      refusals: await ofAttempt(refusals, attemptId),
+    };
   }
   const counts = new Map<string, number>();
   let total = 0;
@@ -270,6 +311,12 @@ async function report(log: SubmissionLog, attemptId: string | null): Promise<obj
     .filter(([, count]) => count > 1)
     .map(([id, count]) => ({ attemptId: id, count }));
   return { total, attempts: counts.size, repeated };
+}
+
+async function ofAttempt(log: SubmissionLog, attemptId: string): Promise<Submission[]> {
+  const found = [];
+  for await (const one of log.read()) if (one.attemptId === attemptId) found.push(one);
+  return found;
 }
 
 function parseJson(text: string): unknown {

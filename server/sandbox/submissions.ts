@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /** One request the sandbox took on: what a vendor would bill. */
-export type Submission = { at: string; attemptId: string; model: string; port: string };
+export type Submission = { at: string; attemptId: string; model: string; port: string; tier: string };
 
 export type SubmissionLog = {
   /** Resolves once the line is with the operating system: only then may an answer leave. */
@@ -22,10 +22,16 @@ export type SubmissionLog = {
   close(): void;
 };
 
-/** Opens `<dataDir>/submissions.ndjson` for appending. All lines of one turn of the event loop share one write. */
-export function openSubmissionLog(dataDir: string): SubmissionLog {
+/**
+ * Opens a log of a folder for appending: `submissions.ndjson` of what was taken on, `refusals.ndjson` of what was not.
+ * All lines of one turn of the event loop share one write.
+ */
+export function openSubmissionLog(
+  dataDir: string,
+  name: "submissions" | "refusals" = "submissions",
+): SubmissionLog {
   mkdirSync(dataDir, { recursive: true });
-  const path = join(dataDir, "submissions.ndjson");
+  const path = join(dataDir, `${name}.ndjson`);
   const file = openSync(path, "a+", 0o600);
   if (endsTorn(file)) writeSync(file, "\n");
 
@@ -77,8 +83,14 @@ function endsTorn(file: number): boolean {
 
 function parseLine(line: string): Submission | null {
   try {
-    const { at, attemptId, model, port } = JSON.parse(line);
-    return { at: String(at), attemptId: String(attemptId), model: String(model), port: String(port) };
+    const { at, attemptId, model, port, tier } = JSON.parse(line);
+    return {
+      at: String(at),
+      attemptId: String(attemptId),
+      model: String(model),
+      port: String(port),
+      tier: String(tier),
+    };
   } catch {
     return null;
   }

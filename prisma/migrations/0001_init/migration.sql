@@ -239,6 +239,7 @@ CREATE TABLE "attempt" (
     "error_code" TEXT,
     "error_message" TEXT,
     "capacity_rejections" INTEGER NOT NULL DEFAULT 0,
+    "tier_refusal" JSONB,
     "cost_micros" BIGINT,
     "started_at" TIMESTAMPTZ(3) NOT NULL,
     "submission_begun_at" TIMESTAMPTZ(3),

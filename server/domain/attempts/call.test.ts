@@ -18,6 +18,7 @@ function kept(poll: () => Promise<Progress<never>>, signal = new AbortController
     call: { messages: [{ role: "user", content: "Hello" }] } as Work["call"], // never sent
     estimate: { bounds: {} } as Work["estimate"], // no price is asked for
     attemptId: "att_1",
+    tier: "standard",
     signal,
   };
 }

@@ -14,6 +14,7 @@ import {
   type ReportedProgress,
   type SubmissionState,
   type TextCall,
+  type Tier,
   type Usage,
 } from "@/server/providers/define";
 import type { Json } from "@/server/step";
@@ -26,6 +27,8 @@ export type Observed = {
   providerRequestId: string | null;
   providerModel: string | null;
   httpStatus: number | null;
+  /** The tier that ran, by the provider's word or as it was asked for; null: no answer tells. */
+  tier: Tier | null;
   usage: Usage | null;
   /** At list price; null when the usage does not tell. */
   costMicros: Micros | null;
@@ -63,6 +66,8 @@ export type Work = {
   call: TextCall | ImageCall;
   estimate: Estimate;
   attemptId: string;
+  /** What is asked for. */
+  tier: Tier;
   /** Aborted with an AbortReason. */
   signal: AbortSignal;
 };
@@ -78,6 +83,7 @@ function ioOf(work: Work): ProviderIo | null {
     credentials,
     model,
     attemptId: work.attemptId,
+    tier: work.tier,
     signal: work.signal,
     allowPrivateAddresses: isSandbox || env.ALLOW_PRIVATE_ADDRESSES,
   };
@@ -170,13 +176,15 @@ async function observe(
   }
   if (progress.state === "pending") return progress;
   const usage = progress.usage;
+  const tier = tierOf(progress.tier ?? work.tier, work);
   const observed: Observed = {
     submission: "attempted",
     providerRequestId: progress.providerRequestId,
     providerModel: progress.providerModel,
     httpStatus: progress.httpStatus,
+    tier,
     usage,
-    costMicros: usage ? priceOf(work.route.model.price, usage, work.estimate.bounds) : null,
+    costMicros: usage ? priceOf(work.route.model.price, usage, { ...work.estimate.bounds, tier }) : null,
   };
   const settlement: Settlement = observed.costMicros === null ? "hold" : "cost";
   if (!isAsTold(progress.result))
@@ -199,11 +207,15 @@ async function observe(
   }
 }
 
+/** What has no price of its own on a tier has the standard price. */
+const tierOf = (ran: Tier, { route }: Work): Tier => (route.model.supports.deferred ? ran : "standard");
+
 const nothingSent: Observed = {
   submission: "not_attempted",
   providerRequestId: null,
   providerModel: null,
   httpStatus: null,
+  tier: null,
   usage: null,
   costMicros: null,
 };

@@ -3,7 +3,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
 import { pricingContract, SERVICE_FEE_BPS } from "./pricing";
-import { availabilityOf, canStream, targetsOf } from "./routes";
+import { availabilityOf, canDefer, canStream, targetsOf } from "./routes";
 
 const isInfrastructure = (capability: Capability) => capability.family === "domain";
 const isLocal = (capability: Capability) => "local" in capability.execute;
@@ -53,7 +53,11 @@ export function describeCapability(capability: Capability, signedIn: boolean): C
     idempotencyRequired: false,
     estimateAvailable: pricing.quote.supported,
     descriptorAvailable: true,
-    features: { ...(capability.features as JsonObject), ...readerFeature(capability) },
+    features: {
+      ...(capability.features as JsonObject),
+      ...deferredFeature(capability),
+      ...readerFeature(capability),
+    },
     ...(capability.constraints ? { constraints: capability.constraints as JsonObject } : {}),
     ...(priced
       ? {
@@ -134,6 +138,30 @@ function readerFeature(capability: Capability): JsonObject {
   };
 }
 
+/** Half of the token rates for work that may wait: what durable jobs get unasked, and pins ask for. */
+function deferredFeature(capability: Capability): JsonObject {
+  if (isLocal(capability)) return {};
+  const discounts = targetsOf(capability).flatMap((target) => discountOf(capability, target) || []);
+  if (discounts.length === 0)
+    return { deferredProcessing: { available: false, discountBps: 0, appliesTo: [] } };
+  return {
+    deferredProcessing: {
+      available: true,
+      discountBps: Math.min(...discounts),
+      appliesTo: ["job_async", "pinned"],
+      defaultFor: "job_async",
+      optInFor: "pinned",
+    },
+  };
+}
+
+/** What waiting takes off the token rates of one target, in basis points; 0: it cannot wait. */
+function discountOf(capability: Capability, target: Parameters<typeof canStream>[0]): number {
+  const { price } = target.model;
+  if (!canDefer(capability, target) || price.per !== "million_tokens") return 0;
+  return price.flexDiscountBps ?? 0;
+}
+
 export function executionTargets(capability: Capability): ExecutionTargetList {
   const targets = targetsOf(capability);
   const first = targets.find((target) => !target.model.onlyByName && availabilityOf(target).account !== null);
@@ -160,6 +188,10 @@ export function executionTargets(capability: Capability): ExecutionTargetList {
         ),
         executionModes: capability.modes.filter((mode) => mode !== "invoke_stream" || canStream(target)),
         readerDelivery: readerDeliveryOf(capability, target),
+        deferredProcessing: {
+          available: canDefer(capability, target),
+          discountBps: discountOf(capability, target),
+        },
       };
     }),
   };

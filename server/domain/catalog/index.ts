@@ -13,6 +13,7 @@ export {
 export { allCapabilities, getCapability } from "./registry";
 export {
   baseUrlOf,
+  canDefer,
   chooseRoute,
   dependsOnFunds,
   modelIds,

@@ -72,6 +72,13 @@ export function canStream({ provider, model }: Target): boolean {
   return (model.supports.stream ?? false) && provider[model.port]?.stream !== undefined;
 }
 
+/** May durable work of this capability wait for the model's cheaper tier? */
+export function canDefer(capability: Capability, { model }: Pick<Target, "model">): boolean {
+  const { execute, modes } = capability;
+  const isText = "port" in execute && execute.port === "text";
+  return isText && modes.includes("job_async") && (model.supports.deferred ?? false);
+}
+
 type Credentials = { values: string[]; credentials: Readonly<Record<string, string>> | null };
 /** What was found last, by provider: asked for on every submission, and nearly always the same. */
 const lastFound = new WeakMap<Provider, Credentials>();

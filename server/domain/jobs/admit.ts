@@ -286,7 +286,12 @@ function withEvents(
   if (attemptId && plan.route) {
     events.push({
       type: "job.provider_submitted",
-      payload: { provider: plan.route.provider.name, model: plan.route.model.id, attemptId },
+      payload: {
+        provider: plan.route.provider.name,
+        model: plan.route.model.id,
+        attemptId,
+        tier: "standard",
+      },
     });
   }
   for (const warning of plan.warnings) events.push({ type: "job.budget_warning", payload: warning });

@@ -198,7 +198,7 @@ test("work the provider keeps is not submitted again after a gate, and stays amb
     const started = await start(project.ctx, jobId);
     const { attemptId, fence } = started!;
     const now = project.ctx.now();
-    await beginSubmission({ jobId, fence, attemptId, now });
+    await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
     await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
     expect(await jobs.pauseForApproval(project.ctx, { jobId, fence }, GATE)).toBe(true);
     return jobId;
@@ -247,7 +247,7 @@ test("what a provider reports of its progress is an event each time it is news, 
   expect(progress).toBeNull();
   const { attemptId, fence } = (await start(project.ctx, jobId))!;
   const now = project.ctx.now();
-  await beginSubmission({ jobId, fence, attemptId, now });
+  await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
   const report = (percent?: number) =>
     keepHandle({
       jobId,

@@ -36,6 +36,7 @@ function freshAttempt(admission: Admission): AttemptRow | null {
     error_code: null,
     error_message: null,
     capacity_rejections: 0,
+    tier_refusal: null,
     cost_micros: null,
     started_at: admission.started_at,
     submission_begun_at: admission.started_at,
@@ -160,6 +161,7 @@ async function callProvider(
     call: plan.call!,
     estimate: plan.estimate,
     attemptId: attempt.id,
+    tier: "standard" as const,
     signal,
   };
   failpoint("after-submission-begun");

@@ -61,6 +61,7 @@ test("a worker that dies after submission began leaves an ambiguous job that is 
   const jobId = await admitted(project);
   const started = await start(project.ctx, jobId);
   await beginSubmission({
+    tier: "standard",
     jobId,
     fence: started!.fence,
     attemptId: started!.attemptId,
@@ -82,6 +83,7 @@ test("a step that is run again after submission began sends nothing and ends as 
   const jobId = await admitted(project);
   const started = await start(project.ctx, jobId);
   await beginSubmission({
+    tier: "standard",
     jobId,
     fence: started!.fence,
     attemptId: started!.attemptId,
@@ -99,6 +101,7 @@ test("a worker that dies after the answer was stored is replaced: the job succee
   const jobId = await admitted(project);
   const started = await start(project.ctx, jobId);
   await beginSubmission({
+    tier: "standard",
     jobId,
     fence: started!.fence,
     attemptId: started!.attemptId,
@@ -131,6 +134,7 @@ test("a worker whose lease was taken over writes nothing more", async () => {
   expect(second!.fence).toBeGreaterThan(first!.fence);
   expect(
     await beginSubmission({
+      tier: "standard",
       jobId,
       fence: first!.fence,
       attemptId: first!.attemptId,
@@ -142,6 +146,7 @@ test("a worker whose lease was taken over writes nothing more", async () => {
   ).toBe(false);
   expect(
     await beginSubmission({
+      tier: "standard",
       jobId,
       fence: second!.fence,
       attemptId: second!.attemptId,
@@ -168,6 +173,7 @@ test("of many submissions of one attempt, one begins", async () => {
   const begun = await Promise.all(
     Array.from({ length: 40 }, () =>
       beginSubmission({
+        tier: "standard",
         jobId,
         fence: started!.fence,
         attemptId: started!.attemptId,
@@ -215,7 +221,7 @@ test("two submissions of one attempt that wait for the same row: one begins, and
   const project = await makeProject();
   const jobId = await admitted(project);
   const { fence, attemptId } = (await start(project.ctx, jobId))!;
-  const begin = () => beginSubmission({ jobId, fence, attemptId, now: project.ctx.now() });
+  const begin = () => beginSubmission({ tier: "standard", jobId, fence, attemptId, now: project.ctx.now() });
   const begun = await lockedUntil(jobId, 2, () => [begin(), begin()]);
   expect(begun.filter(Boolean)).toHaveLength(1);
   const { events } = await rowsOf(jobId);
@@ -228,7 +234,7 @@ test("a step that is delivered again while its first delivery waits for the prov
   const now = project.ctx.now();
   const claimed = await claim({ jobId, owner: "other", attemptId: newId("attempt"), leaseMs: 15_000, now });
   const started = { attemptId: claimed!.attempt_id, fence: claimed!.fence };
-  await beginSubmission({ jobId, ...started, now });
+  await beginSubmission({ tier: "standard", jobId, ...started, now });
   expect(await attempt(project.ctx, jobId, started)).toMatchObject({ state: "again" });
   expect((await rowsOf(jobId)).job).toMatchObject({ status: "running" });
   expect(await storeAnswer({ jobId, fence: started.fence, now, ...answerOf(started.attemptId) })).toBe(true);
@@ -255,7 +261,7 @@ test("a job that waits as long as its provider asked keeps its lease meanwhile, 
   const jobId = await admitted(project);
   const { fence, attemptId } = (await start(project.ctx, jobId))!;
   const now = project.ctx.now();
-  await beginSubmission({ jobId, fence, attemptId, now });
+  await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
   const leaseUntil = new Date(now.getTime() + 90_000);
   expect(await takeBack({ jobId, fence, attemptId, leaseUntil, capacityRejections: 1 })).toBe(true);
   project.clock.advance(PAST_LEASE_MS);
@@ -273,7 +279,7 @@ test("canceled work that a provider keeps is never called unsubmitted: its hold 
   const jobId = await admitted(project);
   const { fence, attemptId } = (await start(project.ctx, jobId))!;
   const now = project.ctx.now();
-  await beginSubmission({ jobId, fence, attemptId, now });
+  await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
   await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
   await jobs.cancel(project.ctx, jobId);
   await attempt(project.ctx, jobId, { attemptId, fence });
@@ -298,7 +304,7 @@ test("what was decided about a job by rows that have changed since is not writte
   const jobId = await admitted(project);
   const started = (await start(project.ctx, jobId))!;
   const seen = (await readJob(jobId))!;
-  await beginSubmission({ jobId, ...started, now: project.ctx.now() });
+  await beginSubmission({ tier: "standard", jobId, ...started, now: project.ctx.now() });
   const move = { jobId, fence: started.fence, from: ["running" as const], now: project.ctx.now() };
   const event = { type: "job.queued", payload: { reason: "lease_lost" } };
   expect(await transition({ ...move, to: "queued", event, lastEvent: seen.last_event })).toBe(false);
@@ -468,6 +474,7 @@ test("a canceling job whose worker is gone is canceled by the sweep, with its ho
   const jobId = await admitted(project);
   const started = await start(project.ctx, jobId);
   await beginSubmission({
+    tier: "standard",
     jobId,
     fence: started!.fence,
     attemptId: started!.attemptId,

@@ -20,6 +20,7 @@ import { toReceipt } from "@/server/domain/receipts";
 import { publicUrl } from "@/server/env";
 import { ERRORS, fail, isErrorCode } from "@/server/errors";
 import { type Micros, microsToUsd } from "@/server/money";
+import type { Tier } from "@/server/providers/define";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 
@@ -121,11 +122,31 @@ export type AttemptRow = {
   error_code: string | null;
   error_message: string | null;
   capacity_rejections: number;
+  /** Not null: the provider refused the tier that was asked for, and standard is asked for from here on. */
+  tier_refusal: TierRefusal | null;
   cost_micros: number | null;
   started_at: Date;
   submission_begun_at: Date | null;
   answered_at: Date | null;
 };
+
+/** A definite refusal of a tier, after which the same request may be sent once more on standard. */
+export type TierRefusal = {
+  tier: Tier;
+  httpStatus: number;
+  message: string;
+  providerRequestId: string | null;
+  submittedAt: string;
+  refusedAt: string;
+};
+
+/** The tier a job asks its provider for: the cheaper one it was planned on, until that is refused. */
+export function tierToAsk(
+  { pricing }: Pick<JobRow, "pricing">,
+  attempt: Pick<AttemptRow, "tier_refusal">,
+): Tier {
+  return pricing.processing === "deferred" && !attempt.tier_refusal ? "flex" : "standard";
+}
 
 /** What an attempt keeps of its outcome, so that another process can end the job from the rows alone. */
 export type StoredOutcome = {
@@ -134,6 +155,8 @@ export type StoredOutcome = {
   message: string | null;
   settlement: "cost" | "hold" | "released" | "ambiguous";
   finishReason: string | null;
+  /** The tier that ran; absent: no answer tells. */
+  tier?: Tier;
   /** The answer was set aside: its content still has to be stored as output. */
   isSetAside?: true;
   /** More about the error, as its row in the table of errors allows. */

@@ -25,11 +25,20 @@ import {
   type JobRow,
   payloadsOf,
   type StoredOutcome,
+  tierToAsk,
   UNPROCESSED,
   workedFrom,
 } from "./rows";
 import { type Content, findSetAside, forgetSetAside, setAnswerAside, setWorkAside } from "./set-aside";
-import { beginSubmission, claim, keepHandle, storeAnswer, takeBack, transition } from "./transitions";
+import {
+  beginSubmission,
+  claim,
+  keepHandle,
+  leaveTier,
+  storeAnswer,
+  takeBack,
+  transition,
+} from "./transitions";
 import { type LoadedWork, loadWork, readJob, storedInputHash } from "./work";
 
 /** What is stored between steps: ids and states. */
@@ -120,7 +129,13 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
         endedWithout({ code: "TRANSPORT_AMBIGUOUS", message: LOST, settlement: "ambiguous" }, "ambiguous"),
       );
     }
-    const begun = await beginSubmission({ jobId, fence: started.fence, attemptId: row.id, now: ctx.now() });
+    const begun = await beginSubmission({
+      jobId,
+      fence: started.fence,
+      attemptId: row.id,
+      tier: tierToAsk(job, row),
+      now: ctx.now(),
+    });
     if (!begun) return { state: "again", afterMs: LOOK_AGAIN_MS };
     failpoint("after-submission-begun");
     const outcome = await submit(ctx, work, row, lease);
@@ -167,6 +182,7 @@ async function submit(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease)
 const callOf = (work: LoadedWork, row: AttemptRow, lease: Lease) => ({
   estimate: work.job.pricing,
   attemptId: row.id,
+  tier: tierToAsk(work.job, row),
   signal: lease.signal,
 });
 
@@ -181,7 +197,9 @@ async function settle(
     case "succeeded":
       return keepAndEnd(ctx, work, row, lease, outcome);
     case "failed":
-      return end(ctx, work, row, lease, endedAsFailed(outcome));
+      return isTierRefused(work, row, outcome)
+        ? onStandard(ctx, row, lease, outcome)
+        : end(ctx, work, row, lease, endedAsFailed(outcome));
     case "pending":
       await keepHandle({
         ...under(ctx, row, lease, outcome.pollAfterMs),
@@ -218,6 +236,30 @@ async function settle(
     case "aborted":
       return afterAbort(ctx, work, row, lease, outcome);
   }
+}
+
+type Failed = Extract<CallOutcome, { state: "failed" }>;
+
+/** A definite no to a request on a cheaper tier may be meant for the tier alone. */
+const isTierRefused = (work: LoadedWork, row: AttemptRow, { settlement, observed }: Failed) =>
+  tierToAsk(work.job, row) !== "standard" && settlement === "released" && observed.httpStatus === 400;
+
+/** The refusal is written down before the request goes out again: whoever takes the job over asks for standard, too. */
+async function onStandard(ctx: Ctx, row: AttemptRow, lease: Lease, refused: Failed): Promise<StepResult> {
+  const now = ctx.now().toISOString();
+  const left = await leaveTier({
+    ...under(ctx, row, lease, 0),
+    refusal: {
+      tier: "flex",
+      httpStatus: 400,
+      message: refused.message,
+      providerRequestId: refused.observed.providerRequestId,
+      submittedAt: row.submission_begun_at?.toISOString() ?? now,
+      refusedAt: now,
+    },
+  });
+  failpoint("after-tier-refusal");
+  return left ? { state: "again", afterMs: 0 } : { state: "ended" };
 }
 
 /** The provider has answered: content first, then the answer's row, then the end. Paid work is never thrown away. */

@@ -77,6 +77,7 @@ const answer: Pick<Ended, "outcome" | "observed"> = {
     providerRequestId: "sbx_1",
     providerModel: "sandbox-1",
     httpStatus: 200,
+    tier: "standard",
     usage: { inputTokens: 3, outputTokens: 4 },
     costMicros: 7,
   },
@@ -140,7 +141,12 @@ const begin = (age: number): Step => ({
     const mine = claimOf(real, age);
     if (!mine) return;
     const may = holds(model, mine) && model.status === "running" && model.tried === "untried";
-    const begun = await beginSubmission({ jobId: real.jobId, ...mine, now: real.project.clock.now() });
+    const begun = await beginSubmission({
+      tier: "standard",
+      jobId: real.jobId,
+      ...mine,
+      now: real.project.clock.now(),
+    });
     expect(begun).toBe(may);
     if (begun) model.tried = "begun";
   },

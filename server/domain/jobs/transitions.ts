@@ -10,10 +10,11 @@ import {
   TRIAL_CEILING_MICROS,
 } from "@/server/domain/budgets";
 import type { Micros } from "@/server/money";
-import type { ReportedProgress } from "@/server/providers/define";
+import type { ReportedProgress, Tier } from "@/server/providers/define";
 import { OF_INPUT, statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { tell } from "./notify";
+import type { TierRefusal } from "./rows";
 
 /**
  * The table of moves. Anything else is refused; a terminal status has no row.
@@ -318,26 +319,28 @@ export const claim = batched<Claim, Claimed | null>(
   { apart },
 );
 
-export type Begin = { jobId: string; fence: number; attemptId: string; now: Date };
+export type Begin = { jobId: string; fence: number; attemptId: string; tier: Tier; now: Date };
 
 const beginAll = statementOver<Begin>(
   "begin",
-  { jobId: "text", fence: "int", attemptId: "text", now: "timestamptz" },
+  { jobId: "text", fence: "int", attemptId: "text", tier: "text", now: "timestamptz" },
   `, held AS (
   UPDATE job SET last_event = last_event + 1 FROM input
   WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status = 'running'
     -- Two at once both find the attempt unsubmitted. The second then waits for the job's row and sees it changed; the
     -- attempt it would still see as it was.
-    AND EXISTS (SELECT FROM attempt WHERE attempt.id = input."attemptId" AND attempt.submission = 'not_attempted')
+    AND EXISTS (SELECT FROM attempt WHERE attempt.id = input."attemptId" AND attempt.submission = 'not_attempted'
+      -- Somebody who read the attempt before its tier was refused asks for that tier again: once was enough.
+      AND (attempt.tier_refusal IS NULL OR input.tier = 'standard'))
     AND job.last_event = (SELECT seen.last_event FROM job seen WHERE seen.id = input."jobId")
-  RETURNING job.id, job.project_id, job.last_event, job.provider, job.model, input."attemptId", input.now
+  RETURNING job.id, job.project_id, job.last_event, job.provider, job.model, input."attemptId", input.tier, input.now
 ), begun AS (
   UPDATE attempt SET submission = 'ambiguous', submission_begun_at = held.now FROM held
   WHERE attempt.id = held."attemptId"
 ), told AS (
   INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.provider_submitted',
-    jsonb_build_object('provider', provider, 'model', model, 'attemptId', "attemptId"), now FROM held
+    jsonb_build_object('provider', provider, 'model', model, 'attemptId', "attemptId", 'tier', tier), now FROM held
 )
 SELECT "attemptId" FROM held`,
 );
@@ -660,6 +663,15 @@ export function takeBack({
   ...waiting
 }: Waiting & { capacityRejections: number }): Promise<boolean> {
   return writeWaiting(waiting, "submission = 'not_attempted', capacity_rejections = $5", capacityRejections);
+}
+
+/**
+ * After the provider refused the tier: the same attempt may be submitted once more, on standard. What was refused is
+ * kept with it. False: the lease is lost.
+ */
+export function leaveTier({ refusal, ...waiting }: Waiting & { refusal: TierRefusal }): Promise<boolean> {
+  const set = "submission = 'not_attempted', tier_refusal = $5::jsonb";
+  return writeWaiting(waiting, set, JSON.stringify(refusal));
 }
 
 /**

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { type Capability, CapabilityFault } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
 import { isFunded, recentFunds } from "@/server/domain/billing";
-import { chooseRoute, dependsOnFunds, type Route, routeUnavailable } from "@/server/domain/catalog";
+import { canDefer, chooseRoute, dependsOnFunds, type Route, routeUnavailable } from "@/server/domain/catalog";
 import { enforcementOf, toIssues } from "@/server/domain/envelope";
 import { publicUrl } from "@/server/env";
 import { type ErrorCode, Fault, fail, isErrorCode, ValidationFault } from "@/server/errors";
@@ -112,7 +112,7 @@ export async function planExecution(
     ),
   );
   const priced: Estimate = {
-    ...(await estimate(capability, input, route, call, processingOf(capability, route.model, wanted, mode))),
+    ...(await estimate(capability, input, route, call, processingOf(capability, route, wanted, mode))),
     requestedTarget: requestedTarget(wanted),
     rewrites: rewritesOf(wanted.input, call),
   };
@@ -127,22 +127,14 @@ export async function planExecution(
   };
 }
 
-/**
- * Durable work waits for the cheaper tier where its capability says so and the model has one; what is followed as it is
- * written does not wait.
- */
+/** Durable work waits for the model's cheaper tier; what is followed as it is written does not wait. */
 function processingOf(
   capability: Capability,
-  model: ModelFacts,
-  wanted: Wanted,
+  route: Route,
+  { readerDelivery }: Wanted,
   mode: "durable" | "sync",
 ): Processing {
-  const { deferredProcessing } = capability.features as {
-    deferredProcessing?: { available: boolean; defaultFor?: string[] };
-  };
-  const isDefault =
-    deferredProcessing?.available === true && (deferredProcessing.defaultFor?.includes("job_async") ?? false);
-  const waits = isDefault && mode === "durable" && !wanted.readerDelivery && model.supports.deferred;
+  const waits = mode === "durable" && !readerDelivery && canDefer(capability, route);
   return waits ? "deferred" : "standard";
 }
 

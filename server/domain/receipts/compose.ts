@@ -7,8 +7,10 @@ import { ROUTING_POLICY_VERSION } from "@/server/domain/catalog";
 import { type Estimate, pricingOf, serviceFee } from "@/server/domain/quotes";
 import { receiptIdOf } from "@/server/ids";
 import { type Micros, microsToUsd, toMoney } from "@/server/money";
-import type { SubmissionState, Usage } from "@/server/providers/define";
+import type { SubmissionState, Tier, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
+
+type ReceiptAttempt = Receipt["attempts"][number];
 
 /** Everything a receipt says, gathered by the execution that ends. Content stays outside: hashes and figures only. */
 export type ReceiptFacts = {
@@ -56,10 +58,15 @@ export type ReceiptFacts = {
     httpStatus: number | null;
     errorCode: string | null;
     capacityRejections: number;
+    /** The tier that was asked for last, and the one that was refused before. */
+    tier: Tier;
+    tierRefusal: ReceiptAttempt["tierRefusal"];
     startedAt: Date;
     submissionBegunAt: Date | null;
     answeredAt: Date | null;
   } | null;
+  /** The tier that ran; null: no answer tells. */
+  tier: Tier | null;
   usage: Usage | null;
   finishReason: string | null;
   requestedVariants: number | null;
@@ -93,7 +100,7 @@ function targetRoutingOf({ requestedTarget, route }: Estimate): Receipt["targetR
   };
 }
 
-function routingOf({ route, choice }: Estimate): Receipt["routing"] {
+function routingOf({ estimate: { route, choice, processing }, tier }: ReceiptFacts): Receipt["routing"] {
   if (!route || !choice) return null;
   return {
     routingPolicy: choice.policy,
@@ -102,7 +109,7 @@ function routingOf({ route, choice }: Estimate): Receipt["routing"] {
     eligiblePlanIds: choice.eligible,
     taskFamily: null,
     computeLevel: null,
-    serviceClass: "standard",
+    serviceClass: (tier ?? tierAskedFirst(processing)) === "flex" ? "economical" : "standard",
     validationGate: null,
     authorizedFallbackPlanIds: [],
     evidenceConfidence: null,
@@ -118,25 +125,71 @@ function feeOf({ estimate, costMicros, chargedMicros }: ReceiptFacts): Micros {
     : serviceFee(costMicros, estimate.serviceFeeBps);
 }
 
-/** Who pays the provider; where the money comes from is copied from the admission, else unknown. */
-function fundingOf({ isTest, provider, estimate }: ReceiptFacts): {
-  source: string;
+type Charged = {
+  /** What the customer was charged, in real or in test money: 0 where the service covers it. */
+  customer: Micros;
+  /** Null: nothing tells what paid. */
+  trialCovered: Micros | null;
+  /** Out of the prepaid balance, in real money. */
+  debited: Micros | null;
+};
+
+/** Who pays the provider, and where the money comes from: copied from the admission, else unknown. */
+function fundingOf({ isTest, provider, estimate, funding }: ReceiptFacts): {
+  source: "sandbox" | "none" | "customer" | "managed_trial" | "managed_wallet" | "unknown";
   bearer: "none" | "customer" | "service";
 } {
   if (isTest) return { source: "sandbox", bearer: "none" };
   if (provider === null) return { source: "none", bearer: "none" };
   if (estimate.billingMode === "byok") return { source: "customer", bearer: "customer" };
-  return { source: "unknown", bearer: "service" };
+  if (estimate.maximumMicros === 0) return { source: "none", bearer: "service" };
+  if (funding === "allowance") return { source: "managed_trial", bearer: "service" };
+  return { source: funding === "wallet" ? "managed_wallet" : "unknown", bearer: "service" };
+}
+
+type FundingSource = ReturnType<typeof fundingOf>["source"];
+
+/** What an amount that left the reservation took from whom. */
+function chargedTo(source: FundingSource, charged: Micros): Charged {
+  if (charged === 0) return { customer: 0, trialCovered: 0, debited: 0 };
+  switch (source) {
+    case "managed_trial":
+      return { customer: 0, trialCovered: charged, debited: 0 };
+    case "managed_wallet":
+      return { customer: charged, trialCovered: 0, debited: charged };
+    case "unknown":
+      return { customer: charged, trialCovered: null, debited: null };
+    default:
+      // A test balance, and the customer's own account with the provider: nothing the service took.
+      return { customer: charged, trialCovered: 0, debited: 0 };
+  }
+}
+
+function chargeStateOf({ estimate }: ReceiptFacts, charged: Charged | null): ChargeState {
+  if (charged === null) return "unsettled";
+  if (estimate.billingMode === "byok") return "byok";
+  return charged.debited === 0 ? "covered" : "charged";
+}
+type ChargeState = NonNullable<Receipt["pricing"]["chargeState"]>;
+
+/** What the provider's work cost: by its own word where it gave one, else at list price. The list price is charged. */
+function providerCostOf({ estimate, costMicros, usage }: ReceiptFacts): Receipt["pricing"]["providerCost"] {
+  const reported = usage?.reportedCostMicros;
+  const priceScheduleId = estimate.pricingVersion;
+  if (reported !== undefined)
+    return { amount: toMoney(reported), status: "reported", basis: "provider_reported", priceScheduleId };
+  if (costMicros === null) return { amount: null, status: "unknown", basis: "unknown", priceScheduleId };
+  return { amount: toMoney(costMicros), status: "computed", basis: "list_price", priceScheduleId };
 }
 
 function pricing(facts: ReceiptFacts): Receipt["pricing"] {
-  const { estimate, costMicros: cost, chargedMicros: charged } = facts;
+  const { estimate, costMicros: cost } = facts;
   const fee = feeOf(facts);
   const funding = fundingOf(facts);
-  const isOurs = funding.bearer === "service";
-  // Only what the service itself takes from a live balance; a test balance and the caller's own account are not that.
-  const debited = charged === null ? null : isOurs ? charged : 0;
+  const charged = facts.chargedMicros === null ? null : chargedTo(funding.source, facts.chargedMicros);
+  const reported = facts.usage?.reportedCostMicros ?? null;
   const sealed = estimate.sealed;
+  const money = (micros: Micros | null | undefined) => (micros == null ? null : toMoney(micros));
   return {
     ...pricingOf(
       estimate,
@@ -147,14 +200,11 @@ function pricing(facts: ReceiptFacts): Receipt["pricing"] {
     executionPlanId: estimate.route?.key ?? null,
     serviceInferenceFeeMicros: fee,
     service: { serviceFeeRateBps: estimate.serviceFeeBps, inferenceFeeMicros: fee },
-    charge:
-      charged === null || debited === null
-        ? null
-        : {
-            customerCharge: toMoney(charged),
-            customerDebit: toMoney(debited),
-            chargedAt: charged > 0 ? facts.completedAt.toISOString() : null,
-          },
+    charge: charged && {
+      customerCharge: toMoney(charged.customer),
+      customerDebit: money(charged.debited),
+      chargedAt: charged.customer > 0 ? facts.completedAt.toISOString() : null,
+    },
     customerCharge:
       cost === null
         ? null
@@ -172,22 +222,19 @@ function pricing(facts: ReceiptFacts): Receipt["pricing"] {
               },
             ],
           },
-    providerUsage: { reportedCost: null, costBearer: funding.bearer },
-    providerReportedCostMicros: null,
-    providerCost: {
-      amount: cost === null ? null : toMoney(cost),
-      status: cost === null ? "unknown" : "computed",
-      basis: cost === null ? "unknown" : "list_price",
-      priceScheduleId: estimate.pricingVersion,
-    },
+    providerUsage: { reportedCost: money(reported), costBearer: funding.bearer },
+    providerReportedCostMicros: reported,
+    providerCost: providerCostOf(facts),
     presentation: null,
-    basisActual: cost === null ? null : toMoney(cost),
-    actualCharge: charged === null ? null : toMoney(charged),
-    price: charged === null ? null : toMoney(charged),
+    basisActual: money(cost),
+    discountedUpstreamBasisMicros: facts.tier === "flex" ? cost : null,
+    actualCharge: money(charged?.customer),
+    price: money(charged?.customer),
     observedUsage: facts.usage,
     fundingSource: funding.source,
-    trialCoveredMicros: isOurs || charged === null ? null : 0,
-    customerDebitedMicros: debited,
+    trialCoveredMicros: charged?.trialCovered ?? null,
+    customerDebitedMicros: charged?.debited ?? null,
+    chargeState: chargeStateOf(facts, charged),
   };
 }
 
@@ -235,6 +282,41 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
   };
 }
 
+const tierAskedFirst = (processing: Estimate["processing"]): Tier =>
+  processing === "deferred" ? "flex" : "standard";
+
+/** Which tier was asked for, which one ran, and why they differ. */
+function processingOf({
+  provider,
+  estimate,
+  attempt,
+  tier,
+}: ReceiptFacts): Pick<
+  Receipt,
+  "fallbacks" | "processingTier" | "requestedProcessingTier" | "processingFallback" | "deferredDiscountBps"
+> {
+  if (provider === null)
+    return {
+      fallbacks: [],
+      processingTier: null,
+      requestedProcessingTier: null,
+      processingFallback: null,
+      deferredDiscountBps: null,
+    };
+  const from = tierAskedFirst(estimate.processing);
+  const isRefused = Boolean(attempt?.tierRefusal);
+  const isReplaced = isRefused || (from === "flex" && tier === "standard");
+  return {
+    fallbacks: isReplaced ? [`processing:${from}->standard`] : [],
+    processingTier: tier ?? attempt?.tier ?? null,
+    requestedProcessingTier: from,
+    processingFallback: isReplaced
+      ? { from, to: "standard", reason: isRefused ? "refused" : "served_standard" }
+      : null,
+    deferredDiscountBps: tier === "flex" ? estimate.deferredDiscountBps : 0,
+  };
+}
+
 function attemptsOf({ attempt }: ReceiptFacts): Receipt["attempts"] {
   if (!attempt) return [];
   return [
@@ -246,6 +328,8 @@ function attemptsOf({ attempt }: ReceiptFacts): Receipt["attempts"] {
       providerModel: attempt.providerModel,
       httpStatus: attempt.httpStatus,
       errorCode: attempt.errorCode,
+      tier: attempt.tier,
+      tierRefusal: attempt.tierRefusal,
       capacityRejections: attempt.capacityRejections,
       startedAt: attempt.startedAt.toISOString(),
       submissionBegunAt: attempt.submissionBegunAt?.toISOString() ?? null,
@@ -261,6 +345,8 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
   const id = receiptIdOf(facts.jobId);
   const submission = attempt?.submission ?? "not_attempted";
   const rejections = attempt?.capacityRejections ?? 0;
+  const priced = pricing(facts);
+  const { charge } = priced;
   const receipt: Unsealed = {
     schemaVersion: "service.receipt.v1",
     receiptId: id,
@@ -300,7 +386,7 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
       routeBundleVersion: estimate.pricingVersion,
       routeBundleHash: estimate.bundleHash,
     },
-    routing: routingOf(estimate),
+    routing: routingOf(facts),
     targetRouting: targetRoutingOf(estimate),
     benchmarkContext: null,
     customerSavings: null,
@@ -321,21 +407,20 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
     },
     attempts: attemptsOf(facts),
     logicalAttempts: attempt ? 1 : 0,
-    providerSubmissions: rejections + (submission === "not_attempted" ? 0 : 1),
+    providerSubmissions:
+      rejections + (attempt?.tierRefusal ? 1 : 0) + (submission === "not_attempted" ? 0 : 1),
     providerSubmission: submission,
     capacityRejections: rejections,
     rewrites: estimate.rewrites,
-    fallbacks: [],
-    processingTier: isProvider ? "standard" : null,
-    deferredDiscountBps: isProvider ? 0 : null,
+    ...processingOf(facts),
     usage: facts.usage,
     ...outcomeOf(facts),
     error: facts.error,
     artifacts: facts.artifacts,
     estimatedCost: microsToUsd(estimate.expectedMicros),
-    actualCost: facts.chargedMicros === null ? null : microsToUsd(facts.chargedMicros),
+    actualCost: charge ? microsToUsd(charge.customerCharge.amountMicros) : null,
     currency: "USD",
-    pricing: pricing(facts),
+    pricing: priced,
     holdState: facts.holdState,
     isTest: facts.isTest,
   };

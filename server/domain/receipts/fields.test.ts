@@ -74,6 +74,8 @@ const RECEIPT: Shape = {
   actualCost: "number?",
   currency: "string",
   processingTier: "string?",
+  requestedProcessingTier: "string?",
+  processingFallback: "object?",
   deferredDiscountBps: "int?",
   signature: { alg: "string", keyId: "string", value: "string" },
   pricing: {
@@ -114,6 +116,8 @@ const RECEIPT: Shape = {
     fundingSource: "string?",
     trialCoveredMicros: "int?",
     customerDebitedMicros: "int?",
+    discountedUpstreamBasisMicros: "int?",
+    chargeState: "string",
   },
 };
 
@@ -239,7 +243,7 @@ test("a succeeded execution: every field, with its route, its figures and its qu
       routingPolicy: "automatic",
       selectedPlanId: "sandbox/sandbox-1",
       selectionReason: "first_eligible",
-      serviceClass: "standard",
+      serviceClass: "economical",
     },
     text: { finishReason: "stop", inputTokens: usage?.inputTokens, outputTokens: usage?.outputTokens },
     media: null,
@@ -247,8 +251,10 @@ test("a succeeded execution: every field, with its route, its figures and its qu
     logicalAttempts: 1,
     rewrites: [{ field: "input.maxOutputTokens", from: null, to: expect.any(Number) }],
     fallbacks: [],
-    processingTier: "standard",
-    deferredDiscountBps: 0,
+    processingTier: "flex",
+    requestedProcessingTier: "flex",
+    processingFallback: null,
+    deferredDiscountBps: 5_000,
     benchmarkContext: null,
     customerSavings: null,
     pricing: {

@@ -13,7 +13,10 @@ afterAll(closeDatabase);
 const TEXT = "text.general.fast.v1";
 const IMAGE = "image.generate.v1";
 const DAY_MS = 86_400_000;
-const text = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+// Long enough an answer that the fee on half of the token rates is no rounded nothing.
+const text = {
+  messages: [{ role: "user", content: "How deep is the sea? Say it in 40 sentences, please." }],
+};
 const model = (preferredModel: string) => ({ execution: { executionConstraints: { preferredModel } } });
 
 /** Submits, and runs to its end what is to end. */

@@ -92,6 +92,7 @@ export function ioFor(
     credentials: {},
     model,
     attemptId: "att_01test",
+    tier: "standard",
     signal: new AbortController().signal,
     allowPrivateAddresses: true,
     ...more,
