@@ -14,6 +14,7 @@ import { Pagination } from "@/components/ui/pagination";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { type JobListItem, TERMINAL } from "@/server/contract/jobs";
 import { FirstJob } from "./first-job";
+import { formatUsd } from "./format-usd";
 import { JobStatusBadge } from "./job-status";
 import { hasFilter, type ListState, listHref, newerPage, olderPage, toJobsQuery } from "./list-state";
 
@@ -72,6 +73,7 @@ export function JobHistory({
                 <TableHead>Capability</TableHead>
                 <TableHead>Job</TableHead>
                 <TableHead>Result</TableHead>
+                <TableHead className="text-right">Provider cost</TableHead>
                 <TableHead className="text-right">Took</TableHead>
                 <TableHead className="text-right">Created</TableHead>
               </tr>
@@ -88,6 +90,9 @@ export function JobHistory({
                   </TableCell>
                   <TableCell>
                     <JobOutcome job={job} />
+                  </TableCell>
+                  <TableCell className="text-right text-muted">
+                    <Cost job={job} />
                   </TableCell>
                   <TableCell className="text-right text-muted">
                     <Took job={job} />
@@ -114,6 +119,7 @@ export function JobHistory({
                 <div className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-muted">
                   <JobLink projectId={projectId} jobId={job.jobId} />
                   <JobOutcome job={job} />
+                  <Cost job={job} />
                 </div>
               </div>
               <ChevronRight aria-hidden className="size-4 shrink-0 text-muted" />
@@ -168,6 +174,12 @@ function JobOutcome({ job }: { job: JobListItem }) {
       {job.selectedArtifactId && ", one selected"}
     </span>
   );
+}
+
+/** What the provider's work cost; unknown is no zero. */
+function Cost({ job }: { job: JobListItem }) {
+  if (job.actualCost !== null) return formatUsd(job.actualCost);
+  return isUnderWay(job) ? null : "Unknown cost";
 }
 
 function Took({ job }: { job: JobListItem }) {

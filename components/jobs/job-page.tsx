@@ -19,6 +19,7 @@ import { CancelJob } from "./cancel-job";
 import { formatUsd } from "./format-usd";
 import { ApprovalNotice, AttentionNotice, RetryJob, useRights } from "./job-actions";
 import { JobInput, JobOutput } from "./job-content";
+import { JobCost } from "./job-cost";
 import { pollMs } from "./job-events";
 import { JobStatusBadge } from "./job-status";
 import { JobTimeline } from "./job-timeline";
@@ -46,6 +47,7 @@ export function JobPage({ jobId, projectId }: { jobId: string; projectId: string
         </div>
         <div className="grid min-w-0 grid-cols-1 gap-5">
           <JobTimeline job={job} />
+          <JobCost job={job} />
           <JobDetails job={job} />
         </div>
       </div>

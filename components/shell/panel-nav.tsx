@@ -1,11 +1,12 @@
 "use client";
-import { BookOpen, KeyRound, type LucideIcon, Settings2, Webhook, Workflow } from "lucide-react";
+import { BookOpen, ChartColumn, KeyRound, type LucideIcon, Settings2, Webhook, Workflow } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { cn } from "@/components/ui/class-names";
 
 const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "jobs", label: "Jobs", icon: Workflow },
+  { room: "usage", label: "Usage", icon: ChartColumn },
   { room: "keys", label: "API keys", icon: KeyRound },
   { room: "webhooks", label: "Webhooks", icon: Webhook },
   { room: "settings", label: "Settings", icon: Settings2 },

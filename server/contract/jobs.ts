@@ -254,6 +254,8 @@ export const JobListItem = z
     errorCode: z.string().nullable(),
     selectedArtifactId: z.string().nullable(),
     receiptId: z.string().nullable(),
+    /** Of the provider, in dollars; null: not ended, or unknown. */
+    actualCost: z.number().nullable(),
   })
   .meta({ id: "ProjectJobListItem" });
 export type JobListItem = z.output<typeof JobListItem>;

@@ -1,4 +1,4 @@
-import { JobRef } from "@/server/contract/jobs";
+import { JobRef, JobStatus } from "@/server/contract/jobs";
 import { ExecutionCost, UsageDays, UsageDaysQuery } from "@/server/contract/usage";
 import * as usage from "@/server/domain/usage";
 import { human, router } from "./init";
@@ -8,8 +8,9 @@ export const usageRouter = router({
     .input(UsageDaysQuery)
     .output(UsageDays)
     .query(({ ctx, input }) => usage.days(ctx, input.project_id, input.days)),
+  /** In another status of the job it is another question. */
   cost: human
-    .input(JobRef)
+    .input(JobRef.extend({ status: JobStatus }))
     .output(ExecutionCost)
     .query(({ ctx, input }) => usage.cost(ctx, input.job_id)),
 });

@@ -1762,12 +1762,13 @@ describe("history", () => {
         errorCode: "ProviderRejected",
         selectedArtifactId: null,
         receiptId: ids.failed.replace("wfr_", "rcpt_"),
+        actualCost: 0,
       });
       expect(line(ids.selected)).toMatchObject({
         artifactCount: 2,
         selectedArtifactId: expect.stringMatching(/^art_/),
       });
-      expect(line(ids.queued)).toMatchObject({ completedAt: null, receiptId: null });
+      expect(line(ids.queued)).toMatchObject({ completedAt: null, receiptId: null, actualCost: null });
     }
   });
 

@@ -29,6 +29,7 @@ const listed = {
   errorCode: true,
   selectedArtifactId: true,
   receiptId: true,
+  actualMicros: true,
 } as const;
 type Listed = {
   id: string;
@@ -40,6 +41,7 @@ type Listed = {
   errorCode: string | null;
   selectedArtifactId: string | null;
   receiptId: string | null;
+  actualMicros: bigint | null;
 };
 
 function toPage(rows: Listed[], limit: number): JobPage {
@@ -56,6 +58,7 @@ function toPage(rows: Listed[], limit: number): JobPage {
         error_code: row.errorCode,
         selected_artifact_id: row.selectedArtifactId,
         receipt_id: row.receiptId,
+        actual_micros: row.actualMicros === null ? null : Number(row.actualMicros),
       }),
     ),
     nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,

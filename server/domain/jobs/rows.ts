@@ -597,6 +597,7 @@ export function toListItem(
     | "error_code"
     | "selected_artifact_id"
     | "receipt_id"
+    | "actual_micros"
   >,
 ): JobListItem {
   return {
@@ -610,5 +611,6 @@ export function toListItem(
     errorCode: row.error_code,
     selectedArtifactId: row.selected_artifact_id,
     receiptId: row.receipt_id,
+    actualCost: row.actual_micros === null ? null : microsToUsd(row.actual_micros),
   };
 }

@@ -18,7 +18,8 @@ export default async function Page({ params }: Props) {
   await panelRead(async ({ trpc, queryClient }) => {
     const job = await queryClient.fetchQuery(trpc.jobs.get.queryOptions({ job_id: jobId }));
     if (job.projectId !== projectId) notFound();
-    const [{ events }] = await Promise.all([
+    const [, { events }] = await Promise.all([
+      queryClient.fetchQuery(trpc.usage.cost.queryOptions({ job_id: jobId, status: job.status })),
       queryClient.fetchQuery(trpc.jobs.events.queryOptions({ job_id: jobId, limit: 200 })),
       job.receiptId && queryClient.fetchQuery(trpc.jobs.receipt.queryOptions({ job_id: jobId })),
     ]);

@@ -1,0 +1,247 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { ChartColumn, Download } from "lucide-react";
+import Link from "next/link";
+import type { ReactNode } from "react";
+import { formatUsd } from "@/components/jobs/format-usd";
+import { PageHeader } from "@/components/shell/page-header";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { EmptyState } from "@/components/ui/empty-state";
+import type { UsageFigures } from "@/server/contract/usage";
+import { MOST_SERIES, type Series, StackedBars } from "./stacked-bars";
+import {
+  addFigures,
+  exportHref,
+  groupUsage,
+  type Measure,
+  measureOf,
+  toDaysQuery,
+  type UsageGroupRow,
+  type UsageState,
+  usageHref,
+} from "./usage-state";
+import { DayTable, GroupTable } from "./usage-table";
+
+const REFRESH_MS = 30_000;
+const MEASURE: Record<Measure, string> = { charged: "Charged", executions: "Executions", tokens: "Tokens" };
+const GROUP = { capability: "Capability", provider: "Provider", key: "Key or person" };
+
+/** A figure of the chart and of its table, as they show it. */
+export const formatMeasure = (value: number, measure: Measure) =>
+  measure === "charged" ? formatUsd(value / 1_000_000) : value.toLocaleString("en-US");
+
+/** What a project's executions came to, day by day: a chart, the same figures as a table, and the whole as a file. */
+export function UsageRoom({ projectId, state }: { projectId: string; state: UsageState }) {
+  const trpc = useTRPC();
+  const { data: usage } = useSuspenseQuery({
+    ...trpc.usage.days.queryOptions(toDaysQuery(projectId, state)),
+    refetchInterval: REFRESH_MS,
+  });
+  const hasSome = (isTest: boolean) => usage.rows.some(({ test }) => test === isTest);
+  const isTest = state.money ? state.money === "test" : !hasSome(false) && hasSome(true);
+  const groups = groupUsage(usage, state, isTest);
+  const totals = addFigures(groups.map(({ figures }) => figures));
+  const href = (change: Partial<UsageState>) => usageHref(projectId, { ...state, ...change });
+  const series = toSeries(groups, usage.days, state.show);
+  const whole = formatMeasure(measureOf(totals, state.show), state.show);
+
+  return (
+    <>
+      <PageHeader
+        title="Usage"
+        actions={
+          <Button asChild>
+            <a href={exportHref(projectId, usage)} download>
+              <Download aria-hidden />
+              Download CSV
+            </a>
+          </Button>
+        }
+      >
+        What this project&apos;s executions came to. A day is one of UTC, and counts what was submitted in it.
+      </PageHeader>
+      <div className="mb-4 flex flex-wrap gap-x-4 gap-y-2">
+        <Choice
+          label="Days"
+          options={(["7", "30", "90"] as const).map((days) => ({
+            name: `${days} days`,
+            href: href({ days }),
+            current: state.days === days,
+          }))}
+        />
+        <Choice
+          label="Money"
+          options={(["live", "test"] as const).map((money) => ({
+            name: money === "live" ? "Live" : "Test",
+            href: href({ money }),
+            current: isTest === (money === "test"),
+          }))}
+        />
+        <Choice
+          label="By"
+          options={(["capability", "provider", "key"] as const).map((by) => ({
+            name: GROUP[by],
+            href: href({ by }),
+            current: state.by === by,
+          }))}
+        />
+        <Choice
+          label="Show"
+          options={(["charged", "executions", "tokens"] as const).map((show) => ({
+            name: MEASURE[show],
+            href: href({ show }),
+            current: state.show === show,
+          }))}
+        />
+      </div>
+      {groups.length === 0 ? (
+        <Card>
+          <EmptyState
+            icon={ChartColumn}
+            title={isTest ? "The sandbox was not used in these days" : "Nothing ran in these days"}
+            action={
+              hasSome(!isTest) && (
+                <Button asChild>
+                  <Link href={href({ money: isTest ? "live" : "test" })}>
+                    {isTest ? "Show live usage" : "Show the sandbox's usage"}
+                  </Link>
+                </Button>
+              )
+            }
+          >
+            {isTest
+              ? "Work of the sandbox, paid with test money, appears here by itself."
+              : "Executions on real providers appear here by themselves."}
+          </EmptyState>
+        </Card>
+      ) : (
+        <div className="grid grid-cols-1 gap-5">
+          <Totals totals={totals} isTest={isTest} />
+          <Card aria-labelledby="chart-title">
+            <CardHeader
+              id="chart-title"
+              title={`${MEASURE[state.show]} by ${GROUP[state.by].toLowerCase()}`}
+              hint={`${usage.from} to ${usage.to}`}
+            />
+            <CardBody>
+              <StackedBars
+                days={usage.days}
+                series={series}
+                format={(value) => formatMeasure(value, state.show)}
+                label={`${MEASURE[state.show]} per day by ${GROUP[state.by].toLowerCase()}, ${usage.from} to ${usage.to}: ${whole} in total. The figures are in the tables below.`}
+              />
+            </CardBody>
+          </Card>
+          <GroupTable groups={groups} totals={totals} heading={GROUP[state.by]} />
+          <DayTable
+            days={usage.days}
+            series={series}
+            caption={`${MEASURE[state.show]} by day and ${GROUP[state.by].toLowerCase()}`}
+            format={(value) => formatMeasure(value, state.show)}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** As many groups as there are colours; what is left is one more. */
+function toSeries(groups: UsageGroupRow[], days: string[], show: Measure): Series[] {
+  const valuesOf = (some: UsageGroupRow[]) =>
+    days.map((day) =>
+      some.reduce((sum, { byDay }) => {
+        const figures = byDay.get(day);
+        return sum + (figures ? measureOf(figures, show) : 0);
+      }, 0),
+    );
+  const shown = groups.slice(0, MOST_SERIES).map((group) => ({
+    key: group.key,
+    name: group.name,
+    values: valuesOf([group]),
+  }));
+  const rest = groups.slice(MOST_SERIES);
+  if (rest.length === 0) return shown;
+  return [...shown, { key: "\nrest", name: `${rest.length} others`, values: valuesOf(rest) }];
+}
+
+function Choice({
+  label,
+  options,
+}: {
+  label: string;
+  options: { name: string; href: string; current: boolean }[];
+}) {
+  return (
+    <nav
+      aria-label={label}
+      className="inline-flex items-center gap-0.5 rounded-md bg-sunken p-0.5 ring-1 ring-line ring-inset"
+    >
+      {options.map(({ name, href, current }) => (
+        <Link
+          key={name}
+          href={href}
+          scroll={false}
+          aria-current={current ? "true" : undefined}
+          className="flex h-6 items-center rounded px-2.5 text-xs font-medium text-muted transition-colors hover:text-text aria-[current]:bg-surface aria-[current]:text-text aria-[current]:shadow-card aria-[current]:ring-1 aria-[current]:ring-line"
+        >
+          {name}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
+  const count = (value: number) => value.toLocaleString("en-US");
+  const usd = (micros: number) => formatUsd(micros / 1_000_000);
+  return (
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card md:grid-cols-4">
+      <Figure
+        name={isTest ? "Charged, test money" : "Charged"}
+        more={`of it ${usd(totals.feeMicros)} service fee`}
+      >
+        {usd(totals.chargedMicros)}
+      </Figure>
+      <Figure
+        name="Provider cost"
+        more={totals.unknownCosts > 0 && `and ${count(totals.unknownCosts)} of unknown cost`}
+      >
+        {totals.unknownCosts > 0 && totals.providerCostMicros === 0
+          ? "Unknown"
+          : usd(totals.providerCostMicros)}
+      </Figure>
+      <Figure
+        name="Executions"
+        more={[
+          totals.failed > 0 && `${count(totals.failed)} failed`,
+          totals.canceled > 0 && `${count(totals.canceled)} canceled`,
+          totals.unfinished > 0 && `${count(totals.unfinished)} under way`,
+        ]
+          .filter(Boolean)
+          .join(", ")}
+      >
+        {count(totals.executions)}
+      </Figure>
+      <Figure
+        name="Tokens in and out"
+        more={totals.images > 0 && `${count(totals.images)} ${totals.images === 1 ? "image" : "images"}`}
+      >
+        {count(totals.inputTokens)} / {count(totals.outputTokens)}
+      </Figure>
+    </dl>
+  );
+}
+
+function Figure({ name, more, children }: { name: string; more: ReactNode; children: ReactNode }) {
+  return (
+    <div className="bg-surface px-4 py-2.5">
+      <dt className="text-xs text-muted">{name}</dt>
+      <dd className="mt-0.5 tabular-nums">
+        <span className="block text-base font-medium">{children}</span>
+        {more && <span className="block text-xs text-muted">{more}</span>}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import type { UsageDays } from "@/server/contract/usage";
+import { addFigures, exportHref, groupUsage, readUsageState, usageHref } from "./usage-state";
+
+const PROJECT = "cpr_1";
+const figures = (executions: number, chargedMicros: number) => ({
+  ...addFigures([]),
+  executions,
+  chargedMicros,
+});
+const usage: UsageDays = {
+  from: "2026-11-20",
+  to: "2026-11-21",
+  days: ["2026-11-20", "2026-11-21"],
+  rows: [
+    {
+      day: "2026-11-20",
+      test: false,
+      capabilityKey: "a",
+      provider: "openai",
+      principalId: "key_1",
+      ...figures(1, 5),
+    },
+    {
+      day: "2026-11-21",
+      test: false,
+      capabilityKey: "a",
+      provider: "openai",
+      principalId: "key_2",
+      ...figures(2, 7),
+    },
+    {
+      day: "2026-11-21",
+      test: false,
+      capabilityKey: "b",
+      provider: null,
+      principalId: "key_1",
+      ...figures(9, 0),
+    },
+    {
+      day: "2026-11-21",
+      test: true,
+      capabilityKey: "b",
+      provider: "sandbox",
+      principalId: "key_1",
+      ...figures(4, 99),
+    },
+  ],
+  principals: [{ principalId: "key_1", kind: "key", name: "Mine" }],
+};
+
+test("an address without words, or with words we do not know, shows thirty days by capability", () => {
+  const usual = { days: "30", by: "capability", show: "charged", money: undefined };
+  expect(readUsageState({})).toEqual(usual);
+  expect(readUsageState({ days: "31", by: "moon", show: ["x", "y"], money: "play" })).toEqual(usual);
+});
+
+test("an address names only what is not usual, and is read back as it was", () => {
+  expect(usageHref(PROJECT, readUsageState({}))).toBe("/projects/cpr_1/usage");
+  const state = readUsageState({ days: "90", by: "key", show: "tokens", money: "live" });
+  const href = usageHref(PROJECT, state);
+  expect(readUsageState(Object.fromEntries(new URL(href, "http://x").searchParams))).toEqual(state);
+});
+
+test("live and test are never added up, the largest group comes first, and days add up to their group", () => {
+  const live = groupUsage(usage, { by: "capability", show: "charged" }, false);
+  expect(live.map(({ name, figures }) => [name, figures.chargedMicros])).toEqual([
+    ["a", 12],
+    ["b", 0],
+  ]);
+  expect(groupUsage(usage, { by: "capability", show: "executions" }, false).map(({ name }) => name)).toEqual([
+    "b",
+    "a",
+  ]);
+  for (const { byDay, figures } of live) expect(addFigures(byDay.values())).toEqual(figures);
+  expect(groupUsage(usage, { by: "provider", show: "charged" }, true).map(({ name }) => name)).toEqual([
+    "sandbox",
+  ]);
+  expect(groupUsage(usage, { by: "provider", show: "charged" }, false).map(({ name }) => name)).toEqual([
+    "openai",
+    "Runs here",
+  ]);
+  expect(groupUsage(usage, { by: "key", show: "charged" }, false).map(({ name }) => name)).toEqual([
+    "key_2",
+    "Mine",
+  ]);
+});
+
+test("the file holds the days that are shown, the last one whole", () => {
+  expect(exportHref(PROJECT, usage)).toBe(
+    "/v1/billing/usage-export?from=2026-11-20&to=2026-11-22&projectId=cpr_1",
+  );
+});

@@ -1,0 +1,110 @@
+import { readFile } from "node:fs/promises";
+import { ended, submit, textInput, unique, world } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, jobPath, jobsPath, open, test } from "./panel";
+
+const PHONE = { width: 390, height: 844 };
+const usagePath = (query: Record<string, string> = {}) => {
+  const search = new URLSearchParams(query).toString();
+  return `/projects/${world.projectId}/usage${search && `?${search}`}`;
+};
+
+test("usage is stacked by capability, provider and key, and its tables have the same figures", async ({
+  page,
+}) => {
+  const drawn = await submit({
+    capability: "image.generate.v1",
+    input: { prompt: "Usage", variantCount: 2 },
+  });
+  await ended((await submit({ input: textInput("Usage") })).jobId);
+  await ended(drawn.jobId);
+
+  await open(page, jobsPath());
+  await page.getByRole("link", { name: "Usage", exact: true }).click();
+  await expect(page).toHaveURL(new RegExp(`${usagePath()}$`));
+  await page.getByRole("link", { name: "Test", exact: true }).click();
+  await expect(page).toHaveURL(/money=test/);
+  const chart = page.getByRole("img", { name: /^Charged per day by capability/ });
+  await expect(chart).toBeVisible();
+  const groups = page.getByRole("table", { name: /^Usage by capability/ });
+  const row = groups.getByRole("row", { name: /^image\.generate\.v1/ });
+  await expect(row).toBeVisible();
+
+  // The sentence of the chart, the sum of the groups and the sum of the days say the same amount.
+  const whole = /: (\$[\d.,]+) in total/.exec((await chart.getAttribute("aria-label")) ?? "")?.[1];
+  expect(whole).toBeDefined();
+  await expect(groups.getByRole("row", { name: /^In total/ })).toContainText(whole ?? "");
+
+  await page.getByRole("link", { name: "Provider", exact: true }).click();
+  await expect(page.getByRole("table", { name: /^Usage by provider/ })).toContainText("sandbox");
+  await page.getByRole("link", { name: "Key or person" }).click();
+  await expect(page.getByRole("table", { name: /^Usage by key or person/ })).toBeVisible();
+  await page.getByRole("link", { name: "Executions", exact: true }).click();
+  await page.getByRole("link", { name: "7 days" }).click();
+  await expect(page).toHaveURL(/days=7/);
+  await expect(page.getByRole("img", { name: /^Executions per day by key or person/ })).toBeVisible();
+  await expect(page.getByRole("table", { name: "Executions by day and key or person" })).toBeVisible();
+});
+
+test("the days that are shown are had as a file of FOCUS columns", async ({ page }) => {
+  const job = await ended((await submit({ input: textInput("Export") })).jobId);
+  await open(page, usagePath({ days: "7" }));
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download CSV" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/^usage-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
+  const lines = (await readFile(await download.path(), "utf8")).split("\r\n");
+  expect(lines[0]).toMatch(/^BilledCost,EffectiveCost,ListCost,/);
+  expect(lines.filter((line) => line.includes(job.jobId)).length).toBe(1);
+});
+
+test("the cost of a job: what was reserved and charged, who paid, and unknown where nobody knows", async ({
+  page,
+}) => {
+  const tag = unique("cost");
+  const done = await ended((await submit({ input: textInput("Cost"), tags: [tag] })).jobId);
+  const lost = await ended(
+    (await submit({ input: textInput("Lost"), tags: [tag], model: "sandbox-lost" })).jobId,
+  );
+  const fact = (name: string) =>
+    page
+      .getByRole("region", { name: "Cost" })
+      .locator("dl > div")
+      .filter({ has: page.getByText(name, { exact: true }) })
+      .locator("dd");
+  await open(page, jobPath(done.jobId));
+  await expect(fact("Charged")).toHaveText(/^\$0\.\d+$/);
+  await expect(fact("Reserved")).toContainText("settled");
+  await expect(fact("Paid by")).toHaveText(/allowance|wallet/);
+  await open(page, jobPath(lost.jobId));
+  await expect(fact("Charged")).toHaveText("Unknown");
+  await expect(fact("Provider cost")).toHaveText("Unknown");
+  await expect(fact("Reserved")).toContainText("until a person decides");
+
+  await open(page, jobsPath({ tag }));
+  await expect(page.getByRole("row").filter({ hasText: "TRANSPORT_AMBIGUOUS" })).toContainText(
+    "Unknown cost",
+  );
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test.describe(`in ${colorScheme}`, () => {
+    test.use({ colorScheme });
+
+    test("usage is accessible and fits a phone, with and without any", async ({ page }) => {
+      await ended((await submit({ input: textInput("Look") })).jobId);
+      for (const path of [
+        usagePath({ money: "test" }),
+        usagePath({ money: "test", days: "90", by: "key", show: "tokens" }),
+        usagePath({ money: "live", by: "provider" }),
+      ]) {
+        await page.setViewportSize({ width: 1280, height: 800 });
+        await open(page, path);
+        await expectAccessible(page);
+        await page.setViewportSize(PHONE);
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+      }
+    });
+  });
+}
