@@ -124,7 +124,13 @@ export const PricingContract = z
     authoritativeForExecution: z.boolean(),
     examples: z.array(JsonObject),
     billable: z.boolean(),
+    /** `requirements`: JSON pointers to what a request to quote has to have. */
     quote: z.object({ supported: z.boolean(), requirements: z.array(z.string()) }),
+    requiresInput: z.boolean().optional(),
+    estimateAvailable: z.boolean().optional(),
+    /** Of a descriptor: the ways of paying that are open here. */
+    managed: z.boolean().optional(),
+    byok: z.boolean().optional(),
   })
   .meta({ id: "RetailPricingContract" });
 export type PricingContract = z.output<typeof PricingContract>;

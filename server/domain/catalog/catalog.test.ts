@@ -3,7 +3,19 @@ import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
 import { env } from "@/server/env";
-import { allCapabilities, chooseRoute, describeCapability, executionTargets, getCapability, list } from ".";
+import type { Usage } from "@/server/providers/define";
+import {
+  allCapabilities,
+  chooseRoute,
+  describeCapability,
+  executionTargets,
+  getCapability,
+  list,
+  type PriceTerms,
+  priceOf,
+  serviceFee,
+  targetsOf,
+} from ".";
 
 const { OPENAI_API_KEY } = env;
 afterEach(() => {
@@ -95,8 +107,18 @@ for (const capability of allCapabilities) {
 test("priced capabilities name both billing modes, with the fee on managed; free ones name none", () => {
   const text = describeCapability(getCapability("text.general.fast.v1"), false);
   expect(text.billingModes).toMatchObject({
-    byok: { available: true, providerChargesExternal: true },
-    managed: { available: true, providerChargesIncluded: true, serviceFeeBps: 600 },
+    byok: {
+      available: true,
+      providerChargesIncluded: false,
+      providerChargesExternal: true,
+      serviceFeeBps: 0,
+    },
+    managed: {
+      available: true,
+      providerChargesIncluded: true,
+      providerChargesExternal: false,
+      serviceFeeBps: 600,
+    },
   });
   expect(text.pricing).toMatchObject({
     mode: "metered",
@@ -233,3 +255,112 @@ for (const capability of allCapabilities) {
     }
   });
 }
+
+for (const capability of allCapabilities) {
+  test(`${capability.key}: what it names for a quote is what an empty request is told it lacks`, async () => {
+    const { pricing } = describeCapability(capability, false);
+    if (!pricing.quote.supported) {
+      expect(pricing.quote.requirements).toEqual([]);
+      return;
+    }
+    expect(pricing.quote.requirements.length).toBeGreaterThan(0);
+    const lacking = capability.input
+      .safeParse({})
+      .error?.issues.map(({ path }) => `/input/${path.join("/")}`);
+    expect(pricing.quote.requirements).toEqual(lacking);
+    expect(pricing).toMatchObject({
+      requiresInput: true,
+      estimateAvailable: true,
+      managed: true,
+      byok: true,
+    });
+  });
+
+  test(`${capability.key}: its examples are what its models' prices make, with the fee on managed alone`, () => {
+    const { billingModes } = describeCapability(capability, false);
+    if (!billingModes) return;
+    for (const [billingMode, bps] of [
+      ["byok", 0],
+      ["managed", 600],
+    ] as const) {
+      const { examples, startingAt } = billingModes[billingMode].pricing;
+      expect(examples.length).toBeGreaterThan(0);
+      const totals = z
+        .array(ExampleOfPrice)
+        .parse(examples)
+        .map((example) => {
+          const { usage, terms } = split(example.basis);
+          const model = targetsOf(capability).find(
+            (each) => each.model.id === example.model && each.provider.name === example.provider,
+          )?.model;
+          const upstream = priceOf(model!.price, usage, terms) ?? -1;
+          expect(example.chargeBasis.amountMicros).toBe(upstream);
+          expect(example.serviceFee.amountMicros).toBe(serviceFee(upstream, bps));
+          expect(example.customerTotal.amountMicros).toBe(upstream + serviceFee(upstream, bps));
+          expect(example.billingMode).toBe(billingMode);
+          return upstream + serviceFee(upstream, bps);
+        });
+      if (capability.modality === "image") expect(startingAt?.amountMicros).toBe(Math.min(...totals));
+      else expect(startingAt).toBeNull();
+    }
+  });
+}
+
+const Amount = z.object({ amountMicros: z.int().positive().or(z.literal(0)) });
+const ExampleOfPrice = z.object({
+  provider: z.string(),
+  model: z.string(),
+  billingMode: z.string(),
+  basis: z.record(z.string(), z.union([z.number(), z.string()])),
+  chargeBasis: Amount,
+  serviceFee: Amount,
+  customerTotal: Amount,
+});
+
+function split({ quality, width, height, ...usage }: Record<string, number | string>) {
+  return { usage: usage as Usage, terms: { quality, width, height } as PriceTerms };
+}
+
+test("a price is of the models that can be reached, real ones before the sandbox", () => {
+  const image = getCapability("image.generate.v1");
+  const text = getCapability("text.general.fast.v1");
+  const here = describeCapability(image, false).billingModes;
+  expect(here?.managed.pricing).toMatchObject({
+    mode: "fixed",
+    display: "from $0.0053 per image",
+    startingAt: { amountMicros: 5_300, display: "$0.005300" },
+  });
+  expect(here?.byok.pricing.display).toBe("from $0.005 per image, paid to the provider");
+  env.OPENAI_API_KEY = "a key";
+  const reachable = describeCapability(image, false).billingModes;
+  expect(reachable?.byok.pricing.startingAt?.amountMicros).toBe(5_000);
+  expect(reachable?.managed.pricing.examples[0]).toMatchObject({
+    provider: "openai",
+    model: "gpt-image-2",
+    basis: { images: 1, quality: "low", width: 1024, height: 1024 },
+    chargeBasis: { amountMicros: 6_000 },
+    customerTotal: { amountMicros: 6_360 },
+  });
+  expect(describeCapability(text, false).pricing.display).toBe(
+    "from $0.40 in, $1.60 out per million tokens, plus 6 %",
+  );
+});
+
+test("the factors of a price name what it depends on", () => {
+  const factors = (key: string) =>
+    describeCapability(getCapability(key), false).pricing.pricingFactors.map(
+      ({ key: name, kind, requiredForEstimate }) => [name, kind, requiredForEstimate],
+    );
+  expect(factors("image.generate.v1")).toEqual([
+    ["model", "selection", true],
+    ["quality", "selection", false],
+    ["size", "selection", false],
+    ["variantCount", "selection", false],
+  ]);
+  expect(factors("text.general.fast.v1")).toEqual([
+    ["model", "selection", true],
+    ["inputTokens", "measured-usage", false],
+    ["maxOutputTokens", "usage-ceiling", false],
+  ]);
+  expect(factors("compute.evaluate.v1")).toEqual([]);
+});

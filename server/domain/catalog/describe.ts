@@ -1,25 +1,12 @@
-import { z } from "zod";
 import type { Capability } from "@/server/capabilities/define";
 import type { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
-import { pricingContract, SERVICE_FEE_BPS } from "./pricing";
+import { feeBpsOf, pricingContract } from "./pricing";
 import { availabilityOf, canDefer, canStream, targetsOf } from "./routes";
+import { publish } from "./schema";
 
 const isInfrastructure = (capability: Capability) => capability.family === "domain";
 const isLocal = (capability: Capability) => "local" in capability.execute;
-
-/** A schema as published: outputs stay open, so that an added field breaks no client. */
-function publish(schema: z.ZodType, io: "input" | "output"): JsonObject {
-  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
-    io,
-    unrepresentable: "any",
-    override: ({ jsonSchema }) => {
-      if (io === "output" && jsonSchema.additionalProperties === false)
-        delete jsonSchema.additionalProperties;
-    },
-  });
-  return JsonObject.parse(rest);
-}
 
 export function toSummary(capability: Capability) {
   return {
@@ -34,14 +21,16 @@ export function toSummary(capability: Capability) {
 
 /** The whole published description of a capability; `signedIn` adds what only the panel needs. */
 export function describeCapability(capability: Capability, signedIn: boolean): CapabilityDescriptor {
-  const pricing = pricingContract(capability, signedIn ? "account" : "catalog_default");
+  const context = signedIn ? "account" : "catalog_default";
   const availability = targetsOf(capability).map((target) => availabilityOf(target));
   const has = (mode: "byok" | "managed") => availability.some((each) => each.billingModes.includes(mode));
+  const offers = { managed: has("managed"), byok: has("byok") };
+  const priced = !isLocal(capability) && !isInfrastructure(capability);
+  const pricing = { ...pricingContract(capability, context), ...(priced ? offers : {}) };
   const isJob = capability.modes.includes("job_async") && !capability.modes.includes("invoke_sync");
   const path = `/v1/capabilities/${capability.key}/${isJob ? "jobs" : "invoke"}`;
   const example = capability.examples[0];
   const inputSchema = publish(capability.input, "input");
-  const priced = !isLocal(capability) && !isInfrastructure(capability);
   return {
     ...toSummary(capability),
     category: capability.category,
@@ -62,12 +51,19 @@ export function describeCapability(capability: Capability, signedIn: boolean): C
     ...(priced
       ? {
           billingModes: {
-            byok: { available: has("byok"), providerChargesExternal: true, pricing },
+            byok: {
+              available: offers.byok,
+              providerChargesIncluded: false,
+              providerChargesExternal: true,
+              serviceFeeBps: feeBpsOf("byok"),
+              pricing: pricingContract(capability, context, "byok"),
+            },
             managed: {
-              available: has("managed"),
+              available: offers.managed,
               providerChargesIncluded: true,
-              serviceFeeBps: SERVICE_FEE_BPS,
-              pricing,
+              providerChargesExternal: false,
+              serviceFeeBps: feeBpsOf("managed"),
+              pricing: pricingContract(capability, context, "managed"),
             },
           },
         }
@@ -76,8 +72,8 @@ export function describeCapability(capability: Capability, signedIn: boolean): C
     inputMediaTypes: capability.inputMediaTypes,
     execution: {
       oneShot: true,
-      managedInferenceAvailable: priced && has("managed"),
-      inferenceProviderSetupRequired: priced && !has("managed") && !has("byok"),
+      managedInferenceAvailable: priced && offers.managed,
+      inferenceProviderSetupRequired: priced && !offers.managed && !offers.byok,
       projectLocalRequired: false,
       estimateAvailable: pricing.quote.supported,
       trialEligible: capability.trialEligible,

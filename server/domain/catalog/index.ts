@@ -2,7 +2,7 @@ export { routeBundle } from "./bundle";
 export { describeCapability, executionTargets, toSummary } from "./describe";
 export { list } from "./list";
 export { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
-export { PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing";
+export { feeBpsOf, PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing";
 export {
   type Published,
   publishedDescriptor,

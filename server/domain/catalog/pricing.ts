@@ -1,38 +1,159 @@
 import type { Capability } from "@/server/capabilities/define";
+import type { BillingMode } from "@/server/contract/common";
 import type { PricingContract } from "@/server/contract/pricing";
 import { type Micros, toMoney } from "@/server/money";
-import type { Price } from "@/server/providers/define";
-import { targetsOf } from "./routes";
+import type { Price, Usage } from "@/server/providers/define";
+import type { Json } from "@/server/step";
+import { type PriceTerms, priceOf, serviceFee } from "./price";
+import { availabilityOf, SANDBOX, type Target, targetsOf } from "./routes";
+import { requiredInputs } from "./schema";
 
 export const PRICING_VERSION = "price_2026_08_1";
-export { SERVICE_FEE_BPS } from "@/server/domain/billing";
+export const SERVICE_FEE_BPS = 600;
 
-const usd = (micros: Micros) => `$${(micros / 1_000_000).toFixed(micros % 10_000 === 0 ? 2 : 4)}`;
+/** The fee of a way of paying: only what goes through our own accounts bears one. */
+export const feeBpsOf = (billingMode: BillingMode) => (billingMode === "managed" ? SERVICE_FEE_BPS : 0);
 
-/** The lowest listed price of one unit; null where a price has several parts. */
-function lowestUnit(price: Price): Micros | null {
-  if (price.per === "million_tokens") return null;
-  if (price.per !== "image") return price.micros;
-  return Math.min(...price.sizes.flatMap(({ micros }) => Object.values(micros)));
+const usd = (micros: Micros) => {
+  const cents = (micros / 1_000_000).toFixed(2);
+  const exact = String(micros / 1_000_000);
+  return `$${exact.length > cents.length ? exact : cents}`;
+};
+
+type Factor = PricingContract["pricingFactors"][number];
+const factor = (key: string, display: string, kind: Factor["kind"], requiredForEstimate = false): Factor => ({
+  key,
+  display,
+  kind,
+  requiredForEstimate,
+});
+
+/** An estimate is always of one model: the one that was named, or the one that would be taken. */
+const MODEL = factor("model", "Model", "selection", true);
+
+/** What a price of each kind depends on. */
+const FACTORS: Record<Price["per"], Factor[]> = {
+  million_tokens: [
+    MODEL,
+    factor("inputTokens", "Tokens in the request", "measured-usage"),
+    factor("maxOutputTokens", "Cap on tokens in the answer", "usage-ceiling"),
+  ],
+  image: [
+    MODEL,
+    factor("quality", "Quality", "selection"),
+    factor("size", "Size in pixels", "selection"),
+    factor("variantCount", "Number of images", "selection"),
+  ],
+  second: [MODEL, factor("durationMs", "Length in milliseconds", "usage-ceiling")],
+  million_characters: [MODEL, factor("characters", "Characters to be read", "measured-usage")],
+  mesh: [MODEL, factor("meshes", "Number of meshes", "selection")],
+};
+
+/** What the examples of a kind of price are of; images are shown in their first listed size. */
+const SHOWN: Record<Price["per"], { title: string; usage: Usage }> = {
+  million_tokens: {
+    title: "1,000 tokens in, 500 tokens out",
+    usage: { inputTokens: 1_000, outputTokens: 500 },
+  },
+  image: { title: "One image", usage: { images: 1 } },
+  second: { title: "Ten seconds", usage: { durationMs: 10_000 } },
+  million_characters: { title: "1,000 characters", usage: { characters: 1_000 } },
+  mesh: { title: "One mesh", usage: { meshes: 1 } },
+};
+
+/** The models a request may be given without naming one, as they are reachable here: real ones before the sandbox. */
+function offered(capability: Capability): Target[] {
+  const targets = targetsOf(capability).filter(({ model }) => !model.onlyByName);
+  const real = targets.filter(({ provider }) => provider.name !== SANDBOX);
+  const reachable = (each: Target) => availabilityOf(each).account !== null;
+  return [real.filter(reachable), targets.filter(reachable), real].find((some) => some.length > 0) ?? targets;
 }
 
-function displayOf(price: Price): string {
-  if (price.per === "million_tokens")
-    return `${usd(price.input)} in, ${usd(price.output)} out per million tokens`;
-  const unit = price.per === "million_characters" ? "million characters" : price.per;
-  const lowest = usd(lowestUnit(price) ?? 0);
-  return price.per === "image" ? `from ${lowest} per ${unit}` : `${lowest} per ${unit}`;
+/** What an execution costs on one target, with the fee of this way of paying. */
+function costOf({ model }: Target, usage: Usage, terms: PriceTerms, billingMode: BillingMode) {
+  const upstream = priceOf(model.price, usage, terms);
+  if (upstream === null) return null;
+  const fee = serviceFee(upstream, feeBpsOf(billingMode));
+  return { upstream, fee, total: upstream + fee };
 }
 
-/** The published price of a capability; anonymous and not authoritative: a quote is. */
+/** Everything a model lists a price of: of images every size and quality, else the one there is. */
+function listedTerms(price: Price): PriceTerms[] {
+  if (price.per !== "image") return [{}];
+  return price.sizes.flatMap(({ width, height, micros }) =>
+    Object.keys(micros).map((quality) => ({ quality, width, height })),
+  );
+}
+
+function examplesOf(target: Target, billingMode: BillingMode): Record<string, Json>[] {
+  const { provider, model } = target;
+  const { title, usage } = SHOWN[model.price.per];
+  const listed = listedTerms(model.price);
+  const isOfFirstSize = ({ width, height }: PriceTerms) =>
+    width === listed[0]?.width && height === listed[0]?.height;
+  return listed.filter(isOfFirstSize).flatMap((terms) => {
+    const cost = costOf(target, usage, terms, billingMode);
+    if (!cost) return [];
+    const basis: Record<string, Json> = { ...usage, ...(terms as Record<string, Json>) };
+    return [
+      {
+        title,
+        provider: provider.name,
+        model: model.id,
+        billingMode,
+        basis,
+        chargeBasis: toMoney(cost.upstream),
+        serviceFee: toMoney(cost.fee),
+        customerTotal: toMoney(cost.total),
+      },
+    ];
+  });
+}
+
+/** The least any of these targets can cost for one unit; null where a price has several parts. */
+function startingAt(targets: Target[], billingMode: BillingMode): Micros | null {
+  const totals = targets.flatMap((target) => {
+    const { price } = target.model;
+    if (price.per === "million_tokens") return [];
+    const unit: Usage = { images: 1, durationMs: 1_000, characters: 1_000_000, meshes: 1 };
+    return listedTerms(price).flatMap((each) => costOf(target, unit, each, billingMode)?.total ?? []);
+  });
+  return totals.length > 0 ? Math.min(...totals) : null;
+}
+
+const UNITS: Record<Exclude<Price["per"], "million_tokens">, string> = {
+  image: "image",
+  second: "second",
+  million_characters: "million characters",
+  mesh: "mesh",
+};
+
+function displayOf(targets: Target[], billingMode: BillingMode): string {
+  const per = targets[0]?.model.price.per;
+  const paid = billingMode === "byok" ? ", paid to the provider" : "";
+  if (!per) return "Priced by quote";
+  if (per !== "million_tokens") {
+    const least = startingAt(targets, billingMode);
+    return least === null ? "Priced by quote" : `from ${usd(least)} per ${UNITS[per]}${paid}`;
+  }
+  const fee = feeBpsOf(billingMode);
+  const rates = targets.flatMap(({ model }) => (model.price.per === "million_tokens" ? [model.price] : []));
+  const cheapest = rates.reduce((a, b) => (b.input + b.output < a.input + a.output ? b : a));
+  const plus = fee > 0 ? `, plus ${fee / 100} %` : paid;
+  return `from ${usd(cheapest.input)} in, ${usd(cheapest.output)} out per million tokens${plus}`;
+}
+
+/**
+ * The published price of a capability paid this way, worked out from the prices beside its models; anonymous and not
+ * authoritative: a quote is.
+ */
 export function pricingContract(
   capability: Capability,
   pricingContext: "catalog_default" | "account",
+  billingMode: BillingMode = "managed",
 ): PricingContract {
-  const endpoint = `/v1/capabilities/${capability.key}/quote`;
-  const base = { billingCurrency: "USD", pricingVersion: PRICING_VERSION, pricingContext, examples: [] };
-  const execution = capability.execute;
-  if ("local" in execution) {
+  const base = { billingCurrency: "USD", pricingVersion: PRICING_VERSION, pricingContext };
+  if ("local" in capability.execute) {
     return {
       ...base,
       mode: "free",
@@ -42,47 +163,31 @@ export function pricingContract(
       estimateEndpoint: null,
       pricingFactors: [],
       authoritativeForExecution: true,
+      examples: [],
       billable: false,
       quote: { supported: false, requirements: [] },
+      requiresInput: false,
+      estimateAvailable: false,
     };
   }
-  const prices = targetsOf(capability)
-    .filter(({ model }) => !model.onlyByName)
-    .map(({ model }) => model.price);
-  const perImage = execution.port === "image";
-  const cheapest = prices[0];
-  const lowest = cheapest ? lowestUnit(cheapest) : null;
+  const targets = offered(capability);
+  const per = targets[0]?.model.price.per;
+  const least = startingAt(targets, billingMode);
+  const path = `/v1/capabilities/${capability.key}`;
   return {
     ...base,
-    mode: perImage ? "fixed" : "metered",
-    display: cheapest ? displayOf(cheapest) : "Priced by quote",
+    mode: per === "million_tokens" ? "metered" : "fixed",
+    display: displayOf(targets, billingMode),
     estimateRequired: false,
-    quoteEndpoint: endpoint,
-    estimateEndpoint: endpoint.replace(/quote$/, "estimate"),
-    pricingFactors: perImage
-      ? [
-          { key: "model", display: "Model", kind: "selection", requiredForEstimate: false },
-          { key: "quality", display: "Quality", kind: "selection", requiredForEstimate: false },
-          { key: "size", display: "Size in pixels", kind: "selection", requiredForEstimate: false },
-          { key: "variantCount", display: "Number of images", kind: "selection", requiredForEstimate: false },
-        ]
-      : [
-          {
-            key: "inputTokens",
-            display: "Tokens in the request",
-            kind: "measured-usage",
-            requiredForEstimate: false,
-          },
-          {
-            key: "maxOutputTokens",
-            display: "Cap on tokens in the answer",
-            kind: "usage-ceiling",
-            requiredForEstimate: false,
-          },
-        ],
-    startingAt: lowest === null ? null : toMoney(lowest),
+    quoteEndpoint: `${path}/quote`,
+    estimateEndpoint: `${path}/estimate`,
+    pricingFactors: per ? FACTORS[per] : [],
+    startingAt: least === null ? null : toMoney(least),
     authoritativeForExecution: false,
+    examples: targets.flatMap((target) => examplesOf(target, billingMode)),
     billable: true,
-    quote: { supported: true, requirements: perImage ? ["/input/prompt"] : ["/input/messages"] },
+    quote: { supported: true, requirements: requiredInputs(capability) },
+    requiresInput: true,
+    estimateAvailable: true,
   };
 }

@@ -56,7 +56,7 @@ export const routeKey = (route: Pick<Route, "provider" | "model">) =>
 export const modelIds = (models: readonly Target[]) =>
   models.map((target) => `${target.provider.name}/${target.model.id}`);
 
-type Target = { provider: Provider; model: ModelFacts };
+export type Target = { provider: Provider; model: ModelFacts };
 
 /** Every model that serves the capability's port, whether or not an account is there. */
 export function targetsOf(capability: Capability): Target[] {

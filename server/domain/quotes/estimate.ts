@@ -1,13 +1,13 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
 import {
+  feeBpsOf,
   isListed,
   PRICING_VERSION,
   priceAtMost,
   type Route,
   routeBundle,
   routeKey,
-  SERVICE_FEE_BPS,
   serviceFee,
 } from "@/server/domain/catalog";
 import { fail } from "@/server/errors";
@@ -103,7 +103,7 @@ export async function estimate(
     processing === "deferred" ? priceAtMost(price, bounds, { ...bounds, tier: "flex" }) : maximum;
   if (maximum === null || expected === null)
     fail("EstimateUnavailable", `No price is known for ${routeKey(route)} with this request.`);
-  const bps = route.billingMode === "managed" ? SERVICE_FEE_BPS : 0;
+  const bps = feeBpsOf(route.billingMode);
   return {
     pricingVersion: PRICING_VERSION,
     billingMode: route.billingMode,
