@@ -224,3 +224,26 @@ test("work submitted without a quote is sealed at admission: its receipt shows t
   });
   expect(pricingInputFingerprint).toMatch(/^[0-9a-f]{64}$/);
 });
+
+test("a quote goes by the project's rating: it names a route that may be asked for such content, as its job will", async () => {
+  const { ctx, projectId } = await makeProject();
+  const before = env.OPENAI_API_KEY;
+  const body = { input: { messages }, billingMode: "managed" };
+  try {
+    env.OPENAI_API_KEY = "a key";
+    expect((await quotes.quote(ctx, TEXT, body)).resolved?.provider).toBe("openai");
+    await pool.query(`UPDATE project SET settings = '{"maturityRating": "R"}' WHERE id = $1`, [projectId]);
+    const rated = await quotes.quote(ctx, TEXT, body);
+    expect(rated.resolved?.provider).toBe("sandbox");
+    const { jobId } = await jobs.submit(ctx, TEXT, { ...body, quoteId: rated.quoteId });
+    expect((await rowsOf(jobId)).job).toMatchObject({ provider: "sandbox", quote_id: rated.quoteId });
+    expect(
+      await refusalOf(quotes.quote(ctx, TEXT, { ...body, preferredModel: "gpt-5.6-luna" })),
+    ).toMatchObject({ code: "PolicyRejected" });
+    expect(await refusalOf(quotes.quote(ctx, TEXT, { ...body, maturityRating: "G" }))).toMatchObject({
+      code: "UNKNOWN_EXECUTION_FIELD",
+    });
+  } finally {
+    env.OPENAI_API_KEY = before;
+  }
+});
