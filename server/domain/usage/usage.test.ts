@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import type { UsageFigures } from "@/server/contract/usage";
 import { closeDatabase, pool } from "@/server/db";
+import { resolveHold } from "@/server/domain/budgets";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { makePerson, makeTenant } from "@/testing/tenants";
@@ -50,28 +51,14 @@ async function ledgerOf(projectId: string): Promise<{ charged: number; fee: numb
   return rows[0];
 }
 
-/** What a person who resolves an ambiguous hold makes of its rows. */
-async function resolve(project: TestProject, jobId: string, micros: number, fee: number) {
-  const { rows } = await pool.query(
-    `UPDATE hold SET state = $2, settled_micros = $3, resolved_at = $4, resolved_by = 'usr_somebody', note = 'seen on the bill'
-     WHERE execution_id = $1 AND state = 'ambiguous' RETURNING id, funding`,
-    [jobId, micros > 0 ? "settled" : "released", micros > 0 ? micros : null, project.clock.now()],
-  );
-  if (micros === 0) return;
-  await pool.query(
-    `INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind, is_test, created_at)
-     SELECT 'txn_' || $1, $2, $3, $1, $4, account, amount, 'adjustment', true, $5
-     FROM (VALUES ($6, -$7::bigint), ('provider:sandbox', $7::bigint - $8::bigint), ('service_fee', $8::bigint)) AS x(account, amount)`,
-    [
-      jobId,
-      project.organizationId,
-      project.projectId,
-      rows[0].id,
-      project.clock.now(),
-      `${rows[0].funding}:${project.organizationId}`,
-      micros,
-      fee,
-    ],
+/** A person finds out what the provider charged for a lost execution. */
+async function resolve(project: TestProject, jobId: string, chargedMicros: number) {
+  const { rows } = await pool.query<{ id: string }>("SELECT id FROM hold WHERE execution_id = $1", [jobId]);
+  const note = "seen on the bill";
+  await resolveHold(
+    systemCtx("operator", project.clock.now),
+    rows[0]?.id ?? "",
+    chargedMicros > 0 ? { chargedMicros, note } : { notCharged: true, note },
   );
 }
 
@@ -223,7 +210,7 @@ test("a day that is over is counted once, and the summary stays what it was", as
 
   // A person decides about the lost one: seen at once, counted at the next call.
   project.clock.advance(3_600_000);
-  await resolve(project, lost, 1_060, 60);
+  await resolve(project, lost, 1_060);
   const ledger = await ledgerOf(project.projectId);
   expect((await side()).totals).toMatchObject({
     chargedMicros: ledger.charged,
@@ -285,7 +272,7 @@ test("the lines of an export add up to the ledger, to the micro, also after a pe
   expect(lineOf(unknown)).toMatchObject({ x_ProviderCost: "", x_ProviderCostStatus: "unknown" });
   expect(lineOf(lost)).toMatchObject({ BilledCost: "0", x_HoldState: "ambiguous", ChargeClass: "" });
 
-  await resolve(project, lost, 1_234_567, 69_881);
+  await resolve(project, lost, 1_234_567);
   const second = await exported(project.ctx);
   const after = await ledgerOf(project.projectId);
   expect(after.charged).toBe(ledger.charged + 1_234_567);
@@ -379,7 +366,7 @@ test("what one execution costs is null while nobody knows it, and says who pays"
   expect(await of(lost)).toMatchObject({ ...open, holdState: "ambiguous" });
   expect(await of(waiting)).toMatchObject({ ...open, holdState: "open" });
   expect(await of(refused)).toMatchObject({ chargedMicros: 0, providerCostMicros: 0, holdState: "released" });
-  await resolve(project, lost, 0, 0);
+  await resolve(project, lost, 0);
   expect(await of(lost)).toMatchObject({
     chargedMicros: 0,
     feeMicros: 0,
