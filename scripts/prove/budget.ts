@@ -1,0 +1,281 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { type Figure, openInstallation, report, until } from "./installation";
+
+/*
+ * Many more submissions at once than a `prevent` ceiling has room for, of all kinds (text and images, durable, synchronous
+ * and read as they are written, models that fail, refuse, lose or are busy), with cancels, and with SIGKILL for web and
+ * worker at five named places and at random moments, and for PostgreSQL. Every version of the budget's row is looked at
+ * (by a trigger that only this installation has), and the holds themselves are summed over and over beside it: was the
+ * ceiling ever passed? And when all is quiet: are the open reservations exactly those of ambiguous executions?
+ * `npm run prove:budget [-- --submits 500 --ceiling 1000000 --kills 12]`; prints its figures, exits 1 when a promise is broken.
+ */
+
+const { values: options } = parseArgs({
+  options: {
+    submits: { type: "string", default: "500" },
+    ceiling: { type: "string", default: "1000000" },
+    kills: { type: "string", default: "12" },
+  },
+});
+const SUBMITS = Number(options.submits);
+const CEILING = Number(options.ceiling);
+const KILLS = Number(options.kills);
+const LONGEST_MS = 5 * 60_000;
+const SETTLE_MS = 180_000;
+const SAMPLE_MS = 25;
+
+const installation = await openInstallation(0.02, { SANDBOX_SLOW_MS: "3000" });
+const { base, parts, admin } = installation;
+const { organizationId = "" } = await admin("organization", "create", "--name", "Budget");
+// Far more than the ceilings: the budgets are to refuse, not the wallet.
+await admin("wallet", "credit", "--organization", organizationId, "--amount-micros", "1000000000", "--test", "--reason", "prove"); // biome-ignore format: one command
+const { projectId = "" } = await admin(
+  "project",
+  "create",
+  "--name",
+  "Budget",
+  "--organization",
+  organizationId,
+);
+const { apiKey } = await admin("key", "create", "--project", projectId, "--name", "prove");
+const setBudget = (scope: string, id: string, ceiling: number, period: string, enforcement: string) =>
+  admin("budget", "set", scope, id, "--ceiling-micros", String(ceiling), "--period", period, "--enforcement", enforcement); // biome-ignore format: one command
+await setBudget("--project", projectId, CEILING, "total", "prevent");
+await setBudget("--project", projectId, CEILING * 3, "month", "warn");
+await setBudget("--organization", organizationId, CEILING * 2, "day", "prevent");
+
+const database = await installation.connect();
+await database.query(`
+  CREATE TABLE seen_window (budget_id text, committed bigint, ceiling bigint, enforcement text);
+  CREATE FUNCTION see_window() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    INSERT INTO seen_window SELECT NEW.budget_id, NEW.held_micros + NEW.settled_micros, ceiling_micros, enforcement
+    FROM budget WHERE id = NEW.budget_id;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER see_window AFTER INSERT OR UPDATE ON budget_window FOR EACH ROW EXECUTE FUNCTION see_window();
+  GRANT ALL ON seen_window TO PUBLIC;`);
+await database.end();
+
+const TEXT = "text.general.fast.v1";
+const IMAGE = "image.generate.v1";
+type Kind = {
+  capability: string;
+  operation: "jobs" | "invoke";
+  body: (number: number) => Record<string, unknown>;
+};
+const text =
+  (model: string, more: Record<string, unknown> = {}, longest = 8_192): Kind["body"] =>
+  (number) => ({
+    input: {
+      messages: [
+        {
+          role: "user",
+          content: `Number ${number} asks for a story of ${"some ".repeat(number % 50)}length.`,
+        },
+      ],
+      maxOutputTokens: Math.min(longest, 1_024 * (2 + (number % 7))),
+    },
+    execution: { executionConstraints: { preferredModel: model } },
+    ...more,
+  });
+const image =
+  (model: string): Kind["body"] =>
+  (number) => ({
+    input: { prompt: `Number ${number}`, width: 1024, height: 1024, variantCount: 1 + (number % 2) },
+    execution: { executionConstraints: { preferredModel: model } },
+  });
+const KINDS: Kind[] = [
+  { capability: TEXT, operation: "jobs", body: text("sandbox-2") },
+  {
+    capability: TEXT,
+    operation: "jobs",
+    body: text("sandbox-2", { readerDelivery: { boundary: "paragraph" } }),
+  },
+  { capability: TEXT, operation: "invoke", body: text("sandbox-2", {}, 2_048) },
+  { capability: IMAGE, operation: "jobs", body: image("sandbox-2") },
+  { capability: IMAGE, operation: "jobs", body: image("sandbox-1") },
+  { capability: TEXT, operation: "jobs", body: text("sandbox-slow") },
+  { capability: TEXT, operation: "jobs", body: text("sandbox-refuse") },
+  { capability: TEXT, operation: "jobs", body: text("sandbox-fail") },
+  { capability: TEXT, operation: "jobs", body: text("sandbox-lost") },
+  { capability: TEXT, operation: "jobs", body: text("sandbox-busy") },
+  { capability: IMAGE, operation: "jobs", body: image("sandbox-refuse") },
+  { capability: "compute.evaluate.v1", operation: "invoke", body: (number) => ({ input: { expression: `${number} * 2` } }) }, // biome-ignore format: one row
+];
+
+const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+const seen = { admitted: 0, refused: 0, badRefusals: 0, free: 0, freeRefused: 0, canceled: 0, gaveUp: 0 };
+const unexpected: string[] = [];
+let isOver = false;
+
+/** One submission: asked again under its key when its answer is lost, and after a while when there is no room. */
+async function submit(number: number) {
+  const kind = KINDS[number % KINDS.length]!;
+  const body = JSON.stringify({ ...kind.body(number), idempotencyKey: randomUUID() });
+  while (!isOver) {
+    let answer: {
+      status: number;
+      said: Record<string, never> & { detail?: { code?: string; details?: object } };
+    };
+    try {
+      const reply = await fetch(`${base}/v1/capabilities/${kind.capability}/${kind.operation}`, {
+        method: "POST",
+        headers,
+        body,
+        signal: AbortSignal.timeout(60_000),
+      });
+      answer = { status: reply.status, said: await reply.json() };
+    } catch {
+      await sleep(100 + Math.random() * 200); // the process died
+      continue;
+    }
+    const { status, said } = answer;
+    const isFree = kind.capability === "compute.evaluate.v1";
+    if (status === 402 && said.detail?.code === "BudgetExceeded") {
+      seen.refused++;
+      if (isFree) seen.freeRefused++;
+      const { details = {} } = said.detail;
+      if (
+        ["scope", "enforcement", "estimatedCost", "available", "ceiling"].some((field) => !(field in details))
+      )
+        seen.badRefusals++;
+      await sleep(300 + Math.random() * 1_500);
+      continue;
+    }
+    if (status === 200 || status === 502) {
+      // A failed synchronous execution was admitted too.
+      seen.admitted++;
+      if (isFree) seen.free++;
+      if (status === 200 && kind.operation === "jobs" && number % 5 === 0)
+        await cancel((said as { jobId?: string }).jobId);
+      return;
+    }
+    if (status !== 429 && status !== 503 && status !== 500) {
+      unexpected.push(`${status} ${JSON.stringify(said).slice(0, 200)}`);
+      return;
+    }
+    await sleep(200);
+  }
+  seen.gaveUp++;
+}
+
+async function cancel(jobId: string | undefined) {
+  await sleep(Math.random() * 500);
+  const reply = await fetch(`${base}/v1/jobs/${jobId}/cancel`, { method: "POST", headers }).catch(() => null);
+  if (reply?.status === 200) seen.canceled++;
+}
+
+/** What the holds of the project come to, as of one moment: settled, and reserved now. */
+const SUM = `SELECT coalesce(sum(settled_micros) FILTER (WHERE state = 'settled'), 0)
+  + coalesce(sum(amount_micros) FILTER (WHERE state IN ('open', 'ambiguous')), 0) AS n FROM hold WHERE project_id = $1`;
+const sampled = { times: 0, most: 0 };
+async function sample() {
+  let connection = await installation.connect();
+  while (!isQuiet) {
+    try {
+      const { rows } = await connection.query<{ n: string }>(SUM, [projectId]);
+      sampled.times++;
+      sampled.most = Math.max(sampled.most, Number(rows[0]?.n));
+    } catch {
+      await sleep(500); // the database died
+      await connection.end().catch(() => undefined);
+      connection = await installation.connect().catch(() => connection);
+    }
+    await sleep(SAMPLE_MS);
+  }
+  await connection.end();
+}
+
+let isQuiet = false;
+const sampling = sample();
+const startedAt = Date.now();
+const load = Array.from({ length: SUBMITS }, (_, number) => submit(number));
+let isAllAnswered = false;
+void Promise.all(load).then(() => {
+  isAllAnswered = true;
+});
+let nextPostgresKill = Date.now() + 10_000;
+for (let pass = 1; ; pass++) {
+  await sleep(3_000 + Math.random() * 2_000);
+  const killed = parts.reduce((sum, part) => sum + part.kills, 0);
+  if (pass % 5 === 0)
+    console.log(
+      `${Math.round((Date.now() - startedAt) / 1000)} s: ${JSON.stringify(seen)}, ${killed} killed`,
+    );
+  const isEnough = killed >= KILLS && installation.postgresKills >= 2;
+  if (isAllAnswered || isEnough || Date.now() - startedAt > LONGEST_MS) break;
+  installation.killOne();
+  if (Date.now() > nextPostgresKill && installation.postgresKills < 2) {
+    await installation.killPostgres();
+    nextPostgresKill = Date.now() + 10_000;
+  }
+}
+installation.calm();
+// Without deaths, what still waits for room asks on for a while, as holds are settled for less than was held.
+await sleep(15_000);
+isOver = true;
+await Promise.all(load);
+
+const quiet = await installation.connect();
+const count = async (sql: string, values: unknown[] = []) =>
+  Number((await quiet.query(sql, values)).rows[0]?.n ?? 0);
+const unfinished = "SELECT count(*) AS n FROM job WHERE status NOT IN ('succeeded', 'failed', 'canceled')";
+await until(async () => (await count(unfinished)) === 0, SETTLE_MS);
+isQuiet = true;
+await sampling;
+
+const windowSum = (column: string) =>
+  count(
+    `SELECT coalesce(sum(${column}), 0) AS n FROM budget_window JOIN budget ON budget.id = budget_id
+     WHERE scope = 'project:' || $1 AND period = 'total' AND is_test`,
+    [projectId],
+  );
+const heldBy = (states: string) =>
+  count(`SELECT coalesce(sum(amount_micros), 0) AS n FROM hold WHERE state IN (${states})`);
+const figures: Figure[] = [
+  ["submissions", SUBMITS, "any"],
+  ["admitted", seen.admitted, "any"],
+  ["refused with 402 (each may ask again)", seen.refused, "any"],
+  ["still without room at the end", seen.gaveUp, "any"],
+  ["cancels accepted", seen.canceled, "any"],
+  ["succeeded", await count("SELECT count(*) AS n FROM job WHERE status = 'succeeded'"), "any"],
+  ["failed", await count("SELECT count(*) AS n FROM job WHERE status = 'failed'"), "any"],
+  ["canceled", await count("SELECT count(*) AS n FROM job WHERE status = 'canceled'"), "any"],
+  ["ceiling of the project, micros", CEILING, "any"],
+  ["most ever settled and held, by the budget's row", await count("SELECT max(committed) AS n FROM seen_window s JOIN budget b ON b.id = s.budget_id WHERE b.scope = 'project:' || $1 AND b.period = 'total'", [projectId]), "any"], // biome-ignore format: one figure
+  ["versions of budget rows looked at", await count("SELECT count(*) AS n FROM seen_window"), "any"],
+  ["most ever settled and held, summed from the holds", sampled.most, "any"],
+  ["times the holds were summed", sampled.times, "any"],
+  ["versions of a budget row above a ceiling that prevents", await count("SELECT count(*) AS n FROM seen_window WHERE enforcement = 'prevent' AND committed > ceiling"), 0], // biome-ignore format: one figure
+  ["sums of the holds above the ceiling", sampled.most > CEILING ? 1 : 0, 0],
+  ["ceiling never nearly reached: nothing was shown", sampled.most < CEILING * 0.9 ? 1 : 0, 0],
+  ["answers nobody expected", unexpected.length, 0],
+  ["refusals without their five figures", seen.badRefusals, 0],
+  ["free executions refused", seen.freeRefused, 0],
+  ["not ended", await count(unfinished), 0],
+  ["open holds", await count("SELECT count(*) AS n FROM hold WHERE state = 'open'"), 0],
+  ["ambiguous holds", await count("SELECT count(*) AS n FROM hold WHERE state = 'ambiguous'"), "any"],
+  ["ambiguous executions whose hold is not, or the other way round", await count("SELECT count(*) AS n FROM hold JOIN job ON job.id = execution_id WHERE (hold.state = 'ambiguous') <> EXISTS (SELECT FROM attempt WHERE attempt.job_id = job.id AND attempt.submission = 'ambiguous' AND attempt.ended_at IS NOT NULL)"), 0], // biome-ignore format: one figure
+  ["paid executions without exactly one hold", await count("SELECT count(*) AS n FROM job LEFT JOIN hold ON execution_id = job.id WHERE (maximum_micros > 0) <> (hold.id IS NOT NULL)"), 0], // biome-ignore format: one figure
+  ["micros the budget's row holds beside the ambiguous", (await windowSum("held_micros")) - (await heldBy("'ambiguous'")), 0], // biome-ignore format: one figure
+  ["micros the budget's row settled beside the holds", (await windowSum("settled_micros")) - (await count("SELECT coalesce(sum(settled_micros), 0) AS n FROM hold WHERE state = 'settled'")), 0], // biome-ignore format: one figure
+  ["micros the wallet holds beside the holds", (await count("SELECT sum(held_micros + allowance_held_micros) AS n FROM wallet WHERE is_test")) - (await heldBy("'open', 'ambiguous'")), 0], // biome-ignore format: one figure
+  ["micros the wallet differs from its ledger", await count("SELECT (SELECT sum(balance_micros) FROM wallet) - (SELECT sum(amount_micros) FROM ledger_entry WHERE account LIKE 'wallet:%') AS n"), 0], // biome-ignore format: one figure
+  ["micros charged otherwise than settled", await count("SELECT (SELECT coalesce(sum(settled_micros), 0) FROM hold) + (SELECT coalesce(sum(amount_micros), 0) FROM ledger_entry WHERE kind IN ('charge', 'overrun')) AS n"), 0], // biome-ignore format: one figure
+  ["transactions out of balance", await count("SELECT count(*) AS n FROM (SELECT FROM ledger_entry GROUP BY transaction_id, currency HAVING sum(amount_micros) <> 0) x"), 0], // biome-ignore format: one figure
+  ["micros the whole ledger is out of balance", await count("SELECT coalesce(sum(amount_micros), 0) AS n FROM ledger_entry"), 0], // biome-ignore format: one figure
+];
+
+console.log(
+  `\nkilled: ${parts.map((part) => `${part.name} ${part.kills}`).join(", ")}, PostgreSQL ${installation.postgresKills}; ${Math.round((Date.now() - startedAt) / 1000)} s; ${JSON.stringify(await installation.deaths())}`,
+);
+const broken = report(figures);
+for (const line of unexpected.slice(0, 5)) console.log(`       ${line}`);
+const tooFew = parts.reduce((sum, part) => sum + part.kills, 0) < KILLS;
+if (tooFew) console.log("BROKEN too few kills to say anything");
+await quiet.end();
+await installation.close(broken > 0 || tooFew);
+process.exit(broken > 0 || tooFew ? 1 : 0);
