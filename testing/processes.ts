@@ -1,6 +1,19 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import type { FailpointName } from "@/server/failpoint";
+
+/** Runs a job in a process of its own that is killed at the named place; by which signal it ended. */
+export async function runJobKilledAt(jobId: string, failpoint: FailpointName): Promise<string | null> {
+  const child = fork(resolve(import.meta.dirname, "job-process.ts"), [jobId], {
+    execPath: process.execPath,
+    execArgv: ["--import", "tsx"],
+    env: { ...process.env, CAPSTAN_FAILPOINTS: failpoint },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  const [, signal] = (await once(child, "exit")) as [number | null, string | null]; // what the event gives
+  return signal;
+}
 
 export type WebProcess = { url: string; child: ChildProcess; kill(): Promise<void> };
 

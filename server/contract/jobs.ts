@@ -129,6 +129,8 @@ export const Job = z
     estimatedCost: z.number().nullable(),
     actualCost: z.number().nullable(),
     currency: z.string(),
+    /** Deferred: on the provider's cheaper tier, unless that is refused. Null: no provider is asked. */
+    processing: z.enum(["standard", "deferred"]).nullable(),
     /** What a person found out of a charge that was unknown at the end; the receipt stays as it was sealed. */
     chargeResolution: z
       .object({

@@ -38,8 +38,8 @@ const ReceiptAttempt = z.object({
   providerModel: z.string().nullable(),
   httpStatus: z.int().nullable(),
   errorCode: z.string().nullable(),
-  /** The tier that was asked for last. */
-  tier: Tier,
+  /** The tier that was asked for last. Null: no request left. */
+  tier: Tier.nullable(),
   /** A definite no to a cheaper tier, after which the same request went out once more on standard. */
   tierRefusal: z
     .object({

@@ -3,6 +3,7 @@ import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import { env } from "@/server/env";
+import { runJobKilledAt } from "@/testing/processes";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 import { attempt, start } from "./run";
 import { beginSubmission } from "./transitions";
@@ -74,7 +75,7 @@ test("a durable text job runs deferred: half of the token basis, the fee on what
       policy: { serviceFeeBps: 600 },
     },
   });
-  expect(job.actualCost).toBe(upstream / 1_000_000);
+  expect(job).toMatchObject({ processing: "deferred", actualCost: upstream / 1_000_000 });
   const { hold } = await rowsOf(jobId);
   expect(hold).toMatchObject({
     amount_micros: quoted.maximumAuthorizedCharge?.amountMicros,
@@ -228,6 +229,26 @@ test("a worker that dies between the refusal and the second request loses nothin
   });
 });
 
+test("killed between the refusal and the second request, a worker leaves what another one needs to ask once more", async () => {
+  const project = await makeProject();
+  const { jobId } = await jobs.submit(project.ctx, TEXT, { input, preferredModel: "sandbox-flexless" });
+  expect(await runJobKilledAt(jobId, "after-tier-refusal")).toBe("SIGKILL");
+  expect(await arrivedOf(jobId)).toEqual({ taken: [], refused: ["flex"] });
+  expect((await rowsOf(jobId)).attempts[0]).toMatchObject({
+    submission: "not_attempted",
+    tier_refusal: { tier: "flex", httpStatus: 400 },
+  });
+  project.clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(project.ctx, project);
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  expect(await arrivedOf(jobId)).toEqual({ taken: ["standard"], refused: ["flex"] });
+  expect(await submittedTiers(jobId)).toEqual(["flex", "standard"]);
+  expect(await jobs.receipt(project.ctx, jobId)).toMatchObject({
+    status: "succeeded",
+    providerSubmissions: 2,
+  });
+});
+
 test("a worker that dies after the second request began leaves an ambiguous job, and nothing is asked a third time", async () => {
   const project = await makeProject();
   const { jobId, started } = await refusedOnce(project);
@@ -242,7 +263,8 @@ test("a worker that dies after the second request began leaves an ambiguous job,
     providerSubmissions: 2,
     processingTier: "standard",
     deferredDiscountBps: 0,
-    attempts: [{ tierRefusal: { tier: "flex" } }],
+    routing: { serviceClass: "standard" },
+    attempts: [{ tier: "standard", tierRefusal: { tier: "flex" } }],
   });
 });
 
@@ -264,6 +286,8 @@ test("a cancel between the two is the last word: nothing more is sent, nothing i
     status: "canceled",
     holdState: "released",
     providerSubmissions: 1,
+    processingTier: "flex",
+    deferredDiscountBps: 0,
     actualCost: 0,
   });
 });

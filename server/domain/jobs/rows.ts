@@ -533,6 +533,7 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
     estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
     actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
     currency: "USD",
+    processing: job.provider ? job.pricing.processing : null,
     chargeResolution: toResolution(parts.resolution),
     dataClassification: job.data_classification,
     retentionRequirement: job.retention_requirement,

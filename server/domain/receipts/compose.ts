@@ -58,7 +58,7 @@ export type ReceiptFacts = {
     httpStatus: number | null;
     errorCode: string | null;
     capacityRejections: number;
-    /** The tier that was asked for last, and the one that was refused before. */
+    /** The tier that is asked for by now, and the one that was refused before. */
     tier: Tier;
     tierRefusal: ReceiptAttempt["tierRefusal"];
     startedAt: Date;
@@ -100,7 +100,8 @@ function targetRoutingOf({ requestedTarget, route }: Estimate): Receipt["targetR
   };
 }
 
-function routingOf({ estimate: { route, choice, processing }, tier }: ReceiptFacts): Receipt["routing"] {
+function routingOf({ estimate, attempt, tier }: ReceiptFacts): Receipt["routing"] {
+  const { route, choice, processing } = estimate;
   if (!route || !choice) return null;
   return {
     routingPolicy: choice.policy,
@@ -109,7 +110,8 @@ function routingOf({ estimate: { route, choice, processing }, tier }: ReceiptFac
     eligiblePlanIds: choice.eligible,
     taskFamily: null,
     computeLevel: null,
-    serviceClass: (tier ?? tierAskedFirst(processing)) === "flex" ? "economical" : "standard",
+    serviceClass:
+      (tier ?? tierAskedLast(attempt) ?? tierAskedFirst(processing)) === "flex" ? "economical" : "standard",
     validationGate: null,
     authorizedFallbackPlanIds: [],
     evidenceConfidence: null,
@@ -282,6 +284,14 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
   };
 }
 
+/** The tier of the last request that left; null: none did. */
+function tierAskedLast(attempt: ReceiptFacts["attempt"]): Tier | null {
+  if (!attempt) return null;
+  const { submission, tier, tierRefusal, capacityRejections } = attempt;
+  if (submission !== "not_attempted" || (capacityRejections > 0 && !tierRefusal)) return tier;
+  return tierRefusal?.tier ?? null;
+}
+
 const tierAskedFirst = (processing: Estimate["processing"]): Tier =>
   processing === "deferred" ? "flex" : "standard";
 
@@ -308,7 +318,7 @@ function processingOf({
   const isReplaced = isRefused || (from === "flex" && tier === "standard");
   return {
     fallbacks: isReplaced ? [`processing:${from}->standard`] : [],
-    processingTier: tier ?? attempt?.tier ?? null,
+    processingTier: tier ?? tierAskedLast(attempt),
     requestedProcessingTier: from,
     processingFallback: isReplaced
       ? { from, to: "standard", reason: isRefused ? "refused" : "served_standard" }
@@ -328,7 +338,7 @@ function attemptsOf({ attempt }: ReceiptFacts): Receipt["attempts"] {
       providerModel: attempt.providerModel,
       httpStatus: attempt.httpStatus,
       errorCode: attempt.errorCode,
-      tier: attempt.tier,
+      tier: tierAskedLast(attempt),
       tierRefusal: attempt.tierRefusal,
       capacityRejections: attempt.capacityRejections,
       startedAt: attempt.startedAt.toISOString(),
