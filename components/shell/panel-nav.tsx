@@ -1,5 +1,14 @@
 "use client";
-import { BookOpen, ChartColumn, KeyRound, type LucideIcon, Settings2, Webhook, Workflow } from "lucide-react";
+import {
+  BookOpen,
+  ChartColumn,
+  KeyRound,
+  type LucideIcon,
+  Settings2,
+  Wallet,
+  Webhook,
+  Workflow,
+} from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
 import { cn } from "@/components/ui/class-names";
@@ -15,7 +24,7 @@ const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
 const style =
   "flex h-8 items-center gap-2.5 rounded-md px-2 text-sm font-medium text-muted hover:bg-hover hover:text-text aria-[current]:bg-hover aria-[current]:text-text [&_svg]:size-4 [&_svg]:shrink-0";
 
-/** The rooms of a project, and the door to the API reference. */
+/** The rooms of a project, its organization's billing, and the door to the API reference. */
 export function PanelNav({ projectId, onNavigate }: { projectId: string; onNavigate?: () => void }) {
   const pathname = usePathname();
   return (
@@ -30,6 +39,15 @@ export function PanelNav({ projectId, onNavigate }: { projectId: string; onNavig
           </Link>
         );
       })}
+      <Link
+        href="/billing"
+        aria-current={pathname === "/billing" ? "page" : undefined}
+        className={style}
+        onClick={onNavigate}
+      >
+        <Wallet aria-hidden className={cn(pathname === "/billing" && "text-link")} />
+        Billing
+      </Link>
       <a href="/docs" className={cn(style, "mt-auto")}>
         <BookOpen aria-hidden />
         API reference

@@ -1,4 +1,5 @@
 import { attentionRouter } from "./attention";
+import { billingRouter } from "./billing";
 import { router } from "./init";
 import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
@@ -13,6 +14,7 @@ export const appRouter = router({
   attention: attentionRouter,
   keys: keysRouter,
   webhooks: webhooksRouter,
+  billing: billingRouter,
   usage: usageRouter,
 });
 export type AppRouter = typeof appRouter;

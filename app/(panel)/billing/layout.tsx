@@ -1,0 +1,36 @@
+import { cookies } from "next/headers";
+import type { ReactNode } from "react";
+import { LAST_PROJECT_COOKIE } from "@/components/shell/last-project";
+import { PanelShell } from "@/components/shell/panel-shell";
+import { PlainPage } from "@/components/shell/plain-page";
+import { PanelData } from "@/components/trpc";
+import { findPerson } from "@/server/auth/session";
+import { panelRead } from "@/server/trpc/prefetch";
+
+/** The frame of what belongs to an organization: that of the project last looked at. */
+export default async function BillingLayout({ children }: { children: ReactNode }) {
+  const person = await findPerson();
+  if (!person) return children;
+  const projects = await panelRead(({ trpc, queryClient }) =>
+    queryClient.fetchQuery(trpc.projects.list.queryOptions()),
+  );
+  const last = (await cookies()).get(LAST_PROJECT_COOKIE)?.value;
+  const project = projects.find(({ projectId }) => projectId === last) ?? projects[0];
+  if (!project)
+    return (
+      <PanelData>
+        <PlainPage>{children}</PlainPage>
+      </PanelData>
+    );
+  return (
+    <PanelData>
+      <PanelShell
+        person={{ email: person.email, isOperator: person.isOperator }}
+        projects={projects}
+        projectId={project.projectId}
+      >
+        {children}
+      </PanelShell>
+    </PanelData>
+  );
+}

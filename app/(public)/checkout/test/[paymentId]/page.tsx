@@ -1,0 +1,30 @@
+import { HydrationBoundary } from "@tanstack/react-query";
+import type { Metadata } from "next";
+import { TestCheckout } from "@/components/billing/test-checkout";
+import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
+import { PanelData } from "@/components/trpc";
+import { requirePerson } from "@/server/auth/session";
+import { panelRead, panelState } from "@/server/trpc/prefetch";
+
+export const metadata: Metadata = { title: "Test checkout" };
+
+type Props = { params: Promise<{ paymentId: string }> };
+
+/** The built-in checkout of a payment, for who may pay it; in production there is none. */
+export default async function TestCheckoutPage({ params }: Props) {
+  const { paymentId } = await params;
+  await requirePerson(`/checkout/test/${encodeURIComponent(paymentId)}`);
+  await panelRead(({ trpc, queryClient }) =>
+    queryClient.fetchQuery(trpc.billing.testPayment.queryOptions({ paymentId })),
+  );
+  return (
+    <PanelData>
+      <PlainPage>
+        <PlainTitle title="Top up" />
+        <HydrationBoundary state={panelState()}>
+          <TestCheckout paymentId={paymentId} />
+        </HydrationBoundary>
+      </PlainPage>
+    </PanelData>
+  );
+}

@@ -1,0 +1,109 @@
+"use client";
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useRouter } from "next/navigation";
+import { useEffect } from "react";
+import { PageHeader } from "@/components/shell/page-header";
+import { useTRPC } from "@/components/trpc";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { type BillingState, billingHref } from "./billing-state";
+import { CurrencySetting } from "./currency-setting";
+import { formatMoney } from "./format-money";
+import { TopUp } from "./top-up";
+import { TransactionLog } from "./transaction-log";
+import { WalletCards } from "./wallet-cards";
+
+/** A payment that is on its way is looked at again this often. */
+const PENDING_MS = 2_000;
+
+/** An organization's money: what is there, how to add to it, and everything that moved it. */
+export function BillingRoom({ organizationId, state }: { organizationId: string; state: BillingState }) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const { data: accounts } = useSuspenseQuery(trpc.billing.accounts.queryOptions());
+  const { data: wallet } = useSuspenseQuery(trpc.billing.wallet.queryOptions({ organizationId }));
+  const { data: checkout } = useSuspenseQuery(trpc.billing.checkout.queryOptions());
+  const account = accounts.find((each) => each.organizationId === organizationId);
+  const canPay = account?.role === "owner" || account?.role === "admin";
+  return (
+    <>
+      <PageHeader
+        title="Billing"
+        actions={
+          accounts.length > 1 && (
+            <Select
+              value={organizationId}
+              onValueChange={(next) => router.push(billingHref({ organizationId: next }))}
+            >
+              <SelectTrigger aria-label="Organization" className="w-56" />
+              <SelectContent>
+                {accounts.map((each) => (
+                  <SelectItem key={each.organizationId} value={each.organizationId}>
+                    {each.displayName}
+                  </SelectItem>
+                ))}
+              </SelectContent>
+            </Select>
+          )
+        }
+      >
+        What {account?.displayName ?? "your organization"} has to spend on managed work.
+      </PageHeader>
+      {state.payment && state.result && <Returned paymentId={state.payment} result={state.result} />}
+      <WalletCards wallet={wallet} />
+      <div className="mt-4 grid items-start gap-4 md:grid-cols-2">
+        {canPay ? (
+          <TopUp wallet={wallet} checkout={checkout} />
+        ) : (
+          <Notice tone="busy" title="Owners and admins top up">
+            Your role here is {account?.role ?? "none"}. Ask one of them when funds run out.
+          </Notice>
+        )}
+        <CurrencySetting wallet={wallet} canChange={canPay} />
+      </div>
+      <TransactionLog organizationId={organizationId} cursor={state.cursor} />
+    </>
+  );
+}
+
+/** What became of the checkout one comes back from: as the payment itself has it, not as the address says. */
+function Returned({ paymentId, result }: { paymentId: string; result: "success" | "canceled" }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { data: payment } = useQuery({
+    ...trpc.billing.payment.queryOptions({ paymentId }),
+    retry: false,
+    refetchInterval: (query) =>
+      result === "success" && query.state.data?.state === "open" ? PENDING_MS : false,
+  });
+  const isPaid = payment?.state === "paid";
+  useEffect(() => {
+    if (!isPaid) return;
+    queryClient.invalidateQueries({ queryKey: trpc.billing.wallet.pathKey() });
+    queryClient.invalidateQueries({ queryKey: trpc.billing.transactions.pathKey() });
+  }, [isPaid, queryClient, trpc]);
+  if (!payment) return null;
+  const credit = formatMoney(payment.credit);
+  const what = payment.test ? "the test wallet" : "the wallet";
+  return (
+    <div role="status" className="mb-4">
+      {isPaid ? (
+        <Notice tone="good" title="Paid">
+          {credit} went into {what}.
+        </Notice>
+      ) : payment.state === "failed" ? (
+        <Notice tone="bad" title="The payment failed">
+          Nothing was charged. Try again, or pay in another way.
+        </Notice>
+      ) : result === "success" && payment.state === "open" ? (
+        <Notice tone="busy" title="The payment is on its way">
+          {credit} will be in {what} as soon as it is confirmed.
+        </Notice>
+      ) : (
+        <Notice tone="warn" title="Not paid">
+          The checkout was left. Nothing was charged.
+        </Notice>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+"use client";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { Fact, Facts } from "@/components/ui/facts";
+import { Notice } from "@/components/ui/notice";
+import { billingHref } from "./billing-state";
+import { formatMoney } from "./format-money";
+
+/** The page of the built-in checkout: pays with nothing, or gives up, and leads back. */
+export function TestCheckout({ paymentId }: { paymentId: string }) {
+  const trpc = useTRPC();
+  const { data: payment } = useSuspenseQuery(trpc.billing.testPayment.queryOptions({ paymentId }));
+  const back = (result: "success" | "canceled") =>
+    billingHref({ organizationId: payment.organizationId, payment: paymentId, result });
+  const decide = useMutation(
+    trpc.billing.decideTestPayment.mutationOptions({
+      onSuccess: ({ state }) => window.location.assign(back(state === "paid" ? "success" : "canceled")),
+      meta: { isShownInPlace: true },
+    }),
+  );
+  const isBusy = decide.isPending || decide.isSuccess;
+  const pressed = decide.variables?.decision;
+  return (
+    <Card className="space-y-5 p-5">
+      <Notice tone="warn" title="Test checkout">
+        No real money moves here. Paying fills the test wallet, which the sandbox spends.
+      </Notice>
+      <Facts>
+        <Fact name="What">{payment.title}</Fact>
+        <Fact name="To pay">{formatMoney(payment.amount)}</Fact>
+        <Fact name="Wallet gets">{formatMoney(payment.credit)}</Fact>
+      </Facts>
+      {decide.error && (
+        <Notice tone="bad" role="alert">
+          {toFailure(decide.error).message}
+        </Notice>
+      )}
+      {payment.state === "open" ? (
+        <div className="flex flex-col gap-2">
+          <Button
+            variant="primary"
+            disabled={isBusy}
+            pending={isBusy && pressed === "pay"}
+            onClick={() => decide.mutate({ paymentId, decision: "pay" })}
+          >
+            Pay {formatMoney(payment.amount)}
+          </Button>
+          <Button
+            disabled={isBusy}
+            pending={isBusy && pressed === "cancel"}
+            onClick={() => decide.mutate({ paymentId, decision: "cancel" })}
+          >
+            Cancel
+          </Button>
+        </div>
+      ) : (
+        <div className="space-y-3">
+          <p className="text-sm text-muted">
+            {payment.state === "paid" ? "This is paid." : "This checkout is closed. Nothing was charged."}
+          </p>
+          <Button asChild>
+            <a href={back(payment.state === "paid" ? "success" : "canceled")}>Back to billing</a>
+          </Button>
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,106 @@
+"use client";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import { TOP_UP_PRESETS, type Wallet } from "@/server/contract/billing";
+import { formatMoney } from "./format-money";
+
+const MICROS_PER_CENT = 10_000;
+
+/** Fills the wallet: an amount that is offered, or one's own. Where nobody can pay, says so. */
+export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: boolean } | null }) {
+  const trpc = useTRPC();
+  const [amount, setAmount] = useState("25");
+  const start = useMutation(
+    trpc.billing.topUp.mutationOptions({
+      onSuccess: ({ url }) => window.location.assign(url),
+      meta: { isShownInPlace: true },
+    }),
+  );
+  if (!checkout)
+    return (
+      <Notice tone="busy" title="Top-ups are not set up">
+        Payments are not configured in this installation. Its operator can set them up or credit the wallet.
+      </Notice>
+    );
+
+  const micros = Math.round(Number(amount) * 100) * MICROS_PER_CENT;
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const [presetKey] = Object.entries(TOP_UP_PRESETS).find(([, preset]) => preset === micros) ?? [];
+    start.mutate({
+      organizationId: wallet.organizationId,
+      amountMicros: micros,
+      presetKey: presetKey ?? null,
+    });
+  }
+  const isBusy = start.isPending || start.isSuccess; // until the checkout's page is there
+
+  return (
+    <Card aria-labelledby="top-up-title">
+      <CardHeader id="top-up-title" title={checkout.test ? "Top up the test wallet" : "Top up"} />
+      <CardBody>
+        <form onSubmit={submit} className="space-y-4">
+          {start.error && (
+            <Notice tone="bad" role="alert">
+              {toFailure(start.error).message}
+            </Notice>
+          )}
+          {checkout.test && (
+            <p className="text-sm text-muted">No real money moves: this fills the wallet of the sandbox.</p>
+          )}
+          <fieldset className="flex flex-wrap gap-2">
+            <legend className="sr-only">Amounts</legend>
+            {Object.values(TOP_UP_PRESETS).map((preset) => (
+              <Button
+                key={preset}
+                aria-pressed={preset === micros}
+                className="aria-pressed:border-focus aria-pressed:bg-hover"
+                onClick={() => setAmount(String(preset / 1_000_000))}
+              >
+                ${preset / 1_000_000}
+              </Button>
+            ))}
+          </fieldset>
+          <div className="flex flex-wrap items-end gap-2">
+            <div className="min-w-40 flex-1 space-y-1.5">
+              <Label htmlFor="amount">Amount in US dollars</Label>
+              <Input
+                id="amount"
+                name="amount"
+                type="number"
+                inputMode="decimal"
+                min={0.5}
+                max={999_999}
+                step={0.01}
+                required
+                value={amount}
+                onChange={(event) => setAmount(event.target.value)}
+              />
+            </div>
+            <Button type="submit" variant="primary" className="h-9" pending={isBusy}>
+              Continue to checkout
+            </Button>
+          </div>
+          {wallet.fx && micros > 0 && (
+            <p className="text-sm text-muted">
+              You pay about{" "}
+              {formatMoney({
+                amountMicros:
+                  Math.ceil((micros / MICROS_PER_CENT) * (wallet.fx.rateScaled / 10 ** wallet.fx.scale)) *
+                  MICROS_PER_CENT,
+                currency: wallet.fx.quoteCurrency,
+              })}
+              .
+            </p>
+          )}
+        </form>
+      </CardBody>
+    </Card>
+  );
+}

@@ -1,0 +1,153 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { ReceiptText } from "lucide-react";
+import Link from "next/link";
+import { Ago } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Card, CardHeader } from "@/components/ui/card";
+import { cn } from "@/components/ui/class-names";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Pagination } from "@/components/ui/pagination";
+import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
+import type { WalletTransaction } from "@/server/contract/billing";
+import { billingHref, transactionsQuery } from "./billing-state";
+import { formatMoney } from "./format-money";
+
+const KINDS: Record<string, string> = {
+  top_up: "Top-up",
+  refund: "Refund",
+  grant: "Credit",
+  charge: "Charge",
+  overrun: "Overrun",
+  adjustment: "Adjustment",
+};
+
+type Props = { organizationId: string; cursor: string | undefined };
+
+/** Everything that moved the wallets and the allowance, newest first. */
+export function TransactionLog({ organizationId, cursor }: Props) {
+  const trpc = useTRPC();
+  const { data } = useSuspenseQuery(
+    trpc.billing.transactions.queryOptions(transactionsQuery(organizationId, cursor)),
+  );
+  return (
+    <section aria-labelledby="transactions-title" className="mt-6">
+      <Card className="overflow-hidden">
+        <CardHeader
+          id="transactions-title"
+          title="Transactions"
+          hint="Of the ledger: nothing in it ever changes."
+        />
+        {data.items.length === 0 ? (
+          <EmptyState icon={ReceiptText} title={cursor ? "No older transaction" : "No transaction yet"}>
+            {cursor ? "This is the end of the log." : "Charges and top-ups appear here."}
+          </EmptyState>
+        ) : (
+          <Entries items={data.items} />
+        )}
+      </Card>
+      {(cursor || data.nextCursor) && (
+        <div className="mt-4">
+          <Pagination
+            label="Pages of transactions"
+            newer={cursor ? billingHref({ organizationId }) : null}
+            older={data.nextCursor ? billingHref({ organizationId, cursor: data.nextCursor }) : null}
+          />
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Entries({ items }: { items: WalletTransaction[] }) {
+  return (
+    <>
+      <div className="hidden md:block">
+        <Table>
+          <caption className="sr-only">Transactions, newest first</caption>
+          <thead>
+            <tr>
+              <TableHead>What</TableHead>
+              <TableHead>Paid from</TableHead>
+              <TableHead>For</TableHead>
+              <TableHead className="text-right">Amount</TableHead>
+              <TableHead className="text-right">When</TableHead>
+            </tr>
+          </thead>
+          <tbody>
+            {items.map((item) => (
+              <TableRow key={item.entryId} data-entry={item.kind}>
+                <TableCell className="font-medium">{KINDS[item.kind] ?? item.kind}</TableCell>
+                <TableCell>
+                  <Account item={item} />
+                </TableCell>
+                <TableCell>
+                  <Subject item={item} />
+                </TableCell>
+                <TableCell className="text-right">
+                  <Amount item={item} />
+                </TableCell>
+                <TableCell className="text-right text-muted">
+                  <Ago at={item.createdAt} />
+                </TableCell>
+              </TableRow>
+            ))}
+          </tbody>
+        </Table>
+      </div>
+      <ul aria-label="Transactions, newest first" className="divide-y divide-line md:hidden">
+        {items.map((item) => (
+          <li key={item.entryId} className="space-y-1 px-4 py-3">
+            <div className="flex items-center justify-between gap-2 text-sm">
+              <span className="font-medium">{KINDS[item.kind] ?? item.kind}</span>
+              <Amount item={item} />
+            </div>
+            <div className="flex items-center justify-between gap-2 text-xs text-muted">
+              <Account item={item} />
+              <Ago at={item.createdAt} />
+            </div>
+            <Subject item={item} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Account({ item }: { item: WalletTransaction }) {
+  return (
+    <span className="inline-flex items-center gap-2">
+      <span className="text-muted">{item.account === "wallet" ? "Wallet" : "Allowance"}</span>
+      {item.test && <Badge>Sandbox</Badge>}
+    </span>
+  );
+}
+
+function Subject({ item }: { item: WalletTransaction }) {
+  if (item.jobId)
+    return (
+      <Link
+        href={`/jobs/${item.jobId}`}
+        prefetch={false}
+        className="rounded font-mono text-xs [overflow-wrap:anywhere] text-link hover:underline"
+      >
+        {item.jobId}
+      </Link>
+    );
+  return (
+    <span className="font-mono text-xs [overflow-wrap:anywhere] text-muted">
+      {item.paymentId ?? item.transactionId}
+    </span>
+  );
+}
+
+function Amount({ item }: { item: WalletTransaction }) {
+  const isIn = item.amount.amountMicros > 0;
+  return (
+    <span className={cn("tabular-nums", isIn && "font-medium text-good")}>
+      {isIn && "+"}
+      {formatMoney(item.amount)}
+    </span>
+  );
+}

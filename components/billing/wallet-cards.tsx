@@ -1,0 +1,103 @@
+import { Badge } from "@/components/ui/badge";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Fact, Facts } from "@/components/ui/facts";
+import type { Wallet, WalletMoney } from "@/server/contract/billing";
+import { formatMoney } from "./format-money";
+
+/** What is there to spend: live, and of the sandbox apart. */
+export function WalletCards({ wallet }: { wallet: Wallet }) {
+  return (
+    <div className="grid gap-4 md:grid-cols-2">
+      <WalletCard id="live-wallet" title="Wallet" money={wallet} wallet={wallet}>
+        Pays for work on the accounts of this installation: the provider's price and{" "}
+        {wallet.serviceFeeBps / 100}%.
+      </WalletCard>
+      <WalletCard id="test-wallet" title="Test wallet" money={wallet.test} wallet={wallet} isTest>
+        Pays for work in the sandbox. It is never spent on a real provider.
+      </WalletCard>
+    </div>
+  );
+}
+
+function WalletCard({
+  id,
+  title,
+  money,
+  wallet,
+  isTest,
+  children,
+}: {
+  id: string;
+  title: string;
+  money: WalletMoney;
+  wallet: Wallet;
+  isTest?: boolean;
+  children: React.ReactNode;
+}) {
+  const { available, reserved, balance, allowance } = money;
+  return (
+    <Card aria-labelledby={id}>
+      <CardHeader id={id} title={title} actions={isTest && <Badge>Sandbox</Badge>} />
+      <CardBody className="space-y-4">
+        <div>
+          <p className="text-2xl font-semibold tabular-nums" data-testid={`${id}-available`}>
+            {formatMoney(available)}
+          </p>
+          <p className="text-sm text-muted">available{inOther(wallet, available.amountMicros)}</p>
+        </div>
+        <Facts>
+          <Fact name="Balance">{formatMoney(balance)}</Fact>
+          <Fact name="Reserved">{formatMoney(reserved)}</Fact>
+        </Facts>
+        {allowance.granted.amountMicros > 0 && <Allowance id={id} wallet={wallet} allowance={allowance} />}
+        <p className="text-xs text-muted">{children}</p>
+      </CardBody>
+    </Card>
+  );
+}
+
+/** About how much that is, for who pays in another currency. */
+function inOther({ fx }: Wallet, amountMicros: number): string {
+  if (!fx) return "";
+  const converted = Math.round((amountMicros / 10_000) * (fx.rateScaled / 10 ** fx.scale)) * 10_000;
+  return `, about ${formatMoney({ amountMicros: converted, currency: fx.quoteCurrency })}`;
+}
+
+function Allowance({
+  id,
+  wallet,
+  allowance,
+}: {
+  id: string;
+  wallet: Wallet;
+  allowance: WalletMoney["allowance"];
+}) {
+  const { granted, remaining } = allowance;
+  const part = Math.round((remaining.amountMicros / granted.amountMicros) * 100);
+  return (
+    <div className="space-y-1.5">
+      <div className="flex justify-between gap-2 text-xs">
+        <span id={`${id}-allowance`} className="font-medium">
+          First-use allowance
+        </span>
+        <span className="text-muted tabular-nums">
+          {formatMoney(remaining)} of {formatMoney(granted)} left
+        </span>
+      </div>
+      <div
+        role="progressbar"
+        aria-labelledby={`${id}-allowance`}
+        aria-valuenow={part}
+        aria-valuemin={0}
+        aria-valuemax={100}
+        aria-valuetext={`${formatMoney(remaining)} of ${formatMoney(granted)} left`}
+        className="h-2 overflow-hidden rounded-full bg-sunken ring-1 ring-line ring-inset"
+      >
+        <div className="h-full rounded-full bg-primary" style={{ width: `${part}%` }} />
+      </div>
+      <p className="text-xs text-muted">
+        Spent before the balance, at most {formatMoney(wallet.trialCeiling)} by one execution.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+import { call, textInput, world } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+
+const PHONE = { width: 390, height: 844 };
+
+test.describe("an owner", () => {
+  test.use({ storageState: { cookies: [], origins: [] } });
+
+  test("tops the test wallet up through the test checkout, in light and dark, and leaves another one", async ({
+    page,
+  }) => {
+    test.slow();
+    await open(page, "/sign-in?callbackUrl=/billing");
+    await signIn(page, world.operator);
+    await page.waitForURL("**/billing");
+    await open(page, "/billing");
+    await expect(page.getByRole("link", { name: "Billing" })).toHaveAttribute("aria-current", "page");
+    const live = await page.getByTestId("live-wallet-available").textContent();
+    await page.getByRole("button", { name: "$50", exact: true }).click();
+    await expect(page.getByLabel("Amount in US dollars")).toHaveValue("50");
+    await page.getByLabel("Amount in US dollars").fill("12.34");
+    await page.getByRole("button", { name: "Continue to checkout" }).click();
+    await page.waitForURL("**/checkout/test/pmt_*");
+    const checkout = new URL(page.url()).pathname;
+    await open(page, checkout);
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Pay $12.34" }).click();
+    await page.waitForURL("**/billing?*result=success*");
+    await expect(page.getByRole("status").filter({ hasText: "Paid" })).toContainText(
+      "$12.34 went into the test wallet",
+    );
+    await expect(page.locator('tr[data-entry="top_up"]').first()).toContainText("+$12.34");
+    await expect(page.getByTestId("live-wallet-available")).toHaveText(live ?? "");
+
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const path of ["/billing", checkout]) {
+        await page.setViewportSize({ width: 1280, height: 800 });
+        await open(page, path);
+        await expectAccessible(page);
+        await page.setViewportSize(PHONE);
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+      }
+    }
+    // The same checkout again pays nothing more.
+    await expect(page.getByText("This is paid.")).toBeVisible();
+
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await open(page, "/billing");
+    await page.getByRole("button", { name: "$10", exact: true }).click();
+    await page.getByRole("button", { name: "Continue to checkout" }).click();
+    await page.waitForURL("**/checkout/test/pmt_*");
+    await open(page, new URL(page.url()).pathname);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.waitForURL("**/billing?*result=canceled*");
+    await expect(page.getByRole("status").filter({ hasText: "Not paid" })).toBeVisible();
+  });
+});
+
+test("a member reads what is there, page by page, and changes nothing", async ({ page }) => {
+  const input = textInput("What does it cost?");
+  for (let n = 0; n < 26; n++)
+    expect((await call("/v1/capabilities/text.general.fast.v1/invoke", { body: { input } })).status).toBe(
+      200,
+    );
+  await open(page, "/billing");
+  await expect(page.getByText("Owners and admins top up")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Continue to checkout" })).toHaveCount(0);
+  await expect(page.getByRole("combobox", { name: "Pay in" })).toHaveCount(0);
+  await expect(page.getByRole("region", { name: "Test wallet" })).toBeVisible();
+  await expect(page.locator("tr[data-entry]")).toHaveCount(25);
+  await page.getByRole("link", { name: "Older" }).click();
+  await page.waitForURL("**/billing?*cursor=*");
+  await expect(page.locator("tr[data-entry]").first()).toBeVisible();
+  await page.getByRole("link", { name: "Newer" }).click();
+  await page.waitForURL((url) => !url.search.includes("cursor"));
+  await expect(page.locator("tr[data-entry]")).toHaveCount(25);
+});
