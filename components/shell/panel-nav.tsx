@@ -2,6 +2,7 @@
 import {
   BookOpen,
   ChartColumn,
+  Gauge,
   KeyRound,
   type LucideIcon,
   Settings2,
@@ -16,6 +17,7 @@ import { cn } from "@/components/ui/class-names";
 const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "jobs", label: "Jobs", icon: Workflow },
   { room: "usage", label: "Usage", icon: ChartColumn },
+  { room: "budgets", label: "Budgets", icon: Gauge },
   { room: "keys", label: "API keys", icon: KeyRound },
   { room: "webhooks", label: "Webhooks", icon: Webhook },
   { room: "settings", label: "Settings", icon: Settings2 },

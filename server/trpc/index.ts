@@ -1,5 +1,6 @@
 import { attentionRouter } from "./attention";
 import { billingRouter } from "./billing";
+import { budgetsRouter } from "./budgets";
 import { router } from "./init";
 import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
@@ -12,6 +13,7 @@ export const appRouter = router({
   projects: projectsRouter,
   jobs: jobsRouter,
   attention: attentionRouter,
+  budgets: budgetsRouter,
   keys: keysRouter,
   webhooks: webhooksRouter,
   billing: billingRouter,

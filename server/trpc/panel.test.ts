@@ -4,6 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import { closeDatabase } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { submit } from "@/server/domain/jobs";
+import { createProject } from "@/server/domain/organizations";
 import { ERRORS, Fault, ValidationFault } from "@/server/errors";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { appRouter } from "./index";
@@ -37,6 +38,10 @@ test("nobody reads anything without a session", async () => {
     ["jobs.list", { project_id: projectId }],
     ["jobs.get", { job_id: "wfr_1" }],
     ["keys.list", { project_id: projectId }],
+    ["budgets.list", { project_id: projectId }],
+    ["budgets.holds", { project_id: projectId }],
+    ["budgets.alerts", { project_id: projectId }],
+    ["budgets.guardrails", { project_id: projectId }],
   ];
   for (const [path, input] of asked) expect(await ask(anonymous, path, input)).toMatchObject({ status: 401 });
 });
@@ -54,7 +59,14 @@ test("the switcher offers the projects of the person's organizations and no othe
 test("somebody else's project and one that does not exist are the same refusal", async () => {
   const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
   const { ctx } = await makePerson(own.organizationId, "owner");
-  for (const path of ["jobs.list", "keys.list"]) {
+  for (const path of [
+    "jobs.list",
+    "keys.list",
+    "budgets.list",
+    "budgets.holds",
+    "budgets.alerts",
+    "budgets.guardrails",
+  ]) {
     const theirs = await ask(ctx, path, { project_id: foreign.projectId });
     const nobodys = await ask(ctx, path, { project_id: "cpr_00000000000000000000000000" });
     expect([403, 404]).toContain(theirs.status);
@@ -177,4 +189,31 @@ test("private content leaves the server only when the reader asks for it", async
   expect(await of("PrivateUserContent")).toEqual([false, true]);
   expect(await of("Manuscript")).toEqual([false, true]);
   expect(await of("Internal")).toEqual([true, true]);
+});
+
+test("a project's budgets are its own, its organization's and its principals', and not another project's", async () => {
+  const { organizationId, projectId, keyId } = await makeTenant();
+  const { projectId: other } = await createProject(systemCtx("test"), { organizationId, name: "Other" });
+  const { ctx } = await makePerson(organizationId, "admin");
+  const panel = appRouter.createCaller(ctx);
+  const limits = { period: "day", ceilingMicros: 5, enforcement: "prevent" } as const;
+  for (const owner of [
+    { projectId },
+    { projectId: other },
+    { organizationId },
+    { organizationId, principalId: keyId },
+  ])
+    await panel.budgets.set({ owner, ...limits });
+  const { items } = await panel.budgets.list({ project_id: projectId });
+  expect(items.map(({ scope }) => scope)).toEqual([
+    `organization:${organizationId}`,
+    `project:${projectId}`,
+    `principal:${keyId}`,
+  ]);
+  const viewer = await makePerson(organizationId, "viewer");
+  const reading = appRouter.createCaller(viewer.ctx);
+  expect((await reading.budgets.list({ project_id: projectId })).items).toEqual(items);
+  await expect(reading.budgets.set({ owner: { projectId }, ...limits })).rejects.toMatchObject({
+    code: "FORBIDDEN",
+  });
 });

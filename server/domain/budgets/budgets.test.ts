@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { pool } from "@/server/db";
+import { checkLedger } from "@/server/domain/billing";
 import { type Ctx, type Role, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { createEndpoint } from "@/server/domain/webhooks";
@@ -299,6 +300,8 @@ test("guardrails hold what runs on the organization's own accounts by the day an
     details: { scope, period: "day" },
   });
   await submit(project, { billingMode: "managed" });
+  const { differences } = await checkLedger(operator(project), project.organizationId);
+  expect(differences.filter(({ what }) => what.startsWith("budget"))).toEqual([]);
   await budgets.changeGuardrails(admin, { dailyMicros: null, perExecutionMicros: price - 1 });
   await expect(submit(project, byok)).rejects.toMatchObject({
     code: "BudgetExceeded",

@@ -1,0 +1,191 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { toast } from "sonner";
+import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { BudgetEnforcement, BudgetPeriod, type BudgetView } from "@/server/contract/budgets";
+import type { ApiKey } from "@/server/contract/organizations";
+import { MODES, microsOf, PERIODS } from "./words";
+
+type Props = {
+  project: ProjectChoice;
+  /** The one that is changed; its owner and period stay. */
+  budget?: BudgetView;
+  keys: ApiKey[];
+  isOpen: boolean;
+  onOpenChange: (isOpen: boolean) => void;
+};
+
+/** Sets a ceiling, or changes the one given. */
+export function BudgetDialog(props: Props) {
+  return (
+    <Dialog open={props.isOpen} onOpenChange={props.onOpenChange}>
+      {props.isOpen && <BudgetForm {...props} />}
+    </Dialog>
+  );
+}
+
+/** The owner of a budget that stands, as it is set. */
+function ownerOf({ scope, organizationId }: BudgetView) {
+  const [kind, id = ""] = scope.split(":");
+  if (kind === "project") return { projectId: id };
+  return kind === "principal" ? { organizationId, principalId: id } : { organizationId };
+}
+
+function BudgetForm({ project, budget, keys, onOpenChange }: Props) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [kind, setKind] = useState("project");
+  const [isManagedOnly, setManagedOnly] = useState(budget?.managedOnly ?? false);
+  const set = useMutation(
+    trpc.budgets.set.mutationOptions({
+      onSuccess: () => {
+        toast.success("Budget set");
+        onOpenChange(false);
+      },
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.budgets.pathKey() }),
+      meta: { isShownInPlace: true },
+    }),
+  );
+
+  function chosenOwner(fields: FormData) {
+    const { organizationId, projectId } = project;
+    if (kind === "project") return { projectId };
+    if (kind === "organization") return { organizationId };
+    return { organizationId, principalId: String(fields.get("principal")).trim() };
+  }
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    set.mutate({
+      owner: budget ? ownerOf(budget) : chosenOwner(fields),
+      period: budget?.period ?? BudgetPeriod.parse(fields.get("period")),
+      ceilingMicros: microsOf(fields.get("ceiling")),
+      enforcement: BudgetEnforcement.parse(fields.get("mode")),
+      managedOnly: isManagedOnly,
+    });
+  }
+
+  return (
+    <DialogContent
+      title={budget ? "Edit the budget" : "Set a budget"}
+      description="What is spent and reserved in the period already counts at once."
+    >
+      <form onSubmit={submit} className="space-y-4">
+        {set.error && (
+          <Notice tone="bad" role="alert">
+            {toFailure(set.error).message}
+          </Notice>
+        )}
+        {!budget && (
+          <div className="grid gap-4 sm:grid-cols-2">
+            <div className="grid gap-1.5">
+              <Label htmlFor="budget-owner">Spending of</Label>
+              <Select value={kind} onValueChange={setKind}>
+                <SelectTrigger id="budget-owner" />
+                <SelectContent>
+                  <SelectItem value="project">This project</SelectItem>
+                  <SelectItem value="organization">The whole organization</SelectItem>
+                  <SelectItem value="principal">A key or a person</SelectItem>
+                </SelectContent>
+              </Select>
+            </div>
+            <div className="grid gap-1.5">
+              <Label htmlFor="budget-period">Period</Label>
+              <Select name="period" defaultValue="month">
+                <SelectTrigger id="budget-period" />
+                <SelectContent>
+                  {BudgetPeriod.options.map((period) => (
+                    <SelectItem key={period} value={period}>
+                      {PERIODS[period]}
+                    </SelectItem>
+                  ))}
+                </SelectContent>
+              </Select>
+            </div>
+          </div>
+        )}
+        {!budget && kind === "principal" && (
+          <div className="space-y-1.5">
+            <Label htmlFor="budget-principal">Id of the key or person</Label>
+            <Input
+              id="budget-principal"
+              name="principal"
+              list="budget-principals"
+              required
+              maxLength={64}
+              placeholder="key_… or usr_…"
+              autoComplete="off"
+            />
+            <datalist id="budget-principals">
+              {keys
+                .filter(({ revokedAt }) => revokedAt === null)
+                .map((key) => (
+                  <option key={key.keyId} value={key.keyId}>
+                    {key.name}
+                  </option>
+                ))}
+            </datalist>
+          </div>
+        )}
+        <div className="grid gap-4 sm:grid-cols-2">
+          <div className="grid gap-1.5">
+            <Label htmlFor="budget-ceiling">Ceiling in US dollars</Label>
+            <Input
+              id="budget-ceiling"
+              name="ceiling"
+              type="number"
+              min={0}
+              max={1_000_000_000}
+              step="any"
+              required
+              defaultValue={budget?.ceilingUsd ?? 10}
+            />
+          </div>
+          <div className="grid gap-1.5">
+            <Label htmlFor="budget-mode">Above it</Label>
+            <Select
+              name="mode"
+              defaultValue={budget && budget.enforcement !== "off" ? budget.enforcement : "prevent"}
+            >
+              <SelectTrigger id="budget-mode" />
+              <SelectContent>
+                {(["prevent", "warn"] as const).map((mode) => (
+                  <SelectItem key={mode} value={mode}>
+                    {MODES[mode]}
+                  </SelectItem>
+                ))}
+              </SelectContent>
+            </Select>
+          </div>
+        </div>
+        <div className="flex items-center gap-2">
+          <Checkbox
+            id="budget-managed"
+            checked={isManagedOnly}
+            onCheckedChange={(checked) => setManagedOnly(checked === true)}
+          />
+          <Label htmlFor="budget-managed" className="font-normal">
+            Leave out what runs on our own provider accounts
+          </Label>
+        </div>
+        <DialogActions>
+          <DialogClose asChild>
+            <Button>Cancel</Button>
+          </DialogClose>
+          <Button type="submit" variant="primary" pending={set.isPending}>
+            {budget ? "Save" : "Set budget"}
+          </Button>
+        </DialogActions>
+      </form>
+    </DialogContent>
+  );
+}

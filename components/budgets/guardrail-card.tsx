@@ -1,0 +1,96 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { toast } from "sonner";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Fact, Facts } from "@/components/ui/facts";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import type { Guardrails } from "@/server/contract/budgets";
+import { dollars, microsOf } from "./words";
+
+const shown = (micros: number | null) => (micros === null ? "No limit" : dollars(micros));
+
+/** Safety limits on what runs on the organization's own provider accounts. */
+export function GuardrailCard({ projectId, canSet }: { projectId: string; canSet: boolean }) {
+  const trpc = useTRPC();
+  const { data } = useSuspenseQuery(trpc.budgets.guardrails.queryOptions({ project_id: projectId }));
+  return (
+    <Card aria-labelledby="guardrails-title" className="mt-4">
+      <CardHeader
+        id="guardrails-title"
+        title="Own provider accounts"
+        hint="Safety limits of the whole organization, at list price"
+      />
+      <CardBody>
+        {canSet ? (
+          <GuardrailForm key={`${data.dailyMicros} ${data.perExecutionMicros}`} guardrails={data} />
+        ) : (
+          <Facts>
+            <Fact name="Each day">{shown(data.dailyMicros)}</Fact>
+            <Fact name="One execution">{shown(data.perExecutionMicros)}</Fact>
+          </Facts>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+function GuardrailForm({ guardrails }: { guardrails: Guardrails }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const save = useMutation(
+    trpc.budgets.changeGuardrails.mutationOptions({
+      onSuccess: () => toast.success("Limits saved"),
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.budgets.pathKey() }),
+      meta: { isShownInPlace: true },
+    }),
+  );
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const given = (name: string) => (fields.get(name) === "" ? null : microsOf(fields.get(name)));
+    save.mutate({
+      organizationId: guardrails.organizationId,
+      dailyMicros: given("daily"),
+      perExecutionMicros: given("perExecution"),
+    });
+  }
+  return (
+    <form onSubmit={submit} className="space-y-3">
+      {save.error && (
+        <Notice tone="bad" role="alert">
+          {toFailure(save.error).message}
+        </Notice>
+      )}
+      <div className="flex flex-wrap items-end gap-4">
+        <Limit id="daily" label="Each day, US dollars" micros={guardrails.dailyMicros} />
+        <Limit id="perExecution" label="One execution, US dollars" micros={guardrails.perExecutionMicros} />
+        <Button type="submit" pending={save.isPending}>
+          Save limits
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Limit({ id, label, micros }: { id: string; label: string; micros: number | null }) {
+  return (
+    <div className="w-52 space-y-1.5">
+      <Label htmlFor={`guardrail-${id}`}>{label}</Label>
+      <Input
+        id={`guardrail-${id}`}
+        name={id}
+        type="number"
+        min={0}
+        max={1_000_000_000}
+        step="any"
+        placeholder="No limit"
+        defaultValue={micros === null ? "" : micros / 1_000_000}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,111 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { toast } from "sonner";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import type { BudgetView } from "@/server/contract/budgets";
+import { microsOf } from "./words";
+
+const HOUR_MS = 3_600_000;
+const LENGTHS = [
+  { hours: "1", label: "1 hour" },
+  { hours: "24", label: "1 day" },
+  { hours: "168", label: "1 week" },
+  { hours: "720", label: "30 days" },
+];
+
+type Props = { budget: BudgetView; name: string; isOpen: boolean; onOpenChange: (isOpen: boolean) => void };
+
+/** Raises a ceiling for a while. */
+export function IncreaseDialog(props: Props) {
+  return (
+    <Dialog open={props.isOpen} onOpenChange={props.onOpenChange}>
+      {props.isOpen && <IncreaseForm {...props} />}
+    </Dialog>
+  );
+}
+
+function IncreaseForm({ budget, name, onOpenChange }: Props) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const raise = useMutation(
+    trpc.budgets.increase.mutationOptions({
+      onSuccess: () => {
+        toast.success("Budget raised");
+        onOpenChange(false);
+      },
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.budgets.pathKey() }),
+      meta: { isShownInPlace: true },
+    }),
+  );
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    raise.mutate({
+      budgetId: budget.budgetId,
+      amountMicros: microsOf(fields.get("amount")),
+      until: new Date(Date.now() + Number(fields.get("length")) * HOUR_MS).toISOString(),
+      reason: String(fields.get("reason")),
+    });
+  }
+  return (
+    <DialogContent
+      title="Raise the budget for a while"
+      description={`${name}. Afterwards its ceiling is as before.`}
+    >
+      <form onSubmit={submit} className="space-y-4">
+        {raise.error && (
+          <Notice tone="bad" role="alert">
+            {toFailure(raise.error).message}
+          </Notice>
+        )}
+        <div className="grid gap-4 sm:grid-cols-2">
+          <div className="grid gap-1.5">
+            <Label htmlFor="increase-amount">By US dollars</Label>
+            <Input
+              id="increase-amount"
+              name="amount"
+              type="number"
+              min={0.000001}
+              max={1_000_000_000}
+              step="any"
+              required
+              defaultValue={5}
+            />
+          </div>
+          <div className="grid gap-1.5">
+            <Label htmlFor="increase-length">For</Label>
+            <Select name="length" defaultValue="24">
+              <SelectTrigger id="increase-length" />
+              <SelectContent>
+                {LENGTHS.map(({ hours, label }) => (
+                  <SelectItem key={hours} value={hours}>
+                    {label}
+                  </SelectItem>
+                ))}
+              </SelectContent>
+            </Select>
+          </div>
+        </div>
+        <div className="space-y-1.5">
+          <Label htmlFor="increase-reason">Reason</Label>
+          <Input id="increase-reason" name="reason" required maxLength={500} autoComplete="off" />
+        </div>
+        <DialogActions>
+          <DialogClose asChild>
+            <Button>Cancel</Button>
+          </DialogClose>
+          <Button type="submit" variant="primary" pending={raise.isPending}>
+            Raise
+          </Button>
+        </DialogActions>
+      </form>
+    </DialogContent>
+  );
+}

@@ -1,0 +1,102 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { toast } from "sonner";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import type { HoldView } from "@/server/contract/budgets";
+import { dollars, microsOf } from "./words";
+
+/** A person says what became of a charge that nobody knew. */
+export function ResolveDialog({ hold, onClose }: { hold: HoldView | null; onClose: () => void }) {
+  return (
+    <Dialog open={hold !== null} onOpenChange={(isOpen) => !isOpen && onClose()}>
+      {hold && <ResolveForm hold={hold} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [outcome, setOutcome] = useState("charged");
+  const resolve = useMutation(
+    trpc.budgets.resolve.mutationOptions({
+      onSuccess: () => {
+        toast.success("Charge resolved");
+        onClose();
+      },
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.budgets.pathKey() }),
+      meta: { isShownInPlace: true },
+    }),
+  );
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const note = String(fields.get("note"));
+    const { holdId } = hold;
+    resolve.mutate(
+      outcome === "charged"
+        ? { holdId, note, chargedMicros: microsOf(fields.get("charged")) }
+        : { holdId, note, notCharged: true },
+    );
+  }
+  return (
+    <DialogContent
+      title="Resolve the charge"
+      description={`${dollars(hold.amountMicros)} are reserved. The receipt stays as it was sealed; this cannot be taken back.`}
+    >
+      <form onSubmit={submit} className="space-y-4">
+        {resolve.error && (
+          <Notice tone="bad" role="alert">
+            {toFailure(resolve.error).message}
+          </Notice>
+        )}
+        <div className="grid gap-4 sm:grid-cols-2">
+          <div className="grid gap-1.5">
+            <Label htmlFor="resolve-outcome">The provider</Label>
+            <Select value={outcome} onValueChange={setOutcome}>
+              <SelectTrigger id="resolve-outcome" />
+              <SelectContent>
+                <SelectItem value="charged">Charged it</SelectItem>
+                <SelectItem value="not">Did not charge it</SelectItem>
+              </SelectContent>
+            </Select>
+          </div>
+          {outcome === "charged" && (
+            <div className="grid gap-1.5">
+              <Label htmlFor="resolve-charged">Charged in all, US dollars</Label>
+              <Input
+                id="resolve-charged"
+                name="charged"
+                type="number"
+                min={0.000001}
+                max={1_000_000_000}
+                step="any"
+                required
+                defaultValue={hold.amountMicros / 1_000_000}
+              />
+            </div>
+          )}
+        </div>
+        <div className="space-y-1.5">
+          <Label htmlFor="resolve-note">How do you know?</Label>
+          <Input id="resolve-note" name="note" required maxLength={1000} autoComplete="off" />
+        </div>
+        <DialogActions>
+          <DialogClose asChild>
+            <Button>Cancel</Button>
+          </DialogClose>
+          <Button type="submit" variant="primary" pending={resolve.isPending}>
+            Resolve
+          </Button>
+        </DialogActions>
+      </form>
+    </DialogContent>
+  );
+}

@@ -1,0 +1,86 @@
+import { z } from "zod";
+import {
+  BudgetAlert,
+  BudgetCourse,
+  BudgetList,
+  BudgetRef,
+  BudgetView,
+  ChangeGuardrails,
+  Guardrails,
+  HoldPage,
+  HoldView,
+  IncreaseBudget,
+  ListHolds,
+  ResolveHold,
+  SetBudget,
+} from "@/server/contract/budgets";
+import { ProjectRef } from "@/server/contract/jobs";
+import { access } from "@/server/domain/access";
+import * as budgets from "@/server/domain/budgets";
+import { human, router } from "./init";
+
+const Holds = ListHolds.omit({ organizationId: true, projectId: true }).extend(ProjectRef.shape);
+const Course = BudgetRef.extend({ isTest: z.boolean() });
+const Resolve = ResolveHold.and(z.object({ holdId: z.string().max(64) }));
+
+/** Ceilings that bear on a project, what is reserved under them, and what a person may do about both. */
+export const budgetsRouter = router({
+  /** Of the project, its organization, and the keys and people there. */
+  list: human
+    .input(ProjectRef)
+    .output(BudgetList)
+    .query(async ({ ctx, input }) => {
+      const { id, organizationId } = await access.project(ctx, input.project_id, "billing:read");
+      const { items } = await budgets.list(ctx, { organizationId });
+      return { items: items.filter(({ projectId }) => projectId === null || projectId === id) };
+    }),
+  course: human
+    .input(Course)
+    .output(BudgetCourse)
+    .query(({ ctx, input }) => budgets.course(ctx, input)),
+  set: human
+    .input(SetBudget)
+    .output(BudgetView)
+    .mutation(({ ctx, input }) => budgets.set(ctx, input)),
+  increase: human
+    .input(IncreaseBudget)
+    .output(BudgetView)
+    .mutation(({ ctx, input }) => budgets.increase(ctx, input)),
+  clearIncrease: human
+    .input(BudgetRef)
+    .output(BudgetView)
+    .mutation(({ ctx, input }) => budgets.clearIncrease(ctx, input.budgetId)),
+  remove: human
+    .input(BudgetRef)
+    .output(BudgetView)
+    .mutation(({ ctx, input }) => budgets.remove(ctx, input.budgetId)),
+  holds: human
+    .input(Holds)
+    .output(HoldPage)
+    .query(({ ctx, input: { project_id: projectId, ...page } }) =>
+      budgets.listHolds(ctx, { ...page, projectId }),
+    ),
+  resolve: human
+    .input(Resolve)
+    .output(HoldView)
+    .mutation(({ ctx, input: { holdId, ...found } }) => budgets.resolveHold(ctx, holdId, found)),
+  alerts: human
+    .input(ProjectRef)
+    .output(z.array(BudgetAlert))
+    .query(async ({ ctx, input }) => {
+      const { id, organizationId } = await access.project(ctx, input.project_id, "billing:read");
+      const alerts = await budgets.alerts(ctx, { organizationId });
+      return alerts.filter(({ scope }) => !scope.startsWith("project:") || scope === `project:${id}`);
+    }),
+  guardrails: human
+    .input(ProjectRef)
+    .output(Guardrails)
+    .query(async ({ ctx, input }) => {
+      const { organizationId } = await access.project(ctx, input.project_id, "billing:read");
+      return budgets.guardrails(ctx, organizationId);
+    }),
+  changeGuardrails: human
+    .input(ChangeGuardrails)
+    .output(Guardrails)
+    .mutation(({ ctx, input }) => budgets.changeGuardrails(ctx, input)),
+});
