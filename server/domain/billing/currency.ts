@@ -5,13 +5,16 @@ import {
   type BillingCurrencyUpdate,
   type ScaledFxRate,
 } from "@/server/contract/billing";
+import type { ReceiptPricing } from "@/server/contract/pricing";
 import { inTransaction, pool } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization, unknownOrganization } from "@/server/domain/organizations";
 import { env } from "@/server/env";
 import { fail } from "@/server/errors";
-import type { Micros } from "@/server/money";
+import { type Micros, toMoney } from "@/server/money";
+
+type PresentationMoney = NonNullable<ReceiptPricing["presentation"]>;
 
 const SCALE = 8;
 const FACTOR = 10n ** BigInt(SCALE);
@@ -96,10 +99,23 @@ export async function setBillingCurrency(
   return billingSettings(organizationId);
 }
 
-/** How amounts in US dollars may be shown to an organization billed in another currency; null: as they are. */
-export async function presentationOf(organizationId: string): Promise<ScaledFxRate | null> {
-  const { billingCurrency } = await findSettings(organizationId);
-  // An installation that lost its rate still shows dollars.
+/**
+ * How amounts in US dollars may be shown to an organization billed in another currency, by its settings; null: as they
+ * are. An installation that lost its rate still shows dollars.
+ */
+export function presentationFor(organizationSettings: unknown): ScaledFxRate | null {
+  const { billingCurrency } = Stored.parse(organizationSettings);
   if (billingCurrency === "USD" || (env.CAPSTAN_ENV === "production" && !env.FX_USD_CAD)) return null;
   return rateTo(billingCurrency);
+}
+
+/** The same, of an organization by its id. */
+export async function presentationOf(organizationId: string): Promise<ScaledFxRate | null> {
+  return presentationFor(await findSettings(organizationId));
+}
+
+/** An amount in US dollars as it is shown in the other currency: to the micro, rounded half up. */
+export function present(usdMicros: Micros, fx: ScaledFxRate): PresentationMoney {
+  const scaled = BigInt(usdMicros) * BigInt(fx.rateScaled);
+  return { convertedTotal: toMoney(Number((scaled + FACTOR / 2n) / FACTOR), fx.quoteCurrency), fx };
 }

@@ -5,6 +5,7 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access, type ProjectAccess } from "@/server/domain/access";
+import { presentationFor } from "@/server/domain/billing";
 import { checkGuardrail } from "@/server/domain/budgets";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
@@ -176,6 +177,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
   );
   checkGuardrail(project, plan.estimate);
   const { quoteId } = envelope.execution;
+  const fx = presentationFor(project.organizationSettings);
   const sealed = quoteId
     ? await checkQuote(ctx, project.id, quoteId, plan)
     : plan.route
@@ -234,7 +236,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       model: route?.model.id ?? "",
       quote_id: quoteId ?? null,
       pricing_version: estimate.pricingVersion,
-      pricing: sealed ? { ...estimate, sealed } : estimate,
+      pricing: { ...estimate, ...(sealed ? { sealed } : {}), ...(fx ? { fx } : {}) },
       estimated_micros: estimate.expectedMicros,
       maximum_micros: estimate.maximumMicros,
       queue_seconds: queueSeconds,

@@ -1,4 +1,5 @@
 import type { Capability } from "@/server/capabilities/define";
+import type { ScaledFxRate } from "@/server/contract/billing";
 import type { BillingMode } from "@/server/contract/common";
 import {
   feeBpsOf,
@@ -31,6 +32,8 @@ export type Estimate = {
   bundleHash: string | null;
   /** What it is sealed to: by the quote it was submitted with, or at admission, when there is no expiry. Free work has none. */
   sealed?: { hash: string; expiresAt: string | null };
+  /** The rate of that moment by which amounts are shown to an organization that is billed in another currency. */
+  fx?: ScaledFxRate;
   /** The model the caller asked for: `provider/model` or a model's id; null: any. */
   requestedTarget: string | null;
   /** Fields of the input that were sent with another value; `from` is null where the caller left it out. */

@@ -4,6 +4,7 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import type { ReceiptPricing, RetailQuote } from "@/server/contract/pricing";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { present, presentationFor } from "@/server/domain/billing";
 import { getCapability, modelIds, PRICING_VERSION, serviceFee, targetsOf } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, maturityOf, normalizeEnvelope } from "@/server/domain/envelope";
@@ -52,6 +53,7 @@ export function pricingOf(
     estimatedCharge: money(estimate.expectedMicros),
     maximumAuthorizedCharge: money(estimate.maximumMicros),
     basisEstimated: money(estimate.expectedUpstreamMicros),
+    presentation: estimate.fx ? present(estimate.expectedMicros, estimate.fx) : null,
   };
 }
 
@@ -97,7 +99,8 @@ export async function quote(
       expiresAt: null,
     };
   }
-  const { estimate } = plan;
+  const fx = presentationFor(project.organizationSettings);
+  const estimate = fx ? { ...plan.estimate, fx } : plan.estimate;
   const seal = plan.seal();
   // What is free has a price and no quote: there is nothing to hold anybody to.
   const kept = estimate.route ? await keep(ctx, project.id, estimate, seal) : null;

@@ -2,6 +2,7 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Maturity } from "@/server/contract/envelope";
 import type { JobArtifactRef, JobStatus } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
+import { present } from "@/server/domain/billing";
 import type { Funding } from "@/server/domain/budgets";
 import { ROUTING_POLICY_VERSION } from "@/server/domain/catalog";
 import { type Estimate, pricingOf, serviceFee } from "@/server/domain/quotes";
@@ -227,7 +228,8 @@ function pricing(facts: ReceiptFacts): Receipt["pricing"] {
     providerUsage: { reportedCost: money(reported), costBearer: funding.bearer },
     providerReportedCostMicros: reported,
     providerCost: providerCostOf(facts),
-    presentation: null,
+    // What was charged, not what was expected.
+    presentation: estimate.fx && charged ? present(charged.customer, estimate.fx) : null,
     basisActual: money(cost),
     discountedUpstreamBasisMicros: facts.tier === "flex" ? cost : null,
     actualCharge: money(charged?.customer),

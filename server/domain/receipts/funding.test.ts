@@ -7,6 +7,7 @@ vi.hoisted(() => {
 
 import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
+import { quote } from "@/server/domain/quotes";
 import { env } from "@/server/env";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
@@ -170,5 +171,32 @@ test("over OpenAI: flex is asked for on the wire, refused with 400, and asked fo
     processingTier: "flex",
     deferredDiscountBps: 5_000,
     pricing: { basisActual: { amountMicros: 2_000 }, discountedUpstreamBasisMicros: 2_000 },
+  });
+});
+
+test("an organization billed in Canadian dollars is shown them beside, by the rate of the admission", async () => {
+  answers(USAGE);
+  const world = await makeProject();
+  const setCurrency = (currency: string) =>
+    pool.query(
+      "UPDATE organization SET settings = jsonb_build_object('billingCurrency', $2::text) WHERE id = $1",
+      [world.organizationId, currency],
+    );
+  await setCurrency("CAD");
+  const { pricing: quoted } = await quote(world.ctx, TEXT, { input });
+  const rateScaled = 137_000_000;
+  const fx = { rateScaled, scale: 8, baseCurrency: "USD", quoteCurrency: "CAD", source: "development" };
+  const shown = (usdMicros: number) => ({
+    convertedTotal: { amountMicros: Math.round(usdMicros * 1.37), currency: "CAD" },
+    fx,
+  });
+  expect(quoted).toMatchObject({
+    quote: { customerTotal: { currency: "USD" } },
+    presentation: shown(quoted?.quote?.customerTotal?.amountMicros ?? Number.NaN),
+  });
+  const { pricing } = await run(world);
+  expect(pricing).toMatchObject({
+    charge: { customerCharge: { amountMicros: CHARGE, currency: "USD" } },
+    presentation: shown(CHARGE),
   });
 });
