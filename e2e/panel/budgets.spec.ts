@@ -2,11 +2,11 @@ import { Job } from "@/server/contract/jobs";
 import { admin, call, makePerson, textInput, world } from "../world";
 import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
 
-// A project of its own: what it counts is of these tests alone.
 let projectId = "";
 let owner = { email: "", password: "" };
 
-test.beforeAll(() => {
+// A project of its own for each: what it counts, and what stands of its budget, is of that test alone.
+test.beforeEach(() => {
   ({ projectId } = admin("project", "create", "--name", "Thrifty", "--organization", world.organizationId));
   owner = makePerson("owner");
 });
