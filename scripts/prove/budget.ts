@@ -26,7 +26,7 @@ const LONGEST_MS = 5 * 60_000;
 const SETTLE_MS = 180_000;
 const SAMPLE_MS = 25;
 
-const installation = await openInstallation(0.02, { SANDBOX_SLOW_MS: "3000" });
+const installation = await openInstallation(0.003, { SANDBOX_SLOW_MS: "3000" });
 const { base, parts, admin } = installation;
 const { organizationId = "" } = await admin("organization", "create", "--name", "Budget");
 // Far more than the ceilings: the budgets are to refuse, not the wallet.
@@ -214,8 +214,12 @@ for (let pass = 1; ; pass++) {
   }
 }
 installation.calm();
-// Without deaths, what still waits for room asks on for a while, as holds are settled for less than was held.
-await sleep(15_000);
+// Without deaths, what still waits for room asks on, as holds are settled for less than was held: until nothing fits any more.
+for (let before = -1, end = Date.now() + LONGEST_MS; Date.now() < end && !isAllAnswered; ) {
+  await sleep(10_000);
+  if (seen.admitted === before) break;
+  before = seen.admitted;
+}
 isOver = true;
 await Promise.all(load);
 
