@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { afterAll, expect, test } from "vitest";
 import { applyMigrations } from "@/scripts/migrations";
-import { closeDatabase, pool, withSystem, withTenant } from "@/server/db";
+import { closeDatabase, pool, queryKeeping, withSystem, withTenant } from "@/server/db";
 import { newId } from "@/server/ids";
 
 afterAll(closeDatabase);
@@ -183,4 +183,20 @@ test("no index of holds holds what an end changes: it finds its hold by the exec
     "SELECT pg_get_indexdef(indexrelid) AS definition FROM pg_index WHERE indrelid = 'hold'::regclass",
   );
   for (const { definition } of rows) expect(definition).not.toMatch(/state|settled|resolved_at/);
+});
+
+test("a statement the database refuses in the ordinary course costs no connection", async () => {
+  await pool.query("SELECT 1");
+  let opened = 0;
+  const count = () => opened++;
+  pool.on("connect", count);
+  for (let time = 0; time < 20; time++) {
+    await expect(queryKeeping({ text: "SELECT 1 / $1::int", values: [0] })).rejects.toThrow(
+      /division by zero/,
+    );
+  }
+  const { rows } = await queryKeeping<{ n: number }>({ text: "SELECT 1 AS n" });
+  pool.off("connect", count);
+  expect(rows).toEqual([{ n: 1 }]);
+  expect(opened).toBe(0);
 });

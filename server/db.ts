@@ -95,6 +95,26 @@ export function withSystem<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
   return prisma.$transaction(work, LIMITS);
 }
 
+/**
+ * As `pool.query`, for a statement that may be refused by the database in the ordinary course of things: the pool throws away
+ * the connection of every error, and a new one costs more than the statement.
+ */
+export async function queryKeeping<Row extends pg.QueryResultRow>(
+  query: pg.QueryConfig,
+): Promise<pg.QueryResult<Row>> {
+  const client = await pool.connect();
+  try {
+    const result = await client.query<Row>(query);
+    client.release();
+    return result;
+  } catch (cause) {
+    // What the server answers as an ERROR leaves the connection as it was; FATAL, or no answer, does not.
+    const isRefusal = cause instanceof pg.DatabaseError && cause.severity === "ERROR";
+    client.release(isRefusal ? undefined : (cause as Error));
+    throw cause;
+  }
+}
+
 /** Runs hand-written statements in one transaction; an error takes everything back and is thrown on. */
 export async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();

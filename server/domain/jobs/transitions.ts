@@ -1,7 +1,7 @@
 import { batched } from "@/server/batch";
 import { sealContent } from "@/server/content";
 import type { JobStatus } from "@/server/contract/jobs";
-import { pool, relaxedPool } from "@/server/db";
+import { pool, queryKeeping, relaxedPool } from "@/server/db";
 import {
   ALLOWANCE_MICROS,
   type Funding,
@@ -236,11 +236,11 @@ export type Admitted = {
  */
 export const insertAdmitted = batched<Admission, Admitted | null>(async (items) => {
   // One order everywhere, as keys of one name wait for each other.
-  const { rows } = await pool
-    .query<{ id: string; funding: Funding; warnings: Record<string, Json>[] | null }>(
-      admitAll(items.map(sealed).toSorted(byKey)),
-    )
-    .catch(refuseReservation);
+  const { rows } = await queryKeeping<{
+    id: string;
+    funding: Funding;
+    warnings: Record<string, Json>[] | null;
+  }>(admitAll(items.map(sealed).toSorted(byKey))).catch(refuseReservation);
   const admitted = new Map(
     rows.map(({ id, funding, warnings }) => [id, { funding, budgetWarnings: warnings ?? [] }]),
   );
