@@ -54,6 +54,17 @@ test("a server that still runs is adopted, not started twice", async () => {
   await first.exited;
 });
 
+test.skipIf(process.platform === "win32")(
+  "it is spoken to by a socket file, and answers on TCP as well",
+  async () => {
+    const server = await start();
+    const text = "SELECT inet_server_addr()::text AS address";
+    expect(await query(server, text)).toEqual([{ address: null }]);
+    const onTcp = { ...server, url: server.url.replace(/\?.*$/, "") };
+    expect(await query(onTcp, text)).toEqual([{ address: "127.0.0.1/32" }]);
+  },
+);
+
 test("our role owns its database and cannot step around its rules; the password file is the owner's only", async () => {
   const server = await start();
   const [role] = await query(

@@ -39,7 +39,6 @@ type Options = {
 
 const FLAGS = {
   listen_addresses: "127.0.0.1",
-  unix_socket_directories: "",
   max_connections: "120",
   wal_level: "minimal",
   max_wal_senders: "0",
@@ -80,7 +79,13 @@ export async function startPostgres({ dataDir, logFile, disposable = false }: Op
   const portFile = join(dataDir, "postgres.port");
   const port = await freePort(Number(findFile(portFile) ?? 0));
   writeWhole(portFile, String(port));
-  const flags = Object.entries(disposable ? { ...FLAGS, ...DISPOSABLE_FLAGS } : FLAGS);
+  const socket = socketFile(place, port);
+  for (const left of socket ? [socket, `${socket}.lock`] : []) rmSync(left, { force: true }); // by a server that was killed
+  const flags = Object.entries({
+    ...FLAGS,
+    ...(disposable ? DISPOSABLE_FLAGS : {}),
+    unix_socket_directories: socket ? dirname(socket) : "",
+  });
   for (let attempt = 1; ; attempt++) {
     const log = openSync(logFile, "a", 0o600);
     const child = spawn(
@@ -305,6 +310,22 @@ function stopCluster(place: Place) {
   if (!stop("fast")) stop("immediate");
 }
 
+/**
+ * Where the server also listens by a socket file, which costs both sides less than TCP to themselves; null where there are
+ * none (Windows), or where its path would be too long for an address of this kind, or two in PostgreSQL's list.
+ */
+function socketFile(place: Place, port: number): string | null {
+  const file = join(dirname(place.cluster), `.s.PGSQL.${port}`);
+  return platform() === "win32" || file.length > 100 || /[,"]/.test(file) ? null : file;
+}
+
+/** Names the TCP port as well, for programs that know no socket files; `host` has the last word where there is one. */
+function urlOf(place: Place, port: number, password: string): string {
+  const tcp = `postgresql://capstan:${ownerPassword(password)}@127.0.0.1:${port}/capstan`;
+  const socket = socketFile(place, port);
+  return socket && existsSync(socket) ? `${tcp}?host=${encodeURIComponent(dirname(socket))}` : tcp;
+}
+
 function handle(
   place: Place,
   port: number,
@@ -313,7 +334,7 @@ function handle(
   child: ChildProcess | null,
 ): Postgres {
   return {
-    url: `postgresql://capstan:${ownerPassword(password)}@127.0.0.1:${port}/capstan`,
+    url: urlOf(place, port, password),
     pid,
     adopted: child === null,
     exited: child
