@@ -13,7 +13,9 @@ const TWO = ONE.replace("@@map", '  projectId String? @map("project_id")\n  @@ma
 
 /** Tables of this file live in a schema of their own. */
 const schema = newId("request");
-const url = `${process.env.DATABASE_URL}?options=${encodeURIComponent(`-c search_path=${schema} -c capstan.project_id=*`)}`;
+const address = new URL(process.env.DATABASE_URL ?? "");
+address.searchParams.set("options", `-c search_path=${schema} -c capstan.project_id=*`);
+const url = address.href.replaceAll("+", "%20"); // as a query of a PostgreSQL address is read
 let client: pg.Client;
 let folder: string;
 
