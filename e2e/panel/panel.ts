@@ -12,11 +12,7 @@ export async function signIn(page: Page, { email, password }: Account): Promise<
 
 /** The page once its script runs: what is clicked before would be answered by the plain HTML alone. */
 export async function open(page: Page, path: string): Promise<void> {
-  await page.goto(path).catch((error: Error) => {
-    // A move of the page's own that is still under way ends ours.
-    if (!error.message.includes("ERR_ABORTED")) throw error;
-    return page.goto(path);
-  });
+  await page.goto(path);
   await page.waitForFunction(() =>
     Object.keys(document.querySelector("main") ?? {}).some((key) => key.startsWith("__react")),
   );
