@@ -109,11 +109,6 @@ export function presentationFor(organizationSettings: unknown): ScaledFxRate | n
   return rateTo(billingCurrency);
 }
 
-/** The same, of an organization by its id. */
-export async function presentationOf(organizationId: string): Promise<ScaledFxRate | null> {
-  return presentationFor(await findSettings(organizationId));
-}
-
 /** An amount in US dollars as it is shown in the other currency: to the micro, rounded half up. */
 export function present(usdMicros: Micros, fx: ScaledFxRate): PresentationMoney {
   const scaled = BigInt(usdMicros) * BigInt(fx.rateScaled);

@@ -6,7 +6,6 @@ export {
   convertUp,
   present,
   presentationFor,
-  presentationOf,
   rateTo,
   setBillingCurrency,
 } from "./currency";

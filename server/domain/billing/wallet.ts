@@ -10,7 +10,7 @@ import { ALLOWANCE_MICROS, TRIAL_CEILING_MICROS } from "@/server/domain/budgets"
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
 import { toMoney } from "@/server/money";
-import { billingSettings, presentationOf } from "./currency";
+import { billingSettings, presentationFor } from "./currency";
 
 /** What managed work costs beside the provider's price, in hundredths of a percent. */
 export const SERVICE_FEE_BPS = 600;
@@ -65,19 +65,18 @@ function toWalletMoney(row: WalletRow): WalletMoney {
 /** What an organization has to spend on managed work, live and of the sandbox. For keys that read billing, and viewers. */
 export async function wallet(ctx: Ctx, named?: string): Promise<Wallet> {
   const organizationId = billedOrganization(ctx, named, "viewer");
-  const [{ billingCurrency }, fx, { live, test }] = await Promise.all([
+  const [settings, { live, test }] = await Promise.all([
     billingSettings(organizationId),
-    presentationOf(organizationId),
     readPurses(organizationId),
   ]);
   return {
     organizationId,
-    billingCurrency,
+    billingCurrency: settings.billingCurrency,
     trialCeiling: toMoney(TRIAL_CEILING_MICROS),
     serviceFeeBps: SERVICE_FEE_BPS,
     ...toWalletMoney(live),
     test: toWalletMoney(test),
-    fx,
+    fx: presentationFor(settings),
   };
 }
 
