@@ -10,7 +10,7 @@ afterAll(closeExpressionPool);
 async function run(input: unknown): Promise<unknown> {
   if (!("local" in capability.execute)) throw new Error("it runs here");
   const parsed = capability.input.parse(input);
-  const { typedOutput, files } = await capability.execute.run(parsed, new AbortController().signal);
+  const { typedOutput, files } = await capability.execute.run(parsed, new AbortController().signal, []);
   expect(files).toEqual([]);
   return capability.output.parse(typedOutput);
 }

@@ -50,13 +50,46 @@ export type Outcome<O> = {
   media?: Record<string, Json>;
 };
 
-/** Work done by a provider port: two pure mappings. `call` may throw `CapabilityFault`. */
-type PortExecution<I, O, P extends PortName> = {
+/** An artifact of the project that an input names, and what it may be. */
+export type Source = {
+  artifactId: string;
+  /** Where the input names it, from `input` on: `["input", "source", "artifactId"]`. */
+  field: string[];
+  mediaTypes: readonly string[];
+  maxBytes: number;
+};
+/** A source as it was read; by its hash it is the same whenever it is read. */
+export type SourceFile = {
+  artifactId: string;
+  bytes: Uint8Array;
+  mediaType: string;
+  filename: string | null;
+  sha256: string;
+};
+
+/** Work done by a provider port: pure mappings. `materialize`, `call` and `result` may throw `CapabilityFault`. */
+type PortExecution<I, O, P extends PortName, M> = {
   port: P;
   /** Does this model satisfy the request? Routing asks before quoting. */
   accepts?(input: I, model: ModelFacts): boolean;
-  call(input: I, options: CallOptions, model: ModelFacts): Ports[P]["call"];
-  result(result: Ports[P]["result"], input: I): Outcome<O>;
+  /** How well a model fits among those that satisfy: the higher goes first; equals stay in the order they are listed. */
+  prefers?(input: I, model: ModelFacts): number;
+  /** Whose account the input itself asks for. */
+  credentialSource?(input: I): "platform" | "customer" | undefined;
+  /** Artifacts the input names; a missing, too large or unfit one is refused at its field. */
+  sources?(input: I): Source[];
+  /**
+   * What has to be waited for before there can be a call: sources read, schemas compiled. Done when the request is planned
+   * and again when it runs, so the same input must give the same.
+   */
+  materialize?(input: I, files: SourceFile[], signal: AbortSignal): Promise<M>;
+  call(input: I, options: CallOptions, model: ModelFacts, material: M): Ports[P]["call"];
+  result(
+    result: Ports[P]["result"],
+    input: I,
+    material: M,
+    model: ModelFacts,
+  ): Outcome<O> | Promise<Outcome<O>>;
   /**
    * What is done here with the provider's files, of durable runs only; null: nothing for this input. They are paid for
    * and kept first, as `result` gave them, and read back: the work may be done again in another process, gives the same
@@ -69,17 +102,20 @@ type PortExecution<I, O, P extends PortName> = {
   bounds(
     input: I,
     model: ModelFacts,
-  ): Pick<Usage, "outputTokens" | "images" | "durationMs" | "characters" | "meshes">;
+  ): Pick<Usage, "outputTokens" | "images" | "durationMs" | "characters" | "meshes" | "requests">;
 };
 
-/** Work done here, without a provider; free. */
+/** Work done here, without a provider; free. Of a durable run it may be done again in another process. */
 type LocalExecution<I, O> = {
   local: true;
-  run(input: I, signal: AbortSignal): Promise<Outcome<O>>;
+  sources?(input: I): Source[];
+  run(input: I, signal: AbortSignal, files: SourceFile[]): Promise<Outcome<O>>;
   engine: string;
 };
 
-export type Execution<I, O> = { [P in PortName]: PortExecution<I, O, P> }[PortName] | LocalExecution<I, O>;
+export type Execution<I, O, M> =
+  | { [P in PortName]: PortExecution<I, O, P, M> }[PortName]
+  | LocalExecution<I, O>;
 
 /** A refusal decided by the capability itself, with a code of the error table. */
 export class CapabilityFault extends Error {
@@ -93,7 +129,7 @@ export class CapabilityFault extends Error {
   }
 }
 
-export type CapabilityDefinition<I, O> = {
+export type CapabilityDefinition<I, O, M = never> = {
   key: string;
   title: string;
   description: string;
@@ -124,10 +160,12 @@ export type CapabilityDefinition<I, O> = {
     defaultExecutionSeconds: number;
     maxExecutionSeconds: number;
   };
+  /** Does a person usually have to act while it runs, and why? Absent: no. */
+  interaction?: { typicallyRequired: boolean; reason: string };
   /** How many variants were asked for; absent: the capability has none. */
   variants?(input: I): number;
   examples: { title: string; input: z.input<z.ZodType<I>>; output?: Json }[];
-  execute: Execution<I, O>;
+  execute: Execution<I, O, M>;
 };
 
 /** A capability whose input and output types are closed over: what the registry holds. */
@@ -137,7 +175,7 @@ export type Capability = CapabilityDefinition<never, unknown>;
  * Defines one capability: words, schemas, modes, examples, and either a port with pure mappings or a local run.
  * No price list, vendor, route or database.
  */
-export function defineCapability<I, O>(definition: CapabilityDefinition<I, O>): Capability {
+export function defineCapability<I, O, M = undefined>(definition: CapabilityDefinition<I, O, M>): Capability {
   // Inputs are parsed by `definition.input` before any of its functions see them; the registry forgets which type that is.
   return definition as unknown as Capability;
 }

@@ -12,6 +12,8 @@ const { execute } = capability;
 if ("local" in execute || execute.port !== "image") throw new Error("not an image capability");
 const execution = execute;
 
+/** It reads nothing before its call. */
+const NOTHING = undefined as never;
 const parse = (input: object) => capability.input.safeParse({ prompt: "sea", ...input });
 const parsed = (input: object) => capability.input.parse({ prompt: "sea", ...input });
 const issues = (input: object) =>
@@ -23,7 +25,7 @@ const model = (id: string): ModelFacts => {
   if (!facts) throw new Error(id);
   return facts;
 };
-const call = (input: object) => execution.call(parsed(input), {}, model("sandbox-1"));
+const call = (input: object) => execution.call(parsed(input), {}, model("sandbox-1"), NOTHING);
 const accepts = (input: object, id: string) => execution.accepts?.(parsed(input), model(id));
 
 describe("image input", () => {
@@ -146,7 +148,12 @@ describe("image calls", () => {
     expect(JSON.stringify(asked)).not.toContain("Galahad");
     // Where the model draws on nothing, it is not told of a colour.
     expect(call({ requestTransparentOutput: true })).toMatchObject({ transparent: true, prompt: "sea" });
-    const opaque = execution.call(parsed({ requestTransparentOutput: true }), {}, model("gpt-image-2"));
+    const opaque = execution.call(
+      parsed({ requestTransparentOutput: true }),
+      {},
+      model("gpt-image-2"),
+      NOTHING,
+    );
     expect(opaque).toMatchObject({ transparent: false, background: "#ff00ff" });
   });
 
@@ -166,10 +173,10 @@ describe("image results", () => {
     return { bytes, mediaType: "image/png" };
   };
   const result = (images: { bytes: Uint8Array; mediaType: string }[], input: object) =>
-    execution.result({ images }, parsed(input));
+    execution.result({ images }, parsed(input), NOTHING, model("sandbox-1"));
 
-  test("one file per variant, with the size the file itself has", () => {
-    const { typedOutput, files } = result([png(1024, 1024), png(512, 256)], { variantCount: 2 });
+  test("one file per variant, with the size the file itself has", async () => {
+    const { typedOutput, files } = await result([png(1024, 1024), png(512, 256)], { variantCount: 2 });
     expect(capability.output.parse(typedOutput)).toEqual({
       images: [
         { variantIndex: 0, width: 1024, height: 1024, mediaType: "image/png", filename: "image-1.png" },
@@ -182,9 +189,9 @@ describe("image results", () => {
     ]);
   });
 
-  test("fewer images than asked are kept, more are not", () => {
-    expect(result([png(16, 16)], { variantCount: 2 }).files).toHaveLength(1);
-    expect(result([png(16, 16), png(16, 16)], {}).files).toHaveLength(1);
+  test("fewer images than asked are kept, more are not", async () => {
+    expect((await result([png(16, 16)], { variantCount: 2 })).files).toHaveLength(1);
+    expect((await result([png(16, 16), png(16, 16)], {})).files).toHaveLength(1);
   });
 
   test.each([[[]], [[{ bytes: new Uint8Array(0), mediaType: "image/png" }]]])(

@@ -17,6 +17,8 @@ const able: ModelFacts = {
   maxOutputTokens: 4_000,
   supports: { jsonObject: true, jsonSchema: true },
 };
+/** They read nothing before their call. */
+const NOTHING = undefined as never;
 const messages = [{ role: "user", content: "Hello" }];
 
 function execution(name: Name) {
@@ -26,14 +28,19 @@ function execution(name: Name) {
 }
 const parse = (name: Name, input: unknown) => capabilities[name].input.safeParse(input);
 const call = (name: Name, input: object, options: CallOptions = {}, model = able) =>
-  execution(name).call(capabilities[name].input.parse({ messages, ...input }), options, model);
+  execution(name).call(capabilities[name].input.parse({ messages, ...input }), options, model, NOTHING);
 const accepts = (name: Name, input: object, model: ModelFacts) =>
   execution(name).accepts?.(capabilities[name].input.parse({ messages, ...input }), model);
-const settle = (name: Name, result: Partial<TextResult>) =>
-  execution(name).result({ text: "", finishReason: "stop", toolCalls: [], ...result }, { messages });
-const codeOf = (work: () => unknown) => {
+const settle = async (name: Name, result: Partial<TextResult>) =>
+  execution(name).result(
+    { text: "", finishReason: "stop", toolCalls: [], ...result },
+    { messages },
+    NOTHING,
+    able,
+  );
+const codeOf = async (work: () => unknown) => {
   try {
-    work();
+    await work();
   } catch (error) {
     if (error instanceof CapabilityFault) return error.code;
     throw error;
@@ -99,7 +106,7 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     [{ text: '{"a":1', finishReason: "length" }, "OutputLimitReached"],
     [{ text: "", finishReason: "length" }, "OutputLimitReached"],
     [{ text: "x", finishReason: "content_filter" }, "ProviderRejected"],
-  ])("%j ends as %s", (result, code) => expect(codeOf(() => settle(name, result))).toBe(code));
+  ])("%j ends as %s", async (result, code) => expect(await codeOf(() => settle(name, result))).toBe(code));
 });
 
 describe("general text", () => {
@@ -111,13 +118,13 @@ describe("general text", () => {
     expect(accepts("general", {}, { ...able, supports: {} })).toBe(true);
   });
 
-  test("answers with content and role, and tool calls when there are any", () => {
-    expect(settle("general", { text: "Hi" })).toEqual({
+  test("answers with content and role, and tool calls when there are any", async () => {
+    expect(await settle("general", { text: "Hi" })).toEqual({
       typedOutput: { content: "Hi", role: "assistant" },
       files: [],
     });
     const toolCalls = [{ id: "1", name: "t", arguments: "{}" }];
-    expect(settle("general", { toolCalls, finishReason: "tool_calls" }).typedOutput).toEqual({
+    expect((await settle("general", { toolCalls, finishReason: "tool_calls" })).typedOutput).toEqual({
       content: "",
       role: "assistant",
       toolCalls,
@@ -132,8 +139,8 @@ describe("structured generation", () => {
     expect(accepts("structured", {}, { ...able, supports: {} })).toBe(false);
   });
 
-  test("answers with the object itself", () => {
-    expect(settle("structured", { text: ' {"a": [1, null]}\n' })).toEqual({
+  test("answers with the object itself", async () => {
+    expect(await settle("structured", { text: ' {"a": [1, null]}\n' })).toEqual({
       typedOutput: { a: [1, null] },
       files: [],
     });
@@ -141,16 +148,16 @@ describe("structured generation", () => {
 
   test.each(["text", '"text"', "[1]", "null", '```json\n{"a":1}\n```', '{"a":1} {"b":2}'])(
     "%s is no object",
-    (text) => {
-      expect(codeOf(() => settle("structured", { text }))).toBe("StructuredOutputInvalid");
+    async (text) => {
+      expect(await codeOf(() => settle("structured", { text }))).toBe("StructuredOutputInvalid");
     },
   );
 
-  test("a tool call alone is no object", () => {
+  test("a tool call alone is no object", async () => {
     const result = {
       toolCalls: [{ id: "1", name: "t", arguments: "{}" }],
       finishReason: "tool_calls" as const,
     };
-    expect(codeOf(() => settle("structured", result))).toBe("StructuredOutputInvalid");
+    expect(await codeOf(() => settle("structured", result))).toBe("StructuredOutputInvalid");
   });
 });

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Secret } from "@/server/secret";
 import type { Json } from "@/server/step";
 
 /** What a provider reports it used; a figure it did not report is absent, never zero. */
@@ -13,11 +14,23 @@ export type Usage = {
   /** Unicode characters read, of speech. */
   characters?: number;
   meshes?: number;
+  /** Calls that cost the same whatever they ask. */
+  requests?: number;
   /** What the provider says the work costs, by its own bill; rounded to a whole micro. */
   reportedCostMicros?: number;
 };
 
-export type TextMessage = { role: "system" | "user" | "assistant"; content: string };
+/** Part of a message: words, or a picture for models that say `supports.vision`. */
+export type ContentPart =
+  | { type: "text"; text: string }
+  | { type: "image"; mediaType: string; bytes: Uint8Array };
+export type TextMessage = { role: "system" | "user" | "assistant"; content: string | ContentPart[] };
+/** The words of a message, without its pictures. */
+export function textOf({ content }: TextMessage): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+}
+
 export type ReasoningIntent = "omit" | "economy" | "balanced" | "deep" | "maximum";
 export type ResponseFormat =
   | { type: "text" }
@@ -51,15 +64,112 @@ export type ImageCall = {
   /** Also in the prompt, in words; for providers that can do more with it. */
   background?: string;
   sheet?: { rows: number; columns: number };
-  referenceImages: { bytes: Uint8Array; mediaType: string; filename: string }[];
+  referenceImages: NamedFile[];
+  /** The picture to be changed, for models that say `supports.edit`; absent: one is drawn anew. */
+  source?: NamedFile;
+  /** Where the source may change: its transparent pixels. For models that say `supports.mask`. */
+  mask?: NamedFile;
+  /** LoRA weights by their address, for models that say `supports.adapters`. */
+  adapters?: { url: string; weight: number }[];
 };
 export type ProviderFile = { bytes: Uint8Array; mediaType: string };
+export type NamedFile = ProviderFile & { filename: string };
+/** Fewer than were asked for: the others failed. None is no success. */
 export type ImageResult = { images: ProviderFile[] };
+
+/** What audio comes in: Ogg (Opus or Vorbis), or MP3. */
+export type AudioContainer = "ogg" | "mp3";
+
+/** The speech port: one voice reads one text, `count` times. */
+export type SpeechCall = {
+  text: string;
+  voiceId: string;
+  count: number;
+  seed?: number;
+  settings?: {
+    stability?: number;
+    similarityBoost?: number;
+    style?: number;
+    speed?: number;
+    useSpeakerBoost?: boolean;
+  };
+  /** The takes are to differ from each other. */
+  diverse: boolean;
+  container: AudioContainer;
+  /** A format of the vendor's own that the caller prefers; one it does not know is refused. */
+  format?: string;
+  /** Fields of the vendor's own; only those its adapter names are sent, any other is refused. */
+  extensions?: Record<string, Json>;
+};
+export type MusicCall = {
+  prompt: string;
+  durationMs: number;
+  count: number;
+  instrumental: boolean;
+  container: AudioContainer;
+  extensions?: Record<string, Json>;
+};
+export type SoundCall = {
+  prompt: string;
+  durationMs: number;
+  count: number;
+  /** 0 to 1: how closely the prompt is followed. */
+  promptInfluence?: number;
+  diverse: boolean;
+  container: AudioContainer;
+  extensions?: Record<string, Json>;
+};
+/** Fewer takes than were asked for: the others failed. */
+export type AudioResult = { takes: ProviderFile[] };
+
+export type VideoCall = {
+  prompt: string;
+  aspectRatio: "16:9" | "9:16";
+  durationSeconds: number;
+  referenceImages: NamedFile[];
+};
+export type VideoResult = { videos: ProviderFile[] };
+
+/** The mesh port: one to four views of one object become one GLB. */
+export type MeshCall = {
+  images: ProviderFile[];
+  profile: "draft_fast" | "toy_default" | "clean_game_mesh" | "hero_hd" | "enhanced_retry";
+  /** Null: the bare shape. */
+  texture: { prompt?: string; image?: ProviderFile; mode?: string } | null;
+};
+export type MeshResult = { mesh: ProviderFile };
+
+/** The registrar port: looks up names and prices. It buys nothing. */
+export type RegistrarCall = { kind: "availability"; domain: string } | { kind: "pricing"; tlds: string[] };
+/** A price the registrar does not name is null. */
+export type DomainPrices = {
+  firstYearMicros: number | null;
+  renewalMicros: number | null;
+  transferMicros: number | null;
+};
+export type RegistrarResult =
+  | {
+      kind: "availability";
+      domain: string;
+      available: boolean;
+      premium: boolean;
+      prices: DomainPrices;
+      agreement: { url: string; version: string } | null;
+    }
+  | { kind: "pricing"; tlds: ({ tld: string } & DomainPrices)[] };
 
 export type Ports = {
   text: { call: TextCall; result: TextResult };
   image: { call: ImageCall; result: ImageResult };
+  speech: { call: SpeechCall; result: AudioResult };
+  music: { call: MusicCall; result: AudioResult };
+  sound: { call: SoundCall; result: AudioResult };
+  video: { call: VideoCall; result: VideoResult };
+  mesh: { call: MeshCall; result: MeshResult };
+  registrar: { call: RegistrarCall; result: RegistrarResult };
 };
+/** A call of any port; its port decides which. */
+export type AnyCall = Ports[keyof Ports]["call"];
 export type PortName = keyof Ports;
 
 /** `done`: the provider answered whole. `pending`: it took the work and wants to be asked again with this handle. */
@@ -112,7 +222,7 @@ export class ProviderFault extends Error {
 export type ProviderIo = {
   /** Origin and path prefix, without a trailing slash. Credentials go to this origin only. */
   baseUrl: string;
-  credentials: Record<string, string>;
+  credentials: Record<string, Secret>;
   model: ModelFacts;
   /** Stable per attempt: for logs of both sides and for the sandbox's submissions log. */
   attemptId: string;
@@ -123,6 +233,12 @@ export type ProviderIo = {
   /** Loopback and private addresses may be reached (the sandbox's own process, or ALLOW_PRIVATE_ADDRESSES). */
   allowPrivateAddresses: boolean;
 };
+
+/** An account at a vendor and how it is reached, without any work for it. */
+export type ProviderAccount = Pick<
+  ProviderIo,
+  "baseUrl" | "credentials" | "signal" | "allowPrivateAddresses"
+>;
 
 /** One port as a provider serves it. `submit` and `stream` never loop or retry; `poll` asks once. */
 export type PortAdapter<P extends PortName> = {
@@ -172,7 +288,12 @@ export type Price =
   | { per: "second"; micros: number }
   /** Speech, by the length of what was read. */
   | { per: "million_characters"; micros: number }
-  | { per: "mesh"; micros: number };
+  | { per: "mesh"; micros: number }
+  /** The same for every call; 0: the vendor asks nothing for it. */
+  | { per: "request"; micros: number };
+
+/** What kind of text work a model is made for; one may be made for several. */
+export type TextGrade = "fast" | "reasoning" | "frontier" | "longform";
 
 export type ModelFacts = {
   id: string;
@@ -197,7 +318,22 @@ export type ModelFacts = {
     /** Work may wait for the provider's flex tier; its discount stands at the price. */
     deferred?: boolean;
     stream?: boolean;
+    /** Reads pictures in messages. */
+    vision?: boolean;
+    /** Changes a given picture; `mask`: only where it is told to. */
+    edit?: boolean;
+    mask?: boolean;
+    /** Takes LoRA weights. */
+    adapters?: boolean;
+    seed?: boolean;
   };
+  grades?: TextGrade[];
+  /** Tokens one picture in a message counts as, at most; of models that say `supports.vision`. */
+  imageTokens?: number;
+  /** Unicode characters one speech call may have, at most. */
+  maxCharacters?: number;
+  /** Lengths a music, sound or video model makes, in milliseconds. */
+  duration?: { minMs: number; maxMs: number };
   image?: {
     minEdge: number;
     maxEdge: number;
@@ -229,9 +365,12 @@ export type Provider = {
   environment: { credentials: Record<string, string>; baseUrl: string };
   defaultBaseUrl: string | null;
   models: ModelFacts[];
-  text?: PortAdapter<"text">;
-  image?: PortAdapter<"image">;
-};
+  /**
+   * Asks the vendor whether an account's credentials are good, and nothing else: it changes nothing there and costs nothing.
+   * Throws ProviderFault: `refused` where they are not.
+   */
+  check?(account: ProviderAccount): Promise<void>;
+} & { [P in PortName]?: PortAdapter<P> };
 
 /** A provider knows its vendor and its ports, nothing of the product. */
 export function defineProvider(provider: Provider): Provider {

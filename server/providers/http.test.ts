@@ -1,6 +1,7 @@
 import { createServer } from "node:net";
 import { hostname } from "node:os";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { toSecrets } from "@/server/secret";
 import type { ProviderFault } from "./define";
 import {
   getJson,
@@ -23,7 +24,7 @@ afterAll(() => vendor.stop());
 
 const io = (more: Partial<HttpIo> = {}): HttpIo => ({
   baseUrl: vendor.url,
-  credentials: { apiKey: SECRET },
+  credentials: toSecrets({ apiKey: SECRET }),
   signal: new AbortController().signal,
   allowPrivateAddresses: true,
   ...more,
@@ -282,7 +283,7 @@ describe("what a vendor says is not trusted", () => {
   });
 
   test("short words pass, parts of a credential and sentences do not", () => {
-    const guard = { credentials: { apiKey: SECRET } };
+    const guard = { credentials: toSecrets({ apiKey: SECRET }) };
     expect(safeWord("req_0123abc", guard)).toBe("req_0123abc");
     expect(safeWord("models/gpt-5.6-luna:free", guard)).toBe("models/gpt-5.6-luna:free");
     expect(safeWord(`x${SECRET.slice(4, 18)}y`, guard)).toBeNull();

@@ -34,6 +34,13 @@ export type HttpReply = {
 /** What a provider may say about its vendor's error answers; the words must be its own, never the vendor's. */
 export type Explanation = { kind?: FaultKind; message?: string };
 
+/** An answer that is a file. */
+export type FileReply = Omit<HttpReply, "body"> & {
+  bytes: Uint8Array;
+  /** As the server names it, in lower case and without parameters; empty where it does not. */
+  mediaType: string;
+};
+
 export type HttpOptions = {
   /** Larger answers are cut off and fail. Default 64 MiB. */
   maxResponseBytes?: number;
@@ -78,7 +85,7 @@ export function postForEvents(
     { accept: "text/event-stream, application/json", "content-type": "application/json", ...headers },
     io,
     options,
-    onEvent,
+    { onEvent },
   );
 }
 
@@ -104,6 +111,91 @@ export function getJson(
   return exchange("GET", path, null, headers, io, options);
 }
 
+/** Sends JSON and reads an answer that is a file; otherwise like `postJson`. */
+export async function postForFile(
+  path: string,
+  body: unknown,
+  headers: Record<string, string>,
+  io: HttpIo,
+  options: HttpOptions = {},
+): Promise<FileReply> {
+  const reply = await exchange(
+    "POST",
+    path,
+    JSON.stringify(body),
+    { accept: "*/*", "content-type": "application/json", ...headers },
+    io,
+    options,
+    { read: "bytes" },
+  );
+  return toFile(reply);
+}
+
+/** The same for bytes of the given media type (multipart forms). */
+export async function postBytesForFile(
+  path: string,
+  body: Uint8Array,
+  mediaType: string,
+  headers: Record<string, string>,
+  io: HttpIo,
+  options: HttpOptions = {},
+): Promise<FileReply> {
+  const sent = { accept: "*/*", "content-type": mediaType, ...headers };
+  return toFile(await exchange("POST", path, body, sent, io, options, { read: "bytes" }));
+}
+
+const MAX_REDIRECTS = 3;
+
+/**
+ * Fetches a file a provider has made, from wherever it says the file lies: https only, public addresses only (checked at
+ * each redirect, of which there may be three), and never with a credential. The work is done and paid for, so whatever may
+ * pass is `lost` (ask again later); only a definite no is `failed`.
+ */
+export async function getFile(
+  address: string,
+  io: Pick<HttpIo, "signal" | "allowPrivateAddresses">,
+  options: Pick<HttpOptions, "maxResponseBytes"> = {},
+): Promise<FileReply> {
+  let next = address;
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    const url = URL.canParse(next) ? new URL(next) : null;
+    if (!url) break;
+    const { signal, allowPrivateAddresses } = io;
+    const from = { baseUrl: url.origin, credentials: {}, signal, allowPrivateAddresses };
+    let reply: HttpReply;
+    try {
+      reply = await exchange("GET", url.pathname + url.search, null, { accept: "*/*" }, from, options, {
+        read: "bytes",
+        redirects: true,
+      });
+    } catch (cause) {
+      throw cause instanceof ProviderFault ? asFileFault(cause) : cause;
+    }
+    const location = reply.header("location");
+    if (isSuccess(reply.status) || !location) return toFile(reply);
+    next = URL.canParse(location, url) ? new URL(location, url).href : "";
+  }
+  throw new ProviderFault(
+    "failed",
+    "attempted",
+    "The provider's file is not at an address it can be had from.",
+  );
+}
+
+/** A closed door, a full house and a broken connection say nothing of the file. */
+function asFileFault({ kind, message, details }: ProviderFault): ProviderFault {
+  const isDefinite = kind === "refused" || (kind === "failed" && (details.status ?? 0) < 500);
+  return isDefinite
+    ? new ProviderFault("failed", "attempted", "The file the provider names cannot be had.", details)
+    : new ProviderFault("lost", "ambiguous", message, details);
+}
+
+const toFile = ({ body, ...reply }: HttpReply): FileReply => ({
+  ...reply,
+  bytes: body instanceof Uint8Array ? body : new Uint8Array(), // as it was asked to be read
+  mediaType: (reply.header("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "",
+});
+
 /** Reads an answer of the expected shape; any other shape is a provider that failed. */
 export function parseReply<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo): T {
   const parsed = schema.safeParse(reply.body);
@@ -125,7 +217,8 @@ export function parseReply<T>(schema: z.ZodType<T>, reply: HttpReply, io: HttpIo
  */
 export function safeWord(value: string | null | undefined, io: Pick<HttpIo, "credentials">): string | null {
   if (!value || value.length > 200 || !/^[\w.:/@+=-]+$/.test(value)) return null;
-  for (const secret of Object.values(io.credentials)) {
+  for (const credential of Object.values(io.credentials)) {
+    const secret = credential.reveal();
     const window = Math.min(12, secret.length);
     if (window < 4 || value.length < window) continue;
     for (let start = 0; start + window <= secret.length; start += 1) {
@@ -144,7 +237,16 @@ function exchange(
   headers: Record<string, string>,
   io: HttpIo,
   options: HttpOptions,
-  onEvent?: (event: ServerEvent) => boolean,
+  {
+    onEvent,
+    read = "json",
+    redirects = false,
+  }: {
+    onEvent?: (event: ServerEvent) => boolean;
+    read?: "json" | "bytes";
+    /** A redirect is an answer, for the caller to judge. */
+    redirects?: boolean;
+  } = {},
 ): Promise<HttpReply> {
   return new Promise((accept, reject) => {
     if (io.signal.aborted) return reject(stoppedBeforeSending());
@@ -230,15 +332,19 @@ function exchange(
         setTimeout(() => controller.abort(new Error("over")), HANG_UP_MS).unref();
       },
       onResponseEnd() {
+        if (redirects && status >= 300 && status < 400 && header("location"))
+          return finish(null, { status, body: undefined, header });
         if (!isSuccess(status)) return refuseByStatus();
         if (readEvents) return finish(null, { status, body: undefined, header });
         const encoding = header("content-encoding");
-        const parsed =
-          encoding && encoding !== "identity"
-            ? undefined
-            : parseJson(
-                (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)).toString("utf8"),
-              );
+        const isEncoded = encoding !== null && encoding !== "" && encoding !== "identity";
+        if (read === "bytes" && !isEncoded)
+          return finish(null, { status, body: Buffer.concat(chunks), header });
+        const parsed = isEncoded
+          ? undefined
+          : parseJson(
+              (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)).toString("utf8"),
+            );
         if (parsed === undefined) {
           finish(
             new ProviderFault("failed", "attempted", "The provider's answer is not JSON.", {

@@ -115,7 +115,7 @@ function toUsage(usage: ChatReply["usage"]) {
 }
 
 const headersOf = ({ credentials: { apiKey } }: ProviderIo): Record<string, string> =>
-  apiKey ? { authorization: `Bearer ${apiKey}` } : {};
+  apiKey ? { authorization: `Bearer ${apiKey.reveal()}` } : {};
 
 async function submitText(call: TextCall, io: ProviderIo) {
   const reply = await postJson("/chat/completions", toChatRequest(call, io.model), headersOf(io), io, {

@@ -11,6 +11,7 @@ import {
   type TextCall,
   type TextResult,
   type Tier,
+  textOf,
 } from "./define";
 import {
   type Explanation,
@@ -95,7 +96,7 @@ export function explainOpenAiError({ body }: { body: unknown }): Explanation | u
 }
 
 const headers = (io: ProviderIo) => ({
-  authorization: `Bearer ${io.credentials.apiKey ?? ""}`,
+  authorization: `Bearer ${io.credentials.apiKey?.reveal() ?? ""}`,
   "x-client-request-id": io.attemptId,
 });
 
@@ -109,6 +110,7 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
     [call.temperature !== undefined, model.supports.temperature, "a temperature"],
     [(call.reasoningIntent ?? "omit") !== "omit", model.supports.reasoning, "a reasoning intent"],
     [call.tools !== undefined, model.supports.tools, "tools"],
+    [call.messages.some(({ content }) => typeof content !== "string"), model.supports.vision, "pictures"],
     [call.responseFormat.type === "json_object", model.supports.jsonObject, "the format json_object"],
     [call.responseFormat.type === "json_schema", model.supports.jsonSchema, "the format json_schema"],
   ];
@@ -123,10 +125,10 @@ function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record
   // Leading system messages are the instructions; a conversation of nothing else stays as it is.
   const leading = firstTurn > 0 ? call.messages.slice(0, firstTurn) : [];
   const turns = call.messages.slice(leading.length);
-  const instructions = leading.map(({ content }) => content);
+  const instructions = leading.map(textOf);
   if (
     call.responseFormat.type === "json_object" &&
-    !call.messages.some(({ content }) => /json/i.test(content))
+    !call.messages.some((message) => /json/i.test(textOf(message)))
   ) {
     // The vendor refuses this format unless the word JSON is in the request.
     instructions.push("Answer with a JSON object.");

@@ -1,11 +1,15 @@
 import type { Json } from "@/server/step";
 import { isObject, matchesSchema, resolveRef, type Schema } from "./json-schema-match";
 import { fromPattern, matchesPattern, UnsupportedPattern } from "./pattern";
+import { RequestRefused } from "./ports/define";
 import type { Random } from "./random";
 
 /** A schema the sandbox cannot make a value for; the message names the keyword and where it stands. */
-export class UnsupportedSchema extends Error {
+export class UnsupportedSchema extends RequestRefused {
   override readonly name = "UnsupportedSchema";
+  constructor(message: string) {
+    super("unsupported_schema", message);
+  }
 }
 
 type Context = {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { z } from "zod";
-import { drawImages } from "./image";
-import { UnsupportedSchema } from "./json-schema";
-import { ImageRequest, TextRequest } from "./requests";
+import { type PortServer, RequestRefused, type Tier } from "./ports/define";
+import { image } from "./ports/image";
+import { text } from "./ports/text";
 import { openSubmissionLog, type Submission, type SubmissionLog } from "./submissions";
-import { answerText, piecesOf, type TextAnswer } from "./text";
+import { piecesOf, type TextAnswer } from "./text";
+import { openWorkshop, type Workshop } from "./work";
 
 /*
  * The sandbox: a vendor of our own over real HTTP, for development, tests and demos. It answers from the input
@@ -16,8 +16,10 @@ export type SandboxOptions = {
   /** 0 chooses a free port. */
   port: number;
   host?: string;
-  /** Holds `submissions.ndjson` and `refusals.ndjson`. */
+  /** Holds `submissions.ndjson`, `refusals.ndjson` and, in `work`, what is being worked on. */
   dataDir: string;
+  /** How long work takes on ports that answer later. Default 1.5 seconds. */
+  workMs?: number;
   /** How long sandbox-slow takes. Default 20 seconds. */
   slowMs?: number;
 };
@@ -48,55 +50,10 @@ const BEHAVIOURS = {
 type Behaviour = (typeof BEHAVIOURS)[keyof typeof BEHAVIOURS];
 const isModel = (name: string): name is keyof typeof BEHAVIOURS => Object.hasOwn(BEHAVIOURS, name);
 
-type Tier = "standard" | "flex";
-
-type PortServer = {
-  name: "text" | "image";
-  read(body: string): {
-    model: string;
-    tier: Tier;
-    isStream: boolean;
-    answer(): Promise<object>;
-    empty(): object;
-  } | null;
-};
-
-function port<T extends { model: string; tier?: Tier | undefined; stream?: boolean | undefined }>(
-  name: PortServer["name"],
-  schema: z.ZodType<T>,
-  answer: (request: T) => Promise<object>,
-  empty: (request: T) => object,
-): PortServer {
-  return {
-    name,
-    read(body) {
-      const parsed = schema.safeParse(parseJson(body));
-      if (!parsed.success) return null;
-      const request = parsed.data;
-      return {
-        model: request.model,
-        tier: request.tier ?? "standard",
-        isStream: request.stream ?? false,
-        answer: () => answer(request),
-        empty: () => empty(request),
-      };
-    },
-  };
-}
-
-const noText = (request: TextRequest): TextAnswer => {
-  const { usage } = answerText({ ...request, responseFormat: { type: "text" }, tools: undefined });
-  return {
-    text: "",
-    finishReason: "stop",
-    toolCalls: [],
-    usage: { ...usage, outputTokens: 0, reasoningTokens: 0 },
-  };
-};
-
+/** What is served, by path. */
 const PORTS: Record<string, PortServer> = {
-  "/v1/text": port("text", TextRequest, async (request) => answerText(request), noText),
-  "/v1/image": port("image", ImageRequest, drawImages, () => ({ images: [], usage: { images: 0 } })),
+  "/v1/text": text,
+  "/v1/image": image,
 };
 
 /** Starts the sandbox; `stop` writes out the log, ends open connections and frees the port. */
@@ -104,6 +61,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const log = openSubmissionLog(options.dataDir);
   const refusals = openSubmissionLog(options.dataDir, "refusals");
   const slowMs = options.slowMs ?? 20_000;
+  const workMs = options.workMs ?? 1_500;
+  const works = openWorkshop(options.dataDir, (path) => PORTS[path]);
   /** How often each attempt was told to come back. */
   const busy = new Map<string, number>();
 
@@ -122,17 +81,20 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       const body = await readBody(request);
       if (body === null) return send(response, 413, problem("too_large", "The body is too large."));
       const attemptId = String(request.headers["x-attempt-id"] ?? "");
-      return submit(served, body, attemptId, response);
+      return submit(path, served, body, attemptId, response);
     }
     if (request.method !== "GET") return send(response, 405, problem("method", "GET or POST."));
     const url = new URL(path, "http://sandbox");
     if (url.pathname === "/healthz") return send(response, 200, { status: "ok" });
+    const work = /^\/v1\/work\/(sbx_[0-9a-f]{24})$/.exec(url.pathname)?.[1];
+    if (work) return tellWork(works, work, response);
     if (url.pathname === "/submissions")
       return send(response, 200, await report(log, refusals, url.searchParams.get("attemptId")));
     send(response, 404, problem("not_found", "No such page."));
   }
 
   async function submit(
+    path: string,
     served: PortServer,
     body: string,
     attemptId: string,
@@ -174,18 +136,25 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       answer =
         behaviour === "empty"
           ? read.empty()
-          : behaviour === "fail" || (behaviour === "lost" && !read.isStream)
+          : behaviour === "fail" || served.answersLater || (behaviour === "lost" && !read.isStream)
             ? null
             : await read.answer();
     } catch (error) {
-      if (error instanceof UnsupportedSchema) return refuse(400, "unsupported_schema", error.message);
+      if (error instanceof RequestRefused) return refuse(400, error.code, error.message);
       throw error;
     }
     await log.append(arrived);
 
+    if (served.answersLater) {
+      const id = idOf(`${attemptId}\n${body}`);
+      const readyAt = Date.now() + (behaviour === "slow" ? slowMs : workMs);
+      works.take(id, { path, body, isEmpty: behaviour === "empty", fails: behaviour === "fail", readyAt });
+      if (behaviour === "lost") return void response.destroy();
+      return send(response, 202, { id, model: read.model, status: "working" });
+    }
     if (behaviour === "fail")
       return send(response, 500, problem("failed", "This model fails every request."));
-    const id = `sbx_${createHash("sha256").update(body).digest("hex").slice(0, 24)}`;
+    const id = idOf(body);
     const ran: Tier = behaviour === "flexquiet" ? "standard" : read.tier;
     const reply = { id, model: read.model, ...answer, ...(served.name === "text" ? { tier: ran } : {}) };
     if (read.isStream) return sendStream(response, reply as TextReply, behaviour, slowMs); // only the text port streams
@@ -217,6 +186,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       refusals.close();
     },
   };
+}
+
+const idOf = (text: string) => `sbx_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`;
+
+async function tellWork(works: Workshop, id: string, response: ServerResponse): Promise<void> {
+  const found = await works.look(id);
+  if (!found) return send(response, 404, problem("not_found", "No such work."));
+  send(response, 200, found);
 }
 
 const problem = (code: string, message: string) => ({ error: { code, message } });
@@ -317,12 +294,4 @@ async function ofAttempt(log: SubmissionLog, attemptId: string): Promise<Submiss
   const found = [];
   for await (const one of log.read()) if (one.attemptId === attemptId) found.push(one);
   return found;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

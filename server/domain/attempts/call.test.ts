@@ -16,6 +16,7 @@ function kept(poll: () => Promise<Progress<never>>, signal = new AbortController
     input: { messages: [{ role: "user", content: "Hello" }] },
     route: { model: route.model, provider: { ...route.provider, text } },
     call: { messages: [{ role: "user", content: "Hello" }] } as Work["call"], // never sent
+    material: undefined,
     estimate: { bounds: {} } as Work["estimate"], // no price is asked for
     attemptId: "att_1",
     tier: "standard",

@@ -6,17 +6,18 @@ import { type ErrorCode, isErrorCode } from "@/server/errors";
 import { log } from "@/server/log";
 import type { Micros } from "@/server/money";
 import {
-  type ImageCall,
+  type AnyCall,
   type PortAdapter,
+  type PortName,
   type Progress,
   ProviderFault,
   type ProviderIo,
   type ReportedProgress,
   type SubmissionState,
-  type TextCall,
   type Tier,
   type Usage,
 } from "@/server/providers/define";
+import { toSecrets } from "@/server/secret";
 import type { Json } from "@/server/step";
 
 /** How the money of an attempt ends: at the observed cost, at the whole hold (cost unknown), given back, or unresolved. */
@@ -63,7 +64,9 @@ export type Work = {
   capability: Capability;
   input: unknown;
   route: Pick<Route, "provider" | "model">;
-  call: TextCall | ImageCall;
+  call: AnyCall;
+  /** What the capability made ready before its call. */
+  material: unknown;
   estimate: Estimate;
   attemptId: string;
   /** What is asked for. */
@@ -80,7 +83,7 @@ function ioOf(work: Work): ProviderIo | null {
   if (!credentials || !baseUrl) return null;
   return {
     baseUrl,
-    credentials,
+    credentials: toSecrets(credentials),
     model,
     attemptId: work.attemptId,
     tier: work.tier,
@@ -149,7 +152,7 @@ export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
   }
 }
 
-type AnyAdapter = PortAdapter<"text"> | PortAdapter<"image">;
+type AnyAdapter = { [P in PortName]: PortAdapter<P> }[PortName];
 
 async function observe(
   work: Work,
@@ -195,7 +198,12 @@ async function observe(
       settlement,
     );
   try {
-    const { typedOutput, files } = execution.result(progress.result as never, work.input as never); // both belong to this port and capability
+    const { typedOutput, files } = await execution.result(
+      progress.result as never, // all of them belong to this port and capability
+      work.input as never,
+      work.material as never,
+      work.route.model,
+    );
     const finishReason = (progress.result as { finishReason?: string }).finishReason ?? null;
     return { state: "succeeded", observed, typedOutput, files, finishReason };
   } catch (cause) {

@@ -10,7 +10,7 @@ export function routeBundle(): { version: string; hash: string } {
   if (!made) {
     const routes = providers.map((provider) => ({
       provider: provider.name,
-      apis: { text: provider.text?.api, image: provider.image?.api },
+      apis: Object.fromEntries(provider.models.map(({ port }) => [port, provider[port]?.api])),
       models: provider.models,
     }));
     // Facts of models are plain data; members that are undefined are left out.

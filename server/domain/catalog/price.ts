@@ -32,6 +32,8 @@ export function priceOf(price: Price, usage: Usage, terms: PriceTerms = {}): Mic
       return perUnit(usage.characters, price.micros, 1_000_000n);
     case "mesh":
       return perUnit(usage.meshes, price.micros, 1n);
+    case "request":
+      return perUnit(usage.requests, price.micros, 1n);
   }
 }
 

@@ -47,6 +47,7 @@ const FACTORS: Record<Price["per"], Factor[]> = {
   second: [MODEL, factor("durationMs", "Length in milliseconds", "usage-ceiling")],
   million_characters: [MODEL, factor("characters", "Characters to be read", "measured-usage")],
   mesh: [MODEL, factor("meshes", "Number of meshes", "selection")],
+  request: [MODEL],
 };
 
 /** What the examples of a kind of price are of; images are shown in their first listed size. */
@@ -59,6 +60,7 @@ const SHOWN: Record<Price["per"], { title: string; usage: Usage }> = {
   second: { title: "Ten seconds", usage: { durationMs: 10_000 } },
   million_characters: { title: "1,000 characters", usage: { characters: 1_000 } },
   mesh: { title: "One mesh", usage: { meshes: 1 } },
+  request: { title: "One request", usage: { requests: 1 } },
 };
 
 /** The models a request may be given without naming one, as they are reachable here: real ones before the sandbox. */
@@ -126,6 +128,7 @@ const UNITS: Record<Exclude<Price["per"], "million_tokens">, string> = {
   second: "second",
   million_characters: "million characters",
   mesh: "mesh",
+  request: "request",
 };
 
 function displayOf(targets: Target[], billingMode: BillingMode): string {

@@ -144,8 +144,8 @@ const isAtLeast = (allowed: MaturityRating, asked: MaturityRating) =>
 
 /** Some inputs have a field for the model; `auto` leaves the choice to us. */
 function isNamedIn(input: unknown): boolean {
-  const { model } = input as { model?: unknown }; // every input is an object
-  return typeof model === "string" && model !== "auto";
+  const { model, modelId } = input as { model?: unknown; modelId?: unknown }; // every input is an object
+  return [model, modelId].some((named) => typeof named === "string" && named !== "auto");
 }
 
 /** The rule a wish falls under. */
@@ -235,7 +235,8 @@ export function chooseRoute(
         ? 2
         : 0;
   const rank = (target: Target) => 2 * place(target) + Number(supports ? !supports(target.model) : false);
-  candidates.sort((a, b) => rank(a) - rank(b));
+  const fit = ({ model }: Target) => execution.prefers?.(input as never, model) ?? 0; // parsed by this capability's own schema
+  candidates.sort((a, b) => rank(a) - rank(b) || fit(b) - fit(a));
   const chosen = candidates[0];
   if (chosen) {
     const { account, billingModes } = availabilityOf(chosen);

@@ -1,11 +1,10 @@
-import { type Capability, CapabilityFault } from "@/server/capabilities/define";
+import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
 import { streamCall, submitCall } from "@/server/domain/attempts";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { toFault } from "@/server/domain/quotes";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
@@ -18,6 +17,7 @@ import { conclude, type Ended, endedAsFailed, endedWithout, keepFiles, toOutput 
 import { type FrameWriter, frameWriter } from "./frames";
 import { holdLease } from "./leases";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
+import { runHere } from "./run-here";
 import type { Admission } from "./transitions";
 import { inputHashOf, readJob } from "./work";
 
@@ -107,7 +107,7 @@ async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job
     const ended =
       plan.route && plan.call && attempt
         ? await callProvider(ctx, prepared, job, attempt, lease.signal, frames)
-        : await runHere(ctx, capability, prepared, job, lease.signal);
+        : await runHere(ctx, { capability, input: plan.input, job }, lease.signal);
     const conclusion = {
       job,
       inputHash: inputHashOf(prepared.input),
@@ -159,6 +159,7 @@ async function callProvider(
     input: plan.input,
     route: plan.route!,
     call: plan.call!,
+    material: plan.material,
     estimate: plan.estimate,
     attemptId: attempt.id,
     tier: "standard" as const,
@@ -234,50 +235,6 @@ async function callProvider(
           "ambiguous",
         );
     }
-  }
-}
-
-async function runHere(
-  ctx: Ctx,
-  capability: Capability,
-  prepared: Prepared,
-  job: JobRow,
-  signal: AbortSignal,
-): Promise<Ended> {
-  const execution = capability.execute;
-  if (!("local" in execution)) throw new Error(`${capability.key} does not run here`);
-  try {
-    const { typedOutput, files } = await execution.run(prepared.plan.input as never, signal); // parsed by this capability's own schema
-    const now = ctx.now();
-    const artifacts = await keepFiles(job, files, now);
-    return {
-      ...endedWithout({ code: null, message: null, settlement: "released" }, "not_attempted"),
-      outcome: {
-        outcome: "succeeded",
-        code: null,
-        message: null,
-        settlement: "released",
-        finishReason: null,
-      },
-      fresh: { output: toOutput(job, typedOutput, artifacts, now), artifacts },
-    };
-  } catch (cause) {
-    if (!(cause instanceof CapabilityFault))
-      ctx.log.error({ err: cause, jobId: job.id }, "a local capability broke");
-    const fault =
-      cause instanceof CapabilityFault
-        ? toFault(cause)
-        : new Fault("InternalFailure", "The capability broke; the record has the id.", {});
-    const details = cause instanceof CapabilityFault ? cause.details : {};
-    return endedWithout(
-      {
-        code: fault.code,
-        message: fault.message,
-        settlement: "released",
-        ...(Object.keys(details).length > 0 ? { details } : {}),
-      },
-      "not_attempted",
-    );
   }
 }
 

@@ -1,5 +1,13 @@
-import { type CallOutcome, LOST, pollCall, streamCall, submitCall } from "@/server/domain/attempts";
+import {
+  type AbortReason,
+  type CallOutcome,
+  LOST,
+  pollCall,
+  streamCall,
+  submitCall,
+} from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
+import { Fault, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
@@ -29,6 +37,7 @@ import {
   UNPROCESSED,
   workedFrom,
 } from "./rows";
+import { runHere } from "./run-here";
 import { type Content, findSetAside, forgetSetAside, setAnswerAside, setWorkAside } from "./set-aside";
 import {
   beginSubmission,
@@ -39,7 +48,7 @@ import {
   takeBack,
   transition,
 } from "./transitions";
-import { type LoadedWork, loadWork, readJob, storedInputHash } from "./work";
+import { type LoadedWork, loadWork, makeReady, type ReadyWork, readJob, storedInputHash } from "./work";
 
 /** What is stored between steps: ids and states. */
 type Started = { attemptId: string; fence: number };
@@ -111,14 +120,12 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
     if (row.answer) return await endAnswered(ctx, work, row, lease);
     if (job.status === "canceling") return await cancelNow(ctx, work, row, lease);
 
+    if ("local" in work.capability.execute) return await runLocally(ctx, work, row, lease);
     if (row.handle !== null) {
-      return await settle(
-        ctx,
-        work,
-        row,
-        lease,
-        await pollCall({ ...work, ...callOf(work, row, lease) }, row.handle),
-      );
+      const ready = await readyOrEnd(ctx, work, row, lease);
+      if (!ready) return { state: "ended" };
+      const outcome = await pollCall({ ...ready, ...callOf(work, row, lease) }, row.handle);
+      return await settle(ctx, work, row, lease, outcome);
     }
     if (row.submission === "ambiguous") {
       return await end(
@@ -129,6 +136,8 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
         endedWithout({ code: "TRANSPORT_AMBIGUOUS", message: LOST, settlement: "ambiguous" }, "ambiguous"),
       );
     }
+    const ready = await readyOrEnd(ctx, work, row, lease);
+    if (!ready) return { state: "ended" };
     const begun = await beginSubmission({
       jobId,
       fence: started.fence,
@@ -138,7 +147,7 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
     });
     if (!begun) return { state: "again", afterMs: LOOK_AGAIN_MS };
     failpoint("after-submission-begun");
-    const outcome = await submit(ctx, work, row, lease);
+    const outcome = await submit(ctx, ready, row, lease);
     return await settle(
       ctx,
       work,
@@ -158,8 +167,45 @@ function isUnderWay(ctx: Ctx, job: JobRow, row: AttemptRow): boolean {
   return job.lease_until !== null && job.lease_until > ctx.now();
 }
 
+/** The work with its call; null where it cannot be made any more, and then the job has ended with the reason. */
+async function readyOrEnd(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+): Promise<ReadyWork | null> {
+  try {
+    return await makeReady(work, lease.signal);
+  } catch (cause) {
+    const fault = cause instanceof ValidationFault ? SOURCE_GONE : cause;
+    if (!(fault instanceof Fault)) throw cause;
+    // Work that a provider has taken is not over because its files cannot be read here now.
+    const sent = row.submission !== "not_attempted";
+    const { code, message } = fault;
+    const ended = endedWithout(
+      { code, message, settlement: sent ? "ambiguous" : "released" },
+      row.submission,
+    );
+    await end(ctx, work, row, lease, ended);
+    return null;
+  }
+}
+
+const SOURCE_GONE = new Fault("PayloadUnavailable", "A file this job was to work on is no longer there.", {});
+
+/** Work done here: nothing is sent, and after a crash it is done again. */
+async function runLocally(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease): Promise<StepResult> {
+  try {
+    return await end(ctx, work, row, lease, await runHere(ctx, work, lease.signal));
+  } catch (cause) {
+    if (!lease.signal.aborted) throw cause;
+    const why = lease.signal.reason as AbortReason; // of a lease it is nothing else
+    return afterAbort(ctx, work, row, lease, { state: "aborted", submission: "not_attempted", why });
+  }
+}
+
 /** Makes the one call of this attempt; with a reader its text is told as it comes. */
-async function submit(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease): Promise<CallOutcome> {
+async function submit(ctx: Ctx, work: ReadyWork, row: AttemptRow, lease: Lease): Promise<CallOutcome> {
   const call = { ...work, ...callOf(work, row, lease) };
   if (!work.hasReader) return submitCall(call);
   const reader = readerOf(work.job, lease.fence, ctx.now);
@@ -358,7 +404,7 @@ async function storeAndEnd(
 /** The work that is left to do here on the files of an answer; null: none. */
 function refinementOf({ capability, input, route }: LoadedWork) {
   const execution = capability.execute;
-  if ("local" in execution) return null;
+  if ("local" in execution || !route) return null;
   return execution.refine?.(input as never, route.model) ?? null; // parsed by this capability's own schema
 }
 
@@ -411,7 +457,7 @@ async function end(
     job: work.job,
     inputHash: work.inputHash,
     outputHash: payloads.find((payload) => payload.kind === "output")?.sha256 ?? null,
-    engine: null,
+    engine: "local" in work.capability.execute ? work.capability.execute.engine : null,
     attempt: row,
     artifacts,
     ended,

@@ -3,21 +3,30 @@ import type { Capability } from "@/server/capabilities/define";
 import { openContent, type StoredContent } from "@/server/content";
 import { pool } from "@/server/db";
 import { getCapability, type Route, targetsOf } from "@/server/domain/catalog";
-import { ruled } from "@/server/domain/quotes";
-import type { ImageCall, TextCall } from "@/server/providers/define";
+import { materialize, ruled } from "@/server/domain/quotes";
+import type { AnyCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import type { JobRow } from "./rows";
 
-/** A job with what its attempt needs, read back from the rows. */
+/** A job with its request, read back from the rows. */
 export type LoadedWork = {
   job: JobRow;
   capability: Capability;
   input: unknown;
   inputHash: string;
-  route: Pick<Route, "provider" | "model">;
-  call: TextCall | ImageCall;
+  /** Null: runs here. */
+  route: Pick<Route, "provider" | "model"> | null;
   /** Is the text shown to a reader as it is written? */
   hasReader: boolean;
+  snapshot: Snapshot;
+};
+
+/** The same, with the call its provider gets. */
+export type ReadyWork = LoadedWork & {
+  route: NonNullable<LoadedWork["route"]>;
+  call: AnyCall;
+  /** What the capability made ready for its call and its result. */
+  material: unknown;
 };
 
 type Snapshot = {
@@ -55,8 +64,8 @@ export async function readJob(jobId: string): Promise<JobRow | null> {
 }
 
 /**
- * Reads a job with its request back and makes the same call again. `work` is null where the content was pruned or the
- * model is gone; null altogether where there is no job.
+ * Reads a job with its request back. `work` is null where the content was pruned or the model is gone; null altogether
+ * where there is no job.
  */
 export async function loadWork(jobId: string): Promise<{ job: JobRow; work: LoadedWork | null } | null> {
   const { rows } = await pool.query<
@@ -76,26 +85,41 @@ export async function loadWork(jobId: string): Promise<{ job: JobRow; work: Load
 
 function toWork(job: JobRow, snapshot: Snapshot): LoadedWork | null {
   const capability = getCapability(job.capability_key);
+  const route =
+    targetsOf(capability).find(
+      ({ provider, model }) => provider.name === job.provider && model.id === job.model,
+    ) ?? null;
+  if (!route && !("local" in capability.execute)) return null;
+  return {
+    job,
+    capability,
+    input: capability.input.parse(snapshot.input),
+    inputHash: inputHashOf(snapshot.input),
+    route,
+    hasReader: Boolean(snapshot.readerDelivery),
+    snapshot,
+  };
+}
+
+/** Makes the call of a job again: the same as when it was planned. Throws a Fault where a source of it is gone. */
+export async function makeReady(work: LoadedWork, signal: AbortSignal): Promise<ReadyWork> {
+  const { job, capability, input, route, snapshot } = work;
   const execution = capability.execute;
-  const route = targetsOf(capability).find(
-    ({ provider, model }) => provider.name === job.provider && model.id === job.model,
-  );
-  if ("local" in execution || !route) return null;
-  const input = capability.input.parse(snapshot.input);
+  if ("local" in execution || !route) throw new Error(`${capability.key} runs here and makes no call`);
+  const material = await materialize(job.project_id, capability, input, signal);
+  const { sampling } = snapshot;
   const call = ruled(() =>
     execution.call(
       input as never, // parsed by this capability's own schema
       {
         ...(snapshot.responseSchema ? { responseSchema: snapshot.responseSchema } : {}),
-        ...(typeof snapshot.sampling?.temperature === "number"
-          ? { temperature: snapshot.sampling.temperature }
-          : {}),
-        ...(snapshot.sampling?.reasoningIntent ? { reasoningIntent: snapshot.sampling.reasoningIntent } : {}),
+        ...(typeof sampling?.temperature === "number" ? { temperature: sampling.temperature } : {}),
+        ...(sampling?.reasoningIntent ? { reasoningIntent: sampling.reasoningIntent } : {}),
         ...(snapshot.toolSchemas?.length ? { tools: snapshot.toolSchemas } : {}),
       },
       route.model,
+      material as never, // likewise
     ),
   );
-  const hasReader = Boolean(snapshot.readerDelivery);
-  return { job, capability, input, inputHash: inputHashOf(snapshot.input), route, call, hasReader };
+  return { ...work, route, call, material };
 }

@@ -13,7 +13,7 @@ import {
 } from "@/server/domain/catalog";
 import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
-import type { ImageCall, TextCall, Usage } from "@/server/providers/define";
+import type { AnyCall, ImageCall, TextCall, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { inputTokensAtMost } from "./tokens";
 
@@ -50,7 +50,10 @@ export type Estimate = {
   /** What the caller may have to pay: the fee included. */
   expectedMicros: Micros;
   maximumMicros: Micros;
-  bounds: Pick<Usage, "inputTokens" | "outputTokens" | "images" | "durationMs" | "characters" | "meshes"> & {
+  bounds: Pick<
+    Usage,
+    "inputTokens" | "outputTokens" | "images" | "durationMs" | "characters" | "meshes" | "requests"
+  > & {
     quality?: string;
     width?: number;
     height?: number;
@@ -84,7 +87,7 @@ export async function estimate(
   capability: Capability,
   input: unknown,
   route: Route,
-  call: TextCall | ImageCall,
+  call: AnyCall,
   processing: Processing = "standard",
 ): Promise<Estimate> {
   const execution = capability.execute;
@@ -97,8 +100,10 @@ export async function estimate(
     bounds.inputTokens = input.tokens;
     if (input.isCounted) qualifier = "exact";
   } else {
-    const { quality, width, height } = call as ImageCall; // likewise
-    Object.assign(bounds, { quality, width, height });
+    if (execution.port === "image") {
+      const { quality, width, height } = call as ImageCall; // likewise
+      Object.assign(bounds, { quality, width, height });
+    }
     if (isListed(price, bounds)) qualifier = "exact";
   }
   const maximum = priceAtMost(price, bounds, bounds);

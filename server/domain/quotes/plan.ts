@@ -1,22 +1,18 @@
 import type { z } from "zod";
-import { type Capability, CapabilityFault } from "@/server/capabilities/define";
+import type { Capability } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
 import { isFunded, recentFunds } from "@/server/domain/billing";
 import { canDefer, chooseRoute, dependsOnFunds, type Route, routeUnavailable } from "@/server/domain/catalog";
 import { enforcementOf, toIssues } from "@/server/domain/envelope";
 import { publicUrl } from "@/server/env";
-import { type ErrorCode, Fault, fail, isErrorCode, ValidationFault } from "@/server/errors";
+import { fail, ValidationFault } from "@/server/errors";
 import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
-import {
-  type ImageCall,
-  type MaturityRating,
-  type ModelFacts,
-  RATINGS,
-  type TextCall,
-} from "@/server/providers/define";
+import { type AnyCall, type MaturityRating, type ModelFacts, RATINGS } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { type Estimate, estimate, FREE, type Processing } from "./estimate";
+import { ruled } from "./ruled";
 import { type Seal, sealOf } from "./seal";
+import { findSources, materialize } from "./sources";
 
 /** The parts of an envelope that route or price. */
 export type Wanted = {
@@ -52,12 +48,17 @@ export type ExecutionPlan = {
   input: unknown;
   /** Null: runs here. */
   route: Route | null;
-  call: TextCall | ImageCall | null;
+  call: AnyCall | null;
+  /** What the capability made ready before its call. */
+  material: unknown;
   estimate: Estimate;
   /** Everything that prices or routes, hashed: what a quote is sealed to. Not computed before it is asked for. */
   seal: () => Seal;
   warnings: Record<string, Json>[];
 };
+
+/** Reading sources and compiling schemas may take this long while a caller waits for the answer to a submission. */
+const MATERIALIZE_MS = 20_000;
 
 /**
  * Reads a request against the catalog: input parsed and measured, a route chosen, the call made, its price bounded
@@ -72,12 +73,23 @@ export async function planExecution(
   const parsed = parseInput(capability, wanted.input);
   const input = mode === "sync" ? capSync(capability, parsed) : parsed;
   const constraints = wanted.execution.executionConstraints;
-  const billingMode = billingModeOf(wanted);
+  const { execute: execution } = capability;
+  const inInput = "local" in execution ? undefined : execution.credentialSource?.(input as never); // parsed by this capability's own schema
+  const billingMode = billingModeOf(wanted, inInput);
   const seal = () => sealOf(capability.key, project, billingMode, wanted);
-  const execution = capability.execute;
   if ("local" in execution) {
     refuseModelWords(capability, wanted);
-    return { capability, input, route: null, call: null, estimate: FREE, seal, warnings: [] };
+    await findSources(project.id, capability, input);
+    return {
+      capability,
+      input,
+      route: null,
+      call: null,
+      material: undefined,
+      estimate: FREE,
+      seal,
+      warnings: [],
+    };
   }
   const route = chooseRoute(
     capability,
@@ -97,6 +109,7 @@ export async function planExecution(
   );
   checkConstraints(capability, input, route);
   checkSupport(route.model, wanted);
+  const material = await materialize(project.id, capability, input, AbortSignal.timeout(MATERIALIZE_MS));
   const call = ruled(() =>
     execution.call(
       input as never, // parsed by this capability's own schema
@@ -109,6 +122,7 @@ export async function planExecution(
         ...(wanted.toolSchemas?.length ? { tools: wanted.toolSchemas } : {}),
       },
       route.model,
+      material as never, // likewise
     ),
   );
   const priced: Estimate = {
@@ -121,6 +135,7 @@ export async function planExecution(
     input,
     route,
     call,
+    material,
     estimate: priced,
     seal,
     warnings: checkCallCeiling(priced.maximumMicros, wanted),
@@ -141,8 +156,8 @@ function processingOf(
 const REWRITTEN = ["maxOutputTokens", "width", "height", "quality"] as const;
 
 /** Where what is sent differs from what was asked for: caps and defaults filled in, sizes brought to what models draw. */
-function rewritesOf(input: Record<string, Json>, call: TextCall | ImageCall): Estimate["rewrites"] {
-  const sent: Partial<Record<(typeof REWRITTEN)[number], string | number>> = call;
+function rewritesOf(input: Record<string, Json>, call: AnyCall): Estimate["rewrites"] {
+  const sent = call as Partial<Record<(typeof REWRITTEN)[number], string | number>>; // of ports without these fields: none
   return REWRITTEN.flatMap((field) => {
     const to = sent[field];
     return to === undefined || to === input[field]
@@ -195,21 +210,6 @@ function capSync(capability: Capability, input: unknown): unknown {
     });
   }
   return { ...(input as object), maxOutputTokens: asked ?? most };
-}
-
-/** Runs a pure function of a capability; its refusals become rows of the error table. */
-export function ruled<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    if (cause instanceof CapabilityFault) throw toFault(cause);
-    throw cause;
-  }
-}
-
-export function toFault(fault: CapabilityFault): Fault {
-  const code: ErrorCode = isErrorCode(fault.code) ? fault.code : "InvalidInput";
-  return new Fault(code, fault.message, fault.details);
 }
 
 /** Every string at a dotted path; a list is walked, so `messages` reaches each `messages[i].content`. */
@@ -331,9 +331,15 @@ export async function fundedFor(
   return isFunded(await recentFunds(organizationId, false));
 }
 
-/** Whose account pays: `platform` is managed, `customer` is the caller's own. */
-function billingModeOf({ execution }: Wanted): "byok" | "managed" | null {
-  const { billingMode, credentialSource } = execution;
+/** Whose account pays: `platform` is managed, `customer` is the caller's own; the input of some capabilities says it, too. */
+function billingModeOf(
+  { execution }: Wanted,
+  inInput: "platform" | "customer" | undefined,
+): "byok" | "managed" | null {
+  const { billingMode } = execution;
+  const credentialSource = execution.credentialSource ?? inInput;
+  if (inInput && credentialSource !== inInput)
+    refuseField("input.credentialSource", `It differs from execution.credentialSource ${credentialSource}.`);
   const implied = credentialSource && (credentialSource === "customer" ? "byok" : "managed");
   if (implied && billingMode && implied !== billingMode) {
     refuseField(

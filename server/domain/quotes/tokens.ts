@@ -1,10 +1,13 @@
-import type { ModelFacts, TextCall } from "@/server/providers/define";
+import { type ModelFacts, type TextCall, textOf } from "@/server/providers/define";
 import { countTokens } from "@/server/tokenizer";
 
 /** Text beyond this many bytes is bounded, not counted. */
 const COUNTED_BYTES = 256 * 1024;
 /** Of each message and of the call: what a provider frames them with. */
 const FRAME = 16;
+
+const picturesIn = (content: TextCall["messages"][number]["content"]) =>
+  typeof content === "string" ? 0 : content.filter(({ type }) => type === "image").length;
 
 /** Tokens of text, as an upper bound: no tokenizer in use makes more tokens than the text has UTF-8 bytes. */
 function tokensAtMost(model: ModelFacts, bytes: number): number {
@@ -22,11 +25,15 @@ export async function inputTokensAtMost(
 ): Promise<{ tokens: number; isCounted: boolean }> {
   const format = call.responseFormat.type === "json_schema" ? JSON.stringify(call.responseFormat.schema) : "";
   const shape = Buffer.byteLength(format + (call.tools ? JSON.stringify(call.tools) : ""));
-  const sizes = call.messages.map(({ content }) => Buffer.byteLength(content));
+  const texts = call.messages.map(textOf);
+  const pictures = call.messages.reduce((sum, { content }) => sum + picturesIn(content), 0);
+  const sizes = texts.map((text) => Buffer.byteLength(text));
   const isCounted =
     model.tokenizer !== undefined && sizes.reduce((sum, size) => sum + size, 0) <= COUNTED_BYTES;
   let tokens = FRAME * (call.messages.length + 1) + tokensAtMost(model, shape);
-  for (const [position, { content }] of call.messages.entries())
-    tokens += isCounted ? await countTokens(content) : tokensAtMost(model, sizes[position] ?? 0);
-  return { tokens, isCounted: isCounted && shape === 0 };
+  for (const [position, text] of texts.entries())
+    tokens += isCounted ? await countTokens(text) : tokensAtMost(model, sizes[position] ?? 0);
+  // A model whose bound for a picture is not known must not be asked to read one.
+  tokens += pictures === 0 ? 0 : pictures * (model.imageTokens ?? Number.NaN);
+  return { tokens, isCounted: isCounted && shape === 0 && pictures === 0 };
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { PortName, Progress, Provider, ProviderIo } from "../define";
-import { everythingOf, faultOf, ioFor, type Script, startVendor, type Vendor } from "./vendor";
+import { everythingOf, faultOf, ioFor, type PlainIo, type Script, startVendor, type Vendor } from "./vendor";
 
 /* What every provider must keep, whatever its vendor: its fixtures, and the truth about what left. */
 
@@ -11,7 +11,7 @@ const SECRET = "sk-canary-0a9b8c7d6e5f4a3b2c1d";
 
 const Fixture = z.object({
   title: z.string(),
-  port: z.enum(["text", "image"]),
+  port: z.enum(["text", "image", "speech", "music", "sound", "video", "mesh", "registrar"]),
   model: z.string(),
   call: z.json(),
   sent: z.object({ method: z.string(), path: z.string(), body: z.json() }),
@@ -91,7 +91,7 @@ export function tellsTheTruthAboutSubmission(
     });
     afterAll(() => vendor.stop());
 
-    const fault = (baseUrl = vendor.url, more: Partial<ProviderIo> = {}) =>
+    const fault = (baseUrl = vendor.url, more: PlainIo = {}) =>
       faultOf(
         submit(
           provider,

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { toSecrets } from "@/server/secret";
 import { listen } from "@/testing/listener";
 import type { ModelFacts, PortName, Provider, ProviderIo } from "../define";
 import { ProviderFault } from "../define";
@@ -77,19 +78,22 @@ function play(script: Script, response: ServerResponse): void {
   }
 }
 
+/** The parts of a ProviderIo a test sets, credentials in plain words. */
+export type PlainIo = Partial<Omit<ProviderIo, "credentials">> & { credentials?: Record<string, string> };
+
 /** What a provider gets for one call of a test. */
 export function ioFor(
   provider: Provider,
   modelId: string,
   port: PortName,
   baseUrl: string,
-  more: Partial<ProviderIo> = {},
+  { credentials = {}, ...more }: PlainIo = {},
 ): ProviderIo {
   const model = provider.models.find((facts: ModelFacts) => facts.id === modelId && facts.port === port);
   if (!model) throw new Error(`${provider.name} has no ${port} model ${modelId}`);
   return {
     baseUrl,
-    credentials: {},
+    credentials: toSecrets(credentials),
     model,
     attemptId: "att_01test",
     tier: "standard",

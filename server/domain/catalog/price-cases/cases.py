@@ -82,6 +82,7 @@ def cost(name, usage, terms):
         "second": ("durationMs", Decimal(1000)),
         "million_characters": ("characters", Decimal(1_000_000)),
         "mesh": ("meshes", Decimal(1)),
+        "request": ("requests", Decimal(1)),
     }[kind]
     return None if field not in usage else Decimal(usage[field]) * dollars(price["micros"]) / unit
 
@@ -207,6 +208,9 @@ for meshes in (0, 1, 3):
     case(f"{meshes} meshes", "sample/mesh", {"meshes": meshes})
 case("meshes not told are unknown", "sample/mesh", {})
 case("meshes have no flex tier", "sample/mesh", {"meshes": 1}, tier="flex")
+for requests in (0, 1, 7):
+    case(f"{requests} requests", "sample/request", {"requests": requests})
+case("requests not told are unknown", "sample/request", {})
 
 lines = ",\n".join(f"  {json.dumps(each)}" for each in CASES)
 (HERE / "cases.json").write_text(f"[\n{lines}\n]\n")

@@ -24,6 +24,7 @@ const SAMPLES = {
   "sample/voice": { per: "million_characters", micros: 15_000_000 },
   "sample/voice-odd": { per: "million_characters", micros: 119_999_999 },
   "sample/mesh": { per: "mesh", micros: 400_000 },
+  "sample/request": { per: "request", micros: 1_500 },
 } satisfies Record<string, Price>;
 
 /** Every price as plain data, by `provider/model/port`: all that the script of the price cases reads. */

@@ -1,0 +1,61 @@
+import { type Capability, CapabilityFault } from "@/server/capabilities/define";
+import type { AbortReason } from "@/server/domain/attempts";
+import type { Ctx } from "@/server/domain/ctx";
+import { readSources, toFault } from "@/server/domain/quotes";
+import { Fault } from "@/server/errors";
+import type { Json } from "@/server/step";
+import { type Ended, endedWithout, keepFiles, toOutput } from "./conclude";
+import type { JobRow } from "./rows";
+
+/** Runs a capability that needs no provider, and says how it ended. Throws only where the wait for it was ended. */
+export async function runHere(
+  ctx: Ctx,
+  { capability, input, job }: { capability: Capability; input: unknown; job: JobRow },
+  signal: AbortSignal,
+): Promise<Ended> {
+  const execution = capability.execute;
+  if (!("local" in execution)) throw new Error(`${capability.key} does not run here`);
+  try {
+    const files = await readSources(job.project_id, capability, input);
+    const outcome = await execution.run(input as never, signal, files); // parsed by this capability's own schema
+    const now = ctx.now();
+    const artifacts = await keepFiles(job, outcome.files, now);
+    const ended = endedWithout({ code: null, message: null, settlement: "released" }, "not_attempted");
+    return {
+      ...ended,
+      outcome: {
+        ...ended.outcome,
+        outcome: "succeeded",
+        ...(outcome.media ? { media: outcome.media } : {}),
+      },
+      fresh: { output: toOutput(job, outcome.typedOutput, artifacts, now), artifacts },
+    };
+  } catch (cause) {
+    const why: AbortReason | null = signal.aborted ? signal.reason : null;
+    if (why === "deadline") {
+      const message = `The work was not done after ${job.execution_seconds} seconds.`;
+      return endedWithout({ code: "ExecutionTimeout", message, settlement: "released" }, "not_attempted");
+    }
+    if (why) throw cause;
+    const fault = faultOf(cause);
+    if (!fault) ctx.log.error({ err: cause, jobId: job.id }, "a local capability broke");
+    const { code, message, details } = fault ?? BROKEN;
+    return endedWithout(
+      {
+        code,
+        message,
+        settlement: "released",
+        ...(Object.keys(details).length > 0 ? { details: details as Record<string, Json> } : {}), // plain data
+      },
+      "not_attempted",
+    );
+  }
+}
+
+const BROKEN = new Fault("InternalFailure", "The capability broke; the record has the id.", {});
+
+/** What refused the work in words of its own; null: it broke. */
+function faultOf(cause: unknown): Fault | null {
+  if (cause instanceof CapabilityFault) return toFault(cause);
+  return cause instanceof Fault ? cause : null;
+}

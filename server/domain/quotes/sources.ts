@@ -1,0 +1,75 @@
+import { type Capability, CapabilityFault, type Source, type SourceFile } from "@/server/capabilities/define";
+import { artifactStore } from "@/server/domain/artifacts";
+import { artifactInput, type FoundArtifact } from "@/server/domain/inputs";
+import { ValidationFault } from "@/server/errors";
+import { toFault } from "./ruled";
+
+type Found = { source: Source; row: FoundArtifact };
+
+/**
+ * The artifacts a parsed input names, as the project has them; nothing of them is read. One that is not there, too large
+ * or of another media type is refused with 422 at its field.
+ */
+export async function findSources(
+  projectId: string,
+  capability: Capability,
+  input: unknown,
+): Promise<Found[]> {
+  const sources = capability.execute.sources?.(input as never) ?? []; // parsed by this capability's own schema
+  return Promise.all(
+    sources.map(async (source) => {
+      const row = await artifactInput(projectId, source.artifactId, source.field);
+      const refuse = (msg: string): never => {
+        throw new ValidationFault([{ loc: ["body", ...source.field], msg, type: "value_error" }]);
+      };
+      if (!source.mediaTypes.includes(row.media_type))
+        refuse(`The artifact is ${row.media_type}; this takes ${source.mediaTypes.join(", ")}.`);
+      if (row.byte_length > source.maxBytes)
+        refuse(`The artifact has ${row.byte_length} bytes; at most ${source.maxBytes} are read.`);
+      return { source, row };
+    }),
+  );
+}
+
+/** The same, with their bytes. */
+export async function readSources(
+  projectId: string,
+  capability: Capability,
+  input: unknown,
+): Promise<SourceFile[]> {
+  const found = await findSources(projectId, capability, input);
+  return Promise.all(
+    found.map(async ({ source, row }) => {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of await artifactStore().open(row.sha256)) pieces.push(piece);
+      return {
+        artifactId: source.artifactId,
+        bytes: Buffer.concat(pieces),
+        mediaType: row.media_type,
+        filename: row.filename,
+        sha256: row.sha256,
+      };
+    }),
+  );
+}
+
+/**
+ * What a capability needs before it can make its call; undefined where it needs nothing, and then nothing is waited for.
+ * Its own refusals become rows of the error table.
+ */
+export async function materialize(
+  projectId: string,
+  capability: Capability,
+  input: unknown,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const execution = capability.execute;
+  if ("local" in execution || !execution.materialize) return undefined;
+  const files = await readSources(projectId, capability, input);
+  try {
+    return await execution.materialize(input as never, files, signal); // parsed by this capability's own schema
+  } catch (cause) {
+    if (cause instanceof CapabilityFault) throw toFault(cause);
+    throw cause;
+  }
+}

@@ -1,0 +1,43 @@
+import { z } from "zod";
+import type { ProviderIo } from "../define";
+import type { Explanation } from "../http";
+
+const Problem = z.object({ error: z.object({ code: z.string() }) });
+
+const REASONS: Record<string, string> = {
+  unsupported_schema: "The sandbox cannot make JSON for this schema.",
+  invalid_request: "The sandbox does not understand the request.",
+  model_not_found: "The sandbox has no such model.",
+  too_large: "The request is too large for the sandbox.",
+  refused: "This sandbox model refuses every request.",
+  busy: "The sandbox has no capacity right now.",
+  tier_unavailable: "This sandbox model does not offer the tier.",
+  failed: "This sandbox model fails every request.",
+};
+
+/** The sandbox's error answers in our own words. */
+export function explain({ body }: { body: unknown }): Explanation | undefined {
+  const problem = Problem.safeParse(body);
+  const message = problem.success ? REASONS[problem.data.error.code] : undefined;
+  return message ? { message } : undefined;
+}
+
+/** What every request carries: the sandbox's log counts by it. */
+export const headers = (io: Pick<ProviderIo, "attemptId">) => ({ "x-attempt-id": io.attemptId });
+
+/** Answers with files in base64 may be this long. */
+export const MAX_FILES_BYTES = 192 * 1024 * 1024;
+
+/** Misbehaving models, served by every port under one name and chosen by name only. */
+export const BEHAVIOURS = ["slow", "refuse", "busy", "lost", "empty", "fail"] as const;
+
+/** Two models that work, then one for each behaviour. */
+export const MODELS: { id: string; title: string; onlyByName?: true }[] = [
+  { id: "sandbox-1", title: "Sandbox 1" },
+  { id: "sandbox-2", title: "Sandbox 2" },
+  ...BEHAVIOURS.map((behaviour) => ({
+    id: `sandbox-${behaviour}`,
+    title: `Sandbox ${behaviour}`,
+    onlyByName: true as const,
+  })),
+];

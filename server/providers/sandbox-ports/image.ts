@@ -1,0 +1,77 @@
+import { z } from "zod";
+import type { ModelFacts, PortAdapter } from "../define";
+import { parseReply, postJson, safeWord } from "../http";
+import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
+
+const ImageReply = z.object({
+  id: z.string(),
+  model: z.string(),
+  images: z.array(z.object({ mediaType: z.string(), base64: z.string() })),
+  usage: z.object({ images: z.int() }),
+});
+
+/** Particular about images: one fewer than asked, and files that cannot be read. */
+const IMAGE_MODELS: typeof MODELS = [
+  ...MODELS,
+  ...["partial", "garbled"].map((behaviour) => ({
+    id: `sandbox-${behaviour}`,
+    title: `Sandbox ${behaviour}`,
+    onlyByName: true as const,
+  })),
+];
+
+export const imageModels = IMAGE_MODELS.map((model): ModelFacts => {
+  const micros = model.id === "sandbox-2" ? 20_000 : 40_000;
+  return {
+    ...model,
+    port: "image",
+    price: {
+      per: "image",
+      sizes: [
+        {
+          width: 1024,
+          height: 1024,
+          micros: { low: micros / 4, medium: micros, high: micros * 4, standard: micros },
+        },
+      ],
+    },
+    supports: { transparency: true, referenceImages: true },
+    image: {
+      minEdge: 256,
+      maxEdge: 3840,
+      multipleOf: 16,
+      minPixels: 65_536,
+      maxPixels: 8_294_400,
+      maxAspectRatio: 3,
+    },
+  };
+});
+
+export const image: PortAdapter<"image"> = {
+  api: "images",
+  async submit(call, io) {
+    const referenceImages = call.referenceImages.map(({ bytes, mediaType }) => ({
+      mediaType,
+      base64: Buffer.from(bytes).toString("base64"),
+    }));
+    const body = { model: io.model.id, ...call, referenceImages };
+    const reply = await postJson("/v1/image", body, headers(io), io, {
+      explain,
+      maxResponseBytes: MAX_FILES_BYTES,
+    });
+    const { id, model, usage, images } = parseReply(ImageReply, reply, io);
+    return {
+      state: "done",
+      result: {
+        images: images.map(({ mediaType, base64 }) => ({
+          mediaType,
+          bytes: Buffer.from(base64, "base64"),
+        })),
+      },
+      usage,
+      providerRequestId: safeWord(id, io),
+      providerModel: safeWord(model, io),
+      httpStatus: reply.status,
+    };
+  },
+};

@@ -1,0 +1,115 @@
+import { z } from "zod";
+import { type ModelFacts, type PortAdapter, ProviderFault, type ProviderIo, type TextCall } from "../define";
+import { parseReply, postForEvents, postJson, safeWord } from "../http";
+import { explain, headers, MODELS } from "./common";
+
+/* Its tokens are UTF-8 bytes divided by four, rounded up. */
+
+const TextReply = z.object({
+  id: z.string(),
+  model: z.string(),
+  text: z.string(),
+  finishReason: z.enum(["stop", "length", "tool_calls"]),
+  toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
+  usage: z.object({ inputTokens: z.int(), outputTokens: z.int(), reasoningTokens: z.int() }),
+  tier: z.enum(["standard", "flex"]),
+});
+type TextReply = z.output<typeof TextReply>;
+
+/** Its streamed answer: pieces of text, then the same reply as without a stream. */
+const TextEvent = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("delta"), text: z.string() }),
+  z.object({ type: z.literal("done"), reply: TextReply }),
+]);
+
+const TOKENS = { input: 150_000, cachedInput: 75_000, output: 600_000 };
+const PRICES: Record<string, typeof TOKENS> = {
+  "sandbox-2": { input: 1_000_000, cachedInput: 500_000, output: 4_000_000 },
+};
+const DEFERRED = ["sandbox-1", "sandbox-2", "sandbox-flexless", "sandbox-flexbusy", "sandbox-flexquiet"];
+
+/**
+ * Particular about the tier flex: one refuses it, one has no capacity on it twice, one takes it and serves standard. On
+ * standard they answer.
+ */
+const TEXT_MODELS: typeof MODELS = [
+  ...MODELS,
+  ...["flexless", "flexbusy", "flexquiet"].map((behaviour) => ({
+    id: `sandbox-${behaviour}`,
+    title: `Sandbox ${behaviour}`,
+    onlyByName: true as const,
+  })),
+];
+
+export const textModels = TEXT_MODELS.map(
+  (model): ModelFacts => ({
+    ...model,
+    port: "text",
+    price: {
+      per: "million_tokens",
+      ...(PRICES[model.id] ?? TOKENS),
+      ...(DEFERRED.includes(model.id) ? { flexDiscountBps: 5_000 } : {}),
+    },
+    contextWindow: 128_000,
+    maxOutputTokens: 16_384,
+    grades: ["fast", "reasoning", "frontier", "longform"],
+    supports: {
+      jsonObject: true,
+      jsonSchema: true,
+      temperature: true,
+      reasoning: true,
+      tools: true,
+      stream: true,
+      ...(DEFERRED.includes(model.id) ? { deferred: true } : {}),
+    },
+  }),
+);
+
+const toTextRequest = (call: TextCall, io: ProviderIo) => ({
+  model: io.model.id,
+  ...call,
+  ...(io.tier === "flex" ? { tier: "flex" } : {}),
+});
+
+function toTextProgress(
+  { id, model, usage, tier, ...result }: TextReply,
+  httpStatus: number,
+  io: ProviderIo,
+) {
+  return {
+    state: "done" as const,
+    result,
+    usage,
+    providerRequestId: safeWord(id, io),
+    providerModel: safeWord(model, io),
+    tier,
+    httpStatus,
+  };
+}
+
+export const text: PortAdapter<"text"> = {
+  api: "responses",
+  async submit(call, io) {
+    const reply = await postJson("/v1/text", toTextRequest(call, io), headers(io), io, { explain });
+    return toTextProgress(parseReply(TextReply, reply, io), reply.status, io);
+  },
+  async stream(call, io, onText) {
+    let whole: TextReply | undefined;
+    const body = { ...toTextRequest(call, io), stream: true };
+    const reply = await postForEvents(
+      "/v1/text",
+      body,
+      headers(io),
+      io,
+      ({ data }) => {
+        const event = TextEvent.parse(JSON.parse(data));
+        if (event.type === "delta") onText(event.text);
+        else whole = event.reply;
+        return whole !== undefined;
+      },
+      { explain },
+    );
+    if (!whole) throw new ProviderFault("lost", "ambiguous", "The sandbox's answer has no end.");
+    return toTextProgress(whole, reply.status, io);
+  },
+};

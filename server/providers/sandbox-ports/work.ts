@@ -1,0 +1,56 @@
+import { z } from "zod";
+import type { Json } from "@/server/step";
+import { type Progress, ProviderFault, type ProviderIo, type Usage } from "../define";
+import { getJson, parseReply, postJson, safeWord } from "../http";
+import { explain, headers, MAX_FILES_BYTES } from "./common";
+
+/* Ports of the sandbox that take work now and answer later. */
+
+const POLL_MS = 1_000;
+
+const Taken = z.object({ id: z.string(), model: z.string() });
+const Handle = z.object({ id: z.string() });
+const Standing = z.discriminatedUnion("status", [
+  z.object({ status: z.literal("working"), id: z.string(), percent: z.int() }),
+  z.object({ status: z.literal("failed"), id: z.string() }),
+  z.looseObject({ status: z.literal("done"), id: z.string(), model: z.string() }),
+]);
+
+/** Hands the work in. */
+export async function submitWork(path: string, call: object, io: ProviderIo): Promise<Progress<never>> {
+  const reply = await postJson(path, { model: io.model.id, ...call }, headers(io), io, { explain });
+  const { id } = parseReply(Taken, reply, io);
+  return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
+}
+
+/** Asks how the work stands; `read` makes the result of a whole answer, with what was used. */
+export async function pollWork<T, R>(
+  handle: Json,
+  io: ProviderIo,
+  schema: z.ZodType<T>,
+  read: (answer: T) => { result: R; usage: Usage },
+): Promise<Progress<R>> {
+  const { id } = Handle.parse(handle);
+  const reply = await getJson(`/v1/work/${encodeURIComponent(id)}`, headers(io), io, {
+    explain,
+    maxResponseBytes: MAX_FILES_BYTES,
+  });
+  const standing = parseReply(Standing, reply, io);
+  if (standing.status === "working")
+    return {
+      state: "pending",
+      handle: { id },
+      pollAfterMs: POLL_MS,
+      progress: { phase: "provider", step: "working", percent: standing.percent },
+    };
+  if (standing.status === "failed")
+    throw new ProviderFault("failed", "attempted", "This sandbox model fails every request.");
+  const answer = parseReply(schema, reply, io);
+  return {
+    state: "done",
+    ...read(answer),
+    providerRequestId: safeWord(id, io),
+    providerModel: safeWord(standing.model, io),
+    httpStatus: reply.status,
+  };
+}
