@@ -235,8 +235,8 @@ export function chooseRoute(
         ? 2
         : 0;
   const rank = (target: Target) => 2 * place(target) + Number(supports ? !supports(target.model) : false);
-  const fit = ({ model }: Target) => execution.prefers?.(input as never, model) ?? 0; // parsed by this capability's own schema
-  candidates.sort((a, b) => rank(a) - rank(b) || fit(b) - fit(a));
+  const preference = ({ model }: Target) => execution.prefers?.(input as never, model) ?? 0; // parsed by this capability's own schema
+  candidates.sort((a, b) => rank(a) - rank(b) || preference(b) - preference(a));
   const chosen = candidates[0];
   if (chosen) {
     const { account, billingModes } = availabilityOf(chosen);

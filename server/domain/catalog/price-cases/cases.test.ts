@@ -26,7 +26,14 @@ test("the prices the table was made from are the catalog's: `npm run prices` and
 test("the table has every kind of price, both tiers, bounds, and what is unknown", () => {
   expect(cases.length).toBeGreaterThan(120);
   const kinds = new Set(cases.map(({ price }) => prices[price]?.per));
-  expect([...kinds].sort()).toEqual(["image", "mesh", "million_characters", "million_tokens", "request", "second"]);
+  expect([...kinds].sort()).toEqual([
+    "image",
+    "mesh",
+    "million_characters",
+    "million_tokens",
+    "request",
+    "second",
+  ]);
   expect(cases.filter(({ terms, expected }) => terms.tier === "flex" && expected)).not.toEqual([]);
   expect(cases.filter(({ of }) => of === "bounds")).not.toEqual([]);
   expect(cases.filter(({ expected }) => expected === null)).not.toEqual([]);
