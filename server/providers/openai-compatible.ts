@@ -11,7 +11,8 @@ import {
   type TextResult,
 } from "./define";
 import { type HttpReply, parseReply, postForEvents, postJson, safeWord } from "./http";
-import { explainOpenAiError, requireSupported } from "./openai";
+import { requireSupported } from "./openai";
+import { explainOpenAiError } from "./openai-ports/common";
 
 /* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. Its models are what the operator lists. */
 

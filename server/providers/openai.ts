@@ -2,9 +2,7 @@ import { z } from "zod";
 import type { Json } from "@/server/step";
 import {
   defineProvider,
-  type ImageCall,
   type ModelFacts,
-  type Price,
   ProviderFault,
   type ProviderIo,
   type ResponseFormat,
@@ -13,21 +11,22 @@ import {
   type Tier,
   textOf,
 } from "./define";
+import { type HttpReply, parseReply, postForEvents, postJson, safeWord } from "./http";
 import {
-  type Explanation,
-  type HttpReply,
-  parseReply,
-  postBytes,
-  postForEvents,
-  postJson,
-  safeWord,
-} from "./http";
+  explainOpenAiError,
+  headers,
+  REASONS,
+  requestIdOf,
+  TokenUsage,
+  toUsage,
+} from "./openai-ports/common";
+import { image, imageModels } from "./openai-ports/image";
 
-/* OpenAI: text by the Responses API, images by the Images API. Nothing is stored at the vendor (`store: false`). */
+/*
+ * OpenAI: text by the Responses API; what is not text has a file a port. Nothing is stored at the vendor (`store: false`).
+ */
 
 // ---- what the vendor answers; unknown fields are passed over
-
-const Count = z.number().nullish();
 
 const ResponsesReply = z.object({
   id: z.string(),
@@ -47,58 +46,9 @@ const ResponsesReply = z.object({
       arguments: z.string().nullish(),
     }),
   ),
-  usage: z
-    .object({
-      input_tokens: Count,
-      input_tokens_details: z.object({ cached_tokens: Count }).nullish(),
-      output_tokens: Count,
-      output_tokens_details: z.object({ reasoning_tokens: Count }).nullish(),
-    })
-    .nullish(),
+  usage: TokenUsage.nullish(),
 });
 type ResponsesReply = z.output<typeof ResponsesReply>;
-
-const ImagesReply = z.object({
-  data: z.array(z.object({ b64_json: z.string().nullish() })),
-  output_format: z.string().nullish(),
-  usage: z.object({ input_tokens: Count, output_tokens: Count }).nullish(),
-});
-
-const ErrorReply = z.object({
-  error: z.object({ code: z.string().nullish(), type: z.string().nullish() }),
-});
-
-/** The vendor's error codes in our words; its own text may quote the request or the key. */
-const REASONS: Record<string, Explanation> = {
-  invalid_api_key: { message: "OpenAI does not accept the API key." },
-  insufficient_quota: { kind: "refused", message: "The OpenAI account has no credit left." },
-  billing_hard_limit_reached: {
-    kind: "refused",
-    message: "The OpenAI account has reached its billing limit.",
-  },
-  rate_limit_exceeded: { message: "OpenAI's rate limit is reached." },
-  model_not_found: { message: "The OpenAI account has no access to this model." },
-  context_length_exceeded: { message: "The request is longer than the model's context." },
-  invalid_json_schema: { message: "OpenAI does not accept the response schema." },
-  invalid_prompt: { message: "OpenAI refused the prompt." },
-  content_policy_violation: { message: "OpenAI refused the prompt under its content policy." },
-  moderation_blocked: { message: "OpenAI refused the prompt under its content policy." },
-  unsupported_parameter: { message: "The model does not take one of the parameters." },
-  unsupported_value: { message: "The model does not take the value of one of the parameters." },
-};
-
-/** Shared with providers that speak the same error bodies. */
-export function explainOpenAiError({ body }: { body: unknown }): Explanation | undefined {
-  const parsed = ErrorReply.safeParse(body);
-  if (!parsed.success) return undefined;
-  const { code, type } = parsed.data.error;
-  return REASONS[code ?? ""] ?? REASONS[type ?? ""];
-}
-
-const headers = (io: ProviderIo) => ({
-  authorization: `Bearer ${io.credentials.apiKey?.reveal() ?? ""}`,
-  "x-client-request-id": io.attemptId,
-});
 
 // ---- text
 
@@ -230,20 +180,6 @@ function toFinishReason(reply: ResponsesReply, calledTools: boolean): TextResult
   return reason === "max_output_tokens" ? "length" : reason === "content_filter" ? "content_filter" : "other";
 }
 
-/** Figures the vendor gave, none it did not. Cached tokens are part of input, reasoning tokens part of output. */
-function toUsage(usage: ResponsesReply["usage"]) {
-  if (!usage) return null;
-  const figures = {
-    inputTokens: usage.input_tokens,
-    cachedInputTokens: usage.input_tokens_details?.cached_tokens,
-    outputTokens: usage.output_tokens,
-    reasoningTokens: usage.output_tokens_details?.reasoning_tokens,
-  };
-  return Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === "number"));
-}
-
-const requestIdOf = (reply: HttpReply, io: ProviderIo) => safeWord(reply.header("x-request-id"), io);
-
 async function submitText(call: TextCall, io: ProviderIo) {
   const sent = toResponsesRequest(call, io);
   const reply = await postJson("/responses", sent, headers(io), io, { explain: explainOpenAiError });
@@ -319,71 +255,6 @@ function toProgress(call: TextCall, reply: HttpReply, io: ProviderIo) {
   };
 }
 
-// ---- images
-
-const MAX_IMAGES_BYTES = 192 * 1024 * 1024;
-
-function toImageFields(call: ImageCall, model: ModelFacts) {
-  return {
-    model: model.id,
-    prompt: call.prompt,
-    n: call.count,
-    size: `${call.width}x${call.height}`,
-    quality: call.quality === "standard" ? "medium" : call.quality,
-    output_format: "png",
-    ...(call.transparent ? { background: "transparent" } : {}),
-  };
-}
-
-async function submitImage(call: ImageCall, io: ProviderIo) {
-  const fields = toImageFields(call, io.model);
-  const options = { explain: explainOpenAiError, maxResponseBytes: MAX_IMAGES_BYTES };
-  let reply: HttpReply;
-  if (call.referenceImages.length === 0) {
-    reply = await postJson("/images/generations", fields, headers(io), io, options);
-  } else {
-    const form = toForm(fields, call.referenceImages, io.attemptId);
-    reply = await postBytes("/images/edits", form.body, form.mediaType, headers(io), io, options);
-  }
-  const answer = parseReply(ImagesReply, reply, io);
-  const images = answer.data.flatMap(({ b64_json }) =>
-    b64_json
-      ? [{ bytes: Buffer.from(b64_json, "base64"), mediaType: `image/${answer.output_format ?? "png"}` }]
-      : [],
-  );
-  return {
-    state: "done" as const,
-    result: { images },
-    usage: { ...toUsage(answer.usage), images: images.length },
-    providerRequestId: requestIdOf(reply, io),
-    providerModel: null,
-    httpStatus: reply.status,
-  };
-}
-
-/** A multipart form with reference images as `image[]`. The boundary is the attempt's, so equal calls send equal bytes. */
-function toForm(
-  fields: Record<string, string | number>,
-  files: ImageCall["referenceImages"],
-  attemptId: string,
-) {
-  const boundary = `capstan-${attemptId.replace(/[^\w-]/g, "")}-form`;
-  const open = (disposition: string) => `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`;
-  const chunks: Uint8Array[] = Object.entries(fields).map(([name, value]) =>
-    Buffer.from(`${open(`name="${name}"`)}\r\n${value}\r\n`),
-  );
-  for (const { bytes, mediaType, filename } of files) {
-    const name = filename.replace(/["\\\r\n]/g, "_");
-    chunks.push(
-      Buffer.from(`${open(`name="image[]"; filename="${name}"`)}content-type: ${mediaType}\r\n\r\n`),
-      bytes,
-      Buffer.from("\r\n"),
-    );
-  }
-  chunks.push(Buffer.from(`--${boundary}--\r\n`));
-  return { body: Buffer.concat(chunks), mediaType: `multipart/form-data; boundary=${boundary}` };
-}
-
 // ---- the provider
 
 const REASONING_MODEL = {
@@ -396,24 +267,6 @@ const REASONING_MODEL = {
 };
 /** Flex processing, at half the token rates. */
 const FLEX = { flexDiscountBps: 5_000 };
-
-/** The published table of one image model; the two oblong sizes cost the same, and `standard` is sent as medium. */
-function imagePrice(square: [number, number, number], oblong: [number, number, number]): Price {
-  const toMicros = ([low, medium, high]: [number, number, number]) => ({
-    low,
-    medium,
-    high,
-    standard: medium,
-  });
-  return {
-    per: "image",
-    sizes: [
-      { width: 1024, height: 1024, micros: toMicros(square) },
-      { width: 1024, height: 1536, micros: toMicros(oblong) },
-      { width: 1536, height: 1024, micros: toMicros(oblong) },
-    ],
-  };
-}
 
 export default defineProvider({
   name: "openai",
@@ -463,42 +316,8 @@ export default defineProvider({
       maxOutputTokens: 32_768,
       supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true, stream: true },
     },
-    {
-      id: "gpt-image-2",
-      port: "image",
-      title: "GPT Image 2",
-      price: imagePrice([6_000, 53_000, 211_000], [5_000, 41_000, 165_000]),
-      supports: { referenceImages: true },
-      image: {
-        minEdge: 256,
-        maxEdge: 3840,
-        multipleOf: 16,
-        minPixels: 655_360,
-        maxPixels: 8_294_400,
-        maxAspectRatio: 3,
-      },
-    },
-    {
-      id: "gpt-image-1",
-      port: "image",
-      title: "GPT Image 1",
-      price: imagePrice([11_000, 42_000, 167_000], [16_000, 63_000, 250_000]),
-      supports: { transparency: true, referenceImages: true },
-      image: {
-        minEdge: 1024,
-        maxEdge: 1536,
-        multipleOf: 512,
-        minPixels: 1024 * 1024,
-        maxPixels: 1024 * 1536,
-        maxAspectRatio: 1.5,
-        sizes: [
-          { width: 1024, height: 1024 },
-          { width: 1536, height: 1024 },
-          { width: 1024, height: 1536 },
-        ],
-      },
-    },
+    ...imageModels,
   ],
   text: { api: "responses", submit: submitText, stream: streamText },
-  image: { api: "images", submit: submitImage },
+  image,
 });

@@ -1,0 +1,133 @@
+import { z } from "zod";
+import type { ImageCall, ModelFacts, PortAdapter, Price, ProviderIo } from "../define";
+import { type HttpReply, parseReply, postBytes, postJson } from "../http";
+import { explainOpenAiError, headers, requestIdOf, TokenUsage, toUsage } from "./common";
+
+/* Images by the Images API: drawn anew, or made of given pictures. */
+
+const ImagesReply = z.object({
+  data: z.array(z.object({ b64_json: z.string().nullish() })),
+  output_format: z.string().nullish(),
+  usage: TokenUsage.pick({ input_tokens: true, output_tokens: true }).nullish(),
+});
+
+const MAX_IMAGES_BYTES = 192 * 1024 * 1024;
+
+function toImageFields(call: ImageCall, model: ModelFacts) {
+  return {
+    model: model.id,
+    prompt: call.prompt,
+    n: call.count,
+    size: `${call.width}x${call.height}`,
+    quality: call.quality === "standard" ? "medium" : call.quality,
+    output_format: "png",
+    ...(call.transparent ? { background: "transparent" } : {}),
+  };
+}
+
+async function submitImage(call: ImageCall, io: ProviderIo) {
+  const fields = toImageFields(call, io.model);
+  const options = { explain: explainOpenAiError, maxResponseBytes: MAX_IMAGES_BYTES };
+  let reply: HttpReply;
+  if (call.referenceImages.length === 0) {
+    reply = await postJson("/images/generations", fields, headers(io), io, options);
+  } else {
+    const form = toForm(fields, call.referenceImages, io.attemptId);
+    reply = await postBytes("/images/edits", form.body, form.mediaType, headers(io), io, options);
+  }
+  const answer = parseReply(ImagesReply, reply, io);
+  const images = answer.data.flatMap(({ b64_json }) =>
+    b64_json
+      ? [{ bytes: Buffer.from(b64_json, "base64"), mediaType: `image/${answer.output_format ?? "png"}` }]
+      : [],
+  );
+  return {
+    state: "done" as const,
+    result: { images },
+    usage: { ...toUsage(answer.usage), images: images.length },
+    providerRequestId: requestIdOf(reply, io),
+    providerModel: null,
+    httpStatus: reply.status,
+  };
+}
+
+/** A multipart form with reference images as `image[]`. The boundary is the attempt's, so equal calls send equal bytes. */
+function toForm(
+  fields: Record<string, string | number>,
+  files: ImageCall["referenceImages"],
+  attemptId: string,
+) {
+  const boundary = `capstan-${attemptId.replace(/[^\w-]/g, "")}-form`;
+  const open = (disposition: string) => `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`;
+  const chunks: Uint8Array[] = Object.entries(fields).map(([name, value]) =>
+    Buffer.from(`${open(`name="${name}"`)}\r\n${value}\r\n`),
+  );
+  for (const { bytes, mediaType, filename } of files) {
+    const name = filename.replace(/["\\\r\n]/g, "_");
+    chunks.push(
+      Buffer.from(`${open(`name="image[]"; filename="${name}"`)}content-type: ${mediaType}\r\n\r\n`),
+      bytes,
+      Buffer.from("\r\n"),
+    );
+  }
+  chunks.push(Buffer.from(`--${boundary}--\r\n`));
+  return { body: Buffer.concat(chunks), mediaType: `multipart/form-data; boundary=${boundary}` };
+}
+
+/** The published table of one image model; the two oblong sizes cost the same, and `standard` is sent as medium. */
+function imagePrice(square: [number, number, number], oblong: [number, number, number]): Price {
+  const toMicros = ([low, medium, high]: [number, number, number]) => ({
+    low,
+    medium,
+    high,
+    standard: medium,
+  });
+  return {
+    per: "image",
+    sizes: [
+      { width: 1024, height: 1024, micros: toMicros(square) },
+      { width: 1024, height: 1536, micros: toMicros(oblong) },
+      { width: 1536, height: 1024, micros: toMicros(oblong) },
+    ],
+  };
+}
+
+export const imageModels: ModelFacts[] = [
+  {
+    id: "gpt-image-2",
+    port: "image",
+    title: "GPT Image 2",
+    price: imagePrice([6_000, 53_000, 211_000], [5_000, 41_000, 165_000]),
+    supports: { referenceImages: true },
+    image: {
+      minEdge: 256,
+      maxEdge: 3840,
+      multipleOf: 16,
+      minPixels: 655_360,
+      maxPixels: 8_294_400,
+      maxAspectRatio: 3,
+    },
+  },
+  {
+    id: "gpt-image-1",
+    port: "image",
+    title: "GPT Image 1",
+    price: imagePrice([11_000, 42_000, 167_000], [16_000, 63_000, 250_000]),
+    supports: { transparency: true, referenceImages: true },
+    image: {
+      minEdge: 1024,
+      maxEdge: 1536,
+      multipleOf: 512,
+      minPixels: 1024 * 1024,
+      maxPixels: 1024 * 1536,
+      maxAspectRatio: 1.5,
+      sizes: [
+        { width: 1024, height: 1024 },
+        { width: 1536, height: 1024 },
+        { width: 1024, height: 1536 },
+      ],
+    },
+  },
+];
+
+export const image: PortAdapter<"image"> = { api: "images", submit: submitImage };
