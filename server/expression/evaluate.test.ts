@@ -2,26 +2,61 @@ import { fileURLToPath } from "node:url";
 import decimalPackage from "decimal.js/package.json" with { type: "json" };
 import { expect, test } from "vitest";
 import { ENGINE, evaluate } from "./evaluate";
-import { answer, readCases } from "./oracle/compare";
+import { answer, type OracleCase, readCases } from "./oracle/compare";
 import { EXPRESSION_ERROR_CODES } from "./refusal";
 
-const cases = readCases(fileURLToPath(new URL("oracle/cases.json", import.meta.url)));
+const ROUNDINGS = ["05up", "ceiling", "down", "floor", "half_down", "half_even", "half_up", "up"] as const;
+const oracle = (name: string) => readCases(fileURLToPath(new URL(`oracle/${name}`, import.meta.url)));
+const cases = oracle("cases.json");
+const random = oracle("random.json.gz");
 
-test("every case of the oracle has the result, or the refusal, that Python's decimal gives it", () => {
-  const differences = cases
+const differences = (from: OracleCase[]) =>
+  from
     .map(({ result, error, cpython: _, ...input }) => ({
       ...input,
       python: result ?? error,
       ours: answer(input),
     }))
     .filter(({ python, ours }) => python !== ours);
-  expect(differences).toEqual([]);
+
+test("every case of the oracle has the result, or the refusal, that Python's decimal gives it", () => {
+  expect(differences(cases)).toEqual([]);
+});
+
+test("6,000 random expressions over all roundings and precisions end as Python's decimal ends them", () => {
+  expect(differences(random)).toEqual([]);
+}, 60_000);
+
+test("of the random expressions at least 5,000 have a result, and no rounding or size of precision is rare", () => {
+  expect(random.filter(({ result }) => result !== undefined).length).toBeGreaterThanOrEqual(5000);
+  expect(
+    new Set(random.map(({ expression, precision }) => `${precision} ${expression}`)).size,
+  ).toBeGreaterThan(5500);
+  for (const rounding of ROUNDINGS)
+    expect(random.filter((one) => one.rounding === rounding).length).toBeGreaterThan(600);
+  for (const [from, to] of [
+    [1, 9],
+    [10, 28],
+    [29, 200],
+    [201, 1000],
+  ] as const)
+    expect(
+      random.filter(({ precision = 28 }) => precision >= from && precision <= to).length,
+    ).toBeGreaterThan(500);
+});
+
+test("where CPython's C module rounds a power otherwise, its pure Python twin and we agree, and nowhere else", () => {
+  const otherwise = [...cases, ...random].filter(({ cpython }) => cpython !== undefined);
+  for (const { result, cpython, expression } of otherwise) {
+    expect(cpython).not.toBe(result);
+    expect(expression).toContain("^");
+  }
 });
 
 test("the oracle covers every rounding, precisions from 1 to 1000 and all ten refusals in at least 500 cases", () => {
   expect(cases.length).toBeGreaterThanOrEqual(500);
   expect(new Set(cases.map(({ error }) => error).filter(Boolean))).toEqual(new Set(EXPRESSION_ERROR_CODES));
-  for (const rounding of ["05up", "ceiling", "down", "floor", "half_down", "half_even", "half_up", "up"])
+  for (const rounding of ROUNDINGS)
     expect(cases.filter((one) => one.rounding === rounding).length).toBeGreaterThan(100);
   const precisions = cases.map(({ precision }) => precision ?? 28);
   expect(precisions).toEqual(expect.arrayContaining([1, 1000]));

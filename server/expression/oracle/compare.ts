@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
 import { type ExpressionInput, evaluate } from "../evaluate";
 import { ExpressionError } from "../refusal";
 
@@ -16,8 +17,9 @@ export function answer(input: ExpressionInput): string {
 }
 
 export function readCases(path: string): OracleCase[] {
-  // Written by make_cases.py only, in this shape.
-  return JSON.parse(readFileSync(path, "utf8")) as OracleCase[];
+  const file = readFileSync(path);
+  const text = path.endsWith(".gz") ? gunzipSync(file) : file;
+  return JSON.parse(text.toString("utf8")) as OracleCase[]; // written by make_cases.py only, in this shape
 }
 
 // npx tsx server/expression/oracle/compare.ts cases.json: prints every difference, and how many there are of which kind.

@@ -3,6 +3,7 @@
 The oracle of the expression engine: Python's decimal module behind a parser of its own.
 
     python3 make_cases.py                          writes cases.json beside this file
+                                                   and random.json.gz: 6,000 random expressions from one seed
     python3 make_cases.py --random 5000 --seed 7   prints as many random cases as JSON, for compare.ts
 
 Every operation is one operation of decimal.Context. The one exception is `^`: CPython's C module does not round every
@@ -12,6 +13,7 @@ power correctly, its pure Python twin _pydecimal does. A case where the two diff
 import argparse
 import decimal
 import functools
+import gzip
 import json
 import os
 import random
@@ -20,6 +22,7 @@ import sys
 
 import _pydecimal
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 EXACT = decimal.Context(prec=60000, Emax=999999, Emin=-999999, traps=[decimal.InvalidOperation, decimal.Inexact])
 ROUNDINGS = ["05up", "ceiling", "down", "floor", "half_down", "half_even", "half_up", "up"]
 LIMIT = 10000
@@ -473,8 +476,13 @@ def main():
         return
     cases = list(fixed()) + list(randoms(300, 1))
     lines = [json.dumps(settle(case), ensure_ascii=False) for case in cases]
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cases.json"), "w", encoding="utf-8") as file:
+    with open(os.path.join(HERE, "cases.json"), "w", encoding="utf-8") as file:
         file.write("[\n" + ",\n".join(lines) + "\n]\n")
+    with open(os.path.join(HERE, "random.json.gz"), "wb") as file:
+        # Without a name and a time the same cases are the same file.
+        with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=file, mtime=0) as packed:
+            lines_of_random = [json.dumps(settle(case), ensure_ascii=False) for case in randoms(6000, 2026)]
+            packed.write(("[" + ",\n".join(lines_of_random) + "]\n").encode("utf-8"))
     print(len(cases), "cases,", sum("cpython" in line for line in lines), "where the C module rounds a power otherwise")
 
 
