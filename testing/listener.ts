@@ -6,14 +6,17 @@ import type { Socket } from "node:net";
  * `stop` cuts what is still open.
  */
 export async function listen(
-  handle: (request: IncomingMessage, body: string, response: ServerResponse) => void,
+  handle: (request: IncomingMessage, body: string, response: ServerResponse, bytes: Uint8Array) => void,
 ) {
   const sockets = new Set<Socket>();
   let connections = 0;
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => handle(request, Buffer.concat(chunks).toString("utf8"), response));
+    request.on("end", () => {
+      const bytes = Buffer.concat(chunks);
+      handle(request, bytes.toString("utf8"), response, bytes);
+    });
   });
   server.on("connection", (socket) => {
     connections += 1;

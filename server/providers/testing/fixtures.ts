@@ -4,10 +4,21 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { PortName, Progress, Provider, ProviderIo } from "../define";
 import { everythingOf, faultOf, ioFor, type PlainIo, type Script, startVendor, type Vendor } from "./vendor";
+import { readSent } from "./wire";
 
 /* What every provider must keep, whatever its vendor: its fixtures, and the truth about what left. */
 
 const SECRET = "sk-canary-0a9b8c7d6e5f4a3b2c1d";
+
+/** How a vendor wants its credentials: the fields of the connection, and the headers they are sent in. */
+export type Signing = { credentials: Record<string, string>; headers: Record<string, string> };
+/** What most vendors want: one key, as a bearer token. */
+const BEARER: Signing = { credentials: { apiKey: SECRET }, headers: { authorization: `Bearer ${SECRET}` } };
+/** One key in a header of the vendor's own, behind a word where it wants one: `Key `. */
+export const keyInHeader = (name: string, word = ""): Signing => ({
+  credentials: { apiKey: SECRET },
+  headers: { [name]: `${word}${SECRET}` },
+});
 
 const Fixture = z.object({
   title: z.string(),
@@ -15,7 +26,13 @@ const Fixture = z.object({
   model: z.string(),
   call: z.json(),
   sent: z.object({ method: z.string(), path: z.string(), body: z.json() }),
-  answer: z.object({ status: z.int(), headers: z.record(z.string(), z.string()).optional(), json: z.json() }),
+  answer: z.object({
+    status: z.int(),
+    headers: z.record(z.string(), z.string()).optional(),
+    json: z.json().optional(),
+    /** A file instead. */
+    base64: z.string().optional(),
+  }),
   progress: z.json(),
 });
 
@@ -42,12 +59,24 @@ const asJson = (value: unknown): unknown =>
     }),
   );
 
-/** Plays every fixture of a folder against a local vendor and asserts the exact request on the wire. */
+/** Bytes a fixture spells as `{"base64": "…"}`, anywhere in a call, become bytes. */
+const withBytes = (call: unknown): unknown =>
+  JSON.parse(JSON.stringify(call), (_key, item) => {
+    if (typeof item !== "object" || item === null || typeof item.base64 !== "string") return item;
+    const { base64, ...rest } = item;
+    return { ...rest, bytes: new Uint8Array(Buffer.from(base64, "base64")) };
+  });
+
+/**
+ * Plays every fixture of a folder against a local vendor and asserts the exact request on the wire: its method, path,
+ * headers and body, which is JSON or, of a multipart form, the list of its parts (see wire.ts).
+ */
 export function answersItsFixtures(
   provider: Provider,
   folder: string,
-  wire: { headers: Record<string, string> },
+  wire: { headers: Record<string, string>; signing?: Signing },
 ): void {
+  const signing = wire.signing ?? BEARER;
   describe(`${provider.name} answers its fixtures`, () => {
     let vendor: Vendor;
     beforeAll(async () => {
@@ -60,18 +89,16 @@ export function answersItsFixtures(
       .map((file) => Fixture.parse(JSON.parse(readFileSync(join(folder, file), "utf8"))));
 
     test.each(fixtures.map((fixture) => [fixture.title, fixture] as const))("%s", async (_title, fixture) => {
-      vendor.answer(fixture.answer);
-      const io = ioFor(provider, fixture.model, fixture.port, vendor.url, {
-        credentials: { apiKey: SECRET },
-      });
-      const progress = await submit(provider, fixture.port, fixture.call, io);
-      expect(
-        vendor.arrived.map(({ method, path, body }) => ({ method, path, body: JSON.parse(body) })),
-      ).toEqual([fixture.sent]);
-      expect(vendor.arrived[0]?.headers).toMatchObject({
-        ...wire.headers,
-        authorization: `Bearer ${SECRET}`,
-      });
+      const { base64, ...answer } = fixture.answer;
+      vendor.answer(base64 === undefined ? answer : { ...answer, bytes: Buffer.from(base64, "base64") });
+      const { credentials } = signing;
+      const io = ioFor(provider, fixture.model, fixture.port, vendor.url, { credentials });
+      const progress = await submit(provider, fixture.port, withBytes(fixture.call), io);
+      const sent = await Promise.all(vendor.arrived.map(readSent));
+      expect(sent.map(({ method, path, body }) => ({ method, path, body }))).toEqual([fixture.sent]);
+      expect(vendor.arrived[0]?.headers).toMatchObject({ ...wire.headers, ...signing.headers });
+      // A key is for a header: addresses are written into logs on the way.
+      expect(vendor.arrived[0]?.path).not.toContain(SECRET);
       expect(asJson(progress)).toEqual(fixture.progress);
     });
   });
@@ -83,6 +110,7 @@ export function tellsTheTruthAboutSubmission(
   port: PortName,
   model: string,
   call: unknown,
+  signing = BEARER,
 ): void {
   describe(`${provider.name} tells whether its ${port} request left`, () => {
     let vendor: Vendor;
@@ -97,7 +125,7 @@ export function tellsTheTruthAboutSubmission(
           provider,
           port,
           call,
-          ioFor(provider, model, port, baseUrl, { credentials: { apiKey: SECRET }, ...more }),
+          ioFor(provider, model, port, baseUrl, { credentials: signing.credentials, ...more }),
         ),
       );
 

@@ -6,10 +6,16 @@ import { ProviderFault } from "../define";
 
 /* A vendor for tests: a real HTTP server on this machine that answers as it is told and keeps what arrived. */
 
-export type Arrived = { method: string; path: string; headers: IncomingMessage["headers"]; body: string };
+export type Arrived = {
+  method: string;
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: string;
+  bytes: Uint8Array;
+};
 
 export type Script =
-  | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string }
+  | { status?: number; headers?: Record<string, string>; json?: unknown; text?: string; bytes?: Uint8Array }
   /** Takes the whole request, then closes the connection without a word. */
   | "close"
   /** Takes the whole request, then resets the connection. */
@@ -34,8 +40,9 @@ export type Vendor = {
 export async function startVendor(): Promise<Vendor> {
   const arrived: Arrived[] = [];
   let scripts: Script[] = [{ json: {} }];
-  const { port, connections, stop } = await listen((request, body, response) => {
-    arrived.push({ method: request.method ?? "", path: request.url ?? "", headers: request.headers, body });
+  const { port, connections, stop } = await listen((request, body, response, bytes) => {
+    const { method = "", url: path = "", headers } = request;
+    arrived.push({ method, path, headers, body, bytes });
     const script = scripts.length > 1 ? scripts.shift() : scripts[0];
     if (script) play(script, response);
   });
@@ -72,7 +79,7 @@ function play(script: Script, response: ServerResponse): void {
     };
     more();
   } else {
-    const body = script.text ?? JSON.stringify(script.json ?? {});
+    const body = script.bytes ?? script.text ?? JSON.stringify(script.json ?? {});
     response.writeHead(script.status ?? 200, { "content-type": "application/json", ...script.headers });
     response.end(body);
   }

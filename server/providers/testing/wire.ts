@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Arrived, type Script, startVendor, type Vendor } from "./vendor";
+
+/*
+ * What a vendor's own client sends, beside what we send for the same call. Where a vendor publishes a client for npm, add
+ * it as a dev dependency and write a `<provider>.wire.test.ts` beside the provider with `sendsWhatItsClientSends`: each
+ * case runs the client and our adapter against one local vendor, and both requests must be the same.
+ */
+
+/** One request in a form two clients' requests can be compared in. */
+export type Sent = {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  /** Parsed JSON; of a multipart form the list of its parts, sorted by name; null without a body; any other as text. */
+  body: unknown;
+};
+
+type Part = { name: string; value: string } | { name: string; file: string; type: string; base64: string };
+
+/** Reads what arrived; forms become lists of parts, so that their boundaries and order do not count. */
+export async function readSent({ method, path, headers, body, bytes }: Arrived): Promise<Sent> {
+  const type = headers["content-type"] ?? "";
+  const words = Object.entries(headers).map(([name, value]) => [name, String(value)]);
+  const sent = { method, path, headers: Object.fromEntries(words) };
+  if (type.startsWith("multipart/form-data")) {
+    const request = new Response(new Uint8Array(bytes), { headers: { "content-type": type } });
+    const parts = await Promise.all([...(await request.formData())].map(toPart));
+    const byName = parts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    return { ...sent, headers: { ...sent.headers, "content-type": "multipart/form-data" }, body: byName };
+  }
+  if (body === "") return { ...sent, body: null };
+  return { ...sent, body: type.startsWith("application/json") ? JSON.parse(body) : body };
+}
+
+async function toPart([name, value]: [string, FormDataEntryValue]): Promise<Part> {
+  if (typeof value === "string") return { name, value };
+  const base64 = Buffer.from(await value.arrayBuffer()).toString("base64");
+  return { name, file: value.name, type: value.type, base64 };
+}
+
+/** Headers of the connection and of who calls, which say nothing of the call. Names may end in `*`. */
+const NEVER_COMPARED = [
+  ...["host", "connection", "content-length", "transfer-encoding", "accept-encoding", "accept-language"],
+  ...["accept", "user-agent", "sec-fetch-mode", "priority"],
+];
+
+export type Comparison = {
+  title: string;
+  /** What the vendor answers both. */
+  answer: Script;
+  /** The same call by the vendor's own client, and by ours. Whether they like the answer does not matter. */
+  theirs(baseUrl: string): Promise<unknown>;
+  ours(baseUrl: string): Promise<unknown>;
+  /**
+   * Where the two bodies differ, by path (`store`, `text.format.strict`; `image.filename` of a form's part), and why that
+   * is right. One that does not differ any more fails the test.
+   */
+  bodyDiffers?: Record<string, string>;
+};
+
+/** One test a case: method, path, headers and body are the same, but for what is named. */
+export function sendsWhatItsClientSends(
+  name: string,
+  cases: Comparison[],
+  /** Headers only one of the two sends, and why; names may end in `*`. */
+  headersDiffer: Record<string, string> = {},
+): void {
+  describe(`${name} sends what the vendor's own client sends`, () => {
+    let vendor: Vendor;
+    beforeAll(async () => {
+      vendor = await startVendor();
+    });
+    afterAll(() => vendor.stop());
+
+    const sentBy = async (answer: Script, call: (baseUrl: string) => Promise<unknown>): Promise<Sent> => {
+      vendor.answer(answer);
+      const outcome = await call(vendor.url).catch((error: unknown) => error);
+      const [first, ...more] = await Promise.all(vendor.arrived.map(readSent));
+      if (!first) throw new Error("Nothing was sent.", { cause: outcome });
+      expect(more, "requests beside the first").toEqual([]);
+      return first;
+    };
+
+    test.each(cases.map((each) => [each.title, each] as const))("%s", async (_title, each) => {
+      const theirs = await sentBy(each.answer, each.theirs);
+      const ours = await sentBy(each.answer, each.ours);
+      for (const path of Object.keys(each.bodyDiffers ?? {}))
+        expect(at(ours.body, path), `${path} is named as a difference`).not.toEqual(at(theirs.body, path));
+      const ignored = Object.keys(each.bodyDiffers ?? {});
+      const unnamed = (sent: Sent) => ({
+        method: sent.method,
+        path: sent.path,
+        headers: withoutHeaders(sent.headers, [...NEVER_COMPARED, ...Object.keys(headersDiffer)]),
+        body: ignored.reduce(without, sent.body),
+      });
+      expect(unnamed(ours)).toEqual(unnamed(theirs));
+    });
+  });
+}
+
+function withoutHeaders(headers: Record<string, string>, names: string[]): Record<string, string> {
+  const isNamed = (header: string) =>
+    names.some((name) => (name.endsWith("*") ? header.startsWith(name.slice(0, -1)) : header === name));
+  return Object.fromEntries(Object.entries(headers).filter(([header]) => !isNamed(header)));
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value at a path; of a form, the first word is the name of a part. */
+function at(body: unknown, path: string): unknown {
+  const [first = "", ...rest] = path.split(".");
+  if (!Array.isArray(body)) return rest.reduce(child, child(body, first));
+  return body.filter((part) => part.name === first).map((part) => rest.reduce(child, part));
+}
+const child = (value: unknown, word: string): unknown => (isRecord(value) ? value[word] : undefined);
+
+function without(body: unknown, path: string): unknown {
+  const [first = "", ...rest] = path.split(".");
+  if (Array.isArray(body)) {
+    const isOther = (part: Part) => part.name !== first;
+    if (rest.length === 0) return body.filter(isOther);
+    return body.map((part) => (isOther(part) ? part : without(part, rest.join("."))));
+  }
+  if (!isRecord(body)) return body;
+  const { [first]: inner, ...others } = body;
+  return rest.length === 0 || inner === undefined
+    ? others
+    : { ...others, [first]: without(inner, rest.join(".")) };
+}
