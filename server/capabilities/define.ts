@@ -40,7 +40,11 @@ export type OutputFile = {
   variantIndex?: number;
   sliceCellId?: string;
   slotStatus?: string;
+  facts?: FileFacts;
 };
+
+/** What was measured of a file: stands in its row, in its entry of the typed output, and on receipts. */
+export type FileFacts = { durationMs?: number };
 
 /** What an execution yields: JSON, files, or both. */
 export type Outcome<O> = {

@@ -34,6 +34,7 @@ export const JobArtifactRef = z
     variantIndex: z.int().nullable(),
     sliceCellId: z.string().nullable(),
     slotStatus: z.string().nullable(),
+    durationMs: z.int().optional().describe("Of sound and video: measured in the file."),
     selected: z.boolean().optional(),
   })
   .meta({ id: "JobArtifactRef" });

@@ -28,6 +28,7 @@ CREATE TABLE "job_artifact" (
     "variant_index" INTEGER,
     "slice_cell_id" TEXT,
     "slot_status" TEXT,
+    "facts" JSONB,
 
     CONSTRAINT "job_artifact_pkey" PRIMARY KEY ("job_id","artifact_id")
 );

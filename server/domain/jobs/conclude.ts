@@ -53,6 +53,7 @@ export async function keepFiles(
         variant_index: file.variantIndex ?? null,
         slice_cell_id: file.sliceCellId ?? null,
         slot_status: file.slotStatus ?? null,
+        facts: file.facts ?? null,
         expires_at,
       };
     }),
@@ -72,6 +73,7 @@ export async function keptFiles(job: Pick<JobRow, "id" | "project_id">): Promise
         kind: row.kind,
         filename: row.filename ?? row.artifact_id,
         ...(row.variant_index === null ? {} : { variantIndex: row.variant_index }),
+        ...(row.facts === null ? {} : { facts: row.facts }),
       };
     }),
   );
@@ -88,6 +90,8 @@ export function toOutput(
     artifactId: artifact.artifact_id,
     downloadPath: `/v1/jobs/${job.id}/artifacts/${artifact.artifact_id}`,
     mediaType: artifact.media_type,
+    kind: artifact.kind,
+    ...artifact.facts,
     ...(artifact.variant_index === null ? {} : { variantIndex: artifact.variant_index }),
     ...(artifact.slice_cell_id === null ? {} : { sliceCellId: artifact.slice_cell_id }),
     ...(artifact.label === null ? {} : { label: artifact.label }),

@@ -1,4 +1,5 @@
 import { batched } from "@/server/batch";
+import type { FileFacts } from "@/server/capabilities/define";
 import { openContent, type StoredContent } from "@/server/content";
 import type { Maturity } from "@/server/contract/envelope";
 import type {
@@ -177,6 +178,7 @@ export type ArtifactRow = {
   variant_index: number | null;
   slice_cell_id: string | null;
   slot_status: string | null;
+  facts: FileFacts | null;
   media_type: string;
   sha256: string;
   byte_length: number;
@@ -334,6 +336,7 @@ export function toArtifactRef(
     variantIndex: row.variant_index,
     sliceCellId: row.slice_cell_id,
     slotStatus: row.slot_status,
+    ...row.facts,
     ...(row.variant_index === null ? {} : { selected: row.artifact_id === selectedArtifactId }),
   };
 }

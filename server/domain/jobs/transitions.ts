@@ -1,4 +1,5 @@
 import { batched } from "@/server/batch";
+import type { FileFacts } from "@/server/capabilities/define";
 import { sealContent } from "@/server/content";
 import type { JobStatus } from "@/server/contract/jobs";
 import { pool, queryKeeping, relaxedPool } from "@/server/db";
@@ -367,6 +368,7 @@ export type StoredArtifact = {
   variant_index: number | null;
   slice_cell_id: string | null;
   slot_status: string | null;
+  facts: FileFacts | null;
   expires_at: Date | null;
 };
 
@@ -407,9 +409,10 @@ const STORE_FILES = `
     filename text, expires_at timestamptz)
 ), listed AS (
   INSERT INTO job_artifact (project_id, job_id, artifact_id, position, kind, label, variant_index,
-    slice_cell_id, slot_status)
+    slice_cell_id, slot_status, facts)
   SELECT moved.project_id, moved.id, x.value->>'artifact_id', x.position, x.value->>'kind', x.value->>'label',
-    (x.value->>'variant_index')::int, x.value->>'slice_cell_id', x.value->>'slot_status'
+    (x.value->>'variant_index')::int, x.value->>'slice_cell_id', x.value->>'slot_status',
+    nullif(x.value->'facts', 'null')
   FROM moved, jsonb_array_elements(moved.artifacts) WITH ORDINALITY AS x(value, position)
 )`;
 
