@@ -29,6 +29,7 @@ const PROGRAMS: Record<string, string> = {
   seed: "prisma/seed.ts",
   "expression-worker": "server/expression/worker.ts",
   "imaging-worker": "server/imaging/worker.ts",
+  "json-schema-worker": "server/json-schema/worker.ts",
   lifeline: "scripts/launch/lifeline.ts",
 };
 const MARK = "dist/.built-from";

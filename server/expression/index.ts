@@ -1,8 +1,9 @@
 import { availableParallelism } from "node:os";
+import { type Pool, startPool } from "@/server/thread-pool";
 import { findProgram } from "@/server/thread-program";
 import { checkInput, type ExpressionInput, type ExpressionOutput } from "./evaluate";
-import { type Pool, startPool } from "./pool";
 import { ExpressionError } from "./refusal";
+import type { Answer } from "./worker";
 
 export { ROUNDINGS, type Rounding } from "./context";
 export {
@@ -22,17 +23,23 @@ const DEADLINE_MS = 250;
 
 // One pool a process, though this module may be loaded by several bundles in it.
 const POOL = Symbol.for("capstan.expression.pool");
-const home: typeof globalThis & { [POOL]?: Promise<Pool> } = globalThis;
+const home: typeof globalThis & { [POOL]?: Promise<Pool<ExpressionInput, Answer>> } = globalThis;
 
 /** Starts the workers, if they are not running: otherwise the first evaluation waits for that. */
 export async function startExpressionPool(): Promise<void> {
   await pool();
 }
 
-function pool(): Promise<Pool> {
+function pool(): Promise<Pool<ExpressionInput, Answer>> {
   home[POOL] ??= findProgram("expression")
     .then((program) =>
-      startPool({ program, size: Math.min(Math.max(availableParallelism(), 2), 4), deadlineMs: DEADLINE_MS }),
+      startPool<ExpressionInput, Answer>({
+        name: "expression",
+        program,
+        size: Math.min(Math.max(availableParallelism(), 2), 4),
+        deadlineMs: DEADLINE_MS,
+        memoryMb: 64,
+      }),
     )
     .catch((error) => {
       // The next caller tries again.
@@ -69,7 +76,7 @@ export async function evaluateExpression(input: ExpressionInput): Promise<Expres
       throw new ExpressionError(answer.code, answer.message, answer.position);
     default:
       throw new Error("The expression engine failed.", {
-        cause: answer.state === "broken" ? answer.message : answer.state,
+        cause: answer.message,
       });
   }
 }

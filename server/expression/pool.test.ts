@@ -4,14 +4,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { findProgram } from "@/server/thread-program";
-import { closeExpressionPool, EXPRESSION_ERROR_CODES, ExpressionError, evaluateExpression } from "./index";
-import { type Pool, startPool } from "./pool";
+import { type Pool, startPool } from "@/server/thread-pool";
+import { findProgram, type Program } from "@/server/thread-program";
+import {
+  closeExpressionPool,
+  EXPRESSION_ERROR_CODES,
+  ExpressionError,
+  type ExpressionInput,
+  evaluateExpression,
+} from "./index";
+import type { Answer } from "./worker";
 
 afterAll(closeExpressionPool);
 
-function poolOf(code: string, deadlineMs: number, size = 1): Pool {
-  const pool = startPool({ program: { code }, size, deadlineMs });
+const start = (program: Program, deadlineMs: number, size = 1) =>
+  startPool<ExpressionInput, Answer>({ name: "expression", program, size, deadlineMs, memoryMb: 64 });
+
+function poolOf(code: string, deadlineMs: number, size = 1): Pool<ExpressionInput, Answer> {
+  const pool = start({ code }, deadlineMs, size);
   onTestFinished(() => pool.close());
   return pool;
 }
@@ -126,7 +136,7 @@ test("workers that cannot start reject what waits, and nothing is tried for ever
 });
 
 test("a closed pool rejects what waits and what comes", async () => {
-  const pool = startPool({ program: { code: OBEDIENT }, size: 1, deadlineMs: 10_000 });
+  const pool = start({ code: OBEDIENT }, 10_000);
   const waiting = pool.run({ expression: "spin" });
   const settled = expect(waiting).rejects.toThrow("closed");
   await pool.close();
@@ -153,7 +163,7 @@ test("a built program is used when it is newer than its sources, and works", asy
     packages: "external",
   });
   expect(await findProgram("expression", root)).toEqual({ file: built });
-  const pool = startPool({ program: await findProgram("expression", root), size: 1, deadlineMs: 10_000 });
+  const pool = start(await findProgram("expression", root), 10_000);
   onTestFinished(() => pool.close());
   expect(await pool.run({ expression: "1 / 4" })).toMatchObject({
     state: "done",

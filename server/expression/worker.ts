@@ -1,10 +1,10 @@
 import { type MessagePort, workerData } from "node:worker_threads";
+import type { Ready } from "@/server/thread-pool";
 import { type ExpressionInput, type ExpressionOutput, evaluate } from "./evaluate";
 import { ExpressionError, type ExpressionErrorCode } from "./refusal";
 
-/** What a worker says: once `ready`, then one answer to each input. */
+/** What a worker answers to each input. */
 export type Answer =
-  | { state: "ready" }
   | { state: "done"; output: ExpressionOutput }
   | { state: "refused"; code: ExpressionErrorCode; message: string; position: number | undefined }
   | { state: "broken"; message: string };
@@ -32,4 +32,4 @@ evaluate({
   rounding: "05up",
 });
 port.on("message", (input: ExpressionInput) => port.postMessage(answer(input)));
-port.postMessage({ state: "ready" } satisfies Answer);
+port.postMessage({ state: "ready" } satisfies Ready);

@@ -1,26 +1,27 @@
 import type { MessagePort, Worker } from "node:worker_threads";
-import type { Program } from "@/server/thread-program";
-import type { ExpressionInput } from "./evaluate";
-import type { Answer } from "./worker";
+import type { Program } from "./thread-program";
 
-export type Pool = {
-  /** One evaluation, in its turn. Null: it was stopped at the deadline. Rejects when workers cannot run at all. */
-  run(input: ExpressionInput): Promise<Answer | null>;
+/** What a worker says once, before its first answer. */
+export type Ready = { state: "ready" };
+
+export type Pool<I, A extends { state: string }> = {
+  /** One piece of work, in its turn. Null: it was stopped at the deadline. Rejects when workers cannot run at all. */
+  run(input: I): Promise<A | null>;
   /** Stops the workers and rejects what still waits. */
   close(): Promise<void>;
 };
 
-type Task = {
-  input: ExpressionInput;
-  resolve(answer: Answer | null): void;
+type Task<I, A> = {
+  input: I;
+  resolve(answer: A | null): void;
   reject(error: Error): void;
 };
 
-type Slot = {
+type Slot<I, A> = {
   worker: Worker;
   port: MessagePort;
   state: "starting" | "idle" | "busy" | "gone";
-  task: Task | null;
+  task: Task<I, A> | null;
   deadline: NodeJS.Timeout | undefined;
 };
 
@@ -28,11 +29,18 @@ type Slot = {
  * A fixed number of worker threads, started before they are needed. A worker that misses the deadline, or dies, is
  * replaced. Idle workers do not keep the process alive.
  */
-export function startPool(options: { program: Program; size: number; deadlineMs: number }): Pool {
+export function startPool<I, A extends { state: string }>(options: {
+  /** Of the threads, for whoever looks at the process. */
+  name: string;
+  program: Program;
+  size: number;
+  deadlineMs: number;
+  memoryMb: number;
+}): Pool<I, A> {
   // Asked of the process, so that bundlers leave the worker's path alone.
   const { MessageChannel, receiveMessageOnPort, Worker } = process.getBuiltinModule("node:worker_threads");
-  const waiting: Task[] = [];
-  const slots = new Set<Slot>();
+  const waiting: Task<I, A>[] = [];
+  const slots = new Set<Slot<I, A>>();
   let closed = false;
 
   function start(): void {
@@ -42,15 +50,15 @@ export function startPool(options: { program: Program; size: number; deadlineMs:
       eval: "code" in program,
       workerData: { port: port2 },
       transferList: [port2],
-      // Nothing of this process is any business of an expression.
+      // Nothing of this process is any business of what is worked on.
       env: {},
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 64 },
-      name: "expression",
+      resourceLimits: { maxOldGenerationSizeMb: options.memoryMb },
+      name: options.name,
     });
-    const slot: Slot = { worker, port, state: "starting", task: null, deadline: undefined };
+    const slot: Slot<I, A> = { worker, port, state: "starting", task: null, deadline: undefined };
     slots.add(slot);
-    port.on("message", (answer: Answer) => receive(slot, answer));
+    port.on("message", (answer: A | Ready) => receive(slot, answer));
     let cause: unknown;
     worker.on("error", (error) => {
       cause = error;
@@ -58,13 +66,13 @@ export function startPool(options: { program: Program; size: number; deadlineMs:
     worker.on("exit", () => lose(slot, cause));
   }
 
-  function receive(slot: Slot, answer: Answer): void {
+  function receive(slot: Slot<I, A>, answer: A | Ready): void {
     if (slot.state === "gone") return;
     if (answer.state === "ready") {
       slot.worker.unref();
     } else {
       clearTimeout(slot.deadline);
-      slot.task?.resolve(answer);
+      slot.task?.resolve(answer as A); // whatever is not Ready is an answer
       slot.task = null;
     }
     slot.state = "idle";
@@ -85,7 +93,7 @@ export function startPool(options: { program: Program; size: number; deadlineMs:
     }
   }
 
-  function expire(slot: Slot): void {
+  function expire(slot: Slot<I, A>): void {
     // This thread may have been busy itself while the answer lay there.
     const late = receiveMessageOnPort(slot.port);
     if (late) {
@@ -98,7 +106,7 @@ export function startPool(options: { program: Program; size: number; deadlineMs:
     if (!closed) start();
   }
 
-  function remove(slot: Slot): void {
+  function remove(slot: Slot<I, A>): void {
     clearTimeout(slot.deadline);
     slot.state = "gone";
     slot.task = null;
@@ -107,13 +115,13 @@ export function startPool(options: { program: Program; size: number; deadlineMs:
   }
 
   /** A worker ended by itself: out of memory, or it could not start. */
-  function lose(slot: Slot, cause: unknown): void {
+  function lose(slot: Slot<I, A>, cause: unknown): void {
     const { state, task } = slot;
     if (state === "gone") return;
     remove(slot);
     if (state === "starting") {
       // Starting it again would end the same way.
-      const error = new Error("An expression worker could not start.", { cause });
+      const error = new Error(`A worker thread of ${options.name} could not start.`, { cause });
       for (const left of waiting.splice(0)) left.reject(error);
       return;
     }
@@ -127,7 +135,7 @@ export function startPool(options: { program: Program; size: number; deadlineMs:
     run(input) {
       return new Promise((resolve, reject) => {
         if (closed) {
-          reject(new Error("The expression pool is closed."));
+          reject(new Error(`The pool of ${options.name} threads is closed.`));
           return;
         }
         while (slots.size < options.size) start();
@@ -137,7 +145,7 @@ export function startPool(options: { program: Program; size: number; deadlineMs:
     },
     async close() {
       closed = true;
-      const error = new Error("The expression pool is closed.");
+      const error = new Error(`The pool of ${options.name} threads is closed.`);
       for (const task of waiting.splice(0)) task.reject(error);
       await Promise.all(
         [...slots].map((slot) => {

@@ -1,0 +1,116 @@
+import { RE2JS } from "re2js";
+import type { Json } from "@/server/step";
+
+/* What a caller's JSON Schema may be, before anybody compiles it. */
+
+export const MAX_SCHEMA_BYTES = 64 * 1024;
+export const MAX_SCHEMA_DEPTH = 32;
+
+export const DRAFT_7 = "http://json-schema.org/draft-07/schema";
+export const DRAFT_2020 = "https://json-schema.org/draft/2020-12/schema";
+export type Draft = typeof DRAFT_7 | typeof DRAFT_2020;
+
+export type JsonSchema = Record<string, Json>;
+/** What is wrong with a schema, and where in it. */
+export type SchemaProblem = { path: (string | number)[]; message: string };
+
+const isObject = (value: Json | undefined): value is Record<string, Json> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The draft a schema says it is written in; 2020-12 where it says nothing, null where it is another one. */
+export function draftOf(schema: JsonSchema): Draft | null {
+  if (schema.$schema === undefined) return DRAFT_2020;
+  const named = typeof schema.$schema === "string" ? schema.$schema.replace(/#$/, "") : "";
+  return named === DRAFT_7 || named === DRAFT_2020 ? named : null;
+}
+
+/** Size and depth: what may be copied to another thread at all. */
+export function checkSize(schema: JsonSchema): SchemaProblem | null {
+  // Depth first: a schema that is too deep cannot be written out either.
+  let level: Json[] = [schema];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > MAX_SCHEMA_DEPTH)
+      return { path: [], message: `The schema is nested more than ${MAX_SCHEMA_DEPTH} levels deep.` };
+    level = level.flatMap((node) =>
+      Object.values(node as object).filter((value) => typeof value === "object" && value !== null),
+    );
+  }
+  const bytes = Buffer.byteLength(JSON.stringify(schema));
+  return bytes > MAX_SCHEMA_BYTES
+    ? { path: [], message: `The schema has ${bytes} bytes; at most ${MAX_SCHEMA_BYTES} are taken.` }
+    : null;
+}
+
+/** Keywords that hold schemas by name, in a list, or data that is no schema. */
+const BY_NAME = [
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+  "dependencies",
+];
+const IN_LISTS = ["allOf", "anyOf", "oneOf", "prefixItems", "items"];
+const DATA = ["const", "enum", "default", "examples", "example"];
+const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/** References stay inside the schema, patterns take linear time, nothing is asynchronous. */
+export function checkStructure(schema: JsonSchema): SchemaProblem | null {
+  if (!draftOf(schema))
+    return { path: ["$schema"], message: `It must be ${DRAFT_2020} or ${DRAFT_7}#, or be left out.` };
+  return checkNode(schema, []);
+}
+
+function checkNode(node: Json, path: (string | number)[]): SchemaProblem | null {
+  if (!isObject(node)) return null;
+  for (const [key, value] of Object.entries(node)) {
+    const at = [...path, key];
+    const found = checkKeyword(key, value, at);
+    if (found) return found;
+  }
+  return null;
+}
+
+function checkKeyword(key: string, value: Json, at: (string | number)[]): SchemaProblem | null {
+  if (DATA.includes(key)) return null;
+  if (REFERENCES.includes(key) && typeof value === "string" && !value.startsWith("#"))
+    return { path: at, message: "Only references inside the schema itself (#...) are followed." };
+  if (key === "$async") return { path: at, message: "Asynchronous schemas are not taken." };
+  if (key === "pattern" && typeof value === "string") return checkPattern(value, at);
+  if (IN_LISTS.includes(key) && Array.isArray(value))
+    return first(value.map((part, place) => () => checkNode(part, [...at, place])));
+  if (BY_NAME.includes(key) && isObject(value))
+    return first(
+      Object.entries(value).map(([name, part]) => () => {
+        const inner = [...at, name];
+        return (key === "patternProperties" ? checkPattern(name, inner) : null) ?? checkNode(part, inner);
+      }),
+    );
+  return checkNode(value, at);
+}
+
+function first(checks: (() => SchemaProblem | null)[]): SchemaProblem | null {
+  for (const check of checks) {
+    const found = check();
+    if (found) return found;
+  }
+  return null;
+}
+
+function checkPattern(pattern: string, path: (string | number)[]): SchemaProblem | null {
+  try {
+    toMatcher(pattern);
+    return null;
+  } catch {
+    return {
+      path,
+      message: "The pattern cannot be matched in linear time: look-around and back-references are not taken.",
+    };
+  }
+}
+
+/** A pattern on an engine that needs linear time for any of them. Throws for what such an engine cannot do. */
+export function toMatcher(pattern: string): { test(text: string): boolean } {
+  const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+  return { test: (text) => compiled.matcher(text).find() };
+}

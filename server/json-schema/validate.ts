@@ -1,0 +1,84 @@
+import { Ajv, type AnySchemaObject, type ErrorObject, type Options } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Json } from "@/server/step";
+import {
+  checkStructure,
+  DRAFT_7,
+  DRAFT_2020,
+  type Draft,
+  draftOf,
+  type JsonSchema,
+  type SchemaProblem,
+  toMatcher,
+} from "./check";
+
+/* Runs on a worker thread only: schemas of callers become code here. */
+
+/** Where a value does not fit, as a JSON Pointer, and why. */
+export type Misfit = { at: string; message: string };
+
+const MOST_MISFITS = 20;
+const MOST_LETTERS = 300;
+
+const OPTIONS: Options = {
+  // Unknown keywords and formats say something to people, not to us.
+  strict: false,
+  logger: false,
+  validateFormats: false,
+  allErrors: true,
+  // What an object inherits is none of its properties.
+  ownProperties: true,
+  messages: true,
+  code: { regExp: Object.assign((pattern: string) => toMatcher(pattern), { code: "undefined" }) },
+};
+
+const ENGINES = { [DRAFT_7]: Ajv, [DRAFT_2020]: Ajv2020 };
+/** Know the drafts themselves; a caller's schema never gets into them. */
+const metas: Record<Draft, Ajv> = { [DRAFT_7]: new Ajv(OPTIONS), [DRAFT_2020]: new Ajv2020(OPTIONS) };
+
+export function compile(schema: JsonSchema): SchemaProblem | { fits(value: Json): Misfit[] } {
+  const problem = checkStructure(schema);
+  if (problem) return problem;
+  const draft = draftOf(schema)!; // checked by the structure
+  const { $schema: _, ...plain } = schema;
+  const meta = metas[draft];
+  if (!meta.validateSchema(plain as AnySchemaObject)) {
+    const [error] = meta.errors ?? [];
+    return {
+      path: pathOf(error?.instancePath ?? ""),
+      message: `It ${error?.message ?? "is no JSON Schema"}.`,
+    };
+  }
+  try {
+    const engine = new ENGINES[draft]({ ...OPTIONS, meta: false, validateSchema: false });
+    const validate = engine.compile(plain as AnySchemaObject);
+    return {
+      fits: (value) => (validate(value) ? [] : (validate.errors ?? []).slice(0, MOST_MISFITS).map(toMisfit)),
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : "it is no JSON Schema";
+    return { path: [], message: `The schema cannot be compiled: ${cut(reason)}` };
+  }
+}
+
+const cut = (text: string) => (text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS)}…` : text);
+
+function toMisfit({ instancePath, message, params }: ErrorObject): Misfit {
+  const more =
+    typeof params.additionalProperty === "string"
+      ? ` ("${params.additionalProperty}")`
+      : Array.isArray(params.allowedValues)
+        ? `: ${JSON.stringify(params.allowedValues)}`
+        : "allowedValue" in params
+          ? `: ${JSON.stringify(params.allowedValue)}`
+          : "";
+  return { at: instancePath, message: cut(`${message ?? "does not fit"}${more}`) };
+}
+
+/** A JSON Pointer as a path. */
+const pathOf = (pointer: string): (string | number)[] =>
+  pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));

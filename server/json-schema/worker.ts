@@ -1,0 +1,24 @@
+import { type MessagePort, workerData } from "node:worker_threads";
+import type { Json } from "@/server/step";
+import type { Ready } from "@/server/thread-pool";
+import type { JsonSchema, SchemaProblem } from "./check";
+import { compile, type Misfit } from "./validate";
+
+/** `value` absent: only the schema is looked at. */
+export type Question = { schema: JsonSchema; value?: Json };
+export type Answer = { state: "refused"; problem: SchemaProblem } | { state: "done"; misfits: Misfit[] };
+
+function answer({ schema, value }: Question): Answer {
+  const compiled = compile(schema);
+  if ("message" in compiled) return { state: "refused", problem: compiled };
+  return { state: "done", misfits: value === undefined ? [] : compiled.fits(value) };
+}
+
+// Handed over by the pool, which is the only one to start this file.
+const port = workerData.port as MessagePort;
+
+// Both drafts' own schemas are compiled before the first caller waits for them.
+answer({ schema: { type: "object", properties: { a: { pattern: "^a+$" } } }, value: { a: "a" } });
+answer({ schema: { $schema: "http://json-schema.org/draft-07/schema#", type: "object" }, value: {} });
+port.on("message", (question: Question) => port.postMessage(answer(question)));
+port.postMessage({ state: "ready" } satisfies Ready);
