@@ -129,3 +129,86 @@ export const ExecutionTargetList = z
   })
   .meta({ id: "ExecutionTargetList" });
 export type ExecutionTargetList = z.output<typeof ExecutionTargetList>;
+
+export const ModalityName = z.enum([
+  "text",
+  "image",
+  "video",
+  "audio",
+  "mesh",
+  "embedding",
+  "moderation",
+  "infrastructure",
+]);
+
+/** What somebody wants done, in their own words, and what the capability for it has to be. */
+export const ResolutionRequest = z
+  .strictObject({
+    schemaVersion: z.literal("service.capability-resolution.v1").default("service.capability-resolution.v1"),
+    intent: z.string().max(4000),
+    requirements: z
+      .strictObject({
+        modality: ModalityName.nullish(),
+        executionMode: ExecutionModeName.nullish(),
+        /** Judged for signed-in callers only: whether it runs depends on who asks. */
+        runnableNow: z.boolean().nullish(),
+      })
+      .prefault({}),
+  })
+  .meta({ id: "CapabilityResolutionRequest" });
+export type ResolutionRequest = z.output<typeof ResolutionRequest>;
+
+/** How to run a match: the same request for a shell, in TypeScript, and as it goes over HTTP. */
+export const RunHint = z.object({
+  cli: z.string(),
+  sdk: z.string(),
+  /** Null: this installation has no MCP server. */
+  mcp: JsonObject.nullable(),
+  http: z.object({ method: z.literal("POST"), path: z.string(), body: JsonObject }),
+  requiredInputFields: z.array(z.string()),
+  exampleInput: JsonObject,
+  /** The same for a request that lies in a file. */
+  inputFile: z.object({ path: z.string(), content: JsonObject, cli: z.string() }),
+});
+export type RunHint = z.output<typeof RunHint>;
+
+export const CapabilityAccessDecision = z
+  .strictObject({
+    capabilityKey: z.string(),
+    allowed: z.boolean(),
+    runnable: z.boolean(),
+    reason: z.string().nullish(),
+    availableBillingModes: z.array(z.string()),
+    availableCredentialSources: z.array(z.string()),
+    availableFundingSources: z.array(z.string()),
+    requiredAction: JsonObject.nullish(),
+    humanGate: JsonObject.nullish(),
+  })
+  .meta({ id: "CapabilityAccessDecision" });
+export type CapabilityAccessDecision = z.output<typeof CapabilityAccessDecision>;
+
+export const CapabilityMatch = z
+  .object({
+    capabilityKey: z.string(),
+    /** 0 to 1. */
+    confidence: z.number().min(0).max(1),
+    pricing: PricingContract.nullable(),
+    runHint: RunHint.nullable(),
+    /** Null for callers nobody knows. */
+    accessDecision: CapabilityAccessDecision.nullable(),
+  })
+  .meta({ id: "CapabilityMatch" });
+
+export const ResolutionResponse = z
+  .object({
+    /** no_match_not_requestable: nothing is meant, or it is an act this service does for nobody. */
+    resolution: z.enum(["supported", "no_match_requestable", "no_match_not_requestable"]),
+    /** Best first. */
+    matches: z.array(CapabilityMatch),
+    requirementsSatisfied: z.boolean(),
+    /** Names of requirements that no match satisfies together with the others. */
+    unmetRequirements: z.array(z.string()),
+    nextAction: z.object({ kind: z.string(), endpoint: z.string(), nonBinding: z.boolean() }).nullable(),
+  })
+  .meta({ id: "CapabilityResolutionResponse" });
+export type ResolutionResponse = z.output<typeof ResolutionResponse>;

@@ -14,6 +14,8 @@ import {
   CapabilityRef,
   ExecutionTargetList,
   ListCapabilities,
+  ResolutionRequest,
+  ResolutionResponse,
 } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
 import { QuoteQuery, RawEnvelope } from "@/server/contract/envelope";
@@ -50,6 +52,20 @@ export const listCapabilities = endpoint({
   output: CapabilityList,
   errors: [],
   run: async (ctx, { query, incoming }) => ready(catalog.publishedList(query, isSignedIn(ctx)), incoming),
+});
+
+export const resolveCapability = endpoint({
+  method: "POST",
+  path: "/v1/capabilities/resolve",
+  summary: "Find the capability for an intended outcome",
+  description:
+    "Ranks the catalog by the words of the intent. Requirements leave the matches that satisfy them all; where none does, the matches stand and what is unmet is named. `runnableNow` is judged for signed-in callers only.",
+  tags: ["Discovery"],
+  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
+  body: ResolutionRequest,
+  output: ResolutionResponse,
+  errors: [],
+  run: async (ctx, { body }) => catalog.resolve(ctx, body),
 });
 
 export const describeCapability = endpoint({

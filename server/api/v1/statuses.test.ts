@@ -224,6 +224,7 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
   if (method === "GET") return { method, target };
   if (method === "PUT") return { method, target, body: { enforcement: "off" } };
   if (path === "/v1/billing/guardrails") return { method, target, body: { dailyMicros: null } };
+  if (path === "/v1/capabilities/resolve") return { method, target, body: { intent: "draw a picture" } };
   if (path.endsWith("/resolve")) return { method, target, body: { notCharged: true, note: "Looked." } };
   if (path.endsWith("/select")) return { method, target, body: { artifactId: artifact } };
   if (path.endsWith("/plan")) return { method, target, body: { input: { prompt: "A kite" } } };
@@ -262,7 +263,7 @@ describe("every endpoint", () => {
     test(`${name}: ${good(endpoint)} to ${isForKeys(endpoint) ? "a key of the project" : "a person"}${isOpen ? ", and to nobody in particular" : ""}`, async () => {
       const { method, target, body } = sample(endpoint);
       await ask(good(endpoint), method, target, as(endpoint, { body }));
-      if (isOpen) await ask(good(endpoint), method, target);
+      if (isOpen) await ask(good(endpoint), method, target, body ? { body } : {});
     });
 
     test(`${name}: 401 to ${isOpen ? "" : "no key, and to "}a key that is malformed, unknown, expired or revoked`, async () => {
@@ -495,6 +496,20 @@ describe("discovery", () => {
     await get([422, "list"], `/v1/capabilities?q=${"x".repeat(501)}`);
     expect((await get(200, "/v1/capabilities")).json.capabilities[0]).toHaveProperty("uiSchema");
     expect((await ask(200, "GET", "/v1/capabilities")).json.capabilities[0]).not.toHaveProperty("uiSchema");
+  });
+
+  test("an intent is resolved for anybody, and the request is closed", async () => {
+    const target = "/v1/capabilities/resolve";
+    const body = { intent: "draw a picture", requirements: { runnableNow: true } };
+    for (const key of [undefined, tenant.key]) {
+      const { json } = await ask(200, "POST", target, { key, body });
+      expect(json.matches[0]).toMatchObject({ capabilityKey: IMAGE });
+    }
+    const closed = await ask([422, "list"], "POST", target, { body: { ...body, budget: 1 } });
+    expect(closed.json.detail[0].loc).toEqual(["body", "budget"]);
+    const unknown = { intent: "x", requirements: { cheap: true } };
+    const refused = await ask([422, "list"], "POST", target, { body: unknown });
+    expect(refused.json.detail[0].loc).toEqual(["body", "requirements", "cheap"]);
   });
 
   for (const [method, what] of [

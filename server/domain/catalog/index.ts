@@ -11,6 +11,7 @@ export {
   publishedTargets,
 } from "./published";
 export { allCapabilities, getCapability } from "./registry";
+export { resolve } from "./resolve";
 export {
   baseUrlOf,
   canDefer,

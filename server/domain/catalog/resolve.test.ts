@@ -1,0 +1,124 @@
+import { afterAll, expect, test } from "vitest";
+import { ResolutionRequest, ResolutionResponse } from "@/server/contract/capabilities";
+import { closeDatabase } from "@/server/db";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import { makePerson, makeTenant } from "@/testing/tenants";
+import { resolve } from ".";
+
+afterAll(closeDatabase);
+
+const anonymous: Ctx = {
+  ...systemCtx("test"),
+  principal: { kind: "anonymous", id: "anonymous", address: "127.0.0.1" },
+};
+
+async function ask(intent: string, requirements: object = {}, ctx = anonymous) {
+  const answer = await resolve(ctx, ResolutionRequest.parse({ intent, requirements }));
+  expect(ResolutionResponse.parse(answer)).toEqual(answer);
+  return answer;
+}
+
+test("an intent finds its capability first, with its price and the request that runs it", async () => {
+  const { resolution, matches, nextAction } = await ask("draw a picture of a lighthouse");
+  expect(resolution).toBe("supported");
+  expect(nextAction).toBeNull();
+  const [first] = matches;
+  expect(first).toMatchObject({
+    capabilityKey: "image.generate.v1",
+    pricing: { pricingContext: "catalog_default", authoritativeForExecution: false },
+    accessDecision: null,
+    runHint: {
+      http: { method: "POST", path: "/v1/capabilities/image.generate.v1/jobs" },
+      requiredInputFields: ["prompt"],
+      inputFile: { path: "request.json", cli: expect.stringContaining("-d @request.json") },
+    },
+  });
+  expect(first?.runHint?.http.body).toEqual({ input: first?.runHint?.exampleInput });
+  const confidences = matches.map(({ confidence }) => confidence);
+  expect(confidences).toEqual([...confidences].sort((a, b) => b - a));
+});
+
+test("a mistyped word is found all the same", async () => {
+  expect((await ask("genrate a pciture")).matches[0]?.capabilityKey).toBe("image.generate.v1");
+});
+
+test("a capability asked for by its key is certain", async () => {
+  expect((await ask("compute.evaluate.v1")).matches).toEqual([
+    expect.objectContaining({ capabilityKey: "compute.evaluate.v1", confidence: 1 }),
+  ]);
+});
+
+test("what is not there may be requested, and the answer says where", async () => {
+  expect(await ask("transcribe a phone call")).toEqual({
+    resolution: "no_match_requestable",
+    matches: [],
+    requirementsSatisfied: true,
+    unmetRequirements: [],
+    nextAction: { kind: "request_capability", endpoint: "POST /v1/capability-requests", nonBinding: true },
+  });
+});
+
+test.each([
+  "",
+  "   ",
+  "?!",
+  "asdf",
+  "pay my rent",
+  "Please buy me a ticket to Rome",
+  "kaufe mir ein Fahrrad",
+])("%j means nothing or is an act this service does for nobody: not requestable", async (intent) => {
+  expect(await ask(intent)).toMatchObject({
+    resolution: "no_match_not_requestable",
+    matches: [],
+    nextAction: null,
+  });
+});
+
+test.each(["a book cover with a ship", "order these sentences by length", "call for papers poster"])(
+  "%j only has the noun of such an act",
+  async (intent) => {
+    expect((await ask(intent)).resolution).not.toBe("no_match_not_requestable");
+  },
+);
+
+test("a requirement leaves the matches that satisfy it", async () => {
+  const { matches, requirementsSatisfied } = await ask("answer with a json object", {
+    executionMode: "invoke_sync",
+    modality: "text",
+  });
+  expect(requirementsSatisfied).toBe(true);
+  expect(matches[0]?.capabilityKey).toBe("text.structured.generation.v1");
+});
+
+test("where no match satisfies what is required, the matches stand and the requirement is named", async () => {
+  expect(
+    await ask("compute.evaluate.v1", { executionMode: "invoke_stream", modality: "video" }),
+  ).toMatchObject({
+    resolution: "supported",
+    requirementsSatisfied: false,
+    unmetRequirements: ["modality", "executionMode"],
+    matches: [{ capabilityKey: "compute.evaluate.v1" }],
+  });
+});
+
+test("what runs now is judged for who signed in, and not for callers nobody knows", async () => {
+  const { organizationId } = await makeTenant();
+  const { ctx } = await makePerson(organizationId, "member");
+  const wanted = { runnableNow: true };
+  for (const who of [anonymous, ctx])
+    expect(await ask("image.generate.v1", wanted, who)).toMatchObject({ requirementsSatisfied: true });
+  expect((await ask("image.generate.v1", {}, ctx)).matches[0]?.pricing?.pricingContext).toBe("account");
+});
+
+test("the request is closed, and its words have bounds", () => {
+  for (const body of [
+    {},
+    { intent: 1 },
+    { intent: "x", wish: 1 },
+    { intent: "x", requirements: { cheap: true } },
+    { intent: "x", requirements: { executionMode: "later" } },
+    { intent: "x", schemaVersion: "service.capability-resolution.v2" },
+    { intent: "x".repeat(4001) },
+  ])
+    expect(ResolutionRequest.safeParse(body).success, JSON.stringify(body)).toBe(false);
+});

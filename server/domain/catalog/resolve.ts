@@ -1,0 +1,92 @@
+import type { Capability } from "@/server/capabilities/define";
+import type {
+  CapabilityAccessDecision,
+  ResolutionRequest,
+  ResolutionResponse,
+  RunHint,
+} from "@/server/contract/capabilities";
+import { JsonObject } from "@/server/contract/common";
+import { snippetsOf } from "@/server/contract/snippets";
+import type { Ctx } from "@/server/domain/ctx";
+import { publicUrl } from "@/server/env";
+import { describeCapability } from "./describe";
+import { availabilityOf, targetsOf } from "./routes";
+import { requiredInputs } from "./schema";
+import { type Match, resolutionOf } from "./search/decide";
+
+type Requirements = ResolutionRequest["requirements"];
+
+/**
+ * Finds the capabilities for an intended outcome, best first. Requirements leave the matches that satisfy all of them; where
+ * no match does, all stand and what they do not satisfy is named. What is not there may be requested, unless nothing is
+ * meant or it is an act this service does for nobody.
+ */
+export async function resolve(
+  ctx: Ctx,
+  { intent, requirements }: ResolutionRequest,
+): Promise<ResolutionResponse> {
+  const { resolution, hits } = resolutionOf(intent);
+  const judged = await Promise.all(hits.map((hit) => judge(ctx, hit)));
+  const fitting = judged.filter((each) => unmet(each, requirements).length === 0);
+  const isSatisfied = judged.length === 0 || fitting.length > 0;
+  const shown = isSatisfied ? fitting : judged;
+  const isSignedIn = ctx.principal.kind !== "anonymous";
+  return {
+    resolution,
+    matches: shown.map(({ hit, decision }) => ({
+      capabilityKey: hit.capability.key,
+      confidence: hit.confidence,
+      pricing: describeCapability(hit.capability, isSignedIn).pricing,
+      runHint: runHintOf(hit.capability),
+      accessDecision: decision,
+    })),
+    requirementsSatisfied: isSatisfied,
+    // Of the best match: what is nearest to being satisfied.
+    unmetRequirements: isSatisfied || !judged[0] ? [] : unmet(judged[0], requirements),
+    nextAction:
+      resolution === "no_match_requestable"
+        ? { kind: "request_capability", endpoint: "POST /v1/capability-requests", nonBinding: true }
+        : null,
+  };
+}
+
+type Judged = { hit: Match; decision: CapabilityAccessDecision | null; isRunnable: boolean | null };
+
+async function judge(ctx: Ctx, hit: Match): Promise<Judged> {
+  const isRunnable = ctx.principal.kind === "anonymous" ? null : isRunnableHere(hit.capability);
+  return { hit, decision: null, isRunnable };
+}
+
+/** Done here, or by a model that can be reached now. */
+const isRunnableHere = (capability: Capability) =>
+  "local" in capability.execute ||
+  targetsOf(capability).some((target) => availabilityOf(target).account !== null);
+
+/** Which requirements a match does not satisfy; what cannot be judged for this caller is none of them. */
+function unmet({ hit: { capability }, isRunnable }: Judged, requirements: Requirements): string[] {
+  const { modality, executionMode, runnableNow } = requirements;
+  return [
+    ...(modality && capability.modality !== modality ? ["modality"] : []),
+    ...(executionMode && !capability.modes.includes(executionMode) ? ["executionMode"] : []),
+    ...(runnableNow && isRunnable === false ? ["runnableNow"] : []),
+  ];
+}
+
+/** How to run a capability, with its first example. */
+export function runHintOf(capability: Capability): RunHint {
+  const isJob = !capability.modes.includes("invoke_sync");
+  const path = `/v1/capabilities/${capability.key}/${isJob ? "jobs" : "invoke"}`;
+  const exampleInput = JsonObject.parse(capability.examples[0]?.input ?? {});
+  const body = { input: exampleInput };
+  const { curl, typescript } = snippetsOf({ origin: publicUrl, path, body });
+  const file = "request.json";
+  return {
+    cli: curl,
+    sdk: typescript,
+    mcp: null,
+    http: { method: "POST", path, body },
+    requiredInputFields: requiredInputs(capability).map((pointer) => pointer.replace("/input/", "")),
+    exampleInput,
+    inputFile: { path: file, content: body, cli: curl.replace(/-d '[\s\S]*$/, `-d @${file}`) },
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * What people look for beside the catalog and no capability does. They compete in the search, so that a near word ("text",
+ * "image", "audio") does not pass for the thing; when one wins, the answer is that there is no match, and it may be asked for.
+ * Whoever adds such a capability takes its line away.
+ */
+export const NEIGHBOURS: readonly { name: string; words: string }[] = [
+  {
+    name: "transcription",
+    words:
+      "transcribe, transcription, transcript, speech to text, speech recognition, dictation, recorded interview, recording into text, meeting notes from audio, diarization, who speaks, whisper, subtitles from audio, captions from a recording",
+  },
+  {
+    name: "embeddings",
+    words:
+      "embedding, embeddings, vector, vectors, semantic search, vector index, similarity search, nearest neighbours, retrieval",
+  },
+  {
+    name: "live facts",
+    words:
+      "weather, forecast, temperature tomorrow, stock price, share price, exchange rate today, news, headlines today, sports results, traffic, flight status, current, today, live, real time, latest",
+  },
+  {
+    name: "web access",
+    words:
+      "scrape, crawl, crawler, scraper, browse the web, web search, google, open a page, visit a website, download a web page, click on",
+  },
+  {
+    name: "databases and code",
+    words:
+      "sql, database query, run code, execute a script, python script, shell command, sandboxed code, run the tests, compile, spreadsheet macro",
+  },
+  {
+    name: "training",
+    words:
+      "train, training, fine tune, finetune, fine tuning, dataset, classifier on my, own model, lora training, weights, gpu",
+  },
+  {
+    name: "file conversion",
+    words:
+      "convert docx to pdf, docx, pptx, xlsx, convert a file, file conversion, export to word, merge pdfs, split pdf, zip, unzip, compress, csv to excel, mp4 to gif, wav to mp3, transcode",
+  },
+  {
+    name: "audio editing",
+    words:
+      "separate vocals, vocals, stems, remove noise from a recording, denoise audio, mix, master, mastering, trim audio, splice audio, karaoke version, clone my voice, voice cloning, voice changer, pitch shift",
+  },
+  {
+    name: "video editing",
+    words:
+      "cut video, splice, splice videos, trim a video, edit footage, join clips, concatenate videos, add subtitles to a video, video editor, stabilize footage, lip sync, deepfake, slow motion",
+  },
+  {
+    name: "mesh editing",
+    words:
+      "rig, rigging, skeleton, retopology, unwrap uv, animate a character model, decimate a mesh, convert fbx, bake normals",
+  },
+  {
+    name: "science",
+    words:
+      "protein, molecule, dna, sequence alignment, genome, chemistry simulation, physics simulation, finite elements, weather model, symbolic integration, solve a differential equation, plot a chart, statistics on my data",
+  },
+  {
+    name: "places and routes",
+    words:
+      "route, directions, map, maps, navigation, geocode, geocoding, nearest shop, distance between cities, timetable, train times",
+  },
+  {
+    name: "moderation",
+    words:
+      "moderate, moderation, toxic, nsfw, hate speech detection, content filter, abuse detection, unsafe images",
+  },
+  {
+    name: "faces and people",
+    words:
+      "face recognition, who is this person, identify a person, biometric, fingerprint, find a phone number, background check",
+  },
+  {
+    name: "names on the net",
+    words:
+      "dns record, dns records, nameserver, ssl certificate, website hosting, host a site, deploy, mailbox, ip address, uptime",
+  },
+];

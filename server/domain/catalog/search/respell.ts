@@ -1,0 +1,65 @@
+import { allCapabilities } from "../registry";
+import { NEIGHBOURS } from "./neighbours";
+import { conceptWords, normalize, stopWords, wordsOf } from "./words";
+
+/** Shorter words are too near to each other to be guessed. */
+const SHORTEST = 5;
+
+let known: Set<string> | undefined;
+
+/** Every word the search knows as it is written. */
+function knownWords(): Set<string> {
+  known ??= new Set([
+    ...conceptWords,
+    ...NEIGHBOURS.flatMap(({ words }) => wordsOf(words)),
+    ...allCapabilities.flatMap((capability) =>
+      wordsOf(
+        [
+          capability.title,
+          capability.description,
+          ...capability.synonyms,
+          ...capability.taskTags,
+          ...capability.intentExamples,
+        ].join(" "),
+      ),
+    ),
+  ]);
+  return known;
+}
+
+/** The text with words that are one slip away from a known word set right: a letter more, less, other, or two exchanged. */
+export function respell(text: string): string {
+  const words = knownWords();
+  return normalize(text)
+    .trim()
+    .split(" ")
+    .map((word) => {
+      if (word.length < SHORTEST || words.has(word) || stopWords.has(word) || isInflected(word, words))
+        return word;
+      for (const candidate of words) if (isOneSlip(word, candidate)) return candidate;
+      return word;
+    })
+    .join(" ");
+}
+
+/** Endings are the stemmer's business. */
+const isInflected = (word: string, words: Set<string>) =>
+  ["s", "es", "d", "ed", "ing", "er", "ly"].some((ending) => {
+    if (!word.endsWith(ending)) return false;
+    const base = word.slice(0, -ending.length);
+    return words.has(base) || words.has(`${base}e`);
+  });
+
+/** One letter more, less or other, or two neighbours exchanged; the first letter is seldom wrong. */
+function isOneSlip(a: string, b: string): boolean {
+  if (b.length < SHORTEST || a[0] !== b[0] || Math.abs(a.length - b.length) > 1) return false;
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  const rest = (text: string, from: number) => text.slice(from);
+  return (
+    rest(a, at + 1) === rest(b, at) ||
+    rest(a, at) === rest(b, at + 1) ||
+    rest(a, at + 1) === rest(b, at + 1) ||
+    (a[at] === b[at + 1] && a[at + 1] === b[at] && rest(a, at + 2) === rest(b, at + 2))
+  );
+}

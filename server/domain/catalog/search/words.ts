@@ -1,0 +1,62 @@
+import { stemmer } from "stemmer";
+import { CONCEPTS } from "./concepts";
+
+/** Words that say nothing of the task: of English, and the commonest of German, French, Spanish and Italian. */
+const STOP = new Set(
+  `a an the this that these those of in on at by for from with to into onto about as is are was were be been being am do does
+  did can could would should will shall may might must i me my mine we us our you your he she it its they them their his her
+  and or but not no if then than so such which who whom whose what where when why how there here have has had get got give
+  please want need like just some any all each every one two three ten still also very more most much many out up off over
+  between per own same other another thing things something make using use via way help let
+  der die das ein eine einen einem einer und oder ist sind im in den dem des mit von zu fur auf noch mir mich bitte
+  le la les un une des du de d l et ou est sont en ce cet cette pour dans avec mon ma mes
+  el los las unos unas y o es son por para con del al mi mis su
+  il lo gli uno e di da per con che`
+    .split(/\s+/)
+    .filter(Boolean),
+);
+
+/** Lower case, without accents, words parted by single spaces, with a space before and after. */
+export function normalize(text: string): string {
+  const plain = text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/ß/g, "ss");
+  return ` ${plain
+    .replace(/[’'`]/g, " ")
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean)
+    .join(" ")} `;
+}
+
+/** The words of a text that may say what it is about, as they are written. */
+export const wordsOf = (text: string): string[] =>
+  normalize(text)
+    .split(" ")
+    .filter((word) => word !== "" && !STOP.has(word));
+
+/** Concepts by the stem of a single word, and by phrase. */
+const ofStem = new Map<string, string[]>();
+const ofPhrase: [phrase: string, concept: string][] = [];
+for (const [concept, list] of Object.entries(CONCEPTS)) {
+  for (const term of list.split(",").map((each) => normalize(each))) {
+    const stem = stemmer(term.trim());
+    if (term.trim().includes(" ")) ofPhrase.push([term, `~${concept}`]);
+    else ofStem.set(stem, [...(ofStem.get(stem) ?? []), `~${concept}`]);
+  }
+}
+
+/** What is indexed and asked for: the stems of the words, and the concepts that words and phrases stand for. */
+export function termsOf(text: string): string[] {
+  const plain = normalize(text);
+  const phrases = ofPhrase.filter(([phrase]) => plain.includes(phrase)).map(([, concept]) => concept);
+  return [...wordsOf(text).flatMap(termsOfWord), ...phrases];
+}
+
+const termsOfWord = (word: string): string[] => {
+  const stem = stemmer(word);
+  return [stem, ...(ofStem.get(stem) ?? [])];
+};
+
+/** Every single word the concepts know, for setting right what was mistyped. */
+export const conceptWords: readonly string[] = Object.values(CONCEPTS).flatMap((list) =>
+  list.split(",").flatMap((term) => wordsOf(term)),
+);
+export { STOP as stopWords };
