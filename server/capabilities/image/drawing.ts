@@ -18,7 +18,7 @@ export function checkLength(
   const added = actualCharacters - [...given].length;
   throw new CapabilityFault(
     "PromptTooLong",
-    `input.prompt has ${actualCharacters - added} characters; ${PROMPT_CHARACTERS - added} fit beside what is said of the sheet and the background. Nothing was trimmed.`,
+    `input.prompt has ${actualCharacters - added} characters; ${PROMPT_CHARACTERS - added} fit beside what is added to it. Nothing was trimmed.`,
     {
       field: "input.prompt",
       measurement: "characters",
