@@ -288,7 +288,8 @@ export type Price =
   | { per: "second"; micros: number }
   /** Speech, by the length of what was read. */
   | { per: "million_characters"; micros: number }
-  | { per: "mesh"; micros: number }
+  /** `texturedMicros`: with a texture; absent: no dearer than without. */
+  | { per: "mesh"; micros: number; texturedMicros?: number }
   /** The same for every call; 0: the vendor asks nothing for it. */
   | { per: "request"; micros: number };
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineProvider } from "./define";
 import { image, imageModels } from "./sandbox-ports/image";
+import { mesh, meshModels } from "./sandbox-ports/mesh";
 import { text, textModels } from "./sandbox-ports/text";
 
 /* The sandbox: our own small vendor (server/sandbox), over real HTTP in a process of its own. One file a port. */
@@ -12,7 +13,8 @@ export default defineProvider({
   credentials: z.object({}),
   environment: { credentials: {}, baseUrl: "SANDBOX_URL" },
   defaultBaseUrl: null,
-  models: [...textModels, ...imageModels],
+  models: [...textModels, ...imageModels, ...meshModels],
   text,
   image,
+  mesh,
 });

@@ -21,9 +21,6 @@ export const TextRequest = z.object({
 });
 export type TextRequest = z.output<typeof TextRequest>;
 
-const File = z.object({ mediaType: z.string(), base64: z.string() });
-export type File = z.output<typeof File>;
-
 export const ImageRequest = z.object({
   model: z.string(),
   prompt: z.string().min(1),
@@ -37,14 +34,17 @@ export const ImageRequest = z.object({
     .regex(/^#[0-9a-f]{6}$/)
     .optional(),
   sheet: z.object({ rows: z.int().min(1).max(8), columns: z.int().min(1).max(8) }).optional(),
-  referenceImages: z.array(File).max(4),
-  /** The picture to change; where the mask is wholly clear, or everywhere. */
-  source: File.optional(),
-  mask: File.optional(),
-  /** Weights by their address; the sandbox reads none of them, and draws otherwise for each. */
-  adapters: z
-    .array(z.object({ url: z.string(), weight: z.number() }))
-    .max(4)
-    .optional(),
+  referenceImages: z.array(z.object({ mediaType: z.string(), base64: z.string() })).max(4),
 });
 export type ImageRequest = z.output<typeof ImageRequest>;
+
+const Picture = z.object({ mediaType: z.string(), base64: z.string().min(1) });
+export const MeshRequest = z.object({
+  model: z.string(),
+  images: z.array(Picture).min(1).max(4),
+  profile: z.enum(["draft_fast", "toy_default", "clean_game_mesh", "hero_hd", "enhanced_retry"]),
+  texture: z
+    .object({ prompt: z.string().optional(), mode: z.string().optional(), image: Picture.optional() })
+    .nullable(),
+});
+export type MeshRequest = z.output<typeof MeshRequest>;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type PortServer, RequestRefused, type Tier } from "./ports/define";
 import { image } from "./ports/image";
+import { mesh } from "./ports/mesh";
 import { text } from "./ports/text";
 import { openSubmissionLog, type Submission, type SubmissionLog } from "./submissions";
 import { piecesOf, type TextAnswer } from "./text";
@@ -54,6 +55,7 @@ const isModel = (name: string): name is keyof typeof BEHAVIOURS => Object.hasOwn
 const PORTS: Record<string, PortServer> = {
   "/v1/text": text,
   "/v1/image": image,
+  "/v1/mesh": mesh,
 };
 
 /** Starts the sandbox; `stop` writes out the log, ends open connections and frees the port. */

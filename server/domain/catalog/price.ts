@@ -16,6 +16,8 @@ export type PriceTerms = {
   quality?: string;
   width?: number;
   height?: number;
+  /** Of a mesh. */
+  textured?: boolean;
 };
 
 /** Micros for this usage at a list price. Null: the price is not known, or the usage does not tell enough. */
@@ -31,7 +33,7 @@ export function priceOf(price: Price, usage: Usage, terms: PriceTerms = {}): Mic
     case "million_characters":
       return perUnit(usage.characters, price.micros, 1_000_000n);
     case "mesh":
-      return perUnit(usage.meshes, price.micros, 1n);
+      return perUnit(usage.meshes, (terms.textured ? price.texturedMicros : undefined) ?? price.micros, 1n);
     case "request":
       return perUnit(usage.requests, price.micros, 1n);
   }

@@ -46,7 +46,11 @@ const FACTORS: Record<Price["per"], Factor[]> = {
   ],
   second: [MODEL, factor("durationMs", "Length in milliseconds", "usage-ceiling")],
   million_characters: [MODEL, factor("characters", "Characters to be read", "measured-usage")],
-  mesh: [MODEL, factor("meshes", "Number of meshes", "selection")],
+  mesh: [
+    MODEL,
+    factor("meshes", "Number of meshes", "selection"),
+    factor("textured", "With a texture", "selection"),
+  ],
   request: [MODEL],
 };
 
@@ -79,8 +83,10 @@ function costOf({ model }: Target, usage: Usage, terms: PriceTerms, billingMode:
   return { upstream, fee, total: upstream + fee };
 }
 
-/** Everything a model lists a price of: of images every size and quality, else the one there is. */
+/** Everything a model lists a price of: of images every size and quality, of meshes bare and textured, else the one there is. */
 function listedTerms(price: Price): PriceTerms[] {
+  if (price.per === "mesh" && price.texturedMicros !== undefined)
+    return [{ textured: false }, { textured: true }];
   if (price.per !== "image") return [{}];
   return price.sizes.flatMap(({ width, height, micros }) =>
     Object.keys(micros).map((quality) => ({ quality, width, height })),

@@ -13,7 +13,7 @@ import {
 } from "@/server/domain/catalog";
 import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
-import type { AnyCall, ImageCall, TextCall, Usage } from "@/server/providers/define";
+import type { AnyCall, ImageCall, MeshCall, TextCall, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { inputTokensAtMost } from "./tokens";
 
@@ -57,6 +57,7 @@ export type Estimate = {
     quality?: string;
     width?: number;
     height?: number;
+    textured?: boolean;
   };
 };
 
@@ -104,6 +105,7 @@ export async function estimate(
       const { quality, width, height } = call as ImageCall; // likewise
       Object.assign(bounds, { quality, width, height });
     }
+    if (execution.port === "mesh") bounds.textured = (call as MeshCall).texture !== null; // likewise
     if (isListed(price, bounds)) qualifier = "exact";
   }
   const maximum = priceAtMost(price, bounds, bounds);

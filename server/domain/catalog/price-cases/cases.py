@@ -84,7 +84,8 @@ def cost(name, usage, terms):
         "mesh": ("meshes", Decimal(1)),
         "request": ("requests", Decimal(1)),
     }[kind]
-    return None if field not in usage else Decimal(usage[field]) * dollars(price["micros"]) / unit
+    rate = price.get("texturedMicros", price["micros"]) if terms.get("textured") else price["micros"]
+    return None if field not in usage else Decimal(usage[field]) * dollars(rate) / unit
 
 
 def at_most(name, bounds, terms):
@@ -206,6 +207,14 @@ for characters in (0, 1, 41, 10_000, 40_000):
 case("speech of a length not told is unknown", "sample/voice", {"durationMs": 1_000})
 for meshes in (0, 1, 3):
     case(f"{meshes} meshes", "sample/mesh", {"meshes": meshes})
+for meshes in (0, 1, 3):
+    case(f"{meshes} textured meshes", "sample/mesh-textured", {"meshes": meshes}, textured=True)
+    case(f"{meshes} of the same, bare", "sample/mesh-textured", {"meshes": meshes}, textured=False)
+case("a texture that costs nothing more", "sample/mesh", {"meshes": 1}, textured=True)
+case("bounds of a textured mesh", "sample/mesh-textured", {"meshes": 1}, bounds=True, textured=True)
+for model in ("sandbox/sandbox-1/mesh", "sandbox/sandbox-2/mesh"):
+    case("a bare mesh", model, {"meshes": 1}, textured=False)
+    case("a textured mesh", model, {"meshes": 1}, textured=True)
 case("meshes not told are unknown", "sample/mesh", {})
 case("meshes have no flex tier", "sample/mesh", {"meshes": 1}, tier="flex")
 for requests in (0, 1, 7):

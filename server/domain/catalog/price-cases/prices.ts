@@ -24,6 +24,7 @@ const SAMPLES = {
   "sample/voice": { per: "million_characters", micros: 15_000_000 },
   "sample/voice-odd": { per: "million_characters", micros: 119_999_999 },
   "sample/mesh": { per: "mesh", micros: 400_000 },
+  "sample/mesh-textured": { per: "mesh", micros: 333_333, texturedMicros: 500_001 },
   "sample/request": { per: "request", micros: 1_500 },
 } satisfies Record<string, Price>;
 

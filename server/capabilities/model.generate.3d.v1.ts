@@ -1,0 +1,113 @@
+import {
+  MESH_PROFILES,
+  MeshInput,
+  MeshOutput,
+  MOST_MESH_PICTURES,
+  meshSettingsOf,
+  TEXTURE_PROMPT_CHARACTERS,
+  textureReferenceOf,
+} from "@/server/contract/meshes";
+import type { ProviderFile } from "@/server/providers/define";
+import { defineCapability, type Source } from "./define";
+import { toMeshOutcome } from "./mesh/outcome";
+import { MOST_PICTURE_BYTES, PICTURE_TYPES, pictureAt, toPicture } from "./mesh/pictures";
+
+type Material = { images: ProviderFile[]; texture: ProviderFile | null };
+
+/** The pictures beside those the mesh is made from, whatever becomes of them: who names one that is not there is told. */
+function besides(input: MeshInput): Source[] {
+  const reference = textureReferenceOf(input);
+  const { conceptArtifactId: concept } = input;
+  return [
+    ...(reference ? [pictureAt(reference.artifactId, reference.field)] : []),
+    ...(concept ? [pictureAt(concept, ["input", "conceptArtifactId"])] : []),
+  ];
+}
+
+export default defineCapability<MeshInput, MeshOutput, Material>({
+  key: "model.generate.3d.v1",
+  title: "3D model generation",
+  description: "Makes a textured or bare 3D mesh (GLB) from one to four pictures of an object.",
+  modality: "mesh",
+  family: "geometry",
+  category: "generation",
+  modes: ["job_async"],
+  input: MeshInput,
+  output: MeshOutput,
+  inputConstraints: {
+    "meshSettings.texturePrompt": {
+      measurement: "characters",
+      max: TEXTURE_PROMPT_CHARACTERS,
+      overflow: "reject",
+      semantic: true,
+    },
+  },
+  features: {
+    syncInvoke: { supported: false },
+    durableJob: {
+      supported: true,
+      defaultQueueDeadlineSeconds: 7200,
+      maxQueueDeadlineSeconds: 7200,
+      defaultExecutionDeadlineSeconds: 900,
+      maxExecutionDeadlineSeconds: 3600,
+    },
+    inputPictures: { min: 1, max: MOST_MESH_PICTURES, maxBytes: MOST_PICTURE_BYTES },
+    meshProfiles: [...MESH_PROFILES],
+    textures: { supported: true, prompt: true, referencePicture: true },
+    formats: ["glb"],
+    providerBacked: true,
+    modelBacked: true,
+    deterministic: false,
+    executionClass: "provider",
+  },
+  inputMediaTypes: [...PICTURE_TYPES],
+  outputKind: "artifact",
+  outputMediaType: "model/gltf-binary",
+  intentExamples: [
+    "Turn this photo of a toy into a 3D model",
+    "Make a GLB mesh from four views of a chair",
+    "Generate a game-ready 3D asset from a picture",
+  ],
+  synonyms: ["3d", "mesh", "model", "glb", "gltf", "geometry", "sculpt", "asset", "object"],
+  taskTags: ["3d", "mesh", "generation", "glb"],
+  trialEligible: true,
+  readySummary: "A checked GLB mesh from one to four pictures, as a durable job.",
+  durable: {
+    defaultQueueSeconds: 7200,
+    maxQueueSeconds: 7200,
+    defaultExecutionSeconds: 900,
+    maxExecutionSeconds: 3600,
+  },
+  examples: [
+    { title: "A bare mesh from one picture", input: { inputArtifactIds: ["art_front"] } },
+    {
+      title: "A textured mesh from four views",
+      input: {
+        inputArtifactIds: ["art_front", "art_right", "art_back", "art_left"],
+        meshProfile: "hero_hd",
+        meshSettings: { shouldTexture: true, texturePrompt: "Weathered bronze" },
+      },
+    },
+  ],
+  execute: {
+    port: "mesh",
+    sources(input) {
+      return [
+        ...input.inputArtifactIds.map((id, at) => pictureAt(id, ["input", "inputArtifactIds", String(at)])),
+        ...besides(input),
+      ];
+    },
+    async materialize(input, files) {
+      const pictures = files.map(toPicture);
+      const count = input.inputArtifactIds.length;
+      // The reference before the concept.
+      return { images: pictures.slice(0, count), texture: pictures[count] ?? null };
+    },
+    call(input, _options, _model, { images, texture: picture }) {
+      const { profile, texture } = meshSettingsOf(input);
+      return { images, profile, texture: texture && { ...texture, ...(picture ? { image: picture } : {}) } };
+    },
+    result: (result) => toMeshOutcome(result),
+    bounds: () => ({ meshes: 1 }),
+  },
+});

@@ -1,0 +1,152 @@
+import { z } from "zod";
+
+/** The inputs of mesh generation, and what its settings come to. */
+
+export const MESH_PROFILES = [
+  "draft_fast",
+  "toy_default",
+  "clean_game_mesh",
+  "hero_hd",
+  "enhanced_retry",
+] as const;
+export type MeshProfile = (typeof MESH_PROFILES)[number];
+const DEFAULT_PROFILE = "toy_default" satisfies MeshProfile;
+
+export const TEXTURE_PROMPT_CHARACTERS = 800;
+export const MOST_MESH_PICTURES = 4;
+
+// The defaults of these two are filled in by `meshSettingsOf`, which has to know what was really said.
+const Profile = z.enum(MESH_PROFILES).optional().meta({ default: DEFAULT_PROFILE });
+const ShouldTexture = z
+  .boolean()
+  .optional()
+  .meta({ default: false })
+  .describe("Texture the mesh. A texture prompt, mode or reference asks for it as well.");
+const TexturePrompt = z.string().max(TEXTURE_PROMPT_CHARACTERS).optional();
+const Id = z.string().min(1).optional();
+
+const Overrides = z
+  .object({ texturePrompt: TexturePrompt })
+  .catchall(z.json())
+  .optional()
+  .describe(
+    "texturePrompt goes before the one beside it. Anything else is kept with the request and not sent.",
+  );
+
+const FORMAT = z.literal("glb").default("glb");
+const PROFILE_REF = z
+  .string()
+  .optional()
+  .describe("The caller's own name for these settings; kept with the request.");
+
+/** What both inputs say about the mesh and its texture. */
+type Spoken = {
+  meshProfile?: MeshProfile | undefined;
+  meshSettings?:
+    | {
+        profile?: MeshProfile | undefined;
+        overrides?: { texturePrompt?: string | undefined } | undefined;
+        shouldTexture?: boolean | undefined;
+        textureMode?: string | undefined;
+        texturePrompt?: string | undefined;
+        textureReferenceArtifactId?: string | undefined;
+      }
+    | undefined;
+  textureReferenceArtifactId?: string | undefined;
+};
+
+/** Settings that say two things at once are refused where the second one stands. */
+function refuseConflicts(input: Spoken, context: z.RefinementCtx): void {
+  const { meshProfile, meshSettings: settings, textureReferenceArtifactId: reference } = input;
+  const refuse = (path: string[], message: string) => context.addIssue({ code: "custom", path, message });
+  if (meshProfile && settings?.profile && settings.profile !== meshProfile)
+    refuse(["meshSettings", "profile"], `It differs from meshProfile ${meshProfile}.`);
+  const inner = settings?.textureReferenceArtifactId;
+  if (reference && inner && inner !== reference)
+    refuse(
+      ["meshSettings", "textureReferenceArtifactId"],
+      "It differs from textureReferenceArtifactId; a mesh has one texture reference.",
+    );
+  if (settings?.shouldTexture === false && asksForTexture(input))
+    refuse(
+      ["meshSettings", "shouldTexture"],
+      "It is false, and a texture prompt, mode or reference is given all the same.",
+    );
+}
+
+const asksForTexture = ({ meshSettings: settings, textureReferenceArtifactId }: Spoken) =>
+  [
+    textureReferenceArtifactId,
+    settings?.textureReferenceArtifactId,
+    settings?.texturePrompt,
+    settings?.overrides?.texturePrompt,
+    settings?.textureMode,
+  ].some((said) => said !== undefined);
+
+export const MeshInput = z
+  .strictObject({
+    inputArtifactIds: z
+      .array(z.string().min(1))
+      .min(1)
+      .max(MOST_MESH_PICTURES)
+      .describe("One to four pictures of one object; the first is its front."),
+    meshProfile: Profile,
+    meshSettings: z
+      .strictObject({
+        profile: z.enum(MESH_PROFILES).optional(),
+        overrides: Overrides,
+        shouldTexture: ShouldTexture,
+        textureMode: z.string().optional(),
+        texturePrompt: TexturePrompt,
+        textureReferenceArtifactId: Id,
+      })
+      .optional(),
+    conceptArtifactId: Id.describe(
+      "A picture of the idea; what the texture follows where nothing else says.",
+    ),
+    textureReferenceArtifactId: Id.describe("A picture the texture follows."),
+    profileRef: PROFILE_REF,
+    format: FORMAT,
+  })
+  .superRefine(refuseConflicts);
+export type MeshInput = z.output<typeof MeshInput>;
+
+export const MeshOutput = z.strictObject({
+  mesh: z.strictObject({
+    mediaType: z.literal("model/gltf-binary"),
+    filename: z.string(),
+    byteLength: z.int(),
+    meshes: z.int(),
+    vertices: z.int(),
+    triangles: z.int(),
+    textured: z.boolean(),
+  }),
+});
+export type MeshOutput = z.output<typeof MeshOutput>;
+
+/** The profile, and how the mesh is textured; null: not at all. */
+export function meshSettingsOf(input: Spoken): {
+  profile: MeshProfile;
+  texture: { prompt?: string; mode?: string } | null;
+} {
+  const { meshSettings: settings } = input;
+  const prompt = settings?.overrides?.texturePrompt ?? settings?.texturePrompt;
+  return {
+    profile: input.meshProfile ?? settings?.profile ?? DEFAULT_PROFILE,
+    texture:
+      settings?.shouldTexture || asksForTexture(input)
+        ? {
+            ...(prompt ? { prompt } : {}),
+            ...(settings?.textureMode ? { mode: settings.textureMode } : {}),
+          }
+        : null,
+  };
+}
+
+/** The artifact the texture follows, and where the input names it. */
+export function textureReferenceOf(input: Spoken): { artifactId: string; field: string[] } | null {
+  const { textureReferenceArtifactId: outer, meshSettings: settings } = input;
+  if (outer) return { artifactId: outer, field: ["input", "textureReferenceArtifactId"] };
+  const inner = settings?.textureReferenceArtifactId;
+  return inner ? { artifactId: inner, field: ["input", "meshSettings", "textureReferenceArtifactId"] } : null;
+}
