@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parseEnv, SETTINGS } from "@/server/env";
+import { PROVIDER_SETTING, parseEnv, SETTINGS } from "@/server/env";
+import { providers } from "@/server/providers/registry.gen";
 
 const lines = readFileSync(".env.example", "utf8").split("\n");
 const listed = lines.flatMap((line, index) => {
@@ -8,8 +9,34 @@ const listed = lines.flatMap((line, index) => {
   return match ? [{ name: match[1]!, value: match[2]!, comment: lines[index - 1] ?? "" }] : [];
 });
 
+/** What each provider reads by its own word; the sandbox's address is a setting of the product. */
+const ofProviders = providers.flatMap(({ environment, defaultBaseUrl }) => [
+  ...Object.values(environment.credentials).map((name) => ({ name, shown: "" })),
+  ...(SETTINGS.includes(environment.baseUrl)
+    ? []
+    : [{ name: environment.baseUrl, shown: defaultBaseUrl ?? "" }]),
+]);
+
 test(".env.example lists every setting exactly once, and nothing else", () => {
-  expect(listed.map((setting) => setting.name).sort()).toEqual([...SETTINGS].sort());
+  const named = [...SETTINGS, ...ofProviders.map(({ name }) => name)];
+  expect(listed.map((setting) => setting.name).sort()).toEqual(named.sort());
+});
+
+test("settings of providers are called so that they are read, and shown with their defaults", () => {
+  for (const { name, shown } of ofProviders) {
+    expect(name).toMatch(PROVIDER_SETTING);
+    expect(listed.find((setting) => setting.name === name)).toMatchObject({ value: shown });
+  }
+});
+
+test("a provider's settings are read without being known here; an address that is none is refused by name", () => {
+  expect(parseEnv({ NEW_VENDOR_API_KEY: " key ", NEW_VENDOR_BASE_URL: "", OTHER: "x" })).toMatchObject({
+    NEW_VENDOR_API_KEY: "key",
+  });
+  expect(Object.keys(parseEnv({ OTHER: "x", NEW_VENDOR_BASE_URL: "" }))).not.toContain("OTHER");
+  expect(() => parseEnv({ NEW_VENDOR_BASE_URL: "vendor.example" })).toThrow(
+    "NEW_VENDOR_BASE_URL: is no address that starts with http:// or https://",
+  );
 });
 
 test("every setting has one line that says what it is", () => {
@@ -17,7 +44,8 @@ test("every setting has one line that says what it is", () => {
 });
 
 test("the values shown are the defaults", () => {
-  const shown = parseEnv(Object.fromEntries(listed.map(({ name, value }) => [name, value])));
+  const own = listed.filter(({ name }) => SETTINGS.includes(name));
+  const shown = parseEnv(Object.fromEntries(own.map(({ name, value }) => [name, value])));
   expect(shown).toEqual(parseEnv({}));
 });
 

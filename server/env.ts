@@ -23,9 +23,10 @@ const address = z
     message: "is no address that starts with http:// or https://",
   });
 
-/** Every setting of the product. `.env.example` lists each with one line. */
 const dollars = (usd: number) =>
   z.coerce.number("A number of US dollars.").min(0).max(1_000_000).default(usd);
+
+/** The product's own settings. `.env.example` lists each with one line, and those of the providers. */
 const Environment = z.object({
   CAPSTAN_ENV: z.enum(["development", "production"]).default("development"),
   HOST: z.string().default("127.0.0.1"),
@@ -58,10 +59,6 @@ const Environment = z.object({
   S3_BUCKET: text,
   S3_ACCESS_KEY_ID: text,
   S3_SECRET_ACCESS_KEY: text,
-  OPENAI_API_KEY: text,
-  OPENAI_BASE_URL: address.default("https://api.openai.com/v1"),
-  OPENAI_COMPATIBLE_API_KEY: text,
-  OPENAI_COMPATIBLE_BASE_URL: address.optional(),
   OPENAI_COMPATIBLE_MODELS: text,
   OPENAI_COMPATIBLE_MATURITY: z.enum(["G", "PG", "PG13", "R", "NC17"]).default("PG13"),
   STRIPE_SECRET_KEY: text,
@@ -84,16 +81,31 @@ const Environment = z.object({
   CAPSTAN_FAILPOINTS: text,
 });
 
-/** The names of all settings, for the test that `.env.example` lists them. */
+/** The names of the product's own settings, for the test that `.env.example` lists them. */
 export const SETTINGS = Object.keys(Environment.shape);
-export type Env = z.output<typeof Environment>;
+
+/**
+ * What a setting of a provider is called. Which there are, each provider says itself (`environment`): here nobody knows
+ * them, so that a new provider is one file.
+ */
+export const PROVIDER_SETTING = /^[A-Z][A-Z0-9_]*_(API_KEY|API_TOKEN|BASE_URL)$/;
+type ProviderSettings = {
+  [name: `${string}_API_KEY` | `${string}_API_TOKEN` | `${string}_BASE_URL`]: string | undefined;
+};
+export type Env = z.output<typeof Environment> & ProviderSettings;
 
 /** Parses settings; empty strings count as unset. Throws one line per wrong setting, never their values. */
 export function parseEnv(source: Record<string, string | undefined>): Env {
   const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== ""));
-  const parsed = Environment.safeParse(present);
-  if (parsed.success) return parsed.data;
-  const lines = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
+  const ofProviders = Object.keys(present).filter(
+    (name) => PROVIDER_SETTING.test(name) && !SETTINGS.includes(name),
+  );
+  const shapes = ofProviders.map((name) => [name, name.endsWith("_BASE_URL") ? address : text] as const);
+  const own = Environment.safeParse(present);
+  const theirs = z.object(Object.fromEntries(shapes)).safeParse(present);
+  if (own.success && theirs.success) return { ...theirs.data, ...own.data };
+  const issues = [own, theirs].flatMap(({ error }) => error?.issues ?? []);
+  const lines = issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
   throw new Error(`Wrong settings:\n${lines.join("\n")}`);
 }
 

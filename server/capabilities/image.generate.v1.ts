@@ -7,40 +7,28 @@ import {
   layoutOf,
   type SheetLayout,
   TRANSPARENCY_METHODS,
-  type TransparencyReport,
 } from "@/server/contract/images";
-import { type AlphaFigures, type ProcessedCell, processImage } from "@/server/imaging";
+import { type ProcessedCell, processImage } from "@/server/imaging";
 import type { ModelFacts } from "@/server/providers/define";
-import { CapabilityFault, defineCapability, type OutputFile } from "./define";
+import { defineCapability, type OutputFile } from "./define";
+import { checkLength, drawnOf, PROMPT_CHARACTERS, sizeOfPng, takesSize, toFile } from "./image/drawing";
+import {
+  askedOfDrawing,
+  matteOf,
+  type Transparency,
+  toCallFields,
+  toProcessing,
+  toReport,
+} from "./image/transparency";
 
 const KEY = "image.generate.v1";
-const PROMPT_CHARACTERS = 32_000;
-
 /** Can this model draw that size, with what else was asked? */
 function accepts(input: ImageInput, model: ModelFacts): boolean {
   if (input.model !== undefined && input.model !== "auto" && input.model !== model.id) return false;
   if (input.transparencyMethod === "native" && !model.supports.transparency) return false;
   if (input.referenceImages?.length && !model.supports.referenceImages) return false;
-  const { width, height } = canvasOf(input);
-  const facts = model.image;
-  if (!facts) return true;
-  if (facts.sizes && !facts.sizes.some((size) => size.width === width && size.height === height))
-    return false;
-  const [short, long, pixels] = [Math.min(width, height), Math.max(width, height), width * height];
-  return (
-    short >= facts.minEdge &&
-    long <= facts.maxEdge &&
-    width % facts.multipleOf === 0 &&
-    height % facts.multipleOf === 0 &&
-    pixels >= facts.minPixels &&
-    pixels <= facts.maxPixels &&
-    long / short <= facts.maxAspectRatio
-  );
+  return takesSize(model, canvasOf(input));
 }
-
-type Transparency =
-  | { method: "native" }
-  | { method: "matte-v9"; keyColor: string; transparentRegions: string };
 
 /** How transparency is made on this model: by itself where it can, and nothing of the matte was asked for. */
 function transparencyOf(input: ImageInput, model: ModelFacts): Transparency | null {
@@ -48,15 +36,8 @@ function transparencyOf(input: ImageInput, model: ModelFacts): Transparency | nu
   const wantsMatte = input.keyColor !== undefined || input.transparentRegions !== undefined;
   const method =
     input.transparencyMethod ?? (model.supports.transparency && !wantsMatte ? "native" : "matte-v9");
-  if (method === "native") return { method };
-  return {
-    method,
-    keyColor: input.keyColor ?? KEY_COLORS[0],
-    transparentRegions: input.transparentRegions ?? "borderConnected",
-  };
+  return method === "native" ? { method } : matteOf(input.keyColor, input.transparentRegions);
 }
-
-const COLOR_NAMES: Record<string, string> = { "#ff00ff": "magenta", "#00ffff": "cyan", "#00ff00": "green" };
 
 /** The prompt with what a sheet and a matte ask of the drawing. Labels are no part of it. */
 function toPrompt(input: ImageInput, layout: SheetLayout | null, transparency: Transparency | null): string {
@@ -74,61 +55,9 @@ function toPrompt(input: ImageInput, layout: SheetLayout | null, transparency: T
       `The drawings are consecutive frames of one movement of the same figure, facing ${facing}, at one scale, in reading order.`,
     );
   }
-  if (transparency?.method === "matte-v9") {
-    const { keyColor } = transparency;
-    asked.push(
-      `The whole background is the flat, even colour ${keyColor} (${COLOR_NAMES[keyColor]}), without shadow, gradient, texture or reflection. This colour appears nowhere else.`,
-    );
-  }
+  const ofBackground = askedOfDrawing(transparency);
+  if (ofBackground) asked.push(ofBackground);
   return [input.prompt, ...asked].join("\n\n");
-}
-
-function checkLength(prompt: string, input: ImageInput, model: ModelFacts): void {
-  const actualCharacters = [...prompt].length;
-  if (actualCharacters <= PROMPT_CHARACTERS) return;
-  const added = actualCharacters - [...input.prompt].length;
-  throw new CapabilityFault(
-    "PromptTooLong",
-    `input.prompt has ${actualCharacters - added} characters; ${PROMPT_CHARACTERS - added} fit beside what is said of the sheet and the background. Nothing was trimmed.`,
-    {
-      field: "input.prompt",
-      measurement: "characters",
-      overflow: "reject",
-      actualCharacters: actualCharacters - added,
-      maxCharacters: PROMPT_CHARACTERS - added,
-      capabilityKey: KEY,
-      modelId: model.id,
-      retryable: false,
-    },
-  );
-}
-
-/** What the file itself says; null for another format. */
-function sizeOfPng(bytes: Uint8Array): { width: number; height: number } | null {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (bytes.byteLength < 24 || view.getUint32(0) !== 0x89504e47) return null;
-  return { width: view.getUint32(16), height: view.getUint32(20) };
-}
-
-/** More of the key colour than this was left over. */
-const PLATE_RATIO = 0.005;
-
-function toReport(alpha: AlphaFigures, transparency: Transparency): TransparencyReport {
-  const verdict =
-    alpha.transparentPixelRatio === 0
-      ? "no_transparent_pixels"
-      : alpha.opaqueCornerCount > 0
-        ? "opaque_corners"
-        : alpha.chromaPlateRatio > PLATE_RATIO
-          ? "chroma_plate_left"
-          : "valid_transparent_sprite";
-  return {
-    schemaVersion: "service.png-transparency.v1",
-    ...transparency,
-    verdict,
-    transparencyOk: verdict === "valid_transparent_sprite",
-    ...alpha,
-  };
 }
 
 function toCells(layout: SheetLayout, drawn: ProcessedCell[]) {
@@ -260,27 +189,19 @@ export default defineCapability({
       const layout = layoutOf(input);
       const transparency = transparencyOf(input, model);
       const prompt = toPrompt(input, layout, transparency);
-      checkLength(prompt, input, model);
+      checkLength(KEY, prompt, input.prompt, model);
       return {
         prompt,
         ...canvasOf(input),
         quality: input.quality,
         count: input.variantCount,
-        transparent: transparency?.method === "native",
-        ...(transparency?.method === "matte-v9" ? { background: transparency.keyColor } : {}),
+        ...toCallFields(transparency),
         ...(layout ? { sheet: { rows: layout.rows, columns: layout.columns } } : {}),
-        referenceImages: (input.referenceImages ?? []).map(({ dataBase64, filename, mimeType }) => ({
-          bytes: Buffer.from(dataBase64, "base64"),
-          mediaType: mimeType,
-          filename,
-        })),
+        referenceImages: (input.referenceImages ?? []).map(toFile),
       };
     },
-    result({ images }, input) {
-      const drawn = images.slice(0, input.variantCount).filter(({ bytes }) => bytes.byteLength > 0);
-      if (drawn.length === 0) {
-        throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without an image.");
-      }
+    result(result, input) {
+      const drawn = drawnOf(result, input.variantCount);
       const layout = layoutOf(input);
       const name = layout ? "sheet" : "image";
       const kind = input.sheet?.slice ? "composite-sheet" : name;
@@ -317,14 +238,7 @@ export default defineCapability({
         };
         for (const { bytes, kind, filename, variantIndex = 0 } of kept) {
           const done = await processImage(bytes, {
-            matte:
-              transparency?.method === "matte-v9"
-                ? {
-                    keyColor: transparency.keyColor,
-                    enclosed: transparency.transparentRegions === "borderConnectedAndEnclosed",
-                  }
-                : null,
-            report: transparency !== null,
+            ...toProcessing(transparency),
             sheet: isSliced
               ? {
                   canvas: canvasOf(input),

@@ -16,6 +16,7 @@ export const InlineImage = z.strictObject({
   filename: z.string().min(1).max(255),
   mimeType: z.enum(["image/png", "image/jpeg", "image/webp"]),
 });
+export type InlineImage = z.output<typeof InlineImage>;
 
 /** What an image model of this interface can draw: edges and areas in pixels. */
 export const IMAGE_DIMENSIONS = {

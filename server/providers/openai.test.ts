@@ -123,6 +123,33 @@ describe("openai", () => {
     });
   });
 
+  test("a source goes first, its mask under its own name, with references behind it", async () => {
+    vendor.answer({ json: { data: [{ b64_json: "iVBORw0K" }] } });
+    const io = ioFor(openai, "gpt-image-2", "image", vendor.url, { credentials: { apiKey: "sk-1" } });
+    const file = (filename: string) => ({ bytes: Buffer.from(filename), mediaType: "image/png", filename });
+    const edit = {
+      ...cube,
+      source: file("source.png"),
+      mask: file("mask.png"),
+      referenceImages: [file("r.png")],
+    };
+    const progress = await openai.image?.submit(edit, io);
+    expect(progress).toMatchObject({ state: "done", result: { images: [{ mediaType: "image/png" }] } });
+    const [sent, ...more] = vendor.arrived;
+    expect([sent?.path, more.length]).toEqual(["/images/edits", 0]);
+    const form = await new Response(sent?.body, {
+      headers: { "content-type": sent?.headers["content-type"] ?? "" },
+    }).formData();
+    const files = await Promise.all(
+      [...form].map(async ([name, value]) => (value instanceof File ? [[name, await value.text()]] : [])),
+    );
+    expect(files.flat()).toEqual([
+      ["image[]", "source.png"],
+      ["image[]", "r.png"],
+      ["mask", "mask.png"],
+    ]);
+  });
+
   const closed = {
     type: "object",
     properties: { a: { type: "string" } },

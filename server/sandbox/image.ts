@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createCanvas, GlobalFonts, type SKRSContext2D } from "@napi-rs/canvas";
+import { editPicture } from "./edit";
 import { pick, type Random, randomFrom } from "./random";
 import type { ImageRequest } from "./requests";
 
@@ -26,13 +27,15 @@ export async function drawImages(request: ImageRequest): Promise<ImageAnswer> {
   const references = request.referenceImages
     .map(({ base64 }) => createHash("sha256").update(base64).digest("hex"))
     .join(" ");
+  const weights = (request.adapters ?? []).map(({ url, weight }) => `\n${url} ${weight}`).join("");
   const images: ImageAnswer["images"] = [];
   // One that leaves an image out where there are several, and one whose files no reader understands.
   const count = request.model === "sandbox-partial" ? Math.max(1, request.count - 1) : request.count;
   const isGarbled = request.model === "sandbox-garbled";
   for (let variant = 0; variant < count; variant += 1) {
-    const random = randomFrom(`${request.model}\n${request.prompt}\n${references}\n${variant}`);
-    const png = await draw(request, variant, random);
+    const random = randomFrom(`${request.model}\n${request.prompt}\n${references}\n${variant}${weights}`);
+    const drawn = await draw(request, variant, random);
+    const png = request.source ? await editPicture(request, request.source, drawn) : drawn;
     const sent = isGarbled ? png.subarray(0, 32) : png;
     images.push({ mediaType: "image/png", base64: sent.toString("base64") });
   }

@@ -21,6 +21,9 @@ export const TextRequest = z.object({
 });
 export type TextRequest = z.output<typeof TextRequest>;
 
+const File = z.object({ mediaType: z.string(), base64: z.string() });
+export type File = z.output<typeof File>;
+
 export const ImageRequest = z.object({
   model: z.string(),
   prompt: z.string().min(1),
@@ -34,7 +37,15 @@ export const ImageRequest = z.object({
     .regex(/^#[0-9a-f]{6}$/)
     .optional(),
   sheet: z.object({ rows: z.int().min(1).max(8), columns: z.int().min(1).max(8) }).optional(),
-  referenceImages: z.array(z.object({ mediaType: z.string(), base64: z.string() })).max(4),
+  referenceImages: z.array(File).max(4),
+  /** The picture to change; where the mask is wholly clear, or everywhere. */
+  source: File.optional(),
+  mask: File.optional(),
+  /** Weights by their address; the sandbox reads none of them, and draws otherwise for each. */
+  adapters: z
+    .array(z.object({ url: z.string(), weight: z.number() }))
+    .max(4)
+    .optional(),
 });
 export type ImageRequest = z.output<typeof ImageRequest>;
 

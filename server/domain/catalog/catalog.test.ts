@@ -207,7 +207,7 @@ test("an unknown key names its nearest matches", () => {
   };
   expect(refused("image.generat.v1")).toMatchObject({
     code: "UNKNOWN_CAPABILITY",
-    details: { nearestMatches: ["image.generate.v1"] },
+    details: { nearestMatches: ["image.generate.v1", "image.edit.v1"] },
   });
   expect(refused("text.nothing.like.it")).toMatchObject({
     details: { nearestMatches: expect.arrayContaining(["text.general.fast.v1"]) },

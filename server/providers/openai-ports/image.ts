@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ImageCall, ModelFacts, PortAdapter, Price, ProviderIo } from "../define";
+import type { ImageCall, ModelFacts, NamedFile, PortAdapter, Price, ProviderIo } from "../define";
 import { type HttpReply, parseReply, postBytes, postJson } from "../http";
 import { explainOpenAiError, headers, requestIdOf, TokenUsage, toUsage } from "./common";
 
@@ -29,10 +29,10 @@ async function submitImage(call: ImageCall, io: ProviderIo) {
   const fields = toImageFields(call, io.model);
   const options = { explain: explainOpenAiError, maxResponseBytes: MAX_IMAGES_BYTES };
   let reply: HttpReply;
-  if (call.referenceImages.length === 0) {
+  if (!call.source && call.referenceImages.length === 0) {
     reply = await postJson("/images/generations", fields, headers(io), io, options);
   } else {
-    const form = toForm(fields, call.referenceImages, io.attemptId);
+    const form = toForm(fields, toParts(call), io.attemptId);
     reply = await postBytes("/images/edits", form.body, form.mediaType, headers(io), io, options);
   }
   const answer = parseReply(ImagesReply, reply, io);
@@ -51,10 +51,19 @@ async function submitImage(call: ImageCall, io: ProviderIo) {
   };
 }
 
-/** A multipart form with reference images as `image[]`. The boundary is the attempt's, so equal calls send equal bytes. */
+/** The first picture is the one that is changed, and the one the mask is of; the others are looked at. */
+function toParts({ source, mask, referenceImages }: ImageCall): [name: string, file: NamedFile][] {
+  const pictures = [...(source ? [source] : []), ...referenceImages];
+  return [
+    ...pictures.map((file): [string, NamedFile] => ["image[]", file]),
+    ...(mask ? [["mask", mask] as [string, NamedFile]] : []),
+  ];
+}
+
+/** A multipart form with its files. The boundary is the attempt's, so equal calls send equal bytes. */
 function toForm(
   fields: Record<string, string | number>,
-  files: ImageCall["referenceImages"],
+  files: [name: string, file: NamedFile][],
   attemptId: string,
 ) {
   const boundary = `capstan-${attemptId.replace(/[^\w-]/g, "")}-form`;
@@ -62,10 +71,10 @@ function toForm(
   const chunks: Uint8Array[] = Object.entries(fields).map(([name, value]) =>
     Buffer.from(`${open(`name="${name}"`)}\r\n${value}\r\n`),
   );
-  for (const { bytes, mediaType, filename } of files) {
-    const name = filename.replace(/["\\\r\n]/g, "_");
+  for (const [name, { bytes, mediaType, filename }] of files) {
+    const plain = filename.replace(/["\\\r\n]/g, "_");
     chunks.push(
-      Buffer.from(`${open(`name="image[]"; filename="${name}"`)}content-type: ${mediaType}\r\n\r\n`),
+      Buffer.from(`${open(`name="${name}"; filename="${plain}"`)}content-type: ${mediaType}\r\n\r\n`),
       bytes,
       Buffer.from("\r\n"),
     );
@@ -98,7 +107,7 @@ export const imageModels: ModelFacts[] = [
     port: "image",
     title: "GPT Image 2",
     price: imagePrice([6_000, 53_000, 211_000], [5_000, 41_000, 165_000]),
-    supports: { referenceImages: true },
+    supports: { referenceImages: true, edit: true, mask: true },
     image: {
       minEdge: 256,
       maxEdge: 3840,
@@ -113,7 +122,7 @@ export const imageModels: ModelFacts[] = [
     port: "image",
     title: "GPT Image 1",
     price: imagePrice([11_000, 42_000, 167_000], [16_000, 63_000, 250_000]),
-    supports: { transparency: true, referenceImages: true },
+    supports: { transparency: true, referenceImages: true, edit: true, mask: true },
     image: {
       minEdge: 1024,
       maxEdge: 1536,

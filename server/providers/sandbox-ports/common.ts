@@ -8,6 +8,7 @@ const REASONS: Record<string, string> = {
   unsupported_schema: "The sandbox cannot make JSON for this schema.",
   invalid_request: "The sandbox does not understand the request.",
   model_not_found: "The sandbox has no such model.",
+  unreadable_picture: "The sandbox cannot read one of the pictures.",
   too_large: "The request is too large for the sandbox.",
   refused: "This sandbox model refuses every request.",
   busy: "The sandbox has no capacity right now.",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ModelFacts, PortAdapter } from "../define";
+import type { ModelFacts, PortAdapter, ProviderFile } from "../define";
 import { parseReply, postJson, safeWord } from "../http";
 import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
 
@@ -35,7 +35,7 @@ export const imageModels = IMAGE_MODELS.map((model): ModelFacts => {
         },
       ],
     },
-    supports: { transparency: true, referenceImages: true },
+    supports: { transparency: true, referenceImages: true, edit: true, mask: true, adapters: true },
     image: {
       minEdge: 256,
       maxEdge: 3840,
@@ -47,14 +47,22 @@ export const imageModels = IMAGE_MODELS.map((model): ModelFacts => {
   };
 });
 
+const toSent = ({ bytes, mediaType }: ProviderFile) => ({
+  mediaType,
+  base64: Buffer.from(bytes).toString("base64"),
+});
+
 export const image: PortAdapter<"image"> = {
   api: "images",
   async submit(call, io) {
-    const referenceImages = call.referenceImages.map(({ bytes, mediaType }) => ({
-      mediaType,
-      base64: Buffer.from(bytes).toString("base64"),
-    }));
-    const body = { model: io.model.id, ...call, referenceImages };
+    const { source, mask, referenceImages, ...rest } = call;
+    const body = {
+      model: io.model.id,
+      ...rest,
+      referenceImages: referenceImages.map(toSent),
+      ...(source ? { source: toSent(source) } : {}),
+      ...(mask ? { mask: toSent(mask) } : {}),
+    };
     const reply = await postJson("/v1/image", body, headers(io), io, {
       explain,
       maxResponseBytes: MAX_FILES_BYTES,

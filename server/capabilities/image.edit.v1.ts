@@ -1,0 +1,196 @@
+import {
+  askedSize,
+  EDIT_EDGES,
+  EDIT_TRANSPARENCY,
+  ImageEditInput,
+  ImageEditOutput,
+} from "@/server/contract/image-edit";
+import { snapEdge } from "@/server/contract/images";
+import { readPictureHead } from "@/server/contract/pictures";
+import { processImage } from "@/server/imaging";
+import type { ModelFacts } from "@/server/providers/define";
+import { defineCapability, type OutputFile } from "./define";
+import { checkLength, drawnOf, PROMPT_CHARACTERS, sizeOfPng, takesSize, toFile } from "./image/drawing";
+import { nearestSize } from "./image/sizes";
+import {
+  askedOfDrawing,
+  matteOf,
+  type Transparency,
+  toCallFields,
+  toProcessing,
+  toReport,
+} from "./image/transparency";
+
+const KEY = "image.edit.v1";
+
+/** The size that is asked of a model: what the caller said, else the source's as near as the model can. */
+function canvasOf(input: ImageEditInput, model: ModelFacts): { width: number; height: number } {
+  const asked = askedSize(input);
+  if (asked) return { width: snapEdge(asked.width), height: snapEdge(asked.height) };
+  const source = readPictureHead(input.sourceImage.dataBase64);
+  return nearestSize(source ?? { width: 1024, height: 1024 }, EDIT_EDGES, model.image);
+}
+
+function transparencyOf(input: ImageEditInput, model: ModelFacts): Transparency | null {
+  if (!input.requestTransparentOutput) return null;
+  const method = input.transparencyMethod
+    ? EDIT_TRANSPARENCY[input.transparencyMethod]
+    : model.supports.transparency
+      ? "native"
+      : "matte-v9";
+  return method === "native" ? { method } : matteOf();
+}
+
+function accepts(input: ImageEditInput, model: ModelFacts): boolean {
+  if (!model.supports.edit) return false;
+  if (input.mask && !model.supports.mask) return false;
+  if (input.referenceImages?.length && !model.supports.referenceImages) return false;
+  if (transparencyOf(input, model)?.method === "native" && !model.supports.transparency) return false;
+  return takesSize(model, canvasOf(input, model));
+}
+
+const toPrompt = (input: ImageEditInput, transparency: Transparency | null) =>
+  [input.prompt, askedOfDrawing(transparency)].filter(Boolean).join("\n\n");
+
+/** A white square of 256 x 256 pixels: a source that examples can spell. */
+const WHITE_SQUARE =
+  "iVBORw0KGgoAAAANSUhEUgAAAQAAAAEAAQMAAABmvDolAAAAA1BMVEX///+nxBvIAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAH0lEQVRo3u3BAQ0AAADCoPdPbQ43oAAAAAAAAAAAvg0hAAABfxmcpwAAAABJRU5ErkJggg==";
+
+export default defineCapability({
+  key: KEY,
+  title: "Image editing",
+  description: "Changes a picture as a prompt says: all of it, or only where a mask is clear.",
+  modality: "image",
+  family: "image",
+  category: "generation",
+  modes: ["job_async"],
+  input: ImageEditInput,
+  output: ImageEditOutput,
+  inputConstraints: {
+    prompt: {
+      measurement: "characters",
+      max: PROMPT_CHARACTERS,
+      overflow: "reject",
+      semantic: true,
+      byModel: { "gpt-image-1": { max: PROMPT_CHARACTERS }, "gpt-image-2": { max: PROMPT_CHARACTERS } },
+    },
+  },
+  features: {
+    syncInvoke: { supported: false },
+    durableJob: {
+      supported: true,
+      defaultQueueDeadlineSeconds: 7200,
+      maxQueueDeadlineSeconds: 7200,
+      defaultExecutionDeadlineSeconds: 300,
+      maxExecutionDeadlineSeconds: 900,
+    },
+    variants: { min: 1, max: 4, default: 1 },
+    mask: { supported: true, editable: "alpha 0" },
+    referenceImages: { max: 3 },
+    transparency: { native: true, matte: true, methods: { ...EDIT_TRANSPARENCY } },
+    providerBacked: true,
+    modelBacked: true,
+    deterministic: false,
+    executionClass: "provider",
+  },
+  constraints: { dimensions: { minEdge: EDIT_EDGES.min, maxEdge: EDIT_EDGES.max, multipleOf: 16 } },
+  inputMediaTypes: ["text/plain", "image/png", "image/jpeg", "image/webp"],
+  outputKind: "artifact",
+  outputMediaType: "image/png",
+  intentExamples: [
+    "Remove the background from this photo",
+    "Replace the sky in my picture with a sunset",
+    "Change the colour of the car in this image to red",
+    "Paint out the person on the left",
+  ],
+  synonyms: [
+    "inpaint",
+    "retouch",
+    "photoshop",
+    "mask",
+    "modify picture",
+    "change photo",
+    "background removal",
+  ],
+  taskTags: ["image", "edit", "inpainting"],
+  trialEligible: true,
+  readySummary: "A picture changed by a prompt, as a durable job with one artifact per variant.",
+  durable: {
+    defaultQueueSeconds: 7200,
+    maxQueueSeconds: 7200,
+    defaultExecutionSeconds: 300,
+    maxExecutionSeconds: 900,
+  },
+  variants: (input) => input.variantCount,
+  examples: [
+    {
+      title: "A picture changed as a whole",
+      input: {
+        prompt: "Paint a lighthouse at dawn on the empty canvas",
+        sourceImage: { dataBase64: WHITE_SQUARE, filename: "canvas.png", mimeType: "image/png" },
+      },
+    },
+  ],
+  execute: {
+    port: "image",
+    accepts,
+    call(input, _options, model) {
+      const transparency = transparencyOf(input, model);
+      const prompt = toPrompt(input, transparency);
+      checkLength(KEY, prompt, input.prompt, model);
+      return {
+        prompt,
+        ...canvasOf(input, model),
+        quality: input.quality,
+        count: input.variantCount,
+        ...toCallFields(transparency),
+        source: toFile(input.sourceImage),
+        ...(input.mask ? { mask: toFile(input.mask) } : {}),
+        referenceImages: (input.referenceImages ?? []).map(toFile),
+      };
+    },
+    result(result, input, _material, model) {
+      const files = drawnOf(result, input.variantCount).map(({ bytes, mediaType }, variantIndex) => ({
+        bytes,
+        mediaType,
+        kind: "image",
+        filename: `image-${variantIndex + 1}.${mediaType.split("/")[1] ?? "bin"}`,
+        variantIndex,
+      }));
+      return {
+        typedOutput: {
+          images: files.map(({ variantIndex, mediaType, filename, bytes }) => ({
+            variantIndex,
+            ...(sizeOfPng(bytes) ?? canvasOf(input, model)),
+            mediaType,
+            filename,
+          })),
+        },
+        files,
+      };
+    },
+    refine(input, model) {
+      const transparency = transparencyOf(input, model);
+      if (!transparency) return null;
+      return async (kept) => {
+        const files: OutputFile[] = [];
+        const output: ImageEditOutput = { images: [] };
+        for (const { bytes, kind, filename, variantIndex = 0 } of kept) {
+          const done = await processImage(bytes, { ...toProcessing(transparency), sheet: null });
+          const name = filename.replace(/\.[^.]*$/, ".png");
+          files.push({ bytes: done.png, mediaType: "image/png", kind, filename: name, variantIndex });
+          output.images.push({
+            variantIndex,
+            width: done.width,
+            height: done.height,
+            mediaType: "image/png",
+            filename: name,
+            ...(done.alpha ? { transparency: toReport(done.alpha, transparency) } : {}),
+          });
+        }
+        return { typedOutput: output, files, media: { transparency } };
+      };
+    },
+    bounds: (input) => ({ images: input.variantCount }),
+  },
+});

@@ -1,0 +1,72 @@
+import type { InlineImage } from "@/server/contract/images";
+import type { ImageResult, ModelFacts, NamedFile } from "@/server/providers/define";
+import { CapabilityFault } from "../define";
+
+/* What every capability that draws shares: its bound of words, sizes models take, and files in and out. */
+
+export const PROMPT_CHARACTERS = 32_000;
+
+/** Refuses a prompt that is too long with what is added to it; nothing is trimmed. */
+export function checkLength(
+  capabilityKey: string,
+  prompt: string,
+  given: string,
+  model: Pick<ModelFacts, "id">,
+): void {
+  const actualCharacters = [...prompt].length;
+  if (actualCharacters <= PROMPT_CHARACTERS) return;
+  const added = actualCharacters - [...given].length;
+  throw new CapabilityFault(
+    "PromptTooLong",
+    `input.prompt has ${actualCharacters - added} characters; ${PROMPT_CHARACTERS - added} fit beside what is added to it. Nothing was trimmed.`,
+    {
+      field: "input.prompt",
+      measurement: "characters",
+      overflow: "reject",
+      actualCharacters: actualCharacters - added,
+      maxCharacters: PROMPT_CHARACTERS - added,
+      capabilityKey,
+      modelId: model.id,
+      retryable: false,
+    },
+  );
+}
+
+/** Can this model draw that size? */
+export function takesSize(model: ModelFacts, { width, height }: { width: number; height: number }): boolean {
+  const facts = model.image;
+  if (!facts) return true;
+  if (facts.sizes && !facts.sizes.some((size) => size.width === width && size.height === height))
+    return false;
+  const [short, long, pixels] = [Math.min(width, height), Math.max(width, height), width * height];
+  return (
+    short >= facts.minEdge &&
+    long <= facts.maxEdge &&
+    width % facts.multipleOf === 0 &&
+    height % facts.multipleOf === 0 &&
+    pixels >= facts.minPixels &&
+    pixels <= facts.maxPixels &&
+    long / short <= facts.maxAspectRatio
+  );
+}
+
+export const toFile = ({ dataBase64, filename, mimeType }: InlineImage): NamedFile => ({
+  bytes: Buffer.from(dataBase64, "base64"),
+  mediaType: mimeType,
+  filename,
+});
+
+/** The pictures that came, at most as many as were asked for; none is a refusal. */
+export function drawnOf({ images }: ImageResult, count: number) {
+  const drawn = images.slice(0, count).filter(({ bytes }) => bytes.byteLength > 0);
+  if (drawn.length === 0)
+    throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without an image.");
+  return drawn;
+}
+
+/** What the file itself says; null for another format. */
+export function sizeOfPng(bytes: Uint8Array): { width: number; height: number } | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (bytes.byteLength < 24 || view.getUint32(0) !== 0x89504e47) return null;
+  return { width: view.getUint32(16), height: view.getUint32(20) };
+}

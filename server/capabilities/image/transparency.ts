@@ -1,0 +1,62 @@
+import { KEY_COLORS, type TransparencyReport } from "@/server/contract/images";
+import type { AlphaFigures, Processing } from "@/server/imaging";
+
+/* How a picture becomes transparent: the model draws it on nothing, or on a key colour that is taken out here. */
+
+export type Transparency =
+  | { method: "native" }
+  | { method: "matte-v9"; keyColor: string; transparentRegions: string };
+
+/** The matte with what was asked of it; the first key colour, from the border inwards, where nothing was. */
+export const matteOf = (
+  keyColor: string = KEY_COLORS[0],
+  transparentRegions = "borderConnected",
+): Transparency => ({ method: "matte-v9", keyColor, transparentRegions });
+
+const COLOR_NAMES: Record<string, string> = { "#ff00ff": "magenta", "#00ffff": "cyan", "#00ff00": "green" };
+
+/** What a matte asks of the drawing, in words; null where nothing is taken out. */
+export function askedOfDrawing(transparency: Transparency | null): string | null {
+  if (transparency?.method !== "matte-v9") return null;
+  const { keyColor } = transparency;
+  return `The whole background is the flat, even colour ${keyColor} (${COLOR_NAMES[keyColor]}), without shadow, gradient, texture or reflection. This colour appears nowhere else.`;
+}
+
+/** What transparency means for the call of an image port. */
+export const toCallFields = (transparency: Transparency | null) => ({
+  transparent: transparency?.method === "native",
+  ...(transparency?.method === "matte-v9" ? { background: transparency.keyColor } : {}),
+});
+
+/** What of it is done to the pixels afterwards. */
+export const toProcessing = (transparency: Transparency | null): Pick<Processing, "matte" | "report"> => ({
+  matte:
+    transparency?.method === "matte-v9"
+      ? {
+          keyColor: transparency.keyColor,
+          enclosed: transparency.transparentRegions === "borderConnectedAndEnclosed",
+        }
+      : null,
+  report: transparency !== null,
+});
+
+/** More of the key colour than this was left over. */
+const PLATE_RATIO = 0.005;
+
+export function toReport(alpha: AlphaFigures, transparency: Transparency): TransparencyReport {
+  const verdict =
+    alpha.transparentPixelRatio === 0
+      ? "no_transparent_pixels"
+      : alpha.opaqueCornerCount > 0
+        ? "opaque_corners"
+        : alpha.chromaPlateRatio > PLATE_RATIO
+          ? "chroma_plate_left"
+          : "valid_transparent_sprite";
+  return {
+    schemaVersion: "service.png-transparency.v1",
+    ...transparency,
+    verdict,
+    transparencyOk: verdict === "valid_transparent_sprite",
+    ...alpha,
+  };
+}

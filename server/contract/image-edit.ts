@@ -1,0 +1,136 @@
+import { z } from "zod";
+import { IMAGE_DIMENSIONS, ImageOutput, InlineImage } from "./images";
+import { type PictureHead, readPictureHead } from "./pictures";
+
+/* The input of image editing: pictures are looked at before anything is planned with them. */
+
+/** Larger pictures are not taken in: a small file can hold a picture that fills the memory. */
+const MOST_PIXELS = 40_000_000;
+
+/** A picture whose file is what it says it is, and not too large to be worked on. */
+export const CheckedImage = InlineImage.superRefine((image, context) => {
+  const refuse = (path: string, message: string) =>
+    context.addIssue({ code: "custom", path: [path], message });
+  const head = readPictureHead(image.dataBase64);
+  if (!head) refuse("dataBase64", "not a PNG, JPEG or WebP file");
+  else if (head.mediaType !== image.mimeType) refuse("mimeType", `the file is ${head.mediaType}`);
+  else if (head.width === 0 || head.height === 0) refuse("dataBase64", "the picture has no pixels");
+  else if (head.width * head.height > MOST_PIXELS)
+    refuse(
+      "dataBase64",
+      `the picture has ${head.width} x ${head.height} pixels; at most ${MOST_PIXELS} are taken`,
+    );
+});
+
+export const EDIT_EDGES = { min: 256, max: 2048 } as const;
+
+/** How transparency is asked for, and what it is made by. */
+export const EDIT_TRANSPARENCY = {
+  native: "native",
+  provider: "native",
+  matte: "matte-v9",
+  "matte-v9": "matte-v9",
+  chroma: "matte-v9",
+} as const;
+const METHODS = Object.keys(EDIT_TRANSPARENCY) as (keyof typeof EDIT_TRANSPARENCY)[]; // its own keys
+
+const Edge = z
+  .int()
+  .min(EDIT_EDGES.min)
+  .max(EDIT_EDGES.max)
+  .optional()
+  .describe(
+    "Pixels; rounded up to a multiple of 16. Without a size: the source's, as near as the model can.",
+  );
+
+export const ImageEditInput = z
+  .strictObject({
+    // Published only: a longer prompt is PromptTooLong, by the capability's input constraints.
+    prompt: z.string().min(1).meta({ description: "What to change.", maxLength: 32_000 }),
+    sourceImage: CheckedImage.describe("The picture to change."),
+    mask: CheckedImage.optional().describe(
+      "As large as the source, with an alpha channel: where it is wholly clear (alpha 0), the source may change.",
+    ),
+    referenceImages: z.array(CheckedImage).max(3).optional(),
+    width: Edge,
+    height: Edge,
+    size: z
+      .string()
+      .regex(/^\d{3,4}x\d{3,4}$/, "WIDTHxHEIGHT, for example 1024x768")
+      .optional()
+      .describe("WIDTHxHEIGHT, in place of width and height."),
+    quality: z.enum(["low", "medium", "high", "auto", "standard"]).default("medium"),
+    variantCount: z.int().min(1).max(4).default(1),
+    requestTransparentOutput: z.boolean().default(false),
+    transparencyMethod: z
+      .enum(METHODS)
+      .optional()
+      .describe(
+        "`native` and `provider`: the model draws on nothing. `matte`, `matte-v9` and `chroma`: it draws on flat #ff00ff, which is removed here. By default what the model can do.",
+      ),
+  })
+  .superRefine((input, context) => {
+    for (const { path, message } of problemsOf(input)) context.addIssue({ code: "custom", path, message });
+  });
+export type ImageEditInput = z.output<typeof ImageEditInput>;
+
+type Problem = { path: string[]; message: string };
+
+/** What no single field's schema can say, each under the field to change. */
+function problemsOf(input: ImageEditInput): Problem[] {
+  const problems: Problem[] = [];
+  const refuse = (path: string, message: string) => problems.push({ path: path.split("."), message });
+  const { width, height, size, mask } = input;
+  if (size !== undefined && (width !== undefined || height !== undefined)) {
+    const [across, down] = edgesOf(size);
+    if ((width ?? across) !== across || (height ?? down) !== down)
+      refuse("size", "does not agree with width and height; give one of them");
+  } else if (size === undefined && (width === undefined) !== (height === undefined)) {
+    refuse(width === undefined ? "width" : "height", "width and height belong together");
+  }
+  const asked = askedSize(input);
+  if (size !== undefined && asked) {
+    const { min, max } = EDIT_EDGES;
+    if ([asked.width, asked.height].some((edge) => edge < min || edge > max))
+      refuse("size", `an edge has ${min} to ${max} pixels`);
+  }
+  if (asked && problems.length === 0) {
+    const field = size === undefined ? "width" : "size";
+    if (
+      Math.max(asked.width, asked.height) / Math.min(asked.width, asked.height) >
+      IMAGE_DIMENSIONS.maxAspectRatio
+    )
+      refuse(
+        field,
+        `the longer edge may be at most ${IMAGE_DIMENSIONS.maxAspectRatio} times the shorter one`,
+      );
+  }
+  if (mask) {
+    const [head, source] = [mask, input.sourceImage].map(({ dataBase64 }) => readPictureHead(dataBase64));
+    if (head && !head.hasAlpha) refuse("mask", "the mask has no alpha channel");
+    else if (head && source && !isSameSize(head, source))
+      refuse(
+        "mask",
+        `the mask has ${head.width} x ${head.height} pixels, the source ${source.width} x ${source.height}`,
+      );
+  }
+  if (input.transparencyMethod !== undefined && !input.requestTransparentOutput)
+    refuse("transparencyMethod", "only together with requestTransparentOutput");
+  return problems;
+}
+
+const isSameSize = (one: PictureHead, other: PictureHead) =>
+  one.width === other.width && one.height === other.height;
+
+const edgesOf = (size: string) => size.split("x").map(Number) as [number, number]; // two, by its pattern
+
+/** The size that was asked for in so many words; null: none was. */
+export function askedSize(
+  input: Pick<ImageEditInput, "width" | "height" | "size">,
+): { width: number; height: number } | null {
+  const [width, height] = input.size === undefined ? [input.width, input.height] : edgesOf(input.size);
+  return width === undefined || height === undefined ? null : { width, height };
+}
+
+export const ImageEditOutput = ImageOutput.omit({ sheet: true });
+export type ImageEditOutput = z.output<typeof ImageEditOutput>;
