@@ -34,9 +34,11 @@ CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (
   ('pending', 'delivering', 'succeeded', 'failed', 'disabled'));
 CREATE DOMAIN "budget_period" AS text CONSTRAINT "budget_period_known" CHECK (VALUE IN ('day', 'month', 'total'));
 CREATE DOMAIN "budget_enforcement" AS text CONSTRAINT "budget_enforcement_known" CHECK (VALUE IN ('off', 'warn', 'prevent'));
+CREATE DOMAIN "credential_status" AS text CONSTRAINT "credential_status_known" CHECK (VALUE IN ('ready', 'refused'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
+  ('credential.status', 'credential_status'), ('route_health.failures', 'ordinal'),
   ('job.status', 'job_status'), ('job.operation', 'job_operation'), ('job.mode', 'job_mode'),
   ('job.dispatch_state', 'dispatch_state'), ('job.billing_mode', 'billing_mode'),
   ('job.principal_kind', 'principal_kind'), ('job.estimated_micros', 'amount_micros'),

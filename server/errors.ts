@@ -197,6 +197,13 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ endpointId: z.string() }),
   },
+  /** This environment of the project runs on another credential of the same provider. */
+  AlreadyConnected: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ credentialId: z.string(), bindingId: z.string() }),
+  },
   JobNotInAttention: {
     status: 409,
     retryable: false,

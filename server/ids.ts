@@ -21,6 +21,8 @@ export const PREFIXES = {
   endpoint: "whe",
   delivery: "dlv",
   payment: "pmt",
+  credential: "cred",
+  binding: "bind",
   audit: "aud",
   request: "req",
 } as const;

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { readSecrets } from "@/server/secrets";
 
 /*
@@ -53,6 +53,15 @@ export function openSecret(sealed: string, belongsTo: string): Buffer {
     `${key.id}|${belongsTo}`,
   );
   return decrypt(dataKey, { nonce, text, tag }, belongsTo);
+}
+
+/**
+ * A keyed hash of a secret: two are alike only where the secret and what it belongs to are. Without the vault key it says
+ * nothing, and nobody can try secrets against it.
+ */
+export function fingerprintOf(value: string, belongsTo: string): string {
+  const key = createHmac("sha256", vaultKey().bytes).update("fingerprint").digest();
+  return createHmac("sha256", key).update(JSON.stringify([belongsTo, value])).digest("hex").slice(0, 32);
 }
 
 type Encrypted = { nonce: Buffer; text: Buffer; tag: Buffer };

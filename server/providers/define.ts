@@ -367,6 +367,11 @@ export type Provider = {
   defaultBaseUrl: string | null;
   models: ModelFacts[];
   /**
+   * Of servers whose models and prices only their owner knows: reads them from the text the owner wrote. Throws with a
+   * sentence about what it could not read. A connection names its own server and models then.
+   */
+  modelsFrom?(declared: string): ModelFacts[];
+  /**
    * Asks the vendor whether an account's credentials are good, and nothing else: it changes nothing there and costs nothing.
    * Throws ProviderFault: `refused` where they are not.
    */

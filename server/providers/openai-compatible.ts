@@ -3,6 +3,7 @@ import type { Json } from "@/server/step";
 import {
   defineProvider,
   type ModelFacts,
+  type ProviderAccount,
   ProviderFault,
   type ProviderIo,
   RATINGS,
@@ -10,7 +11,7 @@ import {
   type TextCall,
   type TextResult,
 } from "./define";
-import { type HttpReply, parseReply, postForEvents, postJson, safeWord } from "./http";
+import { getJson, type HttpReply, parseReply, postForEvents, postJson, safeWord } from "./http";
 import { requireSupported } from "./openai";
 import { explainOpenAiError } from "./openai-ports/common";
 
@@ -115,7 +116,9 @@ function toUsage(usage: ChatReply["usage"]) {
   return Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === "number"));
 }
 
-const headersOf = ({ credentials: { apiKey } }: ProviderIo): Record<string, string> =>
+const headersOf = ({
+  credentials: { apiKey },
+}: Pick<ProviderAccount, "credentials">): Record<string, string> =>
   apiKey ? { authorization: `Bearer ${apiKey.reveal()}` } : {};
 
 async function submitText(call: TextCall, io: ProviderIo) {
@@ -261,9 +264,7 @@ function toModel(entry: string): ModelFacts {
   const input = toMicros(parts.pop());
   const id = parts.join(":");
   if (id === "" || input === null || output === null) {
-    throw new Error(
-      `OPENAI_COMPATIBLE_MODELS: "${entry}" is not of the form id:in:out, prices in USD per million tokens`,
-    );
+    throw new Error(`"${entry}" is not of the form id:in:out, prices in USD per million tokens.`);
   }
   return {
     id,
@@ -280,6 +281,20 @@ function toMicros(dollars: string | undefined): number | null {
   return match ? Number(match[1]) * 1_000_000 + Number((match[2] ?? "").padEnd(6, "0")) : null;
 }
 
+function modelsOfOperator(): ModelFacts[] {
+  try {
+    return modelsFromSetting(process.env.OPENAI_COMPATIBLE_MODELS);
+  } catch (cause) {
+    throw new Error(`OPENAI_COMPATIBLE_MODELS: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Lists the server's models: the one request such servers have that needs the key and costs nothing. */
+async function check(account: ProviderAccount): Promise<void> {
+  const reply = await getJson("/models", headersOf(account), account, { explain: explainOpenAiError });
+  parseReply(z.object({ data: z.array(z.unknown()) }), reply, account);
+}
+
 export default defineProvider({
   name: "openai-compatible",
   title: "OpenAI-compatible server",
@@ -293,6 +308,8 @@ export default defineProvider({
     baseUrl: "OPENAI_COMPATIBLE_BASE_URL",
   },
   defaultBaseUrl: null,
-  models: modelsFromSetting(process.env.OPENAI_COMPATIBLE_MODELS),
+  models: modelsOfOperator(),
+  modelsFrom: modelsFromSetting,
   text: { api: "chat-completions", submit: submitText, stream: streamText },
+  check,
 });

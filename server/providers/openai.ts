@@ -12,6 +12,7 @@ import {
   textOf,
 } from "./define";
 import { type HttpReply, parseReply, postForEvents, postJson, safeWord } from "./http";
+import { check } from "./openai-ports/check";
 import {
   explainOpenAiError,
   headers,
@@ -320,4 +321,5 @@ export default defineProvider({
   ],
   text: { api: "responses", submit: submitText, stream: streamText },
   image,
+  check,
 });

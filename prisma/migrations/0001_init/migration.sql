@@ -51,6 +51,54 @@ CREATE TABLE "audit_entry" (
 );
 
 -- CreateTable
+CREATE TABLE "credential" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "provider" TEXT NOT NULL,
+    "label" TEXT NOT NULL,
+    "sealed" JSONB NOT NULL,
+    "last4" TEXT NOT NULL,
+    "fingerprint" TEXT NOT NULL,
+    "base_url" TEXT NOT NULL,
+    "endpoint_url" TEXT,
+    "models" TEXT,
+    "status" TEXT NOT NULL,
+    "checked_at" TIMESTAMPTZ(3),
+    "guardrails" JSONB,
+    "created_by" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "rotated_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "credential_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "credential_binding" (
+    "id" TEXT NOT NULL,
+    "credential_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "environment" TEXT NOT NULL,
+    "provider" TEXT NOT NULL,
+    "created_by" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "credential_binding_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "route_health" (
+    "account" TEXT NOT NULL,
+    "route" TEXT NOT NULL,
+    "failures" INTEGER NOT NULL,
+    "reason" TEXT NOT NULL,
+    "last_failed_at" TIMESTAMPTZ(3) NOT NULL,
+    "behind_until" TIMESTAMPTZ(3),
+
+    CONSTRAINT "route_health_pkey" PRIMARY KEY ("account","route")
+);
+
+-- CreateTable
 CREATE TABLE "engine_run" (
     "id" TEXT NOT NULL,
     "function_id" TEXT NOT NULL,
@@ -635,6 +683,15 @@ CREATE UNIQUE INDEX "artifact_project_id_id_key" ON "artifact"("project_id", "id
 CREATE INDEX "audit_entry_organization_id_id_idx" ON "audit_entry"("organization_id", "id" DESC);
 
 -- CreateIndex
+CREATE UNIQUE INDEX "credential_organization_id_id_key" ON "credential"("organization_id", "id");
+
+-- CreateIndex
+CREATE INDEX "credential_binding_credential_id_idx" ON "credential_binding"("credential_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "credential_binding_project_id_environment_provider_key" ON "credential_binding"("project_id", "environment", "provider");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "engine_run_function_id_occurrence_key" ON "engine_run"("function_id", "occurrence");
 
 -- CreateIndex
@@ -737,6 +794,12 @@ ALTER TABLE "job_artifact" ADD CONSTRAINT "job_artifact_project_id_job_id_fkey" 
 ALTER TABLE "job_artifact" ADD CONSTRAINT "job_artifact_project_id_artifact_id_fkey" FOREIGN KEY ("project_id", "artifact_id") REFERENCES "artifact"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "credential_binding" ADD CONSTRAINT "credential_binding_organization_id_credential_id_fkey" FOREIGN KEY ("organization_id", "credential_id") REFERENCES "credential"("organization_id", "id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "credential_binding" ADD CONSTRAINT "credential_binding_organization_id_project_id_fkey" FOREIGN KEY ("organization_id", "project_id") REFERENCES "project"("organization_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "engine_step" ADD CONSTRAINT "engine_step_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "engine_run"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -814,9 +877,11 @@ CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (
   ('pending', 'delivering', 'succeeded', 'failed', 'disabled'));
 CREATE DOMAIN "budget_period" AS text CONSTRAINT "budget_period_known" CHECK (VALUE IN ('day', 'month', 'total'));
 CREATE DOMAIN "budget_enforcement" AS text CONSTRAINT "budget_enforcement_known" CHECK (VALUE IN ('off', 'warn', 'prevent'));
+CREATE DOMAIN "credential_status" AS text CONSTRAINT "credential_status_known" CHECK (VALUE IN ('ready', 'refused'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
+  ('credential.status', 'credential_status'), ('route_health.failures', 'ordinal'),
   ('job.status', 'job_status'), ('job.operation', 'job_operation'), ('job.mode', 'job_mode'),
   ('job.dispatch_state', 'dispatch_state'), ('job.billing_mode', 'billing_mode'),
   ('job.principal_kind', 'principal_kind'), ('job.estimated_micros', 'amount_micros'),

@@ -2,6 +2,7 @@ import type { Endpoint } from "@/server/api/endpoint";
 import * as billing from "./billing";
 import * as budgets from "./budgets";
 import * as capabilities from "./capabilities";
+import * as credentials from "./credentials";
 import * as inputs from "./inputs";
 import * as jobs from "./jobs";
 import * as provenance from "./provenance";
@@ -18,6 +19,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(webhooks),
   ...Object.values(usage),
   ...Object.values(budgets),
+  ...Object.values(credentials),
   ...Object.values(session),
   ...Object.values(billing),
 ];

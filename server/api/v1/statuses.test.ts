@@ -1,5 +1,5 @@
 import { encode } from "next-auth/jwt";
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { COMMON_ERRORS, type Endpoint } from "@/server/api/endpoint";
 import { pathFinder } from "@/server/api/path";
 import { addressLimit } from "@/server/api/rate-limit";
@@ -33,6 +33,7 @@ import {
   type Tenant,
 } from "@/testing/api";
 import { messagesOf, signed, startStripe } from "@/testing/stripe";
+import { MODELS, openVault, type Vault } from "@/testing/vault";
 import { endpoints } from ".";
 
 /*
@@ -191,17 +192,29 @@ const good = (endpoint: Endpoint) => ENDS[endpoint.path] ?? endpoint.status ?? 2
 const isForKeys = ({ auth }: Endpoint) => auth.includes("service_principal") || auth.includes("anonymous");
 let owner: Call;
 /** The credentials of somebody who may: a key, or where people only may ask, the session of an owner. */
-const as = (endpoint: Endpoint, sent: Call = {}): Call =>
-  isForKeys(endpoint)
-    ? { key: tenant.key, ...sent }
-    : { ...sent, headers: { ...owner.headers, ...sent.headers } };
+const as = (endpoint: Endpoint, sent: Call = {}): Call => {
+  if (isForKeys(endpoint)) return { key: homeOf(endpoint).key, ...sent };
+  const person = isOfVault(endpoint) ? vault.owner : owner;
+  return { ...sent, headers: { ...person.headers, ...sent.headers } };
+};
 const settings = (projectId: string, values: object) =>
   pool.query("UPDATE project SET settings = $2 WHERE id = $1", [projectId, JSON.stringify(values)]);
+
+/** What is connected belongs to a tenant of its own, since work of its project would run on it. */
+let vault: Vault;
+const isOfVault = ({ path }: Endpoint) => path.includes("/provider-credentials");
+const homeOf = (endpoint: Endpoint): Tenant => (isOfVault(endpoint) ? vault.tenant : tenant);
+
+beforeAll(async () => {
+  vault = await openVault();
+}, 60_000);
+afterAll(() => vault.close());
 
 /** For every endpoint a request that succeeds, made of ids of the tenant above. */
 function sample({ method, path }: Endpoint): { method: string; target: string; body?: unknown } {
   const key = path.endsWith("/invoke") ? MATH : TEXT;
   const job = path.endsWith("/select") ? chosen : image;
+  if (path.includes("/provider-credentials")) return vault.sample(method, path);
   const artifact = job.artifacts[0]?.artifactId ?? "";
   const verb = path.split("/").at(-1) ?? "";
   const ended: Record<string, string> = {
@@ -268,11 +281,12 @@ describe("every endpoint", () => {
 
     test(`${name}: 401 to ${isOpen ? "" : "no key, and to "}a key that is malformed, unknown, expired or revoked`, async () => {
       const { method, target, body } = sample(endpoint);
-      const { projectId } = tenant;
+      const { projectId } = homeOf(endpoint);
       const expired = await makeKey({ projectId, expiresInSeconds: 1, agedMs: 10_000 });
       const { apiKey: revoked, keyId } = await makeKeyWithId({ projectId });
       await revokeKey(keyId);
-      const known = tenant.key.slice(0, -1) + (tenant.key.endsWith("0") ? "1" : "0");
+      const { key: own } = homeOf(endpoint);
+      const known = own.slice(0, -1) + (own.endsWith("0") ? "1" : "0");
       const keys = [expired, revoked, known, "cap_development_nothing", "x".repeat(5_000)];
       for (const key of isOpen ? keys : [undefined, ...keys]) {
         const refused = await ask([401, "AuthenticationFailed"], method, target, {
@@ -304,13 +318,13 @@ describe("every endpoint", () => {
     if (!isForKeys(endpoint)) {
       test(`${name}: 403 to a key, whatever it may do`, async () => {
         const { method, target, body } = sample(endpoint);
-        await ask([403, "AuthorizationFailed"], method, target, { key: tenant.unboundKey, body });
+        await ask([403, "AuthorizationFailed"], method, target, { key: homeOf(endpoint).unboundKey, body });
       });
     } else if (!isOpen) {
       test(`${name}: 403 to a key without the scope ${endpoint.scope}`, async () => {
         const { method, target, body } = sample(endpoint);
         expect(endpoint.scope).toBeDefined();
-        const { projectId } = tenant;
+        const { projectId } = homeOf(endpoint);
         const poor = await makeKey({ projectId, scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
         const refused = await ask([403, "AuthorizationFailed"], method, target, { key: poor, body });
         expect(refused.json.detail.details).toEqual({ scope: endpoint.scope });
@@ -323,12 +337,13 @@ describe("every endpoint", () => {
     if (!isOpen) {
       test(`${name}: a signed-in person is ${endpoint.auth.includes("human_session") ? "served" : "refused with 403"}`, async () => {
         const { method, target, body } = sample(endpoint);
-        const cookie = await sessionOf(tenant.organizationId, isForKeys(endpoint) ? "member" : "owner");
+        const needsMore = !isForKeys(endpoint) || endpoint.scope === "credentials:write";
+        const cookie = await sessionOf(homeOf(endpoint).organizationId, needsMore ? "owner" : "member");
         const own = { cookie, origin: "http://localhost:3000", "content-type": "application/json" };
         const sent = { body: body ?? (method === "POST" ? {} : undefined), headers: own };
         const isServed = endpoint.auth.includes("human_session");
         const named =
-          isServed && method === "POST" && isForKeys(endpoint)
+          isServed && method === "POST" && isForKeys(endpoint) && !isOfVault(endpoint)
             ? `${target}?projectId=${tenant.projectId}`
             : target;
         await ask(isServed ? good(endpoint) : [403, "AuthorizationFailed"], method, named, sent);
@@ -387,6 +402,151 @@ async function loseHold(of: Tenant): Promise<string> {
 function spend(address: string): void {
   while (!addressLimit.isSpent(address)) addressLimit.take(address, {});
 }
+
+describe("provider credentials", () => {
+  const secret = "sk-of-this-test-alone";
+  const create = (wanted: Wanted, body: object) =>
+    ask(wanted, "POST", vault.path, { ...vault.owner, body: { provider: "openai", secret, ...body } });
+  const listed = async () => (await ask(200, "GET", vault.path, vault.owner)).json.items;
+
+  test("create asks the provider first: refused is 422 at the field, silence 503, and nothing is stored", async () => {
+    const before = await listed();
+    vault.vendor.answer({ status: 401, json: { error: { code: "invalid_api_key", message: secret } } });
+    const refused = await create([422, "list"], {});
+    expect(refused.json.detail).toEqual([
+      { loc: ["body", "secret"], msg: expect.stringContaining("OpenAI"), type: "refused_by_provider" },
+    ]);
+    for (const script of ["close", { status: 500 }, { status: 429 }, { text: "no list" }] as const) {
+      vault.vendor.answer(script);
+      expect((await create([503, "ProviderUnavailable"], {})).text).not.toContain(secret);
+    }
+    vault.vendor.answer(MODELS);
+    expect(await listed()).toEqual(before);
+
+    const made = await create(200, { label: "Team" });
+    expect(vault.vendor.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /models"]);
+    expect(vault.vendor.arrived[0]?.headers.authorization).toBe(`Bearer ${secret}`);
+    expect(made.json).toMatchObject({ label: "Team", last4: "lone", status: "ready", bindings: [] });
+    expect(made.text).not.toContain(secret);
+    expect((await listed())[0]).toEqual(made.json);
+    await ask(200, "DELETE", `${vault.path}/${made.json.credentialId}`, vault.owner);
+  });
+
+  test("422 for a provider, secret, address or models that cannot be", async () => {
+    for (const [body, field] of [
+      [{ provider: "nobody" }, "provider"],
+      [{ provider: "sandbox" }, "provider"],
+      [{ secret: "" }, "secret"],
+      [{ secret: '{"apiKey": 1}' }, "secret"],
+      [{ secret: '{"apiKey": "sk", "other": "x"}' }, "secret"],
+      [{ secret: "{half" }, "secret"],
+      [{ secret: "sk-\nsecond line" }, "secret"],
+      [{ secret: undefined }, "secret"],
+      [{ label: "" }, "label"],
+      [{ endpointUrl: "https://elsewhere.example" }, "endpointUrl"],
+      [{ models: "m:1:1" }, "models"],
+      [{ provider: "openai-compatible", models: "m:1:1" }, "endpointUrl"],
+      [{ provider: "openai-compatible", endpointUrl: "https://x.example" }, "models"],
+      [{ provider: "openai-compatible", endpointUrl: "no url", models: "m:1:1" }, "endpointUrl"],
+      [
+        { provider: "openai-compatible", endpointUrl: "https://a:b@x.example", models: "m:1:1" },
+        "endpointUrl",
+      ],
+      [{ provider: "openai-compatible", endpointUrl: "https://x.example", models: "free" }, "models"],
+      [{ provider: "openai-compatible", endpointUrl: "https://x.example", models: "," }, "models"],
+    ] as const) {
+      const { json } = await create([422, "list"], body);
+      expect(json.detail[0].loc, JSON.stringify(body)).toEqual(["body", field]);
+    }
+    env.ALLOW_PRIVATE_ADDRESSES = false;
+    for (const endpointUrl of ["http://x.example", "https://127.0.0.1/v1", "https://localhost"]) {
+      const { json } = await create([422, "list"], {
+        provider: "openai-compatible",
+        endpointUrl,
+        models: "m:1:1",
+      });
+      expect(json.detail[0].loc).toEqual(["body", "endpointUrl"]);
+    }
+    env.ALLOW_PRIVATE_ADDRESSES = true;
+  });
+
+  test("403 to members, 404 to strangers and for what is not there", async () => {
+    const member = { headers: await sessionHeaders(vault.tenant.organizationId, "member") };
+    const { credentialId, bindingId } = await vault.connect();
+    const one = `${vault.path}/${credentialId}`;
+    const bind = { projectId: vault.tenant.projectId, environment: "development", provider: "openai" };
+    const requests = (path: string, binding: string) =>
+      [
+        ["POST", `${path}/rotate`, { provider: "openai", secret }],
+        ["POST", `${path}/bindings`, bind],
+        ["DELETE", `${path}/bindings/${binding}`, undefined],
+        ["DELETE", path, undefined],
+      ] as const;
+    const create = { provider: "openai", secret };
+    for (const [method, target, body] of requests(one, bindingId)) {
+      await ask([403, "AuthorizationFailed"], method, target, { ...member, body });
+      await ask([404, "NotFound"], method, target, { ...owner, body });
+    }
+    await ask([403, "AuthorizationFailed"], "GET", vault.path, member);
+    await ask([403, "AuthorizationFailed"], "POST", vault.path, { ...member, body: create });
+    await ask([404, "NotFound"], "GET", vault.path, owner);
+    await ask([404, "NotFound"], "POST", vault.path, { ...owner, body: create });
+    for (const [method, target, body] of requests(`${vault.path}/${newId("credential")}`, newId("binding")))
+      await ask([404, "NotFound"], method, target, { ...vault.owner, body });
+  });
+
+  test("rotate keeps id, bindings and address; refused or unreachable, the old secret stays", async () => {
+    const { credentialId } = await vault.connect();
+    const target = `${vault.path}/${credentialId}/rotate`;
+    const rotate = (wanted: Wanted, body: object) =>
+      ask(wanted, "POST", target, { ...vault.owner, body: { provider: "openai", secret, ...body } });
+    const before = (await listed())[0];
+    vault.vendor.answer({ status: 401 });
+    await rotate([422, "list"], {});
+    vault.vendor.answer("close");
+    await rotate([503, "ProviderUnavailable"], {});
+    vault.vendor.answer(MODELS);
+    for (const body of [
+      { provider: "openai-compatible" },
+      { endpointUrl: "https://x.example" },
+      { models: "m:1:1" },
+    ])
+      await rotate([422, "list"], body);
+    expect((await listed())[0]).toEqual(before);
+    const { json } = await rotate(200, { label: "Second" });
+    expect(json).toMatchObject({
+      ...before,
+      label: "Second",
+      last4: "lone",
+      rotatedAt: expect.any(String),
+      fingerprint: expect.not.stringContaining(before.fingerprint),
+      checkedAt: expect.any(String),
+    });
+  });
+
+  test("one credential a provider and environment: again is the same binding, another is 409", async () => {
+    const [first, second] = [await vault.connect(), await create(200, {})];
+    const bind = (wanted: Wanted, credentialId: string, more = {}) =>
+      ask(wanted, "POST", `${vault.path}/${credentialId}/bindings`, {
+        ...vault.owner,
+        body: { projectId: vault.tenant.projectId, environment: "development", provider: "openai", ...more },
+      });
+    expect((await bind(200, first.credentialId)).json.bindingId).toBe(first.bindingId);
+    const refused = await bind([409, "AlreadyConnected"], second.json.credentialId);
+    expect(refused.json.detail.details).toEqual(first);
+    for (const more of [
+      { provider: "openai-compatible" },
+      { environment: "moon" },
+      { projectId: newId("project") },
+    ])
+      await bind([422, "list"], second.json.credentialId, more);
+    await bind(200, second.json.credentialId, { projectId: vault.tenant.otherProjectId });
+    const one = `${vault.path}/${first.credentialId}/bindings/${first.bindingId}`;
+    expect((await ask(200, "DELETE", one, vault.owner)).json).toEqual({ unbound: true });
+    await bind(200, second.json.credentialId);
+    await vault.connect();
+  });
+});
 
 describe("request ids", () => {
   test("a sane id of the caller is kept, any other replaced", async () => {

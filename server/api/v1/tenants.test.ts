@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Endpoint } from "@/server/api/endpoint";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
@@ -13,6 +13,7 @@ import {
   submitWaiting,
   type Tenant,
 } from "@/testing/api";
+import { openVault, type Vault } from "@/testing/vault";
 import { endpoints } from ".";
 
 const TEXT = "text.general.fast.v1";
@@ -41,6 +42,8 @@ type Estate = {
   holdId: string;
   /** A signed-in owner of the organization, for what is of people only. */
   owner: Call;
+  /** What is connected, in an organization of its own, since work of its project would run on it. */
+  vault: Vault;
 };
 
 const HOOK = { url: "https://hooks.example/in", secret: "s3cret" };
@@ -84,14 +87,22 @@ async function makeEstate(): Promise<Estate> {
     endpointId,
     spareEndpointId: spare.json.endpointId,
     deliveryId,
+    vault: await openVault(),
   };
 }
+
+const isOfVault = ({ path }: Endpoint) => path.includes("/provider-credentials");
 
 let mine: Estate;
 let theirs: Estate;
 beforeAll(async () => {
   [mine, theirs] = [await makeEstate(), await makeEstate()];
 }, 60_000);
+
+afterAll(async () => {
+  await mine.vault.close();
+  await theirs.vault.close();
+});
 
 /** An answer without what is never twice the same. */
 function comparable({ status, headers, text }: Answer) {
@@ -117,10 +128,27 @@ const missing = (): Estate => ({
   spareEndpointId: newId("endpoint"),
   deliveryId: newId("delivery"),
   holdId: newId("hold"),
+  vault: {
+    ...mine.vault,
+    sample: (method, path) => {
+      const { body } = mine.vault.sample(method, path);
+      const ids = {
+        organization: newId("organization"),
+        credential: newId("credential"),
+        binding: newId("binding"),
+      };
+      const target = path.replace(
+        /\{(organization|credential|binding)_id\}/g,
+        (_, kind: keyof typeof ids) => ids[kind],
+      );
+      return { method, target, ...(body ? { body } : {}) };
+    },
+  },
 });
 
 /** Requests that name things of an estate in the path, by endpoint; every endpoint with an id in its path has some. */
 function inPath({ method, path }: Endpoint, of: Estate): Request[] {
+  if (path.includes("/provider-credentials")) return [of.vault.sample(method, path)];
   if (path.includes("{project_id}")) {
     return [of.projectId, of.otherProjectId].map((id) => ({
       method,
@@ -163,13 +191,15 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|artifact|project|endpoint|delivery|hold)_id\}/.test(path),
+  /\{(job|execution|artifact|project|endpoint|delivery|hold|organization)_id\}/.test(path),
 );
 
 const isForKeys = ({ auth }: Endpoint) => auth.includes("service_principal");
 /** The callers of a tenant that an endpoint is for: both keys, or where it is of people only, an owner. */
-const callersOf = ({ tenant, owner }: Estate, endpoint: Endpoint): Call[] =>
-  isForKeys(endpoint) ? [{ key: tenant.key }, { key: tenant.unboundKey }] : [owner];
+const callersOf = (estate: Estate, endpoint: Endpoint): Call[] => {
+  const { tenant, owner } = isOfVault(endpoint) ? estate.vault : estate;
+  return isForKeys(endpoint) ? [{ key: tenant.key }, { key: tenant.unboundKey }] : [owner];
+};
 
 for (const endpoint of withIds) {
   const name = `${endpoint.method} ${endpoint.path}`;
@@ -191,8 +221,9 @@ for (const endpoint of withIds) {
   });
 
   test(`${name}: their owner${isForKeys(endpoint) ? "'s keys are" : " is"} served`, async () => {
-    const { tenant, otherProjectId, owner } = theirs;
-    for (const { method, target, body } of inPath(endpoint, theirs)) {
+    const { otherProjectId } = theirs;
+    const { tenant, owner } = isOfVault(endpoint) ? theirs.vault : theirs;
+    for (const [position, { method, target, body }] of inPath(endpoint, theirs).entries()) {
       if (!isForKeys(endpoint)) {
         expect((await call(method, target, { ...owner, body })).status).toBe(200);
         continue;
@@ -200,7 +231,9 @@ for (const endpoint of withIds) {
       expect((await call(method, target, { key: tenant.unboundKey, body })).status).toBe(200);
       // The bound key is of one project; its sister is nothing to it.
       const wanted = target.includes(otherProjectId) ? 404 : 200;
-      expect((await call(method, target, { key: tenant.key, body })).status).toBe(wanted);
+      // What was deleted is gone for everybody.
+      const next = method === "DELETE" ? (inPath(endpoint, theirs)[position]?.target ?? "") : target;
+      expect((await call(method, next, { key: tenant.key, body })).status).toBe(wanted);
     }
   });
 }
@@ -394,4 +427,50 @@ test("an endpoint of a sister project, and what was sent to it, is nothing to a 
   expect(comparable(refused)).toEqual(
     comparable(await tenant.post("/v1/delivery-endpoints", { ...HOOK, projectId: newId("project") })),
   );
+});
+
+test("a credential of another organization is not found under one's own, by its id, its binding or its project", async () => {
+  const [own, foreign] = [mine.vault, theirs.vault];
+  const [connected, other] = [await own.connect(), await foreign.connect()];
+  const absent = { credentialId: newId("credential"), bindingId: newId("binding") };
+  const body = { provider: "openai", secret: "sk-of-this-test-alone" };
+  for (const caller of [own.owner, { key: own.tenant.key }, { key: own.tenant.unboundKey }]) {
+    const ask = async (of: typeof other, binding = of.bindingId) => [
+      await call("POST", `${own.path}/${of.credentialId}/rotate`, { ...caller, body }),
+      await call("DELETE", `${own.path}/${of.credentialId}/bindings/${binding}`, caller),
+      await call("DELETE", `${own.path}/${of.credentialId}`, caller),
+    ];
+    const refused = await ask(other);
+    expect(refused.map(({ status }) => status)).toEqual([404, 404, 404]);
+    expect(refused.map(comparable)).toEqual((await ask(absent)).map(comparable));
+    const target = `${own.path}/${connected.credentialId}/bindings/${other.bindingId}`;
+    expect((await call("DELETE", target, caller)).status).toBe(404);
+  }
+  const bind = (projectId: string) =>
+    call("POST", `${own.path}/${connected.credentialId}/bindings`, {
+      ...own.owner,
+      body: { projectId, environment: "development", provider: "openai" },
+    });
+  const refused = await bind(foreign.tenant.projectId);
+  expect(refused.status).toBe(422);
+  expect(comparable(refused)).toEqual(comparable(await bind(newId("project"))));
+});
+
+test("a key of a project changes what serves its own environment alone, and nothing of a sister project", async () => {
+  const { tenant, path, owner, connect } = mine.vault;
+  const { credentialId } = await connect();
+  const bind = { projectId: tenant.otherProjectId, environment: "development", provider: "openai" };
+  const target = `${path}/${credentialId}`;
+  const shared = await call("POST", `${target}/bindings`, { ...owner, body: bind });
+  expect(shared.status).toBe(200);
+  const body = { provider: "openai", secret: "sk-of-this-test-alone" };
+  const bound = { key: tenant.key };
+  expect((await call("DELETE", target, bound)).status).toBe(404);
+  expect((await call("POST", `${target}/rotate`, { ...bound, body })).status).toBe(404);
+  expect((await call("DELETE", `${target}/bindings/${shared.json.bindingId}`, bound)).status).toBe(404);
+  const whole = { key: tenant.unboundKey };
+  expect((await call("DELETE", `${target}/bindings/${shared.json.bindingId}`, whole)).json).toEqual({
+    unbound: true,
+  });
+  expect((await call("DELETE", target, bound)).status).toBe(200);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
-import { pool, type Tx, withSystem } from "@/server/db";
+import { inTransaction, pool, type Tx, withSystem } from "@/server/db";
 import { log } from "@/server/log";
 import { forgetAll, MOST_STALE_MS, setListening } from "./cache";
 
@@ -19,17 +19,35 @@ const LISTENER = "capstan-listener";
 const RECONNECT_MS = 1_000;
 
 /** Runs `work` in a transaction that changes rights, and returns when no web process can act on the old ones. */
-export async function changeAccess<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+export function changeAccess<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  return untilHeard((nonce) =>
+    withSystem(async (tx) => {
+      const done = await work(tx);
+      await tx.$queryRaw`SELECT pg_notify(${ACCESS_CHANGED}, ${nonce})::text`;
+      return done;
+    }),
+  );
+}
+
+/** The same for hand-written statements. */
+export function changeAccessBy<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  return untilHeard((nonce) =>
+    inTransaction(async (client) => {
+      const done = await work(client);
+      await client.query("SELECT pg_notify($1, $2)", [ACCESS_CHANGED, nonce]);
+      return done;
+    }),
+  );
+}
+
+/** Makes a change that announces itself by this nonce, and waits until every web process has forgotten what it knew. */
+async function untilHeard<T>(change: (nonce: string) => Promise<T>): Promise<T> {
   const nonce = randomUUID();
   const ear = await pool.connect();
   const heard = countHeard(ear, nonce);
   try {
     await ear.query(`LISTEN ${HEARD}`);
-    const result = await withSystem(async (tx) => {
-      const done = await work(tx);
-      await tx.$queryRaw`SELECT pg_notify(${ACCESS_CHANGED}, ${nonce})::text`;
-      return done;
-    });
+    const result = await change(nonce);
     await heard.reached(await countListeners(ear));
     return result;
   } finally {

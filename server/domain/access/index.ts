@@ -3,8 +3,8 @@ import { writeUses } from "./last-used";
 import { isRecentKey, keyPrincipal, sessionPrincipal } from "./principals";
 import { environment, project, requireScope, scopeOf } from "./projects";
 
-export { MOST_STALE_MS } from "./cache";
-export { ACCESS_CHANGED, changeAccess, type Watch } from "./changes";
+export { MOST_STALE_MS, remembered } from "./cache";
+export { ACCESS_CHANGED, changeAccess, changeAccessBy, type Watch } from "./changes";
 export { isKeyText, keyPrefix, makeKeyText } from "./key-text";
 export type { ProjectAccess, ReadScope } from "./projects";
 export { isAllowed, isAtLeast } from "./roles";

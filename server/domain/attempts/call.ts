@@ -1,5 +1,6 @@
 import { type Capability, CapabilityFault, type OutputFile } from "@/server/capabilities/define";
-import { baseUrlOf, operatorCredentials, type Route, SANDBOX } from "@/server/domain/catalog";
+import { type Route, SANDBOX } from "@/server/domain/catalog";
+import { baseUrlOf, operatorCredentials } from "@/server/domain/credentials";
 import { type Estimate, priceOf } from "@/server/domain/quotes";
 import { env } from "@/server/env";
 import { type ErrorCode, isErrorCode } from "@/server/errors";

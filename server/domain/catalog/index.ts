@@ -13,12 +13,10 @@ export {
 export { allCapabilities, getCapability } from "./registry";
 export { resolve } from "./resolve";
 export {
-  baseUrlOf,
   canDefer,
   chooseRoute,
   dependsOnFunds,
   modelIds,
-  operatorCredentials,
   ROUTING_POLICY_VERSION,
   type Route,
   type RouteWish,

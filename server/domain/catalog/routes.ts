@@ -1,6 +1,7 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
-import { env, isSandboxOn } from "@/server/env";
+import { baseUrlOf, operatorCredentials } from "@/server/domain/credentials";
+import { isSandboxOn } from "@/server/env";
 import { fail } from "@/server/errors";
 import { type MaturityRating, type ModelFacts, type Provider, RATINGS } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
@@ -77,34 +78,6 @@ export function canDefer(capability: Capability, { model }: Pick<Target, "model"
   const { execute, modes } = capability;
   const isText = "port" in execute && execute.port === "text";
   return isText && modes.includes("job_async") && (model.supports.deferred ?? false);
-}
-
-type Credentials = { values: string[]; credentials: Readonly<Record<string, string>> | null };
-/** What was found last, by provider: asked for on every submission, and nearly always the same. */
-const lastFound = new WeakMap<Provider, Credentials>();
-
-/** The operator's credentials for a provider from the environment; null where a needed one is missing. */
-export function operatorCredentials(provider: Provider): Readonly<Record<string, string>> | null {
-  const settings: Record<string, unknown> = env;
-  const fields = Object.entries(provider.environment.credentials);
-  const values = fields.map(([, name]) => {
-    const value = settings[name];
-    return typeof value === "string" ? value : "";
-  });
-  const last = lastFound.get(provider);
-  if (last?.values.every((value, position) => value === values[position])) return last.credentials;
-  const found = Object.fromEntries(
-    fields.map(([field], position) => [field, values[position] ?? ""]).filter(([, value]) => value !== ""),
-  );
-  const credentials = provider.credentials.safeParse(found).success ? found : null;
-  lastFound.set(provider, { values, credentials });
-  return credentials;
-}
-
-export function baseUrlOf(provider: Provider): string | null {
-  const settings: Record<string, unknown> = env;
-  const configured = settings[provider.environment.baseUrl];
-  return (typeof configured === "string" ? configured : provider.defaultBaseUrl)?.replace(/\/+$/, "") ?? null;
 }
 
 /** How a target can be reached now, or why not. */

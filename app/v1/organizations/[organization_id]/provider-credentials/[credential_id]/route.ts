@@ -1,0 +1,4 @@
+import { serve } from "@/server/api/endpoint";
+import { deleteProviderCredential } from "@/server/api/v1/credentials";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(deleteProviderCredential);

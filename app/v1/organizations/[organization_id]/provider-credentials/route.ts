@@ -1,0 +1,7 @@
+import { serve } from "@/server/api/endpoint";
+import { createProviderCredential, listProviderCredentials } from "@/server/api/v1/credentials";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
+  createProviderCredential,
+  listProviderCredentials,
+);

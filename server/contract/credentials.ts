@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { DateTime } from "./common";
+
+const Id = z.string().min(1).max(64);
+
+export const OrganizationPath = z.object({ organization_id: Id });
+export const CredentialPath = OrganizationPath.extend({ credential_id: Id });
+export const CredentialBindingPath = CredentialPath.extend({ binding_id: Id });
+
+export const CreateCredential = z
+  .strictObject({
+    provider: z.string().min(1).max(64).meta({ description: "A provider's name, e.g. `openai`." }),
+    secret: z.string().max(8192).meta({
+      description:
+        'The API key. Where a provider needs several fields, a JSON object of them as text, e.g. `{"apikey": "…", "secretapikey": "…"}`. Checked with the provider before anything is stored; never returned.',
+    }),
+    label: z.string().trim().min(1).max(128).default("default"),
+    endpointUrl: z.string().trim().min(1).max(2048).nullish().meta({
+      description:
+        "Of `openai-compatible` only, and needed there: the server's base URL, e.g. `https://llm.example.com/v1`. Fixed for as long as the credential lives: its secret goes nowhere else.",
+    }),
+    models: z.string().trim().min(1).max(16_384).nullish().meta({
+      description:
+        "Of `openai-compatible` only, and needed there: its models as `id:in:out,…`, prices in US dollars per million tokens, e.g. `llama-3:0.2:0.6`. Executions are estimated, budgeted and recorded at these prices.",
+    }),
+  })
+  .meta({ id: "ProviderCredentialCreate" });
+export type CreateCredential = z.output<typeof CreateCredential>;
+
+export const BindCredential = z
+  .strictObject({
+    projectId: Id,
+    environment: z.string().min(1).max(64),
+    provider: z.string().min(1).max(64),
+  })
+  .meta({ id: "ProviderCredentialBindingCreate" });
+export type BindCredential = z.output<typeof BindCredential>;
+
+export const CredentialBinding = z
+  .object({
+    bindingId: z.string(),
+    credentialId: z.string(),
+    projectId: z.string(),
+    environment: z.string(),
+    provider: z.string(),
+    createdAt: DateTime,
+  })
+  .meta({ id: "ProviderCredentialBinding" });
+export type CredentialBinding = z.output<typeof CredentialBinding>;
+
+export const Credential = z
+  .object({
+    credentialId: z.string(),
+    organizationId: z.string(),
+    provider: z.string(),
+    label: z.string(),
+    /** Empty where the secret is so short that they would tell it. */
+    last4: z.string(),
+    /** Equal where the secrets are equal. */
+    fingerprint: z.string(),
+    endpointUrl: z.string().nullable(),
+    models: z.string().nullable(),
+    /** What the provider said when it was asked last. */
+    status: z.enum(["ready", "refused"]),
+    checkedAt: DateTime.nullable(),
+    createdBy: z.string().nullable(),
+    createdAt: DateTime,
+    rotatedAt: DateTime.nullable(),
+    bindings: z.array(CredentialBinding),
+  })
+  .meta({ id: "ProviderCredential" });
+export type Credential = z.output<typeof Credential>;
+
+export const CredentialList = z.object({ items: z.array(Credential) }).meta({ id: "ProviderCredentialList" });
+export type CredentialList = z.output<typeof CredentialList>;
+
+export const DeletedCredential = z
+  .object({ credentialId: z.string(), deleted: z.boolean() })
+  .meta({ id: "ProviderCredentialDeleted" });
+
+/** What was done, by its name. */
+export const Done = z.record(z.string(), z.boolean());

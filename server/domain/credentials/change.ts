@@ -1,0 +1,136 @@
+import type { CreateCredential, Credential, CredentialList } from "@/server/contract/credentials";
+import { changeAccessBy } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoleIn } from "@/server/domain/organizations";
+import { fail, ValidationFault } from "@/server/errors";
+import { toSecrets } from "@/server/secret";
+import { askProvider, requireAccepted } from "./check";
+import {
+  type CredentialRow,
+  credentialsOf,
+  findProvider,
+  getCredential,
+  requirePerson,
+  toCredential,
+} from "./rows";
+import { openFields, readSecret, sealFields, shownOf } from "./secret-fields";
+import { checkedModels } from "./server-of";
+
+/** What an organization has connected, newest first. Never a secret. For admins in person. */
+export async function listCredentials(ctx: Ctx, organizationId: string): Promise<CredentialList> {
+  requirePerson(ctx);
+  requireRoleIn(ctx, organizationId, "admin");
+  return { items: (await credentialsOf(organizationId)).map(toCredential) };
+}
+
+/**
+ * Puts a new secret in the place of the old one, after the provider has accepted it at the same address. Id, bindings and
+ * address stay; what runs from now on uses the new one.
+ */
+export async function rotateCredential(
+  ctx: Ctx,
+  organizationId: string,
+  credentialId: string,
+  input: CreateCredential,
+): Promise<Credential> {
+  const before = await getCredential(ctx, organizationId, credentialId);
+  const refuse = (field: string, msg: string): never => {
+    throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
+  };
+  if (input.provider !== before.provider) refuse("provider", `This credential is of ${before.provider}.`);
+  if (input.endpointUrl && input.endpointUrl.replace(/\/+$/, "") !== before.endpoint_url)
+    refuse("endpointUrl", "The address of a credential is fixed. Connect another one.");
+  const provider = findProvider(before.provider) ?? providerGone(before);
+  if (input.models && !provider.modelsFrom) refuse("models", `${provider.title} has models of its own.`);
+  const models = input.models ? checkedModels(provider, input.models) : before.models;
+  const fields = readSecret(provider, input.secret);
+  await requireAccepted(ctx, provider, before.base_url, toSecrets(fields));
+
+  const { last4, fingerprint } = shownOf(provider.name, organizationId, fields);
+  const now = ctx.now();
+  await changeAccessBy(async (client) => {
+    const { rowCount } = await client.query(
+      `UPDATE credential SET sealed = $3, last4 = $4, fingerprint = $5, label = $6, models = $7, status = 'ready',
+         checked_at = $8, rotated_at = $9 WHERE id = $1 AND organization_id = $2`,
+      [
+        credentialId,
+        organizationId,
+        JSON.stringify(sealFields(organizationId, credentialId, fields)),
+        last4,
+        fingerprint,
+        input.label,
+        models,
+        provider.check ? now : null,
+        now,
+      ],
+    );
+    if (rowCount === 0) fail("NotFound", "There is no such credential."); // deleted meanwhile
+    const details = { provider: provider.name, last4, fingerprint, before: before.fingerprint };
+    await record(
+      ctx,
+      { organizationId, action: "credential.rotated", subject: credentialId, details },
+      client,
+    );
+  });
+  return toCredential(await getCredential(ctx, organizationId, credentialId));
+}
+
+/** Deletes a credential with its secret and its bindings: what waits and was to use it fails without being sent. */
+export async function deleteCredential(
+  ctx: Ctx,
+  organizationId: string,
+  credentialId: string,
+): Promise<{ credentialId: string; deleted: boolean }> {
+  await changeAccessBy(async (client) => {
+    const { provider, label, last4, bindings } = await getCredential(
+      ctx,
+      organizationId,
+      credentialId,
+      client,
+    );
+    await client.query("DELETE FROM credential WHERE id = $1", [credentialId]);
+    const details = { provider, label, last4, bindings: bindings.length };
+    await record(
+      ctx,
+      { organizationId, action: "credential.deleted", subject: credentialId, details },
+      client,
+    );
+  });
+  return { credentialId, deleted: true };
+}
+
+/** Asks the provider again whether it takes the credential, and keeps what it says. For admins in person. */
+export async function recheckCredential(
+  ctx: Ctx,
+  organizationId: string,
+  credentialId: string,
+): Promise<Credential & { refusal: string | null }> {
+  requirePerson(ctx);
+  const row = await getCredential(ctx, organizationId, credentialId);
+  const provider = findProvider(row.provider) ?? providerGone(row);
+  const refusal = await askProvider(
+    ctx,
+    provider,
+    row.base_url,
+    openFields(organizationId, row.id, row.sealed),
+  );
+  const status = refusal === null ? "ready" : "refused";
+  await changeAccessBy(async (client) => {
+    await client.query("UPDATE credential SET status = $2, checked_at = $3 WHERE id = $1", [
+      row.id,
+      status,
+      ctx.now(),
+    ]);
+    await record(
+      ctx,
+      { organizationId, action: "credential.checked", subject: row.id, details: { status } },
+      client,
+    );
+  });
+  return { ...toCredential(await getCredential(ctx, organizationId, row.id)), refusal };
+}
+
+function providerGone({ provider }: CredentialRow): never {
+  fail("NotFound", `This installation has no provider ${provider} any more.`);
+}

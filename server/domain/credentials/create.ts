@@ -1,0 +1,74 @@
+import type { CreateCredential, Credential } from "@/server/contract/credentials";
+import { changeAccessBy } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoleIn } from "@/server/domain/organizations";
+import { ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { toSecrets } from "@/server/secret";
+import { type Place, writeBinding } from "./bind";
+import { requireAccepted } from "./check";
+import { findProvider, getCredential, requirePerson, toCredential } from "./rows";
+import { readSecret, sealFields, shownOf } from "./secret-fields";
+import { serverOf } from "./server-of";
+
+const MOST = 200;
+
+/**
+ * Stores an organization's account at a provider, after the provider itself has accepted it, and connects the places
+ * named. Refused secrets leave no trace. For admins in person: agents never hold secrets.
+ */
+export async function createCredential(
+  ctx: Ctx,
+  organizationId: string,
+  input: CreateCredential,
+  places: Place[] = [],
+): Promise<Credential> {
+  requirePerson(ctx);
+  requireRoleIn(ctx, organizationId, "admin");
+  const provider =
+    findProvider(input.provider) ??
+    refuse("provider", `There is no provider ${input.provider} to connect.`, "unknown_provider");
+  const server = serverOf(provider, input);
+  const fields = readSecret(provider, input.secret);
+  await requireAccepted(ctx, provider, server.baseUrl, toSecrets(fields));
+
+  const id = newId("credential");
+  const now = ctx.now();
+  const { last4, fingerprint } = shownOf(provider.name, organizationId, fields);
+  const by = ctx.principal.kind === "human_session" ? ctx.principal.id : null;
+  await changeAccessBy(async (client) => {
+    const { rowCount } = await client.query(
+      `INSERT INTO credential (id, organization_id, provider, label, sealed, last4, fingerprint, base_url, endpoint_url,
+         models, status, checked_at, created_by, created_at)
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'ready', $11, $12, $13
+       WHERE (SELECT count(*) FROM credential WHERE organization_id = $2) < ${MOST}`,
+      [
+        id,
+        organizationId,
+        provider.name,
+        input.label,
+        JSON.stringify(sealFields(organizationId, id, fields)),
+        last4,
+        fingerprint,
+        server.baseUrl,
+        server.endpointUrl,
+        server.models,
+        provider.check ? now : null,
+        by,
+        now,
+      ],
+    );
+    if (rowCount === 0)
+      refuse("provider", `An organization has at most ${MOST} credentials. Delete one first.`, "too_many");
+    const details = { provider: provider.name, label: input.label, last4, fingerprint };
+    await record(ctx, { organizationId, action: "credential.created", subject: id, details }, client);
+    for (const place of places)
+      await writeBinding(ctx, client, { id, organizationId, provider: provider.name }, place);
+  });
+  return toCredential(await getCredential(ctx, organizationId, id));
+}
+
+function refuse(field: string, msg: string, type: string): never {
+  throw new ValidationFault([{ loc: ["body", field], msg, type }]);
+}

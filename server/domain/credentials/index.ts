@@ -1,0 +1,6 @@
+export { bindCredential, type Place, unbindCredential } from "./bind";
+export { deleteCredential, listCredentials, recheckCredential, rotateCredential } from "./change";
+export { type Connection, connectionsOf, type OpenAccount, openAccount } from "./connections";
+export { createCredential } from "./create";
+export { baseUrlOf, operatorCredentials } from "./operator";
+export { isConnectable } from "./rows";

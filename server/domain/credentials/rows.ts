@@ -1,0 +1,135 @@
+import type { Credential, CredentialBinding } from "@/server/contract/credentials";
+import { pool, type Queryable } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoleIn } from "@/server/domain/organizations";
+import { fail } from "@/server/errors";
+import type { Provider } from "@/server/providers/define";
+import { providers } from "@/server/providers/registry.gen";
+
+export type BindingRow = {
+  id: string;
+  credential_id: string;
+  project_id: string;
+  environment: string;
+  provider: string;
+  created_at: string;
+};
+
+export type CredentialRow = {
+  id: string;
+  organization_id: string;
+  provider: string;
+  label: string;
+  sealed: Record<string, string>;
+  last4: string;
+  fingerprint: string;
+  base_url: string;
+  endpoint_url: string | null;
+  models: string | null;
+  status: "ready" | "refused";
+  checked_at: Date | null;
+  created_by: string | null;
+  created_at: Date;
+  rotated_at: Date | null;
+  bindings: BindingRow[];
+};
+
+const SELECT = `SELECT credential.*, (
+    SELECT coalesce(json_agg(binding ORDER BY binding.id), '[]') FROM credential_binding binding
+    WHERE binding.credential_id = credential.id
+  ) AS bindings FROM credential`;
+
+/** The provider of this name, where it can be connected. */
+export function findProvider(name: string): Provider | null {
+  const found = (providers as Provider[]).find((provider) => provider.name === name);
+  return found && isConnectable(found) ? found : null;
+}
+
+/** The sandbox needs no account, so there is none to connect. */
+export const isConnectable = ({ credentials, check }: Provider) =>
+  check !== undefined || Object.keys(credentials.shape).length > 0;
+
+const NOT_THERE = "There is no such credential.";
+
+export async function credentialsOf(organizationId: string): Promise<CredentialRow[]> {
+  const { rows } = await pool.query<CredentialRow>(`${SELECT} WHERE organization_id = $1 ORDER BY id DESC`, [
+    organizationId,
+  ]);
+  return rows;
+}
+
+/**
+ * A credential the caller may change. People by their role in the organization. A key that is bound to a project only
+ * where nothing but that project's environment of the key runs on it: for any other it is as if it were not there.
+ */
+export async function getCredential(
+  ctx: Ctx,
+  organizationId: string,
+  credentialId: string,
+  database: Queryable = pool,
+): Promise<CredentialRow> {
+  requireMayChange(ctx, organizationId);
+  const { rows } = await database.query<CredentialRow>(`${SELECT} WHERE id = $1 AND organization_id = $2`, [
+    credentialId,
+    organizationId,
+  ]);
+  const row = rows[0];
+  if (!row || !isReachedBy(ctx, row)) fail("NotFound", NOT_THERE);
+  return row;
+}
+
+/** Who may change what an organization has connected: its admins, and keys that were given the right. */
+export function requireMayChange(ctx: Ctx, organizationId: string): void {
+  const { principal } = ctx;
+  if (principal.kind !== "service_principal") {
+    requireRoleIn(ctx, organizationId, "admin");
+    return;
+  }
+  access.requireScope(ctx, "credentials:write");
+  if (principal.organizationId !== organizationId) fail("NotFound", "There is no such organization.");
+}
+
+/** Secrets are given by people, and by the system's own command, which a person types. */
+export function requirePerson({ principal }: Ctx): void {
+  if (principal.kind === "human_session" || principal.kind === "system") return;
+  fail("AuthorizationFailed", "A person does this, signed in; keys never see or give secrets.");
+}
+
+function isReachedBy({ principal }: Ctx, row: CredentialRow): boolean {
+  if (principal.kind !== "service_principal" || principal.projectId === null) return true;
+  const isOwn = (binding: BindingRow) =>
+    binding.project_id === principal.projectId && binding.environment === principal.environment;
+  return row.bindings.length > 0 && row.bindings.every(isOwn);
+}
+
+export function toBinding(row: BindingRow): CredentialBinding {
+  return {
+    bindingId: row.id,
+    credentialId: row.credential_id,
+    projectId: row.project_id,
+    environment: row.environment,
+    provider: row.provider,
+    createdAt: new Date(row.created_at).toISOString(),
+  };
+}
+
+/** What is told of a credential: never its secret. */
+export function toCredential(row: CredentialRow): Credential {
+  return {
+    credentialId: row.id,
+    organizationId: row.organization_id,
+    provider: row.provider,
+    label: row.label,
+    last4: row.last4,
+    fingerprint: row.fingerprint,
+    endpointUrl: row.endpoint_url,
+    models: row.models,
+    status: row.status,
+    checkedAt: row.checked_at?.toISOString() ?? null,
+    createdBy: row.created_by,
+    createdAt: row.created_at.toISOString(),
+    rotatedAt: row.rotated_at?.toISOString() ?? null,
+    bindings: row.bindings.map(toBinding),
+  };
+}

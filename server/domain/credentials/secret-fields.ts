@@ -1,0 +1,83 @@
+import { ValidationFault } from "@/server/errors";
+import type { Provider } from "@/server/providers/define";
+import { Secret } from "@/server/secret";
+import { fingerprintOf, openSecret, sealSecret } from "@/server/vault";
+
+/** What no key has and no header takes: the usual sign of something pasted along with it. */
+const PRINTABLE = /^[\x20-\x7e]*$/;
+/** The last characters of a shorter secret would be too much of it. */
+const SHOWN_FROM = 12;
+
+type Fields = Record<string, string>;
+
+const refuse = (msg: string): never => {
+  throw new ValidationFault([{ loc: ["body", "secret"], msg, type: "value_error" }]);
+};
+
+/** The fields of a provider's credentials from the one text callers send. What it says of a wrong one never quotes it. */
+export function readSecret(provider: Provider, secret: string): Fields {
+  const text = secret.trim();
+  const names = Object.keys(provider.credentials.shape);
+  const [only, ...others] = names;
+  const given = asObject(text) ?? (only !== undefined && others.length === 0 ? { [only]: text } : null);
+  if (!given) return refuse(`${provider.title} needs ${names.join(" and ")}: send a JSON object of them.`);
+  const unknown = Object.keys(given).filter((name) => !names.includes(name));
+  if (unknown.length > 0) refuse(`${provider.title} takes ${names.join(", ")} and nothing else.`);
+  const fields = Object.fromEntries(
+    Object.entries(given).flatMap(([name, value]) => {
+      if (typeof value !== "string") return refuse(`${name} is not a text.`);
+      const trimmed = value.trim();
+      if (!PRINTABLE.test(trimmed)) refuse(`${name} has characters that no key has.`);
+      return trimmed === "" ? [] : [[name, trimmed]];
+    }),
+  );
+  const missing = provider.credentials.safeParse(fields).error?.issues[0];
+  if (missing) refuse(`${missing.path.join(".") || "The secret"} is missing or not of the right form.`);
+  return fields;
+}
+
+function asObject(text: string): Record<string, unknown> | null {
+  if (!text.startsWith("{")) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return refuse("This begins like a JSON object and is none.");
+  }
+}
+
+/** What may be shown of a secret: enough for its owner to tell it from others. */
+export function shownOf(provider: string, organizationId: string, fields: Fields) {
+  const text = JSON.stringify(Object.entries(fields).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const first = Object.values(fields)[0] ?? "";
+  return {
+    last4: first.length >= SHOWN_FROM ? first.slice(-4) : "",
+    fingerprint: fingerprintOf(text, `${organizationId}|${provider}`),
+  };
+}
+
+/** A field's place, so that a ciphertext copied to another row, organization or field does not open. */
+const placeOf = (organizationId: string, credentialId: string, field: string) =>
+  `${organizationId}|${credentialId}|${field}|v1`;
+
+export function sealFields(organizationId: string, credentialId: string, fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([field, value]) => [
+      field,
+      sealSecret(value, placeOf(organizationId, credentialId, field)),
+    ]),
+  );
+}
+
+/** Throws where a field was changed, or sealed for another place. */
+export function openFields(
+  organizationId: string,
+  credentialId: string,
+  sealed: Fields,
+): Record<string, Secret> {
+  return Object.fromEntries(
+    Object.entries(sealed).map(([field, value]) => [
+      field,
+      new Secret(openSecret(value, placeOf(organizationId, credentialId, field)).toString("utf8")),
+    ]),
+  );
+}

@@ -1,0 +1,50 @@
+import { env } from "@/server/env";
+import { ValidationFault } from "@/server/errors";
+import type { Provider } from "@/server/providers/define";
+import { refusalOfAddress } from "@/server/providers/http";
+import { baseUrlOf } from "./operator";
+
+type Named = { endpointUrl?: string | null | undefined; models?: string | null | undefined };
+/** Where a connection's calls go and what they may ask for there. */
+export type Server = { baseUrl: string; endpointUrl: string | null; models: string | null };
+
+const refuse = (field: "provider" | "endpointUrl" | "models", msg: string, type = "value_error"): never => {
+  throw new ValidationFault([{ loc: ["body", field], msg, type }]);
+};
+
+/** The server of a new connection: the provider's own, or the one its owner names, with models that have prices. */
+export function serverOf(provider: Provider, { endpointUrl, models }: Named): Server {
+  if (provider.modelsFrom) {
+    if (!endpointUrl) return refuse("endpointUrl", "The server's base URL is needed.", "missing");
+    if (!models) return refuse("models", "Its models are needed, as id:in:out with their prices.", "missing");
+    const address = checkedAddress(endpointUrl);
+    return { baseUrl: address, endpointUrl: address, models: checkedModels(provider, models) };
+  }
+  if (endpointUrl) refuse("endpointUrl", `${provider.title} is at its own address.`);
+  if (models) refuse("models", `${provider.title} has models of its own.`);
+  const baseUrl = baseUrlOf(provider);
+  return baseUrl
+    ? { baseUrl, endpointUrl: null, models: null }
+    : refuse("provider", `${provider.title} has no address in this installation.`);
+}
+
+/** Models as their owner lists them, each with its price. */
+export function checkedModels(provider: Provider, models: string): string {
+  try {
+    if (provider.modelsFrom?.(models).length) return models;
+  } catch (cause) {
+    return refuse("models", (cause as Error).message); // by its contract, a sentence
+  }
+  return refuse("models", "At least one model is needed.");
+}
+
+function checkedAddress(text: string): string {
+  if (!URL.canParse(text)) return refuse("endpointUrl", "This is no URL.");
+  const url = new URL(text);
+  const allowPrivateAddresses = env.ALLOW_PRIVATE_ADDRESSES;
+  const refusal = refusalOfAddress(url, { allowHttp: allowPrivateAddresses, allowPrivateAddresses });
+  if (refusal) return refuse("endpointUrl", refusal, "url_refused");
+  url.hash = "";
+  url.search = "";
+  return url.href.replace(/\/+$/, "");
+}

@@ -1,0 +1,111 @@
+import { pool } from "@/server/db";
+import * as credentials from "@/server/domain/credentials";
+import { env } from "@/server/env";
+import { newId } from "@/server/ids";
+import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
+import { type Call, makeTenant, sessionHeaders, type Tenant } from "./api";
+import { system } from "./tenants";
+
+/** What the vendor below knows of models, in answer to a check. */
+export const MODELS = { json: { object: "list", data: [] } };
+export const SECRET = "sk-test-canary-1f0c9a7be2";
+
+export type Vault = {
+  tenant: Tenant;
+  /** An owner of the tenant's organization, signed in. */
+  owner: Call;
+  /** OpenAI, as this installation reaches it. */
+  vendor: Vendor;
+  path: string;
+  /** Another credential, bound to the tenant's project. Those before it lose their place to it. */
+  connect(): Promise<{ credentialId: string; bindingId: string }>;
+  /** A request to an endpoint of credentials that succeeds once; each has things of its own. */
+  sample(method: string, path: string): { method: string; target: string; body?: unknown };
+  close(): Promise<void>;
+};
+
+/** Lets this installation reach a vendor on this machine in OpenAI's place, until it is closed. */
+export async function vendorAsOpenAi(): Promise<{ vendor: Vendor; close(): Promise<void> }> {
+  const { OPENAI_BASE_URL, ALLOW_PRIVATE_ADDRESSES } = env;
+  const vendor = await startVendor();
+  vendor.answer(MODELS);
+  env.OPENAI_BASE_URL = vendor.url;
+  env.ALLOW_PRIVATE_ADDRESSES = true;
+  return {
+    vendor,
+    close: () => {
+      Object.assign(env, { OPENAI_BASE_URL, ALLOW_PRIVATE_ADDRESSES });
+      return vendor.stop();
+    },
+  };
+}
+
+const SPARE = 12;
+
+/** A tenant that connects its own accounts at a vendor on this machine. */
+export async function openVault(): Promise<Vault> {
+  const { vendor, close } = await vendorAsOpenAi();
+  const tenant = await makeTenant();
+  const { organizationId, projectId } = tenant;
+  const path = `/v1/organizations/${organizationId}/provider-credentials`;
+  const provider = "openai";
+  const connect = async () => {
+    const place = { projectId, environment: "development", replaces: true };
+    const { credentialId } = await credentials.createCredential(
+      system,
+      organizationId,
+      { provider, secret: SECRET, label: "default" },
+      [],
+    );
+    const bound = await credentials.bindCredential(system, organizationId, credentialId, {
+      ...place,
+      provider,
+    });
+    return { credentialId, bindingId: bound.bindingId };
+  };
+  const kept = await connect();
+  // Only one of a provider serves an environment: the spares are of the project all the same, by another provider's name.
+  const spares = await makeSpares(organizationId, projectId);
+  return {
+    tenant,
+    owner: { headers: await sessionHeaders(organizationId, "owner") },
+    vendor,
+    path,
+    connect,
+    sample(method, template) {
+      const isGone = method === "DELETE";
+      const one = isGone ? (spares.shift() ?? kept) : kept;
+      const target = template
+        .replace("{organization_id}", organizationId)
+        .replace("{credential_id}", one.credentialId)
+        .replace("{binding_id}", one.bindingId);
+      if (method !== "POST") return { method, target };
+      const body = target.endsWith("/bindings")
+        ? { projectId, environment: "development", provider }
+        : { provider, secret: SECRET };
+      return { method, target, body };
+    },
+    close,
+  };
+}
+
+/** Credentials of providers this installation has no more: their rows may be deleted like any other. */
+async function makeSpares(organizationId: string, projectId: string) {
+  return Promise.all(
+    Array.from({ length: 2 * SPARE }, async (_, position) => {
+      const [credentialId, bindingId] = [newId("credential"), newId("binding")];
+      const provider = `former-${position}`;
+      await pool.query(
+        `INSERT INTO credential (id, organization_id, provider, label, sealed, last4, fingerprint, base_url, status, created_at)
+         VALUES ($1, $2, $3, 'spare', '{}', '', '', 'https://former.example', 'ready', now())`,
+        [credentialId, organizationId, provider],
+      );
+      await pool.query(
+        `INSERT INTO credential_binding (id, credential_id, organization_id, project_id, environment, provider, created_at)
+         VALUES ($1, $2, $3, $4, 'development', $5, now())`,
+        [bindingId, credentialId, organizationId, projectId, provider],
+      );
+      return { credentialId, bindingId };
+    }),
+  );
+}
