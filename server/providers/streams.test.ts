@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "@/server/sandbox/server";
+import anthropic from "./anthropic";
 import type { Provider, TextCall } from "./define";
 import openai from "./openai";
 import compatible, { modelsFromSetting } from "./openai-compatible";
@@ -144,6 +145,112 @@ describe("openai streams", () => {
     const fault = await faultOf((await stream(openai, "gpt-5.6-luna")).ended);
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
     expect(`${fault.message} ${fault.cause}`).not.toContain("sk-1");
+  });
+});
+
+describe("anthropic streams", () => {
+  /** As the vendor names its events: by their type. */
+  const told = (...data: { type: string }[]): Script => ({
+    headers: { "content-type": "text/event-stream" },
+    text: data.map((each) => `event: ${each.type}\ndata: ${JSON.stringify(each)}\n\n`).join(""),
+  });
+  const start = {
+    type: "message_start",
+    message: {
+      id: "msg_1",
+      model: "claude-opus-5-5",
+      content: [],
+      usage: { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 1 },
+    },
+  };
+  const block = (index: number, content_block: object) => ({
+    type: "content_block_start",
+    index,
+    content_block,
+  });
+  const delta = (index: number, more: object) => ({ type: "content_block_delta", index, delta: more });
+  const text = (index: number, words: string) => delta(index, { type: "text_delta", text: words });
+  const end = (stop_reason: string) => [
+    { type: "message_delta", delta: { stop_reason }, usage: { output_tokens: 40 } },
+    { type: "message_stop" },
+  ];
+
+  test("text, tool calls and usage are gathered; thinking, signatures, citations and pings tell nothing", async () => {
+    vendor.answer(
+      told(
+        start,
+        { type: "ping" },
+        block(0, { type: "thinking", thinking: "" }),
+        delta(0, { type: "thinking_delta", thinking: "Hmm." }),
+        delta(0, { type: "signature_delta", signature: "c2ln" }),
+        { type: "content_block_stop" },
+        block(1, { type: "text", text: "" }),
+        text(1, "Let me "),
+        delta(1, { type: "citations_delta", citation: { type: "char_location" } }),
+        text(1, "look."),
+        block(2, { type: "tool_use", id: "toolu_1", name: "find", input: {} }),
+        delta(2, { type: "input_json_delta", partial_json: "" }),
+        delta(2, { type: "input_json_delta", partial_json: '{"q":' }),
+        delta(2, { type: "input_json_delta", partial_json: '"x"}' }),
+        block(3, { type: "tool_use", id: "toolu_2", name: "list", input: {} }),
+        { type: "something_new" },
+        ...end("tool_use"),
+      ),
+    );
+    const { told: pieces, ended } = await stream(anthropic, "claude-opus-5-5");
+    expect(await ended).toEqual({
+      state: "done",
+      result: {
+        text: "Let me look.",
+        finishReason: "tool_calls",
+        toolCalls: [
+          { id: "toolu_1", name: "find", arguments: '{"q":"x"}' },
+          { id: "toolu_2", name: "list", arguments: "{}" },
+        ],
+      },
+      usage: { inputTokens: 15, cachedInputTokens: 5, outputTokens: 40 },
+      providerRequestId: "msg_1",
+      providerModel: "claude-opus-5-5",
+      httpStatus: 200,
+    });
+    expect(pieces).toEqual(["Let me ", "look."]);
+    expect(JSON.parse(vendor.arrived[0]!.body)).toMatchObject({ stream: true });
+  });
+
+  test.each([
+    ["max_tokens", "length"],
+    ["refusal", "content_filter"],
+  ])("one that stops for %s keeps what was told", async (reason, finishReason) => {
+    vendor.answer(told(start, block(0, { type: "text", text: "He" }), text(0, "l"), ...end(reason)));
+    const { told: pieces, ended } = await stream(anthropic, "claude-opus-5-5");
+    expect(await ended).toMatchObject({ result: { text: "Hel", finishReason } });
+    expect(pieces.join("")).toBe("Hel");
+  });
+
+  test("one without its end is lost, whatever came before", async () => {
+    vendor.answer(told(start, block(0, { type: "text", text: "" }), text(0, "Hel"), end("end_turn")[0]!));
+    const fault = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
+    expect([fault.kind, fault.submission]).toEqual(["lost", "ambiguous"]);
+  });
+
+  test("overload inside is a full house, unless text was told", async () => {
+    const overload = { type: "error", error: { type: "overloaded_error", message: "sk-1" } };
+    vendor.answer(told(start, overload));
+    const full = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
+    expect([full.kind, full.submission, full.message]).toEqual([
+      "capacity",
+      "attempted",
+      "Anthropic is overloaded.",
+    ]);
+    vendor.answer(told(start, block(0, { type: "text", text: "" }), text(0, "Hel"), overload));
+    expect((await faultOf((await stream(anthropic, "claude-opus-5-5")).ended)).kind).toBe("failed");
+  });
+
+  test("a server that knows no streams answers whole", async () => {
+    vendor.answer({ json: { content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn" } });
+    const { told: pieces, ended } = await stream(anthropic, "claude-opus-5-5");
+    expect(await ended).toMatchObject({ result: { text: "Hi", finishReason: "stop" } });
+    expect(pieces).toEqual(["Hi"]);
   });
 });
 

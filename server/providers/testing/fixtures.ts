@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { toSecrets } from "@/server/secret";
 import type { PortName, Progress, Provider, ProviderIo } from "../define";
 import { everythingOf, faultOf, ioFor, type PlainIo, type Script, startVendor, type Vendor } from "./vendor";
 import { readSent } from "./wire";
@@ -163,6 +164,52 @@ export function tellsTheTruthAboutSubmission(
       const found = await call;
       expect(`${found.kind}/${found.submission}`).toBe("lost/ambiguous");
       expect(found.details.aborted).toBe(true);
+    });
+  });
+}
+
+/** The check of an account: one free GET, authenticated, that refuses a wrong key and tells no secret. */
+export function checksCredentials(
+  provider: Provider,
+  expected: { path: string; answer: unknown; signing?: Signing; method?: string },
+): void {
+  const { credentials, headers } = expected.signing ?? BEARER;
+  describe(`${provider.name} checks credentials`, () => {
+    let vendor: Vendor;
+    beforeAll(async () => {
+      vendor = await startVendor();
+    });
+    afterAll(() => vendor.stop());
+
+    const check = async (baseUrl = vendor.url) => {
+      if (!provider.check) throw new Error(`${provider.name} checks nothing`);
+      const account = { baseUrl, credentials: toSecrets(credentials), allowPrivateAddresses: true };
+      return provider.check({ ...account, signal: new AbortController().signal });
+    };
+
+    test("good ones pass", async () => {
+      vendor.answer({ json: expected.answer });
+      await check();
+      const { method = "GET", path } = expected;
+      expect(vendor.arrived).toMatchObject([{ method, path, headers }]);
+    });
+
+    test.each<[string, Script, string]>([
+      ["a wrong key", { status: 401, json: { error: { message: SECRET, type: SECRET } } }, "refused"],
+      ["a key without the right", { status: 403, json: { error: SECRET } }, "refused"],
+      ["a full house", { status: 429, json: {} }, "capacity"],
+      ["a failure", { status: 500, json: {} }, "failed"],
+      ["no answer", "close", "lost"],
+    ])("%s", async (_case, script, kind) => {
+      vendor.answer(script);
+      const fault = await faultOf(check());
+      expect(fault.kind).toBe(kind);
+      expect(vendor.arrived).toHaveLength(1);
+      expect(everythingOf(fault)).not.toContain(SECRET.slice(0, 12));
+    });
+
+    test("a closed door", async () => {
+      expect((await faultOf(check("http://127.0.0.1:1"))).kind).toBe("unreachable");
     });
   });
 }

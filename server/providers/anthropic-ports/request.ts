@@ -1,0 +1,110 @@
+import type { Json } from "@/server/step";
+import {
+  type ContentPart,
+  ProviderFault,
+  type ProviderIo,
+  type ReasoningIntent,
+  type TextCall,
+} from "../define";
+import { requireSupported } from "../openai";
+import { apart, IN_JSON, inThisSchema, isRecord, toFunction } from "../text-call";
+
+const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "max" } as const;
+/** Of the output, for models that think by a budget of tokens: the rest is for the answer. */
+const SHARES = { economy: 1 / 8, balanced: 1 / 4, deep: 1 / 2, maximum: 3 / 4 } as const;
+const LEAST_BUDGET = 1_024;
+/** The last generation that thinks by budget; all later ones decide themselves, guided by an effort. */
+export const THINKS_BY_BUDGET = new Set(["claude-haiku-4-5"]);
+
+/** The body of `POST /v1/messages`. */
+export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record<string, unknown> {
+  requireSupported(call, model);
+  const { system, turns } = apart(call.messages);
+  const { responseFormat: asked, reasoningIntent = "omit" } = call;
+  const isHeldTo = asked.type === "json_schema" && fitsOutputFormat(asked.schema);
+  if (asked.type === "json_object") system.push(IN_JSON);
+  if (asked.type === "json_schema" && !isHeldTo) system.push(inThisSchema(asked.schema));
+  // The vendor wants a limit with every request.
+  const maxTokens = call.maxOutputTokens ?? model.maxOutputTokens ?? LEAST_BUDGET;
+  const byBudget = THINKS_BY_BUDGET.has(model.id);
+  const outputConfig = {
+    ...(reasoningIntent === "omit" || byBudget ? {} : { effort: EFFORTS[reasoningIntent] }),
+    ...(isHeldTo ? { format: { type: "json_schema", schema: asked.schema } } : {}),
+  };
+  return {
+    model: model.id,
+    max_tokens: maxTokens,
+    ...(system.length > 0 ? { system: system.join("\n\n") } : {}),
+    messages: turns.map(({ role, content }) => ({
+      role,
+      content: typeof content === "string" ? content : content.map(toBlock),
+    })),
+    ...(reasoningIntent === "omit"
+      ? {}
+      : { thinking: byBudget ? byTokens(reasoningIntent, maxTokens) : { type: "adaptive" } }),
+    ...(Object.keys(outputConfig).length > 0 ? { output_config: outputConfig } : {}),
+    ...(call.tools === undefined ? {} : { tools: call.tools.map(toTool) }),
+  };
+}
+
+/** A budget counts toward the output and must leave some of it; the vendor takes no smaller one than 1,024. */
+function byTokens(intent: Exclude<ReasoningIntent, "omit">, maxTokens: number): object {
+  const budget = Math.max(LEAST_BUDGET, Math.floor(maxTokens * SHARES[intent]));
+  if (budget < maxTokens) return { type: "enabled", budget_tokens: budget };
+  throw new ProviderFault(
+    "refused",
+    "not_attempted",
+    `The model needs more than ${LEAST_BUDGET} output tokens to reason; ${maxTokens} are allowed.`,
+  );
+}
+
+function toBlock(part: ContentPart): object {
+  if (part.type === "text") return { type: "text", text: part.text };
+  const data = Buffer.from(part.bytes).toString("base64");
+  return { type: "image", source: { type: "base64", media_type: part.mediaType, data } };
+}
+
+function toTool(tool: Record<string, Json>): object {
+  const { name, description, parameters, strict } = toFunction(tool);
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    input_schema: parameters ?? { type: "object" },
+    ...(strict === true ? { strict } : {}),
+  };
+}
+
+const KNOWN = new Set([
+  ...["type", "properties", "required", "additionalProperties", "items", "minItems", "enum", "const"],
+  ...["anyOf", "format", "title", "description"],
+]);
+const FORMATS = new Set([
+  ...["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"],
+]);
+/** What the vendor allows in one schema. */
+const MOST_OPTIONAL = 24;
+
+/**
+ * Does a schema stay inside what the vendor holds its models to: closed objects and plain keywords, as its own client keeps
+ * them? References are left out: they may be recursive, which it refuses.
+ */
+export function fitsOutputFormat(schema: Json): boolean {
+  let optional = 0;
+  const fits = (part: Json): boolean => {
+    if (!isRecord(part) || Object.keys(part).some((keyword) => !KNOWN.has(keyword))) return false;
+    const { type, properties, required, items, anyOf, format, minItems } = part;
+    const literals = Array.isArray(part.enum) ? part.enum : part.const === undefined ? null : [part.const];
+    if (literals) return literals.every((literal) => typeof literal !== "object" || literal === null);
+    if (format !== undefined && !FORMATS.has(String(format))) return false;
+    if (minItems !== undefined && minItems !== 0 && minItems !== 1) return false;
+    if (anyOf !== undefined) return Array.isArray(anyOf) && anyOf.every(fits);
+    if (typeof type !== "string" && !Array.isArray(type)) return false;
+    if (type === "object" || properties !== undefined) {
+      const inner = isRecord(properties) ? Object.entries(properties) : [];
+      optional += inner.filter(([name]) => !(Array.isArray(required) && required.includes(name))).length;
+      return part.additionalProperties === false && inner.every(([, each]) => fits(each));
+    }
+    return items === undefined ? type !== "array" : fits(items);
+  };
+  return fits(schema) && optional <= MOST_OPTIONAL;
+}

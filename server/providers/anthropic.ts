@@ -1,0 +1,114 @@
+import { z } from "zod";
+import { explainAnthropicError, gatherMessage, toProgress } from "./anthropic-ports/reply";
+import { toMessagesRequest } from "./anthropic-ports/request";
+import {
+  defineProvider,
+  type ModelFacts,
+  type ProviderAccount,
+  type ProviderIo,
+  type TextCall,
+} from "./define";
+import { getJson, postForEvents, postJson } from "./http";
+import { brokenOff } from "./text-call";
+
+/* Anthropic: text by the Messages API. Of the vendor's structured outputs, `output_config.format` is used. */
+
+/** As the vendor's own client sends the key; that version has no temperature any more, for any model. */
+const headers = ({ credentials }: Pick<ProviderIo, "credentials">) => ({
+  authorization: `Bearer ${credentials.apiKey?.reveal() ?? ""}`,
+  "anthropic-version": "2026-10-21",
+});
+const explained = { explain: explainAnthropicError };
+
+async function submit(call: TextCall, io: ProviderIo) {
+  return toProgress(
+    await postJson("/v1/messages", toMessagesRequest(call, io), headers(io), io, explained),
+    io,
+  );
+}
+
+async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
+  const sent = { ...toMessagesRequest(call, io), stream: true };
+  const gathered = gatherMessage(onText);
+  const take = ({ data }: { data: string }) => gathered.take(data);
+  const reply = await postForEvents("/v1/messages", sent, headers(io), io, take, explained);
+  if (reply.body !== undefined) {
+    const progress = toProgress(reply, io);
+    if (progress.result.text !== "") onText(progress.result.text);
+    return progress;
+  }
+  const whole = gathered.whole();
+  if (!whole) throw brokenOff("Anthropic");
+  return toProgress({ ...reply, body: whole }, io);
+}
+
+async function check(account: ProviderAccount): Promise<void> {
+  await getJson("/v1/models?limit=1", headers(account), account, explained);
+}
+
+/*
+ * Identifiers, windows, limits and prices are those of the vendor's model pages (platform.claude.com/docs/en/models, as of
+ * October 2026); tokens of a picture those of its page on vision: 4,784 of the newer generation, 1,568 before it.
+ */
+const NEWER: Pick<ModelFacts, "port" | "contextWindow" | "maxOutputTokens" | "imageTokens" | "supports"> = {
+  port: "text",
+  contextWindow: 1_000_000,
+  maxOutputTokens: 128_000,
+  imageTokens: 4_784,
+  supports: { jsonObject: true, jsonSchema: true, reasoning: true, tools: true, stream: true, vision: true },
+};
+
+export default defineProvider({
+  name: "anthropic",
+  title: "Anthropic",
+  maturity: "PG13",
+  credentials: z.object({ apiKey: z.string().min(1).describe("An API key of an Anthropic workspace.") }),
+  environment: { credentials: { apiKey: "ANTHROPIC_API_KEY" }, baseUrl: "ANTHROPIC_BASE_URL" },
+  defaultBaseUrl: "https://api.anthropic.com",
+  models: [
+    {
+      ...NEWER,
+      id: "claude-haiku-5-5",
+      title: "Claude Haiku 5.5",
+      // Of prompts of up to 100,000 tokens; longer ones cost five times as much.
+      price: { per: "million_tokens", input: 100_000, cachedInput: 10_000, output: 500_000 },
+      contextWindow: 100_000,
+      grades: ["fast"],
+    },
+    {
+      ...NEWER,
+      id: "claude-sonnet-5-5",
+      title: "Claude Sonnet 5.5",
+      price: { per: "million_tokens", input: 2_000_000, cachedInput: 200_000, output: 10_000_000 },
+      grades: ["reasoning", "longform"],
+    },
+    {
+      ...NEWER,
+      id: "claude-opus-5-5",
+      title: "Claude Opus 5.5",
+      price: { per: "million_tokens", input: 4_000_000, cachedInput: 200_000, output: 20_000_000 },
+      grades: ["reasoning", "frontier", "longform"],
+    },
+    {
+      ...NEWER,
+      id: "claude-fable-5-1",
+      title: "Claude Fable 5.1",
+      // What cached tokens cost is not known here: they count as any.
+      price: { per: "million_tokens", input: 10_000_000, output: 50_000_000 },
+      grades: ["frontier"],
+    },
+    {
+      ...NEWER,
+      id: "claude-haiku-4-5",
+      title: "Claude Haiku 4.5",
+      price: { per: "million_tokens", input: 1_000_000, output: 5_000_000 },
+      contextWindow: 200_000,
+      maxOutputTokens: 64_000,
+      imageTokens: 1_568,
+      grades: ["fast"],
+      onlyByName: true,
+    },
+  ],
+  check,
+  text: { api: "messages", submit, stream },
+});

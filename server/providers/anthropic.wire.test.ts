@@ -1,0 +1,149 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema";
+import { expect, test } from "vitest";
+import type { Json } from "@/server/step";
+import anthropic from "./anthropic";
+import { fitsOutputFormat } from "./anthropic-ports/request";
+import type { TextCall } from "./define";
+import { ioFor } from "./testing/vendor";
+import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
+
+const SECRET = "sk-ant-wire-1";
+const model = "claude-opus-5-5";
+const messagesAt = (baseURL: string) => new Anthropic({ apiKey: SECRET, baseURL, maxRetries: 0 }).messages;
+const submit = async (url: string, call: TextCall) =>
+  anthropic.text?.submit(call, ioFor(anthropic, model, "text", url, { credentials: { apiKey: SECRET } }));
+
+const answer = {
+  json: { id: "msg_1", type: "message", role: "assistant", model, content: [], stop_reason: "end_turn" },
+};
+const ask: TextCall = {
+  messages: [
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "Name a fish." },
+    { role: "assistant", content: "Cod." },
+    { role: "user", content: "Another." },
+  ],
+  maxOutputTokens: 200,
+  responseFormat: { type: "text" },
+};
+const asked = {
+  model,
+  max_tokens: 200,
+  system: "Be brief.",
+  messages: [
+    { role: "user" as const, content: "Name a fish." },
+    { role: "assistant" as const, content: "Cod." },
+    { role: "user" as const, content: "Another." },
+  ],
+};
+const schema = {
+  type: "object" as const,
+  properties: { fish: { type: "string" } },
+  required: ["fish"],
+  additionalProperties: false,
+};
+const data = "iVBORw0KGgo=";
+
+const cases: Comparison[] = [
+  {
+    title: "text with a system prompt",
+    answer,
+    theirs: (url) => messagesAt(url).create(asked),
+    ours: (url) => submit(url, ask),
+  },
+  {
+    title: "structured output with adaptive thinking",
+    answer,
+    theirs: (url) =>
+      messagesAt(url).create({
+        ...asked,
+        thinking: { type: "adaptive" },
+        output_config: { effort: "high", format: { type: "json_schema", schema } },
+      }),
+    ours: (url) =>
+      submit(url, {
+        ...ask,
+        responseFormat: { type: "json_schema", name: "answer", schema },
+        reasoningIntent: "deep",
+      }),
+  },
+  {
+    title: "tools",
+    answer,
+    theirs: (url) =>
+      messagesAt(url).create({
+        ...asked,
+        tools: [{ name: "find", description: "Finds.", input_schema: schema }],
+      }),
+    ours: (url) =>
+      submit(url, {
+        ...ask,
+        tools: [{ type: "function", name: "find", description: "Finds.", parameters: schema }],
+      }),
+  },
+  {
+    title: "a picture",
+    answer,
+    theirs: (url) =>
+      messagesAt(url).create({
+        model,
+        max_tokens: 200,
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "What is this?" },
+              { type: "image", source: { type: "base64", media_type: "image/png", data } },
+            ],
+          },
+        ],
+      }),
+    ours: (url) =>
+      submit(url, {
+        ...ask,
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "What is this?" },
+              { type: "image", mediaType: "image/png", bytes: Buffer.from(data, "base64") },
+            ],
+          },
+        ],
+      }),
+  },
+  {
+    title: "a stream",
+    answer: {
+      headers: { "content-type": "text/event-stream" },
+      text: 'event: message_stop\ndata: {"type":"message_stop"}\n\n',
+    },
+    theirs: async (url) => {
+      for await (const _event of await messagesAt(url).create({ ...asked, stream: true })) {
+        // Read to the end, as ours is.
+      }
+    },
+    ours: async (url) => {
+      const io = ioFor(anthropic, model, "text", url, { credentials: { apiKey: SECRET } });
+      return anthropic.text?.stream?.(ask, io, () => {});
+    },
+  },
+];
+
+sendsWhatItsClientSends("anthropic", cases, {
+  "x-stainless-*": "the client's own telemetry",
+});
+
+test("a schema we have the vendor hold its model to is one its own client sends as it is", () => {
+  const fish: Record<string, Json> = {
+    ...schema,
+    properties: {
+      fish: { type: "string", description: "Its name.", format: "hostname" },
+      kinds: { type: "array", items: { anyOf: [{ type: "null" }, { enum: ["cod", 1] }] }, minItems: 1 },
+    },
+  };
+  expect(fitsOutputFormat(fish)).toBe(true);
+  // Its type is the client's own, of plain JSON.
+  expect(transformJSONSchema(fish as Parameters<typeof transformJSONSchema>[0])).toEqual(fish);
+});

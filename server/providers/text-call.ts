@@ -1,0 +1,53 @@
+import type { Json } from "@/server/step";
+import { ProviderFault, type TextMessage, textOf } from "./define";
+
+/* What several text providers do with a call alike, before each turns it into its vendor's own words. */
+
+export const isRecord = (value: unknown): value is Record<string, Json> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A function tool in either usual spelling, flat or nested; a vendor's own tools are not passed on. */
+export function toFunction(tool: Record<string, Json>): Record<string, Json> & { name: string } {
+  const { type, ...flat } = isRecord(tool.function) ? { ...tool.function, type: tool.type } : tool;
+  const { name } = flat as { name?: Json };
+  if ((type ?? "function") !== "function" || typeof name !== "string")
+    throw new ProviderFault(
+      "refused",
+      "not_attempted",
+      "Only function tools with a name can be given to this model.",
+    );
+  return { ...flat, name };
+}
+
+/**
+ * System messages apart from the turns, for vendors that take the former in a place of their own; all of them, wherever
+ * they stood. A conversation of nothing else becomes one turn of the user.
+ */
+export function apart(messages: TextMessage[]): { system: string[]; turns: TextMessage[] } {
+  const turns = messages.filter(({ role }) => role !== "system");
+  const system = messages.filter(({ role }) => role === "system").map(textOf);
+  if (turns.length > 0) return { system, turns };
+  return { system: [], turns: [{ role: "user", content: system.join("\n\n") }] };
+}
+
+/** Figures a vendor gave; those it did not are absent, never zero. */
+export function figures<T extends Record<string, number | null | undefined>>(
+  given: T,
+): { [K in keyof T]?: number } {
+  const numbers = Object.entries(given).filter(([, value]) => typeof value === "number");
+  return Object.fromEntries(numbers) as { [K in keyof T]?: number }; // what is left are numbers
+}
+
+/** The sum of what was given; undefined where nothing was. */
+export function sumOf(...parts: (number | null | undefined)[]): number | undefined {
+  const given = parts.filter((part) => typeof part === "number");
+  return given.length === 0 ? undefined : given.reduce((sum, part) => sum + part, 0);
+}
+
+export const IN_JSON = "Answer with one JSON object and nothing else.";
+/** For schemas a vendor cannot hold its model to: told in words, and checked by whoever asked. */
+export const inThisSchema = (schema: Record<string, Json>) =>
+  `Answer with one JSON value and nothing else, valid against this JSON Schema: ${JSON.stringify(schema)}`;
+
+export const brokenOff = (vendor: string) =>
+  new ProviderFault("lost", "ambiguous", `${vendor}'s answer broke off before its end.`);
