@@ -4,15 +4,15 @@ import {
   MeshOutput,
   MOST_MESH_PICTURES,
   meshSettingsOf,
-  TEXTURE_PROMPT_CHARACTERS,
   textureReferenceOf,
 } from "@/server/contract/meshes";
 import type { ProviderFile } from "@/server/providers/define";
 import { defineCapability, type Source } from "./define";
 import { toMeshOutcome } from "./mesh/outcome";
 import { MOST_PICTURE_BYTES, PICTURE_TYPES, pictureAt, toPicture } from "./mesh/pictures";
+import { acceptsTexture, TEXTURE_CONSTRAINTS } from "./mesh/texture";
 
-type Material = { images: ProviderFile[]; texture: ProviderFile | null };
+type Material = { images: ProviderFile[]; besides: ProviderFile[] };
 
 /** The pictures beside those the mesh is made from, whatever becomes of them: who names one that is not there is told. */
 function besides(input: MeshInput): Source[] {
@@ -34,14 +34,7 @@ export default defineCapability<MeshInput, MeshOutput, Material>({
   modes: ["job_async"],
   input: MeshInput,
   output: MeshOutput,
-  inputConstraints: {
-    "meshSettings.texturePrompt": {
-      measurement: "characters",
-      max: TEXTURE_PROMPT_CHARACTERS,
-      overflow: "reject",
-      semantic: true,
-    },
-  },
+  inputConstraints: TEXTURE_CONSTRAINTS,
   features: {
     syncInvoke: { supported: false },
     durableJob: {
@@ -98,13 +91,15 @@ export default defineCapability<MeshInput, MeshOutput, Material>({
       ];
     },
     async materialize(input, files) {
-      const pictures = files.map(toPicture);
+      const pictures = await Promise.all(files.map(toPicture));
       const count = input.inputArtifactIds.length;
-      // The reference before the concept.
-      return { images: pictures.slice(0, count), texture: pictures[count] ?? null };
+      return { images: pictures.slice(0, count), besides: pictures.slice(count) };
     },
-    call(input, _options, _model, { images, texture: picture }) {
+    accepts: acceptsTexture,
+    call(input, _options, _model, { images, besides }) {
       const { profile, texture } = meshSettingsOf(input);
+      // A concept is only followed where nothing else says how.
+      const picture = textureReferenceOf(input) || !texture?.prompt ? besides[0] : undefined;
       return { images, profile, texture: texture && { ...texture, ...(picture ? { image: picture } : {}) } };
     },
     result: (result) => toMeshOutcome(result),

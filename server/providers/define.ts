@@ -326,6 +326,8 @@ export type ModelFacts = {
     mask?: boolean;
     /** Takes LoRA weights. */
     adapters?: boolean;
+    /** Follows a texture prompt and a texture picture at once. */
+    textureByBoth?: boolean;
     seed?: boolean;
   };
   grades?: TextGrade[];

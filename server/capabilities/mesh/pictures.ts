@@ -1,5 +1,6 @@
+import { processImage } from "@/server/imaging";
 import type { ProviderFile } from "@/server/providers/define";
-import type { Source, SourceFile } from "../define";
+import { CapabilityFault, type Source, type SourceFile } from "../define";
 
 /** What meshes are made from. */
 export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
@@ -14,4 +15,13 @@ export const pictureAt = (artifactId: string, field: string[]): Source => ({
   maxBytes: MOST_PICTURE_BYTES,
 });
 
-export const toPicture = ({ bytes, mediaType }: SourceFile): ProviderFile => ({ bytes, mediaType });
+/** As providers take it: not every one reads WebP, so that becomes PNG. */
+export async function toPicture({ bytes, mediaType, artifactId }: SourceFile): Promise<ProviderFile> {
+  if (mediaType !== "image/webp") return { bytes, mediaType };
+  try {
+    const { png } = await processImage(bytes, { matte: null, report: false, sheet: null });
+    return { bytes: png, mediaType: "image/png" };
+  } catch {
+    throw new CapabilityFault("InvalidInput", `The picture ${artifactId} cannot be read.`);
+  }
+}

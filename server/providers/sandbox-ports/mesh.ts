@@ -14,7 +14,7 @@ export const meshModels = MODELS.map((model): ModelFacts => {
     ...model,
     port: "mesh",
     price: { per: "mesh", micros, texturedMicros: (micros * 3) / 2 },
-    supports: {},
+    supports: { textureByBoth: true },
   };
 });
 

@@ -212,7 +212,7 @@ for meshes in (0, 1, 3):
     case(f"{meshes} of the same, bare", "sample/mesh-textured", {"meshes": meshes}, textured=False)
 case("a texture that costs nothing more", "sample/mesh", {"meshes": 1}, textured=True)
 case("bounds of a textured mesh", "sample/mesh-textured", {"meshes": 1}, bounds=True, textured=True)
-for model in ("sandbox/sandbox-1/mesh", "sandbox/sandbox-2/mesh"):
+for model in ("meshy/meshy-6/mesh", "meshy/meshy-5/mesh", "sandbox/sandbox-1/mesh", "sandbox/sandbox-2/mesh"):
     case("a bare mesh", model, {"meshes": 1}, textured=False)
     case("a textured mesh", model, {"meshes": 1}, textured=True)
 case("meshes not told are unknown", "sample/mesh", {})

@@ -1,0 +1,21 @@
+import { meshSettingsOf, TEXTURE_PROMPT_CHARACTERS, textureReferenceOf } from "@/server/contract/meshes";
+import type { ModelFacts } from "@/server/providers/define";
+import type { InputConstraint } from "../define";
+
+const TEXTURE_PROMPT: InputConstraint = {
+  measurement: "characters",
+  max: TEXTURE_PROMPT_CHARACTERS,
+  overflow: "reject",
+  semantic: true,
+  byModel: { "meshy-6": { max: 600 }, "meshy-5": { max: 600 } },
+};
+export const TEXTURE_CONSTRAINTS = {
+  "meshSettings.texturePrompt": TEXTURE_PROMPT,
+  "meshSettings.overrides.texturePrompt": TEXTURE_PROMPT,
+};
+
+/** Can this model texture as it is asked to? */
+export function acceptsTexture(input: Parameters<typeof meshSettingsOf>[0], model: ModelFacts): boolean {
+  const hasBoth = meshSettingsOf(input).texture?.prompt && textureReferenceOf(input);
+  return !hasBoth || (model.supports.textureByBoth ?? false);
+}

@@ -1,0 +1,177 @@
+import { z } from "zod";
+import type { Json } from "@/server/step";
+import {
+  defineProvider,
+  type MeshCall,
+  type MeshResult,
+  type ModelFacts,
+  type Progress,
+  type ProviderAccount,
+  ProviderFault,
+  type ProviderFile,
+  type ProviderIo,
+} from "./define";
+import { type Explanation, getFile, getJson, parseReply, postJson, safeWord } from "./http";
+
+/* Meshy: tasks that make a mesh from one picture, or from several of one object. A task is made once and asked for until it ends. */
+
+const ONE = "/openapi/v1/image-to-3d";
+const SEVERAL = "/openapi/v1/multi-image-to-3d";
+const POLL_MS = 5_000;
+const MOST_GLB_BYTES = 64 * 1024 * 1024;
+const TEXTURE_PROMPT_CHARACTERS = 600;
+
+const Made = z.object({ result: z.string().min(1) });
+const Balance = z.object({ balance: z.number() });
+const Handle = z.object({ path: z.enum([ONE, SEVERAL]), id: z.string() });
+const Task = z.object({
+  id: z.string().nullish(),
+  status: z.enum(["PENDING", "IN_PROGRESS", "SUCCEEDED", "FAILED", "CANCELED", "EXPIRED"]),
+  progress: z.number().nullish(),
+  model_urls: z.object({ glb: z.string().nullish() }).nullish(),
+  ai_model: z.string().nullish(),
+  task_error: z.object({ type: z.string().nullish(), code: z.string().nullish() }).nullish(),
+});
+type Task = z.output<typeof Task>;
+
+/** The vendor's own words for why a task failed, in ours. */
+const WHY: Record<string, string> = {
+  moderation_blocked: "Meshy refused the pictures or the prompt under its content policy.",
+  image_too_complex: "Meshy found the pictures too complex for a mesh.",
+  invalid_input: "Meshy cannot make a mesh of these pictures.",
+  timeout: "Meshy did not finish the mesh in its own time.",
+};
+
+function explain({ status }: { status: number }): Explanation | undefined {
+  if (status === 401) return { message: "Meshy does not accept the API key." };
+  if (status === 402) return { kind: "refused", message: "The Meshy account has no credits left." };
+  if (status === 429) return { message: "The Meshy account has as many tasks or requests as it may." };
+  return undefined;
+}
+
+const headers = (io: Pick<ProviderIo, "credentials">) => ({
+  authorization: `Bearer ${io.credentials.apiKey?.reveal() ?? ""}`,
+});
+
+/** How finely a mesh is built for each profile; without a remesh it is as fine as the model makes it. */
+const BUILDS: Record<MeshCall["profile"], object> = {
+  draft_fast: { should_remesh: true, topology: "triangle", target_polycount: 5_000 },
+  toy_default: { should_remesh: true, topology: "triangle", target_polycount: 30_000 },
+  clean_game_mesh: { should_remesh: true, topology: "quad", target_polycount: 15_000 },
+  enhanced_retry: { should_remesh: true, topology: "triangle", target_polycount: 100_000 },
+  hero_hd: { should_remesh: false },
+};
+
+const refuse = (message: string): never => {
+  throw new ProviderFault("refused", "not_attempted", message);
+};
+
+function toDataUri({ bytes, mediaType }: ProviderFile): string {
+  if (mediaType !== "image/png" && mediaType !== "image/jpeg")
+    refuse(`Meshy takes PNG and JPEG pictures, not ${mediaType}.`);
+  return `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
+}
+
+const MODES: Record<string, object> = { standard: {}, base_color: {}, pbr: { enable_pbr: true } };
+
+function toTexture(texture: MeshCall["texture"]): object {
+  if (!texture) return { should_texture: false };
+  const { prompt, image, mode = "standard" } = texture;
+  if (prompt && image) refuse("Meshy follows a texture prompt or a texture picture, not both.");
+  if (prompt && [...prompt].length > TEXTURE_PROMPT_CHARACTERS)
+    refuse(`Meshy takes texture prompts of at most ${TEXTURE_PROMPT_CHARACTERS} characters.`);
+  return {
+    should_texture: true,
+    ...(MODES[mode] ?? refuse(`Meshy knows the texture modes ${Object.keys(MODES).join(", ")}.`)),
+    ...(prompt ? { texture_prompt: prompt } : {}),
+    ...(image ? { texture_image_url: toDataUri(image) } : {}),
+  };
+}
+
+async function submit(call: MeshCall, io: ProviderIo): Promise<Progress<MeshResult>> {
+  const pictures = call.images.map(toDataUri);
+  const isOne = pictures.length === 1;
+  const body = {
+    ...(isOne ? { image_url: pictures[0] } : { image_urls: pictures }),
+    ai_model: io.model.id,
+    ...BUILDS[call.profile],
+    ...toTexture(call.texture),
+    target_formats: ["glb"],
+  };
+  const path = isOne ? ONE : SEVERAL;
+  const reply = await postJson(path, body, headers(io), io, { explain });
+  const { result: id } = parseReply(Made, reply, io);
+  return { state: "pending", handle: { path, id }, pollAfterMs: POLL_MS };
+}
+
+async function poll(handle: Json, io: ProviderIo): Promise<Progress<MeshResult>> {
+  const { path, id } = Handle.parse(handle);
+  const reply = await getJson(`${path}/${encodeURIComponent(id)}`, headers(io), io, { explain });
+  const task = parseReply(Task, reply, io);
+  if (task.status === "PENDING" || task.status === "IN_PROGRESS")
+    return { state: "pending", handle: { path, id }, pollAfterMs: POLL_MS, progress: progressOf(task) };
+  const providerRequestId = safeWord(id, io);
+  const details = { status: reply.status, ...(providerRequestId ? { providerRequestId } : {}) };
+  if (task.status !== "SUCCEEDED") throw new ProviderFault("failed", "attempted", whyNot(task), details);
+  const address = task.model_urls?.glb;
+  if (!address)
+    throw new ProviderFault("failed", "attempted", "Meshy ended the task without a GLB.", details);
+  // Its addresses are signed and end after a few days: the file is fetched at once.
+  const { bytes } = await getFile(address, io, { maxResponseBytes: MOST_GLB_BYTES + 1 });
+  return {
+    state: "done",
+    result: { mesh: { bytes, mediaType: "model/gltf-binary" } },
+    usage: { meshes: 1 },
+    providerRequestId,
+    providerModel: safeWord(task.ai_model, io),
+    httpStatus: reply.status,
+  };
+}
+
+function progressOf({ status, progress }: Task) {
+  const percent = typeof progress === "number" ? Math.min(100, Math.max(0, Math.floor(progress))) : undefined;
+  return {
+    phase: "provider",
+    step: status === "PENDING" ? "queued" : "generating",
+    ...(percent === undefined ? {} : { percent }),
+  };
+}
+
+function whyNot({ status, task_error: error }: Task): string {
+  if (status === "CANCELED") return "The task was canceled at Meshy.";
+  if (status === "EXPIRED") return "The task has expired at Meshy.";
+  return WHY[error?.code ?? ""] ?? WHY[error?.type ?? ""] ?? "Meshy failed while working on the mesh.";
+}
+
+/** Reads the account's balance: an answer at all means that the key is good. */
+async function check(account: ProviderAccount): Promise<void> {
+  const reply = await getJson("/openapi/v1/balance", headers(account), account, { explain });
+  parseReply(Balance, reply, account);
+}
+
+/** A credit in micros: the vendor's Pro plan has 1,000 of them for 20 US dollars a month. */
+const CREDIT = 20_000;
+/**
+ * Credits a task, by docs.meshy.ai/api/pricing as of August 2026: Meshy 6 20 without a texture and 30 with one, Meshy 5 5 and
+ * 15; of one picture and of several the same.
+ */
+const priced = (bare: number, textured: number): ModelFacts["price"] => ({
+  per: "mesh",
+  micros: bare * CREDIT,
+  texturedMicros: textured * CREDIT,
+});
+
+export default defineProvider({
+  name: "meshy",
+  title: "Meshy",
+  maturity: "PG13",
+  credentials: z.object({ apiKey: z.string().min(1) }),
+  environment: { credentials: { apiKey: "MESHY_API_KEY" }, baseUrl: "MESHY_BASE_URL" },
+  defaultBaseUrl: "https://api.meshy.ai",
+  models: [
+    { id: "meshy-6", port: "mesh", title: "Meshy 6", price: priced(20, 30), supports: {} },
+    { id: "meshy-5", port: "mesh", title: "Meshy 5", price: priced(5, 15), supports: {} },
+  ],
+  check,
+  mesh: { api: "image-to-3d", submit, poll },
+});
