@@ -12,6 +12,7 @@ function kept(poll: () => Promise<Progress<never>>, signal = new AbortController
   if (!route?.provider.text) throw new Error("the sandbox serves no text");
   const text: PortAdapter<"text"> = { ...route.provider.text, poll };
   return {
+    project: { id: "cpr_1", environment: "development" },
     capability,
     input: { messages: [{ role: "user", content: "Hello" }] },
     route: { model: route.model, provider: { ...route.provider, text } },

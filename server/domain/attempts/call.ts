@@ -1,6 +1,6 @@
 import { type Capability, CapabilityFault, type OutputFile } from "@/server/capabilities/define";
 import { type Route, SANDBOX } from "@/server/domain/catalog";
-import { baseUrlOf, operatorCredentials } from "@/server/domain/credentials";
+import { baseUrlOf, type OpenAccount, openAccount, operatorCredentials } from "@/server/domain/credentials";
 import { type Estimate, priceOf } from "@/server/domain/quotes";
 import { env } from "@/server/env";
 import { type ErrorCode, isErrorCode } from "@/server/errors";
@@ -62,6 +62,8 @@ const isAbortReason = (value: unknown): value is AbortReason =>
   value === "deadline" || value === "canceled" || value === "lease_lost" || value === "shutdown";
 
 export type Work = {
+  /** Where it runs: an account of its own must be connected to it. */
+  project: { id: string; environment: string };
   capability: Capability;
   input: unknown;
   route: Pick<Route, "provider" | "model">;
@@ -76,21 +78,28 @@ export type Work = {
   signal: AbortSignal;
 };
 
-function ioOf(work: Work): ProviderIo | null {
-  const { provider, model } = work.route;
-  const isSandbox = provider.name === SANDBOX;
-  const credentials = isSandbox ? {} : operatorCredentials(provider);
+/** The account of a call, opened for it alone; null: it is not connected any more, or does not open. */
+async function accountOf({ project, route, estimate }: Work): Promise<OpenAccount | null> {
+  const { provider } = route;
+  if (estimate.account) return openAccount(estimate.account.credentialId, provider.name, project);
+  const credentials = provider.name === SANDBOX ? {} : operatorCredentials(provider);
   const baseUrl = baseUrlOf(provider);
-  if (!credentials || !baseUrl) return null;
-  return {
-    baseUrl,
-    credentials: toSecrets(credentials),
-    model,
-    attemptId: work.attemptId,
-    tier: work.tier,
-    signal: work.signal,
-    allowPrivateAddresses: isSandbox || env.ALLOW_PRIVATE_ADDRESSES,
-  };
+  return credentials && baseUrl ? { baseUrl, credentials: toSecrets(credentials) } : null;
+}
+
+async function ioOf(work: Work): Promise<ProviderIo | null> {
+  const account = await accountOf(work);
+  const { provider, model } = work.route;
+  return (
+    account && {
+      ...account,
+      model,
+      attemptId: work.attemptId,
+      tier: work.tier,
+      signal: work.signal,
+      allowPrivateAddresses: provider.name === SANDBOX || env.ALLOW_PRIVATE_ADDRESSES,
+    }
+  );
 }
 
 /** Sends one call to its provider and says what became of it; the caller has already written down that it may leave. */
@@ -163,7 +172,15 @@ async function observe(
   const execution = work.capability.execute;
   if ("local" in execution) throw new Error(`${work.capability.key} has no provider`);
   const adapter = work.route.provider[execution.port];
-  const io = ioOf(work);
+  let io: ProviderIo | null;
+  try {
+    io = await ioOf(work);
+  } catch (cause) {
+    // Our own storage, before anything could leave.
+    log.error({ err: cause, attemptId: work.attemptId }, "the account of a call could not be read");
+    const message = "The account of this route could not be read.";
+    return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message };
+  }
   if (!adapter || !io) {
     return failed(
       "ProviderUnavailable",

@@ -2,8 +2,8 @@ import type { Capability } from "@/server/capabilities/define";
 import type { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
 import { feeBpsOf, pricingContract } from "./pricing";
-import { availabilityOf, canDefer, canStream, targetsOf } from "./routes";
 import { publish } from "./schema";
+import { availabilityOf, canDefer, canStream, targetsOf } from "./targets";
 
 const isInfrastructure = (capability: Capability) => capability.family === "domain";
 const isLocal = (capability: Capability) => "local" in capability.execute;

@@ -2,7 +2,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { Funding } from "@/server/contract/capabilities";
 import { isFunded, recentFunds } from "@/server/domain/billing";
 import { FUNDING_OPTIONS } from "@/server/domain/budgets";
-import { availabilityOf, targetsOf } from "./routes";
+import { availabilityOf, targetsOf } from "./targets";
 
 /**
  * What would pay for this capability if the organization ran it managed now. Live money where an account of the operator

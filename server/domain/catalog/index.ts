@@ -12,16 +12,15 @@ export {
 } from "./published";
 export { allCapabilities, getCapability } from "./registry";
 export { resolve } from "./resolve";
+export { chooseRoute, ROUTING_POLICY_VERSION, type Route, type RouteWish, routeUnavailable } from "./routes";
 export {
+  type Account,
   canDefer,
-  chooseRoute,
   dependsOnFunds,
   modelIds,
-  ROUTING_POLICY_VERSION,
-  type Route,
-  type RouteWish,
+  type Offer,
   routeKey,
-  routeUnavailable,
   SANDBOX,
+  targetOf,
   targetsOf,
-} from "./routes";
+} from "./targets";

@@ -5,8 +5,8 @@ import { type Micros, toMoney } from "@/server/money";
 import type { Price, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { type PriceTerms, priceOf, serviceFee } from "./price";
-import { availabilityOf, SANDBOX, type Target, targetsOf } from "./routes";
 import { requiredInputs } from "./schema";
+import { availabilityOf, SANDBOX, type Target, targetsOf } from "./targets";
 
 export const PRICING_VERSION = "price_2026_08_1";
 export const SERVICE_FEE_BPS = 600;

@@ -10,9 +10,9 @@ import { snippetsOf } from "@/server/contract/snippets";
 import type { Ctx } from "@/server/domain/ctx";
 import { publicUrl } from "@/server/env";
 import { describeCapability } from "./describe";
-import { availabilityOf, targetsOf } from "./routes";
 import { requiredInputs } from "./schema";
 import { type Match, resolutionOf } from "./search/decide";
+import { availabilityOf, targetsOf } from "./targets";
 
 type Requirements = ResolutionRequest["requirements"];
 

@@ -1,21 +1,24 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
-import { baseUrlOf, operatorCredentials } from "@/server/domain/credentials";
-import { isSandboxOn } from "@/server/env";
+import type { Connection } from "@/server/domain/credentials";
 import { fail } from "@/server/errors";
-import { type MaturityRating, type ModelFacts, type Provider, RATINGS } from "@/server/providers/define";
-import { providers } from "@/server/providers/registry.gen";
+import { type MaturityRating, type ModelFacts, RATINGS } from "@/server/providers/define";
+import {
+  type Account,
+  availabilityOf,
+  canStream,
+  isAtLeast,
+  maturityAllowed,
+  modelIds,
+  type Offer,
+  offersOf,
+  SANDBOX,
+  type Target,
+  targetsOf,
+} from "./targets";
 
-/** One way to run a capability: a model of a provider, the account that pays, and where it is reached. */
-export type Route = {
-  provider: Provider;
-  model: ModelFacts;
-  billingMode: BillingMode;
-  /** operator: the deployment's own account. sandbox: no account at all. */
-  account: "operator" | "sandbox";
-  baseUrl: string;
-  choice: RouteChoice;
-};
+/** One way to run a capability: a model of a provider, and the account that pays. */
+export type Route = Target & { billingMode: BillingMode; account: Account; choice: RouteChoice };
 
 /** Why this route: the rule that chose it, and what else the rule allowed. For the receipt. */
 export type RouteChoice = {
@@ -26,13 +29,15 @@ export type RouteChoice = {
     | "preferred_model_unavailable"
     | "model_in_input"
     | "first_of_provider"
-    | "first_eligible";
+    | "first_eligible"
+    /** Those before it have kept failing lately. */
+    | "first_healthy";
   /** Every route the rule allowed at that moment, the chosen one first. */
   eligible: string[];
 };
 
 /** The rules of chooseRoute. A change of what they choose is another version. */
-export const ROUTING_POLICY_VERSION = "routing_2026_11_1";
+export const ROUTING_POLICY_VERSION = "routing_2026_11_2";
 
 export type RouteWish = {
   billingMode?: BillingMode | null | undefined;
@@ -47,73 +52,13 @@ export type RouteWish = {
   supports?(model: ModelFacts): boolean;
   /** Only models whose text can be followed as it is written. */
   streams?: boolean;
+  /** What the project is connected to. */
+  connections?: readonly Connection[];
+  /** Has this route kept failing lately with this account? It goes behind its equals then; it is never left out. */
+  isBehind?(offer: Offer): boolean;
   /** false: nobody has paid for the operator's accounts, so the sandbox goes first where it is on. */
   isFunded?: boolean | undefined;
 };
-
-export const SANDBOX = "sandbox";
-export const routeKey = (route: Pick<Route, "provider" | "model">) =>
-  `${route.provider.name}/${route.model.id}`;
-export const modelIds = (models: readonly Target[]) =>
-  models.map((target) => `${target.provider.name}/${target.model.id}`);
-
-export type Target = { provider: Provider; model: ModelFacts };
-
-/** Every model that serves the capability's port, whether or not an account is there. */
-export function targetsOf(capability: Capability): Target[] {
-  const execution = capability.execute;
-  if ("local" in execution) return [];
-  return providers.flatMap((provider) =>
-    provider.models.filter((model) => model.port === execution.port).map((model) => ({ provider, model })),
-  );
-}
-
-/** Can this model's text be followed as it is written? */
-export function canStream({ provider, model }: Target): boolean {
-  return (model.supports.stream ?? false) && provider[model.port]?.stream !== undefined;
-}
-
-/** May durable work of this capability wait for the model's cheaper tier? */
-export function canDefer(capability: Capability, { model }: Pick<Target, "model">): boolean {
-  const { execute, modes } = capability;
-  const isText = "port" in execute && execute.port === "text";
-  return isText && modes.includes("job_async") && (model.supports.deferred ?? false);
-}
-
-/** How a target can be reached now, or why not. */
-export function availabilityOf(target: Target): {
-  account: Route["account"] | null;
-  billingModes: BillingMode[];
-  reason: string | null;
-} {
-  const isSandbox = target.provider.name === SANDBOX;
-  if (!baseUrlOf(target.provider)) return { account: null, billingModes: [], reason: "base_url_missing" };
-  if (isSandbox) {
-    return isSandboxOn
-      ? { account: "sandbox", billingModes: ["byok", "managed"], reason: null }
-      : { account: null, billingModes: [], reason: "sandbox_off" };
-  }
-  return operatorCredentials(target.provider)
-    ? { account: "operator", billingModes: ["managed"], reason: null }
-    : { account: null, billingModes: [], reason: "connection_required" };
-}
-
-/**
- * Would it change the route whether the organization has funds? Only where both the operator's account and the sandbox could
- * serve; everywhere else nobody has to look.
- */
-export function dependsOnFunds(capability: Capability): boolean {
-  if (!isSandboxOn) return false;
-  const accounts = targetsOf(capability).map((target) => availabilityOf(target).account);
-  return accounts.includes("operator") && accounts.includes("sandbox");
-}
-
-/** The highest rating of content a model may be asked for. */
-export const maturityAllowed = ({ provider, model }: Target): MaturityRating =>
-  model.maturity ?? provider.maturity;
-
-const isAtLeast = (allowed: MaturityRating, asked: MaturityRating) =>
-  RATINGS.indexOf(allowed) >= RATINGS.indexOf(asked);
 
 /** Some inputs have a field for the model; `auto` leaves the choice to us. */
 function isNamedIn(input: unknown): boolean {
@@ -137,8 +82,9 @@ function ruleOf(
 
 /**
  * Chooses the route of an execution. A pin is taken exactly or refused; a provider or model asked for is taken or
- * refused, unless autoSelect allows another when the preferred model is not there. Otherwise: a real account first (the
- * operator's only where the organization is funded), the sandbox when it is on, models in the order their provider lists them.
+ * refused, unless autoSelect allows another when the preferred model is not there. Otherwise: the project's own accounts
+ * first, then the operator's where the organization is funded, then the sandbox when it is on; among those the models in the
+ * order their provider lists them, healthy ones first.
  * Throws ROUTE_UNAVAILABLE with alternates, CONNECTION_REQUIRED when only an account is missing (and the model is not
  * pinned), or PolicyRejected when no route that is left may be asked for content this mature.
  */
@@ -150,98 +96,115 @@ export function chooseRoute(
 ): Route {
   const execution = capability.execute;
   if ("local" in execution) throw new Error(`${capability.key} runs here and has no route`);
-  const fits = (target: Target) =>
-    (!wish.streams || canStream(target)) && (execution.accepts?.(input as never, target.model) ?? true); // parsed by this capability's own schema
-  const targets = targetsOf(capability).filter(fits);
-  const reachable = targets.filter(({ provider, model }) => {
-    const { account, billingModes } = availabilityOf({ provider, model });
-    return account !== null && (!wish.billingMode || billingModes.includes(wish.billingMode));
-  });
-  const isDefault = ({ model }: Target) => !model.onlyByName;
-  const named = (candidates: Target[]) =>
-    candidates.filter(
-      (target) =>
-        (!wish.pin || `${target.provider.name}/${target.model.id}` === wish.pin) &&
-        (!wish.providerPin || target.provider.name === wish.providerPin) &&
-        (!wish.preferredModel || target.model.id === wish.preferredModel),
-    );
+  const { connections, maturity } = wish;
+  const targets = targetsOf(capability, connections).filter(
+    (target) =>
+      (!wish.streams || canStream(target)) && (execution.accepts?.(input as never, target.model) ?? true), // parsed by this capability's own schema
+  );
+  const reachable = targets
+    .flatMap((target) => offersOf(target, connections))
+    .filter(({ billingModes }) => !wish.billingMode || billingModes.includes(wish.billingMode));
   const isNamed = Boolean(wish.pin || wish.preferredModel || isNamedIn(input));
+  const isDefault = ({ model }: Target) => !model.onlyByName;
+  const isOfProvider = ({ provider }: Target) => !wish.providerPin || provider.name === wish.providerPin;
+  const substitutes = reachable.filter((offer) => isDefault(offer) && isOfProvider(offer));
+  const maySubstitute = Boolean(wish.preferredModel && wish.autoSelect && !wish.pin);
 
-  let isSubstitute = false;
-  let candidates = named(reachable).filter((target) => isNamed || isDefault(target));
-  if (candidates.length === 0 && wish.preferredModel && wish.autoSelect && !wish.pin) {
-    isSubstitute = true;
-    candidates = reachable.filter(
-      (target) => isDefault(target) && (!wish.providerPin || target.provider.name === wish.providerPin),
-    );
-  }
-  const { maturity, supports } = wish;
+  let candidates = namedBy(wish, reachable).filter((offer) => isNamed || isDefault(offer));
+  const isSubstitute = candidates.length === 0 && maySubstitute;
+  if (isSubstitute) candidates = substitutes;
   if (maturity && candidates.length > 0) {
     const isAllowed = (target: Target) => isAtLeast(maturityAllowed(target), maturity);
-    const highest = Math.max(...candidates.map((target) => RATINGS.indexOf(maturityAllowed(target))));
-    candidates = candidates.filter(isAllowed);
-    if (candidates.length === 0 && wish.preferredModel && wish.autoSelect && !wish.pin) {
-      candidates = reachable.filter(
-        (target) =>
-          isDefault(target) &&
-          isAllowed(target) &&
-          (!wish.providerPin || target.provider.name === wish.providerPin),
-      );
-    }
-    if (candidates.length === 0) {
-      fail(
-        "PolicyRejected",
-        `No provider that may run this allows content rated ${maturity}; the highest is ${RATINGS[highest]}.`,
-        {
-          field: "maturityRating",
-          requested: maturity,
-          highest: RATINGS[highest] ?? null,
-          alternates: modelIds(reachable.filter((target) => isDefault(target) && isAllowed(target))),
-        },
-      );
-    }
+    const before = candidates;
+    candidates = before.filter(isAllowed);
+    if (candidates.length === 0 && maySubstitute) candidates = substitutes.filter(isAllowed);
+    if (candidates.length === 0) tooMature(maturity, before, reachable.filter(isDefault).filter(isAllowed));
   }
-  const place = (target: Target) =>
-    target.provider.name === SANDBOX
-      ? 1
-      : wish.isFunded === false && availabilityOf(target).account === "operator"
-        ? 2
-        : 0;
-  const rank = (target: Target) => 2 * place(target) + Number(supports ? !supports(target.model) : false);
+
+  const place = placeOf(wish);
   const preference = ({ model }: Target) => execution.prefers?.(input as never, model) ?? 0; // parsed by this capability's own schema
-  candidates.sort((a, b) => rank(a) - rank(b) || preference(b) - preference(a));
-  const chosen = candidates[0];
+  // What is asked for by name is taken as it is, however it has done lately.
+  const behind = (offer: Offer) => Number(!isNamed && (wish.isBehind?.(offer) ?? false));
+  const order = (health: (offer: Offer) => number) =>
+    candidates.toSorted(
+      (a, b) => place(a) - place(b) || health(a) - health(b) || preference(b) - preference(a),
+    );
+  const ordered = order(behind);
+  const [chosen] = ordered;
   if (chosen) {
-    const { account, billingModes } = availabilityOf(chosen);
+    const { account, billingModes, ...target } = chosen;
+    const rule = ruleOf(wish, input, isSubstitute);
+    const isPassedOver = order(() => 0)[0] !== chosen;
     return {
-      ...chosen,
-      account: account!,
-      billingMode:
-        wish.billingMode ?? (account === "operator" || billingModes.includes("managed") ? "managed" : "byok"),
-      baseUrl: baseUrlOf(chosen.provider)!,
-      choice: { ...ruleOf(wish, input, isSubstitute), eligible: modelIds(candidates) },
+      ...target,
+      account,
+      billingMode: wish.billingMode ?? (billingModes.includes("managed") ? "managed" : "byok"),
+      choice: {
+        ...rule,
+        ...(isPassedOver ? { reason: "first_healthy" } : {}),
+        eligible: modelIds(ordered),
+      },
     };
   }
 
-  const alternates = modelIds(reachable.filter(isDefault));
-  const unreachable = named(targets)[0];
-  if (
-    !wish.pin &&
-    unreachable &&
-    availabilityOf(unreachable).reason === "connection_required" &&
-    unreachable.provider.name !== SANDBOX
-  ) {
-    fail("CONNECTION_REQUIRED", `No account of ${unreachable.provider.title} is connected to this project.`, {
-      connectUrl,
-      provider: unreachable.provider.name,
-    });
+  if (!wish.pin) {
+    const missing = namedBy(wish, targets).find(
+      (target) =>
+        target.provider.name !== SANDBOX &&
+        availabilityOf(target, connections).reason === "connection_required",
+    );
+    if (missing) connectionRequired(connectUrl, missing);
+    if (targets.length > 0 && reachable.length === 0) connectionRequired(connectUrl, null);
   }
-  if (!wish.pin && targets.length > 0 && reachable.length === 0) {
+  routeUnavailable(modelIds(reachable.filter(isDefault)), wish);
+}
+
+/** What a wish names; all of them where it names nothing. */
+function namedBy<T extends Target>({ pin, providerPin, preferredModel }: RouteWish, candidates: T[]): T[] {
+  return candidates.filter(
+    ({ provider, model }) =>
+      (!pin || `${provider.name}/${model.id}` === pin) &&
+      (!providerPin || provider.name === providerPin) &&
+      (!preferredModel || model.id === preferredModel),
+  );
+}
+
+/** Whose account goes first, and among its models those that do all that is asked. */
+function placeOf({ isFunded, supports }: RouteWish): (offer: Offer) => number {
+  const byAccount = (account: Account) => {
+    if (account === "sandbox") return 2;
+    if (account === "operator") return isFunded === false ? 3 : 1;
+    return 0;
+  };
+  return ({ account, model }) => 2 * byAccount(account) + Number(supports ? !supports(model) : false);
+}
+
+function tooMature(asked: MaturityRating, refused: Target[], alternates: Target[]): never {
+  const highest = Math.max(...refused.map((target) => RATINGS.indexOf(maturityAllowed(target))));
+  fail(
+    "PolicyRejected",
+    `No provider that may run this allows content rated ${asked}; the highest is ${RATINGS[highest]}.`,
+    {
+      field: "maturityRating",
+      requested: asked,
+      highest: RATINGS[highest] ?? null,
+      alternates: modelIds(alternates),
+    },
+  );
+}
+
+/** Leads a person to the form of the provider that is missing. */
+function connectionRequired(connectUrl: string, missing: Target | null): never {
+  if (!missing)
     fail("CONNECTION_REQUIRED", "No provider account is connected that can run this capability.", {
       connectUrl,
     });
-  }
-  routeUnavailable(alternates, wish);
+  const { name, title } = missing.provider;
+  const more = connectUrl.includes("?") ? "&" : "?";
+  fail("CONNECTION_REQUIRED", `No account of ${title} is connected to this project.`, {
+    connectUrl: `${connectUrl}${more}provider=${encodeURIComponent(name)}`,
+    provider: name,
+  });
 }
 
 /** What was asked for by name is not there; nothing else is taken in its place. */

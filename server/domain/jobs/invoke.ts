@@ -155,6 +155,7 @@ async function callProvider(
 ): Promise<Ended> {
   const { plan } = prepared;
   const work = {
+    project: { id: job.project_id, environment: job.environment },
     capability: plan.capability,
     input: plan.input,
     route: plan.route!,

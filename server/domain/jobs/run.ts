@@ -226,6 +226,7 @@ async function submit(ctx: Ctx, work: ReadyWork, row: AttemptRow, lease: Lease):
 }
 
 const callOf = (work: LoadedWork, row: AttemptRow, lease: Lease) => ({
+  project: { id: work.job.project_id, environment: work.job.environment },
   estimate: work.job.pricing,
   attemptId: row.id,
   tier: tierToAsk(work.job, row),

@@ -2,7 +2,7 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Capability } from "@/server/capabilities/define";
 import { openContent, type StoredContent } from "@/server/content";
 import { pool } from "@/server/db";
-import { getCapability, type Route, targetsOf } from "@/server/domain/catalog";
+import { getCapability, type Route, targetOf } from "@/server/domain/catalog";
 import { materialize, ruled } from "@/server/domain/quotes";
 import type { AnyCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
@@ -85,10 +85,7 @@ export async function loadWork(jobId: string): Promise<{ job: JobRow; work: Load
 
 function toWork(job: JobRow, snapshot: Snapshot): LoadedWork | null {
   const capability = getCapability(job.capability_key);
-  const route =
-    targetsOf(capability).find(
-      ({ provider, model }) => provider.name === job.provider && model.id === job.model,
-    ) ?? null;
+  const route = targetOf(capability, job.provider, job.model, job.pricing.account?.model);
   if (!route && !("local" in capability.execute)) return null;
   return {
     job,

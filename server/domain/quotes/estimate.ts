@@ -13,7 +13,7 @@ import {
 } from "@/server/domain/catalog";
 import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
-import type { AnyCall, ImageCall, MeshCall, TextCall, Usage } from "@/server/providers/define";
+import type { AnyCall, ImageCall, MeshCall, ModelFacts, TextCall, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { inputTokensAtMost } from "./tokens";
 
@@ -26,6 +26,12 @@ export type Estimate = {
   billingMode: BillingMode;
   /** Null: runs here, free. */
   route: { key: string; provider: string; model: string; api: string } | null;
+  /** The project's own account it runs on. Absent: the operator's, the sandbox, or here. */
+  account?: {
+    credentialId: string;
+    /** Of a model that its owner lists: as it was, with its price. */
+    model?: ModelFacts;
+  };
   /** Why this route. Null: runs here. */
   choice: Route["choice"] | null;
   /** The hash of the routes and prices it was planned by. */
@@ -123,6 +129,9 @@ export async function estimate(
       model: route.model.id,
       api: route.provider[execution.port]?.api ?? "",
     },
+    ...(typeof route.account === "object"
+      ? { account: { ...route.account, ...(route.listedBy ? { model: route.model } : {}) } }
+      : {}),
     choice: route.choice,
     bundleHash: routeBundle().hash,
     requestedTarget: null,

@@ -3,6 +3,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
 import { isFunded, recentFunds } from "@/server/domain/billing";
 import { canDefer, chooseRoute, dependsOnFunds, type Route, routeUnavailable } from "@/server/domain/catalog";
+import { connectionsOf } from "@/server/domain/credentials";
 import { enforcementOf, toIssues } from "@/server/domain/envelope";
 import { publicUrl } from "@/server/env";
 import { fail, ValidationFault } from "@/server/errors";
@@ -104,6 +105,7 @@ export async function planExecution(
       supports: (model) => unsupportedBy(model, wanted) === null,
       streams: wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery),
       isFunded: wanted.isFunded,
+      connections: await connectionsOf(project),
     },
     `${publicUrl}/projects/${project.id}/connections?environment=${encodeURIComponent(project.environment)}`,
   );

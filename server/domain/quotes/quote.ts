@@ -6,6 +6,7 @@ import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { present, presentationFor } from "@/server/domain/billing";
 import { getCapability, modelIds, PRICING_VERSION, serviceFee, targetsOf } from "@/server/domain/catalog";
+import { connectionsOf } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, maturityOf, normalizeEnvelope } from "@/server/domain/envelope";
 import { resolveInput } from "@/server/domain/inputs";
@@ -155,7 +156,8 @@ async function alternativesTo(
   envelope: Envelope<"quote"> & Pick<Wanted, "maturity">,
   chosen: Estimate["route"],
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>> {
-  const others = modelIds(targetsOf(capability).filter(({ model }) => !model.onlyByName));
+  const targets = targetsOf(capability, await connectionsOf(project));
+  const others = modelIds(targets.filter(({ model }) => !model.onlyByName));
   const priced = await Promise.all(
     others
       .filter((target) => target !== chosen?.key)

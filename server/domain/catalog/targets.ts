@@ -1,0 +1,126 @@
+import type { Capability } from "@/server/capabilities/define";
+import type { BillingMode } from "@/server/contract/common";
+import { baseUrlOf, type Connection, operatorCredentials } from "@/server/domain/credentials";
+import { isSandboxOn } from "@/server/env";
+import { type MaturityRating, type ModelFacts, type Provider, RATINGS } from "@/server/providers/define";
+import { providers } from "@/server/providers/registry.gen";
+
+export const SANDBOX = "sandbox";
+
+/** A model that can do a capability. */
+export type Target = {
+  provider: Provider;
+  model: ModelFacts;
+  /** The connection whose owner lists this model: it is on their server, and nobody else's account reaches it. */
+  listedBy?: string;
+};
+
+/** operator: the deployment's own account. sandbox: no account at all. Else a connection of the project. */
+export type Account = "operator" | "sandbox" | { credentialId: string };
+/** A model with an account that reaches it now, and the ways to pay which that account allows. */
+export type Offer = Target & { account: Account; billingModes: BillingMode[] };
+
+export const routeKey = ({ provider, model }: Pick<Target, "provider" | "model">) =>
+  `${provider.name}/${model.id}`;
+/** Each of them once, in their order. */
+export const modelIds = (models: readonly Target[]) => [...new Set(models.map(routeKey))];
+
+const NONE: readonly Connection[] = [];
+
+/** Every model that serves the capability's port, whether or not an account is there; also those on a project's own servers. */
+export function targetsOf(capability: Capability, connections = NONE): Target[] {
+  const { execute } = capability;
+  if ("local" in execute) return [];
+  const all = providers as Provider[];
+  const serves = (model: ModelFacts) => model.port === execute.port;
+  const ours = all.flatMap((provider) =>
+    provider.models.filter(serves).map((model) => ({ provider, model })),
+  );
+  const theirs = connections.flatMap(({ credentialId, provider: name, models }) => {
+    const provider = all.find((each) => each.name === name);
+    if (!provider?.modelsFrom || models === null) return [];
+    const listed = provider.modelsFrom(models).filter(serves);
+    return listed.map((model) => ({ provider, model, listedBy: credentialId }));
+  });
+  return [...theirs, ...ours];
+}
+
+/** The accounts that reach a model now: the project's own first. */
+export function offersOf(target: Target, connections = NONE): Offer[] {
+  const { provider, listedBy } = target;
+  if (provider.name === SANDBOX) {
+    const billingModes: BillingMode[] = ["byok", "managed"];
+    return isSandboxOn && baseUrlOf(provider) ? [{ ...target, account: "sandbox", billingModes }] : [];
+  }
+  const own = connections
+    .filter((each) => (listedBy ? each.credentialId === listedBy : isOf(provider, each)))
+    .map(({ credentialId }): Offer => ({ ...target, account: { credentialId }, billingModes: ["byok"] }));
+  const isOperators = !listedBy && baseUrlOf(provider) !== null && operatorCredentials(provider) !== null;
+  return isOperators ? [...own, { ...target, account: "operator", billingModes: ["managed"] }] : own;
+}
+
+/** A connection that names its own server serves the models of that server alone. */
+const isOf = (provider: Provider, connection: Connection) =>
+  connection.provider === provider.name && !provider.modelsFrom;
+
+/** How a target can be reached now, or why not. */
+export function availabilityOf(
+  target: Target,
+  connections = NONE,
+): { account: Account | null; billingModes: BillingMode[]; reason: string | null } {
+  const offers = offersOf(target, connections);
+  const [first] = offers;
+  if (!first) return { account: null, billingModes: [], reason: whyNot(target) };
+  const billingModes = [...new Set(offers.flatMap((offer) => offer.billingModes))];
+  return { account: first.account, billingModes, reason: null };
+}
+
+function whyNot({ provider }: Target): string {
+  if (!baseUrlOf(provider)) return "base_url_missing";
+  return provider.name === SANDBOX ? "sandbox_off" : "connection_required";
+}
+
+/** The model an execution was planned on, as its record has it; null: this installation has it no more. */
+export function targetOf(
+  capability: Capability,
+  provider: string,
+  model: string,
+  listed: ModelFacts | undefined,
+): Target | null {
+  if (listed) {
+    const found = (providers as Provider[]).find(({ name }) => name === provider);
+    return found ? { provider: found, model: listed } : null;
+  }
+  return (
+    targetsOf(capability).find((each) => each.provider.name === provider && each.model.id === model) ?? null
+  );
+}
+
+/** Can this model's text be followed as it is written? */
+export function canStream({ provider, model }: Target): boolean {
+  return (model.supports.stream ?? false) && provider[model.port]?.stream !== undefined;
+}
+
+/** May durable work of this capability wait for the model's cheaper tier? */
+export function canDefer(capability: Capability, { model }: Pick<Target, "model">): boolean {
+  const { execute, modes } = capability;
+  const isText = "port" in execute && execute.port === "text";
+  return isText && modes.includes("job_async") && (model.supports.deferred ?? false);
+}
+
+/**
+ * Would it change the route whether the organization has funds? Only where both the operator's account and the sandbox could
+ * serve; everywhere else nobody has to look.
+ */
+export function dependsOnFunds(capability: Capability): boolean {
+  if (!isSandboxOn) return false;
+  const accounts = targetsOf(capability).map((target) => availabilityOf(target).account);
+  return accounts.includes("operator") && accounts.includes("sandbox");
+}
+
+/** The highest rating of content a model may be asked for. */
+export const maturityAllowed = ({ provider, model }: Target): MaturityRating =>
+  model.maturity ?? provider.maturity;
+
+export const isAtLeast = (allowed: MaturityRating, asked: MaturityRating) =>
+  RATINGS.indexOf(allowed) >= RATINGS.indexOf(asked);
