@@ -126,6 +126,8 @@ export type VideoCall = {
   prompt: string;
   aspectRatio: "16:9" | "9:16";
   durationSeconds: number;
+  /** Absent: the model's own. */
+  resolution?: "720p" | "1080p";
   referenceImages: NamedFile[];
 };
 export type VideoResult = { videos: ProviderFile[] };
@@ -337,6 +339,8 @@ export type ModelFacts = {
   maxCharacters?: number;
   /** Lengths a music, sound or video model makes, in milliseconds. */
   duration?: { minMs: number; maxMs: number };
+  /** Of video models: the only lengths they make in whole seconds (absent: any within `duration`), and how sharp. */
+  video?: { seconds?: number[]; resolutions: ("720p" | "1080p")[]; maxReferenceImages?: number };
   image?: {
     minEdge: number;
     maxEdge: number;

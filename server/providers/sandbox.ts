@@ -3,6 +3,7 @@ import { defineProvider } from "./define";
 import { image, imageModels } from "./sandbox-ports/image";
 import { mesh, meshModels } from "./sandbox-ports/mesh";
 import { text, textModels } from "./sandbox-ports/text";
+import { video, videoModels } from "./sandbox-ports/video";
 
 /* The sandbox: our own small vendor (server/sandbox), over real HTTP in a process of its own. One file a port. */
 
@@ -13,8 +14,9 @@ export default defineProvider({
   credentials: z.object({}),
   environment: { credentials: {}, baseUrl: "SANDBOX_URL" },
   defaultBaseUrl: null,
-  models: [...textModels, ...imageModels, ...meshModels],
+  models: [...textModels, ...imageModels, ...meshModels, ...videoModels],
   text,
   image,
   mesh,
+  video,
 });

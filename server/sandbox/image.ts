@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { createCanvas, GlobalFonts, type SKRSContext2D } from "@napi-rs/canvas";
+import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from "@napi-rs/canvas";
 import { editPicture } from "./edit";
 import { pick, type Random, randomFrom } from "./random";
 import type { ImageRequest } from "./requests";
@@ -81,6 +81,19 @@ async function draw(request: ImageRequest, variant: number, random: Random): Pro
     drawCaption(context, request, palette, variant);
   }
   return canvas.encode("png");
+}
+
+/** A landscape with the prompt's words in its corner, for who looks across it. */
+export function drawView(prompt: string, seed: string, width: number, height: number): Canvas {
+  const canvas = createCanvas(width, height);
+  const context = canvas.getContext("2d");
+  const random = randomFrom(seed);
+  const palette = paletteFrom(random);
+  drawSky(context, width, height, palette, random);
+  drawShapes(context, width, height, palette, random, 40);
+  drawHills(context, width, height, palette, random);
+  drawWords(context, prompt, palette, width, height);
+  return canvas;
 }
 
 function drawSky(context: SKRSContext2D, width: number, height: number, { sky }: Palette, random: Random) {
@@ -240,11 +253,23 @@ function drawSheet(
   }
 }
 
-function drawCaption(context: SKRSContext2D, request: ImageRequest, { ink }: Palette, variant: number) {
+function drawCaption(context: SKRSContext2D, request: ImageRequest, palette: Palette, variant: number) {
   const { width, height } = request;
+  drawWords(context, request.prompt, palette, width, height);
+  const unit = Math.min(width, height);
+  context.font = `500 ${Math.max(11, unit * 0.02)}px ${FONT}`;
+  context.fillStyle = "rgba(255, 253, 247, 0.78)";
+  context.fillText(
+    `${request.model}  ·  ${width} × ${height}  ·  variant ${variant + 1}`,
+    unit * 0.06,
+    height - unit * 0.06 * 0.7,
+  );
+}
+
+function drawWords(context: SKRSContext2D, prompt: string, { ink }: Palette, width: number, height: number) {
   const unit = Math.min(width, height);
   const margin = unit * 0.06;
-  const text = request.prompt.replace(UNDRAWABLE, "").replace(/\s+/g, " ").trim().slice(0, 140);
+  const text = prompt.replace(UNDRAWABLE, "").replace(/\s+/g, " ").trim().slice(0, 140);
   let size = unit * (text.length < 28 ? 0.085 : text.length < 70 ? 0.062 : 0.046);
   context.font = `750 ${size}px ${FONT}`;
   let lines = wrap(context, text, width - margin * 2);
@@ -265,13 +290,6 @@ function drawCaption(context: SKRSContext2D, request: ImageRequest, { ink }: Pal
     context.fillText(line, margin, y);
     y += size * 1.18;
   }
-  context.font = `500 ${Math.max(11, unit * 0.02)}px ${FONT}`;
-  context.fillStyle = "rgba(255, 253, 247, 0.78)";
-  context.fillText(
-    `${request.model}  ·  ${width} × ${height}  ·  variant ${variant + 1}`,
-    margin,
-    height - margin * 0.7,
-  );
 }
 
 function wrap(context: SKRSContext2D, text: string, width: number): string[] {

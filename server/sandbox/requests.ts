@@ -59,3 +59,12 @@ export const MeshRequest = z.object({
     .nullable(),
 });
 export type MeshRequest = z.output<typeof MeshRequest>;
+
+export const VideoRequest = z.object({
+  model: z.string(),
+  prompt: z.string().min(1),
+  aspectRatio: z.enum(["16:9", "9:16"]),
+  durationSeconds: z.int().min(1).max(8),
+  referenceImages: z.array(File).max(4),
+});
+export type VideoRequest = z.output<typeof VideoRequest>;

@@ -4,6 +4,7 @@ import { type PortServer, RequestRefused, type Tier } from "./ports/define";
 import { image } from "./ports/image";
 import { mesh } from "./ports/mesh";
 import { text } from "./ports/text";
+import { video } from "./ports/video";
 import { openSubmissionLog, type Submission, type SubmissionLog } from "./submissions";
 import { piecesOf, type TextAnswer } from "./text";
 import { openWorkshop, type Workshop } from "./work";
@@ -56,6 +57,7 @@ const PORTS: Record<string, PortServer> = {
   "/v1/text": text,
   "/v1/image": image,
   "/v1/mesh": mesh,
+  "/v1/video": video,
 };
 
 /** Starts the sandbox; `stop` writes out the log, ends open connections and frees the port. */

@@ -1,0 +1,111 @@
+import { RESOLUTIONS, VIDEO_SECONDS, VideoInput, VideoOutput } from "@/server/contract/videos";
+import type { ModelFacts } from "@/server/providers/define";
+import { CapabilityFault, defineCapability } from "./define";
+import { toFile } from "./image/drawing";
+import { measureMp4 } from "./video/measure";
+
+const PROMPT_CHARACTERS = 4_000;
+
+/** Can this model make that length, at that resolution, with what it is to look at? */
+function accepts(input: VideoInput, model: ModelFacts): boolean {
+  const { duration, video, supports } = model;
+  const milliseconds = input.durationSeconds * 1_000;
+  if (input.referenceImages?.length && !supports.referenceImages) return false;
+  if (input.referenceImages && input.referenceImages.length > (video?.maxReferenceImages ?? 4)) return false;
+  if (duration && (milliseconds < duration.minMs || milliseconds > duration.maxMs)) return false;
+  if (video?.seconds && !video.seconds.includes(input.durationSeconds)) return false;
+  const { resolution } = input.features ?? {};
+  return resolution === undefined || (video?.resolutions ?? []).includes(resolution);
+}
+
+export default defineCapability({
+  key: "video.generate.v1",
+  title: "Video generation",
+  description: "Films a prompt: one silent MP4 of one to eight seconds, upright or across.",
+  modality: "video",
+  family: "video",
+  category: "generation",
+  modes: ["job_async"],
+  input: VideoInput,
+  output: VideoOutput,
+  inputConstraints: {
+    prompt: { measurement: "characters", max: PROMPT_CHARACTERS, overflow: "reject", semantic: true },
+  },
+  features: {
+    syncInvoke: { supported: false },
+    durableJob: {
+      supported: true,
+      defaultQueueDeadlineSeconds: 7200,
+      maxQueueDeadlineSeconds: 7200,
+      defaultExecutionDeadlineSeconds: 900,
+      maxExecutionDeadlineSeconds: 3600,
+    },
+    maxDurationSeconds: VIDEO_SECONDS.max,
+    resolutions: [...RESOLUTIONS],
+    nativeAudio: false,
+    startEndFrames: false,
+    referenceImages: { max: 4 },
+    providerBacked: true,
+    modelBacked: true,
+    deterministic: false,
+    executionClass: "provider",
+  },
+  inputMediaTypes: ["text/plain", "image/png", "image/jpeg", "image/webp"],
+  outputKind: "artifact",
+  outputMediaType: "video/mp4",
+  intentExamples: [
+    "Make a short video of waves at sunset",
+    "Animate this picture into a clip",
+    "Film a drone shot over a forest, upright for a phone",
+    "Generate an eight second teaser clip",
+  ],
+  synonyms: ["movie", "clip", "film", "animation", "footage", "mp4", "text to video", "animate"],
+  taskTags: ["video", "generation", "clip"],
+  trialEligible: false,
+  readySummary: "One MP4 from a prompt, as a durable job.",
+  // Vendors take minutes for a clip, and longer when they are busy.
+  durable: {
+    defaultQueueSeconds: 7200,
+    maxQueueSeconds: 7200,
+    defaultExecutionSeconds: 900,
+    maxExecutionSeconds: 3600,
+  },
+  examples: [
+    { title: "Eight seconds, across", input: { prompt: "A lighthouse above a calm sea at dawn" } },
+    {
+      title: "Four seconds, upright",
+      input: { prompt: "Rain on a window in the city", aspectRatio: "9:16", durationSeconds: 4 },
+    },
+  ],
+  execute: {
+    port: "video",
+    accepts,
+    call: (input) => ({
+      prompt: input.prompt,
+      aspectRatio: input.aspectRatio,
+      durationSeconds: input.durationSeconds,
+      ...(input.features?.resolution ? { resolution: input.features.resolution } : {}),
+      referenceImages: (input.referenceImages ?? []).map(toFile),
+    }),
+    result({ videos }, input) {
+      const [video] = videos.filter(({ bytes }) => bytes.byteLength > 0);
+      if (!video)
+        throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without a video.");
+      const { bytes, mediaType } = video;
+      const measured = measureMp4(bytes);
+      return {
+        typedOutput: { aspectRatio: input.aspectRatio, ...measured },
+        files: [
+          {
+            bytes,
+            mediaType,
+            kind: "video",
+            filename: `video.${mediaType.split("/")[1] ?? "bin"}`,
+            ...(measured.durationMs === null ? {} : { facts: { durationMs: measured.durationMs } }),
+          },
+        ],
+      };
+    },
+    bounds: (input) => ({ durationMs: input.durationSeconds * 1_000 }),
+  },
+});

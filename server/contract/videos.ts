@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { CheckedImage } from "./image-edit";
+
+/** The input of video generation, and its output. */
+export const VIDEO_SECONDS = { min: 1, max: 8 } as const;
+export const RESOLUTIONS = ["720p", "1080p"] as const;
+
+export const VideoInput = z.strictObject({
+  // Published only: a longer prompt is PromptTooLong, by the capability's input constraints.
+  prompt: z.string().min(1).meta({ description: "What is to be seen, and what happens.", maxLength: 4_000 }),
+  aspectRatio: z.enum(["16:9", "9:16"]).default("16:9"),
+  durationSeconds: z.int().min(VIDEO_SECONDS.min).max(VIDEO_SECONDS.max).default(VIDEO_SECONDS.max),
+  referenceImages: z.array(CheckedImage).max(4).optional(),
+  features: z
+    .strictObject({
+      resolution: z.enum(RESOLUTIONS).optional().describe("By default the model's own."),
+      nativeAudio: z.literal(false).optional().describe("Sound is not made."),
+      startEndFrames: z.literal(false).optional().describe("First and last pictures are not taken."),
+    })
+    .optional(),
+});
+export type VideoInput = z.output<typeof VideoInput>;
+
+export const VideoOutput = z.object({
+  aspectRatio: z.enum(["16:9", "9:16"]),
+  /** As measured in the file; null where it does not say. */
+  durationMs: z.int().nullable(),
+  width: z.int().nullable(),
+  height: z.int().nullable(),
+});
+export type VideoOutput = z.output<typeof VideoOutput>;

@@ -1,0 +1,11 @@
+import { VideoRequest } from "../requests";
+import { film } from "../video/film";
+import { definePort } from "./define";
+
+export const video = definePort(
+  "video",
+  VideoRequest,
+  film,
+  () => ({ videos: [], usage: { durationMs: 0 } }),
+  { answersLater: true },
+);
