@@ -300,7 +300,7 @@ for (const capability of allCapabilities) {
           expect(example.billingMode).toBe(billingMode);
           return upstream + serviceFee(upstream, bps);
         });
-      if (["image", "mesh"].includes(capability.modality))
+      if (["image", "mesh", "video"].includes(capability.modality))
         expect(startingAt?.amountMicros).toBe(Math.min(...totals));
       else expect(startingAt).toBeNull();
     }
