@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "@/server/sandbox/server";
 import anthropic from "./anthropic";
 import type { Provider, TextCall } from "./define";
+import google from "./google";
 import openai from "./openai";
 import compatible, { modelsFromSetting } from "./openai-compatible";
 import sandbox from "./sandbox";
@@ -251,6 +252,75 @@ describe("anthropic streams", () => {
     const { told: pieces, ended } = await stream(anthropic, "claude-opus-5-5");
     expect(await ended).toMatchObject({ result: { text: "Hi", finishReason: "stop" } });
     expect(pieces).toEqual(["Hi"]);
+  });
+});
+
+describe("google streams", () => {
+  const piece = (parts: object[], more: object = {}) => ({
+    candidates: [{ content: { role: "model", parts }, ...more }],
+    responseId: "resp-1",
+    modelVersion: "gemini-3.8-flash",
+    usageMetadata: { promptTokenCount: 10, totalTokenCount: 10 },
+  });
+  const last = (parts: object[], finishReason: string) => ({
+    ...piece(parts, { finishReason }),
+    usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 9, totalTokenCount: 19 },
+  });
+
+  test("text and tool calls are gathered, thoughts tell nothing, and the last usage counts", async () => {
+    vendor.answer(
+      events(
+        piece([{ text: "Hmm.", thought: true }]),
+        piece([{ text: "Let me " }]),
+        piece([{ text: "look." }, { functionCall: { id: "call_1", name: "find", args: { q: "x" } } }]),
+        last([{ text: "" }], "STOP"),
+      ),
+    );
+    const { told, ended } = await stream(google, "gemini-3.8-flash");
+    expect(await ended).toEqual({
+      state: "done",
+      result: {
+        text: "Let me look.",
+        finishReason: "tool_calls",
+        toolCalls: [{ id: "call_1", name: "find", arguments: '{"q":"x"}' }],
+      },
+      usage: { inputTokens: 10, outputTokens: 9 },
+      providerRequestId: "resp-1",
+      providerModel: "gemini-3.8-flash",
+      httpStatus: 200,
+    });
+    expect(told).toEqual(["Let me ", "look."]);
+    expect(vendor.arrived[0]?.path).toBe("/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse");
+  });
+
+  test.each([
+    ["MAX_TOKENS", "length"],
+    ["SAFETY", "content_filter"],
+  ])("one that stops for %s keeps what was told", async (reason, finishReason) => {
+    vendor.answer(events(piece([{ text: "He" }]), last([{ text: "l" }], reason)));
+    const { told, ended } = await stream(google, "gemini-3.8-flash");
+    expect(await ended).toMatchObject({ result: { text: "Hel", finishReason } });
+    expect(told.join("")).toBe("Hel");
+  });
+
+  test("a blocked prompt is an answer without words", async () => {
+    vendor.answer(
+      events({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata: { totalTokenCount: 4 } }),
+    );
+    const { told, ended } = await stream(google, "gemini-3.8-flash");
+    expect(await ended).toMatchObject({ result: { text: "", finishReason: "content_filter" } });
+    expect(told).toEqual([]);
+  });
+
+  test("one without its end is lost; an error inside it has failed once something was told", async () => {
+    vendor.answer(events(piece([{ text: "Hel" }])));
+    const lost = await faultOf((await stream(google, "gemini-3.8-flash")).ended);
+    expect([lost.kind, lost.submission]).toEqual(["lost", "ambiguous"]);
+    const full = { error: { code: 503, status: "UNAVAILABLE", message: "sk-1" } };
+    vendor.answer(events(full));
+    expect((await faultOf((await stream(google, "gemini-3.8-flash")).ended)).kind).toBe("capacity");
+    vendor.answer(events(piece([{ text: "Hel" }]), full));
+    expect((await faultOf((await stream(google, "gemini-3.8-flash")).ended)).kind).toBe("failed");
   });
 });
 

@@ -1,0 +1,112 @@
+import { z } from "zod";
+import type { ProviderIo, Usage } from "../define";
+import { type Explanation, type HttpReply, parseReply, safeWord } from "../http";
+import { figures, sumOf } from "../text-call";
+
+/* What the ports of Google share: who asks, what an answer looks like, what it used, what went wrong. */
+
+const Count = z.number().nullish();
+
+const Part = z.object({
+  text: z.string().nullish(),
+  /** The model's thinking, which is not its answer. */
+  thought: z.boolean().nullish(),
+  functionCall: z
+    .object({ id: z.string().nullish(), name: z.string().nullish(), args: z.unknown().optional() })
+    .nullish(),
+  inlineData: z.object({ mimeType: z.string().nullish(), data: z.string().nullish() }).nullish(),
+});
+
+export const Generated = z.object({
+  responseId: z.string().nullish(),
+  modelVersion: z.string().nullish(),
+  candidates: z
+    .array(
+      z.object({
+        content: z.object({ parts: z.array(Part).nullish() }).nullish(),
+        finishReason: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+  promptFeedback: z.object({ blockReason: z.string().nullish() }).nullish(),
+  usageMetadata: z
+    .object({
+      promptTokenCount: Count,
+      cachedContentTokenCount: Count,
+      candidatesTokenCount: Count,
+      thoughtsTokenCount: Count,
+      toolUsePromptTokenCount: Count,
+      totalTokenCount: Count,
+    })
+    .nullish(),
+});
+export type Generated = z.output<typeof Generated>;
+
+/** Reads an answer: it has candidates, or says why there are none. */
+export function parseGenerated(reply: HttpReply, io: ProviderIo): Generated {
+  const Answer = Generated.refine(({ candidates, promptFeedback }) => candidates ?? promptFeedback, {
+    path: ["candidates"],
+  });
+  return parseReply(Answer, reply, io);
+}
+
+export const isBlocked = ({ promptFeedback }: Generated) =>
+  Boolean(promptFeedback?.blockReason) && promptFeedback?.blockReason !== "BLOCK_REASON_UNSPECIFIED";
+
+/** Reasons to stop that are the vendor's policy, for words and for pictures. */
+export const POLICY = new Set([
+  ...["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII"],
+  ...["IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION"],
+]);
+
+/** The key goes in a header, never in the address, which is written into logs on the way. */
+export const headers = ({ credentials }: Pick<ProviderIo, "credentials">) => ({
+  "x-goog-api-key": credentials.apiKey?.reveal() ?? "",
+});
+
+export const pathOf = (io: ProviderIo, verb: string) =>
+  `/v1beta/models/${encodeURIComponent(io.model.id)}:${verb}`;
+
+/** Thinking is part of our output, as everywhere here. A count that is zero is left out on the wire: the total tells it. */
+export function toUsage(usage: Generated["usageMetadata"]): Usage | null {
+  if (!usage) return null;
+  const input = sumOf(usage.promptTokenCount, usage.toolUsePromptTokenCount);
+  const total = usage.totalTokenCount;
+  const hasTotal = typeof total === "number" && input !== undefined;
+  return figures({
+    inputTokens: input,
+    cachedInputTokens: usage.cachedContentTokenCount,
+    outputTokens: hasTotal ? total - input : sumOf(usage.candidatesTokenCount, usage.thoughtsTokenCount),
+    reasoningTokens: usage.thoughtsTokenCount,
+  });
+}
+
+export const namesOf = (answer: Generated, io: ProviderIo) => ({
+  providerRequestId: safeWord(answer.responseId, io),
+  providerModel: safeWord(answer.modelVersion, io),
+});
+
+const ErrorReply = z.object({
+  error: z.object({
+    status: z.string().nullish(),
+    details: z.array(z.object({ reason: z.string().nullish() })).nullish(),
+  }),
+});
+
+const REASONS: Record<string, Explanation> = {
+  API_KEY_INVALID: { kind: "refused", message: "Google does not accept the API key." },
+  PERMISSION_DENIED: { message: "The Google API key has no right to this." },
+  RESOURCE_EXHAUSTED: { message: "Google's rate limit or quota is reached." },
+  UNAVAILABLE: { kind: "capacity", message: "Google has no capacity for this model right now." },
+  NOT_FOUND: { message: "Google has no such model for this account." },
+  FAILED_PRECONDITION: { message: "The Google account is not set up for this (region or billing)." },
+};
+
+/** The vendor's codes in our words; its own text may quote the request. */
+export function explainGoogleError({ body }: { body: unknown }): Explanation | undefined {
+  const parsed = ErrorReply.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { status, details } = parsed.data.error;
+  const words = [...(details ?? []).map(({ reason }) => reason), status];
+  return words.map((word) => REASONS[word ?? ""]).find((reason) => reason !== undefined);
+}

@@ -1,0 +1,144 @@
+import {
+  type ImageCall,
+  type ImageResult,
+  type ModelFacts,
+  type NamedFile,
+  type PortAdapter,
+  ProviderFault,
+  type ProviderIo,
+} from "../define";
+import { postJson } from "../http";
+import { addUsages, inTurn } from "../takes";
+import {
+  explainGoogleError,
+  headers,
+  isBlocked,
+  namesOf,
+  POLICY,
+  parseGenerated,
+  pathOf,
+  toUsage,
+} from "./common";
+
+/* Pictures by generateContent: drawn anew, after others, or of one that is to be changed. One request makes one. */
+
+/** What the vendor draws at its size 1K, by aspect ratio; at 2K both edges are twice as long. */
+const RATIOS: Record<string, [number, number]> = {
+  "1:1": [1024, 1024],
+  "2:3": [848, 1264],
+  "3:2": [1264, 848],
+  "3:4": [896, 1200],
+  "4:3": [1200, 896],
+  "4:5": [928, 1152],
+  "5:4": [1152, 928],
+  "9:16": [768, 1376],
+  "16:9": [1376, 768],
+  "21:9": [1584, 672],
+};
+const SCALES = { "1K": 1, "2K": 2 } as const;
+type Scale = keyof typeof SCALES;
+const MAX_BYTES = 96 * 1024 * 1024;
+
+const sizesOf = (scales: Scale[]) =>
+  scales.flatMap((imageSize) =>
+    Object.entries(RATIOS).map(([aspectRatio, [width, height]]) => ({
+      imageSize,
+      aspectRatio,
+      width: width * SCALES[imageSize],
+      height: height * SCALES[imageSize],
+    })),
+  );
+
+function toImageConfig({ width, height }: ImageCall): { aspectRatio: string; imageSize: string } {
+  const size = sizesOf(["1K", "2K"]).find((each) => each.width === width && each.height === height);
+  if (size) return { aspectRatio: size.aspectRatio, imageSize: size.imageSize };
+  throw new ProviderFault("refused", "not_attempted", `Google draws no pictures of ${width} × ${height}.`);
+}
+
+const toPart = ({ bytes, mediaType }: NamedFile) => ({
+  inlineData: { mimeType: mediaType, data: Buffer.from(bytes).toString("base64") },
+});
+
+/** The picture to be changed comes first, as the vendor's examples have it. */
+function toRequest(call: ImageCall): Record<string, unknown> {
+  const pictures = [...(call.source ? [call.source] : []), ...call.referenceImages];
+  return {
+    contents: [{ role: "user", parts: [...pictures.map(toPart), { text: call.prompt }] }],
+    generationConfig: { responseModalities: ["IMAGE"], imageConfig: toImageConfig(call) },
+  };
+}
+
+async function submitOne(request: Record<string, unknown>, io: ProviderIo) {
+  const reply = await postJson(pathOf(io, "generateContent"), request, headers(io), io, {
+    explain: explainGoogleError,
+    maxResponseBytes: MAX_BYTES,
+  });
+  const answer = parseGenerated(reply, io);
+  const candidate = answer.candidates?.[0];
+  // Of a model that thinks, earlier drafts are thoughts.
+  const images = (candidate?.content?.parts ?? []).flatMap(({ inlineData, thought }) =>
+    inlineData?.data && !thought
+      ? [{ bytes: Buffer.from(inlineData.data, "base64"), mediaType: inlineData.mimeType ?? "image/png" }]
+      : [],
+  );
+  const usage = { ...toUsage(answer.usageMetadata), images: images.length };
+  if (images.length === 0) {
+    const isPolicy = isBlocked(answer) || POLICY.has(candidate?.finishReason ?? "");
+    const { providerRequestId } = namesOf(answer, io);
+    throw new ProviderFault(
+      isPolicy ? "refused" : "failed",
+      "attempted",
+      isPolicy ? "Google refused the prompt under its content policy." : "Google answered without a picture.",
+      { status: reply.status, usage, ...(providerRequestId ? { providerRequestId } : {}) },
+    );
+  }
+  return {
+    state: "done" as const,
+    result: { images },
+    usage,
+    ...namesOf(answer, io),
+    httpStatus: reply.status,
+  };
+}
+
+async function submit(call: ImageCall, io: ProviderIo) {
+  const request = toRequest(call);
+  const join = (results: ImageResult[]) => ({ images: results.flatMap(({ images }) => images) });
+  return inTurn(call.count, () => submitOne(request, io), join, addUsages);
+}
+
+/** Every size costs the same; the vendor knows no quality. What the words of the prompt cost is not in it. */
+function modelOf(id: string, title: string, scales: Scale[], micros: number): ModelFacts {
+  const sizes = sizesOf(scales).map(({ width, height }) => ({ width, height }));
+  const largest = Math.max(...sizes.map(({ width, height }) => width * height));
+  return {
+    id,
+    port: "image",
+    title,
+    price: {
+      per: "image",
+      sizes: sizes.map((size) => ({
+        ...size,
+        micros: { low: micros, medium: micros, high: micros, standard: micros, auto: micros },
+      })),
+    },
+    supports: { referenceImages: true, edit: true },
+    image: {
+      minEdge: Math.min(...sizes.map(({ width, height }) => Math.min(width, height))),
+      maxEdge: Math.max(...sizes.map(({ width, height }) => Math.max(width, height))),
+      multipleOf: 16,
+      minPixels: Math.min(...sizes.map(({ width, height }) => width * height)),
+      maxPixels: largest,
+      maxAspectRatio: 21 / 9 + 0.05,
+      sizes,
+    },
+  };
+}
+
+/* Prices of one picture: 1,120 tokens at 1K and 2K, by the vendor's price of a million (30 and 120 US dollars). */
+export const imageModels: ModelFacts[] = [
+  modelOf("gemini-nano-banana-2.1", "Nano Banana 2.1", ["1K"], 33_600),
+  modelOf("gemini-3-pro-image", "Nano Banana Pro", ["1K", "2K"], 134_400),
+];
+
+export const image: PortAdapter<"image"> = { api: "generate-content", submit };

@@ -1,0 +1,158 @@
+import type { Json } from "@/server/step";
+import {
+  type ContentPart,
+  type PortAdapter,
+  ProviderFault,
+  type ProviderIo,
+  type TextCall,
+  type TextResult,
+} from "../define";
+import { type HttpReply, postForEvents, postJson } from "../http";
+import { requireSupported } from "../openai";
+import { apart, brokenOff, toFunction } from "../text-call";
+import {
+  explainGoogleError,
+  Generated,
+  headers,
+  isBlocked,
+  namesOf,
+  POLICY,
+  parseGenerated,
+  pathOf,
+  toUsage,
+} from "./common";
+
+/* Text by generateContent, and as a stream by streamGenerateContent. */
+
+/** The vendor's highest level is what its models do at most. */
+const LEVELS = { economy: "LOW", balanced: "MEDIUM", deep: "HIGH", maximum: "HIGH" } as const;
+const explained = { explain: explainGoogleError };
+
+function toRequest(call: TextCall, { model }: ProviderIo): Record<string, unknown> {
+  requireSupported(call, model);
+  const { system, turns } = apart(call.messages);
+  const { responseFormat: asked, reasoningIntent = "omit" } = call;
+  const config = {
+    ...(call.maxOutputTokens === undefined ? {} : { maxOutputTokens: call.maxOutputTokens }),
+    ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
+    ...(asked.type === "text" ? {} : { responseMimeType: "application/json" }),
+    ...(asked.type === "json_schema" ? { responseJsonSchema: asked.schema } : {}),
+    ...(reasoningIntent === "omit" ? {} : { thinkingConfig: { thinkingLevel: LEVELS[reasoningIntent] } }),
+  };
+  return {
+    contents: turns.map(({ role, content }) => ({
+      role: role === "assistant" ? "model" : "user",
+      parts: typeof content === "string" ? [{ text: content }] : content.map(toPart),
+    })),
+    ...(system.length > 0 ? { systemInstruction: { parts: [{ text: system.join("\n\n") }] } } : {}),
+    ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
+    ...(call.tools === undefined ? {} : { tools: [{ functionDeclarations: call.tools.map(toDeclaration) }] }),
+  };
+}
+
+function toPart(part: ContentPart): object {
+  if (part.type === "text") return { text: part.text };
+  return { inlineData: { mimeType: part.mediaType, data: Buffer.from(part.bytes).toString("base64") } };
+}
+
+function toDeclaration(tool: Record<string, Json>): object {
+  const { name, description, parameters } = toFunction(tool);
+  return {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined ? {} : { parametersJsonSchema: parameters }),
+  };
+}
+
+const partsOf = ({ candidates }: Generated) => candidates?.[0]?.content?.parts ?? [];
+const wordsOf = (answer: Generated) =>
+  partsOf(answer)
+    .map(({ text, thought }) => (thought ? "" : (text ?? "")))
+    .join("");
+
+/** A blocked prompt is an answer without words, for the reason of policy. */
+function toTextResult(answer: Generated): TextResult {
+  const toolCalls = partsOf(answer).flatMap(({ functionCall: call }) =>
+    call ? [{ id: call.id ?? "", name: call.name ?? "", arguments: JSON.stringify(call.args ?? {}) }] : [],
+  );
+  const reason = answer.candidates?.[0]?.finishReason ?? "";
+  const isPolicy = isBlocked(answer) || POLICY.has(reason);
+  const finishReason: TextResult["finishReason"] = isPolicy
+    ? "content_filter"
+    : reason === "STOP"
+      ? toolCalls.length > 0
+        ? "tool_calls"
+        : "stop"
+      : reason === "MAX_TOKENS"
+        ? "length"
+        : "other";
+  return { text: wordsOf(answer), finishReason, toolCalls };
+}
+
+function toProgress(reply: HttpReply, io: ProviderIo) {
+  const answer = parseGenerated(reply, io);
+  return {
+    state: "done" as const,
+    result: toTextResult(answer),
+    usage: toUsage(answer.usageMetadata),
+    ...namesOf(answer, io),
+    httpStatus: reply.status,
+  };
+}
+
+async function submit(call: TextCall, io: ProviderIo) {
+  const sent = toRequest(call, io);
+  return toProgress(await postJson(pathOf(io, "generateContent"), sent, headers(io), io, explained), io);
+}
+
+/** The whole answer, gathered from its pieces, each of which has the form of an answer. */
+function gather(onText: (text: string) => void) {
+  let whole: Generated = {};
+  const parts: NonNullable<ReturnType<typeof partsOf>> = [];
+  let finishReason: string | null = null;
+  return {
+    take(data: string): boolean {
+      const json: unknown = JSON.parse(data);
+      if (typeof json === "object" && json !== null && "error" in json)
+        throw faultOfEvent(json, parts.length > 0);
+      const piece = Generated.parse(json);
+      const { candidates: _, ...rest } = piece;
+      const given = Object.entries(rest).filter(([, value]) => value !== null && value !== undefined);
+      whole = { ...whole, ...Object.fromEntries(given) };
+      parts.push(...partsOf(piece));
+      finishReason = piece.candidates?.[0]?.finishReason ?? finishReason;
+      const words = wordsOf(piece);
+      if (words !== "") onText(words);
+      return false; // the last one says so only by being followed by nothing
+    },
+    /** Null: it broke off. */
+    whole(): Generated | null {
+      if (finishReason === null && !isBlocked(whole)) return null;
+      return { ...whole, candidates: [{ content: { parts }, finishReason }] };
+    },
+  };
+}
+
+/** An error that comes as an event: once something was told, the work was done and is no refusal any more. */
+function faultOfEvent(body: object, wasTold: boolean): ProviderFault {
+  const { kind = "failed", message = "Google failed while working on the request." } =
+    explainGoogleError({ body }) ?? {};
+  return new ProviderFault(wasTold ? "failed" : kind, "attempted", message);
+}
+
+async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
+  const gathered = gather(onText);
+  const take = ({ data }: { data: string }) => gathered.take(data);
+  const path = `${pathOf(io, "streamGenerateContent")}?alt=sse`;
+  const reply = await postForEvents(path, toRequest(call, io), headers(io), io, take, explained);
+  if (reply.body !== undefined) {
+    const progress = toProgress(reply, io);
+    if (progress.result.text !== "") onText(progress.result.text);
+    return progress;
+  }
+  const whole = gathered.whole();
+  if (!whole) throw brokenOff("Google");
+  return toProgress({ ...reply, body: whole }, io);
+}
+
+export const text: PortAdapter<"text"> = { api: "generate-content", submit, stream };

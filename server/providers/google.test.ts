@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ImageCall, TextCall } from "./define";
+import google from "./google";
+import {
+  answersItsFixtures,
+  checksCredentials,
+  keyInHeader,
+  tellsTheTruthAboutSubmission,
+} from "./testing/fixtures";
+import { faultOf, ioFor, type Script, startVendor, type Vendor } from "./testing/vendor";
+
+const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
+const cube: ImageCall = {
+  prompt: "A red cube",
+  width: 1024,
+  height: 1024,
+  quality: "auto",
+  count: 1,
+  transparent: false,
+  referenceImages: [],
+};
+const signing = keyInHeader("x-goog-api-key");
+
+answersItsFixtures(google, join(import.meta.dirname, "google.fixtures"), {
+  headers: { "content-type": "application/json" },
+  signing,
+});
+tellsTheTruthAboutSubmission(google, "text", "gemini-3.8-flash", hello, signing);
+tellsTheTruthAboutSubmission(google, "image", "gemini-nano-banana-2.1", cube, signing);
+checksCredentials(google, { path: "/v1beta/models?pageSize=1", answer: { models: [] }, signing });
+
+describe("google", () => {
+  let vendor: Vendor;
+  beforeAll(async () => {
+    vendor = await startVendor();
+  });
+  afterAll(() => vendor.stop());
+  const credentials = { apiKey: "AIza-1" };
+  const submit = async (call: TextCall) =>
+    google.text?.submit(call, ioFor(google, "gemini-3.8-flash", "text", vendor.url, { credentials }));
+  const draw = async (call: ImageCall) =>
+    google.image?.submit(call, ioFor(google, "gemini-nano-banana-2.1", "image", vendor.url, { credentials }));
+
+  const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" };
+  test.each([
+    [400, "INVALID_ARGUMENT", [info], "refused", "Google does not accept the API key. (HTTP 400)"],
+    [400, "INVALID_ARGUMENT", [], "refused", "The provider refused the request. (HTTP 400)"],
+    [403, "PERMISSION_DENIED", [], "refused", "The Google API key has no right to this. (HTTP 403)"],
+    [404, "NOT_FOUND", [], "refused", "Google has no such model for this account. (HTTP 404)"],
+    [429, "RESOURCE_EXHAUSTED", [], "capacity", "Google's rate limit or quota is reached. (HTTP 429)"],
+    [503, "UNAVAILABLE", [], "capacity", "Google has no capacity for this model right now. (HTTP 503)"],
+    [500, "INTERNAL", [], "failed", "The provider failed while working on the request. (HTTP 500)"],
+  ])("%i %s %j is %s", async (status, word, details, kind, message) => {
+    vendor.answer({ status, json: { error: { code: status, message: "Hello?", status: word, details } } });
+    const fault = await faultOf(submit(hello));
+    expect([fault.kind, fault.submission, fault.message]).toEqual([kind, "attempted", message]);
+  });
+
+  test.each<[string, Partial<TextCall>]>([
+    ["a temperature for a model without one", { temperature: 1 }],
+    ["a tool of the vendor's own", { tools: [{ googleSearch: {} }] }],
+  ])("%s is refused before anything is sent", async (_case, more) => {
+    vendor.answer({ json: {} });
+    const fault = await faultOf(submit({ ...hello, ...more }));
+    expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);
+    expect(vendor.arrived).toEqual([]);
+  });
+
+  const usageMetadata = { promptTokenCount: 9, candidatesTokenCount: 1120, totalTokenCount: 1129 };
+  const picture = (data: string): Script => ({
+    json: {
+      candidates: [
+        { content: { parts: [{ inlineData: { mimeType: "image/png", data } }] }, finishReason: "STOP" },
+      ],
+      usageMetadata,
+    },
+  });
+  const used = (images: number) => ({ inputTokens: 9 * images, outputTokens: 1120 * images, images });
+
+  test("several pictures are as many requests, one after the other, with the sum of their usage", async () => {
+    vendor.answer(picture("AAAA"), picture("BBBB"), picture("CCCC"));
+    const progress = await draw({ ...cube, count: 3 });
+    expect(progress).toMatchObject({ result: { images: [{}, {}, {}] }, usage: used(3) });
+    expect(vendor.arrived).toHaveLength(3);
+  });
+
+  test.each<[string, Script, object | null]>([
+    ["full house, which costs nothing", { status: 429, json: {} }, used(1)],
+    ["refusal, which costs nothing", { status: 400, json: {} }, used(1)],
+    ["failure, which may have cost something", { status: 500, json: {} }, null],
+    ["silence, which may have cost something", "close", null],
+  ])("the first %s ends it: what was made is the result", async (_case, script, usage) => {
+    vendor.answer(picture("AAAA"), script);
+    const progress = await draw({ ...cube, count: 3 });
+    expect(progress).toMatchObject({ state: "done", result: { images: [{}] } });
+    expect(progress?.state === "done" && progress.usage).toEqual(usage);
+    expect(vendor.arrived).toHaveLength(2);
+  });
+
+  test.each<[string, object, string]>([
+    ["a blocked prompt", { promptFeedback: { blockReason: "SAFETY" }, usageMetadata }, "refused"],
+    ["a blocked picture", { candidates: [{ finishReason: "IMAGE_SAFETY" }], usageMetadata }, "refused"],
+    ["no picture", { candidates: [{ finishReason: "NO_IMAGE" }], usageMetadata }, "failed"],
+    ["words alone", { candidates: [{ content: { parts: [{ text: "No." }] } }], usageMetadata }, "failed"],
+  ])("%s is no picture, and keeps what it used", async (_case, json, kind) => {
+    vendor.answer({ json });
+    const fault = await faultOf(draw(cube));
+    expect([fault.kind, fault.submission, fault.details.usage]).toEqual([
+      kind,
+      "attempted",
+      { inputTokens: 9, outputTokens: 1120, images: 0 },
+    ]);
+  });
+
+  test("a size the vendor does not draw is refused before anything is sent", async () => {
+    vendor.answer({ json: {} });
+    const fault = await faultOf(draw({ ...cube, width: 1000 }));
+    expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);
+    expect(vendor.arrived).toEqual([]);
+  });
+});

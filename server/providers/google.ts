@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { defineProvider, type ModelFacts, type ProviderAccount } from "./define";
+import { explainGoogleError, headers } from "./google-ports/common";
+import { image, imageModels } from "./google-ports/image";
+import { text } from "./google-ports/text";
+import { getJson } from "./http";
+
+/* Google: the Gemini API, text and pictures by generateContent. */
+
+async function check(account: ProviderAccount): Promise<void> {
+  await getJson("/v1beta/models?pageSize=1", headers(account), account, { explain: explainGoogleError });
+}
+
+/*
+ * Identifiers, windows and limits are those of the vendor's model pages, prices those of its price list
+ * (ai.google.dev/gemini-api/docs/pricing, as of October 2026). Where the list has several, the dearer one stands here
+ * unless it says otherwise. A picture in a prompt counts 1,120 tokens at the default resolution at most.
+ */
+const GEMINI: Pick<ModelFacts, "port" | "contextWindow" | "maxOutputTokens" | "imageTokens" | "supports"> = {
+  port: "text",
+  contextWindow: 1_048_576,
+  maxOutputTokens: 65_536,
+  imageTokens: 1_120,
+  supports: { jsonObject: true, jsonSchema: true, reasoning: true, tools: true, stream: true, vision: true },
+};
+
+export default defineProvider({
+  name: "google",
+  title: "Google Gemini",
+  maturity: "PG13",
+  credentials: z.object({ apiKey: z.string().min(1).describe("A Gemini API key from Google AI Studio.") }),
+  environment: { credentials: { apiKey: "GEMINI_API_KEY" }, baseUrl: "GEMINI_BASE_URL" },
+  defaultBaseUrl: "https://generativelanguage.googleapis.com",
+  models: [
+    {
+      ...GEMINI,
+      id: "gemini-3.5-flash-lite",
+      title: "Gemini 3.5 Flash-Lite",
+      price: { per: "million_tokens", input: 300_000, cachedInput: 30_000, output: 2_500_000 },
+      grades: ["fast"],
+    },
+    {
+      ...GEMINI,
+      id: "gemini-3.8-flash",
+      title: "Gemini 3.8 Flash",
+      // From 2027 on; half of it until then.
+      price: { per: "million_tokens", input: 1_500_000, cachedInput: 150_000, output: 7_500_000 },
+      grades: ["fast", "reasoning"],
+    },
+    {
+      ...GEMINI,
+      id: "gemini-3.1-pro-preview",
+      title: "Gemini 3.1 Pro",
+      // Of prompts of up to 200,000 tokens; longer ones cost 4 and 18 US dollars.
+      price: { per: "million_tokens", input: 2_000_000, output: 12_000_000 },
+      contextWindow: 200_000,
+      supports: { ...GEMINI.supports, temperature: true },
+      grades: ["reasoning", "frontier", "longform"],
+    },
+    ...imageModels,
+  ],
+  check,
+  text,
+  image,
+});

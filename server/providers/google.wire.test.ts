@@ -1,0 +1,166 @@
+import { GoogleGenAI, ThinkingLevel } from "@google/genai";
+import type { ImageCall, TextCall } from "./define";
+import google from "./google";
+import { ioFor } from "./testing/vendor";
+import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
+
+const SECRET = "AIza-wire-1";
+const model = "gemini-3.8-flash";
+const modelsAt = (baseUrl: string) => new GoogleGenAI({ apiKey: SECRET, httpOptions: { baseUrl } }).models;
+const credentials = { apiKey: SECRET };
+const submit = async (url: string, call: TextCall) =>
+  google.text?.submit(call, ioFor(google, model, "text", url, { credentials }));
+
+const json = { candidates: [{ content: { parts: [{ text: "Cod." }] }, finishReason: "STOP" }] };
+const answer = { json };
+const ask: TextCall = {
+  messages: [
+    { role: "system", content: "Be brief." },
+    { role: "user", content: "Name a fish." },
+    { role: "assistant", content: "Cod." },
+    { role: "user", content: "Another." },
+  ],
+  maxOutputTokens: 200,
+  responseFormat: { type: "text" },
+};
+const contents = [
+  { role: "user", parts: [{ text: "Name a fish." }] },
+  { role: "model", parts: [{ text: "Cod." }] },
+  { role: "user", parts: [{ text: "Another." }] },
+];
+const systemInstruction = { parts: [{ text: "Be brief." }] };
+const config = { systemInstruction, maxOutputTokens: 200 };
+const schema = {
+  type: "object",
+  properties: { fish: { type: "string" } },
+  required: ["fish"],
+};
+const data = "iVBORw0KGgo=";
+const bytes = Buffer.from(data, "base64");
+const drawn: ImageCall = {
+  prompt: "A red cube",
+  width: 1376,
+  height: 768,
+  quality: "auto",
+  count: 1,
+  transparent: false,
+  referenceImages: [],
+};
+const imageConfig = { aspectRatio: "16:9", imageSize: "1K" };
+const drawing = { responseModalities: ["IMAGE"], imageConfig };
+const imageModel = "gemini-nano-banana-2.1";
+const draw = async (url: string, call: ImageCall) =>
+  google.image?.submit(call, ioFor(google, imageModel, "image", url, { credentials }));
+
+const cases: Comparison[] = [
+  {
+    title: "text with a system instruction",
+    answer,
+    theirs: (url) => modelsAt(url).generateContent({ model, contents, config }),
+    ours: (url) => submit(url, ask),
+  },
+  {
+    title: "structured output with thinking",
+    answer,
+    theirs: (url) =>
+      modelsAt(url).generateContent({
+        model,
+        contents,
+        config: {
+          ...config,
+          responseMimeType: "application/json",
+          responseJsonSchema: schema,
+          thinkingConfig: { thinkingLevel: ThinkingLevel.HIGH },
+        },
+      }),
+    ours: (url) =>
+      submit(url, {
+        ...ask,
+        responseFormat: { type: "json_schema", name: "answer", schema },
+        reasoningIntent: "deep",
+      }),
+  },
+  {
+    title: "tools",
+    answer,
+    theirs: (url) =>
+      modelsAt(url).generateContent({
+        model,
+        contents,
+        config: {
+          ...config,
+          tools: [
+            { functionDeclarations: [{ name: "find", description: "Finds.", parametersJsonSchema: schema }] },
+          ],
+        },
+      }),
+    ours: (url) =>
+      submit(url, { ...ask, tools: [{ name: "find", description: "Finds.", parameters: schema }] }),
+  },
+  {
+    title: "a picture in the prompt",
+    answer,
+    theirs: (url) =>
+      modelsAt(url).generateContent({
+        model,
+        contents: [
+          { role: "user", parts: [{ text: "What?" }, { inlineData: { mimeType: "image/png", data } }] },
+        ],
+      }),
+    ours: (url) =>
+      submit(url, {
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "What?" },
+              { type: "image", mediaType: "image/png", bytes },
+            ],
+          },
+        ],
+        responseFormat: { type: "text" },
+      }),
+  },
+  {
+    title: "a stream",
+    answer: {
+      headers: { "content-type": "text/event-stream" },
+      text: `data: ${JSON.stringify(json)}\n\n`,
+    },
+    theirs: async (url) => {
+      for await (const _piece of await modelsAt(url).generateContentStream({ model, contents, config })) {
+        // Read to the end, as ours is.
+      }
+    },
+    ours: async (url) =>
+      google.text?.stream?.(ask, ioFor(google, model, "text", url, { credentials }), () => {}),
+  },
+  {
+    title: "an image",
+    answer,
+    theirs: (url) =>
+      modelsAt(url).generateContent({
+        model: imageModel,
+        contents: [{ role: "user", parts: [{ text: "A red cube" }] }],
+        config: drawing,
+      }),
+    ours: (url) => draw(url, drawn),
+  },
+  {
+    title: "an image that is changed",
+    answer,
+    theirs: (url) =>
+      modelsAt(url).generateContent({
+        model: imageModel,
+        contents: [
+          { role: "user", parts: [{ inlineData: { mimeType: "image/png", data } }, { text: "A red cube" }] },
+        ],
+        config: drawing,
+      }),
+    ours: (url) => draw(url, { ...drawn, source: { bytes, mediaType: "image/png", filename: "source.png" } }),
+  },
+];
+
+sendsWhatItsClientSends("google", cases, {
+  "x-goog-api-client": "the client's own telemetry",
+});
