@@ -298,6 +298,17 @@ export type Price =
 /** What kind of text work a model is made for; one may be made for several. */
 export type TextGrade = "fast" | "reasoning" | "frontier" | "longform";
 
+export type AudioFacts = {
+  /** The only voices there are, by their names; absent: voices are ids of the vendor's. */
+  voices?: string[];
+  /** Settings of a voice the model follows. */
+  settings?: (keyof NonNullable<SpeechCall["settings"]>)[];
+  /** Formats by the vendor's names for them, that come as Ogg or MP3. */
+  formats?: string[];
+  /** Fields of the vendor's own that its adapter passes on, and what each may be: words to choose from, or a type. */
+  extensions?: Record<string, "string" | "boolean" | string[]>;
+};
+
 export type ModelFacts = {
   id: string;
   port: PortName;
@@ -337,6 +348,8 @@ export type ModelFacts = {
   imageTokens?: number;
   /** Unicode characters one speech call may have, at most. */
   maxCharacters?: number;
+  /** Of speech, music and sound: what of a call is this model's own. What is not named here is refused before quoting. */
+  audio?: AudioFacts;
   /** Lengths a music, sound or video model makes, in milliseconds. */
   duration?: { minMs: number; maxMs: number };
   /** Of video models: the only lengths they make in whole seconds (absent: any within `duration`), and how sharp. */

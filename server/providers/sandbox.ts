@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineProvider } from "./define";
+import { audioModels, music, sound, speech } from "./sandbox-ports/audio";
 import { image, imageModels } from "./sandbox-ports/image";
 import { mesh, meshModels } from "./sandbox-ports/mesh";
 import { text, textModels } from "./sandbox-ports/text";
@@ -14,9 +15,12 @@ export default defineProvider({
   credentials: z.object({}),
   environment: { credentials: {}, baseUrl: "SANDBOX_URL" },
   defaultBaseUrl: null,
-  models: [...textModels, ...imageModels, ...meshModels, ...videoModels],
+  models: [...textModels, ...imageModels, ...meshModels, ...videoModels, ...audioModels],
   text,
   image,
   mesh,
   video,
+  speech,
+  music,
+  sound,
 });

@@ -3,6 +3,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type PortServer, RequestRefused, type Tier } from "./ports/define";
 import { image } from "./ports/image";
 import { mesh } from "./ports/mesh";
+import { music } from "./ports/music";
+import { sound } from "./ports/sound";
+import { speech } from "./ports/speech";
 import { text } from "./ports/text";
 import { video } from "./ports/video";
 import { openSubmissionLog, type Submission, type SubmissionLog } from "./submissions";
@@ -58,6 +61,9 @@ const PORTS: Record<string, PortServer> = {
   "/v1/image": image,
   "/v1/mesh": mesh,
   "/v1/video": video,
+  "/v1/speech": speech,
+  "/v1/music": music,
+  "/v1/sound": sound,
 };
 
 /** Starts the sandbox; `stop` writes out the log, ends open connections and frees the port. */

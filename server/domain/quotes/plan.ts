@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Capability } from "@/server/capabilities/define";
+import type { Capability, InputConstraint } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
 import { isFunded, recentFunds } from "@/server/domain/billing";
 import { canDefer, chooseRoute, dependsOnFunds, type Route, routeUnavailable } from "@/server/domain/catalog";
@@ -155,7 +155,7 @@ function processingOf(
   return waits ? "deferred" : "standard";
 }
 
-const REWRITTEN = ["maxOutputTokens", "width", "height", "quality"] as const;
+const REWRITTEN = ["maxOutputTokens", "width", "height", "quality", "durationMs"] as const;
 
 /** Where what is sent differs from what was asked for: caps and defaults filled in, sizes brought to what models draw. */
 function rewritesOf(input: Record<string, Json>, call: AnyCall): Estimate["rewrites"] {
@@ -236,7 +236,7 @@ function textsAt(value: unknown, path: string): { field: string; text: string }[
 function checkConstraints(capability: Capability, input: unknown, route: Route) {
   const modelId = (input as { modelId?: string; model?: string }).modelId ?? route.model.id;
   for (const [path, constraint] of Object.entries(capability.inputConstraints)) {
-    const listed = constraint.byModel?.[modelId]?.max ?? constraint.max;
+    const listed = leastOf(constraint.byModel?.[modelId]?.max ?? constraint.max, route.model, constraint);
     const base = {
       measurement: constraint.measurement,
       overflow: "reject" as const,
@@ -284,6 +284,16 @@ function checkConstraints(capability: Capability, input: unknown, route: Route) 
     }
   }
 }
+
+/** A model of speech may read less than the capability allows. */
+const leastOf = (
+  listed: number | undefined,
+  { maxCharacters }: ModelFacts,
+  { measurement }: InputConstraint,
+): number | undefined =>
+  measurement === "characters" && maxCharacters !== undefined
+    ? Math.min(listed ?? maxCharacters, maxCharacters)
+    : listed;
 
 const refuseField = (field: string, msg: string): never => {
   throw new ValidationFault([{ loc: ["body", ...field.split(".")], msg, type: "unsupported" }]);

@@ -262,7 +262,23 @@ function policyHashOf(facts: ReceiptFacts): string {
 function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
   const { estimate, usage, artifacts } = facts;
   if (!estimate.route) return { text: null, media: null };
-  if (estimate.bounds.images !== undefined) {
+  const { bounds } = estimate;
+  if (bounds.characters !== undefined || bounds.durationMs !== undefined) {
+    return {
+      text: null,
+      media: {
+        requestedVariants: facts.requestedVariants,
+        durationMs: bounds.durationMs ?? null,
+        characters: bounds.characters ?? null,
+        artifactIds: artifacts.map(({ artifactId }) => artifactId),
+        mediaTypes: [...new Set(artifacts.map(({ mediaType }) => mediaType))],
+        ...facts.media,
+      },
+    };
+  }
+  // Looked up: nothing was written and nothing made.
+  if (bounds.requests !== undefined) return { text: null, media: null };
+  if (bounds.images !== undefined) {
     return {
       text: null,
       media: {

@@ -1,0 +1,159 @@
+import { z } from "zod";
+import type { AudioContainer, ModelFacts } from "@/server/providers/define";
+import {
+  DiversityMode,
+  DURABLE,
+  extensionsFor,
+  FEATURES,
+  formatFor,
+  isNamed,
+  ModelId,
+  ProviderExtensions,
+  takesExtensions,
+  VariantCount,
+} from "./audio/input";
+import { AudioOutput, toAudioFiles } from "./audio/takes";
+import { defineCapability } from "./define";
+
+const Share = z.number().min(0).max(1).optional();
+
+export const VoiceInput = z.strictObject({
+  text: z
+    .string()
+    .min(1)
+    .meta({ description: "What is read. How much fits is a matter of the model.", maxLength: 40_000 }),
+  voiceId: z.string().min(1).describe("The provider's id or name of a voice."),
+  modelId: ModelId,
+  variantCount: VariantCount,
+  diversityMode: DiversityMode,
+  seed: z.int().min(0).max(4_294_967_295).optional(),
+  outputFormatPreference: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("ogg (default), mp3, or a format by the provider's name for it that comes as one of them."),
+  voiceSettings: z
+    .strictObject({
+      stability: Share,
+      similarityBoost: Share,
+      style: Share,
+      speed: z.number().min(0.25).max(4).optional(),
+      useSpeakerBoost: z.boolean().optional(),
+    })
+    .optional(),
+  providerExtensions: ProviderExtensions,
+});
+type VoiceInput = z.output<typeof VoiceInput>;
+
+/** Settings that were given a value. */
+const settingsOf = ({ voiceSettings }: VoiceInput) =>
+  Object.fromEntries(Object.entries(voiceSettings ?? {}).filter(([, value]) => value !== undefined));
+
+function accepts(input: VoiceInput, model: ModelFacts): boolean {
+  const { voices, settings = [] } = model.audio ?? {};
+  if (!isNamed(input.modelId, model) || (voices && !voices.includes(input.voiceId))) return false;
+  if (input.seed !== undefined && !model.supports.seed) return false;
+  return Object.keys(settingsOf(input)).every((name) => settings.some((each) => each === name));
+}
+
+const CONTAINERS: Record<string, AudioContainer> = {
+  ogg: "ogg",
+  "audio/ogg": "ogg",
+  mp3: "mp3",
+  "audio/mpeg": "mp3",
+};
+
+/** One of our two words for a format, or one of the vendor's own. */
+function containerFor(preference: string | undefined, model: ModelFacts) {
+  const container = preference === undefined ? "ogg" : CONTAINERS[preference];
+  return container ? { container } : { container: "ogg" as const, ...formatFor(preference, model) };
+}
+
+const lengthOf = (text: string) => [...text].length;
+
+export default defineCapability({
+  key: "audio.voice.generate.v1",
+  title: "Voice generation",
+  description: "Reads a text aloud in a voice you name, in one to four takes.",
+  modality: "audio",
+  family: "audio",
+  category: "generation",
+  modes: ["job_async"],
+  input: VoiceInput,
+  output: AudioOutput,
+  inputConstraints: {
+    text: {
+      measurement: "characters",
+      max: 10_000,
+      overflow: "reject",
+      semantic: true,
+      byModel: {
+        eleven_multilingual_v2: { max: 10_000 },
+        eleven_flash_v2_5: { max: 40_000 },
+        eleven_turbo_v2_5: { max: 40_000 },
+      },
+    },
+  },
+  features: { ...FEATURES, voiceSettings: true, seed: true, noSilentTruncation: true },
+  inputMediaTypes: ["text/plain"],
+  outputKind: "artifact",
+  outputMediaType: "audio/ogg",
+  intentExamples: [
+    "Read this text aloud",
+    "Make a voice-over for a product video",
+    "Turn a chapter into speech",
+    "Record a phone greeting in a warm voice",
+  ],
+  synonyms: [
+    "speech",
+    "text to speech",
+    "tts",
+    "voice",
+    "voiceover",
+    "narration",
+    "narrate",
+    "read aloud",
+    "speak",
+  ],
+  taskTags: ["audio", "speech", "voice", "narration"],
+  trialEligible: false,
+  readySummary: "Spoken text as Ogg files, as durable jobs with one artifact per take.",
+  durable: DURABLE,
+  variants: (input) => input.variantCount,
+  examples: [
+    {
+      title: "A sentence",
+      input: { text: "Welcome aboard. We leave at nine.", voiceId: "21m00Tcm4TlvDq8ikWAM" },
+    },
+    {
+      title: "Three calm takes that differ",
+      input: {
+        text: "The lighthouse keeper counted the ships, one by one.",
+        voiceId: "21m00Tcm4TlvDq8ikWAM",
+        variantCount: 3,
+        diversityMode: "auto",
+        seed: 7,
+        voiceSettings: { stability: 0.8, speed: 0.9 },
+      },
+    },
+  ],
+  execute: {
+    port: "speech",
+    accepts,
+    prefers: (input, model) =>
+      Number(model.audio?.voices?.includes(input.voiceId) ?? false) +
+      Number(takesExtensions(input.providerExtensions, model)),
+    call: (input, _options, model) => ({
+      text: input.text,
+      voiceId: input.voiceId,
+      count: input.variantCount,
+      ...(input.seed === undefined ? {} : { seed: input.seed }),
+      ...(Object.keys(settingsOf(input)).length > 0 ? { settings: settingsOf(input) } : {}),
+      diverse: input.diversityMode !== "none",
+      ...containerFor(input.outputFormatPreference, model),
+      ...extensionsFor(input.providerExtensions, model),
+    }),
+    result: (result, input) => toAudioFiles(result, "voice", input.variantCount),
+    bounds: (input) => ({ characters: lengthOf(input.text) * input.variantCount }),
+  },
+});

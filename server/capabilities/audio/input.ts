@@ -1,0 +1,92 @@
+import { z } from "zod";
+import { ValidationFault } from "@/server/errors";
+import type { ModelFacts } from "@/server/providers/define";
+import type { Json } from "@/server/step";
+
+/* Fields that inputs of sound share, and what of them is a matter of the model. */
+
+export const VariantCount = z.int().min(1).max(4).default(1).describe("Takes; each becomes an artifact.");
+export const DiversityMode = z
+  .enum(["none", "auto"])
+  .optional()
+  .describe("auto: takes differ from each other, also with a seed. Default auto.");
+export const ModelId = z.string().min(1).optional().describe("The provider's id of a model; auto: any.");
+export const ProviderExtensions = z
+  .record(z.string(), z.json())
+  .optional()
+  .describe("Fields of the provider's own; one it is not known to take is refused.");
+
+export const isNamed = (modelId: string | undefined, model: ModelFacts): boolean =>
+  modelId === undefined || modelId === "auto" || modelId === model.id;
+
+type Extensions = Record<string, Json> | undefined;
+
+/** A model that takes all of the extensions is taken before one that does not. */
+export const takesExtensions = (extensions: Extensions, { audio }: ModelFacts): boolean =>
+  Object.keys(extensions ?? {}).every((name) => audio?.extensions && Object.hasOwn(audio.extensions, name));
+
+/** The extensions as they are sent on; 422 at the first the model does not take, or not so. */
+export function extensionsFor(
+  extensions: Extensions,
+  model: ModelFacts,
+): { extensions?: Record<string, Json> } {
+  const entries = Object.entries(extensions ?? {});
+  for (const [name, value] of entries) {
+    const known = model.audio?.extensions ?? {};
+    const kind = Object.hasOwn(known, name) ? known[name] : undefined;
+    const names = Object.keys(known);
+    if (!kind) {
+      const instead = names.length > 0 ? ` It takes ${names.join(", ")}.` : " It takes none.";
+      refuse(["providerExtensions", name], `${model.id} does not take ${name}.${instead}`);
+    } else if (Array.isArray(kind) && !kind.some((each) => each === value)) {
+      refuse(["providerExtensions", name], `It is one of ${kind.join(", ")}.`);
+    } else if (!Array.isArray(kind) && typeof value !== kind) {
+      refuse(["providerExtensions", name], `It is a ${kind}.`);
+    }
+  }
+  return entries.length > 0 ? { extensions: Object.fromEntries(entries) } : {};
+}
+
+/** The vendor's name for a format; 422 where the model has none of this name that comes as Ogg or MP3. */
+export function formatFor(preference: string | undefined, { audio, id }: ModelFacts): { format?: string } {
+  if (preference === undefined) return {};
+  const formats = audio?.formats ?? [];
+  if (!formats.includes(preference)) {
+    const instead = formats.length > 0 ? `one of ogg, mp3, ${formats.join(", ")}` : "ogg or mp3";
+    refuse(["outputFormatPreference"], `${id} does not make ${preference}; it is ${instead}.`);
+  }
+  return { format: preference };
+}
+
+function refuse(field: string[], msg: string): never {
+  throw new ValidationFault([{ loc: ["body", "input", ...field], msg, type: "unsupported" }]);
+}
+
+/** Can the model make something so long? Shorter than its least is made as long as that. */
+export const isShortEnough = (durationMs: number, { duration }: ModelFacts): boolean =>
+  !duration || durationMs <= duration.maxMs;
+export const atLeast = (durationMs: number, { duration }: ModelFacts): number =>
+  Math.max(durationMs, duration?.minMs ?? 0);
+
+/** Deadlines of durable work on sound. */
+export const DURABLE = {
+  defaultQueueSeconds: 7200,
+  maxQueueSeconds: 7200,
+  defaultExecutionSeconds: 300,
+  maxExecutionSeconds: 900,
+};
+export const FEATURES = {
+  syncInvoke: { supported: false },
+  durableJob: {
+    supported: true,
+    defaultQueueDeadlineSeconds: DURABLE.defaultQueueSeconds,
+    maxQueueDeadlineSeconds: DURABLE.maxQueueSeconds,
+    defaultExecutionDeadlineSeconds: DURABLE.defaultExecutionSeconds,
+    maxExecutionDeadlineSeconds: DURABLE.maxExecutionSeconds,
+  },
+  variants: { min: 1, max: 4, default: 1 },
+  providerBacked: true,
+  modelBacked: true,
+  deterministic: false,
+  executionClass: "provider",
+} as const;

@@ -1,0 +1,93 @@
+import { z } from "zod";
+import type { AnyCall, AudioResult, ModelFacts, PortAdapter, Price, Progress, ProviderIo } from "../define";
+import { parseReply, postJson, safeWord } from "../http";
+import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
+
+/* Speech, music and sound effects: synthesised by the sandbox, the same for the same call. */
+
+const AudioReply = z.object({
+  id: z.string(),
+  model: z.string(),
+  takes: z.array(z.object({ mediaType: z.string(), base64: z.string() })),
+  usage: z.object({ characters: z.int().optional(), durationMs: z.int().optional() }),
+});
+
+/** Particular about files: one take fewer than asked, and takes no player understands. */
+const AUDIO_MODELS: typeof MODELS = [
+  ...MODELS,
+  ...["partial", "garbled"].map((behaviour) => ({
+    id: `sandbox-${behaviour}`,
+    title: `Sandbox ${behaviour}`,
+    onlyByName: true as const,
+  })),
+];
+
+const modelsOf = (
+  port: "speech" | "music" | "sound",
+  price: (isDear: boolean) => Price,
+  facts: Partial<ModelFacts>,
+) =>
+  AUDIO_MODELS.map(
+    (model): ModelFacts => ({
+      ...model,
+      port,
+      price: price(model.id === "sandbox-2"),
+      supports: {},
+      ...facts,
+    }),
+  );
+
+const perSecond =
+  (micros: number) =>
+  (isDear: boolean): Price => ({
+    per: "second",
+    micros: isDear ? micros * 2 : micros,
+  });
+
+export const audioModels: ModelFacts[] = [
+  ...modelsOf(
+    "speech",
+    (isDear) => ({ per: "million_characters", micros: isDear ? 30_000_000 : 15_000_000 }),
+    {
+      supports: { seed: true },
+      maxCharacters: 40_000,
+      audio: { settings: ["stability", "similarityBoost", "style", "speed", "useSpeakerBoost"] },
+    },
+  ),
+  ...modelsOf("music", perSecond(2_000), { duration: { minMs: 3_000, maxMs: 300_000 } }),
+  ...modelsOf("sound", perSecond(1_000), { duration: { minMs: 100, maxMs: 22_000 } }),
+];
+
+async function record(path: string, call: AnyCall, io: ProviderIo): Promise<Progress<AudioResult>> {
+  const reply = await postJson(path, { model: io.model.id, ...call }, headers(io), io, {
+    explain,
+    maxResponseBytes: MAX_FILES_BYTES,
+  });
+  const { id, model, takes, usage } = parseReply(AudioReply, reply, io);
+  return {
+    state: "done",
+    result: {
+      takes: takes.map(({ mediaType, base64 }) => ({ mediaType, bytes: Buffer.from(base64, "base64") })),
+    },
+    usage: {
+      ...(usage.characters === undefined ? {} : { characters: usage.characters }),
+      ...(usage.durationMs === undefined ? {} : { durationMs: usage.durationMs }),
+    },
+    providerRequestId: safeWord(id, io),
+    providerModel: safeWord(model, io),
+    httpStatus: reply.status,
+  };
+}
+
+export const speech: PortAdapter<"speech"> = {
+  api: "speech",
+  submit: (call, io) => record("/v1/speech", call, io),
+};
+export const music: PortAdapter<"music"> = {
+  api: "music",
+  submit: (call, io) => record("/v1/music", call, io),
+};
+export const sound: PortAdapter<"sound"> = {
+  api: "sound-generation",
+  submit: (call, io) => record("/v1/sound", call, io),
+};
