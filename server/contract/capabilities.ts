@@ -6,7 +6,13 @@ export const ExecutionModeName = z.enum(["invoke_sync", "invoke_stream", "job_as
 
 export const CapabilityRef = z.object({ capability_key: z.string().min(1).max(128) });
 
-export const ListCapabilities = z.object({
+/** For which project it is told; keys of a project need not say. */
+export const CatalogViewer = z.object({
+  projectId: z.string().max(64).optional(),
+  environment: z.string().max(64).optional(),
+});
+
+export const ListCapabilities = CatalogViewer.extend({
   q: z.string().max(500).optional(),
   view: z.string().max(50).optional(),
 });

@@ -12,6 +12,7 @@ import {
   CapabilityDescriptor,
   CapabilityList,
   CapabilityRef,
+  CatalogViewer,
   ExecutionTargetList,
   ListCapabilities,
   ResolutionRequest,
@@ -22,13 +23,11 @@ import { QuoteQuery, RawEnvelope } from "@/server/contract/envelope";
 import { ExecutionRef, InvocationResult, Job } from "@/server/contract/jobs";
 import { RetailQuote } from "@/server/contract/pricing";
 import * as catalog from "@/server/domain/catalog";
-import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import type { ErrorCode } from "@/server/errors";
 
 const MEGABYTE = 1024 * 1024;
-const isSignedIn = (ctx: Ctx) => ctx.principal.kind !== "anonymous";
 
 /** A catalog answer as it lies ready, or 304 for a caller who has it. Signed-in callers see more. */
 function ready({ body, etag }: catalog.Published, incoming: Incoming) {
@@ -51,7 +50,8 @@ export const listCapabilities = endpoint({
   query: ListCapabilities,
   output: CapabilityList,
   errors: [],
-  run: async (ctx, { query, incoming }) => ready(catalog.publishedList(query, isSignedIn(ctx)), incoming),
+  run: async (ctx, { query, incoming }) =>
+    ready(catalog.publishedList(query, await catalog.viewerOf(ctx, query)), incoming),
 });
 
 export const resolveCapability = endpoint({
@@ -75,17 +75,12 @@ export const describeCapability = endpoint({
   tags: ["Discovery"],
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   params: CapabilityRef,
+  query: CatalogViewer,
   output: CapabilityDescriptor,
   errors: ["UNKNOWN_CAPABILITY"],
-  run: async (ctx, { params, incoming }) => {
-    const key = params.capability_key;
-    const { principal } = ctx;
-    return ready(
-      "organizationId" in principal
-        ? await catalog.publishedDescriptorFor(key, principal.organizationId)
-        : catalog.publishedDescriptor(key, isSignedIn(ctx)),
-      incoming,
-    );
+  run: async (ctx, { params, query, incoming }) => {
+    const viewer = await catalog.viewerOf(ctx, query);
+    return ready(await catalog.publishedDescriptor(params.capability_key, viewer), incoming);
   },
 });
 
@@ -96,9 +91,11 @@ export const listExecutionTargets = endpoint({
   tags: ["Discovery"],
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   params: CapabilityRef,
+  query: CatalogViewer,
   output: ExecutionTargetList,
   errors: ["UNKNOWN_CAPABILITY"],
-  run: async (_ctx, { params, incoming }) => ready(catalog.publishedTargets(params.capability_key), incoming),
+  run: async (ctx, { params, query, incoming }) =>
+    ready(catalog.publishedTargets(params.capability_key, await catalog.viewerOf(ctx, query)), incoming),
 });
 
 const PLANNING: ErrorCode[] = [

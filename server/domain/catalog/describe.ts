@@ -1,9 +1,18 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
 import { JsonObject } from "@/server/contract/common";
+import { type Connection, isConnectable } from "@/server/domain/credentials";
 import { feeBpsOf, pricingContract } from "./pricing";
 import { publish } from "./schema";
-import { availabilityOf, canDefer, canStream, targetsOf } from "./targets";
+import {
+  availabilityOf,
+  canDefer,
+  canStream,
+  offersOf,
+  placeOfAccount,
+  type Target,
+  targetsOf,
+} from "./targets";
 
 const isInfrastructure = (capability: Capability) => capability.family === "domain";
 const isLocal = (capability: Capability) => "local" in capability.execute;
@@ -19,12 +28,28 @@ export function toSummary(capability: Capability) {
   };
 }
 
-/** The whole published description of a capability; `signedIn` adds what only the panel needs. */
-export function describeCapability(capability: Capability, signedIn: boolean): CapabilityDescriptor {
+/** What a project is connected to; null: nobody's in particular, so what this deployment offers is told. */
+type Connected = readonly Connection[] | null;
+
+/** Which ways of paying there are: for a project those it can use now, else those it could have here. */
+function offersTo(capability: Capability, connections: Connected) {
+  const targets = targetsOf(capability, connections ?? []);
+  const modes = new Set(targets.flatMap((target) => availabilityOf(target, connections ?? []).billingModes));
+  const couldConnect = targets.some(({ provider }) => isConnectable(provider));
+  return { managed: modes.has("managed"), byok: modes.has("byok") || (!connections && couldConnect) };
+}
+
+/**
+ * The whole published description of a capability. `signedIn` adds what only the panel needs; with connections it is
+ * true for the project that has them.
+ */
+export function describeCapability(
+  capability: Capability,
+  signedIn: boolean,
+  connections: Connected = null,
+): CapabilityDescriptor {
   const context = signedIn ? "account" : "catalog_default";
-  const availability = targetsOf(capability).map((target) => availabilityOf(target));
-  const has = (mode: "byok" | "managed") => availability.some((each) => each.billingModes.includes(mode));
-  const offers = { managed: has("managed"), byok: has("byok") };
+  const offers = offersTo(capability, connections);
   const priced = !isLocal(capability) && !isInfrastructure(capability);
   const pricing = { ...pricingContract(capability, context), ...(priced ? offers : {}) };
   const isJob = capability.modes.includes("job_async") && !capability.modes.includes("invoke_sync");
@@ -73,7 +98,7 @@ export function describeCapability(capability: Capability, signedIn: boolean): C
     execution: {
       oneShot: true,
       managedInferenceAvailable: priced && offers.managed,
-      inferenceProviderSetupRequired: priced && !offers.managed && !offers.byok,
+      inferenceProviderSetupRequired: priced && !offers.managed && !(connections && offers.byok),
       projectLocalRequired: false,
       estimateAvailable: pricing.quote.supported,
       trialEligible: capability.trialEligible,
@@ -158,9 +183,15 @@ function discountOf(capability: Capability, target: Parameters<typeof canStream>
   return price.flexDiscountBps ?? 0;
 }
 
-export function executionTargets(capability: Capability): ExecutionTargetList {
-  const targets = targetsOf(capability);
-  const first = targets.find((target) => !target.model.onlyByName && availabilityOf(target).account !== null);
+/** The models that can do a capability; with connections, as they are reached by the project that has them. */
+export function executionTargets(capability: Capability, connections: Connected = null): ExecutionTargetList {
+  const reach = connections ?? [];
+  const targets = targetsOf(capability, reach);
+  const first = targets
+    .filter(({ model }) => !model.onlyByName)
+    .flatMap((target) => offersOf(target, reach))
+    .sort((a, b) => placeOfAccount(a.account) - placeOfAccount(b.account))[0];
+  const isFirst = (target: Target) => first?.provider === target.provider && first.model === target.model;
   return {
     capabilityKey: capability.key,
     default: {
@@ -168,14 +199,14 @@ export function executionTargets(capability: Capability): ExecutionTargetList {
       target: first ? `${first.provider.name}/${first.model.id}` : null,
     },
     targets: targets.map((target) => {
-      const { account, billingModes, reason } = availabilityOf(target);
+      const { account, billingModes, reason } = availabilityOf(target, reach);
       const { model, provider } = target;
       return {
         target: `${provider.name}/${model.id}`,
         provider: provider.name,
         model: model.id,
         title: model.title,
-        default: target === first,
+        default: isFirst(target),
         availability: { available: account !== null, billingModes, reason },
         contextWindowTokens: model.contextWindow ?? null,
         maxOutputTokens: model.maxOutputTokens ?? null,

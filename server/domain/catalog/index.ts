@@ -1,4 +1,6 @@
+export { accessDecisionFor } from "./access-decision";
 export { routeBundle } from "./bundle";
+export { connectUrlOf } from "./connect-url";
 export { describeCapability, executionTargets, toSummary } from "./describe";
 export { list } from "./list";
 export { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
@@ -6,7 +8,6 @@ export { feeBpsOf, PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing";
 export {
   type Published,
   publishedDescriptor,
-  publishedDescriptorFor,
   publishedList,
   publishedTargets,
 } from "./published";
@@ -24,3 +25,4 @@ export {
   targetOf,
   targetsOf,
 } from "./targets";
+export { type Viewer, viewerOf } from "./viewer";

@@ -9,6 +9,8 @@ import {
   publishedTargets,
 } from ".";
 
+/** As nobody in particular sees it, signed in or not. */
+const seen = (signedIn: boolean) => ({ signedIn, organizationId: null, connections: null });
 const read = ({ body }: { body: Uint8Array }) => JSON.parse(Buffer.from(body).toString("utf8"));
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value));
 
@@ -16,12 +18,12 @@ for (const signedIn of [false, true]) {
   test(`ready lists say what the catalog says, signed in: ${signedIn}`, () => {
     const queries = [{}, { view: "summary" }, { view: "whole" }, { q: "draw a picture" }, { q: "zzz" }];
     for (const query of queries)
-      expect(read(publishedList(query, signedIn))).toEqual(plain(list(query, signedIn)));
+      expect(read(publishedList(query, seen(signedIn)))).toEqual(plain(list(query, signedIn)));
   });
 
-  test(`ready descriptors say what the catalog says, signed in: ${signedIn}`, () => {
+  test(`ready descriptors say what the catalog says, signed in: ${signedIn}`, async () => {
     for (const capability of allCapabilities)
-      expect(read(publishedDescriptor(capability.key, signedIn))).toEqual(
+      expect(read(await publishedDescriptor(capability.key, seen(signedIn)))).toEqual(
         plain(describeCapability(capability, signedIn)),
       );
   });
@@ -29,28 +31,31 @@ for (const signedIn of [false, true]) {
 
 test("ready targets say what the catalog says", () => {
   for (const capability of allCapabilities)
-    expect(read(publishedTargets(capability.key))).toEqual(plain(executionTargets(capability)));
+    expect(read(publishedTargets(capability.key, seen(false)))).toEqual(plain(executionTargets(capability)));
 });
 
 test("the same answer has the same tag, another answer another one", () => {
-  expect(publishedList({}, false).etag).toBe(publishedList({}, false).etag);
+  expect(publishedList({}, seen(false)).etag).toBe(publishedList({}, seen(false)).etag);
   const tags = [
-    publishedList({}, false),
-    publishedList({}, true),
-    publishedList({ view: "summary" }, false),
-    publishedList({ q: "picture" }, false),
+    publishedList({}, seen(false)),
+    publishedList({}, seen(true)),
+    publishedList({ view: "summary" }, seen(false)),
+    publishedList({ q: "picture" }, seen(false)),
   ].map(({ etag }) => etag);
   expect(new Set(tags).size).toBe(tags.length);
 });
 
 test("a search keeps nothing: its words are the caller's", () => {
-  const [one, other] = [publishedList({ q: "picture" }, false), publishedList({ q: "picture" }, false)];
+  const [one, other] = [
+    publishedList({ q: "picture" }, seen(false)),
+    publishedList({ q: "picture" }, seen(false)),
+  ];
   expect(one).toEqual(other);
   expect(one).not.toBe(other);
 });
 
-test("an unknown key is refused with the nearest ones", () => {
-  expect(() => publishedDescriptor("text.general.fats.v1", false)).toThrow(
+test("an unknown key is refused with the nearest ones", async () => {
+  await expect(publishedDescriptor("text.general.fats.v1", seen(false))).rejects.toThrow(
     expect.objectContaining({ code: "UNKNOWN_CAPABILITY" }),
   );
 });

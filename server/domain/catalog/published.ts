@@ -5,6 +5,7 @@ import { fundingFor } from "./funding";
 import { matching } from "./list";
 import { PRICING_VERSION } from "./pricing";
 import { allCapabilities, getCapability } from "./registry";
+import type { Viewer } from "./viewer";
 
 /** A catalog answer ready to be sent: JSON text in UTF-8, and the strong tag of exactly these bytes. */
 export type Published = { body: Uint8Array; etag: string };
@@ -13,8 +14,14 @@ export type Published = { body: Uint8Array; etag: string };
 // checked against its contract when it is made, since nobody looks at it again.
 const ready = new Map<string, unknown>();
 
+/** Of what projects are connected to there are many kinds: then all is made anew. */
+const MOST_READY = 5_000;
+
 function once<T>(name: string, make: () => T): T {
-  if (!ready.has(name)) ready.set(name, make());
+  if (!ready.has(name)) {
+    if (ready.size >= MOST_READY) ready.clear();
+    ready.set(name, make());
+  }
   return ready.get(name) as T; // each name has one maker
 }
 
@@ -25,56 +32,64 @@ function toPublished(json: string): Published {
 const summaryText = (key: string) =>
   once(`summary ${key}`, () => JSON.stringify(CapabilitySummary.parse(toSummary(getCapability(key)))));
 
-const descriptorText = (key: string, signedIn: boolean) =>
-  once(`descriptor ${key} ${signedIn}`, () =>
-    JSON.stringify(CapabilityDescriptor.parse(describeCapability(getCapability(key), signedIn))),
+/** What the answers for a project depend on; the same for all that are connected alike. */
+function nameOf({ signedIn, connections }: Seen): string {
+  if (!connections) return `${signedIn}`;
+  const each = connections.map(({ provider, models }) =>
+    models === null ? provider : `${provider}=${models}`,
   );
+  return `${signedIn} ${JSON.stringify(each.sort())}`;
+}
 
-function listText(keys: string[], view: string | undefined, signedIn: boolean): string {
-  const items = keys.map((key) => (view === "summary" ? summaryText(key) : descriptorText(key, signedIn)));
+type Seen = Pick<Viewer, "signedIn" | "connections">;
+
+const descriptorText = (key: string, seen: Seen) =>
+  once(`descriptor ${key} ${nameOf(seen)}`, () => JSON.stringify(descriptorOf(key, seen)));
+
+const descriptorOf = (key: string, { signedIn, connections }: Seen) =>
+  CapabilityDescriptor.parse(describeCapability(getCapability(key), signedIn, connections));
+
+function listText(keys: string[], view: string | undefined, seen: Seen): string {
+  const items = keys.map((key) => (view === "summary" ? summaryText(key) : descriptorText(key, seen)));
   return `{"capabilities":[${items.join(",")}],"pricingVersion":${JSON.stringify(PRICING_VERSION)}}`;
 }
 
 /** What `list` answers, as bytes. A search is put together from ready pieces. */
 export function publishedList(
   query: { q?: string | undefined; view?: string | undefined },
-  signedIn: boolean,
+  seen: Seen,
 ): Published {
-  const isSummary = query.view === "summary";
   const found = matching(query.q);
-  const text = () =>
-    listText(
-      found.map(({ key }) => key),
-      query.view,
-      signedIn,
-    );
+  const keys = found.map(({ key }) => key);
+  const text = () => listText(keys, query.view, seen);
   if (found !== allCapabilities) return toPublished(text());
-  return once(`list ${isSummary} ${signedIn}`, () => toPublished(text()));
+  return once(`list ${query.view === "summary"} ${nameOf(seen)}`, () => toPublished(text()));
 }
 
-/** What `describeCapability` answers, as bytes. UNKNOWN_CAPABILITY for a key that is not there. */
-export function publishedDescriptor(key: string, signedIn: boolean): Published {
+/**
+ * What `describeCapability` answers, as bytes; for a caller of an organization with what would pay for it now.
+ * UNKNOWN_CAPABILITY for a key that is not there.
+ */
+export async function publishedDescriptor(
+  key: string,
+  seen: Seen & Pick<Viewer, "organizationId">,
+): Promise<Published> {
   const capability = getCapability(key);
-  return once(`whole ${capability.key} ${signedIn}`, () =>
-    toPublished(descriptorText(capability.key, signedIn)),
+  const whole = () =>
+    once(`whole ${capability.key} ${nameOf(seen)}`, () => toPublished(descriptorText(capability.key, seen)));
+  if (seen.organizationId === null) return whole();
+  const descriptor = once(`object ${capability.key} ${nameOf(seen)}`, () =>
+    descriptorOf(capability.key, seen),
   );
-}
-
-/** The same for a caller of an organization: with what would pay for it now. */
-export async function publishedDescriptorFor(key: string, organizationId: string): Promise<Published> {
-  const capability = getCapability(key);
-  const descriptor = once(`object ${capability.key}`, () =>
-    CapabilityDescriptor.parse(describeCapability(capability, true)),
-  );
-  const funding = await fundingFor(capability, descriptor.funding, organizationId);
-  if (funding === descriptor.funding) return publishedDescriptor(key, true);
+  const funding = await fundingFor(capability, descriptor.funding, seen.organizationId);
+  if (funding === descriptor.funding) return whole();
   return toPublished(JSON.stringify({ ...descriptor, funding }));
 }
 
 /** What `executionTargets` answers, as bytes. UNKNOWN_CAPABILITY for a key that is not there. */
-export function publishedTargets(key: string): Published {
+export function publishedTargets(key: string, seen: Seen): Published {
   const capability = getCapability(key);
-  return once(`targets ${capability.key}`, () =>
-    toPublished(JSON.stringify(ExecutionTargetList.parse(executionTargets(capability)))),
+  return once(`targets ${capability.key} ${nameOf(seen)}`, () =>
+    toPublished(JSON.stringify(ExecutionTargetList.parse(executionTargets(capability, seen.connections)))),
   );
 }

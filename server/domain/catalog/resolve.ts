@@ -9,10 +9,11 @@ import { JsonObject } from "@/server/contract/common";
 import { snippetsOf } from "@/server/contract/snippets";
 import type { Ctx } from "@/server/domain/ctx";
 import { publicUrl } from "@/server/env";
+import { accessDecisionFor } from "./access-decision";
 import { describeCapability } from "./describe";
 import { requiredInputs } from "./schema";
 import { type Match, resolutionOf } from "./search/decide";
-import { availabilityOf, targetsOf } from "./targets";
+import { type Viewer, viewerOf } from "./viewer";
 
 type Requirements = ResolutionRequest["requirements"];
 
@@ -26,17 +27,17 @@ export async function resolve(
   { intent, requirements }: ResolutionRequest,
 ): Promise<ResolutionResponse> {
   const { resolution, hits } = resolutionOf(intent);
-  const judged = await Promise.all(hits.map((hit) => judge(ctx, hit)));
+  const viewer = await viewerOf(ctx);
+  const judged = await Promise.all(hits.map((hit) => judge(ctx, hit, viewer)));
   const fitting = judged.filter((each) => unmet(each, requirements).length === 0);
   const isSatisfied = judged.length === 0 || fitting.length > 0;
   const shown = isSatisfied ? fitting : judged;
-  const isSignedIn = ctx.principal.kind !== "anonymous";
   return {
     resolution,
     matches: shown.map(({ hit, decision }) => ({
       capabilityKey: hit.capability.key,
       confidence: hit.confidence,
-      pricing: describeCapability(hit.capability, isSignedIn).pricing,
+      pricing: describeCapability(hit.capability, viewer.signedIn, viewer.connections).pricing,
       runHint: runHintOf(hit.capability),
       accessDecision: decision,
     })),
@@ -52,15 +53,10 @@ export async function resolve(
 
 type Judged = { hit: Match; decision: CapabilityAccessDecision | null; isRunnable: boolean | null };
 
-async function judge(ctx: Ctx, hit: Match): Promise<Judged> {
-  const isRunnable = ctx.principal.kind === "anonymous" ? null : isRunnableHere(hit.capability);
-  return { hit, decision: null, isRunnable };
+async function judge(ctx: Ctx, hit: Match, viewer: Viewer): Promise<Judged> {
+  const decision = await accessDecisionFor(ctx, hit.capability, viewer);
+  return { hit, decision, isRunnable: decision?.runnable ?? null };
 }
-
-/** Done here, or by a model that can be reached now. */
-const isRunnableHere = (capability: Capability) =>
-  "local" in capability.execute ||
-  targetsOf(capability).some((target) => availabilityOf(target).account !== null);
 
 /** Which requirements a match does not satisfy; what cannot be judged for this caller is none of them. */
 function unmet({ hit: { capability }, isRunnable }: Judged, requirements: Requirements): string[] {

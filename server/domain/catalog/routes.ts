@@ -12,6 +12,7 @@ import {
   modelIds,
   type Offer,
   offersOf,
+  placeOfAccount,
   SANDBOX,
   type Target,
   targetsOf,
@@ -171,12 +172,8 @@ function namedBy<T extends Target>({ pin, providerPin, preferredModel }: RouteWi
 
 /** Whose account goes first, and among its models those that do all that is asked. */
 function placeOf({ isFunded, supports }: RouteWish): (offer: Offer) => number {
-  const byAccount = (account: Account) => {
-    if (account === "sandbox") return 2;
-    if (account === "operator") return isFunded === false ? 3 : 1;
-    return 0;
-  };
-  return ({ account, model }) => 2 * byAccount(account) + Number(supports ? !supports(model) : false);
+  return ({ account, model }) =>
+    2 * placeOfAccount(account, isFunded) + Number(supports ? !supports(model) : false);
 }
 
 function tooMature(asked: MaturityRating, refused: Target[], alternates: Target[]): never {

@@ -17,6 +17,13 @@ export type Target = {
 
 /** operator: the deployment's own account. sandbox: no account at all. Else a connection of the project. */
 export type Account = "operator" | "sandbox" | { credentialId: string };
+/** Whose account goes first: the project's own, the operator's (last where nobody has paid for it), the sandbox. */
+export function placeOfAccount(account: Account, isFunded?: boolean): number {
+  if (account === "sandbox") return 2;
+  if (account === "operator") return isFunded === false ? 3 : 1;
+  return 0;
+}
+
 /** A model with an account that reaches it now, and the ways to pay which that account allows. */
 export type Offer = Target & { account: Account; billingModes: BillingMode[] };
 

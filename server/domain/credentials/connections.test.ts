@@ -269,6 +269,71 @@ test("without an account a person is led to the form of the provider that is mis
   expect(Object.fromEntries(url.searchParams)).toEqual({ environment: "development", provider: "openai" });
 });
 
+test("the catalog is true for who looks: ways to pay, targets and the decision whether it could run", async () => {
+  const [tenant, stranger] = [await makeTenant(), await makeTenant()];
+  const models = "llama-of-mine:1:1";
+  const server = await startVendor();
+  onTestFinished(() => server.stop());
+  server.answer(MODELS);
+  await connect(tenant, { provider: "openai-compatible", endpointUrl: server.url, models });
+  const targets = async (key?: string) =>
+    (await call("GET", `/v1/capabilities/${TEXT}/execution-targets`, key ? { key } : {})).json;
+  const [mine, theirs, anybodys] = [await targets(tenant.key), await targets(stranger.key), await targets()];
+  const own = "openai-compatible/llama-of-mine";
+  expect(mine.default.target).toBe(own);
+  expect(mine.targets.find(({ target }: { target: string }) => target === own).availability).toEqual({
+    available: true,
+    billingModes: ["byok"],
+    reason: null,
+  });
+  expect([theirs.default.target, anybodys.default.target]).toEqual([
+    "sandbox/sandbox-1",
+    "sandbox/sandbox-1",
+  ]);
+  expect(JSON.stringify([theirs, anybodys])).not.toContain("llama-of-mine");
+  const openai = ({ provider }: { provider: string }) => provider === "openai";
+  expect(mine.targets.find(openai).availability.reason).toBe("connection_required");
+  await connect(tenant);
+  expect((await targets(tenant.key)).targets.find(openai).availability.available).toBe(true);
+
+  const named = (projectId: string, owner: object) =>
+    call("GET", `/v1/capabilities/${TEXT}/execution-targets?projectId=${projectId}`, {
+      headers: { ...owner },
+    });
+  const owner = await sessionHeaders(tenant.organizationId, "owner");
+  expect((await named(tenant.projectId, owner)).json.default.target).toBe(own);
+  expect((await named(stranger.projectId, owner)).status).toBe(403);
+  expect((await named(newId("project"), owner)).text).toBe((await named(stranger.projectId, owner)).text);
+
+  const decided = async (key: string | undefined) => {
+    const body = { intent: "write a short text", requirements: {} };
+    const { json } = await call("POST", "/v1/capabilities/resolve", { ...(key ? { key } : {}), body });
+    return json.matches.find(({ capabilityKey }: { capabilityKey: string }) => capabilityKey === TEXT)
+      ?.accessDecision;
+  };
+  expect(await decided(undefined)).toBeNull();
+  expect(await decided(tenant.key)).toMatchObject({
+    allowed: true,
+    runnable: true,
+    availableBillingModes: ["byok", "managed"],
+    availableCredentialSources: ["customer", "platform"],
+    availableFundingSources: ["customer", "sandbox"],
+    requiredAction: null,
+  });
+  await pool.query("UPDATE wallet SET balance_micros = 0 WHERE organization_id = $1", [
+    stranger.organizationId,
+  ]);
+  await pool.query("UPDATE project SET approval_threshold_micros = 7 WHERE id = $1", [stranger.projectId]);
+  expect(await decided(stranger.key)).toMatchObject({
+    runnable: false,
+    reason: "funding_required",
+    requiredAction: { kind: "add_funds" },
+    humanGate: { thresholdMicros: 7 },
+  });
+  const poor = await makeKey({ projectId: tenant.projectId, scopes: ["jobs:read"] });
+  expect(await decided(poor)).toMatchObject({ allowed: false, runnable: false, reason: "not_permitted" });
+});
+
 /** A secret in every form it could be carried in, and each run of twelve characters of it. */
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);

@@ -2,10 +2,16 @@ import type { z } from "zod";
 import type { Capability, InputConstraint } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
 import { isFunded, recentFunds } from "@/server/domain/billing";
-import { canDefer, chooseRoute, dependsOnFunds, type Route, routeUnavailable } from "@/server/domain/catalog";
+import {
+  canDefer,
+  chooseRoute,
+  connectUrlOf,
+  dependsOnFunds,
+  type Route,
+  routeUnavailable,
+} from "@/server/domain/catalog";
 import { connectionsOf } from "@/server/domain/credentials";
 import { enforcementOf, toIssues } from "@/server/domain/envelope";
-import { publicUrl } from "@/server/env";
 import { fail, ValidationFault } from "@/server/errors";
 import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
 import { type AnyCall, type MaturityRating, type ModelFacts, RATINGS } from "@/server/providers/define";
@@ -107,7 +113,7 @@ export async function planExecution(
       isFunded: wanted.isFunded,
       connections: await connectionsOf(project),
     },
-    `${publicUrl}/projects/${project.id}/connections?environment=${encodeURIComponent(project.environment)}`,
+    connectUrlOf(project),
   );
   checkConstraints(capability, input, route);
   checkSupport(route.model, wanted);

@@ -1,0 +1,81 @@
+import type { Capability } from "@/server/capabilities/define";
+import type { CapabilityAccessDecision } from "@/server/contract/capabilities";
+import type { JsonObject } from "@/server/contract/common";
+import { recentFunds } from "@/server/domain/billing";
+import { isConnectable } from "@/server/domain/credentials";
+import type { Ctx } from "@/server/domain/ctx";
+import { publicUrl } from "@/server/env";
+import { connectUrlOf } from "./connect-url";
+import { type Offer, offersOf, SANDBOX, targetsOf } from "./targets";
+import { type Viewer, viewerOf } from "./viewer";
+
+/**
+ * May this caller run the capability, could it run now, and if not, what a person would have to do about it. Null for
+ * callers nobody knows. Looking reserves nothing.
+ */
+export async function accessDecisionFor(
+  ctx: Ctx,
+  capability: Capability,
+  viewer?: Viewer,
+): Promise<CapabilityAccessDecision | null> {
+  const who = viewer ?? (await viewerOf(ctx));
+  if (!who.signedIn) return null;
+  const offers = targetsOf(capability, who.connections ?? [])
+    .flatMap((target) => offersOf(target, who.connections ?? []))
+    .filter(({ model }) => !model.onlyByName);
+  const isLocal = "local" in capability.execute;
+  const funding = isLocal ? ["none"] : await fundingSourcesOf(who, offers);
+  const could = isLocal || (who.organizationId === null ? offers.length > 0 : funding.length > 0);
+  const isMissing = !isLocal && offers.length === 0;
+  const threshold = who.project?.approvalThresholdMicros ?? null;
+  return {
+    capabilityKey: capability.key,
+    allowed: who.mayRun,
+    runnable: who.mayRun && could,
+    reason: who.mayRun
+      ? could
+        ? null
+        : isMissing
+          ? "connection_required"
+          : "funding_required"
+      : "not_permitted",
+    availableBillingModes: [...new Set(offers.flatMap(({ billingModes }) => billingModes))],
+    availableCredentialSources: [
+      ...new Set(offers.map(({ account }) => (typeof account === "object" ? "customer" : "platform"))),
+    ],
+    availableFundingSources: funding,
+    requiredAction: !who.mayRun || could ? null : isMissing ? toConnect(capability, who) : TO_FUND,
+    humanGate:
+      isLocal || threshold === null ? null : { kind: "estimate_above_threshold", thresholdMicros: threshold },
+  };
+}
+
+const TO_FUND: JsonObject = { kind: "add_funds", url: `${publicUrl}/billing` };
+
+/** What could pay now: the customer's own account at the provider, money of the organization, test money in the sandbox. */
+async function fundingSourcesOf({ organizationId }: Viewer, offers: Offer[]): Promise<string[]> {
+  const has = (wanted: Offer["account"]) => offers.some(({ account }) => account === wanted);
+  const own = offers.some(({ account }) => typeof account === "object") ? ["customer"] : [];
+  if (organizationId === null) return own;
+  const live = has("operator") ? await recentFunds(organizationId, false) : null;
+  const test = has("sandbox") ? await recentFunds(organizationId, true) : null;
+  return [
+    ...own,
+    ...(live && live.allowanceMicros > 0 ? ["managed_trial"] : []),
+    ...(live && live.walletMicros > 0 ? ["managed_wallet"] : []),
+    ...(test && (test.allowanceMicros > 0 || test.walletMicros > 0) ? ["sandbox"] : []),
+  ];
+}
+
+/** The form of the first provider that could serve; null where nobody can be connected. */
+function toConnect(capability: Capability, { project, environment }: Viewer): JsonObject | null {
+  const missing = targetsOf(capability).find(
+    ({ provider }) => provider.name !== SANDBOX && isConnectable(provider),
+  );
+  if (!missing) return null;
+  const { name } = missing.provider;
+  const url = project
+    ? connectUrlOf({ id: project.id, environment: environment ?? project.environment }, name)
+    : publicUrl;
+  return { kind: "connect_provider", provider: name, url };
+}

@@ -1,0 +1,50 @@
+import { access, isAllowed, type ProjectAccess } from "@/server/domain/access";
+import { type Connection, connectionsOf } from "@/server/domain/credentials";
+import type { Ctx } from "@/server/domain/ctx";
+
+/** For whom the catalog is described. */
+export type Viewer = {
+  signedIn: boolean;
+  /** Null: of no organization in particular. */
+  organizationId: string | null;
+  project: ProjectAccess | null;
+  environment: string | null;
+  /** What the project is connected to; null without a project: then what this deployment offers is told. */
+  connections: readonly Connection[] | null;
+  /** May the caller run anything? */
+  mayRun: boolean;
+};
+
+const NOBODY = { organizationId: null, project: null, environment: null, connections: null };
+
+/**
+ * Who looks at the catalog: a key or panel session with its own project, anybody else with the project they name.
+ * AuthorizationFailed for a project that is not theirs.
+ */
+export async function viewerOf(
+  ctx: Ctx,
+  named: { projectId?: string | undefined; environment?: string | undefined } = {},
+): Promise<Viewer> {
+  const { principal } = ctx;
+  if (principal.kind === "anonymous") return { ...NOBODY, signedIn: false, mayRun: false };
+  const own = "projectId" in principal ? principal.projectId : null;
+  const organizationId = "organizationId" in principal ? principal.organizationId : null;
+  const mayRun = principal.kind !== "service_principal" || principal.scopes.has("capabilities:run");
+  if (!own && !named.projectId) return { ...NOBODY, signedIn: true, organizationId, mayRun };
+  // To see the catalog no right is needed but to be of the project.
+  const reading: Ctx =
+    principal.kind === "service_principal"
+      ? { ...ctx, principal: { ...principal, scopes: new Set(["jobs:read"]) } }
+      : ctx;
+  const project = await access.project(reading, named.projectId, "jobs:read");
+  const environment = access.environment(ctx, project, named.environment);
+  const role = principal.kind === "human_session" && principal.memberships.get(project.organizationId);
+  return {
+    signedIn: true,
+    organizationId: project.organizationId,
+    project,
+    environment,
+    connections: await connectionsOf({ id: project.id, environment }),
+    mayRun: mayRun && (!role || isAllowed(role, "capabilities:run")),
+  };
+}
