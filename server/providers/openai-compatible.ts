@@ -3,6 +3,7 @@ import type { Json } from "@/server/step";
 import {
   defineProvider,
   type ModelFacts,
+  type PortAdapter,
   type ProviderAccount,
   ProviderFault,
   type ProviderIo,
@@ -11,9 +12,18 @@ import {
   type TextCall,
   type TextResult,
 } from "./define";
-import { getJson, type HttpReply, parseReply, postForEvents, postJson, safeWord } from "./http";
+import {
+  getJson,
+  type HttpOptions,
+  type HttpReply,
+  parseReply,
+  postForEvents,
+  postJson,
+  safeWord,
+} from "./http";
 import { requireSupported } from "./openai";
 import { explainOpenAiError } from "./openai-ports/common";
+import { brokenOff } from "./text-call";
 
 /* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. Its models are what the operator lists. */
 
@@ -47,6 +57,8 @@ const ChatReply = z.object({
       prompt_tokens_details: z.object({ cached_tokens: Count }).nullish(),
       completion_tokens: Count,
       completion_tokens_details: z.object({ reasoning_tokens: Count }).nullish(),
+      /** Where DeepSeek says what came from its cache. */
+      prompt_cache_hit_tokens: Count,
       /** In US dollars; gateways name it. What is no amount is none, and spoils no answer. */
       cost: z.number().nonnegative().nullish().catch(null),
     })
@@ -107,7 +119,7 @@ function toUsage(usage: ChatReply["usage"]) {
   if (!usage) return null;
   const figures = {
     inputTokens: usage.prompt_tokens,
-    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens,
+    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens,
     outputTokens: usage.completion_tokens,
     reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
     // The wire has a float: from here on it is whole micros.
@@ -120,13 +132,6 @@ const headersOf = ({
   credentials: { apiKey },
 }: Pick<ProviderAccount, "credentials">): Record<string, string> =>
   apiKey ? { authorization: `Bearer ${apiKey.reveal()}` } : {};
-
-async function submitText(call: TextCall, io: ProviderIo) {
-  const reply = await postJson("/chat/completions", toChatRequest(call, io.model), headersOf(io), io, {
-    explain: explainOpenAiError,
-  });
-  return toProgress(reply, io);
-}
 
 const ChatChunk = z.object({
   id: z.string().nullish(),
@@ -219,22 +224,37 @@ function gatherChat(onText: (text: string) => void) {
   };
 }
 
-async function streamText(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
-  const sent = { ...toChatRequest(call, io.model), stream: true, stream_options: { include_usage: true } };
-  const gathered = gatherChat(onText);
-  const take = ({ data }: { data: string }) => gathered.take(data);
-  const reply = await postForEvents("/chat/completions", sent, headersOf(io), io, take, {
-    explain: explainOpenAiError,
-  });
-  if (reply.body !== undefined) {
-    // A server that knows no streams answers whole.
-    const progress = toProgress(reply, io);
-    if (progress.result.text !== "") onText(progress.result.text);
-    return progress;
-  }
-  const whole = gathered.whole();
-  if (!whole) throw new ProviderFault("lost", "ambiguous", "The provider's answer broke off before its end.");
-  return toProgress({ ...reply, body: whole }, io);
+/** What a vendor does its own way: the words for its errors, and what it wants of a request beyond the usual. */
+type Dialect = {
+  explain: NonNullable<HttpOptions["explain"]>;
+  adapt?(sent: Record<string, unknown>, call: TextCall): Record<string, unknown>;
+};
+
+/** The text port of a vendor that speaks chat completions. */
+export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): PortAdapter<"text"> {
+  const toRequest = (call: TextCall, io: ProviderIo) => adapt(toChatRequest(call, io.model), call);
+  return {
+    api: "chat-completions",
+    async submit(call, io) {
+      const reply = await postJson("/chat/completions", toRequest(call, io), headersOf(io), io, { explain });
+      return toProgress(reply, io);
+    },
+    async stream(call, io, onText) {
+      const sent = { ...toRequest(call, io), stream: true, stream_options: { include_usage: true } };
+      const gathered = gatherChat(onText);
+      const take = ({ data }: { data: string }) => gathered.take(data);
+      const reply = await postForEvents("/chat/completions", sent, headersOf(io), io, take, { explain });
+      if (reply.body !== undefined) {
+        // A server that knows no streams answers whole.
+        const progress = toProgress(reply, io);
+        if (progress.result.text !== "") onText(progress.result.text);
+        return progress;
+      }
+      const whole = gathered.whole();
+      if (!whole) throw brokenOff("The provider");
+      return toProgress({ ...reply, body: whole }, io);
+    },
+  };
 }
 
 function toProgress(reply: HttpReply, io: ProviderIo) {
@@ -310,6 +330,6 @@ export default defineProvider({
   defaultBaseUrl: null,
   models: modelsOfOperator(),
   modelsFrom: modelsFromSetting,
-  text: { api: "chat-completions", submit: submitText, stream: streamText },
+  text: chatCompletions({ explain: explainOpenAiError }),
   check,
 });

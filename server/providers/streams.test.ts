@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Sandbox, startSandbox } from "@/server/sandbox/server";
 import anthropic from "./anthropic";
+import deepseek from "./deepseek";
 import type { Provider, TextCall } from "./define";
 import google from "./google";
 import openai from "./openai";
@@ -381,6 +382,35 @@ describe("chat completions stream", () => {
     vendor.answer(events(chunk({ content: "Hi" }), { error: { message: "out of memory" } }));
     expect((await faultOf((await stream(chat, "llama3:8b")).ended)).kind).toBe("failed");
   });
+});
+
+test("deepseek streams as chat completions do; its thinking tells nothing, and its cache is counted", async () => {
+  const piece = (delta: object, finish_reason: string | null = null) => ({
+    id: "chat-1",
+    model: "deepseek-flash",
+    choices: [{ index: 0, delta, finish_reason }],
+  });
+  vendor.answer(
+    events(
+      piece({ role: "assistant", content: null, reasoning_content: "Hm" }),
+      piece({ content: null, reasoning_content: "m." }),
+      piece({ content: "Co", reasoning_content: null }),
+      piece({ content: "d." }),
+      {
+        ...piece({ content: "" }, "stop"),
+        usage: { prompt_tokens: 12, prompt_cache_hit_tokens: 8, completion_tokens: 9 },
+      },
+      "[DONE]",
+    ),
+  );
+  const { told, ended } = await stream(deepseek, "deepseek-flash");
+  expect(await ended).toMatchObject({
+    result: { text: "Cod.", finishReason: "stop" },
+    usage: { inputTokens: 12, cachedInputTokens: 8, outputTokens: 9 },
+  });
+  expect(told).toEqual(["Co", "d."]);
+  vendor.answer(events(piece({ content: "Co" })));
+  expect((await faultOf((await stream(deepseek, "deepseek-flash")).ended)).kind).toBe("lost");
 });
 
 describe("the sandbox streams", () => {

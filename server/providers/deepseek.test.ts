@@ -1,0 +1,49 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import deepseek from "./deepseek";
+import type { TextCall } from "./define";
+import { answersItsFixtures, checksCredentials, tellsTheTruthAboutSubmission } from "./testing/fixtures";
+import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
+
+const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
+
+answersItsFixtures(deepseek, join(import.meta.dirname, "deepseek.fixtures"), {
+  headers: { "content-type": "application/json" },
+});
+tellsTheTruthAboutSubmission(deepseek, "text", "deepseek-flash", hello);
+checksCredentials(deepseek, { path: "/models", answer: { object: "list", data: [] } });
+
+describe("deepseek", () => {
+  let vendor: Vendor;
+  beforeAll(async () => {
+    vendor = await startVendor();
+  });
+  afterAll(() => vendor.stop());
+  const submit = async (call: TextCall) =>
+    deepseek.text?.submit(
+      call,
+      ioFor(deepseek, "deepseek-flash", "text", vendor.url, { credentials: { apiKey: "sk-1" } }),
+    );
+
+  test.each([
+    [402, "refused", "The DeepSeek account has no balance left. (HTTP 402)"],
+    [422, "refused", "DeepSeek does not take one of the parameters. (HTTP 422)"],
+    [429, "capacity", "DeepSeek's rate limit is reached. (HTTP 429)"],
+    [503, "capacity", "DeepSeek is overloaded. (HTTP 503)"],
+  ])("%i is %s", async (status, kind, message) => {
+    vendor.answer({ status, json: { error: { message: "Hello?", type: "unknown_error" } } });
+    const fault = await faultOf(submit(hello));
+    expect([fault.kind, fault.submission, fault.message]).toEqual([kind, "attempted", message]);
+  });
+
+  test.each<[string, Partial<TextCall>]>([
+    ["a schema", { responseFormat: { type: "json_schema", name: "answer", schema: { type: "object" } } }],
+    ["a temperature while reasoning", { temperature: 1, reasoningIntent: "deep" }],
+    ["a picture", { messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }] }],
+  ])("%s is refused before anything is sent", async (_case, more) => {
+    vendor.answer({ json: {} });
+    const fault = await faultOf(submit({ ...hello, ...more }));
+    expect([fault.kind, fault.submission]).toEqual(["refused", "not_attempted"]);
+    expect(vendor.arrived).toEqual([]);
+  });
+});

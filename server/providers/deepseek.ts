@@ -1,0 +1,88 @@
+import { z } from "zod";
+import {
+  defineProvider,
+  type ModelFacts,
+  type ProviderAccount,
+  ProviderFault,
+  type TextCall,
+  textOf,
+} from "./define";
+import { type Explanation, getJson } from "./http";
+import { chatCompletions } from "./openai-compatible";
+import { IN_JSON } from "./text-call";
+
+/* DeepSeek: text by chat completions. It knows JSON objects and no schemas, and thinks unless told otherwise. */
+
+/** The vendor knows three efforts; what lies between two is the higher one, as it counts itself. */
+const EFFORTS = { economy: "low", balanced: "high", deep: "high", maximum: "max" } as const;
+
+/** Errors are told by their status; their bodies have words alone. */
+const STATUSES: Record<number, Explanation> = {
+  401: { message: "DeepSeek does not accept the API key." },
+  402: { message: "The DeepSeek account has no balance left." },
+  422: { message: "DeepSeek does not take one of the parameters." },
+  429: { message: "DeepSeek's rate limit is reached." },
+  503: { kind: "capacity", message: "DeepSeek is overloaded." },
+};
+const explain = ({ status }: { status: number }): Explanation | undefined => STATUSES[status];
+
+function adapt({ messages, ...sent }: Record<string, unknown>, call: TextCall): Record<string, unknown> {
+  const { reasoningIntent = "omit", responseFormat, temperature } = call;
+  const thinks = reasoningIntent !== "omit";
+  if (thinks && temperature !== undefined)
+    throw new ProviderFault("refused", "not_attempted", "The model takes no temperature while it reasons.");
+  // The vendor wants the word in the request, or its model may write blanks until the limit.
+  const isTold =
+    responseFormat.type !== "json_object" || call.messages.some((each) => /json/i.test(textOf(each)));
+  const told = isTold ? [] : [{ role: "system", content: IN_JSON }];
+  return {
+    ...sent,
+    messages: [...told, ...(messages as unknown[])], // what the request to adapt was made with
+    ...(thinks ? { thinking: { type: "enabled" }, reasoning_effort: EFFORTS[reasoningIntent] } : {}),
+    // While it thinks, a temperature is silently passed over.
+    ...(temperature === undefined ? {} : { thinking: { type: "disabled" } }),
+  };
+}
+
+async function check(account: ProviderAccount): Promise<void> {
+  const sent = { authorization: `Bearer ${account.credentials.apiKey?.reveal() ?? ""}` };
+  await getJson("/models", sent, account, { explain });
+}
+
+/*
+ * Identifiers, limits and prices as of October 2026: api-docs.deepseek.com/quick_start/pricing. The prices are those of the
+ * peak hours; at all other times the vendor charges half.
+ */
+const V4: Pick<ModelFacts, "port" | "contextWindow" | "maxOutputTokens" | "supports"> = {
+  port: "text",
+  contextWindow: 1_000_000,
+  maxOutputTokens: 384_000,
+  supports: { jsonObject: true, temperature: true, reasoning: true, tools: true, stream: true },
+};
+
+export default defineProvider({
+  name: "deepseek",
+  title: "DeepSeek",
+  maturity: "PG13",
+  credentials: z.object({ apiKey: z.string().min(1).describe("An API key of the DeepSeek platform.") }),
+  environment: { credentials: { apiKey: "DEEPSEEK_API_KEY" }, baseUrl: "DEEPSEEK_BASE_URL" },
+  defaultBaseUrl: "https://api.deepseek.com",
+  models: [
+    {
+      ...V4,
+      id: "deepseek-flash",
+      title: "DeepSeek Flash",
+      price: { per: "million_tokens", input: 300_000, cachedInput: 6_000, output: 1_200_000 },
+      grades: ["fast", "reasoning"],
+    },
+    {
+      ...V4,
+      id: "deepseek-v4-pro",
+      title: "DeepSeek V4 Pro",
+      price: { per: "million_tokens", input: 1_320_000, cachedInput: 44_000, output: 3_960_000 },
+      grades: ["reasoning", "longform"],
+    },
+  ],
+  check,
+  text: chatCompletions({ explain, adapt }),
+});

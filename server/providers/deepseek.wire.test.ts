@@ -1,0 +1,83 @@
+import OpenAI from "openai";
+import deepseek from "./deepseek";
+import type { TextCall } from "./define";
+import { ioFor } from "./testing/vendor";
+import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
+
+/* The vendor publishes no client of its own: its documentation has people use OpenAI's, at its own address. */
+
+const SECRET = "sk-wire-1";
+const model = "deepseek-flash";
+const chatAt = (baseURL: string) => new OpenAI({ apiKey: SECRET, baseURL, maxRetries: 0 }).chat.completions;
+const io = (url: string) => ioFor(deepseek, model, "text", url, { credentials: { apiKey: SECRET } });
+const submit = async (url: string, call: TextCall) => deepseek.text?.submit(call, io(url));
+
+const answer = { json: { id: "chat-1", choices: [{ message: { content: "Cod." }, finish_reason: "stop" }] } };
+const ask: TextCall = {
+  messages: [
+    { role: "system", content: "Be brief, in JSON." },
+    { role: "user", content: "Name a fish." },
+  ],
+  maxOutputTokens: 200,
+  responseFormat: { type: "text" },
+};
+const asked = {
+  model,
+  messages: [
+    { role: "system" as const, content: "Be brief, in JSON." },
+    { role: "user" as const, content: "Name a fish." },
+  ],
+  max_tokens: 200,
+  stream: false as const,
+};
+const parameters = { type: "object", properties: { fish: { type: "string" } } };
+
+const cases: Comparison[] = [
+  {
+    title: "text with a system message",
+    answer,
+    theirs: (url) => chatAt(url).create(asked),
+    ours: (url) => submit(url, ask),
+  },
+  {
+    title: "a JSON object",
+    answer,
+    theirs: (url) => chatAt(url).create({ ...asked, response_format: { type: "json_object" } }),
+    ours: (url) => submit(url, { ...ask, responseFormat: { type: "json_object" } }),
+  },
+  {
+    title: "thinking",
+    answer,
+    theirs: (url) => {
+      // A parameter of the vendor's own, which the client sends as it is.
+      const thinking = { thinking: { type: "enabled" } };
+      return chatAt(url).create({ ...asked, ...thinking, reasoning_effort: "high" });
+    },
+    ours: (url) => submit(url, { ...ask, reasoningIntent: "deep" }),
+  },
+  {
+    title: "tools",
+    answer,
+    theirs: (url) =>
+      chatAt(url).create({
+        ...asked,
+        tools: [{ type: "function", function: { name: "find", description: "Finds.", parameters } }],
+      }),
+    ours: (url) => submit(url, { ...ask, tools: [{ name: "find", description: "Finds.", parameters }] }),
+  },
+  {
+    title: "a stream",
+    answer: { headers: { "content-type": "text/event-stream" }, text: "data: [DONE]\n\n" },
+    theirs: async (url) => {
+      const stream = { stream: true as const, stream_options: { include_usage: true } };
+      for await (const _chunk of await chatAt(url).create({ ...asked, ...stream })) {
+        // Read to the end, as ours is.
+      }
+    },
+    ours: async (url) => deepseek.text?.stream?.(ask, io(url), () => {}),
+  },
+];
+
+sendsWhatItsClientSends("deepseek", cases, {
+  "x-stainless-*": "the client's own telemetry",
+});
