@@ -1,8 +1,8 @@
 import { RESOLUTIONS, VIDEO_SECONDS, VideoInput, VideoOutput } from "@/server/contract/videos";
+import { measureMp4 } from "@/server/media/mp4";
 import type { ModelFacts } from "@/server/providers/define";
 import { CapabilityFault, defineCapability } from "./define";
 import { toFile } from "./image/drawing";
-import { measureMp4 } from "./video/measure";
 
 const PROMPT_CHARACTERS = 4_000;
 

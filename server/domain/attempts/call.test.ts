@@ -58,6 +58,23 @@ test("a refused poll gives no money back: the work was submitted and nobody know
   });
 });
 
+test("work that is refused after it was taken costs what the provider says it used", async () => {
+  const used = { inputTokens: 1_000_000, outputTokens: 0 };
+  for (const [usage, costMicros] of [
+    [used, 150_000],
+    [{ inputTokens: 0, outputTokens: 0 }, 0],
+  ] as const) {
+    const outcome = await pollCall(fails("refused", "attempted", "unfit", { status: 200, usage }), HANDLE);
+    expect(outcome).toMatchObject({
+      state: "failed",
+      code: "ProviderRejected",
+      message: "unfit",
+      settlement: "cost",
+      observed: { submission: "attempted", costMicros },
+    });
+  }
+});
+
 test("a poll that is stopped before it is sent still belongs to work that was submitted", async () => {
   const controller = new AbortController();
   controller.abort("deadline");

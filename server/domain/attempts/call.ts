@@ -154,12 +154,21 @@ export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
       if (outcome.code === "TRANSPORT_AMBIGUOUS")
         return { state: "pending", handle, pollAfterMs: ASK_AGAIN_MS };
       if (outcome.settlement !== "released") return outcome;
+      // A no that says what the work used is one to the work itself, not to the asking.
+      if (outcome.code === "ProviderRejected" && outcome.observed.usage) return refusedWork(work, outcome);
       const observed = { ...outcome.observed, submission: "ambiguous" as const };
       return failed("TRANSPORT_AMBIGUOUS", LOST, observed, "ambiguous");
     }
     default:
       return outcome;
   }
+}
+
+/** Work a provider took and then refused costs what it says it used. */
+function refusedWork(work: Work, { code, message, observed }: Extract<CallOutcome, { state: "failed" }>) {
+  const { usage } = observed;
+  const costMicros = usage ? priceOf(work.route.model.price, usage, work.estimate.bounds) : null;
+  return failed(code, message, { ...observed, costMicros }, costMicros === null ? "hold" : "cost");
 }
 
 type AnyAdapter = { [P in PortName]: PortAdapter<P> }[PortName];

@@ -51,3 +51,9 @@ function sizeIn(view: DataView, { from, to }: Box): { width: number; height: num
   if (to - from < 84) return { width: 0, height: 0 };
   return { width: view.getUint32(to - 8) >>> 16, height: view.getUint32(to - 4) >>> 16 };
 }
+
+/** The length vendors bill a video by, which they sell in whole seconds; null where the file does not tell. */
+export function billedMs(bytes: Uint8Array): number | null {
+  const { durationMs } = measureMp4(bytes);
+  return durationMs === null ? null : Math.max(1, Math.round(durationMs / 1_000)) * 1_000;
+}

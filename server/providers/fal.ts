@@ -1,0 +1,302 @@
+import { z } from "zod";
+import { billedMs } from "@/server/media/mp4";
+import type { Json } from "@/server/step";
+import {
+  defineProvider,
+  type ImageCall,
+  type ImageResult,
+  type ModelFacts,
+  type Price,
+  type Progress,
+  type ProviderAccount,
+  ProviderFault,
+  type ProviderFile,
+  type ProviderIo,
+  type ReportedProgress,
+  type Usage,
+  type VideoCall,
+  type VideoResult,
+} from "./define";
+import { type Explanation, getFile, getJson, type HttpReply, parseReply, postJson, safeWord } from "./http";
+
+/*
+ * fal: models behind its queue. Work is handed in once, asked for until it is complete, and its files are fetched at once. The
+ * queue would send failed work again, and to other models, by itself: both are switched off with every request.
+ */
+
+const POLL_MS = 2_000;
+const MOST_IMAGE_BYTES = 64 * 1024 * 1024;
+const MOST_VIDEO_BYTES = 256 * 1024 * 1024;
+
+const Taken = z.object({ request_id: z.string().min(1) });
+const Status = z.object({
+  status: z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED"]),
+  queue_position: z.int().nullish(),
+});
+const ImagesReply = z.object({
+  images: z.array(z.object({ url: z.string(), content_type: z.string().nullish() })),
+  has_nsfw_concepts: z.array(z.boolean()).nullish(),
+});
+const VideoReply = z.object({ video: z.object({ url: z.string(), content_type: z.string().nullish() }) });
+/** What is wrong with work that came to no result. */
+const Problem = z.object({ detail: z.array(z.object({ type: z.string().nullish() })) });
+
+const Handle = z.object({
+  id: z.string().regex(/^[\w-]{1,100}$/),
+  /** Where it was handed in: owner, app and, for some, a path inside the app. */
+  path: z.string().regex(/^[\w-]+\/[\w.-]+(\/[\w.-]+)*$/),
+});
+
+function explain({ status, body }: { status: number; body: unknown }): Explanation | undefined {
+  if (status === 401) return { message: "fal does not accept the API key." };
+  if (status === 403) return { message: "The fal account is locked or may not use this model." };
+  if (status === 402) return { kind: "refused", message: "The fal account has no credit left." };
+  if (isAgainstPolicy(body)) return { kind: "refused", message: AGAINST_POLICY };
+  return undefined;
+}
+
+const AGAINST_POLICY = "fal refused the request under its content policy.";
+function isAgainstPolicy(body: unknown): boolean {
+  const problem = Problem.safeParse(body);
+  return problem.success && problem.data.detail.some(({ type }) => type === "content_policy_violation");
+}
+
+const headers = (io: Pick<ProviderIo, "credentials">) => ({
+  authorization: `Key ${io.credentials.apiKey?.reveal() ?? ""}`,
+});
+/** docs.fal.ai, "Common parameters": no second try by the queue, and no other model in place of this one. */
+const ONCE = { "x-fal-no-retry": "1", "x-app-fal-disable-fallback": "true" };
+
+const toDataUri = ({ bytes, mediaType }: ProviderFile) =>
+  `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
+
+const refuse = (message: string): never => {
+  throw new ProviderFault("refused", "not_attempted", message);
+};
+
+async function handIn(path: string, body: object, io: ProviderIo): Promise<Progress<never>> {
+  const reply = await postJson(`/${path}`, body, { ...headers(io), ...ONCE }, io, { explain });
+  const { request_id: id } = parseReply(Taken, reply, io);
+  return { state: "pending", handle: { id, path }, pollAfterMs: POLL_MS };
+}
+
+/** Asks how the work stands; `read` makes a result of what it came to. */
+async function ask<T, R>(
+  handle: Json,
+  io: ProviderIo,
+  schema: z.ZodType<T>,
+  nothing: Usage,
+  read: (answer: T, reply: HttpReply) => Promise<{ result: R; usage: Usage | null }>,
+): Promise<Progress<R>> {
+  const { id, path } = Handle.parse(handle);
+  // Only the app knows requests, not the paths inside it.
+  const place = `/${path.split("/").slice(0, 2).join("/")}/requests/${id}`;
+  const asked = await getJson(`${place}/status?logs=0`, headers(io), io, { explain });
+  const status = parseReply(Status, asked, io);
+  if (status.status !== "COMPLETED")
+    return { state: "pending", handle: { id, path }, pollAfterMs: POLL_MS, progress: progressOf(status) };
+  const reply = await getJson(place, headers(io), io, { explain }).catch((fault) => {
+    throw endOf(fault, nothing);
+  });
+  const { result, usage } = await read(parseReply(schema, reply, io), reply);
+  return {
+    state: "done",
+    result,
+    usage,
+    providerRequestId: safeWord(id, io),
+    providerModel: safeWord(path, io),
+    httpStatus: reply.status,
+  };
+}
+
+function progressOf({ status, queue_position: before }: z.output<typeof Status>): ReportedProgress {
+  if (status === "IN_PROGRESS") return { phase: "provider", step: "generating" };
+  return { phase: "provider", step: before ? `queued behind ${before}` : "queued" };
+}
+
+/** The work is complete, and this is what it came to: a no is one to the work, which then costs nothing. */
+function endOf(cause: unknown, nothing: Usage): unknown {
+  if (!(cause instanceof ProviderFault)) return cause;
+  const { status = 0 } = cause.details;
+  const isRefusal = cause.kind === "refused" && ![401, 402, 403, 404].includes(status);
+  if (!isRefusal) return cause;
+  return new ProviderFault("refused", "attempted", cause.message, { ...cause.details, usage: nothing });
+}
+
+// ---- images
+
+/** How long the model works on a picture; the price is the same. */
+const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
+
+function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageResult>> {
+  const { source, adapters = [] } = call;
+  const { supports } = io.model;
+  if (call.mask) refuse("This model does not take masks.");
+  if (call.referenceImages.length > 0) refuse("This model does not take reference images.");
+  if (call.transparent) refuse("This model does not draw on nothing.");
+  if (source && !supports.edit) refuse("This model does not change pictures.");
+  if (adapters.length > 0 && !supports.adapters) refuse("This model does not take LoRA weights.");
+  const body = {
+    prompt: call.prompt,
+    ...(source ? { image_url: toDataUri(source) } : {}),
+    image_size: { width: call.width, height: call.height },
+    num_images: call.count,
+    ...(call.quality === "auto" ? {} : { num_inference_steps: STEPS[call.quality] }),
+    ...(adapters.length > 0
+      ? { loras: adapters.map(({ url, weight }) => ({ path: url, scale: weight })) }
+      : {}),
+    output_format: "png",
+    enable_safety_checker: true,
+  };
+  return handIn(source ? `${io.model.id}/image-to-image` : io.model.id, body, io);
+}
+
+const pollImage = (handle: Json, io: ProviderIo): Promise<Progress<ImageResult>> =>
+  ask(handle, io, ImagesReply, { images: 0 }, async ({ images, has_nsfw_concepts: flags }, { status }) => {
+    const usage = { images: images.length };
+    const fit = images.filter((_, index) => !flags?.[index]); // of the others only a black picture is there
+    if (images.length > 0 && fit.length === 0)
+      throw new ProviderFault("refused", "attempted", "fal's safety checker refused every picture.", {
+        status,
+        usage,
+      });
+    const files = await Promise.all(
+      fit.map(({ url }) => getFile(url, io, { maxResponseBytes: MOST_IMAGE_BYTES })),
+    );
+    return {
+      result: {
+        images: files.map(({ bytes }, index) => ({ bytes, mediaType: typeOf(fit[index], "image/png") })),
+      },
+      usage,
+    };
+  });
+
+/** The vendor's word for what a file is, where it is one. */
+function typeOf(file: { content_type?: string | null | undefined } | undefined, usual: string): string {
+  const type = file?.content_type ?? "";
+  return /^(image|video)\/[a-z0-9]+$/.test(type) ? type : usual;
+}
+
+// ---- video
+
+const REFERENCES_SECONDS = 8;
+
+function submitVideo(call: VideoCall, io: ProviderIo): Promise<Progress<VideoResult>> {
+  const { referenceImages: references, durationSeconds } = call;
+  const { supports } = io.model;
+  if (references.length > 0 && !supports.referenceImages)
+    refuse("This model does not take reference images.");
+  if (references.length > 0 && durationSeconds !== REFERENCES_SECONDS)
+    refuse(`With reference images this model makes ${REFERENCES_SECONDS} seconds.`);
+  const body = {
+    prompt: call.prompt,
+    ...(references.length > 0 ? { image_urls: references.map(toDataUri) } : {}),
+    aspect_ratio: call.aspectRatio,
+    duration: `${durationSeconds}s`,
+    ...(call.resolution ? { resolution: call.resolution } : {}),
+    generate_audio: false,
+    // Otherwise a prompt that is refused is written anew and sent again.
+    auto_fix: false,
+  };
+  return handIn(references.length > 0 ? `${io.model.id}/reference-to-video` : io.model.id, body, io);
+}
+
+/** The vendor tells no length, so the file is asked; one that does not tell leaves the cost unknown. */
+const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>> =>
+  ask(handle, io, VideoReply, { durationMs: 0 }, async ({ video }) => {
+    const { bytes } = await getFile(video.url, io, { maxResponseBytes: MOST_VIDEO_BYTES });
+    const durationMs = billedMs(bytes);
+    return {
+      result: { videos: [{ bytes, mediaType: typeOf(video, "video/mp4") }] },
+      usage: durationMs === null ? null : { durationMs },
+    };
+  });
+
+/** What an account may do is told before whether there is a request of this id, and there is none. */
+async function check(account: ProviderAccount): Promise<void> {
+  const nobody = "00000000-0000-0000-0000-000000000000";
+  try {
+    await getJson(`/fal-ai/flux-lora/requests/${nobody}/status`, headers(account), account, { explain });
+  } catch (cause) {
+    if (!(cause instanceof ProviderFault && [404, 422].includes(cause.details.status ?? 0))) throw cause;
+  }
+}
+
+// ---- models, with the figures of their pages on fal.ai (llms.txt of each) as of November 2026
+
+/** Paid by the megapixel, each begun one whole: sizes whose megapixels are plain, so that the price is. */
+const SIZES = [
+  { width: 1024, height: 1024, megapixels: 1 },
+  { width: 1024, height: 768, megapixels: 1 },
+  { width: 768, height: 1024, megapixels: 1 },
+  { width: 1280, height: 720, megapixels: 1 },
+  { width: 720, height: 1280, megapixels: 1 },
+  { width: 1536, height: 1024, megapixels: 2 },
+  { width: 1024, height: 1536, megapixels: 2 },
+];
+
+const perMegapixel = (micros: number): Price => ({
+  per: "image",
+  sizes: SIZES.map(({ width, height, megapixels }) => {
+    const each = micros * megapixels;
+    return { width, height, micros: { low: each, medium: each, standard: each, high: each } };
+  }),
+});
+
+const DRAWS: NonNullable<ModelFacts["image"]> = {
+  minEdge: 720,
+  maxEdge: 1536,
+  multipleOf: 16,
+  minPixels: 1024 * 768,
+  maxPixels: 1536 * 1024,
+  maxAspectRatio: 16 / 9,
+  sizes: SIZES.map(({ width, height }) => ({ width, height })),
+};
+
+export default defineProvider({
+  name: "fal",
+  title: "fal",
+  maturity: "PG13",
+  credentials: z.object({ apiKey: z.string().min(1).describe("A fal key of the scope API.") }),
+  environment: { credentials: { apiKey: "FAL_API_KEY" }, baseUrl: "FAL_BASE_URL" },
+  defaultBaseUrl: "https://queue.fal.run",
+  models: [
+    {
+      id: "fal-ai/flux/dev",
+      port: "image",
+      title: "FLUX.1 [dev]",
+      price: perMegapixel(25_000),
+      supports: {},
+      image: DRAWS,
+    },
+    {
+      id: "fal-ai/flux-lora",
+      port: "image",
+      title: "FLUX.1 [dev] with LoRA",
+      price: perMegapixel(35_000),
+      supports: { edit: true, adapters: true },
+      image: DRAWS,
+    },
+    {
+      id: "fal-ai/veo3/fast",
+      port: "video",
+      title: "Veo 3 Fast",
+      price: { per: "second", micros: 100_000 },
+      supports: {},
+      duration: { minMs: 4_000, maxMs: 8_000 },
+      video: { seconds: [4, 6, 8], resolutions: ["720p", "1080p"] },
+    },
+    {
+      id: "fal-ai/veo3.1",
+      port: "video",
+      title: "Veo 3.1",
+      price: { per: "second", micros: 200_000 },
+      supports: { referenceImages: true },
+      duration: { minMs: 4_000, maxMs: 8_000 },
+      video: { seconds: [4, 6, 8], resolutions: ["720p", "1080p"], maxReferenceImages: 3 },
+    },
+  ],
+  check,
+  image: { api: "queue", submit: submitImage, poll: pollImage },
+  video: { api: "queue", submit: submitVideo, poll: pollVideo },
+});
