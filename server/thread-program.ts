@@ -44,6 +44,7 @@ async function bundle(entry: string, root: string): Promise<string> {
     platform: "node",
     format: "cjs",
     target: "node20",
+    packages: "external", // found from the working directory; some have files of their own beside them
     logLevel: "silent",
   });
   const [file] = outputFiles;

@@ -1,0 +1,77 @@
+import { type Projection, SAMPLES, STEPS } from "./project";
+import { Refused } from "./request";
+import type { Scene } from "./scene";
+
+/** Rows of pixels that are drawn at a time: what a band needs stays in the processor's cache. */
+export const BAND_ROWS = 16;
+const BAND_STEPS = BAND_ROWS * SAMPLES * STEPS;
+/** More than this is a heap of triangles that all lie across the whole picture. */
+const MOST_ENTRIES = 60_000_000;
+
+/** Which triangles reach into which band: those that hide what is behind them, and those that are seen through. */
+export type Bands = { solid: Lists; clear: Lists };
+type Lists = { starts: Uint32Array; triangles: Uint32Array };
+
+/** Sorts the triangles that face the camera into bands; those seen through from back to front. */
+export function sortIntoBands(scene: Scene, projection: Projection): Bands {
+  const { indices, surfaceOf, surfaces, triangleCount } = scene;
+  const { x, y, near, height } = projection;
+  const bandCount = Math.ceil(height / BAND_ROWS);
+  const solid: number[] | Uint32Array = new Uint32Array(triangleCount);
+  const clear: number[] = [];
+  let solidCount = 0;
+  for (let triangle = 0; triangle < triangleCount; triangle++) {
+    const a = indices[triangle * 3] as number;
+    const b = indices[triangle * 3 + 1] as number;
+    const c = indices[triangle * 3 + 2] as number;
+    const [ax, ay] = [x[a] as number, y[a] as number];
+    const area =
+      ((x[b] as number) - ax) * ((y[c] as number) - ay) - ((x[c] as number) - ax) * ((y[b] as number) - ay);
+    if (area === 0) continue;
+    const surface = surfaces[surfaceOf[triangle] as number];
+    // Rows count downwards, so a triangle that is seen from its front turns the other way round.
+    if (!surface || (area > 0 && !surface.doubleSided)) continue;
+    if (surface.alphaMode === "BLEND") clear.push(triangle);
+    else solid[solidCount++] = triangle;
+  }
+  const depth = (triangle: number) =>
+    (near[indices[triangle * 3] as number] as number) +
+    (near[indices[triangle * 3 + 1] as number] as number) +
+    (near[indices[triangle * 3 + 2] as number] as number);
+  const depths = new Map(clear.map((triangle) => [triangle, depth(triangle)]));
+  clear.sort((one, other) => (depths.get(one) as number) - (depths.get(other) as number) || one - other);
+  const lists = (triangles: Uint32Array) => listsOf(triangles, indices, y, bandCount);
+  return { solid: lists(solid.subarray(0, solidCount)), clear: lists(Uint32Array.from(clear)) };
+}
+
+function listsOf(triangles: Uint32Array, indices: Uint32Array, y: Int32Array, bandCount: number): Lists {
+  const starts = new Uint32Array(bandCount + 1);
+  const each = (visit: (band: number, triangle: number) => void) => {
+    for (let n = 0; n < triangles.length; n++) {
+      const triangle = triangles[n] as number;
+      const a = y[indices[triangle * 3] as number] as number;
+      const b = y[indices[triangle * 3 + 1] as number] as number;
+      const c = y[indices[triangle * 3 + 2] as number] as number;
+      const first = Math.max(0, Math.floor(Math.min(a, b, c) / BAND_STEPS));
+      const last = Math.min(bandCount - 1, Math.floor(Math.max(a, b, c) / BAND_STEPS));
+      for (let band = first; band <= last; band++) visit(band, triangle);
+    }
+  };
+  let total = 0;
+  each((band) => {
+    starts[band + 1] = (starts[band + 1] as number) + 1;
+    total++;
+  });
+  if (total > MOST_ENTRIES)
+    throw new Refused("The model has too many large triangles one behind the other to be drawn.");
+  for (let band = 0; band < bandCount; band++)
+    starts[band + 1] = (starts[band + 1] as number) + (starts[band] as number);
+  const next = starts.slice();
+  const sorted = new Uint32Array(total);
+  each((band, triangle) => {
+    const to = next[band] as number;
+    sorted[to] = triangle;
+    next[band] = to + 1;
+  });
+  return { starts, triangles: sorted };
+}

@@ -1,0 +1,112 @@
+import type { Camera, Framing, Vector, View } from "./request";
+import { VIEWS } from "./request";
+import type { Scene } from "./scene";
+
+/** A camera in the scene's own space: what is seen at (0, 0) is straight ahead, at 1 the edge of the picture. */
+export type Eye = {
+  view: View;
+  position: Vector;
+  right: Vector;
+  up: Vector;
+  /** From the scene towards the camera. */
+  back: Vector;
+  tanX: number;
+  tanY: number;
+};
+
+/** Towards the camera, and what is up. The front of a glTF model looks along +Z; its right view is from +X. */
+const DIRECTIONS: Record<View, { back: Vector; up: Vector }> = {
+  front: { back: [0, 0, 1], up: [0, 1, 0] },
+  "three-quarter": { back: [0.7, 0.45, 1], up: [0, 1, 0] },
+  right: { back: [1, 0, 0], up: [0, 1, 0] },
+  back: { back: [0, 0, -1], up: [0, 1, 0] },
+  left: { back: [-1, 0, 0], up: [0, 1, 0] },
+  top: { back: [0, 1, 0], up: [0, 0, -1] },
+  bottom: { back: [0, -1, 0], up: [0, 0, 1] },
+};
+/** Half of what the smaller edge of the picture sees at distance 1: some 25 degrees in all. */
+const TAN = 0.22;
+const MARGINS: Record<Framing, number> = { fit: 0.1, tight: 0.02 };
+/** How much nearer than its own depth the camera may come: close ups of long things are distorted. */
+const NEAREST = 0.6;
+
+const dot = (a: Vector, b: Vector) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+const cross = (a: Vector, b: Vector): Vector => [
+  a[1] * b[2] - a[2] * b[1],
+  a[2] * b[0] - a[0] * b[2],
+  a[0] * b[1] - a[1] * b[0],
+];
+const unit = (a: Vector): Vector => {
+  const length = Math.sqrt(dot(a, a));
+  return [a[0] / length, a[1] / length, a[2] / length];
+};
+
+/**
+ * Cameras that see every vertex. `tight`: each as near as it can be. `fit`: all from the distance the widest of the seven
+ * views needs, so that views have one scale, and a view is the same picture whichever others are asked for.
+ */
+export function placeCameras(
+  scene: Scene,
+  views: View[],
+  { width, height, framing }: { width: number; height: number; framing: Framing },
+): Eye[] {
+  const smaller = Math.min(width, height);
+  const [tanX, tanY] = [(TAN * width) / smaller, (TAN * height) / smaller];
+  const room = 1 - MARGINS[framing];
+  const asked = framing === "fit" ? VIEWS : views;
+  const seen = new Map(asked.map((view) => [view, extents(scene, view, tanX * room, tanY * room)]));
+  const farthest = Math.max(...[...seen.values()].map(({ distance }) => distance));
+  return views.map((view) => {
+    const { right, up, back, x, y, distance } = seen.get(view) as Extents; // asked for above
+    const away = framing === "fit" ? farthest : distance;
+    const position = [0, 1, 2].map(
+      (axis) => x * (right[axis] as number) + y * (up[axis] as number) + away * (back[axis] as number),
+    ) as Vector; // three axes
+    return { view, position, right, up, back, tanX, tanY };
+  });
+}
+
+type Extents = { right: Vector; up: Vector; back: Vector; x: number; y: number; distance: number };
+
+/** Where a camera must stand to have every vertex within its edges, exactly: each vertex is two planes' worth of need. */
+function extents({ positions, vertexCount }: Scene, view: View, tanX: number, tanY: number): Extents {
+  const back = unit(DIRECTIONS[view].back);
+  const right = unit(cross(DIRECTIONS[view].up, back));
+  const up = cross(back, right);
+  let [east, west, north, south] = [-Infinity, -Infinity, -Infinity, -Infinity];
+  let [nearest, farthest] = [-Infinity, Infinity];
+  for (let vertex = 0; vertex < vertexCount; vertex++) {
+    const at = vertex * 3;
+    const [px, py, pz] = [positions[at] as number, positions[at + 1] as number, positions[at + 2] as number];
+    const x = px * right[0] + py * right[1] + pz * right[2];
+    const y = px * up[0] + py * up[1] + pz * up[2];
+    const z = px * back[0] + py * back[1] + pz * back[2];
+    if (x + tanX * z > east) east = x + tanX * z;
+    if (tanX * z - x > west) west = tanX * z - x;
+    if (y + tanY * z > north) north = y + tanY * z;
+    if (tanY * z - y > south) south = tanY * z - y;
+    if (z > nearest) nearest = z;
+    if (z < farthest) farthest = z;
+  }
+  const distance = Math.max(
+    (east + west) / (2 * tanX),
+    (north + south) / (2 * tanY),
+    nearest + NEAREST * (nearest - farthest) + 0.01,
+  );
+  return { right, up, back, x: (east - west) / 2, y: (north - south) / 2, distance };
+}
+
+/** The same camera in the units and axes of the file. */
+export function cameraOf({ center, radius }: Scene, { view, position, up, back, tanX, tanY }: Eye): Camera {
+  const out = (point: Vector) =>
+    point.map((each, axis) => (center[axis] as number) + each * radius) as Vector;
+  const along = dot(position, back);
+  return {
+    view,
+    position: out(position),
+    target: out(position.map((each, axis) => each - along * (back[axis] as number)) as Vector),
+    up,
+    tanHalfVertical: tanY,
+    tanHalfHorizontal: tanX,
+  };
+}

@@ -1,0 +1,42 @@
+import { toByte, toLight } from "./arithmetic";
+import type { Picture } from "./draw";
+import type { Bitmap } from "./png";
+import type { Background } from "./request";
+
+const gray = (red: number, green: number, blue: number) =>
+  [toLight(red / 255), toLight(green / 255), toLight(blue / 255)] as const;
+
+/** Behind the model, as light; of a transparent picture's sheet, where labels must be read. */
+export const GROUNDS = { light: gray(242, 243, 245), dark: gray(30, 32, 36) } as const;
+
+/** Light to bytes of sRGB over a ground; with opacity of its own where there is none. */
+export function develop({ width, height, data }: Picture, background: Background): Bitmap {
+  const pixels = width * height;
+  if (background === "transparent") {
+    const bytes = new Uint8Array(pixels * 4);
+    for (let at = 0; at < bytes.length; at += 4) {
+      const alpha = data[at + 3] as number;
+      if (!(alpha > 0)) continue;
+      for (let part = 0; part < 3; part++) bytes[at + part] = toByte((data[at + part] as number) / alpha);
+      bytes[at + 3] = Math.min(255, Math.floor(alpha * 255 + 0.5));
+    }
+    return { width, height, channels: 4, data: bytes };
+  }
+  const ground = GROUNDS[background];
+  const bytes = new Uint8Array(pixels * 3);
+  for (let pixel = 0; pixel < pixels; pixel++) {
+    const through = 1 - (data[pixel * 4 + 3] as number);
+    for (let part = 0; part < 3; part++)
+      bytes[pixel * 3 + part] = toByte(
+        (data[pixel * 4 + part] as number) + (ground[part] as number) * through,
+      );
+  }
+  return { width, height, channels: 3, data: bytes };
+}
+
+/** How much of the picture the model fills, from 0 to 1. */
+export function coverageOf({ data }: Picture): number {
+  let sum = 0;
+  for (let at = 3; at < data.length; at += 4) sum += data[at] as number;
+  return Math.round((sum / (data.length / 4)) * 1e6) / 1e6;
+}

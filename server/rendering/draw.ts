@@ -1,0 +1,315 @@
+import { BAND_ROWS, sortIntoBands } from "./bands";
+import type { Eye } from "./camera";
+import { type Projection, project, SAMPLES, STEPS, STEPS_BITS } from "./project";
+import type { Style } from "./request";
+import type { Scene, Surface } from "./scene";
+import { type Shade, type Shader, shaderOf } from "./shade";
+
+/** Light, four numbers a pixel, multiplied by opacity, which comes last. */
+export type Picture = { width: number; height: number; data: Float32Array };
+
+const PIXEL_SAMPLES = SAMPLES * SAMPLES;
+/** Pixels that more triangles share than this are coloured by one triangle for each of their quarters. */
+const MOST_SHADES = 4;
+
+/** Draws what one camera sees, on nothing. The same scene gives the same numbers on every machine. */
+export function draw(scene: Scene, eye: Eye, width: number, height: number, style: Style): Picture {
+  const projection = project(scene, eye, width, height);
+  const { solid, clear } = sortIntoBands(scene, projection);
+  const shader = shaderOf(scene, projection, style);
+  const picture: Picture = { width, height, data: new Float32Array(width * height * 4) };
+  const band = emptyBand(width, clear.triangles.length > 0);
+  for (let n = 0; n * BAND_ROWS < height; n++) {
+    const rows = Math.min(BAND_ROWS, height - n * BAND_ROWS);
+    const solids = solid.triangles.subarray(solid.starts[n], solid.starts[n + 1]);
+    const clears = clear.triangles.subarray(clear.starts[n], clear.starts[n + 1]);
+    if (solids.length === 0 && clears.length === 0) continue;
+    band.triangle.fill(-1);
+    band.near.fill(0);
+    band.colors?.fill(0);
+    band.top = n * BAND_ROWS;
+    band.rows = rows;
+    for (const triangle of solids) cover(scene, projection, shader, band, triangle);
+    color(band, shader, picture);
+    if (!band.colors || clears.length === 0) continue;
+    for (const triangle of clears) veil(scene, projection, shader, band, triangle);
+    gather(band, picture);
+  }
+  return picture;
+}
+
+/** The samples of some rows of pixels. */
+type Band = {
+  width: number;
+  top: number;
+  rows: number;
+  /** What is nearest, and how near. */
+  triangle: Int32Array;
+  near: Float32Array;
+  /** Of each sample, where something is seen through. */
+  colors: Float32Array | null;
+};
+
+function emptyBand(width: number, hasColors: boolean): Band {
+  const samples = width * BAND_ROWS * PIXEL_SAMPLES;
+  return {
+    width,
+    top: 0,
+    rows: 0,
+    triangle: new Int32Array(samples),
+    near: new Float32Array(samples),
+    colors: hasColors ? new Float32Array(samples * 4) : null,
+  };
+}
+
+/** A triangle's edges as sums: at a sample inside, all three are zero or more. */
+const edges = {
+  left: 0,
+  right: 0,
+  top: 0,
+  bottom: 0,
+  a0: 0,
+  ax: 0,
+  ay: 0,
+  b0: 0,
+  bx: 0,
+  by: 0,
+  c0: 0,
+  cx: 0,
+  cy: 0,
+  n0: 0,
+  nx: 0,
+  ny: 0,
+};
+const HALF = STEPS / 2;
+
+/**
+ * Sets `edges` for a triangle, with the samples of the band that may lie in it; false where there are none. A sample on
+ * an edge belongs to one of the two triangles that share it: all edges of one direction are moved out by less than a step.
+ */
+function setEdges(scene: Scene, { x, y, near }: Projection, band: Band, triangle: number): boolean {
+  const { indices } = scene;
+  const i = indices[triangle * 3] as number;
+  let j = indices[triangle * 3 + 1] as number;
+  let k = indices[triangle * 3 + 2] as number;
+  const [ix, iy] = [x[i] as number, y[i] as number];
+  let [jx, jy, kx, ky] = [x[j] as number, y[j] as number, x[k] as number, y[k] as number];
+  let area = (jx - ix) * (ky - iy) - (kx - ix) * (jy - iy);
+  if (area < 0) {
+    [j, k, jx, jy, kx, ky] = [k, j, kx, ky, jx, jy];
+    area = -area;
+  }
+  edges.left = Math.max(0, (Math.min(ix, jx, kx) + HALF - 1) >> STEPS_BITS);
+  edges.right = Math.min(band.width * SAMPLES - 1, (Math.max(ix, jx, kx) - HALF) >> STEPS_BITS);
+  edges.top = Math.max(band.top * SAMPLES, (Math.min(iy, jy, ky) + HALF - 1) >> STEPS_BITS);
+  edges.bottom = Math.min((band.top + band.rows) * SAMPLES - 1, (Math.max(iy, jy, ky) - HALF) >> STEPS_BITS);
+  if (edges.left > edges.right || edges.top > edges.bottom) return false;
+  const [px, py] = [edges.left * STEPS + HALF, edges.top * STEPS + HALF];
+  const owns = (dx: number, dy: number) => (dy > 0 || (dy === 0 && dx < 0) ? 0 : -1);
+  const at = (fromX: number, fromY: number, toX: number, toY: number) =>
+    (toX - fromX) * (py - fromY) - (toY - fromY) * (px - fromX);
+  const [a, b, c] = [at(jx, jy, kx, ky), at(kx, ky, ix, iy), at(ix, iy, jx, jy)];
+  edges.a0 = a + owns(kx - jx, ky - jy);
+  edges.b0 = b + owns(ix - kx, iy - ky);
+  edges.c0 = c + owns(jx - ix, jy - iy);
+  edges.ax = (jy - ky) * STEPS;
+  edges.bx = (ky - iy) * STEPS;
+  edges.cx = (iy - jy) * STEPS;
+  edges.ay = (kx - jx) * STEPS;
+  edges.by = (ix - kx) * STEPS;
+  edges.cy = (jx - ix) * STEPS;
+  const [ni, nj, nk] = [near[i] as number, near[j] as number, near[k] as number];
+  edges.n0 = (a * ni + b * nj + c * nk) / area;
+  edges.nx = (edges.ax * ni + edges.bx * nj + edges.cx * nk) / area;
+  edges.ny = (edges.ay * ni + edges.by * nj + edges.cy * nk) / area;
+  return true;
+}
+
+const surfaceAt = ({ surfaces, surfaceOf }: Scene, triangle: number) =>
+  surfaces[surfaceOf[triangle] as number] as Surface; // made together
+
+/** Where samples of one pixel stand in a row of pixels: together, so that a pixel is looked at in one place. */
+const placeOf = (band: Band, x: number, y: number) =>
+  ((((y - band.top * SAMPLES) / SAMPLES) | 0) * band.width + ((x / SAMPLES) | 0)) * PIXEL_SAMPLES +
+  (y % SAMPLES) * SAMPLES +
+  (x % SAMPLES);
+
+function cover(scene: Scene, projection: Projection, shader: Shader, band: Band, triangle: number): void {
+  if (!setEdges(scene, projection, band, triangle)) return;
+  const { triangle: nearest, near } = band;
+  const surface = surfaceAt(scene, triangle);
+  const isCutOut = surface.alphaMode === "MASK";
+  const { left, right, top, bottom, ax, bx, cx, nx } = edges;
+  let [rowA, rowB, rowC, rowN] = [edges.a0, edges.b0, edges.c0, edges.n0];
+  for (let y = top; y <= bottom; y++) {
+    let [a, b, c] = [rowA, rowB, rowC];
+    for (let x = left; x <= right; x++) {
+      if (a >= 0 && b >= 0 && c >= 0) {
+        const here = Math.fround(rowN + nx * (x - left));
+        const at = placeOf(band, x, y);
+        if (
+          here > (near[at] as number) &&
+          (!isCutOut || shader.opacity(triangle, x * STEPS + HALF, y * STEPS + HALF) >= surface.alphaCutoff)
+        ) {
+          near[at] = here;
+          nearest[at] = triangle;
+        }
+      }
+      a += ax;
+      b += bx;
+      c += cx;
+    }
+    rowA += edges.ay;
+    rowB += edges.by;
+    rowC += edges.cy;
+    rowN += edges.ny;
+  }
+}
+
+const shade: Shade = { red: 0, green: 0, blue: 0, alpha: 0 };
+/** The pixel at hand: its triangles, how many samples each has and where those are together; and whose each sample is. */
+const found = new Int32Array(PIXEL_SAMPLES);
+const counts = new Int32Array(PIXEL_SAMPLES);
+const sumX = new Int32Array(PIXEL_SAMPLES);
+const sumY = new Int32Array(PIXEL_SAMPLES);
+const kindOf = new Int8Array(PIXEL_SAMPLES);
+
+/** Colours a band's pixels: each of their triangles once, in the middle of its samples, which is inside it. */
+function color(band: Band, shader: Shader, picture: Picture): void {
+  const { width, triangle, colors } = band;
+  for (let row = 0; row < band.rows; row++)
+    for (let column = 0; column < width; column++) {
+      const at = (row * width + column) * PIXEL_SAMPLES;
+      const kinds = sortSamples(triangle, at);
+      if (kinds === 0) continue;
+      let [red, green, blue, covered] = [0, 0, 0, 0];
+      for (let kind = 0; kind < kinds; kind++) {
+        const count = counts[kind] as number;
+        const x = (column * SAMPLES + (sumX[kind] as number) / count) * STEPS + HALF;
+        const y = ((band.top + row) * SAMPLES + (sumY[kind] as number) / count) * STEPS + HALF;
+        shader.shade(found[kind] as number, x, y, shade);
+        const share = weigh(kind);
+        red += shade.red * share;
+        green += shade.green * share;
+        blue += shade.blue * share;
+        covered += share;
+        if (colors) paint(colors, at, kind);
+      }
+      const to = ((band.top + row) * width + column) * 4;
+      picture.data[to] = red / PIXEL_SAMPLES;
+      picture.data[to + 1] = green / PIXEL_SAMPLES;
+      picture.data[to + 2] = blue / PIXEL_SAMPLES;
+      picture.data[to + 3] = covered / PIXEL_SAMPLES;
+    }
+}
+
+/** Finds the triangles of a pixel's samples; where they are many, one of each quarter stands for its quarter. */
+function sortSamples(triangle: Int32Array, at: number): number {
+  let kinds = 0;
+  for (let sample = 0; sample < PIXEL_SAMPLES; sample++) {
+    const each = triangle[at + sample] as number;
+    kindOf[sample] = -1;
+    if (each < 0) continue;
+    let kind = 0;
+    while (kind < kinds && found[kind] !== each) kind++;
+    if (kind === kinds) begin(kinds++, each);
+    include(kind, sample);
+  }
+  if (kinds <= MOST_SHADES) return kinds;
+  kinds = 0;
+  for (let quarter = 0; quarter < 4; quarter++) {
+    const corner = (quarter >> 1) * 2 * SAMPLES + (quarter & 1) * 2;
+    let kind = -1;
+    for (const sample of [corner, corner + 1, corner + SAMPLES, corner + SAMPLES + 1]) {
+      const each = triangle[at + sample] as number;
+      if (each < 0) continue;
+      if (kind === -1) {
+        kind = kinds++;
+        begin(kind, each);
+        include(kind, sample);
+      }
+      kindOf[sample] = kind;
+    }
+  }
+  return kinds;
+}
+
+function begin(kind: number, triangle: number): void {
+  found[kind] = triangle;
+  counts[kind] = 0;
+  sumX[kind] = 0;
+  sumY[kind] = 0;
+}
+
+function include(kind: number, sample: number): void {
+  kindOf[sample] = kind;
+  counts[kind] = (counts[kind] as number) + 1;
+  sumX[kind] = (sumX[kind] as number) + (sample % SAMPLES);
+  sumY[kind] = (sumY[kind] as number) + ((sample / SAMPLES) | 0);
+}
+
+function weigh(kind: number): number {
+  let share = 0;
+  for (let sample = 0; sample < PIXEL_SAMPLES; sample++) if (kindOf[sample] === kind) share++;
+  return share;
+}
+
+function paint(colors: Float32Array, at: number, kind: number): void {
+  for (let sample = 0; sample < PIXEL_SAMPLES; sample++) {
+    if (kindOf[sample] !== kind) continue;
+    const to = (at + sample) * 4;
+    colors[to] = shade.red;
+    colors[to + 1] = shade.green;
+    colors[to + 2] = shade.blue;
+    colors[to + 3] = 1;
+  }
+}
+
+/** Draws a triangle that is seen through over what its samples have, each pixel's part of it in one colour. */
+function veil(scene: Scene, projection: Projection, shader: Shader, band: Band, triangle: number): void {
+  if (!band.colors || !setEdges(scene, projection, band, triangle)) return;
+  const { near, colors } = band;
+  const { left, right, top, bottom, ax, ay, bx, by, cx, cy, nx, ny } = edges;
+  const { a0, b0, c0, n0 } = edges;
+  for (let pixelY = (top / SAMPLES) | 0; pixelY * SAMPLES <= bottom; pixelY++)
+    for (let pixelX = (left / SAMPLES) | 0; pixelX * SAMPLES <= right; pixelX++) {
+      let [seen, sumOfX, sumOfY] = [0, 0, 0];
+      for (let sample = 0; sample < PIXEL_SAMPLES; sample++) {
+        kindOf[sample] = -1;
+        const x = pixelX * SAMPLES + (sample % SAMPLES);
+        const y = pixelY * SAMPLES + ((sample / SAMPLES) | 0);
+        if (x < left || x > right || y < top || y > bottom) continue;
+        const [dx, dy] = [x - left, y - top];
+        if (a0 + ax * dx + ay * dy < 0 || b0 + bx * dx + by * dy < 0 || c0 + cx * dx + cy * dy < 0) continue;
+        if (Math.fround(n0 + nx * dx + ny * dy) <= (near[placeOf(band, x, y)] as number)) continue;
+        kindOf[sample] = 0;
+        seen++;
+        sumOfX += x;
+        sumOfY += y;
+      }
+      if (seen === 0) continue;
+      shader.shade(triangle, (sumOfX / seen) * STEPS + HALF, (sumOfY / seen) * STEPS + HALF, shade);
+      const { red, green, blue, alpha } = shade;
+      const at = ((pixelY - band.top) * band.width + pixelX) * PIXEL_SAMPLES;
+      for (let sample = 0; sample < PIXEL_SAMPLES; sample++) {
+        if (kindOf[sample] !== 0) continue;
+        const to = (at + sample) * 4;
+        colors[to] = (colors[to] as number) * (1 - alpha) + red * alpha;
+        colors[to + 1] = (colors[to + 1] as number) * (1 - alpha) + green * alpha;
+        colors[to + 2] = (colors[to + 2] as number) * (1 - alpha) + blue * alpha;
+        colors[to + 3] = (colors[to + 3] as number) * (1 - alpha) + alpha;
+      }
+    }
+}
+
+/** Samples to pixels. */
+function gather({ width, top, rows, colors }: Band, picture: Picture): void {
+  if (!colors) return;
+  for (let pixel = 0; pixel < rows * width; pixel++)
+    for (let part = 0; part < 4; part++) {
+      let sum = 0;
+      for (let sample = 0; sample < PIXEL_SAMPLES; sample++)
+        sum += colors[(pixel * PIXEL_SAMPLES + sample) * 4 + part] as number;
+      picture.data[(top * width + pixel) * 4 + part] = sum / PIXEL_SAMPLES;
+    }
+}

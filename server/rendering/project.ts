@@ -1,0 +1,40 @@
+import type { Eye } from "./camera";
+import type { Scene } from "./scene";
+
+/** Samples of a pixel in a row and in a column: a pixel is covered in sixteenths. */
+export const SAMPLES = 4;
+/** Places of vertices within a sample: whole numbers, so that triangles that share an edge never overlap or gape. */
+export const STEPS = 32;
+export const STEPS_BITS = 5;
+
+/** A scene as one camera sees it. No vertex is behind the camera: it stands outside all there is. */
+export type Projection = {
+  eye: Eye;
+  width: number;
+  height: number;
+  /** Places in the picture, in steps of samples. */
+  x: Int32Array;
+  y: Int32Array;
+  /** One over the distance along the view: grows linearly over a triangle in the picture. */
+  near: Float64Array;
+};
+
+export function project(scene: Scene, eye: Eye, width: number, height: number): Projection {
+  const { positions, vertexCount } = scene;
+  const [x, y] = [new Int32Array(vertexCount), new Int32Array(vertexCount)];
+  const near = new Float64Array(vertexCount);
+  const [r, u, b] = [eye.right, eye.up, eye.back];
+  const [ex, ey, ez] = eye.position;
+  const [halfX, halfY] = [(width * SAMPLES * STEPS) / 2, (height * SAMPLES * STEPS) / 2];
+  for (let vertex = 0; vertex < vertexCount; vertex++) {
+    const at = vertex * 3;
+    const dx = (positions[at] as number) - ex;
+    const dy = (positions[at + 1] as number) - ey;
+    const dz = (positions[at + 2] as number) - ez;
+    const inverse = -1 / (dx * b[0] + dy * b[1] + dz * b[2]);
+    near[vertex] = inverse;
+    x[vertex] = Math.round(halfX + (((dx * r[0] + dy * r[1] + dz * r[2]) * inverse) / eye.tanX) * halfX);
+    y[vertex] = Math.round(halfY - (((dx * u[0] + dy * u[1] + dz * u[2]) * inverse) / eye.tanY) * halfY);
+  }
+  return { eye, width, height, x, y, near };
+}

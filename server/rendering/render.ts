@@ -1,0 +1,43 @@
+import { readScene } from "./assemble";
+import { cameraOf, placeCameras } from "./camera";
+import { coverageOf, develop } from "./develop";
+import { draw, type Picture } from "./draw";
+import { ENCODER, writePng } from "./png";
+import { RENDERER, type Rendered, type RenderedView, type RenderRequest, type View } from "./request";
+import { contactSheet } from "./sheet";
+import { codecVersions } from "./textures";
+
+/** Draws a GLB file. Throws `Refused` where the file cannot be drawn. On a thread of its own: it takes its time. */
+export async function render(bytes: Uint8Array, request: RenderRequest): Promise<Rendered> {
+  const { width, height, style, background } = request;
+  const scene = await readScene(bytes, style);
+  const views: RenderedView[] = [];
+  const pictures: { view: View; picture: Picture }[] = [];
+  for (const eye of placeCameras(scene, request.views, request)) {
+    const picture = draw(scene, eye, width, height, style);
+    views.push({
+      view: eye.view,
+      png: writePng(develop(picture, background)),
+      camera: cameraOf(scene, eye),
+      coverage: coverageOf(picture),
+    });
+    if (request.sheet) pictures.push({ view: eye.view, picture });
+  }
+  if (views.every(({ coverage }) => coverage === 0))
+    scene.mesh.warnings.push("Nothing is seen: the model is thinner than a sample, or faces away.");
+  const sheet = request.sheet ? contactSheet(pictures, background) : null;
+  return {
+    views,
+    sheet: sheet && {
+      png: writePng(develop(sheet, background)),
+      width: sheet.width,
+      height: sheet.height,
+    },
+    mesh: scene.mesh,
+    decoders: {
+      renderer: `${RENDERER.name} ${RENDERER.version}`,
+      png: ENCODER,
+      ...(scene.mesh.textures > 0 ? await codecVersions() : {}),
+    },
+  };
+}

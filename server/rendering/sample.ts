@@ -1,0 +1,91 @@
+import { LIGHT_OF_BYTE } from "./arithmetic";
+import type { TextureUse, Wrap } from "./scene";
+import type { Level } from "./textures";
+
+export type Texel = { red: number; green: number; blue: number; alpha: number };
+
+/**
+ * The colour of a texture at a place, as light, between the two of its sizes whose texels are as large as `footprint`:
+ * the area, in texels of its full size, that one pixel shows.
+ */
+export function sampleColor(use: TextureUse, u: number, v: number, footprint: number, out: Texel): void {
+  sample(use, u, v, footprint, true, out);
+}
+
+/** The same of plain numbers, 0 to 1. */
+export function sampleNumbers(use: TextureUse, u: number, v: number, footprint: number, out: Texel): void {
+  sample(use, u, v, footprint, false, out);
+}
+
+const further: Texel = { red: 0, green: 0, blue: 0, alpha: 0 };
+
+function sample(
+  use: TextureUse,
+  u: number,
+  v: number,
+  footprint: number,
+  isColor: boolean,
+  out: Texel,
+): void {
+  const { levels } = use.texture;
+  const last = levels.length - 1;
+  // Each size has a quarter of the texels of the one before.
+  let [level, rest] = [0, footprint];
+  while (rest >= 4 && level < last) {
+    rest /= 4;
+    level++;
+  }
+  tap(levels[level] as Level, use, u, v, isColor, footprint <= 1 && use.isNearest, out);
+  const share = level < last && rest > 1 ? (rest - 1) / 3 : 0;
+  if (share === 0) return;
+  tap(levels[level + 1] as Level, use, u, v, isColor, false, further);
+  out.red += (further.red - out.red) * share;
+  out.green += (further.green - out.green) * share;
+  out.blue += (further.blue - out.blue) * share;
+  out.alpha += (further.alpha - out.alpha) * share;
+}
+
+function tap(
+  { width, height, data }: Level,
+  { wrapS, wrapT }: TextureUse,
+  u: number,
+  v: number,
+  isColor: boolean,
+  isNearest: boolean,
+  out: Texel,
+): void {
+  const x = around(u, wrapS) * width - 0.5;
+  const y = around(v, wrapT) * height - 0.5;
+  const [left, top] = isNearest ? [Math.round(x), Math.round(y)] : [Math.floor(x), Math.floor(y)];
+  const [fx, fy] = isNearest ? [0, 0] : [x - left, y - top];
+  const [x0, x1] = [beyond(left, width, wrapS), beyond(left + 1, width, wrapS)];
+  const [y0, y1] = [beyond(top, height, wrapT) * width, beyond(top + 1, height, wrapT) * width];
+  const [a, b, c, d] = [(y0 + x0) * 4, (y0 + x1) * 4, (y1 + x0) * 4, (y1 + x1) * 4];
+  const [wa, wb, wc, wd] = [(1 - fx) * (1 - fy), fx * (1 - fy), (1 - fx) * fy, fx * fy];
+  const at = (place: number) =>
+    isColor ? (LIGHT_OF_BYTE[data[place] as number] as number) : (data[place] as number) / 255;
+  out.red = wa * at(a) + wb * at(b) + wc * at(c) + wd * at(d);
+  out.green = wa * at(a + 1) + wb * at(b + 1) + wc * at(c + 1) + wd * at(d + 1);
+  out.blue = wa * at(a + 2) + wb * at(b + 2) + wc * at(c + 2) + wd * at(d + 2);
+  out.alpha =
+    (wa * (data[a + 3] as number) +
+      wb * (data[b + 3] as number) +
+      wc * (data[c + 3] as number) +
+      wd * (data[d + 3] as number)) /
+    255;
+}
+
+/** A coordinate from 0 to 1, whatever it was. */
+function around(value: number, wrap: Wrap): number {
+  if (wrap === "clamp") return Math.min(1, Math.max(0, value));
+  if (wrap === "repeat") return value - Math.floor(value);
+  const twice = value - 2 * Math.floor(value / 2);
+  return twice <= 1 ? twice : 2 - twice;
+}
+
+/** The texel next to the edge: the other edge's where the picture repeats, else the edge's own. */
+function beyond(place: number, size: number, wrap: Wrap): number {
+  if (place < 0) return wrap === "repeat" ? size - 1 : 0;
+  if (place >= size) return wrap === "repeat" ? 0 : size - 1;
+  return place;
+}

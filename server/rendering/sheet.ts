@@ -1,0 +1,56 @@
+import { toLight } from "./arithmetic";
+import type { Picture } from "./draw";
+import { write } from "./label";
+import type { Background, Vector, View } from "./request";
+
+/** A view's picture on a sheet is no larger than this. */
+const MOST = 640;
+const INKS: Record<Background, number> = { light: 70, dark: 215, transparent: 128 };
+
+/** All views side by side in rows of three, each with its name below. */
+export function contactSheet(views: { view: View; picture: Picture }[], background: Background): Picture {
+  const [first] = views;
+  if (!first) throw new Error("a sheet has at least one view");
+  const { width, height } = first.picture;
+  const divisor = Math.max(1, Math.ceil(Math.max(width, height) / MOST));
+  const [cellWidth, cellHeight] = [Math.floor(width / divisor), Math.floor(height / divisor)];
+  const size = Math.max(9, Math.round(Math.min(cellWidth, cellHeight) / 32));
+  const footer = size * 3;
+  const columns = Math.min(3, views.length);
+  const rows = Math.ceil(views.length / columns);
+  const sheet: Picture = {
+    width: cellWidth * columns,
+    height: (cellHeight + footer) * rows,
+    data: new Float32Array(cellWidth * columns * (cellHeight + footer) * rows * 4),
+  };
+  const ink = toLight(INKS[background] / 255);
+  const color: Vector = [ink, ink, ink];
+  views.forEach(({ view, picture }, n) => {
+    const row = Math.floor(n / columns);
+    // The last row in the middle.
+    const inRow = Math.min(columns, views.length - row * columns);
+    const left = Math.floor(((columns - inRow) * cellWidth) / 2) + (n % columns) * cellWidth;
+    const top = row * (cellHeight + footer);
+    place(picture, divisor, sheet, { left, top, width: cellWidth, height: cellHeight });
+    write(sheet, view, { x: left + cellWidth / 2, y: top + cellHeight + size * 1.1, size, color });
+  });
+  return sheet;
+}
+
+/** Copies a picture, each pixel the mean of `divisor` by `divisor`. */
+function place(
+  from: Picture,
+  divisor: number,
+  onto: Picture,
+  { left, top, width, height }: { left: number; top: number; width: number; height: number },
+): void {
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++)
+      for (let part = 0; part < 4; part++) {
+        let sum = 0;
+        for (let dy = 0; dy < divisor; dy++)
+          for (let dx = 0; dx < divisor; dx++)
+            sum += from.data[((y * divisor + dy) * from.width + x * divisor + dx) * 4 + part] as number;
+        onto.data[((top + y) * onto.width + left + x) * 4 + part] = sum / (divisor * divisor);
+      }
+}
