@@ -29,6 +29,7 @@ export function draw(scene: Scene, eye: Eye, width: number, height: number, styl
     band.colors?.fill(0);
     band.top = n * BAND_ROWS;
     band.rows = rows;
+    [band.left, band.right] = [width * SAMPLES, -1];
     for (const triangle of solids) cover(scene, projection, shader, band, triangle);
     color(band, shader, picture);
     if (!band.colors || clears.length === 0) continue;
@@ -48,6 +49,9 @@ type Band = {
   near: Float32Array;
   /** Of each sample, where something is seen through. */
   colors: Float32Array | null;
+  /** The columns of samples that anything solid reached into. */
+  left: number;
+  right: number;
 };
 
 function emptyBand(width: number, hasColors: boolean): Band {
@@ -59,6 +63,8 @@ function emptyBand(width: number, hasColors: boolean): Band {
     triangle: new Int32Array(samples),
     near: new Float32Array(samples),
     colors: hasColors ? new Float32Array(samples * 4) : null,
+    left: 0,
+    right: -1,
   };
 }
 
@@ -140,6 +146,8 @@ function cover(scene: Scene, projection: Projection, shader: Shader, band: Band,
   const surface = surfaceAt(scene, triangle);
   const isCutOut = surface.alphaMode === "MASK";
   const { left, right, top, bottom, ax, bx, cx, nx } = edges;
+  if (left < band.left) band.left = left;
+  if (right > band.right) band.right = right;
   let [rowA, rowB, rowC, rowN] = [edges.a0, edges.b0, edges.c0, edges.n0];
   for (let y = top; y <= bottom; y++) {
     let [a, b, c] = [rowA, rowB, rowC];
@@ -173,12 +181,15 @@ const counts = new Int32Array(PIXEL_SAMPLES);
 const sumX = new Int32Array(PIXEL_SAMPLES);
 const sumY = new Int32Array(PIXEL_SAMPLES);
 const kindOf = new Int8Array(PIXEL_SAMPLES);
+/** The columns, or rows, of all samples of a pixel together. */
+const SUM = (PIXEL_SAMPLES * (SAMPLES - 1)) / 2;
 
 /** Colours a band's pixels: each of their triangles once, in the middle of its samples, which is inside it. */
 function color(band: Band, shader: Shader, picture: Picture): void {
   const { width, triangle, colors } = band;
+  const [first, last] = [(band.left / SAMPLES) | 0, (band.right / SAMPLES) | 0];
   for (let row = 0; row < band.rows; row++)
-    for (let column = 0; column < width; column++) {
+    for (let column = first; column <= last; column++) {
       const at = (row * width + column) * PIXEL_SAMPLES;
       const kinds = sortSamples(triangle, at);
       if (kinds === 0) continue;
@@ -205,6 +216,18 @@ function color(band: Band, shader: Shader, picture: Picture): void {
 
 /** Finds the triangles of a pixel's samples; where they are many, one of each quarter stands for its quarter. */
 function sortSamples(triangle: Int32Array, at: number): number {
+  const only = triangle[at] as number;
+  let same = 1;
+  while (same < PIXEL_SAMPLES && triangle[at + same] === only) same++;
+  if (same === PIXEL_SAMPLES) {
+    if (only < 0) return 0;
+    found[0] = only;
+    counts[0] = PIXEL_SAMPLES;
+    sumX[0] = SUM;
+    sumY[0] = SUM;
+    kindOf.fill(0);
+    return 1;
+  }
   let kinds = 0;
   for (let sample = 0; sample < PIXEL_SAMPLES; sample++) {
     const each = triangle[at + sample] as number;
@@ -271,8 +294,15 @@ function veil(scene: Scene, projection: Projection, shader: Shader, band: Band, 
   const { near, colors } = band;
   const { left, right, top, bottom, ax, ay, bx, by, cx, cy, nx, ny } = edges;
   const { a0, b0, c0, n0 } = edges;
+  const best = (x: number, y: number) => (Math.max(0, x) + Math.max(0, y)) * (SAMPLES - 1);
+  const [bestA, bestB, bestC] = [best(ax, ay), best(bx, by), best(cx, cy)];
   for (let pixelY = (top / SAMPLES) | 0; pixelY * SAMPLES <= bottom; pixelY++)
     for (let pixelX = (left / SAMPLES) | 0; pixelX * SAMPLES <= right; pixelX++) {
+      const [startX, startY] = [pixelX * SAMPLES - left, pixelY * SAMPLES - top];
+      // Nowhere in this pixel: not even where each edge is best.
+      if (a0 + ax * startX + ay * startY + bestA < 0) continue;
+      if (b0 + bx * startX + by * startY + bestB < 0) continue;
+      if (c0 + cx * startX + cy * startY + bestC < 0) continue;
       let [seen, sumOfX, sumOfY] = [0, 0, 0];
       for (let sample = 0; sample < PIXEL_SAMPLES; sample++) {
         kindOf[sample] = -1;

@@ -49,7 +49,7 @@ function fallen({ x, y, z }: Normal): Lit {
 /** What a mirror of that roughness shows in this direction: the room, and the lamps as spots of its softness. */
 function mirrored({ x, y, z }: Normal, roughness: number): Lit {
   // The room's two halves meet sharply in a mirror and softly in a rough one.
-  const width = 0.15 + 0.85 * roughness;
+  const width = 0.35 + 0.65 * roughness;
   const t = Math.min(1, Math.max(0, 0.5 + (0.5 * y) / width));
   const above = t * t * (3 - 2 * t);
   lit.red = FLOOR[0] + (SKY[0] * 1.1 - FLOOR[0]) * above;

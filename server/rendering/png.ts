@@ -6,7 +6,7 @@ export type Bitmap = { width: number; height: number; channels: 3 | 4; data: Uin
 /** What writes our pictures; zlib itself gives other bytes on other processors. */
 export const ENCODER = "capstan-png with fflate 0.8.3";
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
-const LEVEL = 6;
+const LEVEL = 5;
 
 /** A PNG file, the same bytes for the same picture on every machine. */
 export function writePng({ width, height, channels, data }: Bitmap): Uint8Array {

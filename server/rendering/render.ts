@@ -3,7 +3,7 @@ import { cameraOf, placeCameras } from "./camera";
 import { coverageOf, develop } from "./develop";
 import { draw, type Picture } from "./draw";
 import { ENCODER, writePng } from "./png";
-import { RENDERER, type Rendered, type RenderedView, type RenderRequest, type View } from "./request";
+import type { Rendered, RenderedView, RenderRequest, View } from "./request";
 import { contactSheet } from "./sheet";
 import { codecVersions } from "./textures";
 
@@ -34,8 +34,7 @@ export async function render(bytes: Uint8Array, request: RenderRequest): Promise
       height: sheet.height,
     },
     mesh: scene.mesh,
-    decoders: {
-      renderer: `${RENDERER.name} ${RENDERER.version}`,
+    writtenBy: {
       png: ENCODER,
       ...(scene.mesh.textures > 0 ? await codecVersions() : {}),
     },

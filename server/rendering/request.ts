@@ -55,7 +55,8 @@ export type Rendered = {
   views: RenderedView[];
   sheet: { png: Uint8Array; width: number; height: number } | null;
   mesh: MeshFacts;
-  decoders: Record<string, string>;
+  /** What wrote the pictures, and what read the textures. */
+  writtenBy: Record<string, string>;
 };
 
 /** What the worker answers; a refusal is about the file, anything else that goes wrong is an error of ours. */

@@ -17,6 +17,30 @@ export function sampleNumbers(use: TextureUse, u: number, v: number, footprint: 
   sample(use, u, v, footprint, false, out);
 }
 
+/** The opacity alone, from the nearest size, for what is cut out. */
+export function sampleOpacity(use: TextureUse, u: number, v: number, footprint: number): number {
+  const { levels } = use.texture;
+  let [level, rest] = [0, footprint];
+  while (rest >= 2 && level < levels.length - 1) {
+    rest /= 4;
+    level++;
+  }
+  const { width, height, data } = levels[level] as Level;
+  const x = around(u, use.wrapS) * width - 0.5;
+  const y = around(v, use.wrapT) * height - 0.5;
+  const left = use.isNearest ? Math.round(x) : Math.floor(x);
+  const top = use.isNearest ? Math.round(y) : Math.floor(y);
+  const fx = use.isNearest ? 0 : x - left;
+  const fy = use.isNearest ? 0 : y - top;
+  const x0 = beyond(left, width, use.wrapS);
+  const x1 = beyond(left + 1, width, use.wrapS);
+  const y0 = beyond(top, height, use.wrapT) * width;
+  const y1 = beyond(top + 1, height, use.wrapT) * width;
+  const above = (data[(y0 + x0) * 4 + 3] as number) * (1 - fx) + (data[(y0 + x1) * 4 + 3] as number) * fx;
+  const below = (data[(y1 + x0) * 4 + 3] as number) * (1 - fx) + (data[(y1 + x1) * 4 + 3] as number) * fx;
+  return (above * (1 - fy) + below * fy) / 255;
+}
+
 const further: Texel = { red: 0, green: 0, blue: 0, alpha: 0 };
 
 function sample(

@@ -1,7 +1,7 @@
 import { type Lit, light, PLAIN, type Stuff, soften } from "./light";
 import { type Projection, SAMPLES, STEPS } from "./project";
 import type { Style } from "./request";
-import { sampleColor, sampleNumbers, type Texel } from "./sample";
+import { sampleColor, sampleNumbers, sampleOpacity, type Texel } from "./sample";
 import type { Scene, Surface } from "./scene";
 
 /** A colour as light with its opacity, not multiplied by it. */
@@ -31,8 +31,10 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
   const lit: Lit = { red: 0, green: 0, blue: 0 };
   const normal = { x: 0, y: 0, z: 0 };
   const sight = { x: 0, y: 0, z: 0 };
-  /** The triangle at hand: its corners, its area in the picture, and the shares of its corners at the place at hand. */
-  let [i, j, k, area, wi, wj, wk, si, sj, sk] = [0, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+  /** The triangle at hand: its corners; the shares of them at the place at hand, and its area, in the picture; and the shares in space. */
+  let [i, j, k] = [0, 0, 0];
+  const inPicture = new Float64Array(4) as unknown as [number, number, number, number]; // numbers that are not boxed
+  const inSpace = new Float64Array(3) as unknown as [number, number, number];
 
   function take(triangle: number, px: number, py: number): Surface {
     i = indices[triangle * 3] as number;
@@ -41,11 +43,11 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
     const [ix, iy] = [(x[i] as number) - px, (y[i] as number) - py];
     const [jx, jy] = [(x[j] as number) - px, (y[j] as number) - py];
     const [kx, ky] = [(x[k] as number) - px, (y[k] as number) - py];
-    area = (jx - ix) * (ky - iy) - (kx - ix) * (jy - iy);
-    wi = (jx * ky - kx * jy) / area;
-    wj = (kx * iy - ix * ky) / area;
-    wk = 1 - wi - wj;
-    straighten(wi, wj, wk);
+    inPicture[3] = (jx - ix) * (ky - iy) - (kx - ix) * (jy - iy);
+    inPicture[0] = (jx * ky - kx * jy) / inPicture[3];
+    inPicture[1] = (kx * iy - ix * ky) / inPicture[3];
+    inPicture[2] = 1 - inPicture[0] - inPicture[1];
+    straighten(inPicture[0], inPicture[1], inPicture[2]);
     return surfaces[surfaceOf[triangle] as number] as Surface; // made together
   }
 
@@ -53,15 +55,15 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
   function straighten(a: number, c: number, d: number): void {
     const [pi, pj, pk] = [a * (near[i] as number), c * (near[j] as number), d * (near[k] as number)];
     const sum = pi + pj + pk;
-    si = pi / sum;
-    sj = pj / sum;
-    sk = pk / sum;
+    inSpace[0] = pi / sum;
+    inSpace[1] = pj / sum;
+    inSpace[2] = pk / sum;
   }
 
   const mixed = (from: Float32Array, size: number, at: number) =>
-    si * (from[i * size + at] as number) +
-    sj * (from[j * size + at] as number) +
-    sk * (from[k * size + at] as number);
+    inSpace[0] * (from[i * size + at] as number) +
+    inSpace[1] * (from[j * size + at] as number) +
+    inSpace[2] * (from[k * size + at] as number);
 
   function shade(triangle: number, px: number, py: number, out: Shade): void {
     const surface = take(triangle, px, py);
@@ -122,14 +124,14 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
   function stretchAt(from: Float32Array, s: number, t: number): number {
     const [iy, jy, ky] = [y[i] as number, y[j] as number, y[k] as number];
     const [ix, jx, kx] = [x[i] as number, x[j] as number, x[k] as number];
-    const step = PIXEL / area;
+    const step = PIXEL / inPicture[3];
     const [ai, aj] = [(jy - ky) * step, (ky - iy) * step];
-    straighten(wi + ai, wj + aj, wk - ai - aj);
+    straighten(inPicture[0] + ai, inPicture[1] + aj, inPicture[2] - ai - aj);
     const [su, sv] = [mixed(from, 2, 0) - s, mixed(from, 2, 1) - t];
     const [bi, bj] = [(kx - jx) * step, (ix - kx) * step];
-    straighten(wi + bi, wj + bj, wk - bi - bj);
+    straighten(inPicture[0] + bi, inPicture[1] + bj, inPicture[2] - bi - bj);
     const [tu, tv] = [mixed(from, 2, 0) - s, mixed(from, 2, 1) - t];
-    straighten(wi, wj, wk);
+    straighten(inPicture[0], inPicture[1], inPicture[2]);
     const [along, across] = [su * su + sv * sv, tu * tu + tv * tv];
     return Math.max(Math.sqrt(along * across), Math.max(along, across) / 16) * SHARPEN;
   }
@@ -148,7 +150,7 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
       [nx, ny, nz] = [0, 0, 0];
       for (let corner = 0; corner < 3; corner++) {
         const vertex = corner === 0 ? i : corner === 1 ? j : k;
-        const share = corner === 0 ? si : corner === 1 ? sj : sk;
+        const share = corner === 0 ? inSpace[0] : corner === 1 ? inSpace[1] : inSpace[2];
         const [cx, cy, cz] = [
           normals[vertex * 3] as number,
           normals[vertex * 3 + 1] as number,
@@ -162,7 +164,7 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
       length = Math.sqrt(nx * nx + ny * ny + nz * nz);
     }
     // Seen from behind: rows count downwards.
-    const side = (length > 0 ? 1 / length : 0) * (area > 0 ? -1 : 1);
+    const side = (length > 0 ? 1 / length : 0) * (inPicture[3] > 0 ? -1 : 1);
     normal.x = (nx * r[0] + ny * r[1] + nz * r[2]) * side;
     normal.y = (nx * u[0] + ny * u[1] + nz * u[2]) * side;
     normal.z = (nx * b[0] + ny * b[1] + nz * b[2]) * side;
@@ -178,16 +180,21 @@ export function shaderOf(scene: Scene, { eye, x, y, near }: Projection, style: S
     sight.z = (dx * b[0] + dy * b[1] + dz * b[2]) / length;
   }
 
+  /** Of the triangle whose cut-outs are at hand: how many texels a sample shows, where it was asked for first. */
+  let [cutting, cutStretch] = [-1, 0];
+
   function opacity(triangle: number, px: number, py: number): number {
     const surface = take(triangle, px, py);
     let alpha = surface.baseColor[3];
     if (colors && surface.hasColors) alpha *= mixed(colors, 4, 3);
     if (!uvs || !surface.base) return alpha;
     const [s, t] = [mixed(uvs, 2, 0), mixed(uvs, 2, 1)];
-    // A sample stands for a part of its pixel only; a cut-out that is blurred more would grow thinner.
-    const stretch = stretchAt(uvs, s, t) / (SAMPLES * SAMPLES);
-    sampleColor(surface.base, s, t, stretch * texelsOf(surface.base), texel);
-    return alpha * texel.alpha;
+    if (cutting !== triangle) {
+      // A sample stands for a part of its pixel only; a cut-out that is blurred more would grow thinner.
+      cutting = triangle;
+      cutStretch = (stretchAt(uvs, s, t) * texelsOf(surface.base)) / (SAMPLES * SAMPLES);
+    }
+    return alpha * sampleOpacity(surface.base, s, t, cutStretch);
   }
 
   return { shade, opacity };
