@@ -123,7 +123,7 @@ export default defineCapability({
   examples: [
     {
       title: "A sentence",
-      input: { text: "Welcome aboard. We leave at nine.", voiceId: "21m00Tcm4TlvDq8ikWAM" },
+      input: { text: "Welcome aboard. We leave at nine.", voiceId: "alloy" },
     },
     {
       title: "Three calm takes that differ",

@@ -20,6 +20,13 @@ answersItsFixtures(openai, join(import.meta.dirname, "openai.fixtures"), {
   headers: { "content-type": "application/json", "x-client-request-id": "att_01test" },
 });
 tellsTheTruthAboutSubmission(openai, "text", "gpt-5.6-luna", hello);
+tellsTheTruthAboutSubmission(openai, "speech", "tts-1", {
+  text: "Hello",
+  voiceId: "alloy",
+  count: 1,
+  diverse: true,
+  container: "ogg",
+});
 tellsTheTruthAboutSubmission(openai, "image", "gpt-image-1", cube);
 
 describe("openai", () => {

@@ -22,6 +22,7 @@ import {
   toUsage,
 } from "./openai-ports/common";
 import { image, imageModels } from "./openai-ports/image";
+import { speech, speechModels } from "./openai-ports/speech";
 
 /*
  * OpenAI: text by the Responses API; what is not text has a file a port. Nothing is stored at the vendor (`store: false`).
@@ -318,8 +319,10 @@ export default defineProvider({
       supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true, stream: true },
     },
     ...imageModels,
+    ...speechModels,
   ],
   text: { api: "responses", submit: submitText, stream: streamText },
   image,
+  speech,
   check,
 });

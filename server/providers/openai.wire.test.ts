@@ -149,6 +149,30 @@ const cases: Comparison[] = [
         imageIo(url),
       ),
   },
+  {
+    title: "speech",
+    answer: { bytes: Buffer.from("OggS"), headers: { "content-type": "audio/opus" } },
+    theirs: (url) =>
+      clientAt(url).audio.speech.create({
+        model: "tts-1",
+        input: "Good morning.",
+        voice: "alloy",
+        response_format: "opus",
+        speed: 1.25,
+      }),
+    ours: async (url) =>
+      openai.speech?.submit(
+        {
+          text: "Good morning.",
+          voiceId: "alloy",
+          count: 1,
+          diverse: true,
+          container: "ogg",
+          settings: { speed: 1.25 },
+        },
+        ioFor(openai, "tts-1", "speech", url, { credentials: { apiKey: SECRET } }),
+      ),
+  },
 ];
 
 sendsWhatItsClientSends("openai", cases, {

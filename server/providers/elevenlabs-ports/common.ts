@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { type AudioResult, type Progress, ProviderFault, type ProviderIo, type Usage } from "../define";
+import { type Explanation, type FileReply, postForFile, safeWord } from "../http";
+import { addUsages, inTurn } from "../takes";
+
+/* What the three ports of ElevenLabs share: one request is one take, and the answer is the file itself. */
+
+const Word = z.string().nullish();
+const ErrorReply = z.object({ detail: z.object({ status: Word, code: Word, type: Word }) });
+
+/** The vendor's words for what is wrong in ours; its own text may quote the request. */
+const REASONS: Record<string, Explanation> = {
+  invalid_api_key: { message: "ElevenLabs does not accept the API key." },
+  missing_permissions: { message: "The ElevenLabs API key lacks a right that this needs." },
+  quota_exceeded: { kind: "refused", message: "The ElevenLabs account has no credits left." },
+  payment_required: { kind: "refused", message: "The ElevenLabs account's plan does not include this." },
+  voice_not_found: { message: "The ElevenLabs account has no voice of this id." },
+  model_not_found: { message: "The ElevenLabs account has no access to this model." },
+  max_character_limit_exceeded: { message: "The text is longer than the model reads." },
+  content_policy_violation: { message: "ElevenLabs refused the prompt under its content policy." },
+  bad_prompt: { message: "ElevenLabs refused the prompt under its content policy." },
+  too_many_concurrent_requests: {
+    kind: "capacity",
+    message: "ElevenLabs has as many requests of the account as it may.",
+  },
+  concurrent_limit_exceeded: {
+    kind: "capacity",
+    message: "ElevenLabs has as many requests of the account as it may.",
+  },
+  rate_limit_exceeded: { kind: "capacity", message: "ElevenLabs' rate limit is reached." },
+  system_busy: { kind: "capacity", message: "ElevenLabs is overloaded." },
+};
+
+export function explain({ body }: { body: unknown }): Explanation | undefined {
+  const parsed = ErrorReply.safeParse(body);
+  if (!parsed.success) return undefined;
+  const { status, code, type } = parsed.data.detail;
+  return [status, code, type].flatMap((word) => REASONS[word ?? ""] ?? [])[0];
+}
+
+export const headers = (io: Pick<ProviderIo, "credentials">) => ({
+  "xi-api-key": io.credentials.apiKey?.reveal() ?? "",
+});
+
+const MOST_FILE_BYTES = 96 * 1024 * 1024;
+
+/** One request a take; the body of each is made when its turn comes. */
+export function recordTakes(
+  path: string,
+  count: number,
+  bodyOf: (take: number) => object,
+  usageOf: (reply: FileReply) => Usage | null,
+  io: ProviderIo,
+): Promise<Progress<AudioResult>> {
+  let next = 0;
+  const take = async () => {
+    const reply = await postForFile(path, bodyOf(next++), headers(io), io, {
+      explain,
+      maxResponseBytes: MOST_FILE_BYTES,
+    });
+    if (/^(application\/json|text\/)/.test(reply.mediaType))
+      throw new ProviderFault("failed", "attempted", "ElevenLabs answered with no file.", {
+        status: reply.status,
+      });
+    const { bytes, mediaType } = reply;
+    return {
+      state: "done" as const,
+      result: { takes: [{ bytes, mediaType }] },
+      usage: usageOf(reply),
+      providerRequestId: safeWord(reply.header("request-id"), io),
+      providerModel: null,
+      httpStatus: reply.status,
+    };
+  };
+  const join = (results: AudioResult[]) => ({ takes: results.flatMap(({ takes }) => takes) });
+  return inTurn(count, take, join, addUsages);
+}
+
+/** What a take cost in the vendor's credits; null where it does not say. */
+export function creditsOf(reply: FileReply): number | null {
+  const credits = Number(reply.header("character-cost") ?? Number.NaN);
+  return Number.isFinite(credits) && credits >= 0 ? credits : null;
+}

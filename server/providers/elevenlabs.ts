@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { defineProvider } from "./define";
+import { explain, headers } from "./elevenlabs-ports/common";
+import { music, musicModels } from "./elevenlabs-ports/music";
+import { sound, soundModels } from "./elevenlabs-ports/sound";
+import { speech, speechModels } from "./elevenlabs-ports/speech";
+import { getJson } from "./http";
+
+/*
+ * ElevenLabs: speech, music and sound effects, each answered with the file itself. Identifiers and limits are those of its
+ * API reference, prices those of its API price list (elevenlabs.io/pricing/api).
+ */
+
+export default defineProvider({
+  name: "elevenlabs",
+  title: "ElevenLabs",
+  maturity: "PG13",
+  credentials: z.object({ apiKey: z.string().min(1).describe("An ElevenLabs API key.") }),
+  environment: { credentials: { apiKey: "ELEVENLABS_API_KEY" }, baseUrl: "ELEVENLABS_BASE_URL" },
+  defaultBaseUrl: "https://api.elevenlabs.io",
+  models: [...speechModels, ...musicModels, ...soundModels],
+  speech,
+  music,
+  sound,
+  check: async (account) => {
+    await getJson("/v1/user", headers(account), account, { explain });
+  },
+});

@@ -1,0 +1,59 @@
+import { type AudioResult, type ModelFacts, type PortAdapter, ProviderFault } from "../define";
+import { postForFile, safeWord } from "../http";
+import { addUsages, inTurn } from "../takes";
+import { explainOpenAiError, headers } from "./common";
+
+/* Speech by the Audio API: one request is one take, and the answer is the file itself. Opus comes in Ogg. */
+
+const VOICES = ["alloy", "ash", "coral", "echo", "fable", "nova", "onyx", "sage", "shimmer"];
+const FORMATS = { ogg: "opus", mp3: "mp3" } as const;
+
+export const speechModels = [
+  { id: "tts-1", title: "TTS-1", micros: 15_000_000 },
+  { id: "tts-1-hd", title: "TTS-1 HD", micros: 30_000_000 },
+].map(
+  ({ id, title, micros }): ModelFacts => ({
+    id,
+    port: "speech",
+    title,
+    price: { per: "million_characters", micros },
+    supports: {},
+    maxCharacters: 4_096,
+    audio: { voices: VOICES, settings: ["speed"] },
+  }),
+);
+
+export const speech: PortAdapter<"speech"> = {
+  api: "audio-speech",
+  submit(call, io) {
+    const { text, voiceId, settings, container } = call;
+    const body = {
+      model: io.model.id,
+      input: text,
+      voice: voiceId,
+      response_format: FORMATS[container],
+      ...(settings?.speed === undefined ? {} : { speed: settings.speed }),
+    };
+    const take = async () => {
+      const reply = await postForFile("/audio/speech", body, headers(io), io, {
+        explain: explainOpenAiError,
+      });
+      if (/^(application\/json|text\/)/.test(reply.mediaType))
+        throw new ProviderFault("failed", "attempted", "OpenAI answered with no file.", {
+          status: reply.status,
+        });
+      const { bytes, mediaType } = reply;
+      return {
+        state: "done" as const,
+        result: { takes: [{ bytes, mediaType }] },
+        // Nothing is reported: what is billed is the characters that were sent.
+        usage: { characters: [...text].length },
+        providerRequestId: safeWord(reply.header("x-request-id"), io),
+        providerModel: null,
+        httpStatus: reply.status,
+      };
+    };
+    const join = (results: AudioResult[]) => ({ takes: results.flatMap(({ takes }) => takes) });
+    return inTurn(call.count, take, join, addUsages);
+  },
+};
