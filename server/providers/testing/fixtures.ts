@@ -168,12 +168,12 @@ export function tellsTheTruthAboutSubmission(
   });
 }
 
-/** The check of an account: one free GET, authenticated, that refuses a wrong key and tells no secret. */
+/** The check of an account: one free request, authenticated, in the vendor's own words. */
 export function checksCredentials(
   provider: Provider,
   expected: { path: string; answer: unknown; signing?: Signing; method?: string },
 ): void {
-  const { credentials, headers } = expected.signing ?? BEARER;
+  const signing = expected.signing ?? BEARER;
   describe(`${provider.name} checks credentials`, () => {
     let vendor: Vendor;
     beforeAll(async () => {
@@ -181,35 +181,53 @@ export function checksCredentials(
     });
     afterAll(() => vendor.stop());
 
-    const check = async (baseUrl = vendor.url) => {
-      if (!provider.check) throw new Error(`${provider.name} checks nothing`);
-      const account = { baseUrl, credentials: toSecrets(credentials), allowPrivateAddresses: true };
-      return provider.check({ ...account, signal: new AbortController().signal });
-    };
-
     test("good ones pass", async () => {
       vendor.answer({ json: expected.answer });
-      await check();
+      await check(provider, vendor.url, signing);
       const { method = "GET", path } = expected;
-      expect(vendor.arrived).toMatchObject([{ method, path, headers }]);
+      expect(vendor.arrived).toMatchObject([{ method, path, headers: signing.headers }]);
     });
+  });
+  refusesWrongCredentials(provider, signing);
+}
 
+async function check(provider: Provider, baseUrl: string, { credentials }: Signing): Promise<void> {
+  if (!provider.check) throw new Error(`${provider.name} checks nothing`);
+  const account = { baseUrl, credentials: toSecrets(credentials), allowPrivateAddresses: true };
+  await provider.check({ ...account, signal: new AbortController().signal });
+}
+
+/** A check passes no account it was not told is good, asks once, and tells no secret. */
+export function refusesWrongCredentials(provider: Provider, signing: Signing): void {
+  const secrets = Object.values(signing.credentials);
+  describe(`${provider.name} lets no wrong credentials pass`, () => {
+    let vendor: Vendor;
+    beforeAll(async () => {
+      vendor = await startVendor();
+    });
+    afterAll(() => vendor.stop());
+    const fault = (baseUrl = vendor.url) => faultOf(check(provider, baseUrl, signing));
+
+    const echo = { error: { message: secrets[0], type: secrets[0] } };
     test.each<[string, Script, string]>([
-      ["a wrong key", { status: 401, json: { error: { message: SECRET, type: SECRET } } }, "refused"],
-      ["a key without the right", { status: 403, json: { error: SECRET } }, "refused"],
-      ["a full house", { status: 429, json: {} }, "capacity"],
-      ["a failure", { status: 500, json: {} }, "failed"],
+      ["a wrong key", { status: 401, json: echo }, "refused"],
+      ["a key without the right", { status: 403, json: echo }, "refused"],
+      ["a full house", { status: 429, json: echo }, "capacity"],
+      ["a failure", { status: 500, json: echo }, "failed"],
       ["no answer", "close", "lost"],
     ])("%s", async (_case, script, kind) => {
       vendor.answer(script);
-      const fault = await faultOf(check());
-      expect(fault.kind).toBe(kind);
+      const found = await fault();
+      expect(found.kind).toBe(kind);
       expect(vendor.arrived).toHaveLength(1);
-      expect(everythingOf(fault)).not.toContain(SECRET.slice(0, 12));
+      for (const secret of secrets) {
+        expect(vendor.arrived[0]?.path).not.toContain(secret);
+        expect(everythingOf(found)).not.toContain(secret.slice(0, 12));
+      }
     });
 
     test("a closed door", async () => {
-      expect((await faultOf(check("http://127.0.0.1:1"))).kind).toBe("unreachable");
+      expect((await fault("http://127.0.0.1:1")).kind).toBe("unreachable");
     });
   });
 }

@@ -1,0 +1,94 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { ModelFacts, PortName, Ports, Provider } from "./define";
+import { modelsFromSetting } from "./openai-compatible";
+import { providers } from "./registry.gen";
+import { refusesWrongCredentials, tellsTheTruthAboutSubmission } from "./testing/fixtures";
+
+/*
+ * What every provider keeps, those included that are added tomorrow: it has fixtures of every port, its check refuses a
+ * wrong key, and every port tells whether its request left, when refused, at capacity, silent or answered badly.
+ */
+
+const picture = { bytes: Buffer.from("89504e470d0a1a0a", "hex"), mediaType: "image/png", filename: "a.png" };
+
+/** A plain call of each port, within what the model takes. */
+const CALLS: { [P in PortName]: (model: ModelFacts) => Ports[P]["call"] } = {
+  text: () => ({
+    messages: [{ role: "user", content: "Hello" }],
+    maxOutputTokens: 100,
+    responseFormat: { type: "text" },
+  }),
+  image: ({ image }) => ({
+    prompt: "A red cube",
+    ...(image?.sizes?.[0] ?? { width: 1024, height: 1024 }),
+    quality: "auto",
+    count: 1,
+    transparent: false,
+    referenceImages: [],
+  }),
+  speech: () => ({ text: "Hello", voiceId: "alloy", count: 1, diverse: false, container: "mp3" }),
+  music: ({ duration }) => ({
+    prompt: "A waltz",
+    durationMs: duration?.minMs ?? 10_000,
+    count: 1,
+    instrumental: true,
+    container: "mp3",
+  }),
+  sound: ({ duration }) => ({
+    prompt: "A door",
+    durationMs: duration?.minMs ?? 2_000,
+    count: 1,
+    diverse: false,
+    container: "mp3",
+  }),
+  video: ({ video, duration }) => ({
+    prompt: "The sea",
+    aspectRatio: "16:9",
+    durationSeconds: video?.seconds?.[0] ?? (duration?.minMs ?? 5_000) / 1_000,
+    referenceImages: [],
+  }),
+  mesh: () => ({ images: [picture], profile: "toy_default", texture: null }),
+  registrar: () => ({ kind: "availability", domain: "example.com" }),
+};
+const PORTS = Object.keys(CALLS) as PortName[]; // the keys of a record by port
+
+/** The sandbox is no vendor: its own tests hold it to more. An operator's server has the models its setting lists. */
+const vendors: Provider[] = providers
+  .filter(({ name }) => name !== "sandbox")
+  .map((provider: Provider) =>
+    provider.modelsFrom && provider.models.length === 0
+      ? { ...provider, models: modelsFromSetting("llama3:8b:0.05:0.08") }
+      : provider,
+  );
+
+describe.each(vendors.map((provider) => [provider.name, provider] as const))("%s", (name, provider) => {
+  const ports = PORTS.filter((port) => provider[port]);
+  const firstOf = (port: PortName) => provider.models.find((model) => model.port === port);
+  const credentials = Object.fromEntries(
+    Object.keys(provider.credentials.shape).map((field) => [
+      field,
+      `sk-canary-${field}-0a9b8c7d6e5f4a3b2c1d`,
+    ]),
+  );
+
+  test("has a model and fixtures of every port it serves", () => {
+    expect(ports.filter((port) => !firstOf(port))).toEqual([]);
+    const folder = join(import.meta.dirname, `${name}.fixtures`);
+    const files = existsSync(folder) ? readdirSync(folder).filter((file) => file.endsWith(".json")) : [];
+    const played = files.map((file) => JSON.parse(readFileSync(join(folder, file), "utf8")).port);
+    expect(ports.filter((port) => !played.includes(port))).toEqual([]);
+  });
+
+  refusesWrongCredentials(provider, { credentials, headers: {} });
+
+  for (const port of ports) {
+    const model = firstOf(port);
+    if (model)
+      tellsTheTruthAboutSubmission(provider, port, model.id, CALLS[port](model), {
+        credentials,
+        headers: {},
+      });
+  }
+});
