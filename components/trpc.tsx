@@ -6,7 +6,14 @@ import {
   type QueryClient,
   QueryClientProvider,
 } from "@tanstack/react-query";
-import { createTRPCClient, httpBatchLink, TRPCClientError } from "@trpc/client";
+import {
+  createTRPCClient,
+  httpBatchLink,
+  httpLink,
+  httpSubscriptionLink,
+  splitLink,
+  TRPCClientError,
+} from "@trpc/client";
 import type { inferRouterOutputs } from "@trpc/server";
 import { createTRPCContext } from "@trpc/tanstack-react-query";
 import { type ReactNode, useState } from "react";
@@ -25,23 +32,38 @@ export type Failure = {
   code: string | null;
   requestId: string | null;
   isSignedOut: boolean;
+  /** What our code says beside the sentence. */
+  details: Record<string, unknown>;
+  /** What is wrong with which field of the request. */
+  issues: FieldIssue[];
 };
+export type FieldIssue = { loc: (string | number)[]; msg: string; type: string };
 
 export function toFailure(error: unknown): Failure {
   if (error instanceof TRPCClientError) {
     const data = error.data as Partial<{
       code: string;
       requestId: string;
-      fault: { code: string } | null;
+      fault: { code: string; details: Record<string, unknown> } | null;
+      issues: FieldIssue[] | null;
     }> | null; // our errorFormatter's shape; absent when the network failed
     return {
       message: data ? error.message : "The server could not be reached.",
       code: data?.fault?.code ?? null,
       requestId: data?.requestId ?? null,
       isSignedOut: data?.code === "UNAUTHORIZED",
+      details: data?.fault?.details ?? {},
+      issues: data?.issues ?? [],
     };
   }
-  return { message: "Something went wrong on this page.", code: null, requestId: null, isSignedOut: false };
+  return {
+    message: "Something went wrong on this page.",
+    code: null,
+    requestId: null,
+    isSignedOut: false,
+    details: {},
+    issues: [],
+  };
 }
 
 /** A session that ended elsewhere sends the reader to sign in, and back here afterwards. */
@@ -50,6 +72,8 @@ function leaveIfSignedOut(error: unknown) {
   const here = window.location.pathname + window.location.search;
   window.location.assign(`/sign-in?${new URLSearchParams({ callbackUrl: here, reason: "ended" })}`);
 }
+
+const ALONE = new Set(["catalog.invoke", "catalog.submit", "catalog.quote"]);
 
 let browserClient: QueryClient | undefined;
 
@@ -74,7 +98,20 @@ function queryClientHere(): QueryClient {
 export function PanelData({ children }: { children: ReactNode }) {
   const queryClient = queryClientHere();
   const [trpcClient] = useState(() =>
-    createTRPCClient<AppRouter>({ links: [httpBatchLink({ url: "/api/trpc", maxURLLength: 4000 })] }),
+    createTRPCClient<AppRouter>({
+      links: [
+        splitLink({
+          condition: ({ type }) => type === "subscription",
+          true: httpSubscriptionLink({ url: "/api/trpc" }),
+          false: splitLink({
+            // What may take a minute, and what carries files, goes by itself: nothing else waits for it.
+            condition: ({ path }) => ALONE.has(path),
+            true: httpLink({ url: "/api/trpc" }),
+            false: httpBatchLink({ url: "/api/trpc", maxURLLength: 4000 }),
+          }),
+        }),
+      ],
+    }),
   );
   return (
     <QueryClientProvider client={queryClient}>

@@ -1,8 +1,11 @@
 "use client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { CircleCheck, Download, FileBox, FileText, Music } from "lucide-react";
+import { CircleCheck, Download } from "lucide-react";
 import type { CSSProperties } from "react";
 import { toast } from "sonner";
+import { formatBytes } from "@/components/artifacts/format-bytes";
+import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
+import { ArtifactViewer, isPicture } from "@/components/artifacts/viewer";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -11,13 +14,6 @@ import { CopyButton } from "@/components/ui/copy-button";
 import type { Job, JobArtifactRef } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 import { PrivateContent } from "./job-content";
-
-/** Media types a browser draws without running anything in them; the rest is offered as a download. */
-const PREVIEWED: readonly string[] = ["image/png", "image/jpeg", "image/webp"];
-
-/** Behind pictures that are transparent. */
-const CHECKERBOARD =
-  "bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--surface)_0_50%)] bg-size-[16px_16px]";
 
 /** The panel's own address of an artifact: readable with the reader's session, no key needed. */
 function artifactHref(jobId: string, artifactId: string): string {
@@ -58,6 +54,14 @@ function columnsOf(cells: JobArtifactRef[]): number {
   const counts = cells.map(({ sliceCellId }) => Number(/c(\d+)$/.exec(sliceCellId ?? "")?.[1] ?? 1));
   return Math.max(...counts);
 }
+
+/** The pictures of a job, to be compared with each other. */
+const picturesOf = (job: Job) =>
+  job.artifacts
+    .filter(({ mediaType, sliceCellId }) => isPicture(mediaType) && sliceCellId === null)
+    .map((artifact) => ({ href: artifactHref(job.jobId, artifact.artifactId), name: nameOf(artifact) }));
+
+const nameOf = ({ filename, label, artifactId }: JobArtifactRef) => filename ?? label ?? artifactId;
 
 /** The cells of a sheet as they lie on it; where there is no room for that, as many beside each other as fit. */
 function SheetCells({ job, cells }: { job: Job; cells: JobArtifactRef[] }) {
@@ -119,22 +123,13 @@ function SheetCell({ job, cell }: { job: Job; cell: JobArtifactRef }) {
 
 function ArtifactTile({ job, artifact }: { job: Job; artifact: JobArtifactRef }) {
   const href = artifactHref(job.jobId, artifact.artifactId);
-  const name = artifact.filename ?? artifact.label ?? artifact.artifactId;
+  const name = nameOf(artifact);
   const isSelected = job.selectedArtifactId === artifact.artifactId;
   const canSelect = job.status === "succeeded" && artifact.variantIndex !== null && job.artifacts.length > 1;
   const isUnprocessed = artifact.slotStatus === "unprocessed";
   return (
     <figure className="flex min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-surface">
-      {PREVIEWED.includes(artifact.mediaType) ? (
-        <a href={href} target="_blank" rel="noreferrer" className={`block aspect-4/3 ${CHECKERBOARD}`}>
-          {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
-          <img src={href} alt={`Artifact ${name}`} loading="lazy" className="size-full object-contain" />
-        </a>
-      ) : (
-        <div className="grid aspect-4/3 place-items-center bg-sunken text-muted">
-          <MediaIcon mediaType={artifact.mediaType} />
-        </div>
-      )}
+      <ArtifactViewer artifact={{ ...artifact, href, name }} beside={picturesOf(job)} />
       <figcaption className="flex flex-1 flex-col gap-2 border-t border-line p-3 text-xs">
         <div className="flex min-w-0 items-center gap-2">
           <span className="min-w-0 flex-1 truncate text-sm font-medium" title={name}>
@@ -205,25 +200,4 @@ function SelectVariantButton({ job, artifactId, name }: { job: Job; artifactId: 
       Select
     </Button>
   );
-}
-
-function MediaIcon({ mediaType }: { mediaType: string }) {
-  const Icon = mediaType.startsWith("audio/")
-    ? Music
-    : /^(text\/|application\/json)/.test(mediaType)
-      ? FileText
-      : FileBox;
-  return <Icon aria-hidden className="size-8" strokeWidth={1.25} />;
-}
-
-/** Bytes in the largest unit that keeps at least one digit before the point. */
-export function formatBytes(bytes: number): string {
-  const units = ["B", "kB", "MB", "GB"];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000;
-    unit++;
-  }
-  return `${unit === 0 ? value : value.toFixed(value < 10 ? 2 : 1)} ${units[unit]}`;
 }

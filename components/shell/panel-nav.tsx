@@ -4,6 +4,7 @@ import {
   ChartColumn,
   Gauge,
   KeyRound,
+  LayoutGrid,
   type LucideIcon,
   Settings2,
   Wallet,
@@ -15,6 +16,7 @@ import { usePathname } from "next/navigation";
 import { cn } from "@/components/ui/class-names";
 
 const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
+  { room: "catalog", label: "Catalog", icon: LayoutGrid },
   { room: "jobs", label: "Jobs", icon: Workflow },
   { room: "usage", label: "Usage", icon: ChartColumn },
   { room: "budgets", label: "Budgets", icon: Gauge },

@@ -1,10 +1,15 @@
-import { Fault } from "@/server/errors";
+import { Fault, ValidationFault } from "@/server/errors";
 
 /** Runs a handler; a refusal it throws becomes its answer. Anything else goes on to Next's own handling. */
 export async function answered(handler: () => Promise<Response>): Promise<Response> {
   try {
     return await handler();
   } catch (error) {
+    if (error instanceof ValidationFault)
+      return Response.json(
+        { detail: error.issues },
+        { status: 422, headers: { "cache-control": "no-store" } },
+      );
     if (!(error instanceof Fault)) throw error;
     const { code, message, details } = error;
     return Response.json(

@@ -1,6 +1,7 @@
 import { attentionRouter } from "./attention";
 import { billingRouter } from "./billing";
 import { budgetsRouter } from "./budgets";
+import { catalogRouter } from "./catalog";
 import { router } from "./init";
 import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
@@ -11,6 +12,7 @@ import { webhooksRouter } from "./webhooks";
 /** What the panel asks. Same schemas and verbs as the API; the browser knows this router by its type only. */
 export const appRouter = router({
   projects: projectsRouter,
+  catalog: catalogRouter,
   jobs: jobsRouter,
   attention: attentionRouter,
   budgets: budgetsRouter,

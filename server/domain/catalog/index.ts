@@ -2,7 +2,7 @@ export { accessDecisionFor } from "./access-decision";
 export { routeBundle } from "./bundle";
 export { connectUrlOf } from "./connect-url";
 export { describeCapability, executionTargets, toSummary } from "./describe";
-export { list } from "./list";
+export { list, matching } from "./list";
 export { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
 export { feeBpsOf, PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing";
 export {

@@ -1,0 +1,110 @@
+"use client";
+import { Columns2, Expand, Minus, Plus } from "lucide-react";
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/class-names";
+import { Dialog, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Label } from "@/components/ui/label";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+
+export type Picture = { href: string; name: string };
+
+/** Behind pictures that are transparent. */
+export const CHECKERBOARD =
+  "bg-[repeating-conic-gradient(var(--sunken)_0_25%,var(--surface)_0_50%)] bg-size-[16px_16px]";
+
+const STEPS = [1, 1.5, 2, 3, 4, 6, 8];
+
+/** A picture that opens large: nearer and farther, and beside another of the same job. */
+export function ZoomableImage({ picture, beside }: { picture: Picture; beside: Picture[] }) {
+  const [step, setStep] = useState(0);
+  const [other, setOther] = useState<string | null>(null);
+  const others = beside.filter(({ href }) => href !== picture.href);
+  const compared = others.find(({ href }) => href === other);
+  const scale = STEPS[step] ?? 1;
+  return (
+    <Dialog
+      onOpenChange={(isOpen) => {
+        if (isOpen) return;
+        setStep(0);
+        setOther(null);
+      }}
+    >
+      <DialogTrigger
+        aria-label={`Enlarge ${picture.name}`}
+        className={`group relative block aspect-4/3 w-full ${CHECKERBOARD}`}
+      >
+        {/* biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer */}
+        <img
+          src={picture.href}
+          alt={`Artifact ${picture.name}`}
+          loading="lazy"
+          className="size-full object-contain"
+        />
+        <span className="absolute right-2 bottom-2 grid size-7 place-items-center rounded-md border border-line bg-surface text-muted opacity-0 transition-opacity group-hover:opacity-100 group-focus-visible:opacity-100">
+          <Expand aria-hidden className="size-4" />
+        </span>
+      </DialogTrigger>
+      <DialogContent title={picture.name} className="max-w-6xl">
+        <div className="mb-3 flex flex-wrap items-center gap-2">
+          <Button size="icon" aria-label="Smaller" disabled={step === 0} onClick={() => setStep(step - 1)}>
+            <Minus aria-hidden />
+          </Button>
+          <span role="status" className="w-14 text-center text-sm tabular-nums">
+            {Math.round(scale * 100)} %
+          </span>
+          <Button
+            size="icon"
+            aria-label="Larger"
+            disabled={step === STEPS.length - 1}
+            onClick={() => setStep(step + 1)}
+          >
+            <Plus aria-hidden />
+          </Button>
+          {others.length > 0 && (
+            <div className="ml-auto flex items-center gap-2">
+              <Label htmlFor="compare-with" className="flex items-center gap-1.5 font-normal text-muted">
+                <Columns2 aria-hidden className="size-4" />
+                Compare with
+              </Label>
+              <Select
+                value={other ?? "none"}
+                onValueChange={(href) => setOther(href === "none" ? null : href)}
+              >
+                <SelectTrigger id="compare-with" className="h-8 w-auto min-w-32 text-sm" />
+                <SelectContent>
+                  <SelectItem value="none">Nothing</SelectItem>
+                  {others.map(({ href, name }) => (
+                    <SelectItem key={href} value={href}>
+                      {name}
+                    </SelectItem>
+                  ))}
+                </SelectContent>
+              </Select>
+            </div>
+          )}
+        </div>
+        <div className={cn("grid gap-3", compared && "sm:grid-cols-2")}>
+          <Large picture={picture} scale={scale} />
+          {compared && <Large picture={compared} scale={scale} />}
+        </div>
+      </DialogContent>
+    </Dialog>
+  );
+}
+
+function Large({ picture, scale }: { picture: Picture; scale: number }) {
+  return (
+    <section
+      aria-label={`${picture.name}, enlarged`}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
+      tabIndex={0}
+      className={`h-[min(65vh,40rem)] overflow-auto rounded-md border border-line ${CHECKERBOARD}`}
+    >
+      <div style={{ width: `${scale * 100}%`, height: `${scale * 100}%` }}>
+        {/* biome-ignore lint/performance/noImgElement: as stored */}
+        <img src={picture.href} alt={`Artifact ${picture.name}`} className="size-full object-contain" />
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,117 @@
+"use client";
+import { useQuery } from "@tanstack/react-query";
+import { Box, FileBox, FileText, Music } from "lucide-react";
+import dynamic from "next/dynamic";
+import { useState } from "react";
+import { Button } from "@/components/ui/button";
+import { CodeBlock } from "@/components/ui/code-block";
+import { JsonView } from "@/components/ui/json-view";
+import { Skeleton } from "@/components/ui/skeleton";
+import { type Picture, ZoomableImage } from "./image-zoom";
+
+/** The 3D library is large: it is loaded when somebody wants to see a mesh. */
+const ModelView = dynamic(() => import("./model-view"), {
+  ssr: false,
+  loading: () => <Skeleton className="size-full rounded-none" />,
+});
+
+/** Media types a browser draws without running anything in them. */
+const PICTURES: readonly string[] = ["image/png", "image/jpeg", "image/webp"];
+const isReadable = (mediaType: string) => /^(text\/(plain|markdown|csv)|application\/json)/.test(mediaType);
+/** Longer ones are downloaded. */
+const MOST_READABLE_BYTES = 1_000_000;
+
+export const isPicture = (mediaType: string) => PICTURES.includes(mediaType);
+
+export type Viewed = { href: string; name: string; mediaType: string; byteLength: number | null };
+
+/** An artifact, drawn by what it is; what cannot be drawn is a sign of its kind, and a download beside it. */
+export function ArtifactViewer({ artifact, beside }: { artifact: Viewed; beside: Picture[] }) {
+  const { href, name, mediaType, byteLength } = artifact;
+  if (isPicture(mediaType)) return <ZoomableImage picture={{ href, name }} beside={beside} />;
+  if (mediaType.startsWith("audio/"))
+    return (
+      <Plate>
+        <Music aria-hidden className="size-7" strokeWidth={1.25} />
+        {/* biome-ignore lint/a11y/useMediaCaption: sound made by a model comes without captions */}
+        <audio controls preload="metadata" src={href} aria-label={`Sound ${name}`} className="h-10 w-full" />
+      </Plate>
+    );
+  if (mediaType.startsWith("video/"))
+    return (
+      // biome-ignore lint/a11y/useMediaCaption: video made by a model comes without captions
+      <video
+        controls
+        playsInline
+        preload="metadata"
+        src={href}
+        aria-label={`Video ${name}`}
+        className="block aspect-4/3 w-full bg-black object-contain"
+      />
+    );
+  if (mediaType === "model/gltf-binary") return <Mesh href={href} name={name} />;
+  if (isReadable(mediaType) && (byteLength ?? 0) <= MOST_READABLE_BYTES)
+    return <Readable href={href} name={name} isJson={mediaType.startsWith("application/json")} />;
+  const Icon = isReadable(mediaType) ? FileText : FileBox;
+  return (
+    <Plate>
+      <Icon aria-hidden className="size-8" strokeWidth={1.25} />
+    </Plate>
+  );
+}
+
+function Plate({ children }: { children: React.ReactNode }) {
+  return (
+    <div className="flex aspect-4/3 w-full flex-col items-center justify-center gap-4 bg-sunken px-3 text-muted">
+      {children}
+    </div>
+  );
+}
+
+function Mesh({ href, name }: { href: string; name: string }) {
+  const [isShown, setShown] = useState(false);
+  if (!isShown)
+    return (
+      <Plate>
+        <Box aria-hidden className="size-8" strokeWidth={1.25} />
+        <Button size="sm" onClick={() => setShown(true)} aria-label={`Show ${name} in 3D`}>
+          Show in 3D
+        </Button>
+      </Plate>
+    );
+  return (
+    <div className="aspect-4/3 w-full bg-sunken">
+      <ModelView href={href} name={name} />
+    </div>
+  );
+}
+
+/** Text and JSON are read here, once; their bytes never change. */
+function Readable({ href, name, isJson }: { href: string; name: string; isJson: boolean }) {
+  const { data, error } = useQuery({
+    queryKey: ["artifact-text", href],
+    queryFn: async ({ signal }) => {
+      const answer = await fetch(href, { signal });
+      if (!answer.ok) throw new Error("This file could not be read.");
+      return answer.text();
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (error) return <Plate>{error.message}</Plate>;
+  if (data === undefined) return <Skeleton className="aspect-4/3 w-full rounded-none" />;
+  const parsed = isJson ? parse(data) : undefined;
+  const className = "aspect-4/3 max-h-none rounded-none border-0";
+  return parsed === undefined ? (
+    <CodeBlock code={data} what={name} wrap className={className} />
+  ) : (
+    <JsonView value={parsed} what={name} className={className} />
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { ArrowLeft } from "lucide-react";
+import Link from "next/link";
+import { Playground } from "@/components/playground/playground";
+import { PageHeader } from "@/components/shell/page-header";
+import { useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { CopyButton } from "@/components/ui/copy-button";
+import { MODE_LABEL, RunsNow } from "./words";
+
+/** One capability: what it is for, and a place to try it. */
+export function CapabilityPage({ projectId, capabilityKey }: { projectId: string; capabilityKey: string }) {
+  const trpc = useTRPC();
+  const { data: capability } = useSuspenseQuery(
+    trpc.catalog.describe.queryOptions({ project_id: projectId, capability_key: capabilityKey }),
+  );
+  const { data: entries } = useSuspenseQuery(trpc.catalog.list.queryOptions({ project_id: projectId }));
+  const entry = entries.find(({ key }) => key === capabilityKey);
+  return (
+    <>
+      <Link
+        href={`/projects/${projectId}/catalog`}
+        className="mb-3 inline-flex items-center gap-1.5 text-sm text-muted hover:text-text"
+      >
+        <ArrowLeft aria-hidden className="size-4" />
+        Catalog
+      </Link>
+      <PageHeader title={capability.title}>{capability.description}</PageHeader>
+      <div className="mb-5 flex flex-wrap items-center gap-2 text-xs">
+        <span className="inline-flex min-w-0 items-center gap-1">
+          <code className="truncate">{capability.key}</code>
+          <CopyButton text={capability.key} what="capability key" />
+        </span>
+        {entry && <RunsNow now={entry.runsNow} />}
+        {capability.executionModes.map((mode) => (
+          <Badge key={mode}>{MODE_LABEL[mode]}</Badge>
+        ))}
+        <Badge>{capability.output.mediaType}</Badge>
+        <span className="text-muted">{capability.pricing.display}</span>
+      </div>
+      <Playground key={capability.key} projectId={projectId} capability={capability} />
+    </>
+  );
+}

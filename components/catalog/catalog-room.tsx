@@ -1,0 +1,132 @@
+"use client";
+import { keepPreviousData, useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import type { inferRouterOutputs } from "@trpc/server";
+import { Search, SearchX } from "lucide-react";
+import Link from "next/link";
+import { useDeferredValue, useState } from "react";
+import { PageHeader } from "@/components/shell/page-header";
+import { useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Card } from "@/components/ui/card";
+import { cn } from "@/components/ui/class-names";
+import { EmptyState } from "@/components/ui/empty-state";
+import { ErrorState } from "@/components/ui/error-state";
+import { Input } from "@/components/ui/input";
+import type { AppRouter } from "@/server/trpc";
+import { FAMILY_LABEL, MODE_LABEL, RunsNow } from "./words";
+
+type Entry = inferRouterOutputs<AppRouter>["catalog"]["list"][number];
+
+/** Everything that can be run, by family; or, while something is typed, what fits it best. */
+export function CatalogRoom({ projectId, initialQuery }: { projectId: string; initialQuery: string }) {
+  const trpc = useTRPC();
+  const [query, setQuery] = useState(initialQuery);
+  const q = useDeferredValue(query.trim());
+  const { data: all } = useSuspenseQuery(trpc.catalog.list.queryOptions({ project_id: projectId }));
+  const search = useQuery({
+    ...trpc.catalog.list.queryOptions({ project_id: projectId, q }),
+    enabled: q !== "",
+    placeholderData: keepPreviousData,
+  });
+  const found = q === "" ? all : (search.data ?? []);
+
+  function type(text: string) {
+    setQuery(text);
+    // In the address, so that it can be kept and shared; no page is loaded for it.
+    const { pathname } = window.location;
+    window.history.replaceState(
+      null,
+      "",
+      text.trim() ? `${pathname}?${new URLSearchParams({ q: text.trim() })}` : pathname,
+    );
+  }
+
+  return (
+    <>
+      <PageHeader title="Catalog">What can be run here. Say what you want done, or look around.</PageHeader>
+      <search aria-label="Search the catalog" className="relative mb-6 block max-w-xl">
+        <Search aria-hidden className="pointer-events-none absolute top-3 left-3 size-4 text-muted" />
+        <Input
+          type="search"
+          value={query}
+          maxLength={500}
+          aria-label="What do you want done?"
+          placeholder="Read this article aloud"
+          className="h-10 pl-9"
+          onChange={({ target }) => type(target.value)}
+        />
+      </search>
+      <p role="status" className="sr-only">
+        {q === "" ? `${all.length} capabilities` : `${found.length} found`}
+      </p>
+      {search.error ? (
+        <Card>
+          <ErrorState title="The search failed">Try again in a moment.</ErrorState>
+        </Card>
+      ) : q === "" ? (
+        families(all).map(([family, entries]) => (
+          <section key={family} aria-labelledby={`family-${family}`} className="mb-7">
+            <h2 id={`family-${family}`} className="mb-2.5 text-sm font-semibold text-muted">
+              {family}
+            </h2>
+            <Entries projectId={projectId} entries={entries} />
+          </section>
+        ))
+      ) : found.length === 0 && !search.isFetching ? (
+        <Card>
+          <EmptyState icon={SearchX} title="Nothing fits these words">
+            Try others, or clear the search to see everything.
+          </EmptyState>
+        </Card>
+      ) : (
+        <div
+          aria-busy={search.isFetching}
+          className={cn("transition-opacity", search.isPlaceholderData && "opacity-60")}
+        >
+          <Entries projectId={projectId} entries={found} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** In the order of the catalog, under the names people know them by. */
+function families(entries: Entry[]): [string, Entry[]][] {
+  const groups = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const name = FAMILY_LABEL[entry.family] ?? entry.family;
+    groups.set(name, [...(groups.get(name) ?? []), entry]);
+  }
+  return [...groups].sort(([, a], [, b]) => b.length - a.length);
+}
+
+function Entries({ projectId, entries }: { projectId: string; entries: Entry[] }) {
+  return (
+    <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,20rem),1fr))] gap-3">
+      {entries.map((entry) => (
+        <li
+          key={entry.key}
+          className="relative flex min-w-0 flex-col rounded-lg border border-line bg-surface p-4 shadow-card transition-colors focus-within:border-focus hover:border-line-strong"
+        >
+          <h3 className="text-base font-semibold">
+            <Link
+              href={`/projects/${projectId}/catalog/${entry.key}`}
+              className="outline-none after:absolute after:inset-0 after:rounded-lg focus-visible:after:outline-2 focus-visible:after:outline-focus"
+            >
+              {entry.title}
+            </Link>
+          </h3>
+          <code className="mt-0.5 truncate text-2xs text-muted">{entry.key}</code>
+          <p className="mt-2 line-clamp-3 flex-1 text-sm text-muted">{entry.description}</p>
+          <div className="mt-3 flex flex-wrap items-center gap-1.5">
+            <RunsNow now={entry.runsNow} />
+            {entry.executionModes.map((mode) => (
+              <Badge key={mode}>{MODE_LABEL[mode]}</Badge>
+            ))}
+          </div>
+          <p className="mt-2.5 text-xs text-muted">{entry.price}</p>
+        </li>
+      ))}
+    </ul>
+  );
+}

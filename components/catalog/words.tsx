@@ -1,0 +1,34 @@
+import { CircleCheck, Plug } from "lucide-react";
+import { Badge } from "@/components/ui/badge";
+import type { CapabilityDescriptor } from "@/server/contract/capabilities";
+
+export const MODE_LABEL: Record<CapabilityDescriptor["executionModes"][number], string> = {
+  invoke_sync: "Answers at once",
+  invoke_stream: "Streams",
+  job_async: "Durable job",
+};
+
+export const FAMILY_LABEL: Record<string, string> = {
+  text: "Text",
+  image: "Images",
+  audio: "Sound",
+  video: "Video",
+  mesh: "3D",
+  geometry: "3D",
+  domain: "Domains",
+  math: "Calculation",
+};
+
+export function RunsNow({ now }: { now: boolean }) {
+  return now ? (
+    <Badge tone="good">
+      <CircleCheck aria-hidden />
+      Runs now
+    </Badge>
+  ) : (
+    <Badge tone="warn">
+      <Plug aria-hidden />
+      Needs a connection
+    </Badge>
+  );
+}

@@ -1,0 +1,135 @@
+"use client";
+import { ArrowUpRight, Play } from "lucide-react";
+import Link from "next/link";
+import { ArtifactGallery } from "@/components/jobs/artifact-gallery";
+import { formatUsd } from "@/components/jobs/format-usd";
+import { JobOutput } from "@/components/jobs/job-content";
+import { JobStatusBadge } from "@/components/jobs/job-status";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Notice } from "@/components/ui/notice";
+import { Skeleton } from "@/components/ui/skeleton";
+import { TERMINAL } from "@/server/contract/jobs";
+import type { Run } from "./use-run";
+
+/** What became of a run: how far it is, what it wrote, what it made, and where its record is. */
+export function Result({ run, projectId }: { run: Run; projectId: string }) {
+  if (run.state === "idle")
+    return (
+      <Card>
+        <EmptyState icon={Play} title="Nothing has run yet">
+          What a run answers is drawn here: text, data, pictures, sound, video or a mesh.
+        </EmptyState>
+      </Card>
+    );
+  const { job } = run;
+  const isOver = run.state === "ended";
+  const isText = run.mode === "invoke_stream" && !(isOver && job?.typedOutput);
+  return (
+    <div className="space-y-4" data-run={run.state}>
+      <Card aria-labelledby="run-title" aria-busy={!isOver}>
+        <CardHeader
+          title="Run"
+          id="run-title"
+          hint={job ? <JobStatusBadge status={job.status} /> : run.state === "sending" ? "Sending …" : null}
+          actions={
+            run.canCancel && (
+              <Button size="sm" variant="danger" onClick={run.cancel}>
+                Cancel run
+              </Button>
+            )
+          }
+        />
+        <CardBody className="space-y-3">
+          {run.failure && <Failed run={run} />}
+          {job?.error && !run.failure && (
+            <Notice
+              tone={job.status === "canceled" ? "busy" : "bad"}
+              title={<code>{job.error.code}</code>}
+              role="alert"
+            >
+              {job.error.message}
+            </Notice>
+          )}
+          {!isOver && !isText && <Progress run={run} />}
+          {isText && (
+            <p
+              aria-live="polite"
+              className="min-h-16 text-base whitespace-pre-wrap [overflow-wrap:anywhere]"
+              data-stream
+            >
+              {run.text || (isOver ? "" : "…")}
+            </p>
+          )}
+          {run.jobId && (
+            <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
+              <Link
+                href={`/projects/${projectId}/jobs/${run.jobId}`}
+                className="inline-flex items-center gap-1 text-link hover:underline"
+              >
+                Record and receipt
+                <ArrowUpRight aria-hidden className="size-3.5" />
+              </Link>
+              {job && TERMINAL.includes(job.status) && job.actualCost !== null && (
+                <span className="text-muted tabular-nums">Charged {formatUsd(job.actualCost)}</span>
+              )}
+              {job?.receiptId && <code className="text-xs text-muted">{job.receiptId}</code>}
+            </p>
+          )}
+        </CardBody>
+      </Card>
+      {job && isOver && <JobOutput job={job} />}
+      {job && isOver && <ArtifactGallery job={job} />}
+    </div>
+  );
+}
+
+function Progress({ run }: { run: Run }) {
+  const progress = run.job?.progress;
+  return (
+    <div className="space-y-2.5">
+      {typeof progress?.percent === "number" && (
+        <progress
+          aria-label="Progress"
+          max={100}
+          value={progress.percent}
+          className="h-1.5 w-full accent-primary"
+        />
+      )}
+      <Skeleton className="h-4 w-4/5" />
+      <Skeleton className="h-4 w-3/5" />
+      <p className="text-xs text-muted">
+        {progress ? [progress.phase, progress.step].filter(Boolean).join(", ") : null}
+        {!progress && (run.job?.status === "queued" ? "Waiting for a worker." : "At work.")}
+      </p>
+    </div>
+  );
+}
+
+function Failed({ run }: { run: Run }) {
+  const { failure } = run;
+  if (!failure) return null;
+  const { connectUrl } = failure.details;
+  return (
+    <Notice tone="bad" role="alert" title={failure.code ? <code>{failure.code}</code> : "Not run"}>
+      <p>
+        {failure.issues.length > 0
+          ? "Some fields were refused; what is wrong stands below them."
+          : failure.message}
+      </p>
+      {typeof connectUrl === "string" && (
+        <p className="mt-1.5">
+          <a href={connectUrl} className="text-link underline">
+            Connect a provider account
+          </a>
+        </p>
+      )}
+      {failure.requestId && (
+        <p className="mt-1.5 text-xs text-muted">
+          Request <code>{failure.requestId}</code>
+        </p>
+      )}
+    </Notice>
+  );
+}

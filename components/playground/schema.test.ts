@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { blankOf, boundsOf, fieldOf, labelOf, type Schema, settle, variantOf, withValue } from "./schema";
+
+const root: Schema = { $defs: { Size: { type: "integer", minimum: 1, maximum: 4 } } };
+
+test("a reference and a null that means left out are looked through", () => {
+  expect(settle({ $ref: "#/$defs/Size", default: 2 }, root)).toEqual({
+    type: "integer",
+    minimum: 1,
+    maximum: 4,
+    default: 2,
+  });
+  expect(fieldOf("count", { anyOf: [{ $ref: "#/$defs/Size" }, { type: "null" }] }, root)).toMatchObject({
+    kind: "number",
+    integer: true,
+  });
+});
+
+test.each<[string, Schema, string]>([
+  ["prompt", { type: "string" }, "text"],
+  ["sourceArtifactId", { type: "string" }, "artifact"],
+  ["dataBase64", { type: "string" }, "file"],
+  ["rounding", { enum: ["up", "down"] }, "choice"],
+  ["mode", { anyOf: [{ const: "a" }, { const: "b" }] }, "choice"],
+  ["content", { anyOf: [{ type: "string" }, { type: "array", items: {} }] }, "variants"],
+  ["messages", { type: "array", items: { type: "object" } }, "list"],
+  ["variables", { type: "object", additionalProperties: { type: "string" } }, "json"],
+  ["anything", {}, "json"],
+])("%s of %j is drawn as %s", (name, schema, kind) => {
+  expect(fieldOf(name, schema, root).kind).toBe(kind);
+});
+
+test("what a field allows is said in words", () => {
+  expect(boundsOf({ type: "integer", minimum: 1, maximum: 4, default: 1 })).toBe("1 to 4; 1 when left out");
+  expect(boundsOf({ type: "string", maxLength: 4100 })).toBe("at most 4,100 characters");
+  expect(boundsOf({ type: "integer", maximum: Number.MAX_SAFE_INTEGER })).toBeNull();
+});
+
+test("names become labels", () => {
+  expect(labelOf("maxOutputTokens")).toBe("Max output tokens");
+  expect(labelOf("artifactId")).toBe("Artifact id");
+});
+
+test("a blank value has what is required and nothing else", () => {
+  expect(
+    blankOf(
+      {
+        type: "object",
+        required: ["role"],
+        properties: { role: { enum: ["user"] }, note: { type: "string" } },
+      },
+      root,
+    ),
+  ).toEqual({ role: "user" });
+});
+
+test("a value is known by its shape", () => {
+  const parts: Schema[] = [
+    { type: "object", required: ["type"], properties: { type: { const: "text" } } },
+    { type: "object", required: ["type"], properties: { type: { const: "image" } } },
+  ];
+  expect(variantOf({ type: "image" }, parts)).toBe(1);
+});
+
+test("a change copies what it passes and takes away what is undefined", () => {
+  const before = { a: [{ b: 1 }], c: 2 };
+  expect(withValue(before, ["a", 0, "b"], 3)).toEqual({ a: [{ b: 3 }], c: 2 });
+  expect(withValue(before, ["c"], undefined)).toEqual({ a: [{ b: 1 }] });
+  expect(before).toEqual({ a: [{ b: 1 }], c: 2 });
+});

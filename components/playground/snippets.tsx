@@ -1,0 +1,48 @@
+"use client";
+import { useSyncExternalStore } from "react";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CodeBlock } from "@/components/ui/code-block";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+import { type Language, snippetsOf } from "@/server/contract/snippets";
+import type { RunRequest } from "./use-run";
+
+const LANGUAGES: Record<Language, string> = { curl: "curl", typescript: "TypeScript", python: "Python" };
+const nothingChanges = () => () => {};
+
+/** The request of the form as code, word for word, for a key in the environment. */
+export function Snippets({ capabilityKey, request }: { capabilityKey: string; request: RunRequest }) {
+  // The server does not know by which name it is reached; the browser does.
+  const origin = useSyncExternalStore(
+    nothingChanges,
+    () => window.location.origin,
+    () => "",
+  );
+  const path = `/v1/capabilities/${capabilityKey}/${request.mode === "job_async" ? "jobs" : "invoke"}`;
+  const snippets = snippetsOf({ origin, path, body: request.body, stream: request.mode === "invoke_stream" });
+  return (
+    <Tabs defaultValue="curl">
+      <Card aria-labelledby="code-title">
+        <CardHeader
+          title="As code"
+          id="code-title"
+          actions={
+            <TabsList aria-label="Language">
+              {Object.entries(LANGUAGES).map(([language, name]) => (
+                <TabsTrigger key={language} value={language}>
+                  {name}
+                </TabsTrigger>
+              ))}
+            </TabsList>
+          }
+        />
+        <CardBody>
+          {Object.entries(LANGUAGES).map(([language, name]) => (
+            <TabsContent key={language} value={language}>
+              <CodeBlock code={snippets[language as Language]} what={`${name} code`} />
+            </TabsContent>
+          ))}
+        </CardBody>
+      </Card>
+    </Tabs>
+  );
+}

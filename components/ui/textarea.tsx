@@ -1,0 +1,13 @@
+import type { ComponentProps } from "react";
+import { cn } from "./class-names";
+import { fieldStyle } from "./input";
+
+/** Text of several lines; grows with what is written, up to its own limit. */
+export function Textarea({ className, ...rest }: ComponentProps<"textarea">) {
+  return (
+    <textarea
+      className={cn(fieldStyle, "h-auto min-h-20 field-sizing-content max-h-96 py-2", className)}
+      {...rest}
+    />
+  );
+}
