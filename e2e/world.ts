@@ -99,7 +99,10 @@ export function admin(...args: string[]) {
 }
 
 /** A person of one's own: what a test does to their sessions disturbs no other. */
-export function makePerson(role: "owner" | "member", { isOperator = false } = {}): z.output<typeof Account> {
+export function makePerson(
+  role: "owner" | "member" | "viewer",
+  { isOperator = false } = {},
+): z.output<typeof Account> {
   const email = `${unique(role)}@capstan.localhost`;
   const { password } = admin(
     "user",

@@ -55,6 +55,10 @@ export function jobPath(jobId: string): string {
   return `/projects/${world.projectId}/jobs/${jobId}`;
 }
 
+export function catalogPath(capability?: string): string {
+  return `/projects/${world.projectId}/catalog${capability ? `/${capability}` : ""}`;
+}
+
 export const keysPath = `/projects/${world.projectId}/keys`;
 
 /** Every rule of axe for WCAG 2.2 A and AA and its best practices. */

@@ -218,3 +218,39 @@ export const ResolutionResponse = z
   })
   .meta({ id: "CapabilityResolutionResponse" });
 export type ResolutionResponse = z.output<typeof ResolutionResponse>;
+
+export const BenchmarksQuery = z.object({ projectId: z.string().min(1).max(64).optional() });
+
+/** What a comparison of a capability's models would be made of, and how much of our own experience there is. */
+export const CapabilityBenchmarks = z
+  .object({
+    capabilityKey: z.string(),
+    benchmarkPolicyId: z.string(),
+    /** Comparative scores are not computed: always null. */
+    scores: z.null(),
+    definition: z.object({
+      workloadProfiles: z.array(z.object({ id: z.string(), title: z.string(), input: JsonObject })),
+      measures: z.array(z.object({ name: z.string(), unit: z.string(), description: z.string() })),
+    }),
+    /** Executions with a known outcome, of one project of the caller; of nobody for callers without one. */
+    coverage: z.object({
+      projectId: z.string().nullable(),
+      from: z.iso.date().nullable(),
+      to: z.iso.date().nullable(),
+      executions: z.int(),
+      targets: z.array(
+        z.object({
+          /** Null: it ran here, without a provider. */
+          target: z.string().nullable(),
+          /** Of the sandbox; never added to live ones. */
+          test: z.boolean(),
+          executions: z.int(),
+          succeeded: z.int(),
+          failed: z.int(),
+          canceled: z.int(),
+        }),
+      ),
+    }),
+  })
+  .meta({ id: "CapabilityBenchmarks" });
+export type CapabilityBenchmarks = z.output<typeof CapabilityBenchmarks>;

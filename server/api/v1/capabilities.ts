@@ -9,6 +9,8 @@ import {
   wantsEventStream,
 } from "@/server/api/endpoint";
 import {
+  BenchmarksQuery,
+  CapabilityBenchmarks,
   CapabilityDescriptor,
   CapabilityList,
   CapabilityRef,
@@ -25,6 +27,7 @@ import { RetailQuote } from "@/server/contract/pricing";
 import * as catalog from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
+import * as usage from "@/server/domain/usage";
 import type { ErrorCode } from "@/server/errors";
 
 const MEGABYTE = 1024 * 1024;
@@ -96,6 +99,27 @@ export const listExecutionTargets = endpoint({
   errors: ["UNKNOWN_CAPABILITY"],
   run: async (ctx, { params, query, incoming }) =>
     ready(catalog.publishedTargets(params.capability_key, await catalog.viewerOf(ctx, query)), incoming),
+});
+
+export const describeBenchmarks = endpoint({
+  method: "GET",
+  path: "/v1/capabilities/{capability_key}/benchmarks",
+  summary: "What a comparison of a capability's models would measure, and what your own executions cover",
+  description:
+    "Comparative scores are not computed. Coverage counts the executions with a known outcome of the last 90 days, of the key's project or the one `projectId` names; callers without a project see the definition and zeros.",
+  tags: ["Discovery"],
+  auth: ["anonymous", "service_principal", "human_session", "panel_session"],
+  params: CapabilityRef,
+  query: BenchmarksQuery,
+  output: CapabilityBenchmarks,
+  errors: ["UNKNOWN_CAPABILITY"],
+  run: async (ctx, { params, query, incoming }) =>
+    ready(
+      catalog.toPublished(
+        JSON.stringify(await usage.benchmarks(ctx, params.capability_key, query.projectId)),
+      ),
+      incoming,
+    ),
 });
 
 const PLANNING: ErrorCode[] = [

@@ -675,6 +675,7 @@ describe("discovery", () => {
   for (const [method, what] of [
     ["GET", ""],
     ["GET", "/execution-targets"],
+    ["GET", "/benchmarks"],
     ["POST", "/quote"],
     ["POST", "/estimate"],
     ["POST", "/invoke"],
@@ -691,12 +692,12 @@ describe("discovery", () => {
           ...body,
         },
       );
-      expect(refused.json.detail.details.nearestMatches).toEqual([IMAGE]);
+      expect(refused.json.detail.details.nearestMatches[0]).toBe(IMAGE);
     });
   }
 
   test("304 to whoever has the catalog's answer already", async () => {
-    for (const path of ["", `/${TEXT}`, `/${TEXT}/execution-targets`]) {
+    for (const path of ["", `/${TEXT}`, `/${TEXT}/execution-targets`, `/${TEXT}/benchmarks`]) {
       const { headers } = await get(200, `/v1/capabilities${path}`);
       await get(304, `/v1/capabilities${path}`, { headers: { "if-none-match": headers.etag ?? "" } });
     }

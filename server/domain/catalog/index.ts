@@ -10,6 +10,7 @@ export {
   publishedDescriptor,
   publishedList,
   publishedTargets,
+  toPublished,
 } from "./published";
 export { allCapabilities, getCapability } from "./registry";
 export { resolve } from "./resolve";

@@ -25,7 +25,8 @@ function once<T>(name: string, make: () => T): T {
   return ready.get(name) as T; // each name has one maker
 }
 
-function toPublished(json: string): Published {
+/** A text with its tag. */
+export function toPublished(json: string): Published {
   return { body: Buffer.from(json), etag: `"${sha256Hex(json).slice(0, 32)}"` };
 }
 

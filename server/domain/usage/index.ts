@@ -1,3 +1,4 @@
+export { benchmarks } from "./benchmarks";
 export { cost } from "./cost";
 export { type UsageFile, usageFile } from "./export";
 export { rollUp } from "./roll-up";

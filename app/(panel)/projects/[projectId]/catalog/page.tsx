@@ -19,7 +19,9 @@ export default async function CatalogPage({ params, searchParams }: Props) {
   await panelRead(({ trpc, queryClient }) =>
     Promise.all([
       queryClient.fetchQuery(trpc.catalog.list.queryOptions({ project_id: projectId })),
-      query ? queryClient.fetchQuery(trpc.catalog.list.queryOptions({ project_id: projectId, q: query })) : null,
+      query
+        ? queryClient.fetchQuery(trpc.catalog.list.queryOptions({ project_id: projectId, q: query }))
+        : null,
     ]),
   );
   return (

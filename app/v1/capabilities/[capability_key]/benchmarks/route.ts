@@ -1,0 +1,4 @@
+import { serve } from "@/server/api/endpoint";
+import { describeBenchmarks } from "@/server/api/v1/capabilities";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(describeBenchmarks);

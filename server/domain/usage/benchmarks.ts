@@ -1,0 +1,119 @@
+import type { Capability } from "@/server/capabilities/define";
+import type { CapabilityBenchmarks } from "@/server/contract/capabilities";
+import { JsonObject } from "@/server/contract/common";
+import { access } from "@/server/domain/access";
+import { executionTargets, getCapability } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { lastDays } from "./days";
+import { usageOf } from "./roll-up";
+
+/** What would be measured, by which workloads. A change of either is another policy. */
+export const BENCHMARK_POLICY = "benchmark_2026_11_1";
+const DAYS = 90;
+
+const OF_ALL = [
+  { name: "success_rate", unit: "share", description: "Executions that succeeded, of those that ended." },
+  {
+    name: "latency",
+    unit: "ms",
+    description: "From the submission to the end, at the median and the 95th percentile.",
+  },
+  {
+    name: "cost",
+    unit: "usd_micros",
+    description: "What the provider is known to have charged, an execution.",
+  },
+];
+const OF_OUTPUT: Record<Capability["outputKind"], { name: string; unit: string; description: string }> = {
+  text: {
+    name: "output_rate",
+    unit: "tokens_per_second",
+    description: "Tokens answered in a second of execution.",
+  },
+  structured: { name: "schema_validity", unit: "share", description: "Answers that satisfied their schema." },
+  artifact: { name: "completeness", unit: "share", description: "Artifacts delivered, of those asked for." },
+};
+
+/**
+ * What a comparison of the capability's models would be made of, and what a project's own executions of the last 90 days
+ * cover of it. Scores are not computed. Without a project of the caller's the figures are of nobody: zero.
+ */
+export async function benchmarks(
+  ctx: Ctx,
+  capabilityKey: string,
+  projectId?: string,
+): Promise<CapabilityBenchmarks> {
+  const capability = getCapability(capabilityKey);
+  const own = await projectOf(ctx, projectId);
+  return {
+    capabilityKey: capability.key,
+    benchmarkPolicyId: BENCHMARK_POLICY,
+    scores: null,
+    definition: {
+      workloadProfiles: capability.examples.map(({ title, input }, place) => ({
+        id: `${capability.key}/example-${place + 1}`,
+        title,
+        input: JsonObject.parse(input),
+      })),
+      measures: [...OF_ALL, OF_OUTPUT[capability.outputKind]],
+    },
+    coverage: own === null ? nobody(capability) : await coverageOf(ctx, capability, own),
+  };
+}
+
+/** The project that is asked about: named, or the one a key is bound to. Null: none of anybody's. */
+async function projectOf(ctx: Ctx, named: string | undefined): Promise<string | null> {
+  const { principal } = ctx;
+  const bound = "projectId" in principal ? principal.projectId : null;
+  if (named === undefined && bound === null) return null;
+  return (await access.project(ctx, named, "jobs:read")).id;
+}
+
+type Coverage = CapabilityBenchmarks["coverage"];
+
+const none = { executions: 0, succeeded: 0, failed: 0, canceled: 0 };
+const targetsOf = (capability: Capability) =>
+  executionTargets(capability).targets.map(({ target }) => target);
+
+function nobody(capability: Capability): Coverage {
+  return {
+    projectId: null,
+    from: null,
+    to: null,
+    executions: 0,
+    targets: targetsOf(capability).map((target) => ({
+      target,
+      test: target.startsWith("sandbox/"),
+      ...none,
+    })),
+  };
+}
+
+async function coverageOf(ctx: Ctx, capability: Capability, projectId: string): Promise<Coverage> {
+  const days = lastDays(DAYS, ctx.now());
+  const rows = (await usageOf([projectId], days)).filter((row) => row.capability_key === capability.key);
+  const counted = new Map<string, Coverage["targets"][number]>(
+    nobody(capability).targets.map((each) => [`${each.target} ${each.test}`, each]),
+  );
+  for (const row of rows) {
+    const target = row.provider ? `${row.provider}/${row.model}` : null;
+    const name = `${target} ${row.is_test}`;
+    const before = counted.get(name) ?? { target, test: row.is_test, ...none };
+    const ended = row.succeeded + row.failed + row.canceled;
+    counted.set(name, {
+      ...before,
+      executions: before.executions + ended,
+      succeeded: before.succeeded + row.succeeded,
+      failed: before.failed + row.failed,
+      canceled: before.canceled + row.canceled,
+    });
+  }
+  const targets = [...counted.values()];
+  return {
+    projectId,
+    from: days[0]?.day ?? null,
+    to: days.at(-1)?.day ?? null,
+    executions: targets.reduce((sum, each) => sum + each.executions, 0),
+    targets,
+  };
+}
