@@ -159,8 +159,9 @@ export async function getFile(
   let next = address;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const url = URL.canParse(next) ? new URL(next) : null;
-    if (!url) break;
     const { signal, allowPrivateAddresses } = io;
+    // Looked at again at each hop: where a file may not be had from today, it may not be tomorrow.
+    if (!url || refusalOfAddress(url, { allowHttp: allowPrivateAddresses, allowPrivateAddresses })) break;
     const from = { baseUrl: url.origin, credentials: {}, signal, allowPrivateAddresses };
     let reply: HttpReply;
     try {

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { getFile } from "./http";
+import { faultOf, type Script, startVendor, type Vendor } from "./testing/vendor";
+
+let vendor: Vendor;
+let elsewhere: Vendor;
+beforeAll(async () => {
+  vendor = await startVendor();
+  elsewhere = await startVendor();
+});
+afterAll(() => Promise.all([vendor.stop(), elsewhere.stop()]));
+
+const io = (allowPrivateAddresses = true, signal = new AbortController().signal) => ({
+  signal,
+  allowPrivateAddresses,
+});
+const to = (location: string, status = 302): Script => ({ status, headers: { location }, text: "" });
+const fetchFile = (path = "/file") => getFile(vendor.url + path, io());
+const told = async (call: Promise<unknown>) => {
+  const { kind, submission } = await faultOf(call);
+  return `${kind}/${submission}`;
+};
+
+test("a file comes whole, with its type and without a word of who asks", async () => {
+  vendor.answer({ headers: { "content-type": "Image/PNG; charset=binary" }, text: "PNG!" });
+  const file = await fetchFile("/a/b.png?signature=1%2B2");
+  expect([Buffer.from(file.bytes).toString(), file.mediaType, file.status]).toEqual([
+    "PNG!",
+    "image/png",
+    200,
+  ]);
+  const [sent] = vendor.arrived;
+  expect([sent?.method, sent?.path]).toEqual(["GET", "/a/b.png?signature=1%2B2"]);
+  for (const name of ["authorization", "cookie", "x-api-key", "referer"])
+    expect(sent?.headers[name]).toBeUndefined();
+});
+
+describe("where a file may not be had from", () => {
+  test.each([
+    "http://127.0.0.1:9/a",
+    "https://127.0.0.1:9/a",
+    "https://10.0.0.8/a",
+    "https://192.168.1.1/a",
+    "https://169.254.169.254/latest/meta-data",
+    "https://[::1]/a",
+    "https://[fe80::1]/a",
+    "https://[fd00::1]/a",
+    "https://[::ffff:10.0.0.1]/a",
+    "https://2130706433/a",
+    "https://localhost/a",
+    "https://files.localhost/a",
+    "http://example.com/a",
+    "ftp://example.com/a",
+    "file:///etc/passwd",
+    "https://user:word@example.com/a",
+    "no address",
+    "",
+  ])("%s is refused for good, and nobody is asked", async (address) => {
+    expect(await told(getFile(address, io(false)))).toBe("failed/attempted");
+  });
+
+  test("our own network is asked nothing where it is not allowed", async () => {
+    vendor.answer({ text: "secret" });
+    expect(await told(getFile(`${vendor.url}/a`, io(false)))).toBe("failed/attempted");
+    expect(vendor.arrived).toEqual([]);
+  });
+});
+
+describe("redirects", () => {
+  test.each([301, 302, 303, 307, 308])("%i leads on, to another origin too", async (status) => {
+    vendor.answer(to(`${elsewhere.url}/there?x=1`, status));
+    elsewhere.answer({ text: "moved" });
+    const { bytes } = await fetchFile();
+    expect(Buffer.from(bytes).toString()).toBe("moved");
+    expect(elsewhere.arrived.map(({ path, headers }) => [path, headers.authorization])).toEqual([
+      ["/there?x=1", undefined],
+    ]);
+  });
+
+  test("three are followed, relative ones as well", async () => {
+    vendor.answer(to("/1"), to("2"), to("?q=3"), { text: "found" });
+    expect(Buffer.from((await fetchFile()).bytes).toString()).toBe("found");
+    expect(vendor.arrived.map(({ path }) => path)).toEqual(["/file", "/1", "/2", "/2?q=3"]);
+  });
+
+  test("a fourth is not", async () => {
+    vendor.answer(to("/again"));
+    expect(await told(fetchFile())).toBe("failed/attempted");
+    expect(vendor.arrived).toHaveLength(4);
+  });
+
+  test.each(["ftp://example.com/a", "file:///etc/passwd", "https://user:word@example.com/", "http://["])(
+    "to %s is not followed",
+    async (location) => {
+      vendor.answer(to(location));
+      expect(await told(fetchFile())).toBe("failed/attempted");
+      expect(vendor.arrived).toHaveLength(1);
+    },
+  );
+});
+
+describe("what may pass is lost, and only a definite no is a failure", () => {
+  test.each<[string, Script, string]>([
+    ["gone", { status: 404, json: {} }, "failed/attempted"],
+    ["forbidden", { status: 403, json: {} }, "failed/attempted"],
+    ["a redirect to nowhere", { status: 302, text: "" }, "failed/attempted"],
+    ["too many requests", { status: 429, json: {} }, "lost/ambiguous"],
+    ["out of order", { status: 503, json: {} }, "lost/ambiguous"],
+    ["a broken server", { status: 500, json: {} }, "lost/ambiguous"],
+    ["cut off", "cut", "lost/ambiguous"],
+    ["closed", "close", "lost/ambiguous"],
+    ["reset", "reset", "lost/ambiguous"],
+    [
+      "encoded though we did not ask",
+      { headers: { "content-encoding": "gzip" }, text: "x" },
+      "failed/attempted",
+    ],
+  ])("%s", async (_case, script, expected) => {
+    vendor.answer(script);
+    expect(await told(fetchFile())).toBe(expected);
+    expect(vendor.arrived).toHaveLength(1);
+  });
+
+  test("a closed door", async () => {
+    expect(await told(getFile("http://127.0.0.1:1/a", io()))).toBe("lost/ambiguous");
+  });
+
+  test("our own signal", async () => {
+    vendor.answer("silent");
+    const stop = new AbortController();
+    const call = faultOf(getFile(`${vendor.url}/a`, io(true, stop.signal)));
+    await expect.poll(() => vendor.arrived.length).toBe(1);
+    stop.abort();
+    const fault = await call;
+    expect([fault.kind, fault.details.aborted]).toEqual(["lost", true]);
+  });
+});
+
+describe("size", () => {
+  test("a file of just the limit is taken, one byte more is refused", async () => {
+    vendor.answer({ text: "12345678" });
+    expect((await getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 8 })).bytes).toHaveLength(8);
+    expect(await told(getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 7 }))).toBe("failed/attempted");
+  });
+
+  test("one without an end is cut off at the limit", async () => {
+    vendor.answer("endless");
+    expect(await told(getFile(`${vendor.url}/a`, io(), { maxResponseBytes: 1_000_000 }))).toBe(
+      "failed/attempted",
+    );
+  });
+});
