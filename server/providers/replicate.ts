@@ -1,0 +1,262 @@
+import { z } from "zod";
+import { billedMs } from "@/server/media/mp4";
+import type { Json } from "@/server/step";
+import {
+  defineProvider,
+  type ImageCall,
+  type ImageResult,
+  type ModelFacts,
+  type Price,
+  type Progress,
+  type ProviderAccount,
+  ProviderFault,
+  type ProviderFile,
+  type ProviderIo,
+  type ReportedProgress,
+  type Usage,
+  type VideoCall,
+  type VideoResult,
+} from "./define";
+import { type Explanation, getFile, getJson, parseReply, postJson, safeWord } from "./http";
+
+/* Replicate: predictions of official models, which are always on and paid by what they make. Made once, asked for until they end. */
+
+const POLL_MS = 2_000;
+const MOST_IMAGE_BYTES = 64 * 1024 * 1024;
+const MOST_VIDEO_BYTES = 256 * 1024 * 1024;
+
+const Made = z.object({ id: z.string().min(1) });
+const Handle = z.object({ id: z.string().regex(/^[a-z0-9]{1,64}$/) });
+const Prediction = z.object({
+  id: z.string(),
+  model: z.string().nullish(),
+  status: z.enum(["starting", "processing", "succeeded", "failed", "canceled", "aborted"]),
+  error: z.unknown(),
+  logs: z.string().nullish(),
+  /** One address or several, as the model has it. */
+  output: z.unknown(),
+});
+type Prediction = z.output<typeof Prediction>;
+const Addresses = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
+const Account = z.object({ type: z.string() });
+
+function explain({ status }: { status: number }): Explanation | undefined {
+  if (status === 401) return { message: "Replicate does not accept the API token." };
+  if (status === 402) return { kind: "refused", message: "The Replicate account has no credit left." };
+  return undefined;
+}
+
+const headers = (io: Pick<ProviderIo, "credentials">) => ({
+  authorization: `Bearer ${io.credentials.apiKey?.reveal() ?? ""}`,
+});
+
+const toDataUri = ({ bytes, mediaType }: ProviderFile) =>
+  `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
+
+const refuse = (message: string): never => {
+  throw new ProviderFault("refused", "not_attempted", message);
+};
+
+/** Without `Prefer: wait` the vendor answers at once; no connection is held while it works. */
+async function predict(input: object, io: ProviderIo): Promise<Progress<never>> {
+  const reply = await postJson(`/models/${io.model.id}/predictions`, { input }, headers(io), io, { explain });
+  const { id } = parseReply(Made, reply, io);
+  return { state: "pending", handle: { id }, pollAfterMs: POLL_MS };
+}
+
+/** Asks how the prediction stands; `read` makes a result of the files it names. */
+async function ask<R>(
+  handle: Json,
+  io: ProviderIo,
+  nothing: Usage,
+  read: (addresses: string[]) => Promise<{ result: R; usage: Usage | null }>,
+): Promise<Progress<R>> {
+  const { id } = Handle.parse(handle);
+  const reply = await getJson(`/predictions/${id}`, headers(io), io, { explain });
+  const prediction = parseReply(Prediction, reply, io);
+  const { status } = prediction;
+  if (status === "starting" || status === "processing")
+    return { state: "pending", handle: { id }, pollAfterMs: POLL_MS, progress: progressOf(prediction) };
+  if (status !== "succeeded") throw endOf(prediction, reply.status, nothing);
+  const { result, usage } = await read(parseReply(Addresses, { ...reply, body: prediction.output }, io));
+  return {
+    state: "done",
+    result,
+    usage,
+    providerRequestId: safeWord(id, io),
+    providerModel: safeWord(prediction.model, io),
+    httpStatus: reply.status,
+  };
+}
+
+/** Models draw bars of their progress in their logs; the last one counts. */
+function progressOf({ status, logs }: Prediction): ReportedProgress {
+  const last = [...(logs ?? "").matchAll(/(\d{1,3})%\|/g)].at(-1)?.[1];
+  const percent = last === undefined ? undefined : Math.min(100, Number(last));
+  return {
+    phase: "provider",
+    step: status === "starting" ? "starting" : "generating",
+    ...(percent === undefined ? {} : { percent }),
+  };
+}
+
+/** What a prediction without a result came to. Its own words are looked at, and never told. */
+function endOf({ status, error }: Prediction, httpStatus: number, nothing: Usage): ProviderFault {
+  const isUnfit = typeof error === "string" && /nsfw|flagged|sensitive|content polic|\bE005\b/i.test(error);
+  if (status === "failed" && isUnfit)
+    return new ProviderFault("refused", "attempted", "The model's safety check refused the request.", {
+      status: httpStatus,
+      usage: nothing, // official models are paid by what they make
+    });
+  const message =
+    status === "failed" ? "The model failed at Replicate." : "The prediction was canceled at Replicate.";
+  return new ProviderFault("failed", "attempted", message, { status: httpStatus });
+}
+
+// ---- images
+
+/** The sizes FLUX makes of each shape, by replicate/cog-flux. */
+const SHAPES = [
+  { shape: "1:1", width: 1024, height: 1024 },
+  { shape: "16:9", width: 1344, height: 768 },
+  { shape: "9:16", width: 768, height: 1344 },
+  { shape: "4:3", width: 1152, height: 896 },
+  { shape: "3:4", width: 896, height: 1152 },
+  { shape: "3:2", width: 1216, height: 832 },
+  { shape: "2:3", width: 832, height: 1216 },
+];
+const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
+const MOST_ADAPTERS = 2;
+
+function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageResult>> {
+  const { adapters = [], width, height } = call;
+  if (call.source || call.mask) refuse("This model does not change pictures.");
+  if (call.referenceImages.length > 0) refuse("This model does not take reference images.");
+  if (call.transparent) refuse("This model does not draw on nothing.");
+  if (adapters.length > 0 && !io.model.supports.adapters) refuse("This model does not take LoRA weights.");
+  if (adapters.length > MOST_ADAPTERS) refuse(`This model takes ${MOST_ADAPTERS} LoRA weights at most.`);
+  const found = SHAPES.find((each) => each.width === width && each.height === height);
+  if (!found) return refuse(`This model does not draw ${width} x ${height}.`);
+  const [first, second] = adapters;
+  return predict(
+    {
+      prompt: call.prompt,
+      aspect_ratio: found.shape,
+      megapixels: "1",
+      num_outputs: call.count,
+      ...(call.quality === "auto" ? {} : { num_inference_steps: STEPS[call.quality] }),
+      ...(first ? { lora_weights: first.url, lora_scale: first.weight } : {}),
+      ...(second ? { extra_lora: second.url, extra_lora_scale: second.weight } : {}),
+      output_format: "png",
+      disable_safety_checker: false,
+    },
+    io,
+  );
+}
+
+const pollImage = (handle: Json, io: ProviderIo): Promise<Progress<ImageResult>> =>
+  ask(handle, io, { images: 0 }, async (addresses) => {
+    const files = await Promise.all(
+      addresses.map((address) => getFile(address, io, { maxResponseBytes: MOST_IMAGE_BYTES })),
+    );
+    return {
+      result: {
+        images: files.map(({ bytes, mediaType }) => ({ bytes, mediaType: typed(mediaType, "image/png") })),
+      },
+      usage: { images: files.length },
+    };
+  });
+
+const typed = (type: string, usual: string) => (/^(image|video)\/[a-z0-9]+$/.test(type) ? type : usual);
+
+// ---- video
+
+function submitVideo(call: VideoCall, io: ProviderIo): Promise<Progress<VideoResult>> {
+  return predict(
+    {
+      prompt: call.prompt,
+      aspect_ratio: call.aspectRatio,
+      duration: call.durationSeconds,
+      resolution: call.resolution ?? "720p",
+      ...(call.referenceImages.length > 0 ? { reference_images: call.referenceImages.map(toDataUri) } : {}),
+    },
+    io,
+  );
+}
+
+/** The vendor tells no length, so the file is asked; one that does not tell leaves the cost unknown. */
+const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>> =>
+  ask(handle, io, { durationMs: 0 }, async ([address = ""]) => {
+    const { bytes, mediaType } = await getFile(address, io, { maxResponseBytes: MOST_VIDEO_BYTES });
+    const durationMs = billedMs(bytes);
+    return {
+      result: { videos: [{ bytes, mediaType: typed(mediaType, "video/mp4") }] },
+      usage: durationMs === null ? null : { durationMs },
+    };
+  });
+
+/** Reads whose the token is. */
+async function check(account: ProviderAccount): Promise<void> {
+  parseReply(Account, await getJson("/account", headers(account), account, { explain }), account);
+}
+
+// ---- models, at the prices of their pages on replicate.com as of 2026
+
+const perImage = (micros: number): Price => ({
+  per: "image",
+  sizes: SHAPES.map(({ width, height }) => ({
+    width,
+    height,
+    micros: { low: micros, medium: micros, standard: micros, high: micros },
+  })),
+});
+
+const DRAWS: NonNullable<ModelFacts["image"]> = {
+  minEdge: 768,
+  maxEdge: 1344,
+  multipleOf: 16,
+  minPixels: 1216 * 832,
+  maxPixels: 1024 * 1024,
+  maxAspectRatio: 16 / 9,
+  sizes: SHAPES.map(({ width, height }) => ({ width, height })),
+};
+
+export default defineProvider({
+  name: "replicate",
+  title: "Replicate",
+  maturity: "PG13",
+  credentials: z.object({ apiKey: z.string().min(1).describe("An API token of a Replicate account.") }),
+  environment: { credentials: { apiKey: "REPLICATE_API_TOKEN" }, baseUrl: "REPLICATE_BASE_URL" },
+  defaultBaseUrl: "https://api.replicate.com/v1",
+  models: [
+    {
+      id: "black-forest-labs/flux-dev",
+      port: "image",
+      title: "FLUX.1 [dev] on Replicate",
+      price: perImage(25_000),
+      supports: {},
+      image: DRAWS,
+    },
+    {
+      id: "black-forest-labs/flux-dev-lora",
+      port: "image",
+      title: "FLUX.1 [dev] with LoRA on Replicate",
+      price: perImage(32_000),
+      supports: { adapters: true },
+      image: DRAWS,
+    },
+    {
+      id: "bytedance/seedance-1-lite",
+      port: "video",
+      title: "Seedance 1 Lite on Replicate",
+      // At 720p; other resolutions have other prices.
+      price: { per: "second", micros: 36_000 },
+      supports: { referenceImages: true },
+      duration: { minMs: 2_000, maxMs: 8_000 },
+      video: { resolutions: ["720p"], maxReferenceImages: 4 },
+    },
+  ],
+  check,
+  image: { api: "predictions", submit: submitImage, poll: pollImage },
+  video: { api: "predictions", submit: submitVideo, poll: pollVideo },
+});
