@@ -271,6 +271,17 @@ export const ERRORS = {
   PROVIDER_EMPTY_OUTPUT: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   PROVIDER_ERROR: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   StructuredOutputInvalid: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  /** An answer that did not fit was given back once, and came again unfit. */
+  StructuredOutputRepairFailed: {
+    status: 502,
+    retryable: false,
+    next: "inspect_error",
+    details: Execution,
+  },
+  /** An answer of the right shape without anything in it. */
+  EmptyStructuredOutput: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  /** The model thought until its output was used up, and wrote nothing. */
+  ReasoningBudgetExhausted: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   OutputLimitReached: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   ExecutionTimeout: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   TRANSPORT_AMBIGUOUS: {

@@ -19,6 +19,7 @@ export const FAILPOINTS = [
   "after-admission",
   "after-claim",
   "after-submission-begun",
+  "before-repair",
   "after-tier-refusal",
   "after-answer",
   "before-receipt",

@@ -84,16 +84,19 @@ type PortExecution<I, O, P extends PortName, M> = {
   sources?(input: I): Source[];
   /**
    * What has to be waited for before there can be a call: sources read, schemas compiled. Done when the request is planned
-   * and again when it runs, so the same input must give the same.
+   * and again when it runs, so the same input must give the same. May throw `InputFault`.
    */
-  materialize?(input: I, files: SourceFile[], signal: AbortSignal): Promise<M>;
+  materialize?(input: I, files: SourceFile[], signal: AbortSignal, options?: CallOptions): Promise<M>;
   call(input: I, options: CallOptions, model: ModelFacts, material: M): Ports[P]["call"];
   result(
     result: Ports[P]["result"],
     input: I,
     material: M,
     model: ModelFacts,
+    usage?: Usage | null,
   ): Outcome<O> | Promise<Outcome<O>>;
+  /** What becomes of an answer that `result` finds unfit. Absent: the execution fails with it. */
+  repair?: Repair<I, Ports[P]["call"], Ports[P]["result"], M>;
   /**
    * What is done here with the provider's files, of durable runs only; null: nothing for this input. They are paid for
    * and kept first, as `result` gave them, and read back: the work may be done again in another process, gives the same
@@ -108,6 +111,18 @@ type PortExecution<I, O, P extends PortName, M> = {
     model: ModelFacts,
   ): Pick<Usage, "outputTokens" | "images" | "durationMs" | "characters" | "meshes" | "requests">;
 };
+
+/**
+ * An unfit answer may be given back once, with what is wrong with it, inside the same attempt; never of a stream, whose text
+ * was told already.
+ */
+export type Repair<I, C, R, M> = {
+  /** Decided before quoting: the estimate and the hold then cover both calls. */
+  mayBeNeeded(input: I, model: ModelFacts, material: M): boolean;
+  /** The second call. What it says besides the first call and its answer has at most `MAX_REPAIR_BYTES`. */
+  call(call: C, answer: R, unfit: UnfitAnswer): C;
+};
+export const MAX_REPAIR_BYTES = 4_096;
 
 /** Work done here, without a provider; free. Of a durable run it may be done again in another process. */
 type LocalExecution<I, O> = {
@@ -130,6 +145,33 @@ export class CapabilityFault extends Error {
     readonly details: Record<string, Json> = {},
   ) {
     super(message);
+  }
+}
+
+/** Part of a request is not what it must be; refused with 422 at its field, from the body on: `["input", "schema"]`. */
+export class InputFault extends Error {
+  override readonly name = "InputFault";
+  constructor(
+    readonly field: (string | number)[],
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/**
+ * An answer that is not what was asked for. Its message says so without a word of the answer; the findings, which may quote
+ * it, are for the model alone.
+ */
+export class UnfitAnswer extends CapabilityFault {
+  constructor(
+    message: string,
+    readonly findings: string[],
+    details: Record<string, Json> = {},
+    /** Its code where the answer was given back once and came again unfit. */
+    readonly codeAfterRepair: string = "StructuredOutputRepairFailed",
+  ) {
+    super("StructuredOutputInvalid", message, details);
   }
 }
 

@@ -1,10 +1,10 @@
 import { TextInput, TextOutput } from "@/server/contract/inputs";
 import { defineCapability } from "./define";
-import { acceptsText, outputCap, requireAnswer, toTextCall } from "./text/call";
+import { toWords } from "./text/execute";
+import { durable, inTokens, SHORT_SYNC, textFeatures } from "./text/kinds";
 
-/** Tokens a durable run may answer when the caller gives no hint. */
-const OUTPUT_BUDGET = 8_192;
 const CONTEXT_TOKENS = 128_000;
+const limits = { sync: SHORT_SYNC, durable: durable(120) };
 
 export default defineCapability({
   key: "text.general.fast.v1",
@@ -17,31 +17,8 @@ export default defineCapability({
   modes: ["invoke_sync", "invoke_stream", "job_async"],
   input: TextInput,
   output: TextOutput,
-  inputConstraints: {
-    messages: { measurement: "tokens", max: CONTEXT_TOKENS, overflow: "reject", semantic: true },
-  },
-  features: {
-    syncInvoke: { supported: true, maxOutputTokens: 2048, targetMaxDurationSeconds: 60 },
-    streamInvoke: { supported: true, maxOutputTokens: 2048, targetMaxDurationSeconds: 60 },
-    durableJob: {
-      supported: true,
-      outputBudget: { mode: "derived", hintField: "maxOutputTokens" },
-      defaultQueueDeadlineSeconds: 7200,
-      maxQueueDeadlineSeconds: 7200,
-      defaultExecutionDeadlineSeconds: 120,
-      maxExecutionDeadlineSeconds: 600,
-    },
-    longContext: false,
-    contextWindowTokens: CONTEXT_TOKENS,
-    noSilentTruncation: true,
-    documentInput: false,
-    visionInput: false,
-    jsonObject: true,
-    providerBacked: true,
-    modelBacked: true,
-    deterministic: false,
-    executionClass: "provider",
-  },
+  inputConstraints: { messages: inTokens(CONTEXT_TOKENS) },
+  features: textFeatures(limits, CONTEXT_TOKENS, { streams: true }),
   inputMediaTypes: ["text/plain"],
   outputKind: "text",
   outputMediaType: "text/plain",
@@ -55,13 +32,7 @@ export default defineCapability({
   taskTags: ["chat", "summarization", "rewriting", "classification", "question-answering"],
   trialEligible: true,
   readySummary: "Short text answers now, longer ones as durable jobs.",
-  sync: { maxOutputTokens: 2048, seconds: 60 },
-  durable: {
-    defaultQueueSeconds: 7200,
-    maxQueueSeconds: 7200,
-    defaultExecutionSeconds: 120,
-    maxExecutionSeconds: 600,
-  },
+  ...limits,
   examples: [
     {
       title: "A question",
@@ -78,18 +49,5 @@ export default defineCapability({
       },
     },
   ],
-  execute: {
-    port: "text",
-    accepts: acceptsText,
-    call: (input, options, model) =>
-      toTextCall(input, options, outputCap(input, model, OUTPUT_BUDGET), { type: "text" }),
-    result(result) {
-      const { text, toolCalls } = requireAnswer(result);
-      return {
-        typedOutput: { content: text, role: "assistant", ...(toolCalls.length > 0 ? { toolCalls } : {}) },
-        files: [],
-      };
-    },
-    bounds: (input, model) => ({ outputTokens: outputCap(input, model, OUTPUT_BUDGET) }),
-  },
+  execute: toWords({ budget: 8_192, prefer: ["fast"] }),
 });

@@ -1,8 +1,11 @@
-import { describe, expect, test } from "vitest";
-import type { ModelFacts, TextResult } from "@/server/providers/define";
-import { type CallOptions, type CapabilityDefinition, CapabilityFault } from "./define";
+import { afterAll, describe, expect, test } from "vitest";
+import { closeSchemaPool } from "@/server/json-schema";
+import type { ModelFacts, TextResult, Usage } from "@/server/providers/define";
+import { type CallOptions, type CapabilityDefinition, CapabilityFault, InputFault } from "./define";
 import general from "./text.general.fast.v1";
 import structured from "./text.structured.generation.v1";
+
+afterAll(closeSchemaPool);
 
 // The registry forgets input types; here they are known.
 type Known = CapabilityDefinition<unknown, unknown>;
@@ -17,8 +20,6 @@ const able: ModelFacts = {
   maxOutputTokens: 4_000,
   supports: { jsonObject: true, jsonSchema: true },
 };
-/** They read nothing before their call. */
-const NOTHING = undefined as never;
 const messages = [{ role: "user", content: "Hello" }];
 
 function execution(name: Name) {
@@ -27,16 +28,29 @@ function execution(name: Name) {
   return execute;
 }
 const parse = (name: Name, input: unknown) => capabilities[name].input.safeParse(input);
-const call = (name: Name, input: object, options: CallOptions = {}, model = able) =>
-  execution(name).call(capabilities[name].input.parse({ messages, ...input }), options, model, NOTHING);
+const materialOf = async (name: Name, input: unknown, options: CallOptions = {}) =>
+  (await execution(name).materialize?.(input, [], new AbortController().signal, options)) as never; // its own
+const call = async (name: Name, input: object, options: CallOptions = {}, model = able) => {
+  const parsed = capabilities[name].input.parse({ messages, ...input });
+  return execution(name).call(parsed, options, model, await materialOf(name, parsed, options));
+};
 const accepts = (name: Name, input: object, model: ModelFacts) =>
   execution(name).accepts?.(capabilities[name].input.parse({ messages, ...input }), model);
-const settle = async (name: Name, result: Partial<TextResult>) =>
+const settle = async (
+  name: Name,
+  result: Partial<TextResult>,
+  {
+    input = {},
+    model = able,
+    usage = null,
+  }: { input?: object; model?: ModelFacts; usage?: Usage | null } = {},
+) =>
   execution(name).result(
     { text: "", finishReason: "stop", toolCalls: [], ...result },
-    { messages },
-    NOTHING,
-    able,
+    { messages, ...input },
+    await materialOf(name, { messages, ...input }),
+    model,
+    usage,
   );
 const codeOf = async (work: () => unknown) => {
   try {
@@ -68,36 +82,85 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     ["a schema together with plain text", { messages, responseFormat: "text", responseSchema: {} }],
   ])("%s is refused", (_case, input) => expect(parse(name, input).success).toBe(false));
 
-  test("the cap is the caller's, else the capability's, never above the model's or the run's own", () => {
+  test("the cap is the caller's, else the capability's, never above the model's or the run's own", async () => {
     const budget = name === "general" ? 8_192 : 16_384;
     const wide = { ...able, maxOutputTokens: 100_000 };
-    expect(call(name, {}, {}, wide).maxOutputTokens).toBe(budget);
-    expect(call(name, {}).maxOutputTokens).toBe(4_000);
-    expect(call(name, { maxOutputTokens: 9 }).maxOutputTokens).toBe(9);
-    expect(call(name, {}, { maxOutputTokens: 2048 }).maxOutputTokens).toBe(2048);
-    expect(call(name, { maxOutputTokens: 9 }, { maxOutputTokens: 2048 }).maxOutputTokens).toBe(9);
+    expect((await call(name, {}, {}, wide)).maxOutputTokens).toBe(budget);
+    expect((await call(name, {})).maxOutputTokens).toBe(4_000);
+    expect((await call(name, { maxOutputTokens: 9 })).maxOutputTokens).toBe(9);
+    expect((await call(name, {}, { maxOutputTokens: 2048 })).maxOutputTokens).toBe(2048);
+    expect((await call(name, { maxOutputTokens: 9 }, { maxOutputTokens: 2048 })).maxOutputTokens).toBe(9);
     const bounds = execution(name).bounds({ messages, maxOutputTokens: 9 }, able);
     expect(bounds).toEqual({ outputTokens: 9 });
   });
 
-  test("sampling and tools pass through only when they are given", () => {
-    expect(Object.keys(call(name, {})).sort()).toEqual(["maxOutputTokens", "messages", "responseFormat"]);
+  test("sampling and tools pass through only when they are given", async () => {
+    expect(Object.keys(await call(name, {})).sort()).toEqual([
+      "maxOutputTokens",
+      "messages",
+      "responseFormat",
+    ]);
     const options = { temperature: 0, reasoningIntent: "deep" as const, tools: [{ name: "t" }] };
-    expect(call(name, {}, options)).toMatchObject(options);
+    expect(await call(name, {}, options)).toMatchObject(options);
   });
 
-  test("a schema asks for exactly itself, wherever it was given", () => {
+  test("a schema asks for exactly itself, wherever it was given", async () => {
     const schema = { type: "object" };
     const expected = { type: "json_schema", name: "answer", schema };
-    expect(call(name, { responseSchema: schema }).responseFormat).toEqual(expected);
-    expect(call(name, {}, { responseSchema: schema }).responseFormat).toEqual(expected);
+    expect((await call(name, { responseSchema: schema })).responseFormat).toEqual(expected);
+    expect((await call(name, {}, { responseSchema: schema })).responseFormat).toEqual(expected);
+    const both = await call(name, { responseSchema: schema }, { responseSchema: { ...schema } });
+    expect(both.responseFormat).toEqual(expected);
   });
 
-  test("a model that cannot do it is not taken", () => {
+  test.each<[string, object, CallOptions, (string | number)[]]>([
+    ["two that differ", { responseSchema: { type: "object" } }, { responseSchema: {} }, ["responseSchema"]],
+    ["one with plain text", { responseFormat: "text" }, { responseSchema: {} }, ["input", "responseFormat"]],
+    ["a broken one", { responseSchema: { type: "x" } }, {}, ["input", "responseSchema", "type"]],
+    ["a broken one beside", {}, { responseSchema: { $ref: "http://x" } }, ["responseSchema", "$ref"]],
+  ])("of schemas %s is refused at its field", async (_case, input, options, field) => {
+    const refused = await call(name, input, options).catch((cause: unknown) => cause);
+    expect(refused).toBeInstanceOf(InputFault);
+    expect((refused as InputFault).field).toEqual(field);
+  });
+
+  test("a model without schemas of its own is asked in words, after the caller's instructions", async () => {
+    const schema = { type: "object", required: ["a"] };
+    const [first, last] = [{ role: "system", content: "Be brief." }, ...messages];
+    const input = { messages: [first, last], responseSchema: schema };
+    const loose = { ...able, supports: { jsonObject: true } };
+    const asked = await call(name, input, {}, loose);
+    expect(asked.messages[0]).toEqual(first);
+    expect(asked.messages[2]).toEqual(last);
+    expect(asked.messages[1]?.content).toContain(JSON.stringify(schema));
+    expect((await call(name, input, {}, { ...able, supports: {} })).responseFormat).toEqual({ type: "text" });
+  });
+
+  test("an answer that does not fit its schema says which rules it breaks, and no word of itself", async () => {
+    const input = { responseSchema: { type: "object", required: ["a"], additionalProperties: false } };
+    const text = '{"secret": 1}';
+    const unfit = await settle(name, { text }, { input }).catch((cause: unknown) => cause);
+    expect(unfit).toMatchObject({
+      code: "StructuredOutputInvalid",
+      message: "The model's answer does not fit the schema (required, additionalProperties).",
+    });
+  });
+
+  test("a model that cannot do it is not taken, and one that promises the shape itself goes first", () => {
     expect(accepts(name, {}, able)).toBe(true);
     expect(accepts(name, { maxOutputTokens: 4_001 }, able)).toBe(false);
-    expect(accepts(name, { responseSchema: {} }, { ...able, supports: { jsonObject: true } })).toBe(false);
-    expect(accepts(name, { responseFormat: "json_object" }, { ...able, supports: {} })).toBe(false);
+    const wordy = { ...able, supports: {} };
+    expect(accepts(name, { responseSchema: {} }, wordy)).toBe(true);
+    const rank = (model: ModelFacts) =>
+      execution(name).prefers?.(capabilities[name].input.parse({ messages, responseSchema: {} }), model) ?? 0;
+    expect(rank(able)).toBeGreaterThan(rank(wordy));
+  });
+
+  test("output that was all reasoning is told apart from output that was cut", async () => {
+    const cut = { text: "", finishReason: "length" as const };
+    const usage = { outputTokens: 9, reasoningTokens: 9 };
+    expect(await codeOf(() => settle(name, cut, { usage }))).toBe("ReasoningBudgetExhausted");
+    expect(await codeOf(() => settle(name, { ...cut, text: "{" }, { usage }))).toBe("OutputLimitReached");
   });
 
   test.each<[Partial<TextResult>, string]>([
@@ -110,12 +173,18 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
 });
 
 describe("general text", () => {
-  test("asks for text unless told otherwise", () => {
-    expect(call("general", {}).responseFormat).toEqual({ type: "text" });
-    expect(call("general", { responseFormat: "json_object" }).responseFormat).toEqual({
-      type: "json_object",
-    });
+  test("asks for text unless told otherwise", async () => {
+    expect((await call("general", {})).responseFormat).toEqual({ type: "text" });
+    const json = await call("general", { responseFormat: "json_object" });
+    expect(json.responseFormat).toEqual({ type: "json_object" });
     expect(accepts("general", {}, { ...able, supports: {} })).toBe(true);
+  });
+
+  test("holds its words to JSON where that was asked for", async () => {
+    const input = { responseFormat: "json_object" };
+    expect(await codeOf(() => settle("general", { text: "Hi" }, { input }))).toBe("StructuredOutputInvalid");
+    const whole = await settle("general", { text: ' {"a":1}' }, { input });
+    expect(whole.typedOutput).toEqual({ content: ' {"a":1}', role: "assistant" });
   });
 
   test("answers with content and role, and tool calls when there are any", async () => {
@@ -133,10 +202,18 @@ describe("general text", () => {
 });
 
 describe("structured generation", () => {
-  test("always asks for an object", () => {
-    expect(call("structured", {}).responseFormat).toEqual({ type: "json_object" });
-    expect(call("structured", { responseFormat: "text" }).responseFormat).toEqual({ type: "json_object" });
-    expect(accepts("structured", {}, { ...able, supports: {} })).toBe(false);
+  test("always asks for an object", async () => {
+    expect((await call("structured", {})).responseFormat).toEqual({ type: "json_object" });
+    const text = await call("structured", { responseFormat: "text" });
+    expect(text.responseFormat).toEqual({ type: "json_object" });
+    const list = await call("structured", { responseSchema: { type: "array" } }).catch((cause) => cause);
+    expect(list).toMatchObject({ field: ["input", "responseSchema", "type"] });
+  });
+
+  test("a model that is asked in words may wrap its object", async () => {
+    const model = { ...able, supports: {} };
+    const whole = await settle("structured", { text: '```json\n{"a":1}\n```' }, { model });
+    expect(whole.typedOutput).toEqual({ a: 1 });
   });
 
   test("answers with the object itself", async () => {

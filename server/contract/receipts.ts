@@ -51,6 +51,8 @@ const ReceiptAttempt = z.object({
       refusedAt: DateTime,
     })
     .nullable(),
+  /** Requests the provider took on, or may have: 2 where an answer that did not fit was given back once to be repaired. */
+  submissions: z.int(),
   /** Definite refusals for want of capacity, each followed by another try. */
   capacityRejections: z.int(),
   startedAt: DateTime,

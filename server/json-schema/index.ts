@@ -62,7 +62,8 @@ export async function checkSchema(schema: JsonSchema): Promise<SchemaProblem | n
 /** Where a value does not fit a schema that was checked before; none: it does. */
 export async function misfitsOf(schema: JsonSchema, value: Json): Promise<Misfit[]> {
   const answer = await ask({ schema, value });
-  if (!answer) return [{ at: "", message: `could not be validated within ${DEADLINE_MS} ms` }];
-  if (answer.state === "refused") return [{ at: "", message: answer.problem.message }];
+  if (!answer)
+    return [{ at: "", keyword: "timeout", message: `could not be validated within ${DEADLINE_MS} ms` }];
+  if (answer.state === "refused") return [{ at: "", keyword: "schema", message: answer.problem.message }];
   return answer.misfits;
 }

@@ -14,8 +14,8 @@ import {
 
 /* Runs on a worker thread only: schemas of callers become code here. */
 
-/** Where a value does not fit, as a JSON Pointer, and why. */
-export type Misfit = { at: string; message: string };
+/** Where a value does not fit, as a JSON Pointer, by which keyword, and why; only the keyword quotes nothing of the value. */
+export type Misfit = { at: string; keyword: string; message: string };
 
 const MOST_MISFITS = 20;
 const MOST_LETTERS = 300;
@@ -63,7 +63,7 @@ export function compile(schema: JsonSchema): SchemaProblem | { fits(value: Json)
 
 const cut = (text: string) => (text.length > MOST_LETTERS ? `${text.slice(0, MOST_LETTERS)}…` : text);
 
-function toMisfit({ instancePath, message, params }: ErrorObject): Misfit {
+function toMisfit({ instancePath, keyword, message, params }: ErrorObject): Misfit {
   const more =
     typeof params.additionalProperty === "string"
       ? ` ("${params.additionalProperty}")`
@@ -72,7 +72,7 @@ function toMisfit({ instancePath, message, params }: ErrorObject): Misfit {
         : "allowedValue" in params
           ? `: ${JSON.stringify(params.allowedValue)}`
           : "";
-  return { at: instancePath, message: cut(`${message ?? "does not fit"}${more}`) };
+  return { at: instancePath, keyword, message: cut(`${message ?? "does not fit"}${more}`) };
 }
 
 /** A JSON Pointer as a path. */

@@ -31,6 +31,10 @@ export function textOf({ content }: TextMessage): string {
   return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 }
 
+/** A picture as the address that carries it, for vendors that take addresses. */
+export const toDataUrl = ({ mediaType, bytes }: Pick<ProviderFile, "mediaType" | "bytes">): string =>
+  `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
+
 export type ReasoningIntent = "omit" | "economy" | "balanced" | "deep" | "maximum";
 export type ResponseFormat =
   | { type: "text" }

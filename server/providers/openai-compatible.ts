@@ -10,7 +10,9 @@ import {
   RATINGS,
   type ResponseFormat,
   type TextCall,
+  type TextMessage,
   type TextResult,
+  toDataUrl,
 } from "./define";
 import {
   getJson,
@@ -66,11 +68,24 @@ const ChatReply = z.object({
 });
 type ChatReply = z.output<typeof ChatReply>;
 
+/** High detail is what the bound of a picture's tokens is for; servers that know no detail pass it over. */
+function toMessage({ role, content }: TextMessage) {
+  if (typeof content === "string") return { role, content };
+  return {
+    role,
+    content: content.map((part) =>
+      part.type === "text"
+        ? { type: "text", text: part.text }
+        : { type: "image_url", image_url: { url: toDataUrl(part), detail: "high" } },
+    ),
+  };
+}
+
 function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknown> {
   requireSupported(call, model);
   return {
     model: model.id,
-    messages: call.messages,
+    messages: call.messages.map(toMessage),
     // The older name: every such server knows it.
     ...(call.maxOutputTokens === undefined ? {} : { max_tokens: call.maxOutputTokens }),
     ...(call.responseFormat.type === "text" ? {} : { response_format: toFormat(call.responseFormat) }),

@@ -73,6 +73,22 @@ describe("openai", () => {
     expect("service_tier" in sent).toBe(tier === "flex");
   });
 
+  test("pictures go as data addresses in high detail, beside the words", async () => {
+    vendor.answer({ json: { id: "resp_5", status: "completed", output: [] } });
+    const picture = { type: "image" as const, mediaType: "image/png", bytes: Buffer.from("PNG!") };
+    const content = [{ type: "text" as const, text: "What is this?" }, picture];
+    await submit({ ...hello, messages: [{ role: "user", content }] }, "gpt-4.1-mini");
+    expect(JSON.parse(vendor.arrived[0]?.body ?? "{}").input).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "input_text", text: "What is this?" },
+          { type: "input_image", image_url: "data:image/png;base64,UE5HIQ==", detail: "high" },
+        ],
+      },
+    ]);
+  });
+
   test("a response that failed keeps what it used", async () => {
     vendor.answer({
       json: {

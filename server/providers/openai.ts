@@ -7,9 +7,11 @@ import {
   type ProviderIo,
   type ResponseFormat,
   type TextCall,
+  type TextMessage,
   type TextResult,
   type Tier,
   textOf,
+  toDataUrl,
 } from "./define";
 import { type HttpReply, parseReply, postForEvents, postJson, safeWord } from "./http";
 import { check } from "./openai-ports/check";
@@ -71,6 +73,19 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
     throw new ProviderFault("refused", "not_attempted", `The model ${model.id} does not take ${missing[2]}.`);
 }
 
+/** High detail, whatever the picture: its bound of tokens is the one the models list. */
+function toInput({ role, content }: TextMessage) {
+  if (typeof content === "string") return { role, content };
+  return {
+    role,
+    content: content.map((part) =>
+      part.type === "text"
+        ? { type: role === "assistant" ? "output_text" : "input_text", text: part.text }
+        : { type: "input_image", image_url: toDataUrl(part), detail: "high" },
+    ),
+  };
+}
+
 function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record<string, unknown> {
   requireSupported(call, model);
   const firstTurn = call.messages.findIndex(({ role }) => role !== "system");
@@ -89,7 +104,7 @@ function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record
   return {
     model: model.id,
     ...(instructions.length > 0 ? { instructions: instructions.join("\n\n") } : {}),
-    input: turns.map(({ role, content }) => ({ role, content })),
+    input: turns.map(toInput),
     ...(call.maxOutputTokens === undefined ? {} : { max_output_tokens: call.maxOutputTokens }),
     ...(call.responseFormat.type === "text" ? {} : { text: { format: toFormat(call.responseFormat) } }),
     ...(reasoningIntent === undefined || reasoningIntent === "omit"
@@ -266,7 +281,10 @@ const REASONING_MODEL = {
   tools: true,
   stream: true,
   deferred: true,
+  vision: true,
 };
+/** High detail: at most 2,500 patches of 32 pixels, 1.2 tokens each. */
+const PICTURE = { imageTokens: 3_000 };
 /** Flex processing, at half the token rates. */
 const FLEX = { flexDiscountBps: 5_000 };
 
@@ -286,6 +304,8 @@ export default defineProvider({
       contextWindow: 400_000,
       tokenizer: "o200k_base",
       maxOutputTokens: 128_000,
+      grades: ["fast", "reasoning"],
+      ...PICTURE,
       supports: REASONING_MODEL,
     },
     {
@@ -296,6 +316,8 @@ export default defineProvider({
       contextWindow: 400_000,
       tokenizer: "o200k_base",
       maxOutputTokens: 128_000,
+      grades: ["reasoning", "longform"],
+      ...PICTURE,
       supports: REASONING_MODEL,
     },
     {
@@ -306,6 +328,8 @@ export default defineProvider({
       contextWindow: 1_050_000,
       tokenizer: "o200k_base",
       maxOutputTokens: 128_000,
+      grades: ["reasoning", "frontier", "longform"],
+      ...PICTURE,
       supports: REASONING_MODEL,
     },
     {
@@ -316,7 +340,17 @@ export default defineProvider({
       contextWindow: 1_047_576,
       tokenizer: "o200k_base",
       maxOutputTokens: 32_768,
-      supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true, stream: true },
+      grades: ["fast"],
+      // High detail: at most 1,536 patches of 32 pixels, 1.62 tokens each.
+      imageTokens: 2_489,
+      supports: {
+        jsonObject: true,
+        jsonSchema: true,
+        temperature: true,
+        tools: true,
+        stream: true,
+        vision: true,
+      },
     },
     ...imageModels,
     ...speechModels,

@@ -2,9 +2,21 @@ import { z } from "zod";
 
 const JsonObject = z.record(z.string(), z.json());
 
+const Part = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("image"), mediaType: z.string(), base64: z.string().min(1) }),
+]);
+
 export const TextRequest = z.object({
   model: z.string(),
-  messages: z.array(z.object({ role: z.enum(["system", "user", "assistant"]), content: z.string() })).min(1),
+  messages: z
+    .array(
+      z.object({
+        role: z.enum(["system", "user", "assistant"]),
+        content: z.union([z.string(), z.array(Part).min(1)]),
+      }),
+    )
+    .min(1),
   maxOutputTokens: z.int().min(1).optional(),
   responseFormat: z.discriminatedUnion("type", [
     z.object({ type: z.literal("text") }),

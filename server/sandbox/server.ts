@@ -36,7 +36,8 @@ const MAX_BUSY_ATTEMPTS = 100_000;
 
 /**
  * Models and what is particular about each; every name is served by both ports. Two are particular about images,
- * and the last three about the tier flex, which only the text port has. */
+ * three about the tier flex, and the last five about what they write, which only the text port has.
+ */
 const BEHAVIOURS = {
   "sandbox-1": "answer",
   "sandbox-2": "answer",
@@ -51,6 +52,11 @@ const BEHAVIOURS = {
   "sandbox-flexless": "flexless",
   "sandbox-flexbusy": "flexbusy",
   "sandbox-flexquiet": "flexquiet",
+  "sandbox-malformed": "answer",
+  "sandbox-stubborn": "answer",
+  "sandbox-careless": "answer",
+  "sandbox-hollow": "answer",
+  "sandbox-thinker": "answer",
 } as const;
 type Behaviour = (typeof BEHAVIOURS)[keyof typeof BEHAVIOURS];
 const isModel = (name: string): name is keyof typeof BEHAVIOURS => Object.hasOwn(BEHAVIOURS, name);

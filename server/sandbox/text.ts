@@ -1,7 +1,11 @@
 import type { Json } from "@/server/step";
+import { isRepair, picturesOf, questionOf, wantedJson, wordsOf } from "./conversation";
+import { evidenceFor, readDocumentTask } from "./evidence";
 import { fromSchema } from "./json-schema";
 import { pick, type Random, randomFrom } from "./random";
 import type { TextRequest } from "./requests";
+import { topicOf } from "./topic";
+import { readTranslationTask, translate } from "./translation";
 
 export type TextAnswer = {
   text: string;
@@ -13,15 +17,30 @@ export type TextAnswer = {
 /** The sandbox's tokens: UTF-8 bytes divided by four, rounded up. */
 export const countTokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4);
 
+/** Of each picture. */
+const IMAGE_TOKENS = 256;
+
 const REASONING_TOKENS = { omit: 0, economy: 16, balanced: 64, deep: 256, maximum: 1024 } as const;
 
 /** Answers a conversation. The same request always gets the same answer. */
 export function answerText(request: TextRequest): TextAnswer {
-  const question = request.messages.findLast(({ role }) => role === "user")?.content ?? "";
-  const seed = `${request.model}\n${request.messages.map(({ role, content }) => `${role}:${content}`).join("\n")}`;
-  const random = randomFrom(seed);
-  const inputTokens = request.messages.reduce((sum, { content }) => sum + countTokens(content), 0);
+  const question = questionOf(request);
+  const pictures = picturesOf(request);
+  const said = request.messages.map((message) => `${message.role}:${wordsOf(message)}`);
+  const random = randomFrom([request.model, ...said, ...pictures.map(({ digest }) => digest)].join("\n"));
+  const inputTokens =
+    request.messages.reduce((sum, message) => sum + countTokens(wordsOf(message)), 0) +
+    pictures.length * IMAGE_TOKENS;
   const cap = request.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  if (request.model === "sandbox-thinker" && wantedJson(request)) {
+    const spent = request.maxOutputTokens ?? REASONING_TOKENS.maximum;
+    return {
+      text: "",
+      finishReason: "length",
+      toolCalls: [],
+      usage: { inputTokens, outputTokens: spent, reasoningTokens: spent },
+    };
+  }
 
   const tool =
     request.tools?.[0] && request.responseFormat.type === "text"
@@ -53,14 +72,33 @@ export function answerText(request: TextRequest): TextAnswer {
 }
 
 function compose(request: TextRequest, question: string, random: Random): string {
-  const { responseFormat } = request;
-  if (responseFormat.type === "json_schema") {
-    return JSON.stringify(fromSchema(responseFormat.schema, { random, words: topicOf(question) }));
+  const wanted = wantedJson(request);
+  const pictures = picturesOf(request);
+  if (!wanted) {
+    const seen = pictures.map(({ digest }) => ` [picture ${digest}]`).join("");
+    return `${reply(request.model, question, random)}${seen}`;
   }
-  if (responseFormat.type === "json_object") {
-    return JSON.stringify({ answer: reply(request.model, question, random), topic: topicOf(question) });
+  const { model } = request;
+  const isToldAgain = isRepair(request);
+  if (model === "sandbox-stubborn" || (model === "sandbox-malformed" && !isToldAgain))
+    return '{"answer": "unfinished';
+  const task = readTranslationTask(question);
+  if (task) {
+    const items = translate(task);
+    if (model === "sandbox-hollow") return JSON.stringify({ items: [] });
+    // Forgets the last item and what is to be kept in the others.
+    if (model === "sandbox-careless" && !isToldAgain)
+      return JSON.stringify({ items: items.slice(0, -1).map(({ id }) => ({ id, translation: "?" })) });
+    return JSON.stringify({ items });
   }
-  return reply(request.model, question, random);
+  if (model === "sandbox-hollow") return "{}";
+  if (model === "sandbox-careless") return '"as you like"';
+  const evidence = readDocumentTask(question);
+  if (evidence) return JSON.stringify({ items: evidenceFor(evidence) });
+  const words = [...pictures.map(({ digest }) => `picture-${digest}`), ...topicOf(question)];
+  if (wanted.schema) return JSON.stringify(fromSchema(wanted.schema, { random, words }));
+  const answer = { answer: reply(model, question, random), topic: topicOf(question) };
+  return JSON.stringify(pictures.length > 0 ? { ...answer, pictures } : answer);
 }
 
 const OPENINGS = [
@@ -99,22 +137,6 @@ function reply(model: string, question: string, random: Random): string {
   return model === "sandbox-2"
     ? `${pick(random, NOTES)} ${topic}. First, ${pick(random, MIDDLES)}. Second, ${pick(random, MIDDLES)}. (sandbox)`
     : `${pick(random, OPENINGS)}, on ${topic}: ${pick(random, MIDDLES)}. (sandbox)`;
-}
-
-const FILLERS = new Set(
-  "a an and are as at be but by can do does for from has have how i if in into is it its me my no not of on one or our please so than that the their then there these this to two was we what when where which who why will with would write you your".split(
-    " ",
-  ),
-);
-
-/** Up to four telling words of a text, in its own order: the longest ones. */
-export function topicOf(text: string): string[] {
-  const found = [...new Set(text.slice(0, 4_000).match(/[\p{L}\p{N}][\p{L}\p{N}'-]*/gu) ?? [])].map((word) =>
-    word.slice(0, 24),
-  );
-  const words = found.filter((word) => !FILLERS.has(word.toLowerCase()));
-  const chosen = new Set([...words].sort((a, b) => b.length - a.length).slice(0, 4));
-  return words.filter((word) => chosen.has(word));
 }
 
 /** Cuts after that many tokens, never inside a character. */

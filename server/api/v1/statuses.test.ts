@@ -1318,7 +1318,17 @@ describe("invoke", () => {
     ["TRANSPORT_AMBIGUOUS", TEXT, { input, preferredModel: "sandbox-lost" }],
     ["ExecutionTimeout", TEXT, { input, preferredModel: "sandbox-slow", timeoutSeconds: 5 }],
     ["OutputLimitReached", TEXT, { input: { ...input, maxOutputTokens: 1 } }],
-    ["StructuredOutputInvalid", JSON_TEXT, { input, responseSchema: { type: "array" } }],
+    ["StructuredOutputInvalid", JSON_TEXT, { input, preferredModel: "sandbox-careless" }],
+    ["StructuredOutputRepairFailed", JSON_TEXT, { input, preferredModel: "sandbox-stubborn" }],
+    ["ReasoningBudgetExhausted", JSON_TEXT, { input, preferredModel: "sandbox-thinker" }],
+    [
+      "EmptyStructuredOutput",
+      "text.translate.v1",
+      {
+        input: { targetLocale: "de", items: [{ id: "a", text: "Hello" }] },
+        preferredModel: "sandbox-hollow",
+      },
+    ],
     ...(
       [
         ["invalid_expression", "1 +"],

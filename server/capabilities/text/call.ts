@@ -1,40 +1,47 @@
 import type { TextInput } from "@/server/contract/inputs";
-import type { ModelFacts, ResponseFormat, TextCall, TextResult } from "@/server/providers/define";
+import type {
+  ModelFacts,
+  TextCall,
+  TextGrade,
+  TextMessage,
+  TextResult,
+  Usage,
+} from "@/server/providers/define";
 import { type CallOptions, CapabilityFault } from "../define";
 
-/** Can this model do what a text input asks? */
-export function acceptsText(input: TextInput, model: ModelFacts): boolean {
-  if (input.responseSchema && !model.supports.jsonSchema) return false;
-  if (input.responseFormat === "json_object" && !input.responseSchema && !model.supports.jsonObject)
-    return false;
-  return (
-    input.maxOutputTokens === undefined ||
-    input.maxOutputTokens <= (model.maxOutputTokens ?? input.maxOutputTokens)
-  );
+/** May this model answer as much as is asked for? */
+export function acceptsText(
+  { maxOutputTokens }: { maxOutputTokens?: number | undefined },
+  model: ModelFacts,
+) {
+  return maxOutputTokens === undefined || maxOutputTokens <= (model.maxOutputTokens ?? maxOutputTokens);
+}
+
+/** Is the model made for one of these kinds of work? One that says nothing is made for none but the fast one. */
+export const isOfGrade = (model: ModelFacts, ...grades: TextGrade[]): boolean =>
+  grades.some((grade) => model.grades?.includes(grade) ?? grade === "fast");
+
+/** How well a model fits, by the first of these grades that it has: the higher the better. */
+export function gradeRank(model: ModelFacts, ...order: TextGrade[]): number {
+  const place = order.findIndex((grade) => isOfGrade(model, grade));
+  return place < 0 ? 0 : order.length - place;
 }
 
 /** The most tokens one run may answer: what the caller asked for, else the capability's budget, never above the model's. */
-export function outputCap(input: TextInput, model: ModelFacts, budget: number): number {
+export function outputCap(
+  input: { maxOutputTokens?: number | undefined },
+  model: ModelFacts,
+  budget: number,
+): number {
   return input.maxOutputTokens ?? Math.min(budget, model.maxOutputTokens ?? budget);
 }
 
-/** A text input as a call of the text port. `cap` is sent, so that a quote's bound holds. */
-export function toTextCall(
-  input: TextInput,
-  options: CallOptions,
-  cap: number,
-  fallback: ResponseFormat,
-): TextCall {
-  const schema = options.responseSchema ?? input.responseSchema;
-  const responseFormat: ResponseFormat = schema
-    ? { type: "json_schema", name: "answer", schema }
-    : input.responseFormat
-      ? { type: input.responseFormat }
-      : fallback;
+/** A call of the text port for words. `cap` is sent, so that a quote's bound holds. */
+export function toTextCall(messages: TextMessage[], options: CallOptions, cap: number): TextCall {
   return {
-    messages: input.messages,
+    messages,
     maxOutputTokens: Math.min(cap, options.maxOutputTokens ?? cap),
-    responseFormat,
+    responseFormat: { type: "text" },
     ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
     ...(options.reasoningIntent === undefined ? {} : { reasoningIntent: options.reasoningIntent }),
     ...(options.tools === undefined ? {} : { tools: options.tools }),
@@ -42,8 +49,14 @@ export function toTextCall(
 }
 
 /** Refuses what is no answer: cut off, filtered, or empty without a tool call. */
-export function requireAnswer(result: TextResult): TextResult {
+export function requireAnswer(result: TextResult, usage?: Usage | null): TextResult {
+  const isEmpty = result.text.trim() === "" && result.toolCalls.length === 0;
   if (result.finishReason === "length") {
+    if (isEmpty && (usage?.reasoningTokens ?? 0) > 0)
+      throw new CapabilityFault(
+        "ReasoningBudgetExhausted",
+        "The model used up its output tokens with reasoning and wrote nothing; give it more of them.",
+      );
     throw new CapabilityFault(
       "OutputLimitReached",
       "The model stopped at its output limit before the answer was complete.",
@@ -52,8 +65,9 @@ export function requireAnswer(result: TextResult): TextResult {
   if (result.finishReason === "content_filter") {
     throw new CapabilityFault("ProviderRejected", "The provider's content filter stopped the answer.");
   }
-  if (result.text.trim() === "" && result.toolCalls.length === 0) {
+  if (isEmpty)
     throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without any output.");
-  }
   return result;
 }
+
+export type { TextInput };

@@ -1,9 +1,10 @@
-import { type Capability, CapabilityFault, type OutputFile } from "@/server/capabilities/define";
+import { type Capability, CapabilityFault, type OutputFile, UnfitAnswer } from "@/server/capabilities/define";
 import { type Route, SANDBOX } from "@/server/domain/catalog";
 import { baseUrlOf, type OpenAccount, openAccount, operatorCredentials } from "@/server/domain/credentials";
 import { type Estimate, priceOf } from "@/server/domain/quotes";
 import { env } from "@/server/env";
 import { type ErrorCode, isErrorCode } from "@/server/errors";
+import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";
 import type { Micros } from "@/server/money";
 import {
@@ -34,6 +35,8 @@ export type Observed = {
   usage: Usage | null;
   /** At list price; null when the usage does not tell. */
   costMicros: Micros | null;
+  /** Requests the provider took on, where there were two: an unfit answer was given back. The figures are of both. */
+  submissions?: 2;
 };
 
 /** What became of one submission, in our words. */
@@ -45,7 +48,15 @@ export type CallOutcome =
       files: OutputFile[];
       finishReason: string | null;
     }
-  | { state: "failed"; observed: Observed; code: ErrorCode; message: string; settlement: Settlement }
+  | {
+      state: "failed";
+      observed: Observed;
+      code: ErrorCode;
+      message: string;
+      settlement: Settlement;
+      /** More about the error, as its row in the table of errors allows. */
+      details?: Record<string, Json>;
+    }
   | { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress }
   /** A definite "not now": may be sent again inside the admission deadline. */
   | {
@@ -102,10 +113,85 @@ async function ioOf(work: Work): Promise<ProviderIo | null> {
   );
 }
 
-/** Sends one call to its provider and says what became of it; the caller has already written down that it may leave. */
-export function submitCall(work: Work): Promise<CallOutcome> {
-  return observe(work, (adapter, io) => adapter.submit(work.call as never, io)); // the port decides which call it is
+/** An answer came, and the capability finds it unfit. */
+type Unfit = { state: "unfit"; observed: Observed; answer: unknown; fault: UnfitAnswer };
+
+/**
+ * Sends one call to its provider and says what became of it; the caller has already written down that it may leave. An
+ * unfit answer is given back once where the estimate covers that. Until the second answer is there nothing of the first is
+ * kept: whoever finds this attempt without an end knows that it was sent, and sends nothing.
+ */
+export async function submitCall(work: Work): Promise<CallOutcome> {
+  const submit = ({ call, ...more }: Work) =>
+    observe({ call, ...more }, (adapter, io) => adapter.submit(call as never, io)); // the port decides which call it is
+  const first = await submit(work);
+  if (first.state !== "unfit") return first;
+  const repair = repairOf(work, first);
+  if (!repair) return failedAs(first.fault, first.observed);
+  failpoint("before-repair");
+  // Of another id, so that no vendor takes it for the same request sent again.
+  return joined(first, await submit({ ...work, call: repair, attemptId: `${work.attemptId}-2` }));
 }
+
+function repairOf({ capability: { execute }, call, estimate }: Work, unfit: Unfit): AnyCall | null {
+  if ("local" in execute || !execute.repair || estimate.bounds.submissions !== 2) return null;
+  return execute.repair.call(call as never, unfit.answer as never, unfit.fault); // all of this port and capability
+}
+
+const costSettlement = ({ costMicros }: Observed): Settlement => (costMicros === null ? "hold" : "cost");
+
+function failedAs(fault: CapabilityFault, observed: Observed, code: string = fault.code): CallOutcome {
+  const known: ErrorCode = isErrorCode(code) ? code : "PROVIDER_ERROR";
+  return failed(known, fault.message, observed, costSettlement(observed), fault.details);
+}
+
+/** What became of two calls of which the first was answered unfit: one outcome, with the figures of both. */
+function joined({ observed: first, fault }: Unfit, second: CallOutcome | Unfit): CallOutcome {
+  const unrepaired = (why: string, observed: Observed, settlement = costSettlement(observed)) =>
+    failed("StructuredOutputRepairFailed", `${fault.message} ${why}`, observed, settlement, fault.details);
+  switch (second.state) {
+    case "succeeded":
+      return { ...second, observed: ofBoth(first, second.observed) };
+    case "unfit":
+      return failedAs(second.fault, ofBoth(first, second.observed), second.fault.codeAfterRepair);
+    case "failed":
+      switch (second.settlement) {
+        case "released":
+          return unrepaired("The provider refused to repair it.", first);
+        case "hold":
+          return unrepaired("The provider failed to repair it.", ofBoth(first, second.observed), "hold");
+        default:
+          return { ...second, observed: ofBoth(first, second.observed) };
+      }
+    case "refused_for_now":
+      return unrepaired("The provider had no capacity to repair it.", first);
+    case "aborted":
+      return { ...second, submission: "attempted" };
+    case "pending":
+      // Excluded where repairs are planned; its cost could not be told apart any more.
+      return unrepaired("The provider put the repair off.", ofBoth(first, first), "ambiguous");
+  }
+}
+
+/** The second answer's words, and the figures of both; one that is not known makes the sum unknown. */
+function ofBoth(first: Observed, second: Observed): Observed {
+  const isKnown = first.costMicros !== null && second.costMicros !== null;
+  return {
+    ...second,
+    usage: first.usage && second.usage ? sum(first.usage, second.usage) : null,
+    costMicros: isKnown ? first.costMicros! + second.costMicros! : null,
+    submissions: 2,
+  };
+}
+
+function sum(first: Usage, second: Usage): Usage {
+  const figures: Record<string, number> = { ...first };
+  for (const [name, value] of Object.entries(second)) figures[name] = (figures[name] ?? 0) + value;
+  return figures;
+}
+
+const settled = (outcome: CallOutcome | Unfit): CallOutcome =>
+  outcome.state === "unfit" ? failedAs(outcome.fault, outcome.observed) : outcome;
 
 /**
  * The same, with the text told as it comes. What was told, put together, is the answer's text, or the call has failed;
@@ -113,7 +199,7 @@ export function submitCall(work: Work): Promise<CallOutcome> {
  */
 export async function streamCall(work: Work, onText: (text: string) => void): Promise<CallOutcome> {
   let told = "";
-  const outcome = await observe(
+  const observed = await observe(
     work,
     (adapter, io) => {
       if (!adapter.stream)
@@ -125,6 +211,7 @@ export async function streamCall(work: Work, onText: (text: string) => void): Pr
     },
     (result) => (result as { text?: string }).text === told, // of the text port; no other streams
   );
+  const outcome = settled(observed);
   if (told === "") return outcome;
   if (outcome.state === "refused_for_now")
     return failed("PROVIDER_ERROR", outcome.message, { ...nothingSent, submission: "attempted" }, "hold");
@@ -140,11 +227,12 @@ const ASK_AGAIN_MS = 5_000;
  * later, and whatever is said about the asking, the work itself was submitted and may be charged.
  */
 export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
-  const outcome = await observe(work, (adapter, io) => {
+  const observed = await observe(work, (adapter, io) => {
     if (!adapter.poll)
       throw new ProviderFault("failed", "attempted", `${work.route.provider.title} cannot be asked again.`);
     return adapter.poll(handle, io);
   });
+  const outcome = settled(observed);
   switch (outcome.state) {
     case "refused_for_now":
       return { state: "pending", handle, pollAfterMs: Math.max(outcome.retryAfterMs ?? 0, ASK_AGAIN_MS) };
@@ -177,7 +265,7 @@ async function observe(
   work: Work,
   ask: (adapter: AnyAdapter, io: ProviderIo) => Promise<Progress<unknown>>,
   isAsTold: (result: unknown) => boolean = () => true,
-): Promise<CallOutcome> {
+): Promise<CallOutcome | Unfit> {
   const execution = work.capability.execute;
   if ("local" in execution) throw new Error(`${work.capability.key} has no provider`);
   const adapter = work.route.provider[execution.port];
@@ -216,7 +304,7 @@ async function observe(
     usage,
     costMicros: usage ? priceOf(work.route.model.price, usage, { ...work.estimate.bounds, tier }) : null,
   };
-  const settlement: Settlement = observed.costMicros === null ? "hold" : "cost";
+  const settlement = costSettlement(observed);
   if (!isAsTold(progress.result))
     return failed(
       "PROVIDER_ERROR",
@@ -230,13 +318,14 @@ async function observe(
       work.input as never,
       work.material as never,
       work.route.model,
+      usage,
     );
     const finishReason = (progress.result as { finishReason?: string }).finishReason ?? null;
     return { state: "succeeded", observed, typedOutput, files, finishReason };
   } catch (cause) {
-    if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
-      return failed(cause.code, cause.message, observed, settlement);
-    }
+    if (cause instanceof UnfitAnswer)
+      return { state: "unfit", observed, answer: progress.result, fault: cause };
+    if (cause instanceof CapabilityFault && isErrorCode(cause.code)) return failedAs(cause, observed);
     log.error({ err: cause, attemptId: work.attemptId }, "the answer of a provider could not be read");
     return failed("PROVIDER_ERROR", "The provider's answer could not be read.", observed, settlement);
   }
@@ -255,8 +344,15 @@ const nothingSent: Observed = {
   costMicros: null,
 };
 
-function failed(code: ErrorCode, message: string, observed: Observed, settlement: Settlement): CallOutcome {
-  return { state: "failed", observed, code, message, settlement };
+function failed(
+  code: ErrorCode,
+  message: string,
+  observed: Observed,
+  settlement: Settlement,
+  details: Record<string, Json> = {},
+): Extract<CallOutcome, { state: "failed" }> {
+  const more = Object.keys(details).length > 0 ? { details } : {};
+  return { state: "failed", observed, code, message, settlement, ...more };
 }
 
 /** Translates the one error kind of providers; anything else is a bug of ours after a send nobody observed. */

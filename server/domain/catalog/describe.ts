@@ -5,6 +5,7 @@ import { type Connection, isConnectable } from "@/server/domain/credentials";
 import { feeBpsOf, pricingContract } from "./pricing";
 import { publish } from "./schema";
 import {
+  ableTargets,
   availabilityOf,
   canDefer,
   canStream,
@@ -186,7 +187,7 @@ function discountOf(capability: Capability, target: Parameters<typeof canStream>
 /** The models that can do a capability; with connections, as they are reached by the project that has them. */
 export function executionTargets(capability: Capability, connections: Connected = null): ExecutionTargetList {
   const reach = connections ?? [];
-  const targets = targetsOf(capability, reach);
+  const targets = ableTargets(capability, reach);
   const first = targets
     .filter(({ model }) => !model.onlyByName)
     .flatMap((target) => offersOf(target, reach))

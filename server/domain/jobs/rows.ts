@@ -158,6 +158,8 @@ export type StoredOutcome = {
   finishReason: string | null;
   /** The tier that ran; absent: no answer tells. */
   tier?: Tier;
+  /** Requests the provider took on, where an unfit answer was given back. */
+  submissions?: 2;
   /** The answer was set aside: its content still has to be stored as output. */
   isSetAside?: true;
   /** More about the error, as its row in the table of errors allows. */

@@ -3,7 +3,7 @@ import type { Capability } from "@/server/capabilities/define";
 import { openContent, type StoredContent } from "@/server/content";
 import { pool } from "@/server/db";
 import { getCapability, type Route, targetOf } from "@/server/domain/catalog";
-import { materialize, ruled } from "@/server/domain/quotes";
+import { callOptions, materialize, ruled } from "@/server/domain/quotes";
 import type { AnyCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import type { JobRow } from "./rows";
@@ -103,20 +103,10 @@ export async function makeReady(work: LoadedWork, signal: AbortSignal): Promise<
   const { job, capability, input, route, snapshot } = work;
   const execution = capability.execute;
   if ("local" in execution || !route) throw new Error(`${capability.key} runs here and makes no call`);
-  const material = await materialize(job.project_id, capability, input, signal);
-  const { sampling } = snapshot;
-  const call = ruled(() =>
-    execution.call(
-      input as never, // parsed by this capability's own schema
-      {
-        ...(snapshot.responseSchema ? { responseSchema: snapshot.responseSchema } : {}),
-        ...(typeof sampling?.temperature === "number" ? { temperature: sampling.temperature } : {}),
-        ...(sampling?.reasoningIntent ? { reasoningIntent: sampling.reasoningIntent } : {}),
-        ...(snapshot.toolSchemas?.length ? { tools: snapshot.toolSchemas } : {}),
-      },
-      route.model,
-      material as never, // likewise
-    ),
+  const options = callOptions(snapshot);
+  const material = await materialize(job.project_id, capability, input, options, signal);
+  const call = ruled(
+    () => execution.call(input as never, options, route.model, material as never), // parsed by this capability's own schema
   );
   return { ...work, route, call, material };
 }

@@ -15,7 +15,7 @@ import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
 import type { AnyCall, ImageCall, MeshCall, ModelFacts, TextCall, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
-import { inputTokensAtMost } from "./tokens";
+import { inputTokensAtMost, repairTokensAtMost } from "./tokens";
 
 /** Deferred: the provider works as it finds time, at its flex rates, and once at its standard rates if it must. */
 export type Processing = "standard" | "deferred";
@@ -60,6 +60,8 @@ export type Estimate = {
     Usage,
     "inputTokens" | "outputTokens" | "images" | "durationMs" | "characters" | "meshes" | "requests"
   > & {
+    /** Calls the run may make: a second one gives an unfit answer back. Absent: one. */
+    submissions?: number;
     quality?: string;
     width?: number;
     height?: number;
@@ -87,7 +89,7 @@ export const FREE: Estimate = {
 };
 
 /**
- * Bounds and prices one call on one route. Deferred work is expected at the flex rates and held at the standard ones,
+ * Bounds and prices one call on one route, and the second one that may have to repair its answer. Deferred work is expected at the flex rates and held at the standard ones,
  * since it may end on them. An unknown price is EstimateUnavailable, never 0.
  */
 export async function estimate(
@@ -96,6 +98,7 @@ export async function estimate(
   route: Route,
   call: AnyCall,
   processing: Processing = "standard",
+  mayRepair = false,
 ): Promise<Estimate> {
   const execution = capability.execute;
   if ("local" in execution) return FREE;
@@ -114,9 +117,15 @@ export async function estimate(
     if (execution.port === "mesh") bounds.textured = (call as MeshCall).texture !== null; // likewise
     if (isListed(price, bounds)) qualifier = "exact";
   }
-  const maximum = priceAtMost(price, bounds, bounds);
   const expected =
-    processing === "deferred" ? priceAtMost(price, bounds, { ...bounds, tier: "flex" }) : maximum;
+    processing === "deferred"
+      ? priceAtMost(price, bounds, { ...bounds, tier: "flex" })
+      : priceAtMost(price, bounds, bounds);
+  if (mayRepair) {
+    Object.assign(bounds, withRepair(route.model, bounds));
+    qualifier = "upper_bound";
+  }
+  const maximum = priceAtMost(price, bounds, bounds);
   if (maximum === null || expected === null)
     fail("EstimateUnavailable", `No price is known for ${routeKey(route)} with this request.`);
   const bps = feeBpsOf(route.billingMode);
@@ -146,5 +155,14 @@ export async function estimate(
     expectedMicros: expected + serviceFee(expected, bps),
     maximumMicros: maximum + serviceFee(maximum, bps),
     bounds,
+  };
+}
+
+/** Both calls of a run: the second reads the first, its answer, and what is wrong with that. */
+function withRepair(model: ModelFacts, { inputTokens = 0, outputTokens = 0 }: Estimate["bounds"]) {
+  return {
+    inputTokens: 2 * inputTokens + outputTokens + repairTokensAtMost(model),
+    outputTokens: 2 * outputTokens,
+    submissions: 2,
   };
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Capability, InputConstraint } from "@/server/capabilities/define";
+import type { CallOptions, Capability, InputConstraint } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
 import { isFunded, recentFunds } from "@/server/domain/billing";
 import {
@@ -117,24 +117,17 @@ export async function planExecution(
   );
   checkConstraints(capability, input, route);
   checkSupport(route.model, wanted);
-  const material = await materialize(project.id, capability, input, AbortSignal.timeout(MATERIALIZE_MS));
-  const call = ruled(() =>
-    execution.call(
-      input as never, // parsed by this capability's own schema
-      {
-        ...(wanted.responseSchema ? { responseSchema: wanted.responseSchema } : {}),
-        ...(typeof wanted.sampling?.temperature === "number"
-          ? { temperature: wanted.sampling.temperature }
-          : {}),
-        ...(wanted.sampling?.reasoningIntent ? { reasoningIntent: wanted.sampling.reasoningIntent } : {}),
-        ...(wanted.toolSchemas?.length ? { tools: wanted.toolSchemas } : {}),
-      },
-      route.model,
-      material as never, // likewise
-    ),
+  const options = callOptions(wanted);
+  const signal = AbortSignal.timeout(MATERIALIZE_MS);
+  const material = await materialize(project.id, capability, input, options, signal);
+  const call = ruled(
+    () => execution.call(input as never, options, route.model, material as never), // parsed by this capability's own schema
   );
+  const processing = processingOf(capability, route, wanted, mode);
+  const isTold = wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery);
+  const mayRepair = !isTold && canRepair(capability, input, route, material);
   const priced: Estimate = {
-    ...(await estimate(capability, input, route, call, processingOf(capability, route, wanted, mode))),
+    ...(await estimate(capability, input, route, call, processing, mayRepair)),
     requestedTarget: requestedTarget(wanted),
     rewrites: rewritesOf(wanted.input, call),
   };
@@ -148,6 +141,31 @@ export async function planExecution(
     seal,
     warnings: checkCallCeiling(priced.maximumMicros, wanted),
   };
+}
+
+/** What an envelope asks of the provider beside the input. */
+export function callOptions({
+  responseSchema,
+  sampling,
+  toolSchemas,
+}: Pick<Wanted, "responseSchema" | "sampling" | "toolSchemas">): CallOptions {
+  return {
+    ...(responseSchema ? { responseSchema } : {}),
+    ...(typeof sampling?.temperature === "number" ? { temperature: sampling.temperature } : {}),
+    ...(sampling?.reasoningIntent ? { reasoningIntent: sampling.reasoningIntent } : {}),
+    ...(toolSchemas?.length ? { tools: toolSchemas } : {}),
+  };
+}
+
+/** May an unfit answer be given back once? Not to a model that answers later: its two answers would not be one attempt. */
+function canRepair(
+  { execute }: Capability,
+  input: unknown,
+  { provider, model }: Route,
+  material: unknown,
+): boolean {
+  if ("local" in execute || !execute.repair || provider[execute.port]?.poll) return false;
+  return execute.repair.mayBeNeeded(input as never, model, material as never); // parsed by this capability's own schema
 }
 
 /** Durable work waits for the model's cheaper tier; what is followed as it is written does not wait. */
@@ -235,7 +253,11 @@ function textsAt(value: unknown, path: string): { field: string; text: string }[
   return found.flatMap(({ field, value: inner }) => {
     if (typeof inner === "string") return [{ field, text: inner }];
     const content = (inner as { content?: unknown } | null | undefined)?.content;
-    return typeof content === "string" ? [{ field: `${field}.content`, text: content }] : [];
+    if (typeof content === "string") return [{ field: `${field}.content`, text: content }];
+    const parts: { text?: unknown }[] = Array.isArray(content) ? content : [];
+    return parts.flatMap(({ text }, place) =>
+      typeof text === "string" ? [{ field: `${field}.content[${place}].text`, text }] : [],
+    );
   });
 }
 
@@ -270,8 +292,9 @@ function checkConstraints(capability: Capability, input: unknown, route: Route) 
       }
       continue;
     }
-    const maxTokens = listed ?? route.model.contextWindow;
-    if (maxTokens === undefined) continue;
+    const { contextWindow } = route.model;
+    const maxTokens = Math.min(listed ?? Number.POSITIVE_INFINITY, contextWindow ?? Number.POSITIVE_INFINITY);
+    if (maxTokens === Number.POSITIVE_INFINITY) continue;
     // A refusal must be certain: no vocabulary in use packs more than this many bytes into a token on average.
     const tokens = (text: string) => Math.ceil(Buffer.byteLength(text) / (route.model.tokenBytes ?? 6));
     const total = texts.reduce((sum, { text }) => sum + tokens(text), 0);
@@ -321,7 +344,8 @@ function unsupportedBy(
 }
 
 function checkSupport(model: ModelFacts, wanted: Wanted) {
-  const lacking = unsupportedBy(model, wanted);
+  // A text model without schemas of its own is asked for one in words.
+  const lacking = unsupportedBy(model, model.port === "text" ? { ...wanted, responseSchema: null } : wanted);
   if (lacking) refuseField(lacking.field, `${model.id} does not take ${lacking.what}.`);
 }
 

@@ -1,14 +1,21 @@
-import { CapabilityFault } from "@/server/capabilities/define";
-import { type ErrorCode, Fault, isErrorCode } from "@/server/errors";
+import { CapabilityFault, InputFault } from "@/server/capabilities/define";
+import { type ErrorCode, Fault, isErrorCode, ValidationFault } from "@/server/errors";
 
 /** Runs a pure function of a capability; its refusals become rows of the error table. */
 export function ruled<T>(work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    if (cause instanceof CapabilityFault) throw toFault(cause);
-    throw cause;
+    throw toRefusal(cause);
   }
+}
+
+/** A capability's own refusal as a row of the error table or as a 422 at its field; anything else as it is. */
+export function toRefusal(cause: unknown): unknown {
+  if (cause instanceof CapabilityFault) return toFault(cause);
+  if (cause instanceof InputFault)
+    return new ValidationFault([{ loc: ["body", ...cause.field], msg: cause.message, type: "value_error" }]);
+  return cause;
 }
 
 export function toFault(fault: CapabilityFault): Fault {

@@ -1,8 +1,8 @@
-import { type Capability, CapabilityFault, type Source, type SourceFile } from "@/server/capabilities/define";
+import type { CallOptions, Capability, Source, SourceFile } from "@/server/capabilities/define";
 import { artifactStore } from "@/server/domain/artifacts";
 import { artifactInput, type FoundArtifact } from "@/server/domain/inputs";
 import { ValidationFault } from "@/server/errors";
-import { toFault } from "./ruled";
+import { toRefusal } from "./ruled";
 
 type Found = { source: Source; row: FoundArtifact };
 
@@ -61,15 +61,15 @@ export async function materialize(
   projectId: string,
   capability: Capability,
   input: unknown,
+  options: CallOptions,
   signal: AbortSignal,
 ): Promise<unknown> {
   const execution = capability.execute;
   if ("local" in execution || !execution.materialize) return undefined;
   const files = await readSources(projectId, capability, input);
   try {
-    return await execution.materialize(input as never, files, signal); // parsed by this capability's own schema
+    return await execution.materialize(input as never, files, signal, options); // parsed by this capability's own schema
   } catch (cause) {
-    if (cause instanceof CapabilityFault) throw toFault(cause);
-    throw cause;
+    throw toRefusal(cause);
   }
 }

@@ -1,3 +1,4 @@
+import { MAX_REPAIR_BYTES } from "@/server/capabilities/define";
 import { type ModelFacts, type TextCall, textOf } from "@/server/providers/define";
 import { countTokens } from "@/server/tokenizer";
 
@@ -37,3 +38,7 @@ export async function inputTokensAtMost(
   tokens += pictures === 0 ? 0 : pictures * (model.imageTokens ?? Number.NaN);
   return { tokens, isCounted: isCounted && shape === 0 && pictures === 0 };
 }
+
+/** What the call that gives an answer back says besides the first call and that answer. */
+export const repairTokensAtMost = (model: ModelFacts): number =>
+  2 * FRAME + tokensAtMost(model, MAX_REPAIR_BYTES);

@@ -58,6 +58,8 @@ export type ReceiptFacts = {
     providerModel: string | null;
     httpStatus: number | null;
     errorCode: string | null;
+    /** Requests the provider may have taken on; 2 where an unfit answer was given back. */
+    submissions: number;
     capacityRejections: number;
     /** The tier that is asked for by now, and the one that was refused before. */
     tier: Tier;
@@ -297,7 +299,11 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
       finishReason: facts.finishReason,
       inputTokens: usage?.inputTokens ?? null,
       outputTokens: usage?.outputTokens ?? null,
-      maxOutputTokens: estimate.bounds.outputTokens ?? null,
+      // Of one answer; the estimate bounds what may be all of them.
+      maxOutputTokens:
+        estimate.bounds.outputTokens === undefined
+          ? null
+          : estimate.bounds.outputTokens / (estimate.bounds.submissions ?? 1),
     },
   };
 }
@@ -358,6 +364,7 @@ function attemptsOf({ attempt }: ReceiptFacts): Receipt["attempts"] {
       errorCode: attempt.errorCode,
       tier: tierAskedLast(attempt),
       tierRefusal: attempt.tierRefusal,
+      submissions: attempt.submissions,
       capacityRejections: attempt.capacityRejections,
       startedAt: attempt.startedAt.toISOString(),
       submissionBegunAt: attempt.submissionBegunAt?.toISOString() ?? null,
@@ -435,8 +442,7 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
     },
     attempts: attemptsOf(facts),
     logicalAttempts: attempt ? 1 : 0,
-    providerSubmissions:
-      rejections + (attempt?.tierRefusal ? 1 : 0) + (submission === "not_attempted" ? 0 : 1),
+    providerSubmissions: rejections + (attempt?.tierRefusal ? 1 : 0) + (attempt?.submissions ?? 0),
     providerSubmission: submission,
     capacityRejections: rejections,
     rewrites: estimate.rewrites,

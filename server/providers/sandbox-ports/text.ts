@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { type ModelFacts, type PortAdapter, ProviderFault, type ProviderIo, type TextCall } from "../define";
+import {
+  type ModelFacts,
+  type PortAdapter,
+  ProviderFault,
+  type ProviderIo,
+  type TextCall,
+  type TextMessage,
+} from "../define";
 import { parseReply, postForEvents, postJson, safeWord } from "../http";
 import { explain, headers, MODELS } from "./common";
 
@@ -22,6 +29,9 @@ const TextEvent = z.discriminatedUnion("type", [
   z.object({ type: z.literal("done"), reply: TextReply }),
 ]);
 
+/** As many for each picture. */
+const IMAGE_TOKENS = 256;
+
 const TOKENS = { input: 150_000, cachedInput: 75_000, output: 600_000 };
 const PRICES: Record<string, typeof TOKENS> = {
   "sandbox-2": { input: 1_000_000, cachedInput: 500_000, output: 4_000_000 },
@@ -32,9 +42,17 @@ const DEFERRED = ["sandbox-1", "sandbox-2", "sandbox-flexless", "sandbox-flexbus
  * Particular about the tier flex: one refuses it, one has no capacity on it twice, one takes it and serves standard. On
  * standard they answer.
  */
+const FLEX_MODELS = ["flexless", "flexbusy", "flexquiet"];
+/**
+ * Particular about JSON, which they have to be asked for in words: one gets it right when told, one never, one only thinks.
+ */
+const WORDY_MODELS = ["malformed", "stubborn", "thinker"];
+/** They promise JSON by schema, and give what does not fit, or what has nothing in it. */
+const LOOSE_MODELS = ["careless", "hollow"];
+
 const TEXT_MODELS: typeof MODELS = [
   ...MODELS,
-  ...["flexless", "flexbusy", "flexquiet"].map((behaviour) => ({
+  ...[...FLEX_MODELS, ...WORDY_MODELS, ...LOOSE_MODELS].map((behaviour) => ({
     id: `sandbox-${behaviour}`,
     title: `Sandbox ${behaviour}`,
     onlyByName: true as const,
@@ -50,12 +68,14 @@ export const textModels = TEXT_MODELS.map(
       ...(PRICES[model.id] ?? TOKENS),
       ...(DEFERRED.includes(model.id) ? { flexDiscountBps: 5_000 } : {}),
     },
-    contextWindow: 128_000,
+    contextWindow: model.id === "sandbox-1" ? 128_000 : 1_050_000,
     maxOutputTokens: 16_384,
-    grades: ["fast", "reasoning", "frontier", "longform"],
+    grades: model.id === "sandbox-1" ? ["fast", "longform"] : ["fast", "reasoning", "frontier", "longform"],
+    imageTokens: IMAGE_TOKENS,
     supports: {
-      jsonObject: true,
-      jsonSchema: true,
+      jsonObject: !WORDY_MODELS.some((name) => model.id === `sandbox-${name}`),
+      jsonSchema: !WORDY_MODELS.some((name) => model.id === `sandbox-${name}`),
+      vision: true,
       temperature: true,
       reasoning: true,
       tools: true,
@@ -65,9 +85,23 @@ export const textModels = TEXT_MODELS.map(
   }),
 );
 
+/** Pictures travel as base64. */
+const toMessage = ({ role, content }: TextMessage) => ({
+  role,
+  content:
+    typeof content === "string"
+      ? content
+      : content.map((part) =>
+          part.type === "text"
+            ? part
+            : { ...part, bytes: undefined, base64: Buffer.from(part.bytes).toString("base64") },
+        ),
+});
+
 const toTextRequest = (call: TextCall, io: ProviderIo) => ({
   model: io.model.id,
   ...call,
+  messages: call.messages.map(toMessage),
   ...(io.tier === "flex" ? { tier: "flex" } : {}),
 });
 

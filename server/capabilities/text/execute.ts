@@ -1,0 +1,70 @@
+import type { StructuredOutput, TextInput, TextOutput } from "@/server/contract/inputs";
+import type { ModelFacts, TextGrade } from "@/server/providers/define";
+import type { CapabilityDefinition } from "../define";
+import { acceptsText, gradeRank, isOfGrade, outputCap, requireAnswer, toTextCall } from "./call";
+import { isNative, readJson, repairInWords, type Shape, shaped, shapeOf } from "./shape";
+
+/* How a text input is run: for words, or for a JSON object. */
+
+type Kind = {
+  /** Tokens a run may answer when the caller gives no hint. */
+  budget: number;
+  /** Models of other grades are not taken; absent: all are. */
+  only?: TextGrade[];
+  /** Which grade goes first. */
+  prefer: TextGrade[];
+  /** The least a model must be able to read. */
+  contextTokens?: number;
+};
+type Execute<O> = Extract<CapabilityDefinition<TextInput, O, Shape>["execute"], { port: "text" }>;
+
+function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boolean) {
+  return {
+    port: "text" as const,
+    accepts: (input: TextInput, model: ModelFacts) =>
+      acceptsText(input, model) &&
+      (!only || isOfGrade(model, ...only)) &&
+      (model.contextWindow ?? 0) >= contextTokens,
+    // A model that promises the shape itself goes before one that has to be asked in words.
+    prefers: (input: TextInput, model: ModelFacts) =>
+      10 * Number(isNative(shapeInInput(input, isObject), model)) + gradeRank(model, ...prefer),
+    materialize: (input: TextInput, _files: unknown, _signal: AbortSignal, options = {}) =>
+      shapeOf(input, options, { isObject }),
+    call: (input, options, model, shape) =>
+      shaped(toTextCall(input.messages, options, outputCap(input, model, budget)), shape, model),
+    bounds: (input: TextInput, model: ModelFacts) => ({ outputTokens: outputCap(input, model, budget) }),
+    repair: repairInWords<TextInput>(),
+  } satisfies Omit<Execute<unknown>, "result">;
+}
+
+function shapeInInput({ responseSchema, responseFormat }: TextInput, isObject: boolean): Shape {
+  return responseSchema || responseFormat === "json_object" || isObject
+    ? { kind: "json", schema: responseSchema ?? null, isObject }
+    : { kind: "text" };
+}
+
+/** Answers with text; where JSON was asked for, with its text, held to the shape. */
+export function toWords(kind: Kind): Execute<TextOutput> {
+  return {
+    ...base(kind, false),
+    async result(result, _input, shape, model, usage) {
+      const { text, toolCalls } = requireAnswer(result, usage);
+      if (shape.kind === "json" && toolCalls.length === 0) await readJson(result, shape, model);
+      return {
+        typedOutput: { content: text, role: "assistant", ...(toolCalls.length > 0 ? { toolCalls } : {}) },
+        files: [],
+      };
+    },
+  };
+}
+
+/** Answers with one JSON object, held to the caller's schema where there is one. */
+export function toObject(kind: Kind): Execute<StructuredOutput> {
+  return {
+    ...base(kind, true),
+    async result(result, _input, shape, model, usage) {
+      const value = await readJson(requireAnswer(result, usage), shape, model);
+      return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { Json } from "@/server/step";
+import type { CapabilityDefinition, InputConstraint } from "../define";
+
+/* What text capabilities say of themselves in the same way, from the same figures. */
+
+type Limits = Pick<CapabilityDefinition<never, unknown>, "sync" | "durable">;
+
+export const SHORT_SYNC = { maxOutputTokens: 2048, seconds: 60 };
+export const LONG_SYNC = { maxOutputTokens: 8192, seconds: 300 };
+
+/** Of durable text: a queue of two hours, at most ten minutes of work. */
+export const durable = (defaultExecutionSeconds: number) => ({
+  defaultQueueSeconds: 7200,
+  maxQueueSeconds: 7200,
+  defaultExecutionSeconds,
+  maxExecutionSeconds: 600,
+});
+
+/** The feature flags of a text capability, its limits among them. */
+export function textFeatures(
+  { sync, durable: job }: Limits,
+  contextWindowTokens: number,
+  own: Record<string, Json> = {},
+): Record<string, Json> {
+  const inline = sync && {
+    supported: true,
+    ...(sync.maxOutputTokens === undefined ? {} : { maxOutputTokens: sync.maxOutputTokens }),
+    targetMaxDurationSeconds: sync.seconds,
+  };
+  return {
+    syncInvoke: inline ?? { supported: false },
+    ...(inline && own.streams === true ? { streamInvoke: inline } : {}),
+    ...(job
+      ? {
+          durableJob: {
+            supported: true,
+            outputBudget: { mode: "derived", hintField: "maxOutputTokens" },
+            defaultQueueDeadlineSeconds: job.defaultQueueSeconds,
+            maxQueueDeadlineSeconds: job.maxQueueSeconds,
+            defaultExecutionDeadlineSeconds: job.defaultExecutionSeconds,
+            maxExecutionDeadlineSeconds: job.maxExecutionSeconds,
+          },
+        }
+      : {}),
+    longContext: false,
+    contextWindowTokens,
+    noSilentTruncation: true,
+    documentInput: false,
+    visionInput: false,
+    jsonObject: true,
+    providerBacked: true,
+    modelBacked: true,
+    deterministic: false,
+    executionClass: "provider",
+    ...Object.fromEntries(Object.entries(own).filter(([name]) => name !== "streams")),
+  };
+}
+
+/** A field that is measured in tokens and never trimmed. */
+export const inTokens = (max: number): InputConstraint => ({
+  measurement: "tokens",
+  max,
+  overflow: "reject",
+  semantic: true,
+});
+
+export const STRUCTURED_ERRORS = [
+  "StructuredOutputInvalid",
+  "StructuredOutputRepairFailed",
+  "OutputLimitReached",
+  "ReasoningBudgetExhausted",
+  "PROVIDER_EMPTY_OUTPUT",
+];

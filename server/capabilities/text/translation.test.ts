@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { flawsOf } from "./translation";
+
+const asked = {
+  items: [
+    { id: "a", text: "Hello {name}, {name}! Open the Harbour Map.", placeholders: ["{name}", "%s"] },
+    { id: "b", text: "Saved with Capstan.", maxLength: 12 },
+  ],
+  glossary: [{ source: "harbour map", target: "Hafenkarte" }],
+  preserveTerms: ["Capstan", "it"],
+};
+const right = [
+  { id: "b", translation: "Capstan: 😀ok" },
+  { id: "a", translation: "Hallo {name}, {name}! Öffne die Hafenkarte." },
+];
+const swap = (id: string, translation: string) =>
+  right.map((item) => (item.id === id ? { id, translation } : item));
+
+test("an answer that keeps everything has no flaws, in whatever order", () => {
+  expect(flawsOf(asked, right)).toEqual([]);
+});
+
+test.each<[string, { id: string; translation: string }[], string, RegExp]>([
+  ["a missing item", right.slice(1), "b", /is missing/],
+  ["an item twice", [...right, { id: "b", translation: "Capstan" }], "b", /2 times/],
+  ["an id nobody asked for", [...right, { id: "c", translation: "x" }], "c", /no id/],
+  ["an empty translation", swap("b", " "), "b", /is empty/],
+  ["a placeholder too few", swap("a", "Hallo {name}! Hafenkarte"), "a", /"\{name\}" 2 times, not once/],
+  ["a placeholder too many", swap("a", "{name} {name} {name} Hafenkarte"), "a", /not 3 times/],
+  ["a placeholder out of nothing", swap("a", "{name} {name} %s Hafenkarte"), "a", /"%s" 0 times/],
+  ["a lost term", swap("b", "capstan ok"), "b", /"Capstan" once, not 0 times/],
+  ["a glossary passed over", swap("a", "Hallo {name}, {name}! Plan"), "a", /"Hafenkarte" for "harbour map"/],
+  ["a translation too long by characters", swap("b", "Capstan: 😀ok!"), "b", /13 characters; at most 12/],
+])("%s is found", (_case, answered, id, finding) => {
+  const flaws = flawsOf(asked, answered);
+  expect(flaws.map((flaw) => flaw.id)).toContain(id);
+  expect(flaws.map((flaw) => flaw.finding).join("\n")).toMatch(finding);
+});

@@ -1,0 +1,57 @@
+import { createHash } from "node:crypto";
+import type { Json } from "@/server/step";
+import type { TextRequest } from "./requests";
+
+/* What the sandbox reads out of a conversation. */
+
+type Message = TextRequest["messages"][number];
+export type Picture = { mediaType: string; byteLength: number; digest: string };
+
+const partsOf = ({ content }: Message) =>
+  typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+
+/** The words of a message. */
+export const wordsOf = (message: Message): string =>
+  partsOf(message)
+    .flatMap((part) => (part.type === "text" ? [part.text] : []))
+    .join("\n");
+
+/** The pictures of a conversation: it looks at their bytes, not at what they show. */
+export const picturesOf = ({ messages }: TextRequest): Picture[] =>
+  messages.flatMap(partsOf).flatMap((part) => {
+    if (part.type !== "image") return [];
+    const bytes = Buffer.from(part.base64, "base64");
+    const digest = createHash("sha256").update(bytes).digest("hex");
+    return [{ mediaType: part.mediaType, byteLength: bytes.byteLength, digest: digest.slice(0, 12) }];
+  });
+
+const COMPLAINT = /^Your last answer cannot be used:/;
+
+/** Was the last answer given back to be corrected? */
+export function isRepair({ messages }: TextRequest): boolean {
+  const last = messages.at(-1);
+  return last?.role === "user" && COMPLAINT.test(wordsOf(last));
+}
+
+/** What was asked last, complaints aside. */
+export function questionOf({ messages }: TextRequest): string {
+  const asked = messages.findLast((message) => message.role === "user" && !COMPLAINT.test(wordsOf(message)));
+  return asked ? wordsOf(asked) : "";
+}
+
+const IN_WORDS = /^Answer with one JSON (?:object|value) and nothing else/;
+
+/** The JSON that is wanted: by the request's format, or in words. Null: none. */
+export function wantedJson({
+  messages,
+  responseFormat,
+}: TextRequest): { schema: Record<string, Json> | null } | null {
+  if (responseFormat.type === "json_schema") return { schema: responseFormat.schema };
+  const said = messages.find((message) => message.role === "system" && IN_WORDS.test(wordsOf(message)));
+  if (said) {
+    const text = wordsOf(said);
+    const schema = text.indexOf("JSON Schema:\n");
+    return { schema: schema < 0 ? null : JSON.parse(text.slice(schema + "JSON Schema:\n".length)) };
+  }
+  return responseFormat.type === "json_object" ? { schema: null } : null;
+}
