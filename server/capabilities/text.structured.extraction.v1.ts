@@ -103,7 +103,7 @@ export default defineCapability({
       const value = await readJson(requireAnswer(result, usage), shape, model);
       return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
     },
-    repair: repairInWords<Input>(),
+    repair: repairInWords<Input, Shape>((shape) => shape),
     bounds: (_input, model) => ({ outputTokens: outputCap({}, model, OUTPUT_BUDGET) }),
   },
 });

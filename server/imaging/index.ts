@@ -200,3 +200,13 @@ async function onThread(work: PixelWork): Promise<PixelResult> {
     });
   });
 }
+
+/** The size of a picture by its own header, with nothing of it decoded; null where it cannot be read. */
+export async function measurePicture(bytes: Uint8Array): Promise<Size | null> {
+  try {
+    const { width, height } = await (await codec())(bytes, { limitInputPixels: false }).metadata();
+    return width > 0 && height > 0 ? { width, height } : null;
+  } catch {
+    return null;
+  }
+}

@@ -33,7 +33,7 @@ function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boole
     call: (input, options, model, shape) =>
       shaped(toTextCall(input.messages, options, outputCap(input, model, budget)), shape, model),
     bounds: (input: TextInput, model: ModelFacts) => ({ outputTokens: outputCap(input, model, budget) }),
-    repair: repairInWords<TextInput>(),
+    repair: repairInWords<TextInput, Shape>((shape) => shape),
   } satisfies Omit<Execute<unknown>, "result">;
 }
 

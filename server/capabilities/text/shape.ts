@@ -137,8 +137,8 @@ export function withFindings(call: TextCall, { text }: TextResult, { findings }:
 }
 
 /** Answers of models that do not promise the shape themselves are given back once. */
-export const repairInWords = <I>(): Repair<I, TextCall, TextResult, Shape> => ({
-  mayBeNeeded: (_input, model, shape) => !isNative(shape, model),
+export const repairInWords = <I, M>(shapeIn: (material: M) => Shape): Repair<I, TextCall, TextResult, M> => ({
+  mayBeNeeded: (_input, model, material) => !isNative(shapeIn(material), model),
   call: withFindings,
 });
 

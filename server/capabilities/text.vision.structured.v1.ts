@@ -1,0 +1,123 @@
+import { z } from "zod";
+import { StructuredOutput, TextInput } from "@/server/contract/inputs";
+import type { TextMessage } from "@/server/providers/define";
+import { defineCapability } from "./define";
+import { acceptsText, gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
+import { durable, inTokens, SHORT_SYNC, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
+import {
+  ImagePart,
+  MAX_PICTURE_BYTES,
+  MAX_PICTURES,
+  MOST_PICTURE_PIXELS,
+  readMessages,
+} from "./text/pictures";
+import { isNative, readJson, repairInWords, type Shape, shaped, shapeOf } from "./text/shape";
+
+const OUTPUT_BUDGET = 8_192;
+const CONTEXT_TOKENS = 128_000;
+const limits = { sync: SHORT_SYNC, durable: durable(120) };
+
+const Part = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text"), text: z.string() }),
+  ImagePart,
+]);
+const Input = z.strictObject({
+  messages: z
+    .array(
+      z.strictObject({
+        role: z.enum(["system", "user", "assistant"]),
+        content: z.union([z.string(), z.array(Part).min(1)]),
+      }),
+    )
+    .min(1)
+    .describe("The conversation so far, oldest message first; pictures stand in messages of the user."),
+  maxOutputTokens: TextInput.shape.maxOutputTokens,
+  responseFormat: TextInput.shape.responseFormat,
+});
+type Input = z.output<typeof Input>;
+
+/** The conversation with its pictures read, and the shape of the answer. */
+type Material = { messages: TextMessage[]; shape: Shape };
+const ANY_OBJECT: Shape = { kind: "json", schema: null, isObject: true };
+
+export default defineCapability<Input, StructuredOutput, Material>({
+  key: "text.vision.structured.v1",
+  title: "Structured vision",
+  description:
+    "Looks at pictures and answers with one JSON object: what is on them, what is written there, how they differ. With `responseSchema` beside the input the answer is held to that schema.",
+  modality: "text",
+  family: "text",
+  category: "generation",
+  modes: ["invoke_sync", "job_async"],
+  input: Input,
+  output: StructuredOutput,
+  inputConstraints: { messages: inTokens(CONTEXT_TOKENS) },
+  features: textFeatures(limits, CONTEXT_TOKENS, {
+    visionInput: true,
+    jsonSchema: true,
+    maxPictures: MAX_PICTURES,
+    maxPictureBytes: MAX_PICTURE_BYTES,
+    maxPicturePixels: MOST_PICTURE_PIXELS,
+    errorCodes: STRUCTURED_ERRORS,
+  }),
+  inputMediaTypes: ["text/plain", "image/png", "image/jpeg", "image/webp"],
+  outputKind: "structured",
+  outputMediaType: "application/json",
+  intentExamples: [
+    "Describe this photo as JSON",
+    "Read the fields of a scanned form",
+    "Which of these product pictures shows damage?",
+  ],
+  synonyms: [
+    "vision",
+    "image understanding",
+    "picture",
+    "photo",
+    "ocr",
+    "screenshot",
+    "describe image",
+    "look at",
+  ],
+  taskTags: ["vision", "image-understanding", "ocr", "structured-output"],
+  trialEligible: true,
+  readySummary: "Pictures in, one JSON object out.",
+  ...limits,
+  examples: [
+    {
+      title: "A picture",
+      input: {
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "What colour is this? Answer as JSON." },
+              {
+                type: "image",
+                mediaType: "image/png",
+                data: "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+              },
+            ],
+          },
+        ],
+      },
+    },
+  ],
+  execute: {
+    port: "text",
+    accepts: (input, model) =>
+      acceptsText(input, model) && Boolean(model.supports.vision) && model.imageTokens !== undefined,
+    prefers: (_input, model) => 10 * Number(isNative(ANY_OBJECT, model)) + gradeRank(model, "fast"),
+    materialize: async (input, _files, _signal, options = {}) => ({
+      shape: await shapeOf(input, options, { isObject: true }),
+      messages: await readMessages(input.messages),
+    }),
+    call: (input, options, model, { messages, shape }) =>
+      shaped(toTextCall(messages, options, outputCap(input, model, OUTPUT_BUDGET)), shape, model),
+    async result(result, _input, { shape }, model, usage) {
+      const value = await readJson(requireAnswer(result, usage), shape, model);
+      return { typedOutput: value as StructuredOutput, files: [] }; // an object, by its shape
+    },
+    repair: repairInWords<Input, Material>(({ shape }) => shape),
+    bounds: (input, model) => ({ outputTokens: outputCap(input, model, OUTPUT_BUDGET) }),
+  },
+});
