@@ -74,7 +74,8 @@ describe("while the provider works", () => {
   test("its progress is told, and a worker that takes over asks and does not submit again", async () => {
     const tap = await tapSandbox();
     try {
-      const submitted = await submit({ prompt: "Fog", durationSeconds: 1 }, { preferredModel: "sandbox-1" });
+      const asked = { prompt: "Fog", durationSeconds: 1 };
+      const submitted = await submit(asked, { preferredModel: "sandbox-slow" });
       const { jobId } = submitted.json;
       const clock = testClock();
       const ctx = { ...systemCtx("test"), now: clock.now };
