@@ -3,14 +3,14 @@ import { cameraOf, placeCameras } from "./camera";
 import { coverageOf, develop } from "./develop";
 import { draw, type Picture } from "./draw";
 import { ENCODER, writePng } from "./png";
-import type { Rendered, RenderedView, RenderRequest, View } from "./request";
+import { Refused, type Rendered, type RenderedView, type RenderRequest, type View } from "./request";
 import { contactSheet } from "./sheet";
 import { codecVersions } from "./textures";
 
 /** Draws a GLB file. Throws `Refused` where the file cannot be drawn. On a thread of its own: it takes its time. */
 export async function render(bytes: Uint8Array, request: RenderRequest): Promise<Rendered> {
   const { width, height, style, background } = request;
-  const scene = await readScene(bytes, style);
+  const scene = await readScene(bytes, style).catch(asRefusal);
   const views: RenderedView[] = [];
   const pictures: { view: View; picture: Picture }[] = [];
   for (const eye of placeCameras(scene, request.views, request)) {
@@ -39,4 +39,11 @@ export async function render(bytes: Uint8Array, request: RenderRequest): Promise
       ...(scene.mesh.textures > 0 ? await codecVersions() : {}),
     },
   };
+}
+
+/** Nothing in a file is what it should be until it has been read: where reading stumbles, the file is at fault. */
+function asRefusal(cause: unknown): never {
+  if (cause instanceof Refused) throw cause;
+  const said = cause instanceof Error ? cause.message.slice(0, 200) : "it is broken";
+  throw new Refused(`The file cannot be read: ${said}`);
 }

@@ -1,0 +1,174 @@
+import { fork } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import sharp from "sharp";
+import { describe, expect, test } from "vitest";
+import { renderModel } from "./index";
+import { render } from "./render";
+import { RENDERER, Refused, type Rendered, type RenderRequest, STYLES, VIEWS } from "./request";
+import { blank, box, MODELS, toGlb } from "./test/models";
+import { facesOf, overlap, silhouette } from "./test/silhouette";
+
+const fixture = (name: string) => async () =>
+  new Uint8Array(readFileSync(new URL(`test/fixtures/${name}.glb`, import.meta.url)));
+const ALL = {
+  ...MODELS,
+  monkey: fixture("monkey"),
+  hand: fixture("hand"),
+  controller: fixture("controller"),
+};
+const REQUEST: RenderRequest = {
+  views: [...VIEWS],
+  sheet: false,
+  width: 256,
+  height: 256,
+  framing: "tight",
+  style: "material",
+  background: "transparent",
+};
+const PLAIN = { width: 160, height: 128, framing: "fit", background: "dark" } as const;
+const sha256 = (bytes: Uint8Array | undefined) =>
+  createHash("sha256")
+    .update(bytes ?? "")
+    .digest("hex");
+
+async function alphaOf(png: Uint8Array): Promise<Uint8Array> {
+  const { data } = await sharp(png).extractChannel("alpha").raw().toBuffer({ resolveWithObject: true });
+  return new Uint8Array(data);
+}
+
+describe.each(Object.entries(ALL))("%s", (name, make) => {
+  test("covers what an independent projection of its triangles covers, in every view", async () => {
+    const glb = await make();
+    const [{ views }, faces] = await Promise.all([render(glb, REQUEST), facesOf(glb)]);
+    // Glass covers a pixel with a third of its opacity.
+    const half = name.startsWith("glass") ? 0.5 * 0.35 * 255 : 127.5;
+    const overlaps: Record<string, number> = {};
+    for (const { view, png, camera } of views) {
+      const ours = (await alphaOf(png)).map((alpha) => (alpha >= half ? 1 : 0));
+      overlaps[view] = overlap(ours, silhouette(faces, camera, REQUEST.width, REQUEST.height));
+      if (process.env["SILHOUETTES"]) console.log(name, view, overlaps[view].toFixed(4));
+    }
+    expect(Object.keys(overlaps)).toEqual([...VIEWS]);
+    for (const [view, share] of Object.entries(overlaps)) expect(share, view).toBeGreaterThanOrEqual(0.98);
+  }, 120_000);
+
+  test("is drawn from every side in every style", async () => {
+    const glb = await make();
+    for (const style of STYLES) {
+      const { views } = await render(glb, { ...REQUEST, ...PLAIN, style });
+      expect(views).toHaveLength(VIEWS.length);
+      for (const { png, coverage } of views) {
+        const { width, height, channels, format } = await sharp(png).metadata();
+        expect([format, width, height, channels]).toEqual(["png", 160, 128, 3]);
+        expect(coverage).toBeGreaterThan(0.001);
+      }
+    }
+  }, 120_000);
+});
+
+/** Small enough for many. */
+const SMALL: RenderRequest = {
+  ...REQUEST,
+  views: ["three-quarter", "front"],
+  sheet: true,
+  width: 128,
+  height: 128,
+};
+const digests = (rendered: Rendered) => [...rendered.views, rendered.sheet].map((file) => sha256(file?.png));
+
+describe("the same file and request", () => {
+  const glb = fixture("monkey");
+
+  test("give the same bytes twice, on a thread, and in another process", async () => {
+    const first = digests(await render(await glb(), SMALL));
+    expect(digests(await render(await glb(), SMALL))).toEqual(first);
+    expect(digests(await renderModel(await glb(), SMALL, new AbortController().signal))).toEqual(first);
+    const path = fileURLToPath(new URL("test/fixtures/monkey.glb", import.meta.url));
+    const child = fork(fileURLToPath(new URL("test/digest-process.ts", import.meta.url)), [path], {
+      execArgv: ["--import", "tsx"],
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    child.send(SMALL);
+    const [there] = await once(child, "message");
+    expect(there).toEqual(first);
+  });
+
+  test("give these bytes on every machine, as long as the renderer has this version", async () => {
+    const { views } = await render(await glb(), { ...SMALL, sheet: false, background: "light" });
+    expect([RENDERER.version, ...views.map(({ png }) => sha256(png))]).toEqual([
+      "1.0.0",
+      "fcfb6bde85f20ab7362cd687430da3ce4167cb3c2b6b52c25079892bed033979",
+      "8dff2df103b85bb97f9121f1e947efc7d712b8cd9c8841decbf335f4edfb8d1d",
+    ]);
+  });
+
+  test("give the same view, whichever others are asked for", async () => {
+    const fit = { ...SMALL, framing: "fit" } as const;
+    const [both, one] = await Promise.all([
+      render(await glb(), fit),
+      render(await glb(), { ...fit, views: ["front"], sheet: false }),
+    ]);
+    expect(sha256(one.views[0]?.png)).toBe(sha256(both.views[1]?.png));
+  });
+});
+
+describe("a thread", () => {
+  test("is ended at the deadline, and the next file is drawn", async () => {
+    const glb = await fixture("controller")();
+    const never = new AbortController().signal;
+    await expect(renderModel(glb, SMALL, never, 1)).rejects.toThrow(
+      new Refused("The file took longer than 0.001 seconds to draw."),
+    );
+    expect((await renderModel(glb, SMALL, never)).views).toHaveLength(2);
+  });
+
+  test("ends with the wait for it", async () => {
+    const wait = new AbortController();
+    const drawing = renderModel(await fixture("controller")(), SMALL, wait.signal);
+    wait.abort("canceled");
+    await expect(drawing).rejects.toBe("canceled");
+  });
+});
+
+test("a sheet has all views at one scale, with their names", async () => {
+  const glb = await fixture("monkey")();
+  const { sheet, views } = await render(glb, { ...SMALL, views: ["front", "back"], background: "light" });
+  expect(sheet).toMatchObject({ width: 256, height: 128 + 27 });
+  const [whole, front] = await Promise.all(
+    [sheet?.png, views[0]?.png].map((png) => sharp(png).raw().toBuffer({ resolveWithObject: true })),
+  );
+  const row = (image: typeof whole, y: number) =>
+    image?.data.subarray(y * (image.info.width ?? 0) * 3, y * (image.info.width ?? 0) * 3 + 128 * 3);
+  for (let y = 0; y < 128; y++) expect(row(whole, y)).toEqual(row(front, y));
+  const label = whole?.data.subarray(128 * 256 * 3) ?? [];
+  expect([...label].filter((byte) => byte < 120).length).toBeGreaterThan(60);
+});
+
+describe("light", () => {
+  const centerOf = async (request: Partial<RenderRequest>, color: [number, number, number, number]) => {
+    const { document, add } = blank();
+    add(box(), color);
+    const { views } = await render(await toGlb(document), {
+      ...SMALL,
+      sheet: false,
+      views: ["front"],
+      ...request,
+    });
+    const { data, info } = await sharp(views[0]?.png).raw().toBuffer({ resolveWithObject: true });
+    const at = (64 * 128 + 64) * info.channels;
+    return [...data.subarray(at, at + info.channels)];
+  };
+
+  test("flat pictures have the file's own colours", async () => {
+    // 0.5 of light is 188 of sRGB.
+    expect(await centerOf({ style: "flat", background: "dark" }, [1, 0.5, 0, 1])).toEqual([255, 188, 0]);
+  });
+
+  test("neutral and clay pictures do not have them", async () => {
+    for (const style of ["neutral", "clay"] as const)
+      expect(await centerOf({ style }, [0, 1, 0, 1])).toEqual(await centerOf({ style }, [1, 0, 0, 1]));
+  });
+});
