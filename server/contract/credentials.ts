@@ -80,3 +80,29 @@ export const DeletedCredential = z
 
 /** What was done, by its name. */
 export const Done = z.record(z.string(), z.boolean());
+
+/** A provider whose accounts can be connected, as the panel draws its form. */
+export const ConnectableProvider = z.object({
+  name: z.string(),
+  title: z.string(),
+  fields: z.array(z.object({ name: z.string(), description: z.string().nullable(), required: z.boolean() })),
+  /** The connection names a server and its models. */
+  hasOwnServer: z.boolean(),
+  /** The capabilities it can serve. */
+  unlocks: z.array(z.object({ key: z.string(), title: z.string() })),
+});
+export type ConnectableProvider = z.output<typeof ConnectableProvider>;
+
+/** What a project can see of its connections; an admin sees those of the whole organization, to use them here too. */
+export const ProjectConnections = z.object({
+  items: z.array(Credential),
+  /** May the reader change them? */
+  canChange: z.boolean(),
+});
+export type ProjectConnections = z.output<typeof ProjectConnections>;
+
+export const ConnectProject = CreateCredential.extend({
+  project_id: Id,
+  environments: z.array(z.string().min(1).max(64)).max(64),
+});
+export type ConnectProject = z.output<typeof ConnectProject>;

@@ -2,6 +2,7 @@ import { attentionRouter } from "./attention";
 import { billingRouter } from "./billing";
 import { budgetsRouter } from "./budgets";
 import { catalogRouter } from "./catalog";
+import { connectionsRouter } from "./connections";
 import { router } from "./init";
 import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
@@ -16,6 +17,7 @@ export const appRouter = router({
   jobs: jobsRouter,
   attention: attentionRouter,
   budgets: budgetsRouter,
+  connections: connectionsRouter,
   keys: keysRouter,
   webhooks: webhooksRouter,
   billing: billingRouter,

@@ -1,6 +1,7 @@
 export { accessDecisionFor } from "./access-decision";
 export { routeBundle } from "./bundle";
 export { connectUrlOf } from "./connect-url";
+export { connectableProviders } from "./connectable";
 export { describeCapability, executionTargets, toSummary } from "./describe";
 export { list, matching } from "./list";
 export { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";

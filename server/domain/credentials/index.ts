@@ -3,4 +3,5 @@ export { deleteCredential, listCredentials, recheckCredential, rotateCredential 
 export { type Connection, connectionsOf, type OpenAccount, openAccount } from "./connections";
 export { createCredential } from "./create";
 export { baseUrlOf, operatorCredentials } from "./operator";
+export { connectProject, projectConnections } from "./project";
 export { isConnectable } from "./rows";

@@ -1,0 +1,123 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { toast } from "sonner";
+import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { CheckList } from "@/components/ui/check-list";
+import { DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import type { ConnectableProvider } from "@/server/contract/credentials";
+import { readSecret, SecretFields } from "./secret-fields";
+
+/** Connects an account: its secret is checked with the provider while the form waits. */
+export function ConnectForm({
+  project,
+  provider,
+  environment,
+  onDone,
+}: {
+  project: ProjectChoice;
+  provider: ConnectableProvider;
+  /** What a link asked for. */
+  environment: string | null;
+  onDone: () => void;
+}) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { environments } = project;
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(
+    () =>
+      new Set(environment && environments.includes(environment) ? [environment] : environments.slice(0, 1)),
+  );
+  const connect = useMutation(
+    trpc.connections.connect.mutationOptions({
+      meta: { isShownInPlace: true },
+      onSuccess: () => {
+        toast.success(`${provider.title} is connected`);
+        onDone();
+      },
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }),
+    }),
+  );
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    connect.mutate({
+      project_id: project.projectId,
+      provider: provider.name,
+      secret: readSecret(provider, fields),
+      label: String(fields.get("label")).trim() || "default",
+      environments: environments.filter((each) => chosen.has(each)),
+      ...(provider.hasOwnServer
+        ? { endpointUrl: String(fields.get("endpointUrl")), models: String(fields.get("models")) }
+        : {}),
+    });
+  }
+
+  return (
+    <DialogContent
+      title={`Connect ${provider.title}`}
+      description="The secret is checked with the provider, stored encrypted and never shown again."
+    >
+      <form onSubmit={submit} className="space-y-4">
+        {connect.error && (
+          <Notice tone="bad" role="alert">
+            {toFailure(connect.error).message}
+          </Notice>
+        )}
+        {provider.hasOwnServer && (
+          <>
+            <div className="space-y-1.5">
+              <Label htmlFor="connect-endpoint">Base URL</Label>
+              <Input
+                id="connect-endpoint"
+                name="endpointUrl"
+                type="url"
+                required
+                maxLength={2048}
+                placeholder="https://llm.example.com/v1"
+                autoComplete="off"
+              />
+            </div>
+            <div className="space-y-1.5">
+              <Label htmlFor="connect-models">Models</Label>
+              <Input
+                id="connect-models"
+                name="models"
+                required
+                maxLength={16_384}
+                placeholder="llama-3:0.20:0.60"
+                autoComplete="off"
+                aria-describedby="connect-models-help"
+              />
+              <p id="connect-models-help" className="text-xs text-muted">
+                <code>id:in:out</code> with prices in US dollars per million tokens, several with commas.
+              </p>
+            </div>
+          </>
+        )}
+        <SecretFields provider={provider} />
+        <div className="space-y-1.5">
+          <Label htmlFor="connect-label">Name</Label>
+          <Input id="connect-label" name="label" maxLength={128} defaultValue="default" autoComplete="off" />
+        </div>
+        <fieldset>
+          <legend className="text-sm font-medium">Environments of {project.displayName}</legend>
+          <CheckList prefix="environment" names={environments} chosen={chosen} onChange={setChosen} />
+        </fieldset>
+        <DialogActions>
+          <DialogClose asChild>
+            <Button>Cancel</Button>
+          </DialogClose>
+          <Button type="submit" variant="primary" pending={connect.isPending}>
+            Check and connect
+          </Button>
+        </DialogActions>
+      </form>
+    </DialogContent>
+  );
+}

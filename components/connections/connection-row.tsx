@@ -1,0 +1,226 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { CircleCheck, TriangleAlert } from "lucide-react";
+import { useState } from "react";
+import { toast } from "sonner";
+import { Ago } from "@/components/time/moment";
+import { type ProjectChoice, useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Dialog } from "@/components/ui/dialog";
+import type { ConnectableProvider, Credential } from "@/server/contract/credentials";
+import { RotateForm } from "./rotate-form";
+
+/** One connected account: where it serves, how it did when it was checked, and what may be done with it. */
+export function ConnectionRow({
+  credential,
+  project,
+  provider,
+  canChange,
+}: {
+  credential: Credential;
+  project: ProjectChoice;
+  /** Null: this installation has it no more. */
+  provider: ConnectableProvider | null;
+  canChange: boolean;
+}) {
+  const title = provider?.title ?? credential.provider;
+  const elsewhere = credential.bindings.filter(({ projectId }) => projectId !== project.projectId).length;
+  return (
+    <li className="space-y-3 px-4 py-3" data-credential={credential.credentialId}>
+      <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
+        <div className="min-w-0 flex-1 basis-72 space-y-1.5">
+          <div className="flex flex-wrap items-center gap-2">
+            <CheckedBadge credential={credential} />
+            <span className="text-sm font-medium">{title}</span>
+            <span className="min-w-0 text-sm text-muted [overflow-wrap:anywhere]">{credential.label}</span>
+            {credential.last4 && <code className="text-xs">…{credential.last4}</code>}
+          </div>
+          {credential.endpointUrl && (
+            <p className="text-xs text-muted [overflow-wrap:anywhere]">
+              {credential.endpointUrl} · {credential.models}
+            </p>
+          )}
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+            {credential.checkedAt && (
+              <span>
+                Checked <Ago at={credential.checkedAt} />
+              </span>
+            )}
+            {credential.rotatedAt && (
+              <span>
+                Rotated <Ago at={credential.rotatedAt} />
+              </span>
+            )}
+            {elsewhere > 0 && (
+              <span>
+                {elsewhere === 1 ? "Also serves 1 other place" : `Also serves ${elsewhere} other places`}
+              </span>
+            )}
+            <CopyableId id={credential.credentialId} what="credential id" short />
+          </div>
+        </div>
+        {canChange && <Actions credential={credential} provider={provider} title={title} />}
+      </div>
+      <ul aria-label={`Environments ${title} ${credential.label} serves`} className="flex flex-wrap gap-2">
+        {project.environments.map((environment) => (
+          <li key={environment}>
+            <Place
+              credential={credential}
+              projectId={project.projectId}
+              environment={environment}
+              title={title}
+              canChange={canChange}
+            />
+          </li>
+        ))}
+      </ul>
+    </li>
+  );
+}
+
+function CheckedBadge({ credential: { status } }: { credential: Credential }) {
+  return status === "ready" ? (
+    <Badge tone="good">
+      <CircleCheck aria-hidden />
+      Ready
+    </Badge>
+  ) : (
+    <Badge tone="bad">
+      <TriangleAlert aria-hidden />
+      Refused
+    </Badge>
+  );
+}
+
+const pathOf = ({ organizationId, credentialId }: Credential) => ({
+  organization_id: organizationId,
+  credential_id: credentialId,
+});
+
+/** Every change may change what any part of the page shows. */
+function useAnew() {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  return { onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }) };
+}
+
+function Place({
+  credential,
+  projectId,
+  environment,
+  title,
+  canChange,
+}: {
+  credential: Credential;
+  projectId: string;
+  environment: string;
+  title: string;
+  canChange: boolean;
+}) {
+  const trpc = useTRPC();
+  const anew = useAnew();
+  const bind = useMutation(trpc.connections.bind.mutationOptions(anew));
+  const unbind = useMutation(trpc.connections.unbind.mutationOptions(anew));
+  const binding = credential.bindings.find(
+    (each) => each.projectId === projectId && each.environment === environment,
+  );
+  const path = pathOf(credential);
+  if (!canChange) return binding ? <Badge tone="good">{environment}</Badge> : null;
+  if (!binding)
+    return (
+      <Button
+        size="sm"
+        variant="ghost"
+        pending={bind.isPending}
+        aria-label={`Use ${title} ${credential.label} in ${environment}`}
+        onClick={() => bind.mutate({ ...path, projectId, environment, provider: credential.provider })}
+      >
+        Use in {environment}
+      </Button>
+    );
+  return (
+    <span className="inline-flex items-center gap-1">
+      <Badge tone="good">{environment}</Badge>
+      <Confirm
+        title={`Disconnect ${environment}?`}
+        description={`Work in ${environment} no longer runs on this account. What waits and was to use it fails; nothing of it is sent.`}
+        action="Disconnect"
+        onConfirm={() => unbind.mutate({ ...path, binding_id: binding.bindingId })}
+      >
+        <Button
+          size="sm"
+          variant="ghost"
+          pending={unbind.isPending}
+          aria-label={`Disconnect ${title} ${credential.label} from ${environment}`}
+        >
+          Disconnect
+        </Button>
+      </Confirm>
+    </span>
+  );
+}
+
+function Actions({
+  credential,
+  provider,
+  title,
+}: {
+  credential: Credential;
+  provider: ConnectableProvider | null;
+  title: string;
+}) {
+  const trpc = useTRPC();
+  const anew = useAnew();
+  const [isRotating, setRotating] = useState(false);
+  const recheck = useMutation(
+    trpc.connections.recheck.mutationOptions({
+      ...anew,
+      onSuccess: ({ refusal }) =>
+        refusal === null ? toast.success(`${title} accepts it`) : toast.error(refusal),
+    }),
+  );
+  const remove = useMutation(
+    trpc.connections.remove.mutationOptions({
+      ...anew,
+      onSuccess: () => toast.success("Connection deleted"),
+    }),
+  );
+  const name = `${title} ${credential.label}`;
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {provider && (
+        <>
+          <Button
+            size="sm"
+            pending={recheck.isPending}
+            aria-label={`Check ${name}`}
+            onClick={() => recheck.mutate(pathOf(credential))}
+          >
+            Check
+          </Button>
+          <Button size="sm" aria-label={`Rotate ${name}`} onClick={() => setRotating(true)}>
+            Rotate
+          </Button>
+          <Dialog open={isRotating} onOpenChange={setRotating}>
+            {isRotating && (
+              <RotateForm credential={credential} provider={provider} onDone={() => setRotating(false)} />
+            )}
+          </Dialog>
+        </>
+      )}
+      <Confirm
+        title={`Delete ${name}?`}
+        description="Its secret is deleted, and every environment it serves is disconnected. What waits and was to use it fails; nothing of it is sent."
+        action="Delete connection"
+        onConfirm={() => remove.mutate(pathOf(credential))}
+      >
+        <Button size="sm" pending={remove.isPending} aria-label={`Delete ${name}`}>
+          Delete
+        </Button>
+      </Confirm>
+    </div>
+  );
+}

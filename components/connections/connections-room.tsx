@@ -1,0 +1,81 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Plug } from "lucide-react";
+import { useState } from "react";
+import { PageHeader } from "@/components/shell/page-header";
+import { useTRPC } from "@/components/trpc";
+import { Card } from "@/components/ui/card";
+import { Dialog } from "@/components/ui/dialog";
+import { EmptyState } from "@/components/ui/empty-state";
+import { ConnectForm } from "./connect-form";
+import { ConnectionRow } from "./connection-row";
+import { ProviderList } from "./provider-list";
+
+/** What a link asked for: the form of a provider, for an environment. */
+type Asked = { provider: string | null; environment: string | null };
+
+/** The accounts at providers that a project runs on, and those it could. */
+export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked: Asked }) {
+  const trpc = useTRPC();
+  const { data } = useSuspenseQuery(trpc.connections.list.queryOptions({ project_id: projectId }));
+  const { data: providers } = useSuspenseQuery(trpc.connections.providers.queryOptions());
+  const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
+  const project = projects.find((each) => each.projectId === projectId);
+  const known = (name: string | null) => providers.find((provider) => provider.name === name) ?? null;
+  const [openFor, setOpenFor] = useState<string | null>(known(asked.provider)?.name ?? null);
+  const provider = known(openFor);
+  if (!project) return null;
+
+  return (
+    <>
+      <PageHeader title="Connections">
+        Your own accounts at providers. Work of this project runs on them at list price, and you pay the
+        provider.
+      </PageHeader>
+      {data.canChange && (
+        <Dialog open={provider !== null} onOpenChange={(isOpen) => !isOpen && setOpenFor(null)}>
+          {provider && (
+            <ConnectForm
+              project={project}
+              provider={provider}
+              environment={asked.environment}
+              onDone={() => setOpenFor(null)}
+            />
+          )}
+        </Dialog>
+      )}
+      <Card className="overflow-hidden">
+        {data.items.length === 0 ? (
+          <EmptyState icon={Plug} title="Nothing connected yet">
+            {data.canChange
+              ? "Choose a provider below. Its key is checked before it is stored, kept encrypted, and never shown again."
+              : `Admins of your organization can connect accounts. Your role here is ${project.role}.`}
+          </EmptyState>
+        ) : (
+          <ul aria-label="Connections, newest first" className="divide-y divide-line">
+            {data.items.map((credential) => (
+              <ConnectionRow
+                key={credential.credentialId}
+                credential={credential}
+                project={project}
+                provider={known(credential.provider)}
+                canChange={data.canChange}
+              />
+            ))}
+          </ul>
+        )}
+      </Card>
+      <ProviderList
+        providers={providers}
+        connected={
+          new Set(
+            data.items
+              .filter(({ bindings }) => bindings.some((binding) => binding.projectId === projectId))
+              .map((each) => each.provider),
+          )
+        }
+        onConnect={data.canChange ? setOpenFor : null}
+      />
+    </>
+  );
+}

@@ -1,0 +1,27 @@
+import type { z } from "zod";
+import type { ConnectableProvider } from "@/server/contract/credentials";
+import { isConnectable } from "@/server/domain/credentials";
+import type { Provider } from "@/server/providers/define";
+import { providers } from "@/server/providers/registry.gen";
+import { allCapabilities } from "./registry";
+
+/** The providers whose accounts can be connected: what their form asks for, and what they can do then. */
+export function connectableProviders(): ConnectableProvider[] {
+  return (providers as Provider[]).filter(isConnectable).map((provider) => ({
+    name: provider.name,
+    title: provider.title,
+    fields: fieldsOf(provider),
+    hasOwnServer: provider.modelsFrom !== undefined,
+    unlocks: allCapabilities.flatMap(({ key, title, execute }) =>
+      "port" in execute && provider[execute.port] ? [{ key, title }] : [],
+    ),
+  }));
+}
+
+function fieldsOf({ credentials }: Provider): ConnectableProvider["fields"] {
+  return Object.entries(credentials.shape).map(([name, schema]) => ({
+    name,
+    description: (schema as z.ZodType).description ?? null, // every member of a shape is a schema
+    required: !(schema as z.ZodType).safeParse(undefined).success,
+  }));
+}

@@ -1,0 +1,30 @@
+import type { ConnectProject, Credential, ProjectConnections } from "@/server/contract/credentials";
+import { access, isAtLeast } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { roleIn } from "@/server/domain/organizations";
+import { createCredential } from "./create";
+import { credentialsOf, toCredential } from "./rows";
+
+/** What a project is connected to, newest first; to admins also what else their organization has connected. */
+export async function projectConnections(ctx: Ctx, projectId: string): Promise<ProjectConnections> {
+  const { id, organizationId } = await access.project(ctx, projectId, "jobs:read");
+  const role = roleIn(ctx, organizationId);
+  const canChange = role !== null && isAtLeast(role, "admin");
+  const all = (await credentialsOf(organizationId)).map(toCredential);
+  if (canChange) return { items: all, canChange };
+  const ofProject = all.map((each) => ({
+    ...each,
+    bindings: each.bindings.filter((binding) => binding.projectId === id),
+  }));
+  return { items: ofProject.filter(({ bindings }) => bindings.length > 0), canChange };
+}
+
+/** Stores an account and connects environments of a project to it, or does neither. */
+export async function connectProject(
+  ctx: Ctx,
+  { project_id, environments, ...input }: ConnectProject,
+): Promise<Credential> {
+  const { id, organizationId } = await access.project(ctx, project_id, "jobs:read");
+  const places = environments.map((environment) => ({ projectId: id, environment }));
+  return createCredential(ctx, organizationId, input, places);
+}
