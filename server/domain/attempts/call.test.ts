@@ -13,6 +13,7 @@ function kept(poll: () => Promise<Progress<never>>, signal = new AbortController
   const text: PortAdapter<"text"> = { ...route.provider.text, poll };
   return {
     project: { id: "cpr_1", environment: "development" },
+    now: () => new Date(),
     capability,
     input: { messages: [{ role: "user", content: "Hello" }] },
     route: { model: route.model, provider: { ...route.provider, text } },

@@ -1,5 +1,5 @@
 import { type Capability, CapabilityFault, type OutputFile, UnfitAnswer } from "@/server/capabilities/define";
-import { type Route, SANDBOX } from "@/server/domain/catalog";
+import { noteFailure, noteSuccess, type Route, SANDBOX } from "@/server/domain/catalog";
 import { baseUrlOf, type OpenAccount, openAccount, operatorCredentials } from "@/server/domain/credentials";
 import { type Estimate, priceOf } from "@/server/domain/quotes";
 import { env } from "@/server/env";
@@ -64,6 +64,8 @@ export type CallOutcome =
       reason: "capacity" | "unreachable";
       retryAfterMs: number | null;
       message: string;
+      /** It was our own doing: nothing about the provider. */
+      isOurs?: true;
     }
   | { state: "aborted"; submission: SubmissionState; why: AbortReason };
 
@@ -87,6 +89,7 @@ export type Work = {
   tier: Tier;
   /** Aborted with an AbortReason. */
   signal: AbortSignal;
+  now(): Date;
 };
 
 /** The account of a call, opened for it alone; null: it is not connected any more, or does not open. */
@@ -276,7 +279,7 @@ async function observe(
     // Our own storage, before anything could leave.
     log.error({ err: cause, attemptId: work.attemptId }, "the account of a call could not be read");
     const message = "The account of this route could not be read.";
-    return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message };
+    return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message, isOurs: true };
   }
   if (!adapter || !io) {
     return failed(
@@ -290,8 +293,12 @@ async function observe(
   try {
     progress = await ask(adapter, io);
   } catch (cause) {
-    return toOutcome(cause, work);
+    const outcome = toOutcome(cause, work);
+    if (outcome.state === "failed" && isVendors(cause))
+      await noteFailure(calledBy(work), cause.kind === "lost" ? "lost" : "failed", work.now());
+    return outcome;
   }
+  await noteSuccess(calledBy(work));
   if (progress.state === "pending") return progress;
   const usage = progress.usage;
   const tier = tierOf(progress.tier ?? work.tier, work);
@@ -329,6 +336,28 @@ async function observe(
     log.error({ err: cause, attemptId: work.attemptId }, "the answer of a provider could not be read");
     return failed("PROVIDER_ERROR", "The provider's answer could not be read.", observed, settlement);
   }
+}
+
+/** Was it the vendor that failed, and neither the request nor the account? */
+function isVendors(cause: unknown): cause is ProviderFault {
+  if (!(cause instanceof ProviderFault)) return false;
+  const { status = 0 } = cause.details;
+  return cause.kind === "lost" || (cause.kind === "failed" && (status >= 500 || status === 408));
+}
+
+/** The route and account of a call, as the health of routes is kept. */
+const calledBy = ({ route, estimate }: Pick<Work, "route" | "estimate">) => ({
+  ...route,
+  account: estimate.account ?? ("operator" as const),
+});
+
+/** Nobody tries this call again: what stood against it to the end is remembered of its route. */
+export async function gaveUp(
+  work: Pick<Work, "route" | "estimate">,
+  { reason, isOurs }: Extract<CallOutcome, { state: "refused_for_now" }>,
+  now: Date,
+): Promise<void> {
+  if (!isOurs) await noteFailure(calledBy(work), reason, now);
 }
 
 /** What has no price of its own on a tier has the standard price. */

@@ -1,6 +1,7 @@
 export {
   type AbortReason,
   type CallOutcome,
+  gaveUp,
   LOST,
   type Observed,
   pollCall,

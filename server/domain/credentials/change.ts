@@ -66,6 +66,7 @@ export async function rotateCredential(
       ],
     );
     if (rowCount === 0) fail("NotFound", "There is no such credential."); // deleted meanwhile
+    await client.query("DELETE FROM route_health WHERE account = $1", [credentialId]); // a new secret begins anew
     const details = { provider: provider.name, last4, fingerprint, before: before.fingerprint };
     await record(
       ctx,
@@ -90,6 +91,7 @@ export async function deleteCredential(
       client,
     );
     await client.query("DELETE FROM credential WHERE id = $1", [credentialId]);
+    await client.query("DELETE FROM route_health WHERE account = $1", [credentialId]);
     const details = { provider, label, last4, bindings: bindings.length };
     await record(
       ctx,

@@ -172,7 +172,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
   const plan = await planExecution(
     capability,
     { id: project.id, environment },
-    { ...envelope, maturity, isFunded },
+    { ...envelope, maturity, isFunded, now: ctx.now() },
     kind === "invoke" ? "sync" : "durable",
   );
   checkGuardrail(project, plan.estimate);

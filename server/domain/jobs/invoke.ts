@@ -2,7 +2,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
-import { streamCall, submitCall } from "@/server/domain/attempts";
+import { gaveUp, streamCall, submitCall } from "@/server/domain/attempts";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { Fault, fail, isErrorCode } from "@/server/errors";
@@ -156,6 +156,7 @@ async function callProvider(
   const { plan } = prepared;
   const work = {
     project: { id: job.project_id, environment: job.environment },
+    now: ctx.now,
     capability: plan.capability,
     input: plan.input,
     route: plan.route!,
@@ -196,6 +197,7 @@ async function callProvider(
         );
         const deadline = job.created_at.getTime() + job.execution_seconds * 1000;
         if (outcome.reason === "unreachable" || ctx.now().getTime() + waitMs > deadline) {
+          await gaveUp(work, outcome, ctx.now());
           return endedWithout(
             { code: "ProviderUnavailable", message: outcome.message, settlement: "released" },
             outcome.reason === "capacity" ? "attempted" : "not_attempted",

@@ -1,6 +1,7 @@
 import {
   type AbortReason,
   type CallOutcome,
+  gaveUp,
   LOST,
   pollCall,
   streamCall,
@@ -124,7 +125,7 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
     if (row.handle !== null) {
       const ready = await readyOrEnd(ctx, work, row, lease);
       if (!ready) return { state: "ended" };
-      const outcome = await pollCall({ ...ready, ...callOf(work, row, lease) }, row.handle);
+      const outcome = await pollCall({ ...ready, ...callOf(ctx, work, row, lease) }, row.handle);
       return await settle(ctx, work, row, lease, outcome);
     }
     if (row.submission === "ambiguous") {
@@ -206,7 +207,7 @@ async function runLocally(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Le
 
 /** Makes the one call of this attempt; with a reader its text is told as it comes. */
 async function submit(ctx: Ctx, work: ReadyWork, row: AttemptRow, lease: Lease): Promise<CallOutcome> {
-  const call = { ...work, ...callOf(work, row, lease) };
+  const call = { ...work, ...callOf(ctx, work, row, lease) };
   if (!work.hasReader) return submitCall(call);
   const reader = readerOf(work.job, lease.fence, ctx.now);
   const outcome = await streamCall(call, reader.push);
@@ -225,7 +226,8 @@ async function submit(ctx: Ctx, work: ReadyWork, row: AttemptRow, lease: Lease):
   };
 }
 
-const callOf = (work: LoadedWork, row: AttemptRow, lease: Lease) => ({
+const callOf = (ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease) => ({
+  now: ctx.now,
   project: { id: work.job.project_id, environment: work.job.environment },
   estimate: work.job.pricing,
   attemptId: row.id,
@@ -263,6 +265,7 @@ async function settle(
       const isCapacity = outcome.reason === "capacity";
       if (waited + afterMs > ADMISSION_DEADLINE_MS) {
         const refused: AttemptRow = { ...row, capacity_rejections: rejections };
+        if (work.route) await gaveUp({ route: work.route, estimate: work.job.pricing }, outcome, ctx.now());
         return end(
           ctx,
           work,

@@ -7,6 +7,7 @@ import {
   chooseRoute,
   connectUrlOf,
   dependsOnFunds,
+  healthNow,
   type Route,
   routeUnavailable,
 } from "@/server/domain/catalog";
@@ -40,6 +41,8 @@ export type Wanted = {
   maturity?: Maturity | null;
   /** What `fundedFor` found. */
   isFunded?: boolean | undefined;
+  /** What has failed lately is judged by this moment. */
+  now?: Date;
   executionMode?: string | null | undefined;
   readerDelivery?: { boundary: string } | null | undefined;
   budget?:
@@ -112,6 +115,7 @@ export async function planExecution(
       streams: wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery),
       isFunded: wanted.isFunded,
       connections: await connectionsOf(project),
+      isBehind: await healthNow(wanted.now ?? new Date()),
     },
     connectUrlOf(project),
   );

@@ -83,7 +83,16 @@ export async function quote(
   const isFunded = await fundedFor(capability, project.organizationId, envelope);
   const plan = missing.length
     ? null
-    : await planExecution(capability, { id: project.id, environment }, { ...envelope, maturity, isFunded });
+    : await planExecution(
+        capability,
+        { id: project.id, environment },
+        {
+          ...envelope,
+          maturity,
+          isFunded,
+          now: ctx.now(),
+        },
+      );
   if (!plan) {
     return {
       ...base,

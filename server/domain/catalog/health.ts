@@ -1,0 +1,105 @@
+import { pool } from "@/server/db";
+import { log } from "@/server/log";
+import { type Account, type Offer, routeKey, SANDBOX } from "./targets";
+
+/*
+ * Routes that keep failing for reasons of their vendor go behind their healthy equals for a while, longer each time, and
+ * come back by themselves. What is known is kept per account, so that nobody's bad key or spent quota tells against
+ * others. A healthy route has no row: as long as all is well a success costs nothing, and a submission reads memory.
+ */
+
+/** unreachable concerns every model behind that door; the others the one that was asked. */
+export type FailureReason = "unreachable" | "capacity" | "failed" | "lost";
+
+const FAILURES_BEFORE = 3;
+const FIRST_MS = 30_000;
+const LONGEST_MS = 15 * 60_000;
+/** What failed longer ago than this, and was not behind since, begins anew. */
+const FORGOTTEN_MS = 10 * 60_000;
+/** Other processes' failures are seen after this long at most. */
+const MOST_STALE_MS = 5_000;
+
+type Row = { account: string; route: string; failures: number; behind_until: Date | null };
+type Called = Pick<Offer, "provider" | "model"> & { account: Account };
+
+const accountName = (account: Account) => (typeof account === "object" ? account.credentialId : account);
+const nameOf = (account: string, route: string) => `${account} ${route}`;
+
+let known = new Map<string, Row>();
+let readAt = Number.NEGATIVE_INFINITY;
+let reading: Promise<void> | null = null;
+
+/** What is known of routes that fail, from the database. */
+export async function readHealth(): Promise<void> {
+  const { rows } = await pool.query<Row>("SELECT account, route, failures, behind_until FROM route_health");
+  known = new Map(rows.map((row) => [nameOf(row.account, row.route), row]));
+  readAt = performance.now();
+}
+
+/** Looks again where what is known is old; nobody waits for it but the first. */
+async function refresh(): Promise<void> {
+  if (performance.now() - readAt < MOST_STALE_MS) return;
+  reading ??= readHealth()
+    .catch((err) => log.warn({ err }, "the health of routes could not be read"))
+    .finally(() => {
+      reading = null;
+    });
+  if (readAt === Number.NEGATIVE_INFINITY) await reading;
+}
+
+/** Both names a call of this route can be known by: the door of its provider, and the model behind it. */
+function namesOf({ provider, model, account }: Called): string[] {
+  const of = accountName(account);
+  return [nameOf(of, provider.name), nameOf(of, routeKey({ provider, model }))];
+}
+
+/** Tells of each route whether it is to go behind its equals now. */
+export async function healthNow(now: Date): Promise<(offer: Offer) => boolean> {
+  await refresh();
+  return (offer) =>
+    namesOf(offer).some((name) => {
+      const until = known.get(name)?.behind_until;
+      return until != null && until > now;
+    });
+}
+
+/** A call failed for a reason of the vendor. Never throws: the call's own end is what matters. */
+export async function noteFailure(called: Called, reason: FailureReason, now: Date): Promise<void> {
+  if (called.provider.name === SANDBOX) return; // plays every part, failing among them
+  const route = reason === "unreachable" ? called.provider.name : routeKey(called);
+  try {
+    const { rows } = await pool.query<Row>(
+      `INSERT INTO route_health AS known (account, route, failures, reason, last_failed_at, behind_until)
+       VALUES ($1, $2, 1, $3, $4, NULL)
+       ON CONFLICT (account, route) DO UPDATE SET
+         failures = CASE WHEN greatest(known.last_failed_at, known.behind_until) < $4::timestamptz - $5 * interval '1 ms'
+           THEN 1 ELSE known.failures + 1 END,
+         reason = $3, last_failed_at = $4,
+         behind_until = CASE
+           WHEN greatest(known.last_failed_at, known.behind_until) < $4::timestamptz - $5 * interval '1 ms' THEN NULL
+           WHEN known.failures + 1 < $6 THEN NULL
+           -- What was sent before it went behind says nothing new.
+           WHEN known.behind_until > $4 THEN known.behind_until
+           ELSE $4::timestamptz + least($7 * power(2, least(known.failures + 1 - $6, 20)), $8) * interval '1 ms' END
+       RETURNING account, route, failures, behind_until`,
+      [accountName(called.account), route, reason, now, FORGOTTEN_MS, FAILURES_BEFORE, FIRST_MS, LONGEST_MS],
+    );
+    for (const row of rows) known.set(nameOf(row.account, row.route), row);
+  } catch (err) {
+    log.warn({ err }, "a failure of a route could not be written down");
+  }
+}
+
+/** A call was answered. Writes only where the route was known to fail. */
+export async function noteSuccess(called: Called): Promise<void> {
+  const failing = namesOf(called).flatMap((name) => known.get(name) ?? []);
+  if (failing.length === 0) return;
+  try {
+    for (const { account, route } of failing) {
+      await pool.query("DELETE FROM route_health WHERE account = $1 AND route = $2", [account, route]);
+      known.delete(nameOf(account, route));
+    }
+  } catch (err) {
+    log.warn({ err }, "that a route works again could not be written down");
+  }
+}
