@@ -34,7 +34,7 @@ const pathOf = (projectId: string, query = "") => `/projects/${projectId}/connec
 signedOut(
   "a link to a missing connection leads over sign-in to its form; the account is checked, used, rotated and deleted",
   async ({ page }) => {
-    signedOut.setTimeout(120_000);
+    signedOut.setTimeout(240_000);
     const server = await startServer();
     const owner = makePerson("owner");
     const projectId = makeProject();
