@@ -3,9 +3,8 @@ export { routeBundle } from "./bundle";
 export { connectUrlOf } from "./connect-url";
 export { connectableProviders } from "./connectable";
 export { describeCapability, executionTargets, toSummary } from "./describe";
-export { list, matching } from "./list";
 export { healthNow, noteFailure, noteSuccess, readHealth } from "./health";
-export { list } from "./list";
+export { list, matching } from "./list";
 export { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
 export { feeBpsOf, PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing";
 export {
