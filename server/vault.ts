@@ -61,7 +61,10 @@ export function openSecret(sealed: string, belongsTo: string): Buffer {
  */
 export function fingerprintOf(value: string, belongsTo: string): string {
   const key = createHmac("sha256", vaultKey().bytes).update("fingerprint").digest();
-  return createHmac("sha256", key).update(JSON.stringify([belongsTo, value])).digest("hex").slice(0, 32);
+  return createHmac("sha256", key)
+    .update(JSON.stringify([belongsTo, value]))
+    .digest("hex")
+    .slice(0, 32);
 }
 
 type Encrypted = { nonce: Buffer; text: Buffer; tag: Buffer };

@@ -108,7 +108,9 @@ export function ableTargets(capability: Capability, connections = NONE): Target[
   const { execute, input, examples } = capability;
   const example = examples[0] && input.safeParse(examples[0].input);
   if ("local" in execute || !example?.success) return targetsOf(capability, connections);
-  const able = targetsOf(capability, connections).filter(({ model }) => execute.accepts?.(example.data, model) ?? true);
+  const able = targetsOf(capability, connections).filter(
+    ({ model }) => execute.accepts?.(example.data, model) ?? true,
+  );
   const preference = ({ model }: Target) => execute.prefers?.(example.data, model) ?? 0;
   const isSandbox = ({ provider }: Target) => Number(provider.name === SANDBOX);
   return able.sort((a, b) => isSandbox(a) - isSandbox(b) || preference(b) - preference(a));
