@@ -268,6 +268,7 @@ export const ERRORS = {
   billing_not_configured: { status: 402, retryable: false, next: "stop", details: Open },
 
   ProviderRejected: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  UnsupportedTld: { status: 422, retryable: false, next: "stop", details: Execution },
   PROVIDER_EMPTY_OUTPUT: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   PROVIDER_ERROR: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   StructuredOutputInvalid: { status: 502, retryable: false, next: "inspect_error", details: Execution },

@@ -71,6 +71,8 @@ export const CapabilityDescriptor = CapabilitySummary.extend({
     }),
   ),
   inputMediaTypes: z.array(z.string()),
+  credentialSources: z.array(z.enum(["platform", "customer"])).optional(),
+  defaultCredentialSource: z.enum(["platform", "customer"]).optional(),
   execution: z.object({
     oneShot: z.boolean(),
     managedInferenceAvailable: z.boolean(),

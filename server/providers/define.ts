@@ -162,7 +162,9 @@ export type RegistrarResult =
       prices: DomainPrices;
       agreement: { url: string; version: string } | null;
     }
-  | { kind: "pricing"; tlds: ({ tld: string } & DomainPrices)[] };
+  | { kind: "pricing"; tlds: ({ tld: string } & DomainPrices)[] }
+  /** Nothing is sold under this ending. */
+  | { kind: "unsupported"; tld: string };
 
 export type Ports = {
   text: { call: TextCall; result: TextResult };

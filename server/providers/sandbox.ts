@@ -3,6 +3,7 @@ import { defineProvider } from "./define";
 import { audioModels, music, sound, speech } from "./sandbox-ports/audio";
 import { image, imageModels } from "./sandbox-ports/image";
 import { mesh, meshModels } from "./sandbox-ports/mesh";
+import { registrar, registrarModels } from "./sandbox-ports/registrar";
 import { text, textModels } from "./sandbox-ports/text";
 import { video, videoModels } from "./sandbox-ports/video";
 
@@ -15,7 +16,7 @@ export default defineProvider({
   credentials: z.object({}),
   environment: { credentials: {}, baseUrl: "SANDBOX_URL" },
   defaultBaseUrl: null,
-  models: [...textModels, ...imageModels, ...meshModels, ...videoModels, ...audioModels],
+  models: [...textModels, ...imageModels, ...meshModels, ...videoModels, ...audioModels, ...registrarModels],
   text,
   image,
   mesh,
@@ -23,4 +24,5 @@ export default defineProvider({
   speech,
   music,
   sound,
+  registrar,
 });

@@ -4,6 +4,7 @@ import { type PortServer, RequestRefused, type Tier } from "./ports/define";
 import { image } from "./ports/image";
 import { mesh } from "./ports/mesh";
 import { music } from "./ports/music";
+import { registrar } from "./ports/registrar";
 import { sound } from "./ports/sound";
 import { speech } from "./ports/speech";
 import { text } from "./ports/text";
@@ -70,6 +71,7 @@ const PORTS: Record<string, PortServer> = {
   "/v1/speech": speech,
   "/v1/music": music,
   "/v1/sound": sound,
+  "/v1/registrar": registrar,
 };
 
 /** Starts the sandbox; `stop` writes out the log, ends open connections and frees the port. */

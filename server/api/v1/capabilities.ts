@@ -188,6 +188,7 @@ export const invokeCapability = endpoint({
     "REESTIMATE_REQUIRED",
     "IdempotencyConflict",
     "ProviderRejected",
+    "UnsupportedTld",
     "PROVIDER_EMPTY_OUTPUT",
     "PROVIDER_ERROR",
     "StructuredOutputInvalid",

@@ -1314,6 +1314,7 @@ describe("invoke", () => {
   const FAILURES: [ErrorCode, string, Record<string, unknown>][] = [
     ["ProviderRejected", TEXT, { input, preferredModel: "sandbox-refuse" }],
     ["PROVIDER_EMPTY_OUTPUT", TEXT, { input, preferredModel: "sandbox-empty" }],
+    ["UnsupportedTld", "domain.search.v1", { input: { domain: "name.nowhere" } }],
     ["PROVIDER_ERROR", TEXT, { input, preferredModel: "sandbox-fail" }],
     ["TRANSPORT_AMBIGUOUS", TEXT, { input, preferredModel: "sandbox-lost" }],
     ["ExecutionTimeout", TEXT, { input, preferredModel: "sandbox-slow", timeoutSeconds: 5 }],

@@ -63,7 +63,8 @@ for (const capability of allCapabilities) {
     expect(described.estimateAvailable).toBe(described.pricing.quote.supported);
     expect(described.quoteTtlSeconds).toBe(described.pricing.quote.supported ? 900 : null);
     expect(described).not.toHaveProperty("uiSchema");
-    expect(described).not.toHaveProperty("credentialSources");
+    if (capability.family === "domain") expect(described.credentialSources).toEqual(["platform", "customer"]);
+    else expect(described).not.toHaveProperty("credentialSources");
   });
 
   test(`${capability.key}: its schemas are JSON Schema that the examples satisfy`, () => {

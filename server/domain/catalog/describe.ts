@@ -96,6 +96,9 @@ export function describeCapability(
       : {}),
     inputConstraints: capability.inputConstraints,
     inputMediaTypes: capability.inputMediaTypes,
+    ...(isInfrastructure(capability)
+      ? { credentialSources: ["platform", "customer"], defaultCredentialSource: "platform" }
+      : {}),
     execution: {
       oneShot: true,
       managedInferenceAvailable: priced && offers.managed,

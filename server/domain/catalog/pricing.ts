@@ -152,6 +152,10 @@ function displayOf(targets: Target[], billingMode: BillingMode): string {
   return `from ${usd(cheapest.input)} in, ${usd(cheapest.output)} out per million tokens${plus}`;
 }
 
+/** Does nobody ask anything for it: work done here, or look-ups that cost nothing anywhere? */
+const isFree = (capability: Capability) =>
+  targetsOf(capability).every(({ model: { price } }) => price.per === "request" && price.micros === 0);
+
 /**
  * The published price of a capability paid this way, worked out from the prices beside its models; anonymous and not
  * authoritative: a quote is.
@@ -162,7 +166,7 @@ export function pricingContract(
   billingMode: BillingMode = "managed",
 ): PricingContract {
   const base = { billingCurrency: "USD", pricingVersion: PRICING_VERSION, pricingContext };
-  if ("local" in capability.execute) {
+  if (isFree(capability)) {
     return {
       ...base,
       mode: "free",

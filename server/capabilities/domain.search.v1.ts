@@ -1,0 +1,74 @@
+import { z } from "zod";
+import { CapabilityFault, defineCapability } from "./define";
+import { CredentialSource, DOMAIN, toDomain, toUsd, Usd } from "./domain/names";
+
+const SearchInput = z.strictObject({
+  domain: z
+    .string()
+    .min(3)
+    .refine((name) => toDomain(name) !== null, "is no name of a domain")
+    .describe("A whole name, such as example.com; other scripts are fine."),
+  credentialSource: CredentialSource,
+});
+const SearchOutput = z.object({
+  domain: z.string(),
+  available: z.boolean(),
+  premium: z.boolean(),
+  priceUsd: Usd,
+  firstYearPriceUsd: Usd,
+  renewalPriceUsd: Usd,
+  transferPriceUsd: Usd,
+  credentialSource: z.enum(["platform", "customer"]),
+  agreementUrl: z.string().nullable(),
+  agreementVersion: z.string().nullable(),
+});
+
+export default defineCapability({
+  ...DOMAIN,
+  key: "domain.search.v1",
+  title: "Domain search",
+  description: "Looks up whether a domain is free and what it costs. It buys nothing and changes nothing.",
+  input: SearchInput,
+  output: SearchOutput,
+  intentExamples: [
+    "Is example.com available?",
+    "Check whether a domain name is free",
+    "What would this domain cost?",
+  ],
+  synonyms: ["domain", "domain name", "availability", "registrar", "website address", "whois"],
+  taskTags: ["domain", "availability", "infrastructure"],
+  readySummary: "Whether a domain is free, with its prices. Free of charge.",
+  examples: [{ title: "A name", input: { domain: "lighthouse-keepers.com" } }],
+  execute: {
+    port: "registrar",
+    credentialSource: (input) => input.credentialSource,
+    call: (input) => ({ kind: "availability" as const, domain: toDomain(input.domain) ?? input.domain }),
+    result(result, input) {
+      if (result.kind === "unsupported")
+        throw new CapabilityFault(
+          "UnsupportedTld",
+          `The registrar does not sell names under .${result.tld}.`,
+        );
+      if (result.kind !== "availability")
+        throw new CapabilityFault("PROVIDER_ERROR", "The registrar answered something else.");
+      const { domain, available, premium, prices, agreement } = result;
+      const firstYear = toUsd(prices.firstYearMicros);
+      return {
+        typedOutput: {
+          domain,
+          available,
+          premium,
+          priceUsd: firstYear,
+          firstYearPriceUsd: firstYear,
+          renewalPriceUsd: toUsd(prices.renewalMicros),
+          transferPriceUsd: toUsd(prices.transferMicros),
+          credentialSource: input.credentialSource ?? "platform",
+          agreementUrl: agreement?.url ?? null,
+          agreementVersion: agreement?.version ?? null,
+        },
+        files: [],
+      };
+    },
+    bounds: () => ({ requests: 1 }),
+  },
+});

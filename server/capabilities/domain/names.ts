@@ -1,0 +1,50 @@
+import { domainToASCII } from "node:url";
+import { z } from "zod";
+
+/* Names of domains, and prices as they are told: in US dollars. */
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** A name as registrars know it: in lower case, other scripts as `xn--`. Null: it is none. */
+export function toDomain(name: string): string | null {
+  const ascii = domainToASCII(name.trim().replace(/\.$/, "")).toLowerCase();
+  const labels = ascii.split(".");
+  const isName = labels.length >= 2 && ascii.length <= 253 && labels.every((label) => LABEL.test(label));
+  return isName && !/^\d+$/.test(labels.at(-1) ?? "") ? ascii : null;
+}
+
+/** The part of names that a registrar sells under, with or without its dot. Null: it is none. */
+export function toTld(name: string): string | null {
+  return toDomain(`a.${name.trim().replace(/^\./, "")}`)?.slice(2) ?? null;
+}
+
+export const CredentialSource = z
+  .enum(["platform", "customer"])
+  .optional()
+  .describe("Whose registrar account is asked. Default platform.");
+
+export const toUsd = (micros: number | null): number | null => (micros === null ? null : micros / 1_000_000);
+export const Usd = z.number().nullable().describe("US dollars; null: the registrar does not say.");
+
+/** What every capability of domains says of itself. */
+export const DOMAIN = {
+  modality: "infrastructure" as const,
+  family: "domain",
+  category: "infrastructure",
+  modes: ["invoke_sync" as const],
+  inputConstraints: {},
+  features: {
+    syncInvoke: { supported: true, targetMaxDurationSeconds: 60 },
+    durableJob: { supported: false },
+    purchaseRequiresHumanApproval: true,
+    providerBacked: true,
+    modelBacked: false,
+    deterministic: false,
+    executionClass: "provider",
+  },
+  inputMediaTypes: ["application/json"],
+  outputKind: "structured" as const,
+  outputMediaType: "application/json",
+  trialEligible: false,
+  sync: { seconds: 60 },
+};
