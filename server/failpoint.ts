@@ -22,6 +22,8 @@ export const FAILPOINTS = [
   "before-repair",
   "after-tier-refusal",
   "after-answer",
+  "after-stage-kept",
+  "after-attempt-opened",
   "before-receipt",
 ] as const;
 export type FailpointName = (typeof FAILPOINTS)[number];

@@ -71,6 +71,22 @@ export type SourceFile = {
   sha256: string;
 };
 
+/**
+ * One call before the main one, of another port as may be: what it makes is kept as artifacts of the job, and the calls
+ * after it are made from that. It is an attempt of its own, and never made twice.
+ */
+export type Stage<I, M> = {
+  /** What its attempt is called, in the receipt and before whoever reviews it. */
+  name: string;
+  /** Only made where what was kept before says so; the hold has room for it. Absent: always. */
+  isNeeded?(input: I, kept: OutputFile[]): boolean;
+  execute: { [P in PortName]: StageExecution<I, P, M> }[PortName];
+};
+type StageExecution<I, P extends PortName, M> = Pick<
+  PortExecution<I, unknown, P, M>,
+  "port" | "accepts" | "prefers" | "call" | "result" | "refine" | "bounds"
+>;
+
 /** Work done by a provider port: pure mappings. `materialize`, `call` and `result` may throw `CapabilityFault`. */
 type PortExecution<I, O, P extends PortName, M> = {
   port: P;
@@ -86,7 +102,17 @@ type PortExecution<I, O, P extends PortName, M> = {
    * What has to be waited for before there can be a call: sources read, schemas compiled. Done when the request is planned
    * and again when it runs, so the same input must give the same. May throw `InputFault`.
    */
-  materialize?(input: I, files: SourceFile[], signal: AbortSignal, options?: CallOptions): Promise<M>;
+  materialize?(
+    input: I,
+    files: SourceFile[],
+    signal: AbortSignal,
+    options?: CallOptions,
+    kept?: OutputFile[],
+  ): Promise<M>;
+  /** The calls that come before this one, in their order. Each sees what those before it kept; when the request is planned, nothing is. */
+  stages?(input: I): Stage<I, M>[];
+  /** Does a person look at what the stages kept before the main call is made? */
+  review?(input: I): { reason: "turnaround_review"; step: string } | null;
   call(input: I, options: CallOptions, model: ModelFacts, material: M): Ports[P]["call"];
   result(
     result: Ports[P]["result"],
@@ -222,6 +248,24 @@ export type Capability = CapabilityDefinition<never, unknown>;
  * No price list, vendor, route or database.
  */
 export function defineCapability<I, O, M = undefined>(definition: CapabilityDefinition<I, O, M>): Capability {
+  const { execute, key, modes } = definition;
+  if ("port" in execute && execute.stages && (execute.refine || modes.some((mode) => mode !== "job_async")))
+    throw new Error(`${key} has stages: it runs as a durable job, and its last files stay as they come`);
   // Inputs are parsed by `definition.input` before any of its functions see them; the registry forgets which type that is.
   return definition as unknown as Capability;
+}
+
+/** A stage as a capability of its own: routed, priced and called like any other, with what the whole one makes ready. */
+export function stageAsCapability(capability: Capability, stage: Stage<never, never>): Capability {
+  const { execute } = capability;
+  if ("local" in execute) throw new Error(`${capability.key} has no stages`);
+  const { sources, materialize } = execute;
+  return {
+    ...capability,
+    execute: {
+      ...stage.execute,
+      ...(sources ? { sources } : {}),
+      ...(materialize ? { materialize } : {}),
+    } as Capability["execute"], // of one port each; which one is the stage's own matter
+  };
 }

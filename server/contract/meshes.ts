@@ -111,6 +111,42 @@ export const MeshInput = z
   .superRefine(refuseConflicts);
 export type MeshInput = z.output<typeof MeshInput>;
 
+export const TURNAROUND_MODES = ["sheet2x2", "sheet1x4", "perView", "panelRepair"] as const;
+/** The sides of an object that a turnaround shows, in the order they stand on a sheet. */
+export const VIEWS = ["front", "right", "back", "left"] as const;
+export type View = (typeof VIEWS)[number];
+
+export const MeshFromImageInput = z
+  .strictObject({
+    baseArtifactId: z.string().min(1).describe("The picture of the object."),
+    turnaroundMode: z
+      .enum(TURNAROUND_MODES)
+      .default("sheet2x2")
+      .describe(
+        "How its four sides are drawn: on one sheet, each by itself, or on a sheet whose missing and broken panels are drawn again.",
+      ),
+    meshProfile: Profile,
+    meshSettings: z
+      .strictObject({
+        profile: z.enum(MESH_PROFILES).optional(),
+        overrides: Overrides,
+        shouldTexture: ShouldTexture,
+        textureMode: z.string().optional(),
+        texturePrompt: TexturePrompt,
+        textureReferenceArtifactId: Id,
+      })
+      .optional(),
+    resolvedPrompt: z.string().max(32_000).optional().describe("What the object is; goes into the drawing."),
+    requireTurnaroundApproval: z
+      .boolean()
+      .default(false)
+      .describe("A person looks at the drawn views before the mesh is made."),
+    format: FORMAT,
+    profileRef: PROFILE_REF,
+  })
+  .superRefine(refuseConflicts);
+export type MeshFromImageInput = z.output<typeof MeshFromImageInput>;
+
 export const MeshOutput = z.strictObject({
   mesh: z.strictObject({
     mediaType: z.literal("model/gltf-binary"),

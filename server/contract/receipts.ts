@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject } from "./common";
+import { DateTime, JsonObject, Money } from "./common";
 import { JobArtifactRef, JobStatus } from "./jobs";
 import { ReceiptPricing } from "./pricing";
 
@@ -153,6 +153,20 @@ export const Receipt = z
       receiptHash: Sha256,
     }),
     attempts: z.array(ReceiptAttempt),
+    /** Of an execution of several calls, each in its order: `main` is the last one. Absent: it was one call. */
+    stages: z
+      .array(
+        z.object({
+          attemptId: z.string(),
+          stage: z.string(),
+          provider: z.string(),
+          model: z.string(),
+          usage: JsonObject.nullable(),
+          /** At list price; null: unknown. */
+          cost: Money.nullable(),
+        }),
+      )
+      .optional(),
     logicalAttempts: z.int(),
     /** How often a request left for the provider. */
     providerSubmissions: z.int(),

@@ -277,6 +277,7 @@ CREATE TABLE "attempt" (
     "number" INTEGER NOT NULL,
     "fence" INTEGER NOT NULL,
     "submission" TEXT NOT NULL DEFAULT 'not_attempted',
+    "stage" TEXT,
     "provider" TEXT NOT NULL,
     "model" TEXT NOT NULL,
     "provider_request_id" TEXT,

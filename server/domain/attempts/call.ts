@@ -83,7 +83,7 @@ export type Work = {
   call: AnyCall;
   /** What the capability made ready before its call. */
   material: unknown;
-  estimate: Estimate;
+  estimate: Pick<Estimate, "bounds" | "account">;
   attemptId: string;
   /** What is asked for. */
   tier: Tier;

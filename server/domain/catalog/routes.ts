@@ -57,6 +57,8 @@ export type RouteWish = {
   connections?: readonly Connection[];
   /** Has this route kept failing lately with this account? It goes behind its equals then; it is never left out. */
   isBehind?(offer: Offer): boolean;
+  /** Only the sandbox, or never it: one execution is paid with one kind of money. */
+  isSandbox?: boolean;
   /** false: nobody has paid for the operator's accounts, so the sandbox goes first where it is on. */
   isFunded?: boolean | undefined;
 };
@@ -103,6 +105,7 @@ export function chooseRoute(
       (!wish.streams || canStream(target)) && (execution.accepts?.(input as never, target.model) ?? true), // parsed by this capability's own schema
   );
   const reachable = targets
+    .filter(({ provider }) => wish.isSandbox === undefined || (provider.name === SANDBOX) === wish.isSandbox)
     .flatMap((target) => offersOf(target, connections))
     .filter(({ billingModes }) => !wish.billingMode || billingModes.includes(wish.billingMode));
   const isNamed = Boolean(wish.pin || wish.preferredModel || isNamedIn(input));

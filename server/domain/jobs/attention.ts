@@ -84,6 +84,11 @@ export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
 /** The second: the job succeeds with what there is: files as the provider made them, or everything but files. */
 export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
   const { job, attempt } = await findWaiting(ctx, jobId);
+  if (attempt.stage !== null)
+    fail(
+      "RetryNotSafe",
+      "What a stage made is not what was asked for. Retry its step, or fail or cancel the job.",
+    );
   const now = ctx.now();
   const before = endedBefore(attempt);
   const { isSetAside: _, unprocessed, ...outcome } = before.outcome;

@@ -16,12 +16,14 @@ import {
   type ArtifactRow,
   type AttemptRow,
   artifactsOf,
+  attemptsOf,
   type JobRow,
   type StoredOutcome,
   tierToAsk,
   toArtifactRef,
   UNPROCESSED,
 } from "./rows";
+import { partsOf, sharesOf, together, usedTogether } from "./together";
 import { type Finish, finish, type NewEvent, type StoredAnswer, type StoredArtifact } from "./transitions";
 
 /** An attempt that has ended, whether its outcome came just now or was read back from its row. */
@@ -83,7 +85,7 @@ export async function keptFiles(job: Pick<JobRow, "id" | "project_id">): Promise
 export function toOutput(
   job: Pick<JobRow, "id" | "data_classification" | "retention_requirement" | "content_kept_ms">,
   typedOutput: unknown,
-  artifacts: StoredArtifact[],
+  artifacts: (StoredArtifact | ArtifactRow)[],
   now: Date,
 ): NonNullable<StoredAnswer["output"]> {
   const listed = artifacts.map((artifact) => ({
@@ -207,9 +209,14 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   const isTest = job.provider === SANDBOX;
   const isPaid = job.pricing.maximumMicros > 0;
   const to = conclusion.canceled ? "canceled" : outcome.outcome;
-  const money = settle(job.pricing, outcome.settlement, observed.costMicros);
+  const earlier = await earlierOf(job, attempt);
+  const parts = partsOf(earlier, attempt ?? job, ended);
+  const whole = together(parts);
+  const money = settle(job.pricing, whole.settlement, whole.costMicros);
   const funding = isPaid ? await fundingOf(job) : null;
-  const artifacts: ArtifactRow[] = [...conclusion.artifacts, ...(ended.fresh?.artifacts ?? [])];
+  // What the stages kept is there however it ends.
+  const before = job.pricing.stages ? await artifactsOf(job) : conclusion.artifacts;
+  const artifacts: ArtifactRow[] = [...before, ...(ended.fresh?.artifacts ?? [])];
   const error = outcome.code
     ? { code: outcome.code, message: outcome.message ?? outcome.code }
     : conclusion.canceled
@@ -249,24 +256,10 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     startedAt: job.started_at,
     completedAt: now,
     artifacts: artifacts.map((row) => toArtifactRef(job.id, row, null)),
-    attempt: attempt && {
-      attemptId: attempt.id,
-      number: attempt.number,
-      submission: observed.submission,
-      providerRequestId: observed.providerRequestId,
-      providerModel: observed.providerModel,
-      httpStatus: observed.httpStatus,
-      errorCode: outcome.code,
-      submissions: observed.submissions ?? (observed.submission === "not_attempted" ? 0 : 1),
-      capacityRejections: attempt.capacity_rejections,
-      tierRefusal: attempt.tier_refusal,
-      tier: tierToAsk(job, attempt),
-      startedAt: attempt.started_at,
-      submissionBegunAt: attempt.submission_begun_at,
-      answeredAt: attempt.answered_at ?? (observed.submission === "attempted" ? now : null),
-    },
+    attempt: attempt && toReceiptAttempt(job, attempt, ended, now),
+    earlier: earlier.map((row) => toReceiptAttempt(job, row, endedBefore(row), now)),
     tier: observed.tier,
-    usage: observed.usage,
+    usage: usedTogether(parts),
     finishReason: outcome.finishReason,
     requestedVariants: job.requested_variants,
     media: outcome.media ?? null,
@@ -311,11 +304,13 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
               amount_micros: -Math.max(0, charged - held),
               kind: "overrun",
             },
-            {
-              account: `provider:${job.provider}`,
-              amount_micros: charged - feeOf(job.pricing, money.costMicros),
-              kind: "upstream",
-            },
+            ...[...sharesOf(parts, charged - feeOf(job.pricing, money.costMicros))].map(
+              ([provider, amount_micros]) => ({
+                account: `provider:${provider}`,
+                amount_micros,
+                kind: "upstream",
+              }),
+            ),
             { account: "service_fee", amount_micros: feeOf(job.pricing, money.costMicros), kind: "fee" },
           ].filter((posting) => posting.amount_micros !== 0)
         : [],
@@ -336,6 +331,39 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     ],
   });
 }
+
+/** The calls that were answered before the one a job ends with; most jobs make one. */
+async function earlierOf(job: JobRow, attempt: AttemptRow | null): Promise<AttemptRow[]> {
+  if (!job.pricing.stages) return [];
+  return (await attemptsOf(job)).filter(({ id, answer }) => id !== attempt?.id && answer !== null);
+}
+
+const toReceiptAttempt = (
+  job: JobRow,
+  row: AttemptRow,
+  { observed, outcome }: Pick<Ended, "observed" | "outcome">,
+  now: Date,
+) => ({
+  attemptId: row.id,
+  number: row.number,
+  submission: observed.submission,
+  providerRequestId: observed.providerRequestId,
+  providerModel: observed.providerModel,
+  httpStatus: observed.httpStatus,
+  errorCode: outcome.code,
+  submissions: observed.submissions ?? (observed.submission === "not_attempted" ? 0 : 1),
+  capacityRejections: row.capacity_rejections,
+  tierRefusal: row.tier_refusal,
+  tier: tierToAsk(job, row),
+  startedAt: row.started_at,
+  submissionBegunAt: row.submission_begun_at,
+  answeredAt: row.answered_at ?? (observed.submission === "attempted" ? now : null),
+  stage: row.stage,
+  provider: row.provider,
+  model: row.model,
+  usage: observed.usage,
+  costMicros: outcome.settlement === "released" ? 0 : observed.costMicros,
+});
 
 /** What pays for a job: said with a fresh admission, else as its hold has it. */
 async function fundingOf(job: JobRow): Promise<Funding> {

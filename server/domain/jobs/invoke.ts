@@ -26,6 +26,9 @@ function freshAttempt(admission: Admission): AttemptRow | null {
   return {
     id: admission.attempt_id,
     number: 1,
+    stage: null,
+    provider: admission.provider,
+    model: admission.model,
     submission: "ambiguous",
     provider_request_id: null,
     provider_model: null,

@@ -113,6 +113,10 @@ export type StoredAttention = {
 export type AttemptRow = {
   id: string;
   number: number;
+  /** Which call before the main one; null: the main one. */
+  stage: string | null;
+  provider: string;
+  model: string;
   submission: "not_attempted" | "ambiguous" | "attempted";
   provider_request_id: string | null;
   provider_model: string | null;
@@ -215,7 +219,7 @@ const readAll = statementOver<ReadScope & { place: number; jobId: string }>(
   { place: "int", jobId: "text", organizationIds: "text[]", projectId: "text" },
   `
 SELECT input.place, job.*,
-  (SELECT json_build_object('submission', submission) FROM attempt
+  (SELECT json_build_object('submission', submission, 'number', number) FROM attempt
    WHERE attempt.job_id = job.id AND attempt.project_id = job.project_id ORDER BY number DESC LIMIT 1) AS attempt,
   (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'is_sealed', is_sealed, 'sha256', sha256))
    FROM payload
@@ -279,6 +283,16 @@ export async function attemptOf(job: Pick<JobRow, "id" | "project_id">): Promise
     values: [job.id, job.project_id],
   });
   return rows[0] ?? null;
+}
+
+/** Every attempt of a job, the first one first. */
+export async function attemptsOf(job: Pick<JobRow, "id" | "project_id">): Promise<AttemptRow[]> {
+  const { rows } = await pool.query<AttemptRow>({
+    name: "attempts-of",
+    text: "SELECT * FROM attempt WHERE job_id = $1 AND project_id = $2 ORDER BY number",
+    values: [job.id, job.project_id],
+  });
+  return rows;
 }
 
 /** The attempt of this id: the engine's own read. */
@@ -362,6 +376,8 @@ export const SHEET_KINDS = ["composite-sheet", "contact-preview", "sheet", "cont
 function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
   if (job.selected_artifact_id) return job.selected_artifact_id;
   if ((job.requested_variants ?? 1) > 1) return null;
+  const meshes = artifacts.filter((artifact) => artifact.kind === "mesh");
+  if (meshes.length === 1) return meshes[0]!.artifact_id;
   const sheets = artifacts.filter((artifact) => SHEET_KINDS.includes(artifact.kind));
   if (sheets.length === 1) return sheets[0]!.artifact_id;
   if (artifacts.filter((artifact) => artifact.slice_cell_id).length > 1) return null;
@@ -407,8 +423,10 @@ const DEFINITE = new Set(["ProviderRejected", "ProviderUnavailable"]);
 /** Nothing ran and nothing was charged: never submitted, or definitely refused. */
 export function isNewKeySafe(
   job: Pick<JobRow, "status" | "error_code">,
-  attempt: Pick<AttemptRow, "submission"> | null,
+  attempt: JobParts["attempt"],
 ): boolean {
+  // A later call is made from what an earlier one made, and that one ran.
+  if (attempt && attempt.number > 1) return false;
   const isUntried = attempt === null || attempt.submission === "not_attempted";
   if (job.status === "failed") return isUntried || DEFINITE.has(job.error_code ?? "");
   return job.status === "canceled" && isUntried;
@@ -504,7 +522,8 @@ const isObject = (value: Json | undefined): value is Record<string, Json> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 export type JobParts = {
-  attempt: Pick<AttemptRow, "submission"> | null;
+  /** The last one. */
+  attempt: Pick<AttemptRow, "submission" | "number"> | null;
   artifacts: ArtifactRow[];
   payloads: PayloadRow[];
   /** What its receipt says of the price. Null: the job has not ended. */
@@ -568,7 +587,7 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
     progress: job.progress,
     diagnostics: {
       backendKind: job.provider ? "provider" : "local",
-      backendState: parts.attempt?.submission ?? "not_attempted",
+      backendState: backendStateOf(parts.attempt),
       backendId: job.provider ? `${job.provider}/${job.model}` : job.capability_key,
     },
     requestSnapshot: toSnapshot(job, parts.payloads),
@@ -577,6 +596,12 @@ export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
     approval: toApproval(job),
     retryOf: job.retry_of,
   };
+}
+
+/** What an earlier call did stays done. */
+function backendStateOf(attempt: JobParts["attempt"]): AttemptRow["submission"] {
+  if (!attempt) return "not_attempted";
+  return attempt.number > 1 && attempt.submission === "not_attempted" ? "attempted" : attempt.submission;
 }
 
 function toResolution(found: JobParts["resolution"]): Job["chargeResolution"] {

@@ -1,3 +1,4 @@
+import { CapabilityFault } from "@/server/capabilities/define";
 import {
   type AbortReason,
   type CallOutcome,
@@ -8,7 +9,7 @@ import {
   submitCall,
 } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
-import { Fault, ValidationFault } from "@/server/errors";
+import { Fault, isErrorCode, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
@@ -27,6 +28,7 @@ import {
 import { holdLease, isHeldHere, LEASE_MS, type Lease, leaseOwner } from "./leases";
 import { readerOf } from "./reader";
 import {
+  type ArtifactRow,
   type AttemptRow,
   artifactsOf,
   attemptById,
@@ -40,6 +42,7 @@ import {
 } from "./rows";
 import { runHere } from "./run-here";
 import { type Content, findSetAside, forgetSetAside, setAnswerAside, setWorkAside } from "./set-aside";
+import { findPlace, keepStage, keptOf, type Place } from "./stages";
 import {
   beginSubmission,
   claim,
@@ -97,12 +100,17 @@ export async function start(ctx: Ctx, jobId: string): Promise<Started | null> {
 
 /** One turn of a claimed job: submit what was not submitted, ask again for what is pending, or end what was answered. */
 export async function attempt(ctx: Ctx, jobId: string, started: Started): Promise<StepResult> {
-  const [loaded, row] = await Promise.all([loadWork(jobId), attemptById(started.attemptId)]);
+  const [loaded, claimed] = await Promise.all([loadWork(jobId), attemptById(started.attemptId)]);
   if (!loaded) return { state: "ended" };
-  const { job, work } = loaded;
+  const { job } = loaded;
   if (job.fence !== started.fence || (job.status !== "running" && job.status !== "canceling"))
     return { state: "ended" };
-  if (!row) throw new Error(`job ${jobId} is claimed and has no attempt`);
+  if (!claimed) throw new Error(`job ${jobId} is claimed and has no attempt`);
+  const place: Place | null = loaded.work?.stages ? await findPlace(ctx, loaded.work, job.fence) : null;
+  if (place === "waiting" || place === "lost") return { state: "ended" };
+  // Where the request can no longer be read, what was sent last tells how it ends.
+  const row = place?.row ?? (job.pricing.stages ? await attemptOf(job) : claimed) ?? claimed;
+  const work = place?.work ?? loaded.work;
   // A step that was delivered twice: the other one has sent, waits for the answer, and will write what becomes of it.
   if (isUnderWay(ctx, job, row)) return { state: "again", afterMs: LEASE_MS };
   const remainingMs = workedFrom(job) + job.execution_seconds * 1000 - ctx.now().getTime();
@@ -176,7 +184,7 @@ async function readyOrEnd(
   lease: Lease,
 ): Promise<ReadyWork | null> {
   try {
-    return await makeReady(work, lease.signal);
+    return await makeReady(work, lease.signal, await keptOf(work));
   } catch (cause) {
     const fault = cause instanceof ValidationFault ? SOURCE_GONE : cause;
     if (!(fault instanceof Fault)) throw cause;
@@ -229,7 +237,7 @@ async function submit(ctx: Ctx, work: ReadyWork, row: AttemptRow, lease: Lease):
 const callOf = (ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease) => ({
   now: ctx.now,
   project: { id: work.job.project_id, environment: work.job.environment },
-  estimate: work.job.pricing,
+  estimate: work.stage?.estimate ?? work.job.pricing,
   attemptId: row.id,
   tier: tierToAsk(work.job, row),
   signal: lease.signal,
@@ -367,7 +375,10 @@ async function storeAndEnd(
         : content.files.map((file) => ({ ...file, slotStatus: UNPROCESSED }));
       const artifacts = await keepFiles(work.job, files, now);
       const fresh = {
-        output: isWhole ? toOutput(work.job, content.typedOutput, artifacts, now) : null,
+        output:
+          isWhole && !work.stage
+            ? toOutput(work.job, content.typedOutput, [...(await filesBefore(work)), ...artifacts], now)
+            : null,
         artifacts,
       };
       const stored = await storeAnswer({
@@ -405,6 +416,13 @@ async function storeAndEnd(
   return endAnswered(ctx, work, stored, lease);
 }
 
+/** The next turn goes on at once. */
+const AGAIN: StepResult = { state: "again", afterMs: 0 };
+
+/** The files of the stages before, which are part of what the job yields. */
+const filesBefore = async ({ job, stages }: LoadedWork): Promise<ArtifactRow[]> =>
+  stages ? artifactsOf(job) : [];
+
 /** The work that is left to do here on the files of an answer; null: none. */
 function refinementOf({ capability, input, route }: LoadedWork) {
   const execution = capability.execute;
@@ -416,6 +434,7 @@ function refinementOf({ capability, input, route }: LoadedWork) {
 async function endAnswered(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease): Promise<StepResult> {
   const ended = endedBefore(row);
   const refine = refinementOf(work);
+  if (work.stage && work.job.status === "running" && !ended.outcome.unprocessed) return AGAIN;
   // Of a canceled job nobody waits for the files: they stay as they came.
   if (!ended.outcome.unprocessed || !refine || work.job.status === "canceling")
     return end(ctx, work, row, lease, ended);
@@ -425,6 +444,10 @@ async function endAnswered(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: L
       const { typedOutput, files, media } = await refine(await keptFiles(work.job));
       const now = ctx.now();
       const artifacts = await keepFiles(work.job, files, now);
+      if (work.stage) {
+        await keepStage(ctx, work, row, lease.fence, outcome, artifacts);
+        return AGAIN;
+      }
       const fresh = { output: toOutput(work.job, typedOutput, artifacts, now), artifacts };
       return await end(ctx, work, row, lease, {
         ...ended,
@@ -432,6 +455,11 @@ async function endAnswered(ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: L
         fresh,
       });
     } catch (cause) {
+      if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
+        const { code, message } = cause;
+        const told = { ...outcome, outcome: "failed" as const, code, message };
+        return end(ctx, work, row, lease, { ...ended, outcome: told });
+      }
       log.error({ err: cause, jobId: work.job.id, tried }, "the files of an answer could not be worked on");
       const waitMs = REFINE_WAITS_MS[tried - 1];
       if (waitMs !== undefined) {

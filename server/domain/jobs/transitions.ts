@@ -334,14 +334,15 @@ const beginAll = statementOver<Begin>(
       -- Somebody who read the attempt before its tier was refused asks for that tier again: once was enough.
       AND (attempt.tier_refusal IS NULL OR input.tier = 'standard'))
     AND job.last_event = (SELECT seen.last_event FROM job seen WHERE seen.id = input."jobId")
-  RETURNING job.id, job.project_id, job.last_event, job.provider, job.model, input."attemptId", input.tier, input.now
+  RETURNING job.id, job.project_id, job.last_event, input."attemptId", input.tier, input.now
 ), begun AS (
   UPDATE attempt SET submission = 'ambiguous', submission_begun_at = held.now FROM held
   WHERE attempt.id = held."attemptId"
+  RETURNING held.project_id, held.id, held.last_event, attempt.provider, attempt.model, "attemptId", held.tier, held.now
 ), told AS (
   INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.provider_submitted',
-    jsonb_build_object('provider', provider, 'model', model, 'attemptId', "attemptId", 'tier', tier), now FROM held
+    jsonb_build_object('provider', provider, 'model', model, 'attemptId', "attemptId", 'tier', tier), now FROM begun
 )
 SELECT "attemptId" FROM held`,
 );
@@ -410,7 +411,9 @@ const STORE_FILES = `
 ), listed AS (
   INSERT INTO job_artifact (project_id, job_id, artifact_id, position, kind, label, variant_index,
     slice_cell_id, slot_status, facts)
-  SELECT moved.project_id, moved.id, x.value->>'artifact_id', x.position, x.value->>'kind', x.value->>'label',
+  SELECT moved.project_id, moved.id, x.value->>'artifact_id',
+    -- After those that are there already, of a stage before.
+    moved.artifact_count - jsonb_array_length(moved.artifacts) + x.position, x.value->>'kind', x.value->>'label',
     (x.value->>'variant_index')::int, x.value->>'slice_cell_id', x.value->>'slot_status',
     nullif(x.value->'facts', 'null')
   FROM moved, jsonb_array_elements(moved.artifacts) WITH ORDINALITY AS x(value, position)
@@ -510,7 +513,7 @@ const ANSWER = `, written AS (
   UPDATE job SET last_event = last_event + jsonb_array_length(input.events),
     artifact_count = artifact_count + jsonb_array_length(input.artifacts)
   FROM input WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status IN ('running', 'canceling')
-  RETURNING job.id, job.project_id, job.last_event
+  RETURNING job.id, job.project_id, job.last_event, job.artifact_count
 )${WRITTEN}${STORE_ANSWER}`;
 const answerAll = statementOver("answer", ANSWER_INPUT, `${ANSWER} SELECT id FROM moved`);
 const answerAllWithFiles = statementOver(
@@ -604,7 +607,7 @@ const FINISH = `, written AS (
   FROM input
   WHERE job.id = input."jobId" AND (input.fence IS NULL OR job.fence = input.fence) AND job.status = ANY(input."from")
     AND (input.seen_event IS NULL OR job.last_event = input.seen_event)
-  RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version
+  RETURNING job.id, job.project_id, job.organization_id, job.last_event, job.pricing_version, job.artifact_count
 )${WRITTEN}${STORE_ANSWER}, sealed AS (
   INSERT INTO receipt (id, project_id, job_id, body, hash, signature, key_id, created_at)
   SELECT receipt_id, project_id, id, receipt_body, receipt_hash, receipt_signature, receipt_key_id, now FROM moved
@@ -675,6 +678,101 @@ export function takeBack({
 export function leaveTier({ refusal, ...waiting }: Waiting & { refusal: TierRefusal }): Promise<boolean> {
   const set = "submission = 'not_attempted', tier_refusal = $5::jsonb";
   return writeWaiting(waiting, set, JSON.stringify(refusal));
+}
+
+/** A call of a job that makes several: which one it is, and whom it goes to. */
+export type Opening = {
+  jobId: string;
+  projectId: string;
+  fence: number;
+  attemptId: string;
+  number: number;
+  /** Null: the main call. */
+  stage: string | null;
+  provider: string;
+  model: string;
+  now: Date;
+};
+
+/**
+ * Opens the attempt of the next call. The first number is there since the job was claimed, and is told what it is for; one
+ * that was opened before stays as it is. False: the lease is lost.
+ */
+export async function openAttempt(opening: Opening): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `WITH held AS (
+       SELECT id, project_id FROM job WHERE id = $1 AND fence = $3 AND status = 'running' FOR NO KEY UPDATE
+     ), opened AS (
+       INSERT INTO attempt (id, project_id, job_id, number, fence, submission, stage, provider, model, started_at)
+       SELECT $4, project_id, id, $5, $3, 'not_attempted', $6, $7, $8, $9 FROM held WHERE project_id = $2
+       ON CONFLICT (job_id, number) DO UPDATE SET stage = excluded.stage, provider = excluded.provider, model = excluded.model
+         WHERE attempt.submission = 'not_attempted' AND attempt.capacity_rejections = 0
+     )
+     SELECT id FROM held`,
+    [
+      opening.jobId,
+      opening.projectId,
+      opening.fence,
+      opening.attemptId,
+      opening.number,
+      opening.stage,
+      opening.provider,
+      opening.model,
+      opening.now,
+    ],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Keeps what was made here of a stage's files, in the place of those that were kept to be worked on. False: the lease is
+ * lost, or something happened to the job since it was read (somebody else has kept them).
+ */
+export async function keepStageFiles(kept: {
+  jobId: string;
+  fence: number;
+  seenEvent: number;
+  attemptId: string;
+  answer: Json;
+  artifacts: StoredArtifact[];
+  unprocessed: string;
+  events: NewEvent[];
+  now: Date;
+}): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `WITH written AS (
+       UPDATE job SET last_event = last_event + jsonb_array_length($5::jsonb),
+         artifact_count = artifact_count + jsonb_array_length($6::jsonb)
+           - (SELECT count(*)::int FROM job_artifact WHERE job_id = $1 AND slot_status = $9)
+       WHERE id = $1 AND fence = $2 AND last_event = $3 AND status = 'running'
+         AND EXISTS (SELECT FROM attempt WHERE attempt.id = $8 AND attempt.answer->>'unprocessed' = 'true')
+       RETURNING id, project_id, last_event, artifact_count
+     ), moved AS (
+       SELECT written.*, $4::timestamptz AS now, $6::jsonb AS artifacts, $5::jsonb AS events FROM written
+     ), answered AS (
+       UPDATE attempt SET answer = $7::jsonb FROM moved WHERE attempt.id = $8 AND attempt.job_id = moved.id
+     ), told AS (
+       INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+       SELECT moved.project_id, moved.id, moved.last_event - jsonb_array_length(moved.events) + event.position,
+         event.value->>'type', event.value->'payload', moved.now
+       FROM moved, jsonb_array_elements(moved.events) WITH ORDINALITY AS event(value, position)
+     )${STORE_FILES}, replaced AS (
+       DELETE FROM job_artifact USING moved WHERE job_artifact.job_id = moved.id AND slot_status = $9
+     ) SELECT id FROM moved`,
+    [
+      kept.jobId,
+      kept.fence,
+      kept.seenEvent,
+      kept.now,
+      JSON.stringify(kept.events),
+      JSON.stringify(kept.artifacts),
+      JSON.stringify(kept.answer),
+      kept.attemptId,
+      kept.unprocessed,
+    ],
+  );
+  tell([kept.jobId]);
+  return rowCount === 1;
 }
 
 /**

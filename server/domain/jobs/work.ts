@@ -1,9 +1,14 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
-import type { Capability } from "@/server/capabilities/define";
+import {
+  type Capability,
+  type OutputFile,
+  type Stage,
+  stageAsCapability,
+} from "@/server/capabilities/define";
 import { openContent, type StoredContent } from "@/server/content";
 import { pool } from "@/server/db";
 import { getCapability, type Route, targetOf } from "@/server/domain/catalog";
-import { callOptions, materialize, ruled } from "@/server/domain/quotes";
+import { callOptions, materialize, ruled, type StageEstimate, stagesOf } from "@/server/domain/quotes";
 import type { AnyCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import type { JobRow } from "./rows";
@@ -19,6 +24,18 @@ export type LoadedWork = {
   /** Is the text shown to a reader as it is written? */
   hasReader: boolean;
   snapshot: Snapshot;
+  /** The calls before the main one, of a job that makes several. */
+  stages?: JobStage[];
+  /** Which of them this is the work of; absent: the main one's. */
+  stage?: JobStage;
+};
+
+/** A call before the main one, with what was fixed about it at admission. */
+export type JobStage = {
+  stage: Stage<never, never>;
+  capability: Capability;
+  route: NonNullable<LoadedWork["route"]>;
+  estimate: StageEstimate;
 };
 
 /** The same, with the call its provider gets. */
@@ -87,10 +104,14 @@ function toWork(job: JobRow, snapshot: Snapshot): LoadedWork | null {
   const capability = getCapability(job.capability_key);
   const route = targetOf(capability, job.provider, job.model, job.pricing.account?.model);
   if (!route && !("local" in capability.execute)) return null;
+  const input = capability.input.parse(snapshot.input);
+  const stages = job.pricing.stages && toStages(job.pricing.stages, capability, input);
+  if (stages === null) return null;
   return {
     job,
     capability,
-    input: capability.input.parse(snapshot.input),
+    input,
+    ...(stages ? { stages } : {}),
     inputHash: inputHashOf(snapshot.input),
     route,
     hasReader: Boolean(snapshot.readerDelivery),
@@ -98,13 +119,33 @@ function toWork(job: JobRow, snapshot: Snapshot): LoadedWork | null {
   };
 }
 
+/** Null: a model of theirs is gone. */
+function toStages(estimates: StageEstimate[], capability: Capability, input: unknown): JobStage[] | null {
+  const named = new Map(stagesOf(capability, input).map((stage) => [stage.name, stage]));
+  const stages: JobStage[] = [];
+  for (const estimate of estimates) {
+    const stage = named.get(estimate.name);
+    const own = stage && stageAsCapability(capability, stage);
+    const route =
+      own && targetOf(own, estimate.route.provider, estimate.route.model, estimate.account?.model);
+    if (!stage || !own || !route) return null;
+    stages.push({ stage, capability: own, route, estimate });
+  }
+  return stages;
+}
+
 /** Makes the call of a job again: the same as when it was planned. Throws a Fault where a source of it is gone. */
-export async function makeReady(work: LoadedWork, signal: AbortSignal): Promise<ReadyWork> {
+export async function makeReady(
+  work: LoadedWork,
+  signal: AbortSignal,
+  /** What the stages before it have kept. */
+  kept: OutputFile[] = [],
+): Promise<ReadyWork> {
   const { job, capability, input, route, snapshot } = work;
   const execution = capability.execute;
   if ("local" in execution || !route) throw new Error(`${capability.key} runs here and makes no call`);
   const options = callOptions(snapshot);
-  const material = await materialize(job.project_id, capability, input, options, signal);
+  const material = await materialize(job.project_id, capability, input, options, signal, kept);
   const call = ruled(
     () => execution.call(input as never, options, route.model, material as never), // parsed by this capability's own schema
   );

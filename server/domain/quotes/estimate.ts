@@ -56,6 +56,8 @@ export type Estimate = {
   /** What the caller may have to pay: the fee included. */
   expectedMicros: Micros;
   maximumMicros: Micros;
+  /** The calls before the main one, in their order; their money is part of the totals above. Absent: there are none. */
+  stages?: StageEstimate[];
   bounds: Pick<
     Usage,
     "inputTokens" | "outputTokens" | "images" | "durationMs" | "characters" | "meshes" | "requests"
@@ -68,6 +70,12 @@ export type Estimate = {
     textured?: boolean;
   };
 };
+
+/** One call before the main one, as far as it was fixed. */
+export type StageEstimate = Pick<
+  Estimate,
+  "account" | "choice" | "requestedTarget" | "expectedUpstreamMicros" | "maximumUpstreamMicros" | "bounds"
+> & { name: string; isOptional: boolean; route: NonNullable<Estimate["route"]> };
 
 export const FREE: Estimate = {
   pricingVersion: PRICING_VERSION,

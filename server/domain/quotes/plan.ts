@@ -21,6 +21,7 @@ import { type Estimate, estimate, FREE, type Processing } from "./estimate";
 import { ruled } from "./ruled";
 import { type Seal, sealOf } from "./seal";
 import { findSources, materialize } from "./sources";
+import { estimateStages, namesOf, stagesOf, withStages } from "./stages";
 
 /** The parts of an envelope that route or price. */
 export type Wanted = {
@@ -101,23 +102,27 @@ export async function planExecution(
       warnings: [],
     };
   }
+  const connections = await connectionsOf(project);
+  const stages = stagesOf(capability, input);
+  const { providerPin, preferredModel, autoSelect } = constraints;
+  const asked = { pin: wanted.pin?.target, providerPin, preferredModel, autoSelect };
+  const names =
+    stages.length > 0 ? namesOf(capability, stages, asked, connections) : { main: asked, stages: {} };
+  const connectUrl = connectUrlOf(project);
   const route = chooseRoute(
     capability,
     input,
     {
       billingMode,
-      pin: wanted.pin?.target,
-      providerPin: constraints.providerPin,
-      preferredModel: constraints.preferredModel,
-      autoSelect: constraints.autoSelect,
+      ...names.main,
       maturity: leastRating(wanted.maturity),
       supports: (model) => unsupportedBy(model, wanted) === null,
       streams: wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery),
       isFunded: wanted.isFunded,
-      connections: await connectionsOf(project),
+      connections,
       isBehind: await healthNow(wanted.now ?? new Date()),
     },
-    connectUrlOf(project),
+    connectUrl,
   );
   checkConstraints(capability, input, route);
   checkSupport(route.model, wanted);
@@ -132,18 +137,28 @@ export async function planExecution(
   const mayRepair = !isTold && canRepair(capability, input, route, material);
   const priced: Estimate = {
     ...(await estimate(capability, input, route, call, processing, mayRepair)),
-    requestedTarget: requestedTarget(wanted),
+    requestedTarget: names.main === asked ? requestedTarget(wanted) : null,
     rewrites: rewritesOf(wanted.input, call),
   };
+  const before = await estimateStages(
+    capability,
+    input,
+    stages,
+    route,
+    { maturity: leastRating(wanted.maturity), isFunded: wanted.isFunded, connections, ...names.stages },
+    material,
+    connectUrl,
+  );
+  const whole = stages.length > 0 ? withStages(priced, before.estimates, before.isExact) : priced;
   return {
     capability,
     input,
     route,
     call,
     material,
-    estimate: priced,
+    estimate: whole,
     seal,
-    warnings: checkCallCeiling(priced.maximumMicros, wanted),
+    warnings: checkCallCeiling(whole.maximumMicros, wanted),
   };
 }
 

@@ -1,4 +1,10 @@
-import type { CallOptions, Capability, Source, SourceFile } from "@/server/capabilities/define";
+import type {
+  CallOptions,
+  Capability,
+  OutputFile,
+  Source,
+  SourceFile,
+} from "@/server/capabilities/define";
 import { artifactStore } from "@/server/domain/artifacts";
 import { artifactInput, type FoundArtifact } from "@/server/domain/inputs";
 import { ValidationFault } from "@/server/errors";
@@ -63,12 +69,13 @@ export async function materialize(
   input: unknown,
   options: CallOptions,
   signal: AbortSignal,
+  kept: OutputFile[] = [],
 ): Promise<unknown> {
   const execution = capability.execute;
   if ("local" in execution || !execution.materialize) return undefined;
   const files = await readSources(projectId, capability, input);
   try {
-    return await execution.materialize(input as never, files, signal, options); // parsed by this capability's own schema
+    return await execution.materialize(input as never, files, signal, options, kept); // parsed by this capability's own schema
   } catch (cause) {
     throw toRefusal(cause);
   }

@@ -67,7 +67,16 @@ export type ReceiptFacts = {
     startedAt: Date;
     submissionBegunAt: Date | null;
     answeredAt: Date | null;
+    /** Which call before the main one; null: the main one. */
+    stage: string | null;
+    provider: string;
+    model: string;
+    usage: Usage | null;
+    /** At list price; null: unknown. */
+    costMicros: Micros | null;
   } | null;
+  /** The attempts before that one, of an execution of several calls. */
+  earlier: NonNullable<ReceiptFacts["attempt"]>[];
   /** The tier that ran; null: no answer tells. */
   tier: Tier | null;
   usage: Usage | null;
@@ -293,6 +302,18 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
       },
     };
   }
+  if (estimate.bounds.meshes !== undefined) {
+    return {
+      text: null,
+      media: {
+        meshes: usage?.meshes ?? null,
+        images: usage?.images ?? null,
+        artifactIds: artifacts.map(({ artifactId }) => artifactId),
+        mediaTypes: [...new Set(artifacts.map(({ mediaType }) => mediaType))],
+        ...facts.media,
+      },
+    };
+  }
   return {
     media: null,
     text: {
@@ -351,35 +372,56 @@ function processingOf({
   };
 }
 
-function attemptsOf({ attempt }: ReceiptFacts): Receipt["attempts"] {
-  if (!attempt) return [];
-  return [
-    {
-      attemptId: attempt.attemptId,
-      number: attempt.number,
-      providerSubmission: attempt.submission,
-      providerRequestId: attempt.providerRequestId,
-      providerModel: attempt.providerModel,
-      httpStatus: attempt.httpStatus,
-      errorCode: attempt.errorCode,
-      tier: tierAskedLast(attempt),
-      tierRefusal: attempt.tierRefusal,
-      submissions: attempt.submissions,
-      capacityRejections: attempt.capacityRejections,
-      startedAt: attempt.startedAt.toISOString(),
-      submissionBegunAt: attempt.submissionBegunAt?.toISOString() ?? null,
-      answeredAt: attempt.answeredAt?.toISOString() ?? null,
-    },
-  ];
+const everyAttempt = ({ earlier, attempt }: ReceiptFacts) => [...earlier, ...(attempt ? [attempt] : [])];
+
+/** Of an execution of several calls: whom each went to, what it used, and what that cost. */
+function stagesOf(facts: ReceiptFacts): Pick<Receipt, "stages"> {
+  if (!facts.estimate.stages) return {};
+  return {
+    stages: everyAttempt(facts).map(({ attemptId, stage, provider, model, usage, costMicros }) => ({
+      attemptId,
+      stage: stage ?? "main",
+      provider,
+      model,
+      usage,
+      cost: costMicros === null ? null : toMoney(costMicros),
+    })),
+  };
 }
+
+function attemptsOf(facts: ReceiptFacts): Receipt["attempts"] {
+  return everyAttempt(facts).map((attempt) => ({
+    attemptId: attempt.attemptId,
+    number: attempt.number,
+    providerSubmission: attempt.submission,
+    providerRequestId: attempt.providerRequestId,
+    providerModel: attempt.providerModel,
+    httpStatus: attempt.httpStatus,
+    errorCode: attempt.errorCode,
+    tier: tierAskedLast(attempt),
+    tierRefusal: attempt.tierRefusal,
+    submissions: attempt.submissions,
+    capacityRejections: attempt.capacityRejections,
+    startedAt: attempt.startedAt.toISOString(),
+    submissionBegunAt: attempt.submissionBegunAt?.toISOString() ?? null,
+    answeredAt: attempt.answeredAt?.toISOString() ?? null,
+  }));
+}
+
+/** How often a request left for a provider under one attempt. */
+const submissionsOf = (attempt: NonNullable<ReceiptFacts["attempt"]>) =>
+  attempt.capacityRejections + (attempt.tierRefusal ? 1 : 0) + attempt.submissions;
 
 /** The receipt as canonical text with its hash: SHA-256 of the RFC 8785 form of exactly this body. */
 export function composeReceipt(facts: ReceiptFacts): { id: string; body: string; hash: string } {
   const { estimate, attempt } = facts;
   const isProvider = facts.provider !== null;
   const id = receiptIdOf(facts.jobId);
-  const submission = attempt?.submission ?? "not_attempted";
-  const rejections = attempt?.capacityRejections ?? 0;
+  const attempts = everyAttempt(facts);
+  // What an earlier call did stays done.
+  const last = attempt?.submission ?? "not_attempted";
+  const submission = facts.earlier.length > 0 && last === "not_attempted" ? "attempted" : last;
+  const rejections = attempts.reduce((sum, { capacityRejections }) => sum + capacityRejections, 0);
   const priced = pricing(facts);
   const { charge } = priced;
   const receipt: Unsealed = {
@@ -441,8 +483,9 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
       deterministic: !isProvider,
     },
     attempts: attemptsOf(facts),
-    logicalAttempts: attempt ? 1 : 0,
-    providerSubmissions: rejections + (attempt?.tierRefusal ? 1 : 0) + (attempt?.submissions ?? 0),
+    ...stagesOf(facts),
+    logicalAttempts: attempts.length,
+    providerSubmissions: attempts.reduce((sum, each) => sum + submissionsOf(each), 0),
     providerSubmission: submission,
     capacityRejections: rejections,
     rewrites: estimate.rewrites,

@@ -1,0 +1,233 @@
+import { type MeshFromImageInput, VIEWS, type View } from "@/server/contract/meshes";
+import { processImage } from "@/server/imaging";
+import type { ImageCall, ModelFacts, ProviderFile } from "@/server/providers/define";
+import { CapabilityFault, type Outcome, type OutputFile, type Stage } from "../define";
+
+/*
+ * The turnaround: an object drawn from its four sides, after one picture of it. Drawn on a key colour, so that each view can
+ * be cut out of its sheet, and what is missing or broken can be told.
+ */
+
+export const SHEET_KIND = "turnaround_sheet";
+export const VIEW_KIND = "turnaround_view";
+
+export type TurnaroundMaterial = {
+  base: ProviderFile;
+  /** The views as far as they are drawn, in their order. */
+  views: { view: View; picture: ProviderFile }[];
+  texture: ProviderFile | null;
+  /** Something was drawn already: this is no plan any more. */
+  isDrawn: boolean;
+};
+type TurnaroundStage = Stage<MeshFromImageInput, TurnaroundMaterial>;
+
+const KEY = { color: "#ff00ff", name: "magenta" };
+const QUALITY = "medium" as const;
+const SQUARE = { width: 1024, height: 1024 };
+const SHEETS = {
+  sheet2x2: { rows: 2, columns: 2, ...SQUARE },
+  sheet1x4: { rows: 1, columns: 4, width: 1536, height: 1024 },
+};
+type Sheet = (typeof SHEETS)[keyof typeof SHEETS];
+
+/** A figure that is lower than this part of the tallest one is a fragment: the sides of an object are equally high. */
+const LEAST_HEIGHT = 0.5;
+
+const PROMPT_CHARACTERS = 32_000;
+
+const GROUND = `The whole background is the flat, even colour ${KEY.color} (${KEY.name}), without shadow, gradient, texture or reflection. This colour appears nowhere on the object. No frames, numbers or text.`;
+const SAME =
+  "It is exactly the object of the reference picture: the same shape, proportions, colours and materials, whole, upright, at one scale, seen straight on from the height of its middle, in even light.";
+
+function toPrompt(input: MeshFromImageInput, model: ModelFacts, asked: string): string {
+  const said = input.resolvedPrompt?.trim();
+  const own = [asked, SAME, GROUND].join("\n\n");
+  const prompt = said ? `${said}\n\n${own}` : own;
+  const length = [...prompt].length;
+  if (length <= PROMPT_CHARACTERS) return prompt;
+  const actualCharacters = [...(input.resolvedPrompt ?? "")].length;
+  const maxCharacters = PROMPT_CHARACTERS - [...own].length - 2;
+  throw new CapabilityFault(
+    "PromptTooLong",
+    `input.resolvedPrompt has ${actualCharacters} characters; ${maxCharacters} fit beside what is said of the views. Nothing was trimmed.`,
+    {
+      field: "input.resolvedPrompt",
+      measurement: "characters",
+      overflow: "reject",
+      actualCharacters,
+      maxCharacters,
+      capabilityKey: "model.generate.3d.from-image.v1",
+      modelId: model.id,
+      retryable: false,
+    },
+  );
+}
+
+const toCall = (
+  prompt: string,
+  size: { width: number; height: number },
+  base: ProviderFile,
+  model: ModelFacts,
+  sheet?: { rows: number; columns: number },
+): ImageCall => {
+  const reference = { ...base, filename: `base.${base.mediaType.split("/")[1] ?? "png"}` };
+  return {
+    prompt,
+    width: size.width,
+    height: size.height,
+    quality: QUALITY,
+    count: 1,
+    transparent: false,
+    background: KEY.color,
+    ...(sheet ? { sheet } : {}),
+    ...(model.supports.referenceImages
+      ? { referenceImages: [reference] }
+      : { referenceImages: [], source: reference }),
+  };
+};
+
+/** Can this model draw that size after a picture? */
+const accepts =
+  (size: { width: number; height: number }) => (_input: MeshFromImageInput, model: ModelFacts) =>
+    Boolean(model.supports.referenceImages || model.supports.edit) &&
+    (!model.image?.sizes ||
+      model.image.sizes.some(({ width, height }) => width === size.width && height === size.height));
+
+function firstOf({ images }: { images: ProviderFile[] }): ProviderFile {
+  const drawn = images.find(({ bytes }) => bytes.byteLength > 0);
+  if (!drawn) throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "The provider answered without an image.");
+  return drawn;
+}
+
+const whole = (file: ProviderFile, kind: string, name: string): Outcome<unknown> => ({
+  typedOutput: null,
+  files: [{ ...file, kind, filename: `${name}.${file.mediaType.split("/")[1] ?? "bin"}` }],
+});
+
+const MATTE = { keyColor: KEY.color, enclosed: false };
+
+/** A sheet of all four views, cut apart. Whether a view is missing or broken stands with it. */
+function onSheet(sheet: Sheet): TurnaroundStage {
+  const { rows, columns, width, height } = sheet;
+  const order = rows === 1 ? "from left to right" : "in reading order";
+  return {
+    name: "turnaround",
+    execute: {
+      port: "image",
+      accepts: accepts(sheet),
+      call: (input, _options, model, { base }) =>
+        toCall(
+          toPrompt(
+            input,
+            model,
+            `A turnaround sheet of one object: ${rows} ${rows === 1 ? "row" : "rows"} and ${columns} columns of equal cells, ${order} the ${VIEWS.join(", ")} view, one in the middle of each cell with clear space around it. No drawing touches or crosses the edge of its cell.`,
+          ),
+          { width, height },
+          base,
+          model,
+          { rows, columns },
+        ),
+      result: (result) => whole(firstOf(result), SHEET_KIND, "turnaround-sheet"),
+      refine: () => async (kept) => {
+        const drawn = kept[0];
+        if (!drawn) throw new Error("a sheet was kept, and is not there");
+        const done = await processImage(drawn.bytes, {
+          matte: MATTE,
+          report: false,
+          sheet: { canvas: { width, height }, rows, columns, cell: null, center: true },
+        });
+        const cells = done.sheet?.cells ?? [];
+        const tallest = Math.max(...cells.map(({ source }) => source?.height ?? 0));
+        const files: OutputFile[] = [
+          { bytes: done.png, mediaType: "image/png", kind: SHEET_KIND, filename: "turnaround-sheet.png" },
+          ...cells.map(({ png, source, row, column }, at) =>
+            viewFile(VIEWS[at] ?? "front", png, `r${row + 1}c${column + 1}`, statusOf(source, tallest)),
+          ),
+        ];
+        if (tallest === 0)
+          throw new CapabilityFault(
+            "PROVIDER_EMPTY_OUTPUT",
+            "The provider drew a turnaround without any view.",
+          );
+        return { typedOutput: null, files };
+      },
+      bounds: () => ({ images: 1 }),
+    },
+  };
+}
+
+/** Of a sheet whose ground is not the key colour nothing can be told: every view is taken as it is. */
+function statusOf(source: { height: number } | null, tallest: number): "filled" | "empty" | "broken" {
+  if (!source) return "empty";
+  return source.height < tallest * LEAST_HEIGHT ? "broken" : "filled";
+}
+
+const viewFile = (view: View, bytes: Uint8Array, cellId: string | null, slotStatus: string): OutputFile => ({
+  bytes,
+  mediaType: "image/png",
+  kind: VIEW_KIND,
+  filename: `${view}.png`,
+  label: view,
+  slotStatus,
+  ...(cellId ? { sliceCellId: cellId } : {}),
+});
+
+/** One view, drawn by itself: always, or where the sheet's own is missing or broken. */
+function alone(view: View, isRepair: boolean): TurnaroundStage {
+  return {
+    name: `turnaround.${view}`,
+    ...(isRepair
+      ? {
+          isNeeded: (_input: MeshFromImageInput, kept: OutputFile[]) =>
+            kept.some(
+              ({ kind, label, slotStatus }) =>
+                kind === VIEW_KIND && label === view && slotStatus !== "filled",
+            ),
+        }
+      : {}),
+    execute: {
+      port: "image",
+      accepts: accepts(SQUARE),
+      call: (input, _options, model, { base }) =>
+        toCall(
+          toPrompt(
+            input,
+            model,
+            `One drawing of one object, from its ${view} side, in the middle with clear space around it.`,
+          ),
+          SQUARE,
+          base,
+          model,
+        ),
+      result: (result) => whole(firstOf(result), VIEW_KIND, view),
+      refine: () => async (kept) => {
+        const drawn = kept[0];
+        if (!drawn) throw new Error("a view was kept, and is not there");
+        const { png, alpha } = await processImage(drawn.bytes, { matte: MATTE, report: true, sheet: null });
+        const isEmpty = alpha?.transparentPixelRatio === 1;
+        const status = isEmpty ? "empty" : isRepair ? "repaired" : "filled";
+        return { typedOutput: null, files: [viewFile(view, png, null, status)] };
+      },
+      bounds: () => ({ images: 1 }),
+    },
+  };
+}
+
+/** The calls that draw the turnaround. */
+export function turnaroundStages({ turnaroundMode }: MeshFromImageInput): TurnaroundStage[] {
+  if (turnaroundMode === "perView") return VIEWS.map((view) => alone(view, false));
+  if (turnaroundMode === "panelRepair")
+    return [onSheet(SHEETS.sheet2x2), ...VIEWS.map((view) => alone(view, true))];
+  return [onSheet(SHEETS[turnaroundMode])];
+}
+
+/** The views that can be used: of each side the last one that is whole. */
+export function usableViews(kept: OutputFile[]): TurnaroundMaterial["views"] {
+  return VIEWS.flatMap((view) => {
+    const drawn = kept.findLast(
+      ({ kind, label, slotStatus }) =>
+        kind === VIEW_KIND && label === view && (slotStatus === "filled" || slotStatus === "repaired"),
+    );
+    return drawn ? [{ view, picture: { bytes: drawn.bytes, mediaType: drawn.mediaType } }] : [];
+  });
+}

@@ -1,0 +1,136 @@
+import {
+  MESH_PROFILES,
+  MeshFromImageInput,
+  MeshOutput,
+  meshSettingsOf,
+  TURNAROUND_MODES,
+  textureReferenceOf,
+  VIEWS,
+} from "@/server/contract/meshes";
+import { CapabilityFault, defineCapability } from "./define";
+import { toMeshOutcome } from "./mesh/outcome";
+import { MOST_PICTURE_BYTES, PICTURE_TYPES, pictureAt, toPicture } from "./mesh/pictures";
+import { acceptsTexture, TEXTURE_CONSTRAINTS } from "./mesh/texture";
+import {
+  SHEET_KIND,
+  type TurnaroundMaterial,
+  turnaroundStages,
+  usableViews,
+  VIEW_KIND,
+} from "./mesh/turnaround";
+
+const SECONDS = { default: 1_200, most: 3_600 };
+
+export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMaterial>({
+  key: "model.generate.3d.from-image.v1",
+  title: "3D model from an image",
+  description:
+    "Draws an object of one picture from its four sides, lets a person look at the views where asked, and makes a 3D mesh (GLB) of them.",
+  modality: "mesh",
+  family: "geometry",
+  category: "generation",
+  modes: ["job_async"],
+  input: MeshFromImageInput,
+  output: MeshOutput,
+  inputConstraints: {
+    ...TEXTURE_CONSTRAINTS,
+    resolvedPrompt: { measurement: "characters", max: 32_000, overflow: "reject", semantic: true },
+  },
+  features: {
+    syncInvoke: { supported: false },
+    durableJob: {
+      supported: true,
+      defaultQueueDeadlineSeconds: 7200,
+      maxQueueDeadlineSeconds: 7200,
+      defaultExecutionDeadlineSeconds: SECONDS.default,
+      maxExecutionDeadlineSeconds: SECONDS.most,
+    },
+    turnaround: { views: [...VIEWS], modes: [...TURNAROUND_MODES], review: "requireTurnaroundApproval" },
+    artifactKinds: [SHEET_KIND, VIEW_KIND, "mesh"],
+    inputPictures: { min: 1, max: 1, maxBytes: MOST_PICTURE_BYTES },
+    meshProfiles: [...MESH_PROFILES],
+    textures: { supported: true, prompt: true, referencePicture: true },
+    formats: ["glb"],
+    providerBacked: true,
+    modelBacked: true,
+    deterministic: false,
+    executionClass: "provider",
+  },
+  inputMediaTypes: [...PICTURE_TYPES],
+  outputKind: "artifact",
+  outputMediaType: "model/gltf-binary",
+  intentExamples: [
+    "Make a 3D model from this single concept drawing",
+    "Turn a character picture into a turnaround sheet and a mesh",
+    "Draw my toy from all sides, let me check the views, then build the GLB",
+  ],
+  synonyms: [
+    "turnaround",
+    "3d",
+    "mesh",
+    "model",
+    "glb",
+    "single image",
+    "image to 3d",
+    "views",
+    "concept art",
+  ],
+  taskTags: ["3d", "mesh", "turnaround", "generation", "glb"],
+  trialEligible: true,
+  readySummary:
+    "Four drawn views, a person's review where asked, and a checked GLB mesh, as one durable job.",
+  durable: {
+    defaultQueueSeconds: 7200,
+    maxQueueSeconds: 7200,
+    defaultExecutionSeconds: SECONDS.default,
+    maxExecutionSeconds: SECONDS.most,
+  },
+  interaction: {
+    typicallyRequired: false,
+    reason: "With requireTurnaroundApproval a person looks at the drawn views before the mesh is made.",
+  },
+  examples: [
+    { title: "A mesh of one picture", input: { baseArtifactId: "art_base" } },
+    {
+      title: "With a person's look at the views, each bad one drawn again",
+      input: {
+        baseArtifactId: "art_base",
+        turnaroundMode: "panelRepair",
+        requireTurnaroundApproval: true,
+        resolvedPrompt: "A squat clockwork robot of brass",
+        meshSettings: { shouldTexture: true },
+      },
+    },
+  ],
+  execute: {
+    port: "mesh",
+    accepts: acceptsTexture,
+    sources(input) {
+      const reference = textureReferenceOf(input);
+      return [
+        pictureAt(input.baseArtifactId, ["input", "baseArtifactId"]),
+        ...(reference ? [pictureAt(reference.artifactId, reference.field)] : []),
+      ];
+    },
+    async materialize(_input, files, _signal, _options, kept = []) {
+      const [base, texture] = await Promise.all(files.map(toPicture));
+      if (!base) throw new Error("the base picture was found and is not there");
+      return { base, texture: texture ?? null, views: usableViews(kept), isDrawn: kept.length > 0 };
+    },
+    stages: turnaroundStages,
+    review: ({ requireTurnaroundApproval }) =>
+      requireTurnaroundApproval ? { reason: "turnaround_review", step: "turnaround" } : null,
+    call(input, _options, _model, { views, texture: picture, isDrawn }) {
+      if (isDrawn && views.length === 0)
+        throw new CapabilityFault("PROVIDER_EMPTY_OUTPUT", "No view of the turnaround can be used.");
+      const { profile, texture } = meshSettingsOf(input);
+      return {
+        images: views.map((each) => each.picture),
+        profile,
+        texture: texture && { ...texture, ...(picture ? { image: picture } : {}) },
+      };
+    },
+    result: (result) => toMeshOutcome(result),
+    bounds: () => ({ meshes: 1 }),
+  },
+});

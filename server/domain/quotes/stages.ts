@@ -1,0 +1,97 @@
+import { type Capability, type Stage, stageAsCapability } from "@/server/capabilities/define";
+import {
+  chooseRoute,
+  type Route,
+  type RouteWish,
+  SANDBOX,
+  serviceFee,
+  targetsOf,
+} from "@/server/domain/catalog";
+import { type Estimate, estimate, type StageEstimate } from "./estimate";
+import { ruled } from "./ruled";
+
+/** The stages of a request; none for most capabilities. */
+export function stagesOf(capability: Capability, input: unknown): Stage<never, never>[] {
+  const { execute } = capability;
+  return "local" in execute ? [] : (execute.stages?.(input as never) ?? []); // parsed by this capability's own schema
+}
+
+/** The part of a wish that names a model or a provider. */
+export type Names = Pick<RouteWish, "pin" | "providerPin" | "preferredModel" | "autoSelect">;
+
+/**
+ * Whom the caller's names are for. The main call takes them, unless none of its models is called so and one of a stage is:
+ * then they are for the stages.
+ */
+export function namesOf(
+  capability: Capability,
+  stages: Stage<never, never>[],
+  names: Names,
+  connections: RouteWish["connections"],
+): { main: Names; stages: Names } {
+  const isCalledSo = (each: Capability) =>
+    targetsOf(each, connections).some(
+      ({ provider, model }) =>
+        (!names.pin || `${provider.name}/${model.id}` === names.pin) &&
+        (!names.providerPin || provider.name === names.providerPin) &&
+        (!names.preferredModel || model.id === names.preferredModel),
+    );
+  const areForStages =
+    !isCalledSo(capability) && stages.some((stage) => isCalledSo(stageAsCapability(capability, stage)));
+  return areForStages ? { main: {}, stages: names } : { main: names, stages: {} };
+}
+
+/**
+ * Routes and prices the calls before the main one. They are paid as the main call is: on the same kind of account, with the
+ * same kind of money.
+ */
+export async function estimateStages(
+  capability: Capability,
+  input: unknown,
+  stages: Stage<never, never>[],
+  main: Route,
+  wish: Pick<RouteWish, "maturity" | "isFunded" | "connections"> & Names,
+  material: unknown,
+  connectUrl: string,
+): Promise<{ estimates: StageEstimate[]; isExact: boolean }> {
+  const estimates: StageEstimate[] = [];
+  let isExact = true;
+  for (const stage of stages) {
+    const own = stageAsCapability(capability, stage);
+    const isSandbox = main.provider.name === SANDBOX;
+    const route = chooseRoute(own, input, { ...wish, billingMode: main.billingMode, isSandbox }, connectUrl);
+    const call = ruled(() => stage.execute.call(input as never, {}, route.model, material as never)); // parsed by this capability's own schema
+    const priced = await estimate(own, input, route, call);
+    if (!priced.route) throw new Error(`the stage ${stage.name} has no route`);
+    isExact &&= priced.qualifier === "exact" && !stage.isNeeded;
+    estimates.push({
+      name: stage.name,
+      isOptional: stage.isNeeded !== undefined,
+      route: priced.route,
+      ...(priced.account ? { account: priced.account } : {}),
+      choice: priced.choice,
+      requestedTarget: wish.pin ?? wish.preferredModel ?? null,
+      expectedUpstreamMicros: stage.isNeeded ? 0 : priced.expectedUpstreamMicros,
+      maximumUpstreamMicros: priced.maximumUpstreamMicros,
+      bounds: priced.bounds,
+    });
+  }
+  return { estimates, isExact };
+}
+
+/** The whole of an execution: the main call and what comes before it, with one fee on the total. */
+export function withStages(main: Estimate, stages: StageEstimate[], isExact: boolean): Estimate {
+  const sum = (pick: (each: StageEstimate) => number) =>
+    stages.reduce((total, each) => total + pick(each), 0);
+  const expected = main.expectedUpstreamMicros + sum((each) => each.expectedUpstreamMicros);
+  const maximum = main.maximumUpstreamMicros + sum((each) => each.maximumUpstreamMicros);
+  return {
+    ...main,
+    qualifier: main.qualifier === "exact" && isExact ? "exact" : "upper_bound",
+    expectedUpstreamMicros: expected,
+    maximumUpstreamMicros: maximum,
+    expectedMicros: expected + serviceFee(expected, main.serviceFeeBps),
+    maximumMicros: maximum + serviceFee(maximum, main.serviceFeeBps),
+    stages,
+  };
+}
