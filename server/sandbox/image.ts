@@ -240,15 +240,18 @@ function drawSheet(
   for (let row = 0; row < rows; row += 1) {
     for (let column = 0; column < columns; column += 1) {
       const index = row * columns + column;
+      // One that leaves the second cell empty, and a fragment in the third.
+      if (request.model === "sandbox-gappy" && index === 1) continue;
+      const part = request.model === "sandbox-gappy" && index === 2 ? 0.25 : 1;
       const x = (column + 0.5) * cellWidth * shrink;
       const y = (row + 0.5) * cellHeight * shrink;
       const hue = SHEET_HUES[index % SHEET_HUES.length];
       context.fillStyle = `hsl(${hue}, 82%, ${38 + (row % 3) * 12}%)`;
-      polygon(context, x, y, radius * (0.8 + (index % 5) * 0.05), 3 + (index % 6), turn + index * 0.4);
+      polygon(context, x, y, radius * part * (0.8 + (index % 5) * 0.05), 3 + (index % 6), turn + index * 0.4);
       context.fillStyle = "#fffdf7";
-      disc(context, x, y, radius * 0.28);
+      disc(context, x, y, radius * part * 0.28);
       context.fillStyle = "#1b1f24";
-      disc(context, x + radius * 0.08, y, radius * 0.14);
+      disc(context, x + radius * part * 0.08, y, radius * part * 0.14);
     }
   }
 }

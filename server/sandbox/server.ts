@@ -50,6 +50,7 @@ const BEHAVIOURS = {
   "sandbox-fail": "fail",
   "sandbox-partial": "answer",
   "sandbox-garbled": "answer",
+  "sandbox-gappy": "answer",
   "sandbox-flexless": "flexless",
   "sandbox-flexbusy": "flexbusy",
   "sandbox-flexquiet": "flexquiet",

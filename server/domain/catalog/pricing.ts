@@ -31,6 +31,9 @@ const factor = (key: string, display: string, kind: Factor["kind"], requiredForE
 /** An estimate is always of one model: the one that was named, or the one that would be taken. */
 const MODEL = factor("model", "Model", "selection", true);
 
+/** Of a capability whose main call others come before; a quote is of all of them. */
+const STAGES = factor("stages", "Calls before the main one, such as views that are drawn first", "selection");
+
 /** What a price of each kind depends on. */
 const FACTORS: Record<Price["per"], Factor[]> = {
   million_tokens: [
@@ -186,15 +189,16 @@ export function pricingContract(
   const targets = offered(capability);
   const per = targets[0]?.model.price.per;
   const least = startingAt(targets, billingMode);
+  const hasStages = capability.execute.stages !== undefined;
   const path = `/v1/capabilities/${capability.key}`;
   return {
     ...base,
     mode: per === "million_tokens" ? "metered" : "fixed",
-    display: displayOf(targets, billingMode),
+    display: `${displayOf(targets, billingMode)}${hasStages ? ", plus the calls before it" : ""}`,
     estimateRequired: false,
     quoteEndpoint: `${path}/quote`,
     estimateEndpoint: `${path}/estimate`,
-    pricingFactors: per ? FACTORS[per] : [],
+    pricingFactors: [...(per ? FACTORS[per] : []), ...(hasStages ? [STAGES] : [])],
     startingAt: least === null ? null : toMoney(least),
     authoritativeForExecution: false,
     examples: targets.flatMap((target) => examplesOf(target, billingMode)),

@@ -1,10 +1,8 @@
-import sharp from "sharp";
 import { beforeAll, describe, expect, test } from "vitest";
-import { systemCtx } from "@/server/domain/ctx";
-import * as jobs from "@/server/domain/jobs";
 import { makeTenant, type Tenant } from "@/testing/api";
 import { validateGlb } from "@/testing/glb";
-import { inlineStep, rowsOf, testClock } from "@/testing/world";
+import { figure, upload as uploadTo, work } from "@/testing/meshes";
+import { rowsOf } from "@/testing/world";
 
 const MESH = "model.generate.3d.v1";
 
@@ -13,18 +11,8 @@ beforeAll(async () => {
   tenant = await makeTenant();
 });
 
-async function picture(colour: string, format: "png" | "jpeg" | "webp" = "png") {
-  const figure = `<svg width="256" height="256"><ellipse cx="128" cy="128" rx="60" ry="110" fill="${colour}"/></svg>`;
-  return sharp(Buffer.from(figure)).flatten({ background: "white" }).toFormat(format).toBuffer();
-}
-
-async function upload(bytes: Uint8Array, mediaType: string): Promise<string> {
-  const { json, status } = await tenant.post(`/v1/artifacts?projectId=${tenant.projectId}`, bytes, {
-    headers: { "content-type": mediaType, "content-length": String(bytes.byteLength) },
-  });
-  expect(status).toBe(200);
-  return json.artifactId;
-}
+const picture = figure;
+const upload = (bytes: Uint8Array, mediaType: string) => uploadTo(tenant, bytes, mediaType);
 
 const submit = (input: object, more: object = {}) =>
   tenant.post(`/v1/capabilities/${MESH}/jobs`, { input, ...more });
@@ -33,9 +21,8 @@ const submit = (input: object, more: object = {}) =>
 async function make(input: object, model = "sandbox-1") {
   const submitted = await submit(input, { preferredModel: model });
   expect(submitted.status).toBe(200);
-  const clock = testClock();
   const { jobId } = submitted.json;
-  await jobs.run({ ...systemCtx("test"), now: clock.now }, jobId, inlineStep(clock));
+  await work(jobId);
   return { jobId, job: (await tenant.get(`/v1/jobs/${jobId}`)).json };
 }
 

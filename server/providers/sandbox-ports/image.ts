@@ -10,10 +10,10 @@ const ImageReply = z.object({
   usage: z.object({ images: z.int() }),
 });
 
-/** Particular about images: one fewer than asked, and files that cannot be read. */
+/** Particular about images: one fewer than asked, files that cannot be read, and sheets with a gap and a fragment. */
 const IMAGE_MODELS: typeof MODELS = [
   ...MODELS,
-  ...["partial", "garbled"].map((behaviour) => ({
+  ...["partial", "garbled", "gappy"].map((behaviour) => ({
     id: `sandbox-${behaviour}`,
     title: `Sandbox ${behaviour}`,
     onlyByName: true as const,
