@@ -1,10 +1,4 @@
-import type {
-  CallOptions,
-  Capability,
-  OutputFile,
-  Source,
-  SourceFile,
-} from "@/server/capabilities/define";
+import type { CallOptions, Capability, OutputFile, Source, SourceFile } from "@/server/capabilities/define";
 import { artifactStore } from "@/server/domain/artifacts";
 import { artifactInput, type FoundArtifact } from "@/server/domain/inputs";
 import { ValidationFault } from "@/server/errors";
