@@ -189,7 +189,7 @@ export function pricingContract(
   const targets = offered(capability);
   const per = targets[0]?.model.price.per;
   const least = startingAt(targets, billingMode);
-  const hasStages = capability.execute.stages !== undefined;
+  const hasStages = "stages" in capability.execute && capability.execute.stages !== undefined;
   const path = `/v1/capabilities/${capability.key}`;
   return {
     ...base,
