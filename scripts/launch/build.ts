@@ -30,6 +30,7 @@ const PROGRAMS: Record<string, string> = {
   "expression-worker": "server/expression/worker.ts",
   "imaging-worker": "server/imaging/worker.ts",
   "json-schema-worker": "server/json-schema/worker.ts",
+  "documents-worker": "server/documents/worker.ts",
   "rendering-worker": "server/rendering/worker.ts",
   lifeline: "scripts/launch/lifeline.ts",
 };

@@ -1,0 +1,54 @@
+import { type Pool, startPool } from "@/server/thread-pool";
+import { findProgram } from "@/server/thread-program";
+import type { PdfAnswer, PdfQuestion, Refusal } from "./worker";
+
+/* The text of documents, page by page. */
+
+export const MAX_PAGES = 300;
+export const MAX_CHARACTERS = 2_000_000;
+const DEADLINE_MS = 20_000;
+const MEMORY_MB = 512;
+
+const POOL = Symbol.for("capstan.documents.pool");
+const home: typeof globalThis & { [POOL]?: Promise<Pool<PdfQuestion, PdfAnswer>> } = globalThis;
+
+function pool(): Promise<Pool<PdfQuestion, PdfAnswer>> {
+  home[POOL] ??= findProgram("documents")
+    .then((program) =>
+      startPool<PdfQuestion, PdfAnswer>({
+        name: "documents",
+        program,
+        size: 1,
+        deadlineMs: DEADLINE_MS,
+        memoryMb: MEMORY_MB,
+      }),
+    )
+    .catch((error) => {
+      delete home[POOL]; // the next document tries again
+      throw error;
+    });
+  return home[POOL];
+}
+
+/** Stops the thread; a later document starts it again. */
+export async function closeDocumentPool(): Promise<void> {
+  const running = home[POOL];
+  delete home[POOL];
+  await (await running)?.close();
+}
+
+const REASONS: Record<Refusal, string> = {
+  encrypted: "The PDF is encrypted; give one that opens without a password.",
+  unreadable: "This is no PDF that can be read.",
+  no_text: "The PDF has no text: scanned pages are not read.",
+  too_many_pages: `The PDF has more than ${MAX_PAGES} pages.`,
+  too_much_text: `The PDF has more than ${MAX_CHARACTERS} characters of text.`,
+};
+
+/** The text of a PDF by page, or why it cannot be had. */
+export async function readPdf(bytes: Uint8Array): Promise<{ pages: string[] } | { refusal: string }> {
+  const question = { bytes, maxPages: MAX_PAGES, maxCharacters: MAX_CHARACTERS };
+  const answer = await (await pool()).run(question);
+  if (!answer) return { refusal: "The PDF takes too long to read, or too much memory." };
+  return answer.state === "done" ? { pages: answer.pages } : { refusal: REASONS[answer.reason] };
+}

@@ -1,0 +1,56 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type MessagePort, workerData } from "node:worker_threads";
+import type { Ready } from "@/server/thread-pool";
+
+/* Reads the text of PDF files, which strangers wrote, on a thread that may be thrown away. */
+
+export type Refusal = "encrypted" | "unreadable" | "no_text" | "too_many_pages" | "too_much_text";
+export type PdfAnswer = { state: "done"; pages: string[] } | { state: "refused"; reason: Refusal };
+export type PdfQuestion = { bytes: Uint8Array; maxPages: number; maxCharacters: number };
+
+type PdfJs = typeof import("pdfjs-dist/legacy/build/pdf.mjs");
+
+// Found at run time, from the working directory: this program may be a text without a place of its own.
+const found = createRequire(join(process.cwd(), "package.json")).resolve("pdfjs-dist/legacy/build/pdf.mjs");
+const loading: Promise<PdfJs> = import(pathToFileURL(found).href);
+
+async function read({ bytes, maxPages, maxCharacters }: PdfQuestion): Promise<PdfAnswer> {
+  const { getDocument } = await loading;
+  const task = getDocument({
+    data: bytes,
+    verbosity: 0,
+    isEvalSupported: false,
+    disableFontFace: true,
+    useSystemFonts: false,
+    enableXfa: false,
+  });
+  try {
+    const file = await task.promise;
+    if (file.numPages > maxPages) return { state: "refused", reason: "too_many_pages" };
+    const pages: string[] = [];
+    let characters = 0;
+    for (let number = 1; number <= file.numPages; number++) {
+      const page = await file.getPage(number);
+      const { items } = await page.getTextContent();
+      const text = items.map((item) => ("str" in item ? item.str + (item.hasEOL ? "\n" : "") : "")).join("");
+      characters += text.length;
+      if (characters > maxCharacters) return { state: "refused", reason: "too_much_text" };
+      pages.push(text);
+      page.cleanup();
+    }
+    if (pages.every((text) => text.trim() === "")) return { state: "refused", reason: "no_text" };
+    return { state: "done", pages };
+  } catch (error) {
+    const isLocked = error instanceof Error && error.name === "PasswordException";
+    return { state: "refused", reason: isLocked ? "encrypted" : "unreadable" };
+  } finally {
+    await task.destroy().catch(() => {});
+  }
+}
+
+// Handed over by the pool, which is the only one to start this file.
+const port = workerData.port as MessagePort;
+port.on("message", async (question: PdfQuestion) => port.postMessage(await read(question)));
+loading.then(() => port.postMessage({ state: "ready" } satisfies Ready));
