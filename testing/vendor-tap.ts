@@ -31,6 +31,8 @@ export async function tapSandbox() {
   return {
     /** What the sandbox was sent under this attempt. */
     of: (attemptId: string): Received[] => received.get(attemptId) ?? [],
+    /** How many requests it was sent at all. */
+    size: () => [...received.values()].flat().length,
     async stop() {
       env.SANDBOX_URL = behind;
       server.closeAllConnections();

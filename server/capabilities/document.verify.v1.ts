@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { readPdf } from "@/server/documents";
+import { MAX_PAGES, readPdf } from "@/server/documents";
 import type { ModelFacts } from "@/server/providers/define";
 import { CapabilityFault, defineCapability, InputFault, type SourceFile } from "./define";
-import { placeOf, saysSame } from "./document/evidence";
+import { finderIn, type Place } from "./document/place";
+import { saysSame } from "./document/sameness";
 import { gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
 import { durable, inTokens, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
 import { decodeBase64 } from "./text/pictures";
@@ -12,17 +13,27 @@ import { isNative, readJson, refuseBeside, repairInWords, type Shape, shaped } f
 const KEY = "document.verify.v1";
 const CONTEXT_TOKENS = 128_000;
 const MAX_BYTES = 20 * 1024 * 1024;
-const MEDIA_TYPES = ["application/pdf", "text/plain", "text/markdown"] as const;
+/** Of base64, with room for its padding. */
+const MAX_DATA = Math.ceil(MAX_BYTES / 3) * 4;
+const MEDIA_TYPES = ["application/pdf", "text/plain", "text/markdown"];
+const listed = MEDIA_TYPES.join(", ");
 const limits = { sync: { seconds: 60 }, durable: durable(300) };
 
 const Input = z
   .strictObject({
     document: z
-      .union([
-        z.strictObject({ artifactId: z.string().min(1) }),
-        z.strictObject({ dataBase64: z.string().min(1), mediaType: z.enum(MEDIA_TYPES) }),
-        z.strictObject({ text: z.string().min(1) }),
-      ])
+      .union(
+        [
+          z.strictObject({ artifactId: z.string().min(1) }),
+          // Looked at below: inside a union nobody would be told which part of it is wrong.
+          z.strictObject({
+            dataBase64: z.string().min(1),
+            mediaType: z.string().meta({ enum: MEDIA_TYPES }),
+          }),
+          z.strictObject({ text: z.string().min(1) }),
+        ],
+        { error: "Give one of artifactId, dataBase64 with mediaType, or text, and nothing beside it." },
+      )
       .describe("An artifact of the project, a file as base64, or the text itself."),
     fields: z
       .array(
@@ -38,10 +49,19 @@ const Input = z
       .min(1)
       .max(50),
   })
-  .superRefine(({ fields }, context) => {
+  .superRefine(({ document, fields }, context) => {
+    const refuse = (field: string, message: string) =>
+      context.addIssue({ code: "custom", path: ["document", field], message });
+    if ("mediaType" in document && !MEDIA_TYPES.includes(document.mediaType))
+      refuse("mediaType", `A document is one of ${listed}.`);
+    if ("text" in document && document.text.trim() === "") refuse("text", "The document is empty.");
     for (const [place, { name }] of fields.entries())
       if (fields.findIndex((field) => field.name === name) < place)
-        context.addIssue({ code: "custom", path: ["fields", place, "name"], message: "Another field has this name." });
+        context.addIssue({
+          code: "custom",
+          path: ["fields", place, "name"],
+          message: "Another field has this name.",
+        });
   });
 type Input = z.output<typeof Input>;
 
@@ -69,10 +89,11 @@ const Found = z.object({
       name: z.string(),
       value: z.string().nullable(),
       quote: z.string().nullable(),
-      confidence: z.number().min(0).max(1),
+      confidence: z.number(),
     }),
   ),
 });
+/** Without bounds of numbers, which not every vendor's schemas know. */
 const SHAPE: Shape = {
   kind: "json",
   isObject: true,
@@ -87,7 +108,7 @@ const SHAPE: Shape = {
             name: { type: "string" },
             value: { type: ["string", "null"] },
             quote: { type: ["string", "null"] },
-            confidence: { type: "number", minimum: 0, maximum: 1 },
+            confidence: { type: "number" },
           },
           required: ["name", "value", "quote", "confidence"],
           additionalProperties: false,
@@ -117,9 +138,10 @@ export default defineCapability<Input, Output, Material>({
     documentInput: true,
     blind: true,
     maxDocumentBytes: MAX_BYTES,
+    maxDocumentPages: MAX_PAGES,
     errorCodes: STRUCTURED_ERRORS,
   }),
-  inputMediaTypes: [...MEDIA_TYPES],
+  inputMediaTypes: MEDIA_TYPES,
   outputKind: "structured",
   outputMediaType: "application/json",
   intentExamples: [
@@ -127,7 +149,16 @@ export default defineCapability<Input, Output, Material>({
     "Verify the total of an invoice PDF and quote where it stands",
     "Does this certificate say what the applicant claims?",
   ],
-  synonyms: ["verify", "check document", "pdf", "evidence", "fact check", "invoice check", "contract check", "proof"],
+  synonyms: [
+    "verify",
+    "check document",
+    "pdf",
+    "evidence",
+    "fact check",
+    "invoice check",
+    "contract check",
+    "proof",
+  ],
   taskTags: ["verification", "documents", "evidence", "extraction"],
   trialEligible: true,
   readySummary: "What a document says, with the passage that says it.",
@@ -175,11 +206,19 @@ export default defineCapability<Input, Output, Material>({
     },
     async result(result, { fields }, { sha256, pages }, model, usage) {
       const { items } = Found.parse(await readJson(requireAnswer(result, usage), SHAPE, model)); // by its schema
+      const find = finderIn(pages);
+      const judged = (field: Field) =>
+        judge(
+          field,
+          items.find(({ name }) => name === field.name),
+          pages,
+          find,
+        );
       return {
         typedOutput: {
           documentSha256: sha256,
           pages: pages.length,
-          items: fields.map((field) => judge(field, items.find(({ name }) => name === field.name), pages)),
+          items: fields.map(judged),
         },
         files: [],
       };
@@ -189,22 +228,27 @@ export default defineCapability<Input, Output, Material>({
   },
 });
 
+type Field = Input["fields"][number];
 type Item = Output["items"][number];
 
 /** What was found counts only where its quote stands in the document. */
 function judge(
-  { name, expected }: Input["fields"][number],
+  { name, expected }: Field,
   found: z.output<typeof Found>["items"][number] | undefined,
   pages: string[],
+  find: (quote: string) => Place | null,
 ): Item {
-  const place = found?.quote ? placeOf(pages, found.quote) : null;
+  const place = found?.quote ? find(found.quote) : null;
   const value = found?.value?.trim() || null;
   if (!found || !place || value === null)
     return { name, verdict: "not_found", value: null, evidence: [], confidence: null };
   const quote = (pages[place.page - 1] ?? "").slice(place.start, place.end);
   const verdict = expected === undefined ? "extracted" : saysSame(expected, value) ? "match" : "mismatch";
-  return { name, verdict, value, evidence: [{ quote, ...place }], confidence: found.confidence };
+  return { name, verdict, value, evidence: [{ quote, ...place }], confidence: shareOf(found.confidence) };
 }
+
+/** A confidence that is none is not told. */
+const shareOf = (confidence: number) => (confidence >= 0 && confidence <= 1 ? confidence : null);
 
 async function readDocument(document: Input["document"], files: SourceFile[]): Promise<Material> {
   if ("text" in document) return { sha256: sha256Of(Buffer.from(document.text)), pages: [document.text] };
@@ -214,9 +258,11 @@ async function readDocument(document: Input["document"], files: SourceFile[]): P
     return readFile(file.bytes, file.mediaType, ["input", "document", "artifactId"]);
   }
   const field = ["input", "document", "dataBase64"];
+  const tooLarge = `A document has at most ${MAX_BYTES} bytes.`;
+  if (document.dataBase64.length > MAX_DATA) throw new InputFault(field, tooLarge);
   const bytes = decodeBase64(document.dataBase64);
   if (!bytes) throw new InputFault(field, "This is not base64.");
-  if (bytes.byteLength > MAX_BYTES) throw new InputFault(field, `A document has at most ${MAX_BYTES} bytes.`);
+  if (bytes.byteLength > MAX_BYTES) throw new InputFault(field, tooLarge);
   return readFile(bytes, document.mediaType, field);
 }
 
@@ -227,17 +273,20 @@ async function readFile(bytes: Uint8Array, mediaType: string, field: string[]): 
     if ("refusal" in read) throw new InputFault(field, read.refusal);
     return { sha256, pages: read.pages };
   }
+  if (isPdf(bytes)) throw new InputFault(field, `This is a PDF, not ${mediaType}.`);
   const text = decodeText(bytes);
-  if (text === null) throw new InputFault(field, "The text is not UTF-8.");
+  if (text === null) throw new InputFault(field, "This is no text in UTF-8.");
   if (text.trim() === "") throw new InputFault(field, "The document is empty.");
   return { sha256, pages: [text] };
 }
 
+const isPdf = (bytes: Uint8Array) => Buffer.from(bytes.subarray(0, 5)).toString("latin1") === "%PDF-";
 const sha256Of = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 function decodeText(bytes: Uint8Array): string | null {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? null : text;
   } catch {
     return null;
   }

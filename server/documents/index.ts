@@ -38,8 +38,10 @@ export async function closeDocumentPool(): Promise<void> {
 }
 
 const REASONS: Record<Refusal, string> = {
+  not_pdf: "This is no PDF.",
+  cut: "The PDF is cut short: its end is missing.",
   encrypted: "The PDF is encrypted; give one that opens without a password.",
-  unreadable: "This is no PDF that can be read.",
+  unreadable: "The PDF is damaged and cannot be read.",
   no_text: "The PDF has no text: scanned pages are not read.",
   too_many_pages: `The PDF has more than ${MAX_PAGES} pages.`,
   too_much_text: `The PDF has more than ${MAX_CHARACTERS} characters of text.`,

@@ -1,12 +1,19 @@
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type MessagePort, workerData } from "node:worker_threads";
 import type { Ready } from "@/server/thread-pool";
 
 /* Reads the text of PDF files, which strangers wrote, on a thread that may be thrown away. */
 
-export type Refusal = "encrypted" | "unreadable" | "no_text" | "too_many_pages" | "too_much_text";
+export type Refusal =
+  | "not_pdf"
+  | "cut"
+  | "encrypted"
+  | "unreadable"
+  | "no_text"
+  | "too_many_pages"
+  | "too_much_text";
 export type PdfAnswer = { state: "done"; pages: string[] } | { state: "refused"; reason: Refusal };
 export type PdfQuestion = { bytes: Uint8Array; maxPages: number; maxCharacters: number };
 
@@ -14,9 +21,17 @@ type PdfJs = typeof import("pdfjs-dist/legacy/build/pdf.mjs");
 
 // Found at run time, from the working directory: this program may be a text without a place of its own.
 const found = createRequire(join(process.cwd(), "package.json")).resolve("pdfjs-dist/legacy/build/pdf.mjs");
+const home = join(dirname(found), "..", "..");
 const loading: Promise<PdfJs> = import(pathToFileURL(found).href);
 
+/** Where the format has readers look for its first and its last mark. */
+const MARGIN = 1024;
+
 async function read({ bytes, maxPages, maxCharacters }: PdfQuestion): Promise<PdfAnswer> {
+  const has = (part: Uint8Array, mark: string) => Buffer.from(part).includes(mark);
+  if (!has(bytes.subarray(0, MARGIN), "%PDF-")) return { state: "refused", reason: "not_pdf" };
+  // The library would mend a file without its end, and pages might be missing that nobody misses.
+  if (!has(bytes.subarray(-MARGIN), "%%EOF")) return { state: "refused", reason: "cut" };
   const { getDocument } = await loading;
   const task = getDocument({
     data: bytes,
@@ -25,6 +40,9 @@ async function read({ bytes, maxPages, maxCharacters }: PdfQuestion): Promise<Pd
     disableFontFace: true,
     useSystemFonts: false,
     enableXfa: false,
+    stopAtErrors: true, // text that was left out would be taken for text that is not there
+    cMapUrl: join(home, "cmaps/"),
+    standardFontDataUrl: join(home, "standard_fonts/"),
   });
   try {
     const file = await task.promise;
@@ -37,7 +55,7 @@ async function read({ bytes, maxPages, maxCharacters }: PdfQuestion): Promise<Pd
       const text = items.map((item) => ("str" in item ? item.str + (item.hasEOL ? "\n" : "") : "")).join("");
       characters += text.length;
       if (characters > maxCharacters) return { state: "refused", reason: "too_much_text" };
-      pages.push(text);
+      pages.push(storable(text));
       page.cleanup();
     }
     if (pages.every((text) => text.trim() === "")) return { state: "refused", reason: "no_text" };
@@ -49,6 +67,12 @@ async function read({ bytes, maxPages, maxCharacters }: PdfQuestion): Promise<Pd
     await task.destroy().catch(() => {});
   }
 }
+
+/** NUL and half characters are no text and could not be kept; offsets stay what they are. */
+const storable = (text: string) =>
+  text
+    .replaceAll("\0", "\ufffd")
+    .replace(/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd");
 
 // Handed over by the pool, which is the only one to start this file.
 const port = workerData.port as MessagePort;

@@ -91,10 +91,18 @@ function compose(request: TextRequest, question: string, random: Random): string
       return JSON.stringify({ items: items.slice(0, -1).map(({ id }) => ({ id, translation: "?" })) });
     return JSON.stringify({ items });
   }
+  const evidence = readDocumentTask(question);
+  if (evidence) {
+    const items = model === "sandbox-hollow" ? [] : evidenceFor(evidence);
+    // Quotes what does not stand there.
+    if (model === "sandbox-careless")
+      return JSON.stringify({
+        items: items.map((item) => ({ ...item, quote: `${item.quote}, more or less` })),
+      });
+    return JSON.stringify({ items });
+  }
   if (model === "sandbox-hollow") return "{}";
   if (model === "sandbox-careless") return '"as you like"';
-  const evidence = readDocumentTask(question);
-  if (evidence) return JSON.stringify({ items: evidenceFor(evidence) });
   const words = [...pictures.map(({ digest }) => `picture-${digest}`), ...topicOf(question)];
   if (wanted.schema) return JSON.stringify(fromSchema(wanted.schema, { random, words }));
   const answer = { answer: reply(model, question, random), topic: topicOf(question) };

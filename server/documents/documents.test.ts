@@ -1,0 +1,178 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { build } from "esbuild";
+import { PDFString, StandardFonts } from "pdf-lib";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { startPool } from "@/server/thread-pool";
+import { findProgram, type Program } from "@/server/thread-program";
+import { makeLockedPdf, makePdf } from "@/testing/pdf";
+import { closeDocumentPool, MAX_CHARACTERS, MAX_PAGES, readPdf } from ".";
+import type { PdfAnswer, PdfQuestion } from "./worker";
+
+afterAll(closeDocumentPool);
+
+const poolOf = (program: Program, deadlineMs: number) => {
+  const size = 1;
+  const pool = startPool<PdfQuestion, PdfAnswer>({
+    name: "documents",
+    program,
+    size,
+    deadlineMs,
+    memoryMb: 512,
+  });
+  onTestFinished(() => pool.close());
+  return (bytes: Uint8Array) => pool.run({ bytes, maxPages: MAX_PAGES, maxCharacters: MAX_CHARACTERS });
+};
+
+/** Letters that are numbers of a table which is not in the file. */
+function makeJapanesePdf() {
+  return makePdf(["x"], ({ context }, [page]) => {
+    const descendant = context.register(
+      context.obj({
+        Type: "Font",
+        Subtype: "CIDFontType0",
+        BaseFont: "HeiseiMin-W3",
+        FontDescriptor: { Type: "FontDescriptor", FontName: "HeiseiMin-W3", Flags: 4 },
+        CIDSystemInfo: { Registry: PDFString.of("Adobe"), Ordering: PDFString.of("Japan1"), Supplement: 2 },
+      }),
+    );
+    const font = context.register(
+      context.obj({
+        Type: "Font",
+        Subtype: "Type0",
+        BaseFont: "HeiseiMin-W3",
+        Encoding: "UniJIS-UCS2-H",
+        DescendantFonts: [descendant],
+      }),
+    );
+    const name = page?.node.newFontDictionary("F", font);
+    const stream = context.stream(`BT ${name} 12 Tf 50 500 Td <65E5672C> Tj ET`);
+    page?.node.addContentStream(context.register(stream));
+  });
+}
+
+/** The same line many times over, at one place of one page. */
+const makeLongPdf = () =>
+  makePdf(["x"], ({ context }, [page]) => {
+    const font = context.obj({ Type: "Font", Subtype: "Type1", BaseFont: "Helvetica" });
+    const name = page?.node.newFontDictionary("F", context.register(font));
+    const line = `BT ${name} 9 Tf 50 500 Td (${"word ".repeat(20)}.) Tj ET\n`;
+    const lines = line.repeat(Math.ceil(MAX_CHARACTERS / 90));
+    page?.node.addContentStream(context.register(context.flateStream(lines)));
+  });
+
+test("the text is given page by page and line by line, empty pages too", async () => {
+  const pdf = await makePdf(["Invoice 2026-114\nTotal: 1,234.50 EUR", "", "Signed by\nAda Lovelace"]);
+  expect(await readPdf(pdf)).toEqual({
+    pages: ["Invoice 2026-114\nTotal: 1,234.50 EUR", "", "Signed by\nAda Lovelace"],
+  });
+});
+
+test("ligatures and soft hyphens of a font come as text", async () => {
+  const pdf = await makePdf(["x"], async (document, [page]) => {
+    const font = await document.embedFont(StandardFonts.TimesRoman);
+    // As typesetters write it: one glyph of the font for two letters, and a hyphen that is none.
+    page?.drawText("agree\u00adment", { x: 50, y: 600, font });
+    const name = page?.node.newFontDictionary(
+      "F",
+      document.context.register(
+        document.context.obj({
+          Type: "Font",
+          Subtype: "Type1",
+          BaseFont: "Times-Roman",
+          Encoding: { Type: "Encoding", Differences: [65, "fi"] },
+        }),
+      ),
+    );
+    const stream = document.context.stream(`BT ${name} 12 Tf 50 500 Td (Aling) Tj ET`);
+    page?.node.addContentStream(document.context.register(stream));
+  });
+  const read = await readPdf(pdf);
+  if ("refusal" in read) throw new Error(read.refusal);
+  expect(read.pages[0]).toMatch(/filing/);
+  expect(read.pages[0]).toMatch(/agree[\u00ad-]?ment/);
+});
+
+test("text in an encoding of East Asia is read with the tables of the library", async () => {
+  expect(await readPdf(await makeJapanesePdf())).toEqual({ pages: [expect.stringContaining("日本")] });
+});
+
+test.each<[string, () => Promise<Uint8Array>, RegExp]>([
+  ["no PDF at all", async () => Buffer.from("A letter"), /no PDF/],
+  ["nothing", async () => Buffer.alloc(0), /no PDF/],
+  ["a head alone", async () => Buffer.from("%PDF-1.7\n%%EOF"), /damaged/],
+  ["a locked one", makeLockedPdf, /encrypted/],
+  ["pages without text", () => makePdf(["", ""]), /no text/],
+  ["too many pages", () => makePdf(Array(MAX_PAGES + 1).fill("x")), /more than 300 pages/],
+  ["too much text", makeLongPdf, /characters of text/],
+])("%s is refused with its reason", async (_case, make, reason) => {
+  expect(await readPdf(await make())).toEqual({ refusal: expect.stringMatching(reason) });
+});
+
+test("cut anywhere, a PDF is refused and the thread serves on", async () => {
+  const pdf = await makePdf(["One", "Two", "Three"]);
+  for (let length = 0; length < pdf.byteLength - 8; length += 97)
+    expect(await readPdf(pdf.subarray(0, length))).toHaveProperty("refusal");
+  expect(await readPdf(pdf)).toEqual({ pages: ["One", "Two", "Three"] });
+});
+
+test("with any bytes changed, a PDF is read or refused", async () => {
+  const pdf = await makePdf(["One", "Two"]);
+  for (let at = 0; at < pdf.byteLength; at += 61) {
+    const broken = Buffer.from(pdf);
+    broken.fill(0x39, at, at + 7);
+    const read = await readPdf(broken);
+    if ("pages" in read) expect(read.pages.length).toBeGreaterThan(0);
+    else expect(read.refusal).toMatch(/PDF/);
+  }
+});
+
+test("a caller's bytes stay the caller's", async () => {
+  const pdf = await makePdf(["One"]);
+  const before = Buffer.from(pdf);
+  await readPdf(pdf);
+  expect(Buffer.compare(before, pdf)).toBe(0);
+});
+
+test("a PDF that takes longer than the deadline is given up, and the next one is read", async () => {
+  const read = poolOf(await findProgram("documents"), 1_500);
+  // Forms that draw another one twice, thirty deep: a billion words in some kilobytes.
+  const bomb = await makePdf(["x"], ({ context }, [page]) => {
+    const font = context.register(context.obj({ Type: "Font", Subtype: "Type1", BaseFont: "Helvetica" }));
+    const form = (content: string, resources: object) =>
+      context.register(
+        context.stream(content, {
+          Type: "XObject",
+          Subtype: "Form",
+          BBox: [0, 0, 99, 99],
+          Resources: context.obj(resources as never), // names and references alone
+        }),
+      );
+    let inner = form("BT /F 9 Tf 9 9 Td (word) Tj ET", { Font: { F: font } });
+    for (let depth = 0; depth < 30; depth++) inner = form("/X Do /X Do", { XObject: { X: inner } });
+    const name = page?.node.newXObject("X", inner);
+    page?.node.addContentStream(context.register(context.stream(`${name} Do`)));
+  });
+  const began = Date.now();
+  expect(await read(bomb)).toBeNull();
+  expect(Date.now() - began).toBeLessThan(10_000);
+  expect(await read(await makePdf(["Next"]))).toEqual({ state: "done", pages: ["Next"] });
+});
+
+test("the built program reads PDF files wherever it lies, with the library's own tables", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "documents-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "documents-worker.mjs");
+  await build({
+    entryPoints: [join(import.meta.dirname, "worker.ts")],
+    outfile: file,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+  });
+  const read = poolOf({ file }, 15_000);
+  expect(await read(await makePdf(["One", "Two"]))).toEqual({ state: "done", pages: ["One", "Two"] });
+  expect(await read(await makeJapanesePdf())).toMatchObject({ pages: [expect.stringContaining("日本")] });
+});
