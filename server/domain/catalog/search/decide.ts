@@ -5,7 +5,7 @@ export type Resolution = "supported" | "no_match_requestable" | "no_match_not_re
 export type Match = Hit & { confidence: number };
 
 /** Below this a word fits by chance. */
-const LEAST_SCORE = 12;
+const LEAST_SCORE = 30;
 /** The score at which a match is as likely as not. */
 const EVEN_SCORE = 20;
 /** Matches far behind the best are other subjects. */

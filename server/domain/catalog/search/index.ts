@@ -62,6 +62,9 @@ export type Found = {
 const named = (text: string) =>
   allCapabilities.filter(({ key }) => key === text || key.replace(/\.v\d+$/, "") === text);
 
+/** "3.7 * 12.9" says in signs that it is to be calculated. A date or "24/7" does not: those have no spaces. */
+const EXPRESSION = /\d\s*[*+^×÷]\s*\(?\d|\d\s+[-−/]\s+\(?\d/u;
+
 /** What a text is about: capabilities by how well they fit (BM25 over their words), and what lies beside them. */
 export function search(text: string): Found {
   const exact = named(text.trim().toLowerCase());
@@ -71,7 +74,7 @@ export function search(text: string): Found {
       besideScore: 0,
     };
   index ??= makeIndex();
-  const results = index.search(respell(text));
+  const results = index.search(EXPRESSION.test(text) ? `${respell(text)} calculate` : respell(text));
   return {
     hits: results.flatMap(({ id, score }) => {
       const capability = byKey.get(id);

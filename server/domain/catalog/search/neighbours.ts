@@ -7,22 +7,22 @@ export const NEIGHBOURS: readonly { name: string; words: string }[] = [
   {
     name: "transcription",
     words:
-      "transcribe, transcription, transcript, speech to text, speech recognition, dictation, recorded interview, recording into text, meeting notes from audio, diarization, who speaks, whisper, subtitles from audio, captions from a recording",
+      "transcribe, transcription, transcript, speech to text, speech recognition, dictation, recorded interview, recording into text, meeting notes from audio, diarization, who speaks, whisper, subtitles from audio, captions from a recording, audio to text, voice memo to text, podcast to text",
   },
   {
     name: "embeddings",
     words:
-      "embedding, embeddings, vector, vectors, semantic search, vector index, similarity search, nearest neighbours, retrieval",
+      "embedding, embeddings, create embeddings, embeddings for, vector, vectors, semantic search, vector index, similarity search, nearest neighbours, retrieval",
   },
   {
     name: "live facts",
     words:
-      "weather, forecast, temperature tomorrow, stock price, share price, exchange rate today, news, headlines today, sports results, traffic, flight status, current, today, live, real time, latest",
+      "live camera, live stream, camera stream, weather, forecast, temperature tomorrow, stock price, share price, exchange rate today, news, headlines today, sports results, traffic, flight status, current, today, live, real time, latest, right now, bitcoin, crypto, price right now, current price, latest news",
   },
   {
     name: "web access",
     words:
-      "scrape, crawl, crawler, scraper, browse the web, web search, google, open a page, visit a website, download a web page, click on",
+      "scrape, crawl, crawler, scraper, from a website, prices from a website, website and collect, crawl a website, scrape a website, search the web, restaurants, browse the web, web search, google, open a page, visit a website, download a web page, click on",
   },
   {
     name: "databases and code",
@@ -37,17 +37,17 @@ export const NEIGHBOURS: readonly { name: string; words: string }[] = [
   {
     name: "file conversion",
     words:
-      "convert docx to pdf, docx, pptx, xlsx, convert a file, file conversion, export to word, merge pdfs, split pdf, zip, unzip, compress, csv to excel, mp4 to gif, wav to mp3, transcode",
+      "convert docx to pdf, docx, pptx, xlsx, convert a file, file conversion, export to word, merge pdfs, split pdf, zip, unzip, an archive, link, tiny url, qr code, zip archive, compress, csv to excel, mp4 to gif, wav to mp3, transcode",
   },
   {
     name: "audio editing",
     words:
-      "separate vocals, vocals, stems, remove noise from a recording, denoise audio, mix, master, mastering, trim audio, splice audio, karaoke version, clone my voice, voice cloning, voice changer, pitch shift",
+      "separate vocals, vocals, the vocals, from a song, from a track, stems, remove noise from a recording, denoise audio, mix, master, mastering, trim audio, splice audio, karaoke version, clone my voice, clone a voice, clone the voice, clone, voice cloning, voice changer, pitch shift",
   },
   {
     name: "video editing",
     words:
-      "cut video, splice, splice videos, trim a video, edit footage, join clips, concatenate videos, add subtitles to a video, video editor, stabilize footage, lip sync, deepfake, slow motion",
+      "cut video, cut two videos, videos together, splice, splice videos, trim a video, edit footage, join clips, concatenate videos, add subtitles to a video, video editor, stabilize footage, lip sync, deepfake, slow motion",
   },
   {
     name: "mesh editing",
@@ -72,7 +72,7 @@ export const NEIGHBOURS: readonly { name: string; words: string }[] = [
   {
     name: "faces and people",
     words:
-      "face recognition, who is this person, identify a person, biometric, fingerprint, find a phone number, background check",
+      "face recognition, who is this person, who is the person, person in this photo, person in this picture, identify a person, biometric, fingerprint, find a phone number, background check",
   },
   {
     name: "names on the net",

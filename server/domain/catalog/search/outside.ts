@@ -31,8 +31,9 @@ function isReadable(word: string): boolean {
   if (/\d/.test(word) && !/\p{L}{2}/u.test(word)) return /^\d+$/.test(word);
   if (!/^[a-z0-9]+$/.test(word)) return true;
   if (word.length < 2) return false;
-  if (word.length > 3 && KEYBOARD.some((row) => row.includes(word))) return false;
-  return /[aeiouy]/.test(word) ? !/[bcdfghjklmnpqrstvwxz]{6}/.test(word) : word.length <= 4;
+  const hasVowel = /[aeiouy]/.test(word);
+  if (word.length > (hasVowel ? 3 : 2) && KEYBOARD.some((row) => row.includes(word))) return false;
+  return hasVowel ? !/[bcdfghjklmnpqrstvwxz]{6}/.test(word) : word.length <= 4;
 }
 
 /** Nothing in it that could be meant. Numbers mean something: they can be calculated with. */

@@ -4,6 +4,8 @@ import { conceptWords, normalize, stopWords, wordsOf } from "./words";
 
 /** Shorter words are too near to each other to be guessed. */
 const SHORTEST = 5;
+/** "Prose" is not a mistyped "prove", nor "court" a mistyped "count". */
+const SHORTEST_WITH_ANOTHER_LETTER = 7;
 
 let known: Set<string> | undefined;
 
@@ -59,7 +61,7 @@ function isOneSlip(a: string, b: string): boolean {
   return (
     rest(a, at + 1) === rest(b, at) ||
     rest(a, at) === rest(b, at + 1) ||
-    rest(a, at + 1) === rest(b, at + 1) ||
+    (a.length >= SHORTEST_WITH_ANOTHER_LETTER && rest(a, at + 1) === rest(b, at + 1)) ||
     (a[at] === b[at + 1] && a[at + 1] === b[at] && rest(a, at + 2) === rest(b, at + 2))
   );
 }

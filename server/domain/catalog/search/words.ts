@@ -1,5 +1,6 @@
 import { stemmer } from "stemmer";
 import { CONCEPTS } from "./concepts";
+import { NEIGHBOURS } from "./neighbours";
 
 /** Words that say nothing of the task: of English, and the commonest of German, French, Spanish and Italian. */
 const STOP = new Set(
@@ -39,9 +40,13 @@ for (const [concept, list] of Object.entries(CONCEPTS)) {
   for (const term of list.split(",").map((each) => normalize(each))) {
     const stem = stemmer(term.trim());
     if (term.trim().includes(" ")) ofPhrase.push([term, `~${concept}`]);
-    else ofStem.set(stem, [...(ofStem.get(stem) ?? []), `~${concept}`]);
+    // "price" and "prices" are one word, and count once.
+    else ofStem.set(stem, [...new Set([...(ofStem.get(stem) ?? []), `~${concept}`])]);
   }
 }
+for (const { name, words } of NEIGHBOURS)
+  for (const phrase of words.split(",").map((each) => normalize(each)))
+    if (phrase.trim().includes(" ")) ofPhrase.push([phrase, `~beside ${name}`]);
 
 /** What is indexed and asked for: the stems of the words, and the concepts that words and phrases stand for. */
 export function termsOf(text: string): string[] {
