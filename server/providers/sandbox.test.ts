@@ -105,7 +105,7 @@ describe("the sandbox provider and its server", () => {
     ]);
   });
 
-  test("every name serves both ports, but two that spoil images and eight particular about text; misbehaving ones and slow ones are only taken by name", () => {
+  test("every name serves both ports, but three that spoil images and eight particular about text; misbehaving ones and slow ones are only taken by name", () => {
     const names = (port: PortName, onlyByName: boolean) =>
       sandbox.models
         .filter((model) => model.port === port && Boolean(model.onlyByName) === onlyByName)
@@ -119,6 +119,9 @@ describe("the sandbox provider and its server", () => {
       .map((name) => `sandbox-${name}`);
     expect(names("text", true)).toEqual([...misbehaving, ...particular]);
     expect(names("image", false)).toEqual(names("text", false));
-    expect(names("image", true)).toEqual([...misbehaving, "sandbox-partial", "sandbox-garbled"]);
+    expect(names("image", true)).toEqual([
+      ...misbehaving,
+      ...["partial", "garbled", "gappy"].map((name) => `sandbox-${name}`),
+    ]);
   });
 });

@@ -306,7 +306,7 @@ test("the catalog is true for who looks: ways to pay, targets and the decision w
   expect((await named(newId("project"), owner)).text).toBe((await named(stranger.projectId, owner)).text);
 
   const decided = async (key: string | undefined) => {
-    const body = { intent: "write a short text", requirements: {} };
+    const body = { intent: "Summarise this e-mail in two sentences", requirements: {} };
     const { json } = await call("POST", "/v1/capabilities/resolve", { ...(key ? { key } : {}), body });
     return json.matches.find(({ capabilityKey }: { capabilityKey: string }) => capabilityKey === TEXT)
       ?.accessDecision;
