@@ -222,7 +222,7 @@ async function check(account: ProviderAccount): Promise<void> {
   }
 }
 
-// ---- models, with the figures of their pages on fal.ai (llms.txt of each) as of November 2026
+// ---- models; docs/providers.md says which prices were read on fal.ai itself and which only where others quote it
 
 /** Paid by the megapixel, each begun one whole: sizes whose megapixels are plain, so that the price is. */
 const SIZES = [

@@ -200,7 +200,7 @@ async function check(account: ProviderAccount): Promise<void> {
   parseReply(Account, await getJson("/account", headers(account), account, { explain }), account);
 }
 
-// ---- models, at the prices of their pages on replicate.com as of 2026
+// ---- models; their prices were read where others quote replicate.com (docs/providers.md)
 
 const perImage = (micros: number): Price => ({
   per: "image",
