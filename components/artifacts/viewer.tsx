@@ -4,6 +4,7 @@ import { Box, FileBox, FileText, Music } from "lucide-react";
 import dynamic from "next/dynamic";
 import { useState } from "react";
 import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/class-names";
 import { CodeBlock } from "@/components/ui/code-block";
 import { JsonView } from "@/components/ui/json-view";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -31,7 +32,7 @@ export function ArtifactViewer({ artifact, beside }: { artifact: Viewed; beside:
   if (isPicture(mediaType)) return <ZoomableImage picture={{ href, name }} beside={beside} />;
   if (mediaType.startsWith("audio/"))
     return (
-      <Plate>
+      <Plate className="aspect-auto h-36">
         <Music aria-hidden className="size-7" strokeWidth={1.25} />
         {/* biome-ignore lint/a11y/useMediaCaption: sound made by a model comes without captions */}
         <audio controls preload="metadata" src={href} aria-label={`Sound ${name}`} className="h-10 w-full" />
@@ -60,9 +61,14 @@ export function ArtifactViewer({ artifact, beside }: { artifact: Viewed; beside:
   );
 }
 
-function Plate({ children }: { children: React.ReactNode }) {
+function Plate({ className, children }: { className?: string; children: React.ReactNode }) {
   return (
-    <div className="flex aspect-4/3 w-full flex-col items-center justify-center gap-4 bg-sunken px-3 text-muted">
+    <div
+      className={cn(
+        "flex aspect-4/3 w-full flex-col items-center justify-center gap-4 bg-sunken px-3 text-muted",
+        className,
+      )}
+    >
       {children}
     </div>
   );

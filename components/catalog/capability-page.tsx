@@ -7,7 +7,7 @@ import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { CopyButton } from "@/components/ui/copy-button";
-import { MODE_LABEL, RunsNow } from "./words";
+import { Described, MODE_LABEL, RunsNow } from "./words";
 
 /** One capability: what it is for, and a place to try it. */
 export function CapabilityPage({ projectId, capabilityKey }: { projectId: string; capabilityKey: string }) {
@@ -26,7 +26,9 @@ export function CapabilityPage({ projectId, capabilityKey }: { projectId: string
         <ArrowLeft aria-hidden className="size-4" />
         Catalog
       </Link>
-      <PageHeader title={capability.title}>{capability.description}</PageHeader>
+      <PageHeader title={capability.title}>
+        <Described text={capability.description} />
+      </PageHeader>
       <div className="mb-5 flex flex-wrap items-center gap-2 text-xs">
         <span className="inline-flex min-w-0 items-center gap-1">
           <code className="truncate">{capability.key}</code>

@@ -13,7 +13,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { ErrorState } from "@/components/ui/error-state";
 import { Input } from "@/components/ui/input";
 import type { AppRouter } from "@/server/trpc";
-import { FAMILY_LABEL, MODE_LABEL, RunsNow } from "./words";
+import { Described, FAMILY_LABEL, MODE_LABEL, RunsNow } from "./words";
 
 type Entry = inferRouterOutputs<AppRouter>["catalog"]["list"][number];
 
@@ -102,7 +102,7 @@ function families(entries: Entry[]): [string, Entry[]][] {
 
 function Entries({ projectId, entries }: { projectId: string; entries: Entry[] }) {
   return (
-    <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,20rem),1fr))] gap-3">
+    <ul className="grid grid-cols-[repeat(auto-fill,minmax(min(100%,19rem),1fr))] gap-3">
       {entries.map((entry) => (
         <li
           key={entry.key}
@@ -117,7 +117,9 @@ function Entries({ projectId, entries }: { projectId: string; entries: Entry[] }
             </Link>
           </h3>
           <code className="mt-0.5 truncate text-2xs text-muted">{entry.key}</code>
-          <p className="mt-2 line-clamp-3 flex-1 text-sm text-muted">{entry.description}</p>
+          <p className="mt-2 line-clamp-3 flex-1 text-sm text-muted">
+            <Described text={entry.description} />
+          </p>
           <div className="mt-3 flex flex-wrap items-center gap-1.5">
             <RunsNow now={entry.runsNow} />
             {entry.executionModes.map((mode) => (

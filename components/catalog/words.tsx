@@ -19,6 +19,20 @@ export const FAMILY_LABEL: Record<string, string> = {
   math: "Calculation",
 };
 
+/** A description with what stands between backticks set as code. */
+export function Described({ text }: { text: string }) {
+  return text.split("`").map((part, place) =>
+    place % 2 === 0 ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a part is its place
+      <code key={place} className="text-[0.9em]">
+        {part}
+      </code>
+    ),
+  );
+}
+
 export function RunsNow({ now }: { now: boolean }) {
   return now ? (
     <Badge tone="good">

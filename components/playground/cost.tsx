@@ -52,7 +52,7 @@ export function Cost({
       {!enabled ? (
         <span className="text-muted">Prices are shown to who may run.</span>
       ) : error ? (
-        <span className="text-muted">No price yet: {toFailure(error).message}</span>
+        <span className="text-muted">No price yet: {sentenceOf(error)}</span>
       ) : data ? (
         <Figures quote={data} />
       ) : (
@@ -60,6 +60,12 @@ export function Cost({
       )}
     </div>
   );
+}
+
+/** What stands in the way of a price, without the path: the form has the field. */
+function sentenceOf(error: unknown): string {
+  const { issues, message } = toFailure(error);
+  return issues[0]?.msg ?? message;
 }
 
 function Figures({ quote }: { quote: RetailQuote }) {

@@ -34,7 +34,9 @@ export type Form = {
 
 type Props = { form: Form; path: Path; value: unknown; required?: boolean };
 
-const samePath = (a: Path, b: Path) => a.length === b.length && a.every((step, place) => step === b[place]);
+/** Some say the place in a list as a number, some as its digits. */
+const samePath = (a: Path, b: Path) =>
+  a.length === b.length && a.every((step, place) => String(step) === String(b[place]));
 
 /** What was said against the value at this very path. */
 const issuesAt = (form: Form, path: Path) => form.issues.filter(({ loc }) => samePath(loc, path));
@@ -47,7 +49,8 @@ export function ObjectFields({ form, path, schema, value }: Omit<Props, "require
   const needed = properties.filter(([name]) => isNeeded(name));
   const others = properties.filter(([name]) => !isNeeded(name));
   const isTouched = others.some(
-    ([name]) => values[name] !== undefined || form.issues.some(({ loc }) => loc[path.length] === name),
+    ([name]) =>
+      values[name] !== undefined || form.issues.some(({ loc }) => String(loc[path.length]) === name),
   );
   const draw = ([name, each]: [string, Schema]) => (
     <SchemaField

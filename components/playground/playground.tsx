@@ -87,7 +87,7 @@ export function Playground({
 
   const choices = targets.targets.filter(({ availability }) => availability.available);
   return (
-    <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
+    <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] lg:grid-rows-[auto_1fr]">
       <form
         className="min-w-0 space-y-4"
         noValidate
@@ -182,10 +182,12 @@ export function Playground({
             )}
           </CardBody>
         </Card>
-        <Snippets capabilityKey={capability.key} request={request} />
       </form>
-      <div ref={resultRef} className="min-w-0 scroll-mt-4">
+      <div ref={resultRef} className="min-w-0 scroll-mt-4 lg:row-span-2">
         <Result run={run} projectId={projectId} />
+      </div>
+      <div className="min-w-0">
+        <Snippets capabilityKey={capability.key} request={request} />
       </div>
     </div>
   );

@@ -1,16 +1,18 @@
 "use client";
+import { useQuery } from "@tanstack/react-query";
 import { ArrowUpRight, Play } from "lucide-react";
 import Link from "next/link";
 import { ArtifactGallery } from "@/components/jobs/artifact-gallery";
 import { formatUsd } from "@/components/jobs/format-usd";
 import { JobOutput } from "@/components/jobs/job-content";
 import { JobStatusBadge } from "@/components/jobs/job-status";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
-import { TERMINAL } from "@/server/contract/jobs";
+import { type Job, TERMINAL } from "@/server/contract/jobs";
 import type { Run } from "./use-run";
 
 /** What became of a run: how far it is, what it wrote, what it made, and where its record is. */
@@ -71,17 +73,27 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
                 Record and receipt
                 <ArrowUpRight aria-hidden className="size-3.5" />
               </Link>
-              {job && TERMINAL.includes(job.status) && job.actualCost !== null && (
-                <span className="text-muted tabular-nums">Charged {formatUsd(job.actualCost)}</span>
-              )}
+              {job && TERMINAL.includes(job.status) && <Charged job={job} />}
               {job?.receiptId && <code className="text-xs text-muted">{job.receiptId}</code>}
             </p>
           )}
         </CardBody>
       </Card>
-      {job && isOver && <JobOutput job={job} />}
       {job && isOver && <ArtifactGallery job={job} />}
+      {job && isOver && <JobOutput job={job} />}
     </div>
+  );
+}
+
+/** What the run took, its fee within: the figure its price was named in. */
+function Charged({ job }: { job: Job }) {
+  const trpc = useTRPC();
+  const { data: cost } = useQuery(trpc.usage.cost.queryOptions({ job_id: job.jobId, status: job.status }));
+  if (!cost || cost.chargedMicros === null) return null;
+  return (
+    <span className="text-muted tabular-nums">
+      {cost.chargedMicros === 0 ? "Nothing charged" : `Charged ${formatUsd(cost.chargedMicros / 1_000_000)}`}
+    </span>
   );
 }
 

@@ -1,0 +1,67 @@
+import { readdirSync } from "node:fs";
+import type { Locator, Page } from "@playwright/test";
+import { call } from "../world";
+import { catalogPath, expect, open, test } from "./panel";
+import { sampleFile } from "./playground-files";
+
+const keys = readdirSync("server/capabilities")
+  .filter((file) => /\.v\d+\.ts$/.test(file))
+  .map((file) => file.replace(/\.ts$/, ""));
+
+test.describe.configure({ timeout: 180_000 });
+
+for (const key of keys) {
+  test(`${key}: its first example runs from the playground, and what came of it is drawn`, async ({
+    page,
+  }) => {
+    const descriptor = await (await call(`/v1/capabilities/${key}`)).json();
+    await open(page, catalogPath(key));
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText(descriptor.title);
+    await fillArtifacts(page, descriptor.inputMediaTypes);
+    await page.getByRole("button", { name: /^(Run|Stream|Submit job)$/ }).click();
+    const run = page.locator("[data-run]");
+    await expect(run).toHaveAttribute("data-run", "ended", { timeout: 150_000 });
+    await expect(run.locator("[data-status]").first()).toHaveAttribute("data-status", "succeeded");
+    await expect(run.getByRole("link", { name: "Record and receipt" })).toBeVisible();
+    if (descriptor.output.kind === "artifact")
+      await expectDrawn(page.getByRole("region", { name: "Artifacts" }));
+    else await expect(page.getByRole("region", { name: "Output", exact: true })).toBeVisible();
+  });
+}
+
+/** Where the example names an artifact, a file is uploaded in its place. */
+async function fillArtifacts(page: Page, mediaTypes: string[]): Promise<void> {
+  const fields = page.getByPlaceholder("art_…");
+  for (const field of await fields.all()) {
+    const named = await field.inputValue();
+    if (named === "") continue;
+    await field
+      .locator("xpath=following-sibling::input[@type='file']")
+      .setInputFiles(await sampleFile(mediaTypes));
+    await expect(field).not.toHaveValue(named, { timeout: 30_000 });
+    await expect(field).toHaveValue(/^art_/);
+  }
+}
+
+/** Every artifact of a kind that browsers show has been read by this one. */
+async function expectDrawn(gallery: Locator): Promise<void> {
+  await expect(gallery.getByRole("link", { name: /Download/ }).first()).toBeVisible();
+  for (const image of await gallery.getByRole("img").all()) {
+    await image.scrollIntoViewIfNeeded();
+    await expect
+      .poll(() =>
+        image.evaluate((element) => !(element instanceof HTMLImageElement) || element.naturalWidth > 0),
+      )
+      .toBe(true);
+  }
+  for (const media of await gallery.locator("audio, video").all())
+    await expect
+      .poll(() => media.evaluate((element) => element instanceof HTMLMediaElement && element.duration > 0))
+      .toBe(true);
+  for (const button of await gallery.getByRole("button", { name: /in 3D$/ }).all()) {
+    await button.click();
+    await expect(gallery.locator("model-viewer").last()).toHaveAttribute("data-state", "loaded", {
+      timeout: 60_000,
+    });
+  }
+}

@@ -1,0 +1,116 @@
+import { makePerson, unique } from "../world";
+import { catalogPath, expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+
+const TEXT = "text.general.fast.v1";
+
+test("the catalog is searched while one types, and a capability opens from it", async ({ page }) => {
+  await open(page, catalogPath());
+  await expect(page.getByRole("heading", { name: "Catalog", level: 1 })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Catalog" })).toHaveAttribute("aria-current", "page");
+  await page.getByLabel("What do you want done?").fill("draw a pciture");
+  await expect(page.getByRole("main").getByRole("listitem").first()).toContainText("image.generate.v1");
+  await expect(page).toHaveURL(/q=draw\+a\+pciture/);
+  await page.getByLabel("What do you want done?").fill("xyzzyplugh");
+  await expect(page.getByRole("heading", { name: "Nothing fits these words" })).toBeVisible();
+  await page.getByLabel("What do you want done?").fill("exact decimals");
+  await page.getByRole("main").getByRole("listitem").first().getByRole("link").click();
+  await expect(page).toHaveURL(/catalog\/compute\.evaluate\.v1$/);
+});
+
+test("text appears as it is written, and the price stands there before it is asked for", async ({ page }) => {
+  await open(page, catalogPath(TEXT));
+  await expect(page.locator("[data-cost]")).toContainText(/\$/);
+  await expect(page.locator("[data-cost]")).toContainText(/upper bound|exact count/);
+  await page.getByLabel("How", { exact: true }).click();
+  await page.getByRole("option", { name: "Follow as it writes" }).click();
+  await page
+    .getByLabel("Content")
+    .first()
+    .fill(`Tell a story about ${unique("kites")}`);
+  await page.getByRole("button", { name: "Stream", exact: true }).click();
+  await expect(page.locator("[data-stream]")).toContainText(/\w{3}/);
+  await expect(page.locator("[data-run]")).toHaveAttribute("data-run", "ended");
+  await expect(page.getByRole("region", { name: "Output", exact: true })).toBeVisible();
+  await page.getByRole("link", { name: "Record and receipt" }).click();
+  await expect(page).toHaveURL(/\/jobs\/wfr_/);
+});
+
+test("a durable job is canceled from the playground", async ({ page }) => {
+  await open(page, catalogPath(TEXT));
+  await page.getByLabel("How", { exact: true }).click();
+  await page.getByRole("option", { name: "Durable job" }).click();
+  await page.getByLabel("Model", { exact: true }).click();
+  await page.getByRole("option", { name: /slow/i }).click();
+  await page.getByRole("button", { name: "Submit job" }).click();
+  await page.getByRole("button", { name: "Cancel run" }).click();
+  await expect(page.locator("[data-run] [data-status]")).toHaveAttribute("data-status", "canceled", {
+    timeout: 45_000,
+  });
+});
+
+test("what is refused is said at its field, and is gone when the field is mended", async ({ page }) => {
+  await open(page, catalogPath("image.generate.v1"));
+  const prompt = page.getByLabel("Prompt").first();
+  await prompt.fill("");
+  await page.getByRole("button", { name: "Submit job" }).click();
+  await expect(prompt).toHaveAttribute("aria-invalid", "true");
+  await expect(page.locator("[data-issue]").first()).toBeVisible();
+  await expect(page.locator("[data-run]")).toHaveAttribute("data-run", "ended");
+  await prompt.fill("A kite");
+  await expect(page.locator("[data-issue]")).toHaveCount(0);
+});
+
+test("an artifact that is not there is refused at its very place in a list", async ({ page }) => {
+  await open(page, catalogPath("model.generate.3d.v1"));
+  const field = page.getByPlaceholder("art_…").first();
+  await field.fill("art_00000000000000000000000000");
+  await page.getByRole("button", { name: "Submit job" }).click();
+  await expect(field).toHaveAttribute("aria-invalid", "true");
+  await expect(page.locator("[data-issue]")).toHaveText("There is no such artifact in this project.");
+});
+
+test("form and JSON are two views of one input, and the code is the request word for word", async ({
+  page,
+}) => {
+  const words = unique("it's");
+  await open(page, catalogPath(TEXT));
+  await page.getByLabel("Content").first().fill(words);
+  await page.getByRole("tab", { name: "JSON" }).click();
+  const editor = page.getByLabel("Input as JSON");
+  await expect(editor).toHaveValue(new RegExp(words));
+  await editor.fill('{"messages":[{"role":"user","content":');
+  await expect(page.getByRole("alert").filter({ hasText: "not JSON" })).toBeVisible();
+  await editor.fill(JSON.stringify({ messages: [{ role: "user", content: `${words} again` }] }));
+  await page.getByRole("tab", { name: "Form" }).click();
+  await expect(page.getByLabel("Content").first()).toHaveValue(`${words} again`);
+  const code = page.getByRole("region", { name: "As code" });
+  await expect(code).toContainText(`/v1/capabilities/${TEXT}/invoke`);
+  await code.getByRole("tab", { name: "Python" }).click();
+  await expect(code).toContainText(`"content": "${words} again"`);
+  await expect(code).toContainText('os.environ["CAPSTAN_API_KEY"]');
+});
+
+for (const colorScheme of ["light", "dark"] as const)
+  for (const width of [390, 1280])
+    test(`catalog and playground are for everybody: ${colorScheme}, ${width} pixels`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      for (const path of [catalogPath(), catalogPath(TEXT), catalogPath("image.generate.v1")]) {
+        await open(page, path);
+        if (path !== catalogPath()) await expect(page.locator("[data-cost]")).toContainText(/\$|Free/);
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+      }
+    });
+
+test("who may only look sees the form and runs nothing", async ({ browser }) => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await open(page, "/sign-in");
+  await signIn(page, makePerson("viewer"));
+  await page.waitForURL("**/jobs");
+  await open(page, catalogPath(TEXT));
+  await expect(page.getByRole("button", { name: "Run", exact: true })).toBeDisabled();
+  await expect(page.getByText("Your role here is viewer.")).toBeVisible();
+  await context.close();
+});
