@@ -66,6 +66,12 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
+/** What is wrong, without the paths of the fields: for where they are seen, or few. */
+export function sentencesOf(error: unknown): string {
+  const { issues, message } = toFailure(error);
+  return issues.length > 0 ? [...new Set(issues.map(({ msg }) => msg))].join(" ") : message;
+}
+
 /** A session that ended elsewhere sends the reader to sign in, and back here afterwards. */
 function leaveIfSignedOut(error: unknown) {
   if (!toFailure(error).isSignedOut) return;

@@ -117,16 +117,18 @@ function Entries({ projectId, entries }: { projectId: string; entries: Entry[] }
             </Link>
           </h3>
           <code className="mt-0.5 truncate text-2xs text-muted">{entry.key}</code>
-          <p className="mt-2 line-clamp-3 flex-1 text-sm text-muted">
-            <Described text={entry.description} />
-          </p>
+          <div className="mt-2 flex-1 text-sm text-muted">
+            <p className="line-clamp-4">
+              <Described text={entry.description} />
+            </p>
+          </div>
           <div className="mt-3 flex flex-wrap items-center gap-1.5">
             <RunsNow now={entry.runsNow} />
             {entry.executionModes.map((mode) => (
               <Badge key={mode}>{MODE_LABEL[mode]}</Badge>
             ))}
           </div>
-          <p className="mt-2.5 text-xs text-muted">{entry.price}</p>
+          <p className="mt-2.5 text-xs text-pretty text-muted">{entry.price}</p>
         </li>
       ))}
     </ul>

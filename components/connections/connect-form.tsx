@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
-import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
+import { type ProjectChoice, sentencesOf, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CheckList } from "@/components/ui/check-list";
 import { DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
@@ -66,7 +66,7 @@ export function ConnectForm({
       <form onSubmit={submit} className="space-y-4">
         {connect.error && (
           <Notice tone="bad" role="alert">
-            {toFailure(connect.error).message}
+            {sentencesOf(connect.error)}
           </Notice>
         )}
         {provider.hasOwnServer && (

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
-import { toFailure, useTRPC } from "@/components/trpc";
+import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
 import { Notice } from "@/components/ui/notice";
@@ -49,7 +49,7 @@ export function RotateForm({
       <form onSubmit={submit} className="space-y-4">
         {rotate.error && (
           <Notice tone="bad" role="alert">
-            {toFailure(rotate.error).message}
+            {sentencesOf(rotate.error)}
           </Notice>
         )}
         <SecretFields provider={provider} />

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useEffect, useState } from "react";
 import { formatUsd } from "@/components/jobs/format-usd";
-import { toFailure, useTRPCClient } from "@/components/trpc";
+import { sentencesOf, useTRPCClient } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { RetailQuote } from "@/server/contract/pricing";
 import type { RunRequest } from "./use-run";
@@ -52,7 +52,7 @@ export function Cost({
       {!enabled ? (
         <span className="text-muted">Prices are shown to who may run.</span>
       ) : error ? (
-        <span className="text-muted">No price yet: {sentenceOf(error)}</span>
+        <span className="text-muted">No price yet: {sentencesOf(error)}</span>
       ) : data ? (
         <Figures quote={data} />
       ) : (
@@ -60,12 +60,6 @@ export function Cost({
       )}
     </div>
   );
-}
-
-/** What stands in the way of a price, without the path: the form has the field. */
-function sentenceOf(error: unknown): string {
-  const { issues, message } = toFailure(error);
-  return issues[0]?.msg ?? message;
 }
 
 function Figures({ quote }: { quote: RetailQuote }) {

@@ -51,6 +51,9 @@ export function Playground({
   const run = useRun(projectId, capability.key);
   const resultRef = useRef<HTMLDivElement>(null);
 
+  const choices = targets.targets.filter(({ availability }) => availability.available);
+  const chosen = choices.find(({ target }) => target === model);
+  const [providerPin, preferredModel] = [chosen?.provider, chosen?.model];
   const request = useMemo(
     () => ({
       mode,
@@ -58,10 +61,10 @@ export function Playground({
         context: { projectId },
         input,
         ...(mode === "invoke_stream" ? { executionMode: "Stream" } : {}),
-        ...(model ? { execution: { executionConstraints: { preferredModel: model } } } : {}),
+        ...(preferredModel ? { execution: { executionConstraints: { providerPin, preferredModel } } } : {}),
       },
     }),
-    [mode, input, model, projectId],
+    [mode, input, providerPin, preferredModel, projectId],
   );
   const isBusy = run.state === "sending" || run.state === "running";
   const issues = useMemo(
@@ -85,7 +88,6 @@ export function Playground({
     resultRef.current?.scrollIntoView?.({ block: "nearest" });
   }
 
-  const choices = targets.targets.filter(({ availability }) => availability.available);
   return (
     <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] lg:grid-rows-[auto_1fr]">
       <form
