@@ -3,7 +3,7 @@ import {
   defineProvider,
   type ModelFacts,
   type ProviderAccount,
-  ProviderFault,
+  refuseCall,
   type TextCall,
   textOf,
 } from "./define";
@@ -29,8 +29,7 @@ const explain = ({ status }: { status: number }): Explanation | undefined => STA
 function adapt({ messages, ...sent }: Record<string, unknown>, call: TextCall): Record<string, unknown> {
   const { reasoningIntent = "omit", responseFormat, temperature } = call;
   const thinks = reasoningIntent !== "omit";
-  if (thinks && temperature !== undefined)
-    throw new ProviderFault("refused", "not_attempted", "The model takes no temperature while it reasons.");
+  if (thinks && temperature !== undefined) refuseCall("The model takes no temperature while it reasons.");
   // The vendor wants the word in the request, or its model may write blanks until the limit.
   const isTold =
     responseFormat.type !== "json_object" || call.messages.some((each) => /json/i.test(textOf(each)));

@@ -226,6 +226,11 @@ export class ProviderFault extends Error {
   }
 }
 
+/** Refuses a call its model cannot serve, before anything is sent. */
+export function refuseCall(message: string): never {
+  throw new ProviderFault("refused", "not_attempted", message);
+}
+
 /** What the domain hands a provider for one call. */
 export type ProviderIo = {
   /** Origin and path prefix, without a trailing slash. Credentials go to this origin only. */

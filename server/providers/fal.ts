@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { billedMs } from "@/server/media/mp4";
 import type { Json } from "@/server/step";
 import {
   defineProvider,
@@ -10,14 +9,16 @@ import {
   type Progress,
   type ProviderAccount,
   ProviderFault,
-  type ProviderFile,
   type ProviderIo,
   type ReportedProgress,
+  refuseCall,
+  toDataUrl,
   type Usage,
   type VideoCall,
   type VideoResult,
 } from "./define";
-import { type Explanation, getFile, getJson, type HttpReply, parseReply, postJson, safeWord } from "./http";
+import { type Explanation, getJson, type HttpReply, parseReply, postJson, safeWord } from "./http";
+import { fetchImages, fetchVideo } from "./made-files";
 
 /*
  * fal: models behind its queue. Work is handed in once, asked for until it is complete, and its files are fetched at once. The
@@ -25,8 +26,6 @@ import { type Explanation, getFile, getJson, type HttpReply, parseReply, postJso
  */
 
 const POLL_MS = 2_000;
-const MOST_IMAGE_BYTES = 64 * 1024 * 1024;
-const MOST_VIDEO_BYTES = 256 * 1024 * 1024;
 
 const Taken = z.object({ request_id: z.string().min(1) });
 const Status = z.object({
@@ -66,13 +65,6 @@ const headers = (io: Pick<ProviderIo, "credentials">) => ({
 });
 /** docs.fal.ai, "Common parameters": no second try by the queue, and no other model in place of this one. */
 const ONCE = { "x-fal-no-retry": "1", "x-app-fal-disable-fallback": "true" };
-
-const toDataUri = ({ bytes, mediaType }: ProviderFile) =>
-  `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
-
-const refuse = (message: string): never => {
-  throw new ProviderFault("refused", "not_attempted", message);
-};
 
 async function handIn(path: string, body: object, io: ProviderIo): Promise<Progress<never>> {
   const reply = await postJson(`/${path}`, body, { ...headers(io), ...ONCE }, io, { explain });
@@ -131,14 +123,14 @@ const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
 function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageResult>> {
   const { source, adapters = [] } = call;
   const { supports } = io.model;
-  if (call.mask) refuse("This model does not take masks.");
-  if (call.referenceImages.length > 0) refuse("This model does not take reference images.");
-  if (call.transparent) refuse("This model does not draw on nothing.");
-  if (source && !supports.edit) refuse("This model does not change pictures.");
-  if (adapters.length > 0 && !supports.adapters) refuse("This model does not take LoRA weights.");
+  if (call.mask) refuseCall("This model does not take masks.");
+  if (call.referenceImages.length > 0) refuseCall("This model does not take reference images.");
+  if (call.transparent) refuseCall("This model does not draw on nothing.");
+  if (source && !supports.edit) refuseCall("This model does not change pictures.");
+  if (adapters.length > 0 && !supports.adapters) refuseCall("This model does not take LoRA weights.");
   const body = {
     prompt: call.prompt,
-    ...(source ? { image_url: toDataUri(source) } : {}),
+    ...(source ? { image_url: toDataUrl(source) } : {}),
     image_size: { width: call.width, height: call.height },
     num_images: call.count,
     ...(call.quality === "auto" ? {} : { num_inference_steps: STEPS[call.quality] }),
@@ -160,22 +152,9 @@ const pollImage = (handle: Json, io: ProviderIo): Promise<Progress<ImageResult>>
         status,
         usage,
       });
-    const files = await Promise.all(
-      fit.map(({ url }) => getFile(url, io, { maxResponseBytes: MOST_IMAGE_BYTES })),
-    );
-    return {
-      result: {
-        images: files.map(({ bytes }, index) => ({ bytes, mediaType: typeOf(fit[index], "image/png") })),
-      },
-      usage,
-    };
+    const files = fit.map(({ url, content_type: type = null }) => ({ url, type }));
+    return { result: await fetchImages(files, io), usage };
   });
-
-/** The vendor's word for what a file is, where it is one. */
-function typeOf(file: { content_type?: string | null | undefined } | undefined, usual: string): string {
-  const type = file?.content_type ?? "";
-  return /^(image|video)\/[a-z0-9]+$/.test(type) ? type : usual;
-}
 
 // ---- video
 
@@ -185,12 +164,12 @@ function submitVideo(call: VideoCall, io: ProviderIo): Promise<Progress<VideoRes
   const { referenceImages: references, durationSeconds } = call;
   const { supports } = io.model;
   if (references.length > 0 && !supports.referenceImages)
-    refuse("This model does not take reference images.");
+    refuseCall("This model does not take reference images.");
   if (references.length > 0 && durationSeconds !== REFERENCES_SECONDS)
-    refuse(`With reference images this model makes ${REFERENCES_SECONDS} seconds.`);
+    refuseCall(`With reference images this model makes ${REFERENCES_SECONDS} seconds.`);
   const body = {
     prompt: call.prompt,
-    ...(references.length > 0 ? { image_urls: references.map(toDataUri) } : {}),
+    ...(references.length > 0 ? { image_urls: references.map(toDataUrl) } : {}),
     aspect_ratio: call.aspectRatio,
     duration: `${durationSeconds}s`,
     ...(call.resolution ? { resolution: call.resolution } : {}),
@@ -203,14 +182,9 @@ function submitVideo(call: VideoCall, io: ProviderIo): Promise<Progress<VideoRes
 
 /** The vendor tells no length, so the file is asked; one that does not tell leaves the cost unknown. */
 const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>> =>
-  ask(handle, io, VideoReply, { durationMs: 0 }, async ({ video }) => {
-    const { bytes } = await getFile(video.url, io, { maxResponseBytes: MOST_VIDEO_BYTES });
-    const durationMs = billedMs(bytes);
-    return {
-      result: { videos: [{ bytes, mediaType: typeOf(video, "video/mp4") }] },
-      usage: durationMs === null ? null : { durationMs },
-    };
-  });
+  ask(handle, io, VideoReply, { durationMs: 0 }, ({ video: { url, content_type: type = null } }) =>
+    fetchVideo({ url, type }, io),
+  );
 
 /** What an account may do is told before whether there is a request of this id, and there is none. */
 async function check(account: ProviderAccount): Promise<void> {

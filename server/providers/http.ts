@@ -131,19 +131,6 @@ export async function postForFile(
   return toFile(reply);
 }
 
-/** The same for bytes of the given media type (multipart forms). */
-export async function postBytesForFile(
-  path: string,
-  body: Uint8Array,
-  mediaType: string,
-  headers: Record<string, string>,
-  io: HttpIo,
-  options: HttpOptions = {},
-): Promise<FileReply> {
-  const sent = { accept: "*/*", "content-type": mediaType, ...headers };
-  return toFile(await exchange("POST", path, body, sent, io, options, { read: "bytes" }));
-}
-
 const MAX_REDIRECTS = 3;
 
 /**

@@ -10,6 +10,8 @@ import {
   ProviderFault,
   type ProviderFile,
   type ProviderIo,
+  refuseCall,
+  toDataUrl,
 } from "./define";
 import { type Explanation, getFile, getJson, parseReply, postJson, safeWord } from "./http";
 
@@ -62,14 +64,11 @@ const BUILDS: Record<MeshCall["profile"], object> = {
   hero_hd: { should_remesh: false },
 };
 
-const refuse = (message: string): never => {
-  throw new ProviderFault("refused", "not_attempted", message);
-};
-
-function toDataUri({ bytes, mediaType }: ProviderFile): string {
+function toPicture(file: ProviderFile): string {
+  const { mediaType } = file;
   if (mediaType !== "image/png" && mediaType !== "image/jpeg")
-    refuse(`Meshy takes PNG and JPEG pictures, not ${mediaType}.`);
-  return `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
+    refuseCall(`Meshy takes PNG and JPEG pictures, not ${mediaType}.`);
+  return toDataUrl(file);
 }
 
 const MODES: Record<string, object> = { standard: {}, base_color: {}, pbr: { enable_pbr: true } };
@@ -77,19 +76,19 @@ const MODES: Record<string, object> = { standard: {}, base_color: {}, pbr: { ena
 function toTexture(texture: MeshCall["texture"]): object {
   if (!texture) return { should_texture: false };
   const { prompt, image, mode = "standard" } = texture;
-  if (prompt && image) refuse("Meshy follows a texture prompt or a texture picture, not both.");
+  if (prompt && image) refuseCall("Meshy follows a texture prompt or a texture picture, not both.");
   if (prompt && [...prompt].length > TEXTURE_PROMPT_CHARACTERS)
-    refuse(`Meshy takes texture prompts of at most ${TEXTURE_PROMPT_CHARACTERS} characters.`);
+    refuseCall(`Meshy takes texture prompts of at most ${TEXTURE_PROMPT_CHARACTERS} characters.`);
   return {
     should_texture: true,
-    ...(MODES[mode] ?? refuse(`Meshy knows the texture modes ${Object.keys(MODES).join(", ")}.`)),
+    ...(MODES[mode] ?? refuseCall(`Meshy knows the texture modes ${Object.keys(MODES).join(", ")}.`)),
     ...(prompt ? { texture_prompt: prompt } : {}),
-    ...(image ? { texture_image_url: toDataUri(image) } : {}),
+    ...(image ? { texture_image_url: toPicture(image) } : {}),
   };
 }
 
 async function submit(call: MeshCall, io: ProviderIo): Promise<Progress<MeshResult>> {
-  const pictures = call.images.map(toDataUri);
+  const pictures = call.images.map(toPicture);
   const isOne = pictures.length === 1;
   const body = {
     ...(isOne ? { image_url: pictures[0] } : { image_urls: pictures }),

@@ -23,9 +23,8 @@ import {
   postJson,
   safeWord,
 } from "./http";
-import { requireSupported } from "./openai";
 import { explainOpenAiError } from "./openai-ports/common";
-import { brokenOff } from "./text-call";
+import { brokenOff, requireSupported } from "./text-call";
 
 /* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. Its models are what the operator lists. */
 

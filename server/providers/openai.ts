@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { Json } from "@/server/step";
 import {
   defineProvider,
-  type ModelFacts,
   ProviderFault,
   type ProviderIo,
   type ResponseFormat,
+  refuseCall,
   type TextCall,
   type TextMessage,
   type TextResult,
@@ -25,6 +25,7 @@ import {
 } from "./openai-ports/common";
 import { image, imageModels } from "./openai-ports/image";
 import { speech, speechModels } from "./openai-ports/speech";
+import { isRecord, requireSupported } from "./text-call";
 
 /*
  * OpenAI: text by the Responses API; what is not text has a file a port. Nothing is stored at the vendor (`store: false`).
@@ -57,21 +58,6 @@ type ResponsesReply = z.output<typeof ResponsesReply>;
 // ---- text
 
 const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "xhigh" } as const;
-
-/** Refuses what the model cannot do, rather than leave it out unsaid. */
-export function requireSupported(call: TextCall, model: ModelFacts): void {
-  const asked: [boolean, boolean | undefined, string][] = [
-    [call.temperature !== undefined, model.supports.temperature, "a temperature"],
-    [(call.reasoningIntent ?? "omit") !== "omit", model.supports.reasoning, "a reasoning intent"],
-    [call.tools !== undefined, model.supports.tools, "tools"],
-    [call.messages.some(({ content }) => typeof content !== "string"), model.supports.vision, "pictures"],
-    [call.responseFormat.type === "json_object", model.supports.jsonObject, "the format json_object"],
-    [call.responseFormat.type === "json_schema", model.supports.jsonSchema, "the format json_schema"],
-  ];
-  const missing = asked.find(([wanted, able]) => wanted && !able);
-  if (missing)
-    throw new ProviderFault("refused", "not_attempted", `The model ${model.id} does not take ${missing[2]}.`);
-}
 
 /** High detail, whatever the picture: its bound of tokens is the one the models list. */
 function toInput({ role, content }: TextMessage) {
@@ -138,17 +124,10 @@ function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
   const inner = tool.function;
   const flat = isRecord(inner) ? { ...inner, type: "function" } : tool;
   if ((flat.type ?? "function") !== "function" || typeof flat.name !== "string") {
-    throw new ProviderFault(
-      "refused",
-      "not_attempted",
-      "Only function tools with a name can be given to this model.",
-    );
+    refuseCall("Only function tools with a name can be given to this model.");
   }
   return { ...flat, type: "function" };
 }
-
-const isRecord = (value: Json | undefined): value is Record<string, Json> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const BEYOND_STRICT = [
   ...["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"],

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { billedMs } from "@/server/media/mp4";
 import type { Json } from "@/server/step";
 import {
   defineProvider,
@@ -10,20 +9,20 @@ import {
   type Progress,
   type ProviderAccount,
   ProviderFault,
-  type ProviderFile,
   type ProviderIo,
   type ReportedProgress,
+  refuseCall,
+  toDataUrl,
   type Usage,
   type VideoCall,
   type VideoResult,
 } from "./define";
-import { type Explanation, getFile, getJson, parseReply, postJson, safeWord } from "./http";
+import { type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
+import { fetchImages, fetchVideo } from "./made-files";
 
 /* Replicate: predictions of official models, which are always on and paid by what they make. Made once, asked for until they end. */
 
 const POLL_MS = 2_000;
-const MOST_IMAGE_BYTES = 64 * 1024 * 1024;
-const MOST_VIDEO_BYTES = 256 * 1024 * 1024;
 
 const Made = z.object({ id: z.string().min(1) });
 const Handle = z.object({ id: z.string().regex(/^[a-z0-9]{1,64}$/) });
@@ -49,13 +48,6 @@ function explain({ status }: { status: number }): Explanation | undefined {
 const headers = (io: Pick<ProviderIo, "credentials">) => ({
   authorization: `Bearer ${io.credentials.apiKey?.reveal() ?? ""}`,
 });
-
-const toDataUri = ({ bytes, mediaType }: ProviderFile) =>
-  `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
-
-const refuse = (message: string): never => {
-  throw new ProviderFault("refused", "not_attempted", message);
-};
 
 /** Without `Prefer: wait` the vendor answers at once; no connection is held while it works. */
 async function predict(input: object, io: ProviderIo): Promise<Progress<never>> {
@@ -130,13 +122,14 @@ const MOST_ADAPTERS = 2;
 
 function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageResult>> {
   const { adapters = [], width, height } = call;
-  if (call.source || call.mask) refuse("This model does not change pictures.");
-  if (call.referenceImages.length > 0) refuse("This model does not take reference images.");
-  if (call.transparent) refuse("This model does not draw on nothing.");
-  if (adapters.length > 0 && !io.model.supports.adapters) refuse("This model does not take LoRA weights.");
-  if (adapters.length > MOST_ADAPTERS) refuse(`This model takes ${MOST_ADAPTERS} LoRA weights at most.`);
+  if (call.source || call.mask) refuseCall("This model does not change pictures.");
+  if (call.referenceImages.length > 0) refuseCall("This model does not take reference images.");
+  if (call.transparent) refuseCall("This model does not draw on nothing.");
+  if (adapters.length > 0 && !io.model.supports.adapters)
+    refuseCall("This model does not take LoRA weights.");
+  if (adapters.length > MOST_ADAPTERS) refuseCall(`This model takes ${MOST_ADAPTERS} LoRA weights at most.`);
   const found = SHAPES.find((each) => each.width === width && each.height === height);
-  if (!found) return refuse(`This model does not draw ${width} x ${height}.`);
+  if (!found) return refuseCall(`This model does not draw ${width} x ${height}.`);
   const [first, second] = adapters;
   return predict(
     {
@@ -156,18 +149,9 @@ function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageRes
 
 const pollImage = (handle: Json, io: ProviderIo): Promise<Progress<ImageResult>> =>
   ask(handle, io, { images: 0 }, async (addresses) => {
-    const files = await Promise.all(
-      addresses.map((address) => getFile(address, io, { maxResponseBytes: MOST_IMAGE_BYTES })),
-    );
-    return {
-      result: {
-        images: files.map(({ bytes, mediaType }) => ({ bytes, mediaType: typed(mediaType, "image/png") })),
-      },
-      usage: { images: files.length },
-    };
+    const files = addresses.map((url) => ({ url }));
+    return { result: await fetchImages(files, io), usage: { images: files.length } };
   });
-
-const typed = (type: string, usual: string) => (/^(image|video)\/[a-z0-9]+$/.test(type) ? type : usual);
 
 // ---- video
 
@@ -178,7 +162,7 @@ function submitVideo(call: VideoCall, io: ProviderIo): Promise<Progress<VideoRes
       aspect_ratio: call.aspectRatio,
       duration: call.durationSeconds,
       resolution: call.resolution ?? "720p",
-      ...(call.referenceImages.length > 0 ? { reference_images: call.referenceImages.map(toDataUri) } : {}),
+      ...(call.referenceImages.length > 0 ? { reference_images: call.referenceImages.map(toDataUrl) } : {}),
     },
     io,
   );
@@ -186,14 +170,7 @@ function submitVideo(call: VideoCall, io: ProviderIo): Promise<Progress<VideoRes
 
 /** The vendor tells no length, so the file is asked; one that does not tell leaves the cost unknown. */
 const pollVideo = (handle: Json, io: ProviderIo): Promise<Progress<VideoResult>> =>
-  ask(handle, io, { durationMs: 0 }, async ([address = ""]) => {
-    const { bytes, mediaType } = await getFile(address, io, { maxResponseBytes: MOST_VIDEO_BYTES });
-    const durationMs = billedMs(bytes);
-    return {
-      result: { videos: [{ bytes, mediaType: typed(mediaType, "video/mp4") }] },
-      usage: durationMs === null ? null : { durationMs },
-    };
-  });
+  ask(handle, io, { durationMs: 0 }, ([url = ""]) => fetchVideo({ url }, io));
 
 /** Reads whose the token is. */
 async function check(account: ProviderAccount): Promise<void> {

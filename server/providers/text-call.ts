@@ -1,21 +1,38 @@
 import type { Json } from "@/server/step";
-import { ProviderFault, type TextMessage, textOf } from "./define";
+import {
+  type ModelFacts,
+  ProviderFault,
+  refuseCall,
+  type TextCall,
+  type TextMessage,
+  textOf,
+} from "./define";
 
 /* What several text providers do with a call alike, before each turns it into its vendor's own words. */
 
 export const isRecord = (value: unknown): value is Record<string, Json> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Refuses what the model cannot do, rather than leave it out unsaid. */
+export function requireSupported(call: TextCall, model: ModelFacts): void {
+  const asked: [boolean, boolean | undefined, string][] = [
+    [call.temperature !== undefined, model.supports.temperature, "a temperature"],
+    [(call.reasoningIntent ?? "omit") !== "omit", model.supports.reasoning, "a reasoning intent"],
+    [call.tools !== undefined, model.supports.tools, "tools"],
+    [call.messages.some(({ content }) => typeof content !== "string"), model.supports.vision, "pictures"],
+    [call.responseFormat.type === "json_object", model.supports.jsonObject, "the format json_object"],
+    [call.responseFormat.type === "json_schema", model.supports.jsonSchema, "the format json_schema"],
+  ];
+  const missing = asked.find(([wanted, able]) => wanted && !able);
+  if (missing) refuseCall(`The model ${model.id} does not take ${missing[2]}.`);
+}
+
 /** A function tool in either usual spelling, flat or nested; a vendor's own tools are not passed on. */
 export function toFunction(tool: Record<string, Json>): Record<string, Json> & { name: string } {
   const { type, ...flat } = isRecord(tool.function) ? { ...tool.function, type: tool.type } : tool;
   const { name } = flat as { name?: Json };
   if ((type ?? "function") !== "function" || typeof name !== "string")
-    throw new ProviderFault(
-      "refused",
-      "not_attempted",
-      "Only function tools with a name can be given to this model.",
-    );
+    return refuseCall("Only function tools with a name can be given to this model.");
   return { ...flat, name };
 }
 

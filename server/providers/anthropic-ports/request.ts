@@ -1,13 +1,12 @@
 import type { Json } from "@/server/step";
 import {
   type ContentPart,
-  ProviderFault,
   type ProviderIo,
   type ReasoningIntent,
+  refuseCall,
   type TextCall,
 } from "../define";
-import { requireSupported } from "../openai";
-import { apart, IN_JSON, inThisSchema, isRecord, toFunction } from "../text-call";
+import { apart, IN_JSON, inThisSchema, isRecord, requireSupported, toFunction } from "../text-call";
 
 const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "max" } as const;
 /** Of the output, for models that think by a budget of tokens: the rest is for the answer. */
@@ -51,9 +50,7 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
 function byTokens(intent: Exclude<ReasoningIntent, "omit">, maxTokens: number): object {
   const budget = Math.max(LEAST_BUDGET, Math.floor(maxTokens * SHARES[intent]));
   if (budget < maxTokens) return { type: "enabled", budget_tokens: budget };
-  throw new ProviderFault(
-    "refused",
-    "not_attempted",
+  return refuseCall(
     `The model needs more than ${LEAST_BUDGET} output tokens to reason; ${maxTokens} are allowed.`,
   );
 }

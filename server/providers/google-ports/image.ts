@@ -6,6 +6,7 @@ import {
   type PortAdapter,
   ProviderFault,
   type ProviderIo,
+  refuseCall,
 } from "../define";
 import { postJson } from "../http";
 import { addUsages, inTurn } from "../takes";
@@ -52,7 +53,7 @@ const sizesOf = (scales: Scale[]) =>
 function toImageConfig({ width, height }: ImageCall): { aspectRatio: string; imageSize: string } {
   const size = sizesOf(["1K", "2K"]).find((each) => each.width === width && each.height === height);
   if (size) return { aspectRatio: size.aspectRatio, imageSize: size.imageSize };
-  throw new ProviderFault("refused", "not_attempted", `Google draws no pictures of ${width} × ${height}.`);
+  return refuseCall(`Google draws no pictures of ${width} × ${height}.`);
 }
 
 const toPart = ({ bytes, mediaType }: NamedFile) => ({

@@ -8,8 +8,7 @@ import {
   type TextResult,
 } from "../define";
 import { type HttpReply, postForEvents, postJson } from "../http";
-import { requireSupported } from "../openai";
-import { apart, brokenOff, toFunction } from "../text-call";
+import { apart, brokenOff, requireSupported, toFunction } from "../text-call";
 import {
   explainGoogleError,
   Generated,
