@@ -1,7 +1,7 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { OutputFile } from "@/server/capabilities/define";
 import { isKeptSealed } from "@/server/content";
-import { artifactStore } from "@/server/domain/artifacts";
+import { artifactStore, readWhole } from "@/server/domain/artifacts";
 import type { CallOutcome, Observed, Settlement } from "@/server/domain/attempts";
 import { accountOf, type Funding, fundingOfHold } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
@@ -66,18 +66,14 @@ export async function keepFiles(
 export async function keptFiles(job: Pick<JobRow, "id" | "project_id">): Promise<OutputFile[]> {
   const kept = (await artifactsOf(job)).filter((row) => row.slot_status === UNPROCESSED);
   return Promise.all(
-    kept.map(async (row) => {
-      const pieces: Uint8Array[] = [];
-      for await (const piece of await artifactStore().open(row.sha256)) pieces.push(piece);
-      return {
-        bytes: Buffer.concat(pieces),
-        mediaType: row.media_type,
-        kind: row.kind,
-        filename: row.filename ?? row.artifact_id,
-        ...(row.variant_index === null ? {} : { variantIndex: row.variant_index }),
-        ...(row.facts === null ? {} : { facts: row.facts }),
-      };
-    }),
+    kept.map(async (row) => ({
+      bytes: await readWhole(row.sha256),
+      mediaType: row.media_type,
+      kind: row.kind,
+      filename: row.filename ?? row.artifact_id,
+      ...(row.variant_index === null ? {} : { variantIndex: row.variant_index }),
+      ...(row.facts === null ? {} : { facts: row.facts }),
+    })),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { OutputFile } from "@/server/capabilities/define";
-import { artifactStore } from "@/server/domain/artifacts";
+import { readWhole } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
@@ -102,10 +102,8 @@ export async function keptOf({ job, stages }: LoadedWork): Promise<OutputFile[]>
 }
 
 async function toFile(row: ArtifactRow): Promise<OutputFile> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of await artifactStore().open(row.sha256)) pieces.push(piece);
   return {
-    bytes: Buffer.concat(pieces),
+    bytes: await readWhole(row.sha256),
     mediaType: row.media_type,
     kind: row.kind,
     filename: row.filename ?? row.artifact_id,

@@ -1,5 +1,5 @@
 import type { CallOptions, Capability, OutputFile, Source, SourceFile } from "@/server/capabilities/define";
-import { artifactStore } from "@/server/domain/artifacts";
+import { readWhole } from "@/server/domain/artifacts";
 import { artifactInput, type FoundArtifact } from "@/server/domain/inputs";
 import { ValidationFault } from "@/server/errors";
 import { toRefusal } from "./ruled";
@@ -39,17 +39,13 @@ export async function readSources(
 ): Promise<SourceFile[]> {
   const found = await findSources(projectId, capability, input);
   return Promise.all(
-    found.map(async ({ source, row }) => {
-      const pieces: Uint8Array[] = [];
-      for await (const piece of await artifactStore().open(row.sha256)) pieces.push(piece);
-      return {
-        artifactId: source.artifactId,
-        bytes: Buffer.concat(pieces),
-        mediaType: row.media_type,
-        filename: row.filename,
-        sha256: row.sha256,
-      };
-    }),
+    found.map(async ({ source, row }) => ({
+      artifactId: source.artifactId,
+      bytes: await readWhole(row.sha256),
+      mediaType: row.media_type,
+      filename: row.filename,
+      sha256: row.sha256,
+    })),
   );
 }
 
