@@ -110,13 +110,6 @@ export default defineCapability<RenderInput, RenderOutput>({
   inputConstraints: {},
   features: {
     syncInvoke: { supported: false },
-    durableJob: {
-      supported: true,
-      defaultQueueDeadlineSeconds: 7200,
-      maxQueueDeadlineSeconds: 7200,
-      defaultExecutionDeadlineSeconds: 300,
-      maxExecutionDeadlineSeconds: 900,
-    },
     renderer: RENDERER.name,
     standardViews: [...STANDARD_VIEWS],
     views: [...RENDER_VIEWS],

@@ -61,7 +61,6 @@ export default defineCapability({
   inputConstraints: {},
   features: {
     syncInvoke: { supported: true, targetMaxDurationSeconds: 1 },
-    durableJob: { supported: false },
     executionClass: "local",
     providerBacked: false,
     modelBacked: false,

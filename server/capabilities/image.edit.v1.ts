@@ -77,13 +77,6 @@ export default defineCapability({
   },
   features: {
     syncInvoke: { supported: false },
-    durableJob: {
-      supported: true,
-      defaultQueueDeadlineSeconds: 7200,
-      maxQueueDeadlineSeconds: 7200,
-      defaultExecutionDeadlineSeconds: 300,
-      maxExecutionDeadlineSeconds: 900,
-    },
     variants: { min: 1, max: 4, default: 1 },
     mask: { supported: true, editable: "alpha 0" },
     referenceImages: { max: 3 },

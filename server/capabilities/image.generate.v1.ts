@@ -110,13 +110,6 @@ export default defineCapability({
   },
   features: {
     syncInvoke: { supported: false },
-    durableJob: {
-      supported: true,
-      defaultQueueDeadlineSeconds: 7200,
-      maxQueueDeadlineSeconds: 7200,
-      defaultExecutionDeadlineSeconds: 300,
-      maxExecutionDeadlineSeconds: 900,
-    },
     variants: { min: 1, max: 4, default: 1 },
     transparency: {
       native: true,

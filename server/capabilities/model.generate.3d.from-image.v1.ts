@@ -38,13 +38,6 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
   },
   features: {
     syncInvoke: { supported: false },
-    durableJob: {
-      supported: true,
-      defaultQueueDeadlineSeconds: 7200,
-      maxQueueDeadlineSeconds: 7200,
-      defaultExecutionDeadlineSeconds: SECONDS.default,
-      maxExecutionDeadlineSeconds: SECONDS.most,
-    },
     turnaround: { views: [...VIEWS], modes: [...TURNAROUND_MODES], review: "requireTurnaroundApproval" },
     artifactKinds: [SHEET_KIND, VIEW_KIND, "mesh"],
     inputPictures: { min: 1, max: 1, maxBytes: MOST_PICTURE_BYTES },

@@ -37,13 +37,6 @@ export default defineCapability<MeshInput, MeshOutput, Material>({
   inputConstraints: TEXTURE_CONSTRAINTS,
   features: {
     syncInvoke: { supported: false },
-    durableJob: {
-      supported: true,
-      defaultQueueDeadlineSeconds: 7200,
-      maxQueueDeadlineSeconds: 7200,
-      defaultExecutionDeadlineSeconds: 900,
-      maxExecutionDeadlineSeconds: 3600,
-    },
     inputPictures: { min: 1, max: MOST_MESH_PICTURES, maxBytes: MOST_PICTURE_BYTES },
     meshProfiles: [...MESH_PROFILES],
     textures: { supported: true, prompt: true, referencePicture: true },

@@ -33,13 +33,6 @@ export default defineCapability({
   },
   features: {
     syncInvoke: { supported: false },
-    durableJob: {
-      supported: true,
-      defaultQueueDeadlineSeconds: 7200,
-      maxQueueDeadlineSeconds: 7200,
-      defaultExecutionDeadlineSeconds: 900,
-      maxExecutionDeadlineSeconds: 3600,
-    },
     maxDurationSeconds: VIDEO_SECONDS.max,
     resolutions: [...RESOLUTIONS],
     nativeAudio: false,

@@ -83,6 +83,17 @@ const asksForTexture = ({ meshSettings: settings, textureReferenceArtifactId }: 
     settings?.textureMode,
   ].some((said) => said !== undefined);
 
+const MeshSettings = z
+  .strictObject({
+    profile: z.enum(MESH_PROFILES).optional(),
+    overrides: Overrides,
+    shouldTexture: ShouldTexture,
+    textureMode: z.string().optional(),
+    texturePrompt: TexturePrompt,
+    textureReferenceArtifactId: Id,
+  })
+  .optional();
+
 export const MeshInput = z
   .strictObject({
     inputArtifactIds: z
@@ -91,16 +102,7 @@ export const MeshInput = z
       .max(MOST_MESH_PICTURES)
       .describe("One to four pictures of one object; the first is its front."),
     meshProfile: Profile,
-    meshSettings: z
-      .strictObject({
-        profile: z.enum(MESH_PROFILES).optional(),
-        overrides: Overrides,
-        shouldTexture: ShouldTexture,
-        textureMode: z.string().optional(),
-        texturePrompt: TexturePrompt,
-        textureReferenceArtifactId: Id,
-      })
-      .optional(),
+    meshSettings: MeshSettings,
     conceptArtifactId: Id.describe(
       "A picture of the idea; what the texture follows where nothing else says.",
     ),
@@ -126,16 +128,7 @@ export const MeshFromImageInput = z
         "How its four sides are drawn: on one sheet, each by itself, or on a sheet whose missing and broken panels are drawn again.",
       ),
     meshProfile: Profile,
-    meshSettings: z
-      .strictObject({
-        profile: z.enum(MESH_PROFILES).optional(),
-        overrides: Overrides,
-        shouldTexture: ShouldTexture,
-        textureMode: z.string().optional(),
-        texturePrompt: TexturePrompt,
-        textureReferenceArtifactId: Id,
-      })
-      .optional(),
+    meshSettings: MeshSettings,
     resolvedPrompt: z.string().max(32_000).optional().describe("What the object is; goes into the drawing."),
     requireTurnaroundApproval: z
       .boolean()

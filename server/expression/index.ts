@@ -25,11 +25,6 @@ const DEADLINE_MS = 250;
 const POOL = Symbol.for("capstan.expression.pool");
 const home: typeof globalThis & { [POOL]?: Promise<Pool<ExpressionInput, Answer>> } = globalThis;
 
-/** Starts the workers, if they are not running: otherwise the first evaluation waits for that. */
-export async function startExpressionPool(): Promise<void> {
-  await pool();
-}
-
 function pool(): Promise<Pool<ExpressionInput, Answer>> {
   home[POOL] ??= findProgram("expression")
     .then((program) =>

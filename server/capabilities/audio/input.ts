@@ -77,13 +77,6 @@ export const DURABLE = {
 };
 export const FEATURES = {
   syncInvoke: { supported: false },
-  durableJob: {
-    supported: true,
-    defaultQueueDeadlineSeconds: DURABLE.defaultQueueSeconds,
-    maxQueueDeadlineSeconds: DURABLE.maxQueueSeconds,
-    defaultExecutionDeadlineSeconds: DURABLE.defaultExecutionSeconds,
-    maxExecutionDeadlineSeconds: DURABLE.maxExecutionSeconds,
-  },
   variants: { min: 1, max: 4, default: 1 },
   providerBacked: true,
   modelBacked: true,

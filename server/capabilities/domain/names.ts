@@ -35,7 +35,6 @@ export const DOMAIN = {
   inputConstraints: {},
   features: {
     syncInvoke: { supported: true, targetMaxDurationSeconds: 60 },
-    durableJob: { supported: false },
     purchaseRequiresHumanApproval: true,
     providerBacked: true,
     modelBacked: false,

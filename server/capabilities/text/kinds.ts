@@ -32,14 +32,7 @@ export function textFeatures(
     ...(inline && own.streams === true ? { streamInvoke: inline } : {}),
     ...(job
       ? {
-          durableJob: {
-            supported: true,
-            outputBudget: { mode: "derived", hintField: "maxOutputTokens" },
-            defaultQueueDeadlineSeconds: job.defaultQueueSeconds,
-            maxQueueDeadlineSeconds: job.maxQueueSeconds,
-            defaultExecutionDeadlineSeconds: job.defaultExecutionSeconds,
-            maxExecutionDeadlineSeconds: job.maxExecutionSeconds,
-          },
+          durableJob: { outputBudget: { mode: "derived", hintField: "maxOutputTokens" } },
         }
       : {}),
     longContext: false,

@@ -70,6 +70,7 @@ export function describeCapability(
     descriptorAvailable: true,
     features: {
       ...(capability.features as JsonObject),
+      ...durableFeature(capability),
       ...deferredFeature(capability),
       ...readerFeature(capability),
     },
@@ -147,6 +148,21 @@ function readerDeliveryOf(capability: Capability, target: Parameters<typeof canS
   return canStream(target)
     ? { supported: true, reason: null }
     : { supported: false, reason: "not_offered_by_route" };
+}
+
+/** The deadlines of durable runs, beside what the capability itself says of them. */
+function durableFeature({ durable, features }: Capability): JsonObject {
+  if (!durable) return { durableJob: { supported: false } };
+  return {
+    durableJob: {
+      ...(features.durableJob as JsonObject | undefined),
+      supported: true,
+      defaultQueueDeadlineSeconds: durable.defaultQueueSeconds,
+      maxQueueDeadlineSeconds: durable.maxQueueSeconds,
+      defaultExecutionDeadlineSeconds: durable.defaultExecutionSeconds,
+      maxExecutionDeadlineSeconds: durable.maxExecutionSeconds,
+    },
+  };
 }
 
 function readerFeature(capability: Capability): JsonObject {
