@@ -26,7 +26,11 @@ CREATE DOMAIN "principal_kind" AS text CONSTRAINT "principal_kind_known" CHECK (
   ('anonymous', 'service_principal', 'human_session', 'panel_session', 'system'));
 CREATE DOMAIN "submission" AS text CONSTRAINT "submission_known" CHECK (VALUE IN ('not_attempted', 'ambiguous', 'attempted'));
 CREATE DOMAIN "payload_kind" AS text CONSTRAINT "payload_kind_known" CHECK (VALUE IN
-  ('request', 'output', 'input', 'answer'));
+  ('request', 'output', 'input', 'answer', 'native'));
+CREATE DOMAIN "pinned_status" AS text CONSTRAINT "pinned_status_known" CHECK (VALUE IN
+  ('queued', 'running', 'succeeded', 'failed', 'ambiguous', 'canceled'));
+CREATE DOMAIN "bulk_status" AS text CONSTRAINT "bulk_status_known" CHECK (VALUE IN
+  ('accepted', 'running', 'succeeded', 'partial', 'failed'));
 CREATE DOMAIN "hold_state" AS text CONSTRAINT "hold_state_known" CHECK (VALUE IN ('open', 'settled', 'released', 'ambiguous'));
 CREATE DOMAIN "hold_funding" AS text CONSTRAINT "hold_funding_known" CHECK (VALUE IN ('allowance', 'wallet'));
 CREATE DOMAIN "payment_state" AS text CONSTRAINT "payment_state_known" CHECK (VALUE IN ('open', 'paid', 'failed', 'expired'));
@@ -55,6 +59,12 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('ledger_entry.currency', 'currency_code'), ('payment.currency', 'currency_code'),
   ('payment.amount_micros', 'amount_micros'), ('payment.credit_micros', 'amount_micros'),
   ('payment.refunded_micros', 'amount_micros'), ('payment.state', 'payment_state'),
+  ('pinned_execution.status', 'pinned_status'), ('pinned_execution.principal_kind', 'principal_kind'),
+  ('pinned_execution.position', 'ordinal'), ('pinned_execution.estimated_micros', 'amount_micros'),
+  ('pinned_execution.maximum_micros', 'amount_micros'), ('pinned_execution.actual_micros', 'amount_micros'),
+  ('pinned_attempt.number', 'ordinal'), ('pinned_attempt.submission', 'submission'),
+  ('pinned_bulk.status', 'bulk_status'), ('pinned_bulk.principal_kind', 'principal_kind'),
+  ('pinned_bulk.concurrency', 'ordinal'), ('pinned_bulk.lanes', 'ordinal'), ('pinned_bulk.item_count', 'ordinal'),
   ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role')
 ) AS restricted(column_name, domain_name);
 
@@ -68,6 +78,7 @@ ALTER TABLE "job" SET (toast_tuple_target = 8160);
 ALTER TABLE "attempt" SET (toast_tuple_target = 8160);
 ALTER TABLE "payload" SET (toast_tuple_target = 8160);
 ALTER TABLE "receipt" SET (toast_tuple_target = 8160);
+ALTER TABLE "pinned_record" SET (toast_tuple_target = 8160);
 
 -- History is only added to. ------------------------------------------------------------------------------
 
@@ -80,6 +91,30 @@ CREATE TRIGGER "job_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "j
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "receipt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "receipt"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_record_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "pinned_record"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_correction_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "pinned_correction"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "manifest_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "manifest"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_execution_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_execution"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_attempt_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_attempt"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_bulk_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_bulk"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- What has ended is a record of evidence: no column of it changes any more.
+CREATE FUNCTION capstan_refuse_change_of_ended() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% % has ended and cannot be changed', TG_TABLE_NAME, OLD."id"
+    USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER "pinned_execution_end_stays" BEFORE UPDATE ON "pinned_execution" FOR EACH ROW
+  WHEN (OLD."status" IN ('succeeded', 'failed', 'ambiguous', 'canceled')) EXECUTE FUNCTION capstan_refuse_change_of_ended();
+CREATE TRIGGER "pinned_attempt_end_stays" BEFORE UPDATE ON "pinned_attempt" FOR EACH ROW
+  WHEN (OLD."ended_at" IS NOT NULL) EXECUTE FUNCTION capstan_refuse_change_of_ended();
+CREATE TRIGGER "pinned_bulk_end_stays" BEFORE UPDATE ON "pinned_bulk" FOR EACH ROW
+  WHEN (OLD."status" IN ('succeeded', 'partial', 'failed')) EXECUTE FUNCTION capstan_refuse_change_of_ended();
 -- One key signs; those before it stay.
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"
@@ -454,6 +489,15 @@ CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE "status"
 CREATE INDEX "job_tags" ON "job" USING gin ("tags") WHERE "tags" <> '{}';
 CREATE INDEX "job_approval_deadlines" ON "job" ("approval_deadline_at") WHERE "status" = 'awaiting_approval';
 CREATE INDEX "job_webhook_behind" ON "job" ("id") WHERE "webhook_event" < "last_event";
+CREATE UNIQUE INDEX "pinned_execution_key" ON "pinned_execution" ("project_id", "idempotency_key")
+  WHERE "idempotency_key" IS NOT NULL;
+CREATE UNIQUE INDEX "pinned_bulk_key" ON "pinned_bulk" ("project_id", "idempotency_key") WHERE "idempotency_key" IS NOT NULL;
+CREATE UNIQUE INDEX "pinned_execution_item" ON "pinned_execution" ("bulk_id", "position") WHERE "bulk_id" IS NOT NULL;
+CREATE INDEX "pinned_execution_waiting" ON "pinned_execution" ("bulk_id", "position") WHERE "status" = 'queued';
+CREATE INDEX "pinned_execution_leases" ON "pinned_execution" ("lease_until") WHERE "status" = 'running';
+CREATE INDEX "pinned_bulk_leases" ON "pinned_bulk" ("lease_until") WHERE "status" IN ('accepted', 'running');
+CREATE INDEX "payload_of_pinned" ON "payload" ("pinned_id", "kind") WHERE "pinned_id" IS NOT NULL;
+CREATE INDEX "payload_of_bulk" ON "payload" ("bulk_id") WHERE "bulk_id" IS NOT NULL;
 CREATE INDEX "delivery_due" ON "delivery" ("next_attempt_at") WHERE "state" IN ('pending', 'delivering');
 CREATE INDEX "payload_expiries" ON "payload" ("expires_at") WHERE "content" IS NOT NULL AND "expires_at" IS NOT NULL;
 CREATE INDEX "artifact_expiries" ON "artifact" ("expires_at") WHERE "pruned_at" IS NULL AND "expires_at" IS NOT NULL;

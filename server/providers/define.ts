@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Secret } from "@/server/secret";
 import type { Json } from "@/server/step";
+import type { PinApis } from "./pins";
 
 /** What a provider reports it used; a figure it did not report is absent, never zero. */
 export type Usage = {
@@ -406,6 +407,8 @@ export type Provider = {
    * Throws ProviderFault: `refused` where they are not.
    */
   check?(account: ProviderAccount): Promise<void>;
+  /** Its own interfaces that can be pinned. */
+  pins?: PinApis;
 } & { [P in PortName]?: PortAdapter<P> };
 
 /** A provider knows its vendor and its ports, nothing of the product. */

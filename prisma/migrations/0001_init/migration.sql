@@ -304,6 +304,8 @@ CREATE TABLE "payload" (
     "id" TEXT NOT NULL,
     "project_id" TEXT NOT NULL,
     "job_id" TEXT,
+    "pinned_id" TEXT,
+    "bulk_id" TEXT,
     "kind" TEXT NOT NULL,
     "content" TEXT,
     "is_sealed" BOOLEAN NOT NULL DEFAULT false,
@@ -614,6 +616,135 @@ CREATE TABLE "api_key" (
 );
 
 -- CreateTable
+CREATE TABLE "pinned_execution" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "environment" TEXT NOT NULL,
+    "principal_id" TEXT NOT NULL,
+    "principal_kind" TEXT NOT NULL,
+    "submitted_by" TEXT,
+    "bulk_id" TEXT,
+    "position" INTEGER,
+    "item_id" TEXT,
+    "idempotency_key" TEXT,
+    "identity_hash" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "provider" TEXT NOT NULL,
+    "model" TEXT NOT NULL,
+    "api" TEXT NOT NULL,
+    "plan" JSONB,
+    "request_hash" TEXT NOT NULL,
+    "input_hash" TEXT NOT NULL,
+    "estimated_micros" BIGINT NOT NULL,
+    "maximum_micros" BIGINT NOT NULL,
+    "actual_micros" BIGINT,
+    "is_test" BOOLEAN NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "started_at" TIMESTAMPTZ(3),
+    "completed_at" TIMESTAMPTZ(3),
+    "fence" INTEGER NOT NULL DEFAULT 0,
+    "lease_owner" TEXT,
+    "lease_until" TIMESTAMPTZ(3),
+    "error_code" TEXT,
+    "error" JSONB,
+    "receipt_id" TEXT,
+    "warnings" JSONB NOT NULL DEFAULT '[]',
+
+    CONSTRAINT "pinned_execution_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "pinned_attempt" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "pinned_id" TEXT NOT NULL,
+    "number" INTEGER NOT NULL,
+    "fence" INTEGER NOT NULL,
+    "submission" TEXT NOT NULL DEFAULT 'ambiguous',
+    "http_status" INTEGER,
+    "error_code" TEXT,
+    "started_at" TIMESTAMPTZ(3) NOT NULL,
+    "ended_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "pinned_attempt_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "pinned_record" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "pinned_id" TEXT NOT NULL,
+    "body" TEXT NOT NULL,
+    "hash" TEXT NOT NULL,
+    "signature" TEXT NOT NULL,
+    "key_id" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "pinned_record_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "pinned_correction" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "pinned_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "details" JSONB NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "pinned_correction_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "pinned_bulk" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "environment" TEXT NOT NULL,
+    "principal_id" TEXT NOT NULL,
+    "principal_kind" TEXT NOT NULL,
+    "submitted_by" TEXT,
+    "idempotency_key" TEXT,
+    "identity_hash" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "provider" TEXT NOT NULL,
+    "model" TEXT NOT NULL,
+    "api" TEXT NOT NULL,
+    "plan" JSONB NOT NULL,
+    "concurrency" INTEGER NOT NULL,
+    "lanes" INTEGER NOT NULL,
+    "item_count" INTEGER NOT NULL,
+    "retry_of" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "started_at" TIMESTAMPTZ(3),
+    "completed_at" TIMESTAMPTZ(3),
+    "cancel_requested_at" TIMESTAMPTZ(3),
+    "fence" INTEGER NOT NULL DEFAULT 0,
+    "lease_owner" TEXT,
+    "lease_until" TIMESTAMPTZ(3),
+    "dispatch_number" INTEGER NOT NULL DEFAULT 1,
+
+    CONSTRAINT "pinned_bulk_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "manifest" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "body" TEXT NOT NULL,
+    "hash" TEXT NOT NULL,
+    "signature" TEXT NOT NULL,
+    "key_id" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "manifest_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "signing_key" (
     "id" TEXT NOT NULL,
     "public_key" JSONB NOT NULL,
@@ -774,6 +905,33 @@ CREATE UNIQUE INDEX "api_key_hash_key" ON "api_key"("hash");
 CREATE INDEX "api_key_organization_id_id_idx" ON "api_key"("organization_id", "id");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "pinned_execution_project_id_id_key" ON "pinned_execution"("project_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "pinned_attempt_pinned_id_number_key" ON "pinned_attempt"("pinned_id", "number");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "pinned_record_pinned_id_key" ON "pinned_record"("pinned_id");
+
+-- CreateIndex
+CREATE INDEX "pinned_record_project_id_id_idx" ON "pinned_record"("project_id", "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "pinned_correction_pinned_id_idx" ON "pinned_correction"("pinned_id");
+
+-- CreateIndex
+CREATE INDEX "pinned_bulk_project_id_id_idx" ON "pinned_bulk"("project_id", "id" DESC);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "pinned_bulk_project_id_id_key" ON "pinned_bulk"("project_id", "id");
+
+-- CreateIndex
+CREATE INDEX "manifest_project_id_id_idx" ON "manifest"("project_id", "id" DESC);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "manifest_project_id_id_key" ON "manifest"("project_id", "id");
+
+-- CreateIndex
 CREATE INDEX "delivery_endpoint_organization_id_id_idx" ON "delivery_endpoint"("organization_id", "id");
 
 -- CreateIndex
@@ -816,6 +974,12 @@ ALTER TABLE "attempt" ADD CONSTRAINT "attempt_project_id_job_id_fkey" FOREIGN KE
 ALTER TABLE "payload" ADD CONSTRAINT "payload_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "payload" ADD CONSTRAINT "payload_project_id_pinned_id_fkey" FOREIGN KEY ("project_id", "pinned_id") REFERENCES "pinned_execution"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "payload" ADD CONSTRAINT "payload_project_id_bulk_id_fkey" FOREIGN KEY ("project_id", "bulk_id") REFERENCES "pinned_bulk"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "receipt" ADD CONSTRAINT "receipt_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -835,6 +999,18 @@ ALTER TABLE "membership" ADD CONSTRAINT "membership_organization_id_fkey" FOREIG
 
 -- AddForeignKey
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "pinned_execution" ADD CONSTRAINT "pinned_execution_project_id_bulk_id_fkey" FOREIGN KEY ("project_id", "bulk_id") REFERENCES "pinned_bulk"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "pinned_attempt" ADD CONSTRAINT "pinned_attempt_project_id_pinned_id_fkey" FOREIGN KEY ("project_id", "pinned_id") REFERENCES "pinned_execution"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "pinned_record" ADD CONSTRAINT "pinned_record_project_id_pinned_id_fkey" FOREIGN KEY ("project_id", "pinned_id") REFERENCES "pinned_execution"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "pinned_correction" ADD CONSTRAINT "pinned_correction_project_id_pinned_id_fkey" FOREIGN KEY ("project_id", "pinned_id") REFERENCES "pinned_execution"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "delivery" ADD CONSTRAINT "delivery_endpoint_id_fkey" FOREIGN KEY ("endpoint_id") REFERENCES "delivery_endpoint"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
@@ -870,7 +1046,11 @@ CREATE DOMAIN "principal_kind" AS text CONSTRAINT "principal_kind_known" CHECK (
   ('anonymous', 'service_principal', 'human_session', 'panel_session', 'system'));
 CREATE DOMAIN "submission" AS text CONSTRAINT "submission_known" CHECK (VALUE IN ('not_attempted', 'ambiguous', 'attempted'));
 CREATE DOMAIN "payload_kind" AS text CONSTRAINT "payload_kind_known" CHECK (VALUE IN
-  ('request', 'output', 'input', 'answer'));
+  ('request', 'output', 'input', 'answer', 'native'));
+CREATE DOMAIN "pinned_status" AS text CONSTRAINT "pinned_status_known" CHECK (VALUE IN
+  ('queued', 'running', 'succeeded', 'failed', 'ambiguous', 'canceled'));
+CREATE DOMAIN "bulk_status" AS text CONSTRAINT "bulk_status_known" CHECK (VALUE IN
+  ('accepted', 'running', 'succeeded', 'partial', 'failed'));
 CREATE DOMAIN "hold_state" AS text CONSTRAINT "hold_state_known" CHECK (VALUE IN ('open', 'settled', 'released', 'ambiguous'));
 CREATE DOMAIN "hold_funding" AS text CONSTRAINT "hold_funding_known" CHECK (VALUE IN ('allowance', 'wallet'));
 CREATE DOMAIN "payment_state" AS text CONSTRAINT "payment_state_known" CHECK (VALUE IN ('open', 'paid', 'failed', 'expired'));
@@ -899,6 +1079,12 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('ledger_entry.currency', 'currency_code'), ('payment.currency', 'currency_code'),
   ('payment.amount_micros', 'amount_micros'), ('payment.credit_micros', 'amount_micros'),
   ('payment.refunded_micros', 'amount_micros'), ('payment.state', 'payment_state'),
+  ('pinned_execution.status', 'pinned_status'), ('pinned_execution.principal_kind', 'principal_kind'),
+  ('pinned_execution.position', 'ordinal'), ('pinned_execution.estimated_micros', 'amount_micros'),
+  ('pinned_execution.maximum_micros', 'amount_micros'), ('pinned_execution.actual_micros', 'amount_micros'),
+  ('pinned_attempt.number', 'ordinal'), ('pinned_attempt.submission', 'submission'),
+  ('pinned_bulk.status', 'bulk_status'), ('pinned_bulk.principal_kind', 'principal_kind'),
+  ('pinned_bulk.concurrency', 'ordinal'), ('pinned_bulk.lanes', 'ordinal'), ('pinned_bulk.item_count', 'ordinal'),
   ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role')
 ) AS restricted(column_name, domain_name);
 
@@ -912,6 +1098,7 @@ ALTER TABLE "job" SET (toast_tuple_target = 8160);
 ALTER TABLE "attempt" SET (toast_tuple_target = 8160);
 ALTER TABLE "payload" SET (toast_tuple_target = 8160);
 ALTER TABLE "receipt" SET (toast_tuple_target = 8160);
+ALTER TABLE "pinned_record" SET (toast_tuple_target = 8160);
 
 -- History is only added to. ------------------------------------------------------------------------------
 
@@ -924,6 +1111,30 @@ CREATE TRIGGER "job_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "j
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 CREATE TRIGGER "receipt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "receipt"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_record_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "pinned_record"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_correction_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "pinned_correction"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "manifest_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "manifest"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_execution_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_execution"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_attempt_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_attempt"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_bulk_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_bulk"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- What has ended is a record of evidence: no column of it changes any more.
+CREATE FUNCTION capstan_refuse_change_of_ended() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% % has ended and cannot be changed', TG_TABLE_NAME, OLD."id"
+    USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER "pinned_execution_end_stays" BEFORE UPDATE ON "pinned_execution" FOR EACH ROW
+  WHEN (OLD."status" IN ('succeeded', 'failed', 'ambiguous', 'canceled')) EXECUTE FUNCTION capstan_refuse_change_of_ended();
+CREATE TRIGGER "pinned_attempt_end_stays" BEFORE UPDATE ON "pinned_attempt" FOR EACH ROW
+  WHEN (OLD."ended_at" IS NOT NULL) EXECUTE FUNCTION capstan_refuse_change_of_ended();
+CREATE TRIGGER "pinned_bulk_end_stays" BEFORE UPDATE ON "pinned_bulk" FOR EACH ROW
+  WHEN (OLD."status" IN ('succeeded', 'partial', 'failed')) EXECUTE FUNCTION capstan_refuse_change_of_ended();
 -- One key signs; those before it stay.
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"
@@ -1298,6 +1509,15 @@ CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE "status"
 CREATE INDEX "job_tags" ON "job" USING gin ("tags") WHERE "tags" <> '{}';
 CREATE INDEX "job_approval_deadlines" ON "job" ("approval_deadline_at") WHERE "status" = 'awaiting_approval';
 CREATE INDEX "job_webhook_behind" ON "job" ("id") WHERE "webhook_event" < "last_event";
+CREATE UNIQUE INDEX "pinned_execution_key" ON "pinned_execution" ("project_id", "idempotency_key")
+  WHERE "idempotency_key" IS NOT NULL;
+CREATE UNIQUE INDEX "pinned_bulk_key" ON "pinned_bulk" ("project_id", "idempotency_key") WHERE "idempotency_key" IS NOT NULL;
+CREATE UNIQUE INDEX "pinned_execution_item" ON "pinned_execution" ("bulk_id", "position") WHERE "bulk_id" IS NOT NULL;
+CREATE INDEX "pinned_execution_waiting" ON "pinned_execution" ("bulk_id", "position") WHERE "status" = 'queued';
+CREATE INDEX "pinned_execution_leases" ON "pinned_execution" ("lease_until") WHERE "status" = 'running';
+CREATE INDEX "pinned_bulk_leases" ON "pinned_bulk" ("lease_until") WHERE "status" IN ('accepted', 'running');
+CREATE INDEX "payload_of_pinned" ON "payload" ("pinned_id", "kind") WHERE "pinned_id" IS NOT NULL;
+CREATE INDEX "payload_of_bulk" ON "payload" ("bulk_id") WHERE "bulk_id" IS NOT NULL;
 CREATE INDEX "delivery_due" ON "delivery" ("next_attempt_at") WHERE "state" IN ('pending', 'delivering');
 CREATE INDEX "payload_expiries" ON "payload" ("expires_at") WHERE "content" IS NOT NULL AND "expires_at" IS NOT NULL;
 CREATE INDEX "artifact_expiries" ON "artifact" ("expires_at") WHERE "pruned_at" IS NULL AND "expires_at" IS NOT NULL;

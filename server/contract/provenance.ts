@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { DateTime, JsonObject, Money, pageLimit } from "./common";
+import { Pin } from "./pinned";
+import { ReceiptSignature } from "./receipts";
+
+const Sha256 = z.string().regex(/^[0-9a-f]{64}$/);
+
+export const ManifestRequest = z
+  .strictObject({
+    label: z.string().min(1).max(255),
+    receiptIds: z.array(z.string().min(1).max(64)).min(1).max(10_000),
+    experimentHash: z.string().min(1).max(255).nullish(),
+    projectId: z.string().max(64).nullish(),
+    context: z.strictObject({ projectId: z.string().max(64).nullish() }).nullish(),
+  })
+  .meta({ id: "ManifestRequest" });
+export type ManifestRequest = z.output<typeof ManifestRequest>;
+
+export const ManifestReceipt = z.object({
+  receiptId: z.string(),
+  /** Of a job that ran without a provider: null. */
+  pin: Pin.nullable(),
+  requestHash: z.string(),
+  outputHash: Sha256.nullable(),
+  providerSubmission: z.enum(["not_attempted", "ambiguous", "attempted"]),
+  completedAt: DateTime,
+});
+
+export const Manifest = z
+  .object({
+    schemaVersion: z.literal("service.manifest.v1"),
+    manifestId: z.string(),
+    projectId: z.string(),
+    label: z.string(),
+    experimentHash: z.string().nullable(),
+    createdAt: DateTime,
+    receipts: z.array(ManifestReceipt),
+    /** SHA-256 of the RFC 8785 form of all members but this and the signature. */
+    manifestHash: Sha256,
+    signature: ReceiptSignature,
+  })
+  .meta({ id: "Manifest" });
+export type Manifest = z.output<typeof Manifest>;
+
+export const ManifestVerification = z
+  .object({
+    manifestId: z.string(),
+    verified: z.boolean(),
+    receiptsExpected: z.int(),
+    receiptsFound: z.int(),
+    pinsMatching: z.int(),
+    requestHashDrift: z.array(z.string()),
+    /** Receipts whose own hash or signature does not hold any more. */
+    receiptsInvalid: z.array(z.string()),
+    fallbacks: z.int(),
+    providerRetries: z.int(),
+    providerSpend: Money,
+    /** Receipts whose cost nobody knows: no part of the spend. */
+    costUnknown: z.int(),
+    manifestHashMatches: z.boolean(),
+    signatureValid: z.boolean(),
+  })
+  .meta({ id: "ManifestVerification" });
+export type ManifestVerification = z.output<typeof ManifestVerification>;
+
+export const ManifestRef = z.object({ manifest_id: z.string().min(1).max(64) });
+export const ListManifests = z.object({
+  projectId: z.string().min(1).max(64).optional(),
+  limit: pageLimit(100, 25),
+  cursor: z.string().max(64).optional(),
+});
+export const ManifestListItem = Manifest.pick({
+  manifestId: true,
+  projectId: true,
+  label: true,
+  experimentHash: true,
+  createdAt: true,
+  manifestHash: true,
+}).extend({ receiptCount: z.int() });
+export const ManifestPage = z
+  .object({ items: z.array(ManifestListItem), nextCursor: z.string().nullable() })
+  .meta({ id: "ManifestPage" });
+
+export const LockfileQuery = z.object({ receipt_id: z.string().min(1).max(64) });
+
+export const Lockfile = z
+  .object({
+    schemaVersion: z.literal("service.lockfile.v1"),
+    projectId: z.string(),
+    pin: Pin,
+    isolation: z.literal("stateless"),
+    processing: z.enum(["standard", "deferred"]),
+    /** As sent to the vendor, in its own words, less the model, the prompt, the tools and the response format. */
+    settings: JsonObject,
+    requestHash: z.string(),
+    /** Of instructions and input, each by its own hash. */
+    promptHash: Sha256,
+    toolsHash: Sha256.nullable(),
+    responseFormatHash: Sha256.nullable(),
+    providerModel: z.string().nullable(),
+    providerFingerprint: z.string().nullable(),
+    receiptId: z.string(),
+    createdAt: DateTime,
+    /** `sha256-` and the base64 SHA-256 of the RFC 8785 form of all members but this and the signature. */
+    integrity: z.string(),
+    signature: ReceiptSignature,
+  })
+  .meta({ id: "Lockfile" });
+export type Lockfile = z.output<typeof Lockfile>;
+
+export const LOCKFILE_CHECKS = [
+  "pin_resolves",
+  "native_api_supported",
+  "request_semantics_unchanged",
+  "credentials_available",
+  "conformance_passed",
+] as const;
+export const LockfileVerification = z
+  .object({
+    verified: z.boolean(),
+    checks: z.array(z.object({ name: z.enum(LOCKFILE_CHECKS), ok: z.boolean(), detail: z.string() })),
+  })
+  .meta({ id: "LockfileVerification" });
+export type LockfileVerification = z.output<typeof LockfileVerification>;
