@@ -1,14 +1,13 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
-import { EyeOff } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { z } from "zod";
 import { useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { CopyButton } from "@/components/ui/copy-button";
+import { HiddenContent } from "@/components/ui/hidden-content";
 import { JsonView } from "@/components/ui/json-view";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+import { Words } from "@/components/ui/words";
 import type { Job } from "@/server/contract/jobs";
 
 /** Shapes that read better as text than as JSON; everything else is shown as JSON. */
@@ -30,19 +29,7 @@ export function isPrivate(job: Job): boolean {
 export function PrivateContent({ job, children }: { job: Job; children: ReactNode }) {
   const [isShown, setShown] = useState(false);
   if (isShown || !isPrivate(job)) return children;
-  return <Hidden onShow={() => setShown(true)} />;
-}
-
-function Hidden({ onShow }: { onShow(): void }) {
-  return (
-    <div className="flex flex-col items-center gap-3 px-4 py-8 text-center text-sm text-muted">
-      <EyeOff aria-hidden className="size-5" />
-      <p>This job is marked as private user content.</p>
-      <Button size="sm" onClick={onShow}>
-        Show content
-      </Button>
-    </div>
-  );
+  return <HiddenContent of="job" onShow={() => setShown(true)} />;
 }
 
 type RevealedProps = { job: Job; title: string; id: string; children(job: Job): ReactNode };
@@ -61,7 +48,7 @@ function Revealed({ job, title, id, children }: RevealedProps) {
   return (
     <Card aria-labelledby={id} aria-busy={whole.isFetching}>
       <CardHeader title={title} id={id} />
-      <Hidden onShow={() => setShown(true)} />
+      <HiddenContent of="job" onShow={() => setShown(true)} />
     </Card>
   );
 }
@@ -189,16 +176,4 @@ function ReadableInput({ input }: { input: z.core.util.JSONType }) {
 function Settings({ values }: { values: Record<string, unknown> }) {
   if (Object.keys(values).length === 0) return null;
   return <JsonView value={values} what="settings of the input" />;
-}
-
-/** Text of a person or a model, as it is: line breaks kept, nothing interpreted. */
-function Words({ text, what }: { text: string; what: string }) {
-  return (
-    <div className="relative min-w-0 pr-9">
-      <p className="max-h-112 overflow-y-auto text-base whitespace-pre-wrap [overflow-wrap:anywhere]">
-        {text}
-      </p>
-      <CopyButton text={text} what={what} className="absolute -top-0.5 right-0" />
-    </div>
-  );
 }

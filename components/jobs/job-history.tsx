@@ -11,12 +11,13 @@ import { cn } from "@/components/ui/class-names";
 import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Pagination } from "@/components/ui/pagination";
+import { newerPage, olderPage } from "@/components/ui/paging";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { type JobListItem, TERMINAL } from "@/server/contract/jobs";
 import { FirstJob } from "./first-job";
 import { formatUsd } from "./format-usd";
 import { JobStatusBadge } from "./job-status";
-import { hasFilter, type ListState, listHref, newerPage, olderPage, toJobsQuery } from "./list-state";
+import { hasFilter, type ListState, listHref, toJobsQuery } from "./list-state";
 
 const LIVE_MS = 2000;
 const IDLE_MS = 15_000;

@@ -1,8 +1,7 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { ArrowLeft } from "lucide-react";
 import Link from "next/link";
-import type { ReactNode } from "react";
+import { BackLink } from "@/components/shell/back-link";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Elapsed, Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
@@ -10,6 +9,7 @@ import { Badge } from "@/components/ui/badge";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
+import { Figure, Figures, None } from "@/components/ui/figures";
 import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -66,13 +66,7 @@ function JobHeader({
 }) {
   return (
     <header className="mb-6">
-      <Link
-        href={`/projects/${projectId}/jobs`}
-        className="-ml-1 inline-flex items-center gap-1 rounded px-1 text-sm text-muted hover:text-text"
-      >
-        <ArrowLeft aria-hidden className="size-3.5" />
-        Jobs
-      </Link>
+      <BackLink href={`/projects/${projectId}/jobs`}>Jobs</BackLink>
       <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
@@ -88,7 +82,7 @@ function JobHeader({
           {rights?.cancel && <CancelJob job={job} />}
         </div>
       </div>
-      <dl className="mt-4 grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line shadow-card sm:grid-cols-3 lg:grid-cols-5">
+      <Figures>
         <Figure name="Created">
           <Moment at={job.createdAt} />
         </Figure>
@@ -112,22 +106,9 @@ function JobHeader({
             formatUsd(job.actualCost)
           )}
         </Figure>
-      </dl>
+      </Figures>
     </header>
   );
-}
-
-function Figure({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="bg-surface px-4 py-2.5 max-sm:last:col-span-2 sm:max-lg:last:col-span-2">
-      <dt className="text-xs text-muted">{name}</dt>
-      <dd className="mt-0.5 text-base font-medium tabular-nums">{children}</dd>
-    </div>
-  );
-}
-
-function None() {
-  return <span className="text-muted">–</span>;
 }
 
 function Span({ from, to }: { from: string; to: string | null }) {

@@ -1,14 +1,7 @@
 import { expect, test } from "vitest";
+import { newerPage, olderPage } from "@/components/ui/paging";
 import { newId } from "@/server/ids";
-import {
-  hasFilter,
-  listHref,
-  newerPage,
-  olderPage,
-  readListState,
-  toJobsQuery,
-  withFilter,
-} from "./list-state";
+import { hasFilter, listHref, readListState, toJobsQuery, withFilter } from "./list-state";
 
 test("an address without parameters is the newest page without a filter", () => {
   const state = readListState({});

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
 import { JobStatus, ListProjectJobs } from "@/server/contract/jobs";
 
 const JOB_ID = /^wfr_[0-9a-hjkmnp-tv-z]{26}$/;
@@ -11,20 +12,15 @@ const ListState = z.object({
   tag: z.string().min(1).max(256).optional().catch(undefined),
   /** A job id; whatever else stands there, the history begins at its newest page. */
   cursor: z.string().regex(JOB_ID).optional().catch(undefined),
-  /** The cursors of the pages before this one, newest page first, joined by dots; how "Newer" finds its way back. */
   trail: z.string().max(2000).optional().catch(undefined),
 });
 export type ListState = z.output<typeof ListState>;
 
 export const PAGE_SIZE = 25;
 
-/** Reads the state from search parameters; of a repeated one the first counts. */
-export function readListState(params: Record<string, string | string[] | undefined>): ListState {
-  const single = Object.entries(params).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value[0] : value,
-  ]);
-  return ListState.parse(Object.fromEntries(single));
+/** Reads the state from search parameters. */
+export function readListState(params: SearchParams): ListState {
+  return ListState.parse(singleValues(params));
 }
 
 /** The query of a state, as the jobs router takes it. */
@@ -42,10 +38,7 @@ export function toJobsQuery(projectId: string, state: ListState) {
 
 /** The address of a state; without a filter or a place it is the bare path. */
 export function listHref(projectId: string, state: ListState): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(state)) if (value) params.set(name, value);
-  const query = params.toString();
-  return `/projects/${projectId}/jobs${query && `?${query}`}`;
+  return hrefOf(`/projects/${projectId}/jobs`, state);
 }
 
 /** The state with other filters; a change of filter starts at the newest page again. */
@@ -55,18 +48,4 @@ export function withFilter(state: ListState, change: Partial<ListState>): ListSt
 
 export function hasFilter(state: ListState): boolean {
   return Boolean(state.status || state.capability || state.outcome || state.tag);
-}
-
-/** The page after this one. */
-export function olderPage(state: ListState, nextCursor: string): ListState {
-  const trail = state.cursor ? [state.trail, state.cursor].filter(Boolean).join(".") : undefined;
-  return { ...state, cursor: nextCursor, trail };
-}
-
-/** The page before this one; null on the first. */
-export function newerPage(state: ListState): ListState | null {
-  if (!state.cursor) return null;
-  const trail = state.trail?.split(".") ?? [];
-  const cursor = trail.pop();
-  return { ...state, cursor, trail: trail.join(".") || undefined };
 }

@@ -1,21 +1,22 @@
 "use client";
 import { useQuery } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
-import type { ReactNode } from "react";
 import { z } from "zod";
 import { Moment } from "@/components/time/moment";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
-import { Fact, Facts } from "@/components/ui/facts";
+import { Fact, FactGroup } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+import { spaced, words } from "@/components/ui/wording";
+import { VerifyHere } from "@/components/verify/verify-here";
 import type { Job } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
-import { VerifyReceipt } from "./verify-receipt";
+import { verifyReceipt } from "@/server/verify";
 
 /** What the readable form takes from a receipt. Receipts grow; what an old one lacks is not shown. */
 const Readable = z.looseObject({
@@ -136,7 +137,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
   const hash = more.receiptHash ?? more.provenance?.receiptHash;
   return (
     <div className="space-y-5">
-      <Group title="Who asked, and for what">
+      <FactGroup title="Who asked, and for what">
         <Fact name="Principal">
           {more.principalId && <CopyableId id={more.principalId} what="principal id" />}
         </Fact>
@@ -147,8 +148,8 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         <Fact name="Data">
           {[more.dataClassification, more.retentionRequirement].filter(Boolean).join(", ") || null}
         </Fact>
-      </Group>
-      <Group title="What ran">
+      </FactGroup>
+      <FactGroup title="What ran">
         <Fact name="Provider">{more.route?.provider ?? more.provenance?.engine}</Fact>
         <Fact name="Model">{more.route?.model}</Fact>
         <Fact name="Submission">{words(more.providerSubmission)}</Fact>
@@ -184,8 +185,8 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
                 : JSON.stringify(value)}
           </Fact>
         ))}
-      </Group>
-      <Group title="What it cost">
+      </FactGroup>
+      <FactGroup title="What it cost">
         <Fact name="Estimated">
           {pricing?.estimatedCharge?.display ?? pricing?.quote?.customerTotal?.display}
         </Fact>
@@ -205,15 +206,15 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         <Fact name="Billing">{pricing?.mode}</Fact>
         <Fact name="Funding">{words(pricing?.fundingSource)}</Fact>
         <Fact name="Prices">{pricing?.pricingVersion}</Fact>
-      </Group>
-      <Group title="When">
+      </FactGroup>
+      <FactGroup title="When">
         <Fact name="Created">{more.timestamps?.createdAt && <Moment at={more.timestamps.createdAt} />}</Fact>
         <Fact name="Started">{more.timestamps?.startedAt && <Moment at={more.timestamps.startedAt} />}</Fact>
         <Fact name="Completed">
           {more.timestamps?.completedAt && <Moment at={more.timestamps.completedAt} />}
         </Fact>
-      </Group>
-      <Group title="Proof" wide>
+      </FactGroup>
+      <FactGroup title="Proof" wide>
         <Fact name="Receipt hash">{hash && <CopyableId id={hash} what="receipt hash" />}</Fact>
         <Fact name="Signed by">
           {receipt.signature && <CopyableId id={receipt.signature.keyId} what="signing key id" />}
@@ -235,28 +236,8 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
               </Fact>
             ),
         )}
-      </Group>
-      <VerifyReceipt receipt={receipt} />
+      </FactGroup>
+      <VerifyHere what="receipt" verify={(keys) => verifyReceipt(receipt, keys)} />
     </div>
   );
-}
-
-function Group({ title, wide = false, children }: { title: string; wide?: boolean; children: ReactNode }) {
-  return (
-    <section>
-      <h3 className="mb-2 text-xs font-semibold">{title}</h3>
-      <Facts className={wide ? undefined : "sm:grid-cols-2"}>{children}</Facts>
-    </section>
-  );
-}
-
-/** `service_principal` as `service principal`; nothing stays nothing. */
-function words(text: string | null | undefined): string | null {
-  return text ? text.replaceAll("_", " ") : null;
-}
-
-/** `inputTokens` as `Input tokens`. */
-function spaced(name: string): string {
-  const lower = name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
-  return lower.charAt(0).toUpperCase() + lower.slice(1);
 }

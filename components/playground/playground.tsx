@@ -189,7 +189,11 @@ export function Playground({
         <Result run={run} projectId={projectId} />
       </div>
       <div className="min-w-0">
-        <Snippets capabilityKey={capability.key} request={request} />
+        <Snippets
+          path={`/v1/capabilities/${capability.key}/${mode === "job_async" ? "jobs" : "invoke"}`}
+          body={request.body}
+          stream={mode === "invoke_stream"}
+        />
       </div>
     </div>
   );

@@ -4,21 +4,19 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CodeBlock } from "@/components/ui/code-block";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { type Language, snippetsOf } from "@/server/contract/snippets";
-import type { RunRequest } from "./use-run";
 
 const LANGUAGES: Record<Language, string> = { curl: "curl", typescript: "TypeScript", python: "Python" };
 const nothingChanges = () => () => {};
 
 /** The request of the form as code, word for word, for a key in the environment. */
-export function Snippets({ capabilityKey, request }: { capabilityKey: string; request: RunRequest }) {
+export function Snippets({ path, body, stream = false }: { path: string; body: unknown; stream?: boolean }) {
   // The server does not know by which name it is reached; the browser does.
   const origin = useSyncExternalStore(
     nothingChanges,
     () => window.location.origin,
     () => "",
   );
-  const path = `/v1/capabilities/${capabilityKey}/${request.mode === "job_async" ? "jobs" : "invoke"}`;
-  const snippets = snippetsOf({ origin, path, body: request.body, stream: request.mode === "invoke_stream" });
+  const snippets = snippetsOf({ origin, path, body, stream });
   return (
     <Tabs defaultValue="curl">
       <Card aria-labelledby="code-title">

@@ -16,3 +16,21 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
     </div>
   );
 }
+
+/** Some of them under a name of their own, in two columns where there is room. */
+export function FactGroup({
+  title,
+  wide = false,
+  children,
+}: {
+  title: string;
+  wide?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <section>
+      <h3 className="mb-2 text-xs font-semibold">{title}</h3>
+      <Facts className={wide ? undefined : "sm:grid-cols-2"}>{children}</Facts>
+    </section>
+  );
+}

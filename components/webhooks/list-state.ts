@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
 import { DeliveryState } from "@/server/contract/webhooks";
 
 const ENDPOINT_ID = /^whe_[0-9a-hjkmnp-tv-z]{26}$/;
@@ -14,13 +15,9 @@ export type LogState = z.output<typeof LogState>;
 
 const PAGE_SIZE = 25;
 
-/** Reads the state from search parameters; of a repeated one the first counts. */
-export function readLogState(params: Record<string, string | string[] | undefined>): LogState {
-  const single = Object.entries(params).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? value[0] : value,
-  ]);
-  return LogState.parse(Object.fromEntries(single));
+/** Reads the state from search parameters. */
+export function readLogState(params: SearchParams): LogState {
+  return LogState.parse(singleValues(params));
 }
 
 /** The query of a state, as the webhooks router takes it. */
@@ -30,8 +27,5 @@ export function toDeliveriesQuery(projectId: string, { state, endpoint, cursor }
 
 /** The address of a state; without a filter or a place it is the bare path. */
 export function logHref(projectId: string, state: LogState): string {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(state)) if (value) params.set(name, value);
-  const query = params.toString();
-  return `/projects/${projectId}/webhooks${query && `?${query}`}`;
+  return hrefOf(`/projects/${projectId}/webhooks`, state);
 }

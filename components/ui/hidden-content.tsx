@@ -1,0 +1,25 @@
+"use client";
+import { EyeOff } from "lucide-react";
+import { Button } from "./button";
+
+/** Stands where private content would, until the reader asks for it. */
+export function HiddenContent({
+  of,
+  pending,
+  onShow,
+}: {
+  /** What was marked as private: "job". */
+  of: string;
+  pending?: boolean;
+  onShow(): void;
+}) {
+  return (
+    <div className="flex flex-col items-center gap-3 px-4 py-8 text-center text-sm text-muted">
+      <EyeOff aria-hidden className="size-5" />
+      <p>This {of} is marked as private user content.</p>
+      <Button size="sm" pending={pending} onClick={onShow}>
+        Show content
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,10 @@
+/** `service_principal` as `service principal`; nothing stays nothing. */
+export function words(text: string | null | undefined): string | null {
+  return text ? text.replaceAll("_", " ") : null;
+}
+
+/** `inputTokens` as `Input tokens`. */
+export function spaced(name: string): string {
+  const lower = name.replace(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+  return lower.charAt(0).toUpperCase() + lower.slice(1);
+}
