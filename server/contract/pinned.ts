@@ -169,6 +169,7 @@ export const SealedPinned = z.object({
   processing: z.enum(["standard", "deferred"]),
   /** `v1:` and the SHA-256 of the RFC 8785 form of what identifies the request. */
   requestHash: z.string(),
+  /** SHA-256 of the text in UTF-8; of tools, response format, output and native response: of their RFC 8785 form. */
   instructionsHash: Sha256.nullable(),
   inputHash: Sha256,
   toolsHash: Sha256.nullable(),
@@ -215,12 +216,18 @@ export const SealedPinned = z.object({
 });
 export type SealedPinned = z.output<typeof SealedPinned>;
 
+/** What became known afterwards: outside the record's seal, so it has a signature of its own. */
 export const PinnedCorrectionView = z.object({
   correctionId: z.string(),
+  /** Of the record it corrects. */
+  receiptId: z.string(),
   kind: z.enum(["late_answer", "charge_resolved"]),
   details: JsonObject,
   createdAt: DateTime,
+  /** Ed25519 over the RFC 8785 form of all members but this. */
+  signature: ReceiptSignature,
 });
+export type PinnedCorrectionView = z.output<typeof PinnedCorrectionView>;
 
 /** The immutable record: what was sealed, its hash and signature, and beside them what is no part of the seal. */
 export const PinnedRecord = SealedPinned.extend({

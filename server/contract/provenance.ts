@@ -18,6 +18,8 @@ export type ManifestRequest = z.output<typeof ManifestRequest>;
 
 export const ManifestReceipt = z.object({
   receiptId: z.string(),
+  /** The receipt's own (`provenance.receiptHash`, `recordHash`): binds every byte of it to this manifest. */
+  receiptHash: Sha256,
   /** Of a job that ran without a provider: null. */
   pin: Pin.nullable(),
   requestHash: z.string(),
@@ -93,7 +95,7 @@ export const Lockfile = z
     /** As sent to the vendor, in its own words, less the model, the prompt, the tools and the response format. */
     settings: JsonObject,
     requestHash: z.string(),
-    /** Of instructions and input, each by its own hash. */
+    /** SHA-256 of the RFC 8785 form of {instructionsHash, inputHash} of the record, null where there were no instructions. */
     promptHash: Sha256,
     toolsHash: Sha256.nullable(),
     responseFormatHash: Sha256.nullable(),

@@ -691,6 +691,8 @@ CREATE TABLE "pinned_correction" (
     "pinned_id" TEXT NOT NULL,
     "kind" TEXT NOT NULL,
     "details" JSONB NOT NULL,
+    "signature" TEXT NOT NULL,
+    "key_id" TEXT NOT NULL,
     "created_by" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
 

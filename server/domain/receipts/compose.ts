@@ -412,11 +412,10 @@ function attemptsOf(facts: ReceiptFacts): Receipt["attempts"] {
 const submissionsOf = (attempt: NonNullable<ReceiptFacts["attempt"]>) =>
   attempt.capacityRejections + (attempt.tierRefusal ? 1 : 0) + attempt.submissions;
 
-/** The receipt as canonical text with its hash: SHA-256 of the RFC 8785 form of exactly this body. */
-export function composeReceipt(facts: ReceiptFacts): { id: string; body: string; hash: string } {
+/** The receipt of an execution, to be sealed as it is. */
+export function composeReceipt(facts: ReceiptFacts): Unsealed {
   const { estimate, attempt } = facts;
   const isProvider = facts.provider !== null;
-  const id = receiptIdOf(facts.jobId);
   const attempts = everyAttempt(facts);
   // What an earlier call did stays done.
   const last = attempt?.submission ?? "not_attempted";
@@ -424,9 +423,9 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
   const rejections = attempts.reduce((sum, { capacityRejections }) => sum + capacityRejections, 0);
   const priced = pricing(facts);
   const { charge } = priced;
-  const receipt: Unsealed = {
+  return {
     schemaVersion: "service.receipt.v1",
-    receiptId: id,
+    receiptId: receiptIdOf(facts.jobId),
     jobId: facts.jobId,
     capabilityKey: facts.capabilityKey,
     status: facts.status,
@@ -501,7 +500,4 @@ export function composeReceipt(facts: ReceiptFacts): { id: string; body: string;
     holdState: facts.holdState,
     isTest: facts.isTest,
   };
-  // Sound: every field above is a string, a number, a list of them, or JSON that was parsed before.
-  const body = canonicalText(receipt as unknown as Json);
-  return { id, body, hash: sha256Hex(body) };
 }

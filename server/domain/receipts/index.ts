@@ -1,3 +1,3 @@
 export type { ReceiptFacts } from "./compose";
-export { type SealedReceipt, sealReceipt, toReceipt } from "./seal";
+export { type Sealed, type SealedReceipt, sealDocument, sealReceipt, signatureOf, toReceipt } from "./seal";
 export { forgetKeys, listSigningKeys, publicKeys, rotateSigningKey } from "./signing";

@@ -1,22 +1,39 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Receipt } from "@/server/contract/receipts";
+import type { Json } from "@/server/step";
 import { composeReceipt, type ReceiptFacts } from "./compose";
 import { type Signed, signBody } from "./signing";
 
-/** A receipt as its row keeps it. */
-export type SealedReceipt = { id: string; body: string; hash: string } & Signed;
+/** A document of evidence as its row keeps it: canonical text, the SHA-256 of it, and who signed it. */
+export type Sealed = { body: string; hash: string } & Signed;
+export type SealedReceipt = { id: string } & Sealed;
 
-/** Composes a receipt, hashes its canonical body and signs it. */
-export async function sealReceipt(facts: ReceiptFacts): Promise<SealedReceipt> {
-  const composed = composeReceipt(facts);
-  return { ...composed, ...(await signBody(composed.body)) };
+/** Brings a document into canonical form, hashes that and signs it: receipts, records, manifests, lockfiles alike. */
+export async function sealDocument(document: { [member: string]: Json }): Promise<Sealed> {
+  const body = canonicalText(document);
+  return { body, hash: sha256Hex(body), ...(await signBody(body)) };
 }
 
+/** Composes a receipt and seals it. */
+export async function sealReceipt(facts: ReceiptFacts): Promise<SealedReceipt> {
+  const receipt = composeReceipt(facts);
+  // Sound: every member is a string, a number, a list of them, or JSON that was parsed before.
+  return { id: receipt.receiptId, ...(await sealDocument(receipt as unknown as { [member: string]: Json })) };
+}
+
+/** A signature as documents carry it. */
+export const signatureOf = ({ keyId, signature }: Signed): Receipt["signature"] => ({
+  alg: "EdDSA",
+  keyId,
+  value: signature,
+});
+
 /** A sealed receipt as it is shown: the body as it was signed, with its hash and its signature beside. */
-export function toReceipt({ body, hash, keyId, signature }: Omit<SealedReceipt, "id">): Receipt {
+export function toReceipt({ body, hash, ...signed }: Sealed): Receipt {
   const sealed: Omit<Receipt, "signature"> = JSON.parse(body); // written by composeReceipt
   return {
     ...sealed,
     provenance: { ...sealed.provenance, receiptHash: hash },
-    signature: { alg: "EdDSA", keyId, value: signature },
+    signature: signatureOf(signed),
   };
 }
