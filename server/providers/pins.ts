@@ -1,6 +1,15 @@
 import type { Json } from "@/server/step";
-import type { ModelFacts, ProviderIo, TextResult, Tier, Usage } from "./define";
-import type { HttpOptions, HttpReply } from "./http";
+import {
+  type ModelFacts,
+  type Progress,
+  ProviderFault,
+  type ProviderIo,
+  type TextResult,
+  type Tier,
+  type Usage,
+} from "./define";
+import { type HttpOptions, type HttpReply, postBytes } from "./http";
+import { isRecord } from "./text-call";
 
 /*
  * Pins: one request to a vendor's own interface, sent exactly as it was asked for. Nothing is filled in, rewritten,
@@ -44,6 +53,55 @@ export class PinRefusal extends Error {
   }
 }
 
+/** What an interface calls the fields of sampling: members of its body, inner ones by their path. Others it cannot say. */
+export type SamplingMembers = Partial<Record<keyof PinCall["sampling"], string>>;
+
+/** The members of a body that say the sampling, each value as it was given; a field without a member is refused. */
+export function placeSampling({ sampling }: PinCall, members: SamplingMembers): Record<string, Json> {
+  const body: Record<string, Json> = {};
+  for (const [field, value] of Object.entries(sampling) as [keyof SamplingMembers, Json | undefined][]) {
+    if (value === undefined) continue;
+    const path = members[field]?.split(".");
+    if (!path) throw new PinRefusal(`sampling.${field}`, "This interface has no such setting.");
+    place(body, path, value);
+  }
+  return body;
+}
+
+function place(body: Record<string, Json>, [first = "", ...rest]: string[], value: Json): void {
+  if (rest.length === 0) {
+    body[first] = value;
+    return;
+  }
+  const inner = body[first];
+  const within = isRecord(inner) ? inner : {};
+  body[first] = within;
+  place(within, rest, value);
+}
+
+const FEATURES: { [F in keyof PinCall["sampling"]]?: keyof ModelFacts["supports"] } = {
+  temperature: "temperature",
+  topP: "temperature",
+  reasoningEffort: "reasoning",
+  thinking: "reasoning",
+  thinkingBudgetTokens: "reasoning",
+};
+
+/** Refuses what the model is known not to do. */
+export function requireOfModel(call: PinCall, { id, supports }: ModelFacts): void {
+  const refuse = (field: string) => {
+    throw new PinRefusal(field, `The model ${id} does not take it.`);
+  };
+  for (const [field, feature] of Object.entries(FEATURES)) {
+    const isAsked = call.sampling[field as keyof PinCall["sampling"]] !== undefined; // keys of the table above
+    if (isAsked && !supports[feature]) refuse(`sampling.${field}`);
+  }
+  if (call.tools && !supports.tools) refuse("tools");
+  const { type = "text" } = call.responseFormat ?? {};
+  if (type === "json_object" && !supports.jsonObject) refuse("responseFormat");
+  if (type === "json_schema" && !supports.jsonSchema) refuse("responseFormat");
+}
+
 export type PinAnswer = TextResult & {
   usage: Usage | null;
   providerRequestId: string | null;
@@ -54,6 +112,21 @@ export type PinAnswer = TextResult & {
   tier?: Tier;
 };
 
+/** What a text port has read of an answer, as pins keep it. */
+export function toPinAnswer(
+  { result, usage, providerRequestId, providerModel, tier }: Extract<Progress<TextResult>, { state: "done" }>,
+  providerFingerprint: string | null = null,
+): PinAnswer {
+  return {
+    ...result,
+    usage,
+    providerRequestId,
+    providerModel,
+    providerFingerprint,
+    ...(tier ? { tier } : {}),
+  };
+}
+
 /** One of a vendor's interfaces, as pins use it. */
 export type PinApi = {
   /** Path below the base URL. */
@@ -63,18 +136,85 @@ export type PinApi = {
    * interface, or this model, cannot say.
    */
   body(call: PinCall, model: ModelFacts, tier: Tier): Record<string, Json>;
-  /** Members of the body that carry the model, the prompt, the tools and the response format: all others are settings. */
+  /**
+   * Members of the body that carry the model, the prompt, the tools and the response format, inner ones by their path
+   * (`text.format`): all others are settings.
+   */
   content: readonly string[];
   /** Does it have the tier `flex` for models that say `supports.deferred`? */
   canDefer: boolean;
   headers(io: ProviderIo): Record<string, string>;
   explain?: HttpOptions["explain"];
   /**
-   * Reads a successful answer. Throws ProviderFault `failed` where the vendor says that it failed, or where evidence is
-   * missing that a record needs: the model, the usage, an id.
+   * Reads a successful answer; evidence the vendor left out is null. Throws ProviderFault `failed` where the vendor says
+   * that it failed.
    */
   read(reply: HttpReply, io: ProviderIo): PinAnswer;
 };
 
 /** The interfaces of a provider that can be pinned, by the names their vendor gives them. */
 export type PinApis = Record<string, PinApi>;
+
+/** The settings of a body: what is left of it without its content. */
+export function settingsOf(
+  { content }: Pick<PinApi, "content">,
+  body: Record<string, Json>,
+): Record<string, Json> {
+  return content.reduce((rest, path) => without(rest, path.split(".")), body);
+}
+
+function without(body: Record<string, Json>, [first = "", ...rest]: string[]): Record<string, Json> {
+  const { [first]: inner, ...others } = body;
+  if (rest.length === 0 || !isRecord(inner)) return others;
+  const left = without(inner, rest);
+  return Object.keys(left).length === 0 ? others : { ...others, [first]: left };
+}
+
+/** A whole answer with all the evidence a record needs. */
+export type PinSent = PinAnswer & {
+  usage: Usage;
+  providerRequestId: string;
+  providerModel: string;
+  status: number;
+  /** The vendor's own answer, as JSON. */
+  nativeResponse: Json;
+};
+
+/**
+ * Sends these very bytes, once. Throws ProviderFault as every port does; an answer without the evidence that a record
+ * needs, or with a credential in it, is `failed`. `io.attemptId` is the execution's own id, at each of its submissions: by
+ * it the vendor's log counts how many arrived.
+ */
+export async function sendPin(api: PinApi, bytes: Uint8Array, io: ProviderIo): Promise<PinSent> {
+  const reply = await postBytes(api.path(io.model), bytes, "application/json", api.headers(io), io, {
+    ...(api.explain ? { explain: api.explain } : {}),
+  });
+  const answer = api.read(reply, io);
+  const { usage, providerRequestId, providerModel } = answer;
+  const known = {
+    status: reply.status,
+    ...(providerRequestId ? { providerRequestId } : {}),
+    ...(isCounted(usage) ? { usage } : {}),
+  };
+  const unusable = (message: string) => new ProviderFault("failed", "attempted", message, known);
+  if (!isCounted(usage) || !providerRequestId || !providerModel)
+    throw unusable(
+      "The provider's answer lacks evidence that a record needs: its id, its model, or its usage.",
+    );
+  if (tells(reply.body, io)) throw unusable("The provider's answer contains a credential, and is not kept.");
+  const { status, body } = reply;
+  return { ...answer, usage, providerRequestId, providerModel, status, nativeResponse: body as Json }; // it was parsed
+}
+
+const isCount = (value: number | undefined) => Number.isSafeInteger(value) && Number(value) >= 0;
+/** Are both figures given that every price of tokens needs? */
+const isCounted = (usage: Usage | null): usage is Usage =>
+  usage !== null && isCount(usage.inputTokens) && isCount(usage.outputTokens);
+
+/** Does an answer repeat a credential? */
+function tells(body: unknown, { credentials }: ProviderIo): boolean {
+  const secrets = Object.values(credentials).map((secret) => secret.reveal());
+  if (secrets.length === 0) return false;
+  const text = JSON.stringify(body);
+  return secrets.some((secret) => secret.length >= 8 && text.includes(JSON.stringify(secret).slice(1, -1)));
+}

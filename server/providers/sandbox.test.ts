@@ -2,11 +2,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { canonicalText, sha256Hex } from "@/server/canonical";
 import { type Sandbox, startSandbox } from "@/server/sandbox/server";
+import type { Json } from "@/server/step";
 import type { ImageCall, PortName, TextCall, Tier } from "./define";
+import { type PinCall, PinRefusal, sendPin, settingsOf } from "./pins";
 import sandbox from "./sandbox";
 import { tellsTheTruthAboutSubmission } from "./testing/fixtures";
-import { faultOf, ioFor } from "./testing/vendor";
+import { faultOf, ioFor, pinApi } from "./testing/vendor";
 
 const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
 const sea: ImageCall = {
@@ -18,6 +21,8 @@ const sea: ImageCall = {
   transparent: false,
   referenceImages: [{ bytes: Buffer.from("x"), mediaType: "image/png", filename: "x.png" }],
 };
+
+const modelOf = (id: string) => ioFor(sandbox, id, "text", "http://127.0.0.1:1").model;
 
 tellsTheTruthAboutSubmission(sandbox, "text", "sandbox-1", hello);
 tellsTheTruthAboutSubmission(sandbox, "image", "sandbox-1", sea);
@@ -103,6 +108,120 @@ describe("the sandbox provider and its server", () => {
       "refused",
       "The sandbox cannot make JSON for this schema. (HTTP 400)",
     ]);
+  });
+
+  describe("under a pin", () => {
+    const api = pinApi(sandbox, "responses");
+    const ask: PinCall = { input: "Name three rivers of Europe.", sampling: {} };
+    const send = (model: string, attemptId: string, call = ask, tier: Tier = "standard") => {
+      const io = ioFor(sandbox, model, "text", server.url, { attemptId, tier });
+      return sendPin(api, Buffer.from(JSON.stringify(api.body(call, io.model, tier))), io);
+    };
+
+    test.each(["sandbox-1", "sandbox-2", "sandbox-slow"])(
+      "%s answers with all its evidence",
+      async (model) => {
+        const sent = await send(model, `pin-${model}`);
+        expect(sent).toMatchObject({
+          text: expect.stringMatching(/rivers/),
+          finishReason: "stop",
+          usage: { inputTokens: 7 },
+          providerModel: model,
+          providerRequestId: expect.stringMatching(/^sbx_/),
+          providerFingerprint: null,
+          tier: "standard",
+          status: 200,
+          nativeResponse: { model, text: sent.text },
+        });
+      },
+    );
+
+    test.each<[string, string]>([
+      ["sandbox-refuse", "refused/attempted"],
+      ["sandbox-busy", "capacity/attempted"],
+      ["sandbox-lost", "lost/ambiguous"],
+      ["sandbox-fail", "failed/attempted"],
+    ])("%s ends as %s", async (model, expected) => {
+      const fault = await faultOf(send(model, `pin-${model}`));
+      expect(`${fault.kind}/${fault.submission}`).toBe(expected);
+    });
+
+    test("the flex tier runs, is refused, is full, or is not what ran, by the model", async () => {
+      const flex = (model: string, attemptId: string) => send(model, attemptId, ask, "flex");
+      expect((await flex("sandbox-1", "pin-flex")).tier).toBe("flex");
+      expect((await flex("sandbox-flexquiet", "pin-quiet")).tier).toBe("standard");
+      expect((await faultOf(flex("sandbox-flexless", "pin-less"))).details.status).toBe(400);
+      expect((await faultOf(flex("sandbox-flexbusy", "pin-busy"))).kind).toBe("capacity");
+      expect((await send("sandbox-empty", "pin-empty")).text).toBe("");
+    });
+
+    test("the bytes that were given are the bytes that arrived, and the log has their hash", async () => {
+      const call: PinCall = {
+        ...ask,
+        instructions: "Überlege.",
+        sampling: { maxOutputTokens: 100, seed: 7, stop: ["."], reasoningEffort: "deep" },
+      };
+      const bytes = Buffer.from(canonicalText(api.body(call, modelOf("sandbox-1"), "standard") as Json));
+      await sendPin(api, bytes, ioFor(sandbox, "sandbox-1", "text", server.url, { attemptId: "pin-bytes" }));
+      const log = await (await fetch(`${server.url}/submissions?attemptId=pin-bytes`)).json();
+      expect(log).toMatchObject({ count: 1, submissions: [{ sha256: sha256Hex(bytes) }] });
+    });
+
+    test("says what was asked and no more; what it has no word for is refused by name", () => {
+      const body = (call: PinCall, model = "sandbox-1") => api.body(call, modelOf(model), "standard");
+      expect(body(ask)).toEqual({
+        model: "sandbox-1",
+        messages: [{ role: "user", content: "Name three rivers of Europe." }],
+      });
+      const refused = (call: PinCall, model?: string) => {
+        try {
+          body(call, model);
+        } catch (error) {
+          return error instanceof PinRefusal ? error.field : error;
+        }
+        return "nothing";
+      };
+      expect(refused({ ...ask, sampling: { topK: 3 } })).toBe("sampling.topK");
+      expect(refused({ ...ask, sampling: { thinking: "disabled" } })).toBe("sampling.thinking");
+      expect(refused({ ...ask, responseFormat: { type: "json_object" } }, "sandbox-stubborn")).toBe(
+        "responseFormat",
+      );
+    });
+
+    test("settings are what is left without model, prompt, format and tools", () => {
+      const call: PinCall = {
+        ...ask,
+        sampling: { seed: 7 },
+        tools: [{ name: "find" }],
+        toolChoice: "none",
+        responseFormat: { type: "json_object" },
+      };
+      expect(settingsOf(api, api.body(call, modelOf("sandbox-1"), "flex"))).toEqual({
+        seed: 7,
+        toolChoice: "none",
+        tier: "flex",
+      });
+    });
+
+    test("a tool that was chosen is called, none where none is wanted", async () => {
+      const tools = ["find", "keep"].map((name) => ({ type: "function", name }));
+      const toolsCalled = async (toolChoice: Json) =>
+        (await send("sandbox-1", "pin-tools", { ...ask, tools, toolChoice })).toolCalls.map(
+          ({ name }) => name,
+        );
+      expect(await toolsCalled({ type: "function", name: "keep" })).toEqual(["keep"]);
+      expect(await toolsCalled("auto")).toEqual(["find"]);
+      expect(await toolsCalled("none")).toEqual([]);
+    });
+
+    test("another seed gives other words, and a stop ends them", async () => {
+      const textOf = async (sampling: PinCall["sampling"]) =>
+        (await send("sandbox-1", "pin-seeds", { ...ask, sampling })).text;
+      const texts = await Promise.all([1, 2, 3, 4].map((seed) => textOf({ seed })));
+      expect(new Set(texts).size).toBeGreaterThan(1);
+      expect(await textOf({ seed: 1 })).toBe(texts[0]);
+      expect(await textOf({ seed: 1, stop: ["Europe"] })).toBe(texts[0]?.split("Europe")[0]);
+    });
   });
 
   test("every name serves both ports, but three that spoil images and eight particular about text; misbehaving ones and slow ones are only taken by name", () => {

@@ -3,6 +3,7 @@ import { defineProvider } from "./define";
 import { audioModels, music, sound, speech } from "./sandbox-ports/audio";
 import { image, imageModels } from "./sandbox-ports/image";
 import { mesh, meshModels } from "./sandbox-ports/mesh";
+import { pins } from "./sandbox-ports/pins";
 import { registrar, registrarModels } from "./sandbox-ports/registrar";
 import { text, textModels } from "./sandbox-ports/text";
 import { video, videoModels } from "./sandbox-ports/video";
@@ -25,4 +26,5 @@ export default defineProvider({
   music,
   sound,
   registrar,
+  pins,
 });

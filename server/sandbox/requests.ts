@@ -18,14 +18,29 @@ export const TextRequest = z.object({
     )
     .min(1),
   maxOutputTokens: z.int().min(1).optional(),
-  responseFormat: z.discriminatedUnion("type", [
-    z.object({ type: z.literal("text") }),
-    z.object({ type: z.literal("json_object") }),
-    z.object({ type: z.literal("json_schema"), name: z.string(), schema: JsonObject }),
-  ]),
+  responseFormat: z
+    .discriminatedUnion("type", [
+      z.object({ type: z.literal("text") }),
+      z.object({ type: z.literal("json_object") }),
+      z.object({
+        type: z.literal("json_schema"),
+        name: z.string(),
+        schema: JsonObject,
+        strict: z.boolean().optional(),
+      }),
+    ])
+    .default({ type: "text" }),
+  /** These two change nothing: the sandbox draws no lots but by `seed`. */
   temperature: z.number().optional(),
+  topP: z.number().optional(),
+  /** Another one, another answer. */
+  seed: z.int().optional(),
+  /** The text ends before the first of these. */
+  stop: z.array(z.string().min(1)).optional(),
   reasoningIntent: z.enum(["omit", "economy", "balanced", "deep", "maximum"]).optional(),
   tools: z.array(JsonObject).optional(),
+  /** `none`, or the tool that is called, in either usual spelling; anything else leaves it to the sandbox. */
+  toolChoice: z.union([z.string(), JsonObject]).optional(),
   /** `flex` waits for spare capacity, at half the price. */
   tier: z.enum(["standard", "flex"]).optional(),
   /** The answer comes piece by piece, as server-sent events. */

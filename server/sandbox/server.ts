@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type PortServer, RequestRefused, type Tier } from "./ports/define";
 import { image } from "./ports/image";
@@ -115,10 +115,11 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   async function submit(
     path: string,
     served: PortServer,
-    body: string,
+    bytes: Buffer,
     attemptId: string,
     response: ServerResponse,
   ): Promise<void> {
+    const body = bytes.toString("utf8");
     const read = served.read(body);
     if (!read) return send(response, 400, problem("invalid_request", "The request does not fit the port."));
     if (!isModel(read.model)) return send(response, 404, problem("model_not_found", "No such model."));
@@ -130,6 +131,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       model: read.model,
       port: served.name,
       tier: read.tier,
+      sha256: hash("sha256", bytes, "hex"),
     };
     const refuse = async (status: number, code: string, message: string) => {
       await refusals.append(arrived);
@@ -173,7 +175,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     }
     if (behaviour === "fail")
       return send(response, 500, problem("failed", "This model fails every request."));
-    const id = idOf(body);
+    const id = `sbx_${arrived.sha256.slice(0, 24)}`;
     const ran: Tier = behaviour === "flexquiet" ? "standard" : read.tier;
     const reply = { id, model: read.model, ...answer, ...(served.name === "text" ? { tier: ran } : {}) };
     if (read.isStream) return sendStream(response, reply as TextReply, behaviour, slowMs); // only the text port streams
@@ -207,7 +209,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-const idOf = (text: string) => `sbx_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`;
+const idOf = (text: string) => `sbx_${hash("sha256", text, "hex").slice(0, 24)}`;
 
 async function tellWork(works: Workshop, id: string, response: ServerResponse): Promise<void> {
   const found = await works.look(id);
@@ -255,7 +257,7 @@ async function sendStream(
   response.end();
 }
 
-function readBody(request: IncomingMessage): Promise<string | null> {
+function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return new Promise((done, failed) => {
     const chunks: Buffer[] = [];
     let received = 0;
@@ -263,7 +265,7 @@ function readBody(request: IncomingMessage): Promise<string | null> {
       received += chunk.byteLength;
       if (received <= MAX_BODY_BYTES) chunks.push(chunk);
     });
-    request.on("end", () => done(received > MAX_BODY_BYTES ? null : Buffer.concat(chunks).toString("utf8")));
+    request.on("end", () => done(received > MAX_BODY_BYTES ? null : Buffer.concat(chunks)));
     request.on("error", failed);
   });
 }

@@ -12,7 +12,15 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /** One request the sandbox took on: what a vendor would bill. */
-export type Submission = { at: string; attemptId: string; model: string; port: string; tier: string };
+export type Submission = {
+  at: string;
+  attemptId: string;
+  model: string;
+  port: string;
+  tier: string;
+  /** SHA-256 of the body's bytes as they arrived. */
+  sha256: string;
+};
 
 export type SubmissionLog = {
   /** Resolves once the line is with the operating system: only then may an answer leave. */
@@ -83,13 +91,14 @@ function endsTorn(file: number): boolean {
 
 function parseLine(line: string): Submission | null {
   try {
-    const { at, attemptId, model, port, tier } = JSON.parse(line);
+    const { at, attemptId, model, port, tier, sha256 } = JSON.parse(line);
     return {
       at: String(at),
       attemptId: String(attemptId),
       model: String(model),
       port: String(port),
       tier: String(tier),
+      sha256: String(sha256),
     };
   } catch {
     return null;

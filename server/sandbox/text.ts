@@ -27,7 +27,10 @@ export function answerText(request: TextRequest): TextAnswer {
   const question = questionOf(request);
   const pictures = picturesOf(request);
   const said = request.messages.map((message) => `${message.role}:${wordsOf(message)}`);
-  const random = randomFrom([request.model, ...said, ...pictures.map(({ digest }) => digest)].join("\n"));
+  const seed = request.seed === undefined ? [] : [`seed:${request.seed}`];
+  const random = randomFrom(
+    [request.model, ...seed, ...said, ...pictures.map(({ digest }) => digest)].join("\n"),
+  );
   const inputTokens =
     request.messages.reduce((sum, message) => sum + countTokens(wordsOf(message)), 0) +
     pictures.length * IMAGE_TOKENS;
@@ -42,10 +45,8 @@ export function answerText(request: TextRequest): TextAnswer {
     };
   }
 
-  const tool =
-    request.tools?.[0] && request.responseFormat.type === "text"
-      ? toToolCall(request.tools[0], question, random)
-      : null;
+  const offered = request.responseFormat.type === "text" ? chosenTool(request) : null;
+  const tool = offered ? toToolCall(offered, question, random) : null;
   if (tool) {
     const outputTokens = countTokens(tool.name + tool.arguments);
     return {
@@ -56,7 +57,7 @@ export function answerText(request: TextRequest): TextAnswer {
     };
   }
 
-  const whole = compose(request, question, random);
+  const whole = upTo(request.stop ?? [], compose(request, question, random));
   const text = cut(whole, cap);
   const textTokens = countTokens(text);
   const reasoningTokens = Math.min(
@@ -157,10 +158,27 @@ function cut(text: string, tokens: number): string {
   return bytes.subarray(0, end).toString("utf8");
 }
 
-/** Calls the first tool; both usual spellings of a function tool are read. */
+/** The text before the first of these words. */
+function upTo(stops: string[], text: string): string {
+  const found = stops.map((stop) => text.indexOf(stop)).filter((at) => at >= 0);
+  return text.slice(0, Math.min(...found, text.length));
+}
+
+/** A function tool or a choice of one, in either usual spelling: flat, or within `function`. */
+function specOf(given: Record<string, Json>): Record<string, Json> {
+  const inner = given.function;
+  return typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : given;
+}
+
+/** The tool that was chosen by name, or the first; null: there is none, or none is wanted. */
+function chosenTool({ tools = [], toolChoice }: TextRequest): Record<string, Json> | null {
+  if (toolChoice === "none") return null;
+  const wanted = typeof toolChoice === "object" ? specOf(toolChoice).name : undefined;
+  return tools.find((tool) => specOf(tool).name === wanted) ?? tools[0] ?? null;
+}
+
 function toToolCall(tool: Record<string, Json>, question: string, random: Random) {
-  const inner = tool.function;
-  const spec = typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : tool;
+  const spec = specOf(tool);
   if (typeof spec.name !== "string") return null;
   const input = spec.parameters ?? { type: "object" };
   const value = fromSchema(input, { random, words: topicOf(question) });

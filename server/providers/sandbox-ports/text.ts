@@ -7,7 +7,7 @@ import {
   type TextCall,
   type TextMessage,
 } from "../define";
-import { parseReply, postForEvents, postJson, safeWord } from "../http";
+import { type HttpReply, parseReply, postForEvents, postJson, safeWord } from "../http";
 import { explain, headers, MODELS } from "./common";
 
 /* Its tokens are UTF-8 bytes divided by four, rounded up. */
@@ -121,11 +121,14 @@ function toTextProgress(
   };
 }
 
+/** Reads its answer, for the port and for pins. */
+export const readText = (reply: HttpReply, io: ProviderIo) =>
+  toTextProgress(parseReply(TextReply, reply, io), reply.status, io);
+
 export const text: PortAdapter<"text"> = {
   api: "responses",
   async submit(call, io) {
-    const reply = await postJson("/v1/text", toTextRequest(call, io), headers(io), io, { explain });
-    return toTextProgress(parseReply(TextReply, reply, io), reply.status, io);
+    return readText(await postJson("/v1/text", toTextRequest(call, io), headers(io), io, { explain }), io);
   },
   async stream(call, io, onText) {
     let whole: TextReply | undefined;

@@ -3,6 +3,7 @@ import { toSecrets } from "@/server/secret";
 import { listen } from "@/testing/listener";
 import type { ModelFacts, PortName, Provider, ProviderIo } from "../define";
 import { ProviderFault } from "../define";
+import type { PinApi } from "../pins";
 
 /* A vendor for tests: a real HTTP server on this machine that answers as it is told and keeps what arrived. */
 
@@ -108,6 +109,13 @@ export function ioFor(
     allowPrivateAddresses: true,
     ...more,
   };
+}
+
+/** One of a provider's interfaces that can be pinned. */
+export function pinApi(provider: Provider, name: string): PinApi {
+  const api = provider.pins?.[name];
+  if (!api) throw new Error(`${provider.name}/${name} cannot be pinned`);
+  return api;
 }
 
 /** The fault of a call that must fail. */

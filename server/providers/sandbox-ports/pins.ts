@@ -1,0 +1,40 @@
+import type { Json } from "@/server/step";
+import { type PinApis, placeSampling, requireOfModel, toPinAnswer } from "../pins";
+import { explain, headers } from "./common";
+import { readText } from "./text";
+
+/* Pins of the sandbox: the words of its text interface are ours, but for the effort of reasoning. */
+
+export const pins: PinApis = {
+  responses: {
+    path: () => "/v1/text",
+    content: ["model", "messages", "responseFormat", "tools"],
+    canDefer: true,
+    headers,
+    explain,
+    body(call, model, tier) {
+      requireOfModel(call, model);
+      const { instructions, input, responseFormat, tools, toolChoice } = call;
+      return {
+        model: model.id,
+        messages: [
+          ...(instructions === undefined ? [] : [{ role: "system", content: instructions }]),
+          { role: "user", content: input },
+        ],
+        ...placeSampling(call, {
+          temperature: "temperature",
+          topP: "topP",
+          maxOutputTokens: "maxOutputTokens",
+          seed: "seed",
+          stop: "stop",
+          reasoningEffort: "reasoningIntent",
+        }),
+        ...(responseFormat === undefined ? {} : { responseFormat: responseFormat as Json }), // plain data
+        ...(tools === undefined ? {} : { tools }),
+        ...(toolChoice === undefined ? {} : { toolChoice }),
+        ...(tier === "flex" ? { tier } : {}),
+      };
+    },
+    read: (reply, io) => toPinAnswer(readText(reply, io)),
+  },
+};
