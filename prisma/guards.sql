@@ -190,7 +190,7 @@ CREATE FUNCTION capstan_budget_lock(organization text) RETURNS bigint LANGUAGE s
 RETURN hashtextextended('budget ' || organization, 0);
 
 -- Sets money aside for new holds, and says what pays for each, and which ceilings that only warn it goes above: told by
--- the job and its events as well. SQLSTATE CB402: a ceiling that prevents would be passed; CB403: the organization has not
+-- the row of the job or pinned execution, and by a job's events, as well. SQLSTATE CB402: a ceiling that prevents would be passed; CB403: the organization has not
 -- the funds. Both with a DETAIL in JSON, and nothing written.
 CREATE FUNCTION capstan_reserve(items reservation[], allowance bigint, trial_ceiling bigint)
 RETURNS TABLE ("hold_id" text, "funding" text, "warnings" jsonb) LANGUAGE plpgsql STRICT ROWS 1 AS $$
@@ -202,7 +202,6 @@ DECLARE
   spent record;
   account record;
   purse wallet;
-  room bigint;
 BEGIN
   IF cardinality(items) = 0 THEN RETURN; END IF;
   IF cardinality(items) = 1 THEN
@@ -234,8 +233,9 @@ BEGIN
       CASE WHEN bool_or(i.enforcement = 'prevent') THEN 'prevent' ELSE b.enforcement::text END AS enforcement,
       b.ceiling_micros + CASE WHEN b.increase_until > moment THEN b.increase_micros ELSE 0 END AS ceiling,
       capstan_period_start(b.period, i.created_at) AS start, i.is_test, sum(i.amount_micros)::bigint AS amount,
-      array_agg(i.hold_id) AS holds
-    FROM unnest(items) i
+      array_agg(i.place) AS places
+    FROM unnest(items) WITH ORDINALITY AS i(hold_id, execution_id, organization_id, project_id, principal_id, person_id,
+      billing_mode, is_test, amount_micros, enforcement, created_at, place)
     JOIN budget b ON b.scope = ANY(capstan_scopes(i.organization_id, i.project_id, i.principal_id, i.person_id, i.billing_mode))
     WHERE b.organization_id = i.organization_id AND b.enforcement <> 'off'
       AND (NOT b.managed_only OR i.billing_mode = 'managed')
@@ -263,32 +263,33 @@ BEGIN
     END LOOP;
     PERFORM capstan_alert(due.id, due.start, due.is_test, due.ceiling, spent.settled, spent.held, spent.alerted, moment);
     IF spent.settled + spent.held > due.ceiling THEN
-      room := due.ceiling - spent.settled - spent.held + due.amount;
-      FOREACH item IN ARRAY items LOOP
-        CONTINUE WHEN item.hold_id <> ALL(due.holds);
-        IF item.amount_micros > room THEN
-          warned := jsonb_set(warned, ARRAY[item.hold_id], coalesce(warned->item.hold_id, '[]') || jsonb_build_object(
-            'code', 'BudgetExceeded', 'scope', due.scope, 'period', due.period, 'enforcement', due.enforcement,
-            'estimatedCost', trim_scale(item.amount_micros / 1e6), 'remaining', trim_scale(greatest(0, room) / 1e6),
-            'ceiling', trim_scale(due.ceiling / 1e6)));
-        END IF;
-        room := room - item.amount_micros;
-      END LOOP;
+      -- In their order each takes of the room there was; a bulk is thousands of them, so in one pass.
+      warned := warned || coalesce((
+        SELECT jsonb_object_agg(over.hold_id, coalesce(warned->over.hold_id, '[]') || jsonb_build_object(
+          'code', 'BudgetExceeded', 'scope', due.scope, 'period', due.period, 'enforcement', due.enforcement,
+          'estimatedCost', trim_scale(over.amount_micros / 1e6), 'remaining', trim_scale(greatest(0, over.room) / 1e6),
+          'ceiling', trim_scale(due.ceiling / 1e6)))
+        FROM (
+          SELECT i.hold_id, i.amount_micros, due.ceiling - spent.settled - spent.held + due.amount + i.amount_micros
+            - sum(i.amount_micros) OVER (ORDER BY place)::bigint AS room
+          FROM unnest(items) WITH ORDINALITY AS i(hold_id, execution_id, organization_id, project_id, principal_id, person_id,
+            billing_mode, is_test, amount_micros, enforcement, created_at, place)
+          JOIN unnest(due.places) AS mine(place) USING (place)
+        ) over WHERE over.amount_micros > over.room), '{}');
     END IF;
   END LOOP;
 
   IF warned <> '{}' THEN
-    FOREACH item IN ARRAY items LOOP
-      CONTINUE WHEN warned->item.hold_id IS NULL;
-      -- Rows that the calling statement has just made: it does not touch them again.
-      INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-      SELECT j.project_id, j.id, j.last_event + w.position, 'job.budget_warning', w.value, item.created_at
-      FROM job j, jsonb_array_elements(warned->item.hold_id) WITH ORDINALITY AS w(value, position)
-      WHERE j.id = item.execution_id;
-      UPDATE job j SET warnings = j.warnings || (warned->item.hold_id),
-        last_event = j.last_event + jsonb_array_length(warned->item.hold_id)
-      WHERE j.id = item.execution_id;
-    END LOOP;
+    -- Rows that the calling statement has just made: it does not touch them again. A pinned execution has no events.
+    INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+    SELECT j.project_id, j.id, j.last_event + w.position, 'job.budget_warning', w.value, i.created_at
+    FROM unnest(items) i JOIN job j ON j.id = i.execution_id,
+      jsonb_array_elements(warned->i.hold_id) WITH ORDINALITY AS w(value, position);
+    UPDATE job j SET warnings = j.warnings || (warned->i.hold_id),
+      last_event = j.last_event + jsonb_array_length(warned->i.hold_id)
+    FROM unnest(items) i WHERE j.id = i.execution_id AND warned ? i.hold_id;
+    UPDATE pinned_execution p SET warnings = p.warnings || (warned->i.hold_id)
+    FROM unnest(items) i WHERE p.id = i.execution_id AND warned ? i.hold_id;
   END IF;
 
   FOR account IN
@@ -478,6 +479,31 @@ BEGIN
       spent.alerted_percent, moment);
   END LOOP;
 END $$;
+
+-- Executions. --------------------------------------------------------------------------------------------
+-- What reservations, the ledger and usage know of an execution, be it a job or pinned: said here once. Ids of one kind sort
+-- by time, so a range of ids reads one table by its index and finds none in the other.
+
+-- What was fixed at admission, of an item by its bulk.
+CREATE FUNCTION capstan_pinned_plan(pinned pinned_execution) RETURNS jsonb LANGUAGE sql STABLE
+RETURN coalesce(pinned.plan, (SELECT b.plan FROM pinned_bulk b WHERE b.id = pinned.bulk_id));
+
+CREATE VIEW "execution" WITH (security_invoker = true) AS
+SELECT j.id, j.id AS job_id, NULL AS pinned_id, j.project_id, j.organization_id, j.environment, j.product_id, j.principal_id,
+  j.capability_key, j.provider, j.model, j.mode::text AS mode, j.status::text AS status, j.billing_mode::text AS billing_mode,
+  j.external_ref, j.tags, j.pricing_version, j.created_at, j.completed_at, j.estimated_micros::bigint AS estimated_micros,
+  j.actual_micros::bigint AS actual_micros, j.receipt_id, NULL::jsonb AS usage,
+  (j.pricing->>'serviceFeeBps')::integer AS fee_bps,
+  -- Of a charge at the whole hold, since the cost is unknown.
+  (j.pricing->>'maximumMicros')::bigint - (j.pricing->>'maximumUpstreamMicros')::bigint AS fee_on_hold_micros
+FROM job j
+UNION ALL
+SELECT p.id, NULL, p.id, p.project_id, p.organization_id, p.environment, '', p.principal_id,
+  'inference.pinned', p.provider, p.model, CASE WHEN p.bulk_id IS NULL THEN 'pinned' ELSE 'pinned_bulk' END, p.status::text,
+  'byok', capstan_pinned_plan(p)->>'externalRef',
+  ARRAY(SELECT jsonb_array_elements_text(capstan_pinned_plan(p)->'tags')), capstan_pinned_plan(p)->>'pricingVersion',
+  p.created_at, p.completed_at, p.estimated_micros::bigint, p.actual_micros::bigint, p.receipt_id, p.usage, 0, 0::bigint
+FROM pinned_execution p;
 
 -- What the workers ask all the time. ---------------------------------------------------------------------
 -- Every execution writes to each index of its tables. One whose predicate a statement repeats may be read whole for a single

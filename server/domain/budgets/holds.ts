@@ -62,7 +62,8 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
   if (!isOwn && !isOperator(ctx)) fail("NotFound", "There is no such organization.");
   const limit = Number(query.limit ?? 50);
   const { rows } = await pool.query<HoldRow>(
-    `SELECT hold.*, job.capability_key, job.status FROM hold LEFT JOIN job ON job.id = hold.execution_id
+    `SELECT hold.*, execution.capability_key, execution.status
+     FROM hold LEFT JOIN execution ON execution.id = hold.execution_id
      WHERE hold.state IN ('open', 'ambiguous') AND ($1::text IS NULL OR hold.state = $1::text)
        AND ($2::text[] IS NULL OR hold.organization_id = ANY($2)) AND ($3::text IS NULL OR hold.project_id = $3)
        AND ($4::text IS NULL OR hold.project_id = $4) AND ($5::text IS NULL OR hold.organization_id = $5)

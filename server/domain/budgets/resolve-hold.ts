@@ -14,7 +14,7 @@ type Ambiguous = HoldRow & { funding: Funding; provider: string | null; fee_bps:
 /**
  * Ends a hold whose execution may or may not have been charged, as a person found out: charged this much in all, or
  * nothing. For owners of the organization and operators, never for a key. The receipt stays as it was sealed; budgets,
- * wallet and ledger follow. HoldNotAmbiguous where there is nothing to find out (any more).
+ * wallet and ledger follow, and beside a pinned record a correction. HoldNotAmbiguous where there is nothing to find out (any more).
  */
 export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold): Promise<HoldView> {
   const hold = await find(ctx, holdId);
@@ -27,10 +27,16 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
        ), posted AS (
          INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind,
            pricing_version, is_test, created_at)
-         SELECT $7, ended.organization_id, ended.project_id, job.id, ended.id, posting.account, posting.micros, posting.kind,
-           job.pricing_version, ended.is_test, $4
-         FROM ended LEFT JOIN job ON job.id = ended.execution_id,
+         SELECT $7, ended.organization_id, ended.project_id, execution.job_id, ended.id, posting.account, posting.micros,
+           posting.kind, execution.pricing_version, ended.is_test, $4
+         FROM ended LEFT JOIN execution ON execution.id = ended.execution_id,
            jsonb_to_recordset($8::jsonb) AS posting(account text, micros bigint, kind text)
+       ), corrected AS (
+         INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, created_by, created_at)
+         SELECT $9, ended.project_id, execution.pinned_id, 'charge_resolved',
+           jsonb_build_object('holdId', ended.id, 'holdState', ended.state, 'chargedMicros', coalesce(ended.settled_micros, 0),
+             'note', ended.note), $5, $4
+         FROM ended JOIN execution ON execution.id = ended.execution_id WHERE execution.pinned_id IS NOT NULL
        )
        SELECT id, ${resolved("ended", "$4::timestamptz")} FROM ended`,
       [
@@ -42,6 +48,7 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
         found.note,
         newId("transaction"),
         JSON.stringify(postingsOf(hold, charged)),
+        newId("correction"),
       ],
     );
     // Somebody else was first.
@@ -62,8 +69,8 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
   });
 }
 
-const READ = `SELECT hold.*, job.capability_key, job.status, job.provider, (job.pricing->>'serviceFeeBps')::int AS fee_bps
-  FROM hold LEFT JOIN job ON job.id = hold.execution_id WHERE hold.id = $1`;
+const READ = `SELECT hold.*, execution.capability_key, execution.status, execution.provider, execution.fee_bps
+  FROM hold LEFT JOIN execution ON execution.id = hold.execution_id WHERE hold.id = $1`;
 
 async function find(ctx: Ctx, holdId: string): Promise<Ambiguous> {
   const { rows } = await pool.query<Ambiguous>(READ, [holdId]);

@@ -25,14 +25,14 @@ export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost
   const scope = access.scopeOf(ctx, "jobs:read");
   const { rows } = await pool.query<CostRow>({
     name: "cost-of",
-    text: `SELECT job.status, provider, job.billing_mode, estimated_micros, actual_micros, hold.state AS hold_state,
+    text: `SELECT execution.status, provider, execution.billing_mode, estimated_micros, actual_micros, hold.state AS hold_state,
        hold.amount_micros, hold.settled_micros, hold.funding, hold.resolved_by, (${FEE})::bigint AS fee_micros
-     FROM job LEFT JOIN hold ON hold.execution_id = job.id WHERE job.id = $1
-       AND ($2::text[] IS NULL OR job.organization_id = ANY($2)) AND ($3::text IS NULL OR job.project_id = $3)`,
+     FROM execution LEFT JOIN hold ON hold.execution_id = execution.id WHERE execution.id = $1
+       AND ($2::text[] IS NULL OR execution.organization_id = ANY($2)) AND ($3::text IS NULL OR execution.project_id = $3)`,
     values: [executionId, scope.organizationIds, scope.projectId],
   });
-  const row = rows[0] ?? fail("NotFound", "There is no such job.");
-  const hasEnded = ["succeeded", "failed", "canceled"].includes(row.status);
+  const row = rows[0] ?? fail("NotFound", "There is no such execution.");
+  const hasEnded = ["succeeded", "failed", "ambiguous", "canceled"].includes(row.status);
   const isOpen = row.hold_state === "open" || row.hold_state === "ambiguous" || !hasEnded;
   return {
     estimateMicros: row.estimated_micros,

@@ -1,17 +1,15 @@
-import { PREFIXES, ulidAt } from "@/server/ids";
+import { ulidAt } from "@/server/ids";
 
 const DAY_MS = 86_400_000;
 
-/** A day of UTC as `2026-11-21`, and the ids of the executions submitted in it: ids sort by time. */
-export type Day = { day: string; fromId: string; untilId: string };
-
-const idAt = (atMs: number) => `${PREFIXES.job}_${ulidAt(atMs)}`;
+/** A day of UTC as `2026-11-21`, and what follows the prefix in ids of executions submitted in it: ids sort by time. */
+export type Day = { day: string; fromUlid: string; untilUlid: string };
 
 export function dayAt(startMs: number): Day {
   return {
     day: new Date(startMs).toISOString().slice(0, 10),
-    fromId: idAt(startMs),
-    untilId: idAt(startMs + DAY_MS),
+    fromUlid: ulidAt(startMs),
+    untilUlid: ulidAt(startMs + DAY_MS),
   };
 }
 

@@ -2,7 +2,7 @@ import type { UsageExportQuery } from "@/server/contract/usage";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
-import { FEE } from "./count";
+import { ENDED, FEE, KIND_PREFIXES, USED } from "./count";
 import { csvLine } from "./csv";
 import { dayAt } from "./days";
 import { COLUMNS, chargesOf, type ExportRow } from "./focus";
@@ -28,28 +28,31 @@ export async function usageFile(ctx: Ctx, query: UsageExportQuery): Promise<Usag
   const scope = await usageScope(ctx, query);
   return {
     filename: `usage-${query.from}-${query.to}.csv`,
-    content: lines(scope, dayAt(from).fromId, dayAt(to).fromId, ctx.signal),
+    content: lines(scope, dayAt(from).fromUlid, dayAt(to).fromUlid, ctx.signal),
   };
 }
 
 async function* lines(
   scope: UsageScope,
-  fromId: string,
-  untilId: string,
+  fromUlid: string,
+  untilUlid: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(csvLine(COLUMNS.map(([name]) => ({ text: name }))));
   for (const projectId of scope.projects.keys()) {
-    let after: string | null = null;
-    do {
-      signal?.throwIfAborted();
-      const rows: ExportRow[] = await page(projectId, after ?? fromId, after === null, untilId);
-      const told = rows.flatMap((row) =>
-        chargesOf(row).map((charge) => csvLine(COLUMNS.map(([, of]) => of(row, charge, scope)))),
-      );
-      if (told.length > 0) yield Buffer.from(told.join(""));
-      after = rows.length === PAGE ? (rows.at(-1)?.id ?? null) : null;
-    } while (after !== null);
+    for (const prefix of KIND_PREFIXES) {
+      let after: string | null = null;
+      do {
+        signal?.throwIfAborted();
+        const from: string = after ?? prefix + fromUlid;
+        const rows: ExportRow[] = await page(projectId, from, after === null, prefix + untilUlid);
+        const told = rows.flatMap((row) =>
+          chargesOf(row).map((charge) => csvLine(COLUMNS.map(([, of]) => of(row, charge, scope)))),
+        );
+        if (told.length > 0) yield Buffer.from(told.join(""));
+        after = rows.length === PAGE ? (rows.at(-1)?.id ?? null) : null;
+      } while (after !== null);
+    }
   }
 }
 
@@ -62,20 +65,15 @@ async function page(
 ): Promise<ExportRow[]> {
   const { rows } = await pool.query<ExportRow>({
     name: isFirst ? "usage-export" : "usage-export-on",
-    text: `SELECT job.id, job.project_id, environment, product_id, job.principal_id, capability_key, provider, model, mode, status,
-       job.billing_mode, external_ref, tags, pricing_version, job.created_at, completed_at, actual_micros, receipt_id,
-       hold.state AS hold_state, hold.settled_micros, hold.funding, hold.resolved_by, hold.resolved_at,
-       (${FEE})::bigint AS fee_micros, used.*
-     FROM job
-     LEFT JOIN hold ON hold.execution_id = job.id
-     LEFT JOIN LATERAL (
-       SELECT sum((attempt.usage->>'inputTokens')::bigint)::bigint AS input_tokens,
-         sum((attempt.usage->>'outputTokens')::bigint)::bigint AS output_tokens,
-         sum((attempt.usage->>'images')::bigint)::bigint AS images
-       FROM attempt WHERE attempt.job_id = job.id) used ON true
-     WHERE job.project_id = $1 AND job.id ${isFirst ? ">=" : ">"} $2 AND job.id < $3
-       AND status IN ('succeeded', 'failed', 'canceled')
-     ORDER BY job.id LIMIT ${PAGE}`,
+    text: `SELECT execution.id, execution.project_id, environment, product_id, execution.principal_id, capability_key, provider,
+       model, mode, status, execution.billing_mode, external_ref, tags, pricing_version, execution.created_at, completed_at,
+       actual_micros, receipt_id, hold.state AS hold_state, hold.settled_micros, hold.funding, hold.resolved_by,
+       hold.resolved_at, (${FEE})::bigint AS fee_micros, used.*
+     FROM execution
+     LEFT JOIN hold ON hold.execution_id = execution.id
+     ${USED}
+     WHERE execution.project_id = $1 AND execution.id ${isFirst ? ">=" : ">"} $2 AND execution.id < $3 AND ${ENDED}
+     ORDER BY execution.id LIMIT ${PAGE}`,
     values: [projectId, from, untilId],
   });
   return rows;

@@ -2,7 +2,7 @@ import type { PoolClient } from "pg";
 import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { madeAt } from "@/server/ids";
-import { CORRECTED_SINCE, COUNTS, countFrom, GROUPS } from "./count";
+import { CORRECTED_SINCE, COUNTS, countFrom, GROUPS, KIND_PREFIXES } from "./count";
 import { type Day, dayAt, startOfDay } from "./days";
 
 const HOUR_MS = 3_600_000;
@@ -40,20 +40,25 @@ async function newPairs(client: PoolClient, now: Date): Promise<Pair[]> {
   const last = rows[0]?.last;
   const end = startOfDay(new Date(now.getTime() - HOUR_MS));
   const pairs: Pair[] = [];
-  let from = last ? dayAt(Date.parse(last)).untilId : "";
+  let from = last ? dayAt(Date.parse(last)).untilUlid : "";
   for (let days = 0; days < MOST_DAYS; days++) {
-    const next = await client.query<{ id: string }>("SELECT id FROM job WHERE id >= $1 ORDER BY id LIMIT 1", [
-      from,
-    ]);
-    const firstId = next.rows[0]?.id;
+    const next = await client.query<{ first_id: string }>(
+      `SELECT first.id AS first_id FROM unnest($1::text[]) AS kind(prefix), LATERAL (
+         SELECT id FROM execution WHERE id >= kind.prefix || $2 AND id < kind.prefix || '~' ORDER BY id LIMIT 1) first
+       ORDER BY right(first.id, 26) LIMIT 1`,
+      [KIND_PREFIXES, from],
+    );
+    const firstId = next.rows[0]?.first_id;
     if (!firstId || madeAt(firstId) >= end) break;
-    const { day, fromId, untilId } = dayAt(startOfDay(new Date(madeAt(firstId))));
+    const { day, fromUlid, untilUlid } = dayAt(startOfDay(new Date(madeAt(firstId))));
     const found = await client.query<Pair>(
-      "SELECT DISTINCT project_id, organization_id, $1 AS day FROM job WHERE id >= $2 AND id < $3",
-      [day, fromId, untilId],
+      `SELECT DISTINCT mine.project_id, mine.organization_id, $1 AS day FROM unnest($2::text[]) AS kind(prefix), LATERAL (
+         SELECT project_id, organization_id FROM execution
+         WHERE id >= kind.prefix || $3 AND id < kind.prefix || $4 OFFSET 0) mine`,
+      [day, KIND_PREFIXES, fromUlid, untilUlid],
     );
     pairs.push(...found.rows);
-    from = untilId;
+    from = untilUlid;
   }
   return pairs;
 }
@@ -81,11 +86,11 @@ async function count(client: PoolClient, pairs: Pair[], now: Date): Promise<void
   const values = [
     pairs.map((pair) => pair.project_id),
     days.map(({ day }) => day),
-    days.map(({ fromId }) => fromId),
-    days.map(({ untilId }) => untilId),
+    days.map(({ fromUlid }) => fromUlid),
+    days.map(({ untilUlid }) => untilUlid),
   ];
   const asked = `asked AS (SELECT * FROM unnest($1::text[], $2::date[], $3::text[], $4::text[])
-    AS x(project_id, day, from_id, until_id))`;
+    AS x(project_id, day, from_ulid, until_ulid))`;
   await client.query(
     `DELETE FROM usage_day USING unnest($1::text[], $2::date[]) AS asked(project_id, day)
      WHERE usage_day.project_id = asked.project_id AND usage_day.day = asked.day`,
@@ -126,7 +131,7 @@ export async function usageOf(projectIds: string[], days: Day[]): Promise<GroupR
     `WITH asked AS MATERIALIZED (
        SELECT asked.*, counted.is_closed IS TRUE AND NOT ${CORRECTED_SINCE} AS is_counted
        FROM (SELECT * FROM unnest($1::text[]) AS project(project_id),
-         unnest($2::date[], $3::text[], $4::text[]) AS x(day, from_id, until_id)) asked
+         unnest($2::date[], $3::text[], $4::text[]) AS x(day, from_ulid, until_ulid)) asked
        LEFT JOIN usage_counted counted USING (project_id, day)
      ), open AS MATERIALIZED (SELECT * FROM asked WHERE NOT is_counted)
      SELECT to_char(day, 'YYYY-MM-DD') AS day, ${columns} FROM (
@@ -137,8 +142,8 @@ export async function usageOf(projectIds: string[], days: Day[]): Promise<GroupR
     [
       projectIds,
       days.map(({ day }) => day),
-      days.map(({ fromId }) => fromId),
-      days.map(({ untilId }) => untilId),
+      days.map(({ fromUlid }) => fromUlid),
+      days.map(({ untilUlid }) => untilUlid),
     ],
   );
   return rows;
