@@ -7,7 +7,7 @@ import * as billing from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as domain from "@/server/domain/organizations";
-import { listSigningKeys, rotateSigningKey } from "@/server/domain/receipts";
+import { listSigningKeys, rotateSigningKey } from "@/server/domain/signing";
 import { Fault, ValidationFault } from "@/server/errors";
 import { BUDGET_COMMANDS, BUDGET_FLAGS, BUDGET_USAGE, performBudgets, type Reading } from "./admin-budgets";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { closeDatabase } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
-import { publicKeys } from "@/server/domain/receipts";
+import { publicKeys } from "@/server/domain/signing";
 import { makeProject } from "@/testing/world";
 import { runVerify } from "./verify-command";
 

@@ -1,7 +1,7 @@
 import { bytes, endpoint } from "@/server/api/endpoint";
 import { sha256Hex } from "@/server/canonical";
 import { JsonWebKeySet } from "@/server/contract/receipts";
-import { publicKeys } from "@/server/domain/receipts";
+import { publicKeys } from "@/server/domain/signing";
 
 export const getKeySet = endpoint({
   method: "GET",

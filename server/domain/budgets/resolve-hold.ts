@@ -3,13 +3,19 @@ import { inTransaction, pool } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { requireRoleIn, roleIn } from "@/server/domain/organizations";
+import { signCorrection } from "@/server/domain/signing";
 import { fail } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { newId, receiptIdOf } from "@/server/ids";
 import type { Micros } from "@/server/money";
 import { type HoldRow, toHold } from "./holds";
 import { accountOf, type Funding, resolved } from "./reserve";
 
-type Ambiguous = HoldRow & { funding: Funding; provider: string | null; fee_bps: number | null };
+type Ambiguous = HoldRow & {
+  funding: Funding;
+  provider: string | null;
+  fee_bps: number | null;
+  pinned_id: string | null;
+};
 
 /**
  * Ends a hold whose execution may or may not have been charged, as a person found out: charged this much in all, or
@@ -19,6 +25,8 @@ type Ambiguous = HoldRow & { funding: Funding; provider: string | null; fee_bps:
 export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold): Promise<HoldView> {
   const hold = await find(ctx, holdId);
   const charged = found.chargedMicros ?? 0;
+  const now = ctx.now();
+  const corrections = await correctionsOf(hold, charged, now);
   return inTransaction(async (client) => {
     const { rows } = await client.query<{ id: string }>(
       `WITH ended AS (
@@ -32,23 +40,21 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
          FROM ended LEFT JOIN execution ON execution.id = ended.execution_id,
            jsonb_to_recordset($8::jsonb) AS posting(account text, micros bigint, kind text)
        ), corrected AS (
-         INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, created_by, created_at)
-         SELECT $9, ended.project_id, execution.pinned_id, 'charge_resolved',
-           jsonb_build_object('holdId', ended.id, 'holdState', ended.state, 'chargedMicros', coalesce(ended.settled_micros, 0),
-             'note', ended.note), $5, $4
-         FROM ended JOIN execution ON execution.id = ended.execution_id WHERE execution.pinned_id IS NOT NULL
+         INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, signature, key_id, created_by, created_at)
+         SELECT x.id, ended.project_id, ended.execution_id, x.kind, x.details, x.signature, x.key_id, $5, $4
+         FROM ended, jsonb_to_recordset($9::jsonb) AS x(id text, kind text, details jsonb, signature text, key_id text)
        )
        SELECT id, ${resolved("ended", "$4::timestamptz")} FROM ended`,
       [
         hold.id,
         charged > 0 ? "settled" : "released",
         charged > 0 ? charged : null,
-        ctx.now(),
+        now,
         ctx.principal.id,
         found.note,
         newId("transaction"),
         JSON.stringify(postingsOf(hold, charged)),
-        newId("correction"),
+        JSON.stringify(corrections),
       ],
     );
     // Somebody else was first.
@@ -69,7 +75,8 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
   });
 }
 
-const READ = `SELECT hold.*, execution.capability_key, execution.status, execution.provider, execution.fee_bps
+const READ = `SELECT hold.*, execution.capability_key, execution.status, execution.provider,
+  execution.fee_bps, execution.pinned_id
   FROM hold LEFT JOIN execution ON execution.id = hold.execution_id WHERE hold.id = $1`;
 
 async function find(ctx: Ctx, holdId: string): Promise<Ambiguous> {
@@ -89,6 +96,20 @@ function notAmbiguous(state: string): never {
       : `This is ${state} already.`,
     { state },
   );
+}
+
+/** What is added beside the record of a pinned execution. The note is not: a record goes to more people than a hold. */
+async function correctionsOf(hold: Ambiguous, chargedMicros: Micros, now: Date) {
+  if (hold.pinned_id === null) return [];
+  const shown = {
+    correctionId: newId("correction"),
+    receiptId: receiptIdOf(hold.pinned_id),
+    kind: "charge_resolved" as const,
+    details: { holdId: hold.id, holdState: chargedMicros > 0 ? "settled" : "released", chargedMicros },
+    createdAt: now.toISOString(),
+  };
+  const { keyId, signature } = await signCorrection(shown);
+  return [{ id: shown.correctionId, kind: shown.kind, details: shown.details, signature, key_id: keyId }];
 }
 
 /** As an execution's own end has them: the fee is part of what is charged, at the rate of its estimate. */

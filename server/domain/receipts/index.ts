@@ -1,3 +1,2 @@
 export type { ReceiptFacts } from "./compose";
 export { type Sealed, type SealedReceipt, sealDocument, sealReceipt, signatureOf, toReceipt } from "./seal";
-export { forgetKeys, listSigningKeys, publicKeys, rotateSigningKey } from "./signing";

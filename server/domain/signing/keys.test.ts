@@ -7,7 +7,7 @@ import type { Receipt } from "@/server/contract/receipts";
 import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { forgetKeys, listSigningKeys, publicKeys, rotateSigningKey } from "@/server/domain/receipts";
+import { forgetKeys, listSigningKeys, publicKeys, rotateSigningKey } from "@/server/domain/signing";
 import type { Json } from "@/server/step";
 import { verifyReceipt } from "@/server/verify";
 import { inlineStep, makeProject } from "@/testing/world";
@@ -67,7 +67,7 @@ test("a rotated key signs no more, and what it signed still verifies", async () 
 
 test("whoever asks first in many processes at once, there is one active key", async () => {
   await pool.query("UPDATE signing_key SET retired_at = now() WHERE retired_at IS NULL");
-  const script = `import("./server/domain/receipts/index.ts").then(async ({ publicKeys }) => {
+  const script = `import("./server/domain/signing/index.ts").then(async ({ publicKeys }) => {
     process.stdout.write(String((await publicKeys()).keys.length > 0));
     process.exit(0);
   })`;
