@@ -15,6 +15,10 @@ export const deliveryDue = eventType("delivery/due", {
   schema: staticSchema<{ deliveryId: string; endpointId: string }>(),
 });
 
+export const bulkAccepted = eventType("bulk/accepted", {
+  schema: staticSchema<{ bulkId: string; projectId: string }>(),
+});
+
 /** An event to send: with an `id`, a second one within 24 hours is dropped. */
 export type OutgoingEvent = { id?: string; name: string; data: { [key: string]: Json } };
 

@@ -42,6 +42,7 @@ const Arrived = z.object({
   model: z.string(),
   port: z.string(),
   tier: z.string(),
+  inHand: z.int(),
 });
 const submissions = async (attemptId: string) => {
   const response = await fetch(`${sandbox.url}/submissions?attemptId=${attemptId}`);
@@ -159,6 +160,34 @@ describe("the log tells what was taken on", () => {
     expect([other.status, other.headers.get("retry-after")]).toEqual([429, "1"]);
     expect((await submissions("busy-1")).count).toBe(2);
     expect((await submissions("busy-2")).count).toBe(0);
+  });
+
+  test("sandbox-mixed does as each question says, and answers one that says nothing", async () => {
+    const ask = (words: string, attemptId: string) =>
+      post("/v1/text", text("sandbox-mixed", { messages: [{ role: "user", content: words }] }), attemptId);
+    for (const _ of [1, 2, 3]) expect((await ask("[busy 3] And now?", "mixed-1")).status).toBe(429);
+    expect((await ask("[busy 3] And now?", "mixed-1")).status).toBe(200);
+    expect((await ask("[refuse] This?", "mixed-2")).status).toBe(400);
+    expect((await ask("[fail] This?", "mixed-3")).status).toBe(500);
+    expect((await ask("[empty] This?", "mixed-4")).body.text).toBe("");
+    await expect(ask("[lost] This?", "mixed-5")).rejects.toThrow();
+    expect((await ask("Plainly?", "mixed-6")).status).toBe(200);
+    const begun = performance.now();
+    expect((await ask("[slow 200] This?", "mixed-7")).status).toBe(200);
+    expect(performance.now() - begun).toBeGreaterThan(190);
+  });
+
+  test("how many requests it had in hand is told of each", async () => {
+    const ask = (n: number) =>
+      post(
+        "/v1/text",
+        text("sandbox-mixed", { messages: [{ role: "user", content: `[slow 100] ${n}` }] }),
+        "hand",
+      );
+    await Promise.all([1, 2, 3].map(ask));
+    await ask(4);
+    const { submissions: told } = await submissions("hand");
+    expect(told.map(({ inHand }) => inHand)).toEqual([1, 2, 3, 1]);
   });
 
   test("the tier of everything that arrived is kept, taken on or not, and no words depend on it", async () => {

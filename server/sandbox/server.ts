@@ -37,7 +37,8 @@ const MAX_BUSY_ATTEMPTS = 100_000;
 
 /**
  * Models and what is particular about each; every name is served by both ports. Two are particular about images,
- * three about the tier flex, and the last five about what they write, which only the text port has.
+ * three about the tier flex, five about what they write, which only the text port has, and the last does as each question
+ * says: `[slow 300] What is …` waits 300 ms, `[busy 3] …` is told three times to come back.
  */
 const BEHAVIOURS = {
   "sandbox-1": "answer",
@@ -59,6 +60,7 @@ const BEHAVIOURS = {
   "sandbox-careless": "answer",
   "sandbox-hollow": "answer",
   "sandbox-thinker": "answer",
+  "sandbox-mixed": "answer",
 } as const;
 type Behaviour = (typeof BEHAVIOURS)[keyof typeof BEHAVIOURS];
 const isModel = (name: string): name is keyof typeof BEHAVIOURS => Object.hasOwn(BEHAVIOURS, name);
@@ -84,6 +86,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const works = openWorkshop(options.dataDir, (path) => PORTS[path]);
   /** How often each attempt was told to come back. */
   const busy = new Map<string, number>();
+  /** Requests that have come and have not been answered. */
+  let inHand = 0;
 
   const server = createServer((request, response) => {
     serve(request, response).catch(() => {
@@ -100,7 +104,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       const body = await readBody(request);
       if (body === null) return send(response, 413, problem("too_large", "The body is too large."));
       const attemptId = String(request.headers["x-attempt-id"] ?? "");
-      return submit(path, served, body, attemptId, response);
+      inHand++;
+      return submit(path, served, body, attemptId, response).finally(() => inHand--);
     }
     if (request.method !== "GET") return send(response, 405, problem("method", "GET or POST."));
     const url = new URL(path, "http://sandbox");
@@ -123,7 +128,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     const read = served.read(body);
     if (!read) return send(response, 400, problem("invalid_request", "The request does not fit the port."));
     if (!isModel(read.model)) return send(response, 404, problem("model_not_found", "No such model."));
-    const behaviour: Behaviour = BEHAVIOURS[read.model];
+    const behaviour: Behaviour = read.script?.behaviour ?? BEHAVIOURS[read.model];
     const isFlex = read.tier === "flex";
     const arrived = {
       at: new Date().toISOString(),
@@ -132,6 +137,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       port: served.name,
       tier: read.tier,
       sha256: hash("sha256", bytes, "hex"),
+      inHand,
     };
     const refuse = async (status: number, code: string, message: string) => {
       await refusals.append(arrived);
@@ -143,7 +149,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       return refuse(400, "tier_unavailable", "This model is not offered on the tier flex.");
     if (behaviour === "busy" || (behaviour === "flexbusy" && isFlex)) {
       const told = busy.get(attemptId) ?? 0;
-      if (told < BUSY_ANSWERS) {
+      if (told < (read.script?.figure ?? BUSY_ANSWERS)) {
         if (busy.size >= MAX_BUSY_ATTEMPTS) busy.clear();
         busy.set(attemptId, told + 1);
         response.setHeader("retry-after", "1");
@@ -183,7 +189,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       response.destroy();
       return;
     }
-    if (behaviour === "slow" && !(await stillThere(response, slowMs))) return;
+    if (behaviour === "slow" && !(await stillThere(response, read.script?.figure ?? slowMs))) return;
     send(response, 200, reply);
   }
 

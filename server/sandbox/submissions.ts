@@ -20,6 +20,8 @@ export type Submission = {
   tier: string;
   /** SHA-256 of the body's bytes as they arrived. */
   sha256: string;
+  /** Requests it had in hand just then, this one too. */
+  inHand: number;
 };
 
 export type SubmissionLog = {
@@ -91,7 +93,7 @@ function endsTorn(file: number): boolean {
 
 function parseLine(line: string): Submission | null {
   try {
-    const { at, attemptId, model, port, tier, sha256 } = JSON.parse(line);
+    const { at, attemptId, model, port, tier, sha256, inHand } = JSON.parse(line);
     return {
       at: String(at),
       attemptId: String(attemptId),
@@ -99,6 +101,7 @@ function parseLine(line: string): Submission | null {
       port: String(port),
       tier: String(tier),
       sha256: String(sha256),
+      inHand: Number(inHand),
     };
   } catch {
     return null;

@@ -1528,6 +1528,26 @@ SELECT p.id, NULL, p.id, p.project_id, p.organization_id, p.environment, '', p.p
   p.created_at, p.completed_at, p.estimated_micros::bigint, p.actual_micros::bigint, p.receipt_id, p.usage, 0, 0::bigint
 FROM pinned_execution p;
 
+-- Takes up the next items of a bulk for its worker. Under the lock of the bulk and counted after it is held, so that never
+-- more are under way than its lanes, however many processes ask at once; after a cancel there are none.
+CREATE FUNCTION capstan_claim_items(bulk text, bulk_fence integer, owner text, wanted integer, until timestamptz, moment timestamptz)
+RETURNS SETOF pinned_execution LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  room integer;
+BEGIN
+  SELECT b.lanes INTO room FROM pinned_bulk b
+  WHERE b.id = bulk AND b.fence = bulk_fence AND b.status = 'running' AND b.cancel_requested_at IS NULL FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+  SELECT least(wanted, room - count(*)) INTO room FROM pinned_execution item
+  WHERE item.bulk_id = bulk AND item.status = 'running';
+  IF room <= 0 THEN RETURN; END IF;
+  RETURN QUERY UPDATE pinned_execution item SET status = 'running', fence = item.fence + 1, lease_owner = owner,
+    lease_until = until, started_at = coalesce(item.started_at, moment)
+  FROM (SELECT waiting.id FROM pinned_execution waiting WHERE waiting.bulk_id = bulk AND waiting.status = 'queued'
+    ORDER BY waiting.position LIMIT room FOR UPDATE SKIP LOCKED) picked
+  WHERE item.id = picked.id RETURNING item.*;
+END $$;
+
 -- What the workers ask all the time. ---------------------------------------------------------------------
 -- Every execution writes to each index of its tables. One whose predicate a statement repeats may be read whole for a single
 -- row, when the planner last saw few rows in it: none says of a hold that it is open.
@@ -1544,6 +1564,7 @@ CREATE UNIQUE INDEX "pinned_bulk_key" ON "pinned_bulk" ("project_id", "idempoten
 CREATE UNIQUE INDEX "pinned_execution_item" ON "pinned_execution" ("bulk_id", "position") WHERE "bulk_id" IS NOT NULL;
 CREATE INDEX "pinned_execution_waiting" ON "pinned_execution" ("bulk_id", "position") WHERE "status" = 'queued';
 CREATE INDEX "pinned_execution_leases" ON "pinned_execution" ("lease_until") WHERE "status" = 'running';
+CREATE INDEX "pinned_execution_under_way" ON "pinned_execution" ("bulk_id") WHERE "status" = 'running';
 CREATE INDEX "pinned_bulk_leases" ON "pinned_bulk" ("lease_until") WHERE "status" IN ('accepted', 'running');
 CREATE INDEX "payload_of_pinned" ON "payload" ("pinned_id", "kind") WHERE "pinned_id" IS NOT NULL;
 CREATE INDEX "payload_of_bulk" ON "payload" ("bulk_id") WHERE "bulk_id" IS NOT NULL;

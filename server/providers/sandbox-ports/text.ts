@@ -49,10 +49,12 @@ const FLEX_MODELS = ["flexless", "flexbusy", "flexquiet"];
 const WORDY_MODELS = ["malformed", "stubborn", "thinker"];
 /** They promise JSON by schema, and give what does not fit, or what has nothing in it. */
 const LOOSE_MODELS = ["careless", "hollow"];
+/** Does as each question says: `[slow 300]`, `[busy 3]`, `[lost]` …; for bulks, whose items share a model. */
+const SCRIPTED_MODELS = ["mixed"];
 
 const TEXT_MODELS: typeof MODELS = [
   ...MODELS,
-  ...[...FLEX_MODELS, ...WORDY_MODELS, ...LOOSE_MODELS].map((behaviour) => ({
+  ...[...FLEX_MODELS, ...WORDY_MODELS, ...LOOSE_MODELS, ...SCRIPTED_MODELS].map((behaviour) => ({
     id: `sandbox-${behaviour}`,
     title: `Sandbox ${behaviour}`,
     onlyByName: true as const,

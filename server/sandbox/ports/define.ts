@@ -14,10 +14,18 @@ export type PortRequest = {
   model: string;
   tier: Tier;
   isStream: boolean;
+  /** How `sandbox-mixed` is to behave, by the request's own words; null: it answers. */
+  script: Script | null;
   /** The same request gives the same answer. May throw RequestRefused, unless the port answers later. */
   answer(): Promise<object>;
   /** What a model answers that answers nothing. */
   empty(): object;
+};
+
+/** `[slow 300]`: a behaviour and its figure, milliseconds or how often. */
+export type Script = {
+  behaviour: "slow" | "refuse" | "busy" | "lost" | "empty" | "fail";
+  figure: number | null;
 };
 
 /** A request the sandbox understands and does not take on. */
@@ -39,7 +47,10 @@ export function definePort<
   schema: z.ZodType<T>,
   answer: (request: T) => Promise<object>,
   empty: (request: T) => object,
-  { answersLater = false }: { answersLater?: boolean } = {},
+  {
+    answersLater = false,
+    script = () => null,
+  }: { answersLater?: boolean; script?: (request: T) => Script | null } = {},
 ): PortServer {
   return {
     name,
@@ -52,6 +63,7 @@ export function definePort<
         model: request.model,
         tier: request.tier ?? "standard",
         isStream: request.stream ?? false,
+        script: script(request),
         answer: () => answer(request),
         empty: () => empty(request),
       };

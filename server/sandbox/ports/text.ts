@@ -1,6 +1,7 @@
+import { questionOf } from "../conversation";
 import { TextRequest } from "../requests";
 import { answerText, type TextAnswer } from "../text";
-import { definePort } from "./define";
+import { definePort, type Script } from "./define";
 
 const noText = (request: TextRequest): TextAnswer => {
   const { usage } = answerText({ ...request, responseFormat: { type: "text" }, tools: undefined });
@@ -12,4 +13,16 @@ const noText = (request: TextRequest): TextAnswer => {
   };
 };
 
-export const text = definePort("text", TextRequest, async (request) => answerText(request), noText);
+const SCRIPT = /^\[(slow|refuse|busy|lost|empty|fail)(?: (\d{1,6}))?\]/;
+
+/** How the question itself asks to be treated: by its first word, in brackets. */
+function scriptOf(request: TextRequest): Script | null {
+  const found = request.model === "sandbox-mixed" ? SCRIPT.exec(questionOf(request)) : null;
+  if (!found) return null;
+  const [, behaviour, figure] = found;
+  return { behaviour: behaviour as Script["behaviour"], figure: figure ? Number(figure) : null }; // the words of the pattern
+}
+
+export const text = definePort("text", TextRequest, async (request) => answerText(request), noText, {
+  script: scriptOf,
+});
