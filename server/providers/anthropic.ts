@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { pinsWith } from "./anthropic-ports/pins";
 import { explainAnthropicError, gatherMessage, toProgress } from "./anthropic-ports/reply";
 import { toMessagesRequest } from "./anthropic-ports/request";
 import {
@@ -111,4 +112,5 @@ export default defineProvider({
   ],
   check,
   text: { api: "messages", submit, stream },
+  pins: pinsWith(headers),
 });

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { pinChat } from "./chat-ports/pin";
+import { chatCompletions, headersOf } from "./chat-ports/text";
 import {
   defineProvider,
   type ModelFacts,
@@ -8,7 +10,7 @@ import {
   textOf,
 } from "./define";
 import { type Explanation, getJson } from "./http";
-import { chatCompletions } from "./openai-compatible";
+import { pinResponses } from "./openai-ports/pins";
 import { IN_JSON } from "./text-call";
 
 /* DeepSeek: text by chat completions. It knows JSON objects and no schemas, and thinks unless told otherwise. */
@@ -84,4 +86,33 @@ export default defineProvider({
   ],
   check,
   text: chatCompletions({ explain, adapt }),
+  pins: {
+    "chat-completions": pinChat({
+      explain,
+      headers: headersOf,
+      role: "system",
+      sampling: {
+        temperature: "temperature",
+        topP: "top_p",
+        maxOutputTokens: "max_tokens",
+        stop: "stop",
+        frequencyPenalty: "frequency_penalty",
+        presencePenalty: "presence_penalty",
+        reasoningEffort: "reasoning_effort",
+        thinking: "thinking.type",
+      },
+    }),
+    // The vendor keeps nothing of what it answers there, and has no member to say so.
+    responses: pinResponses({
+      vendor: "DeepSeek",
+      headers: headersOf,
+      explain,
+      sampling: {
+        temperature: "temperature",
+        topP: "top_p",
+        maxOutputTokens: "max_output_tokens",
+        reasoningEffort: "reasoning.effort",
+      },
+    }),
+  },
 });

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineProvider, type ModelFacts, type ProviderAccount } from "./define";
 import { explainGoogleError, headers } from "./google-ports/common";
 import { image, imageModels } from "./google-ports/image";
+import { pins } from "./google-ports/pins";
 import { text } from "./google-ports/text";
 import { getJson } from "./http";
 
@@ -62,4 +63,5 @@ export default defineProvider({
   check,
   text,
   image,
+  pins,
 });

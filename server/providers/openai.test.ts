@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TextCall, Tier } from "./define";
-import openai, { fitsStrictSchema } from "./openai";
+import openai from "./openai";
+import { fitsStrictSchema } from "./openai-ports/text";
 import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixtures";
 import { faultOf, ioFor, startVendor, type Vendor } from "./testing/vendor";
 

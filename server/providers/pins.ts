@@ -53,55 +53,6 @@ export class PinRefusal extends Error {
   }
 }
 
-/** What an interface calls the fields of sampling: members of its body, inner ones by their path. Others it cannot say. */
-export type SamplingMembers = Partial<Record<keyof PinCall["sampling"], string>>;
-
-/** The members of a body that say the sampling, each value as it was given; a field without a member is refused. */
-export function placeSampling({ sampling }: PinCall, members: SamplingMembers): Record<string, Json> {
-  const body: Record<string, Json> = {};
-  for (const [field, value] of Object.entries(sampling) as [keyof SamplingMembers, Json | undefined][]) {
-    if (value === undefined) continue;
-    const path = members[field]?.split(".");
-    if (!path) throw new PinRefusal(`sampling.${field}`, "This interface has no such setting.");
-    place(body, path, value);
-  }
-  return body;
-}
-
-function place(body: Record<string, Json>, [first = "", ...rest]: string[], value: Json): void {
-  if (rest.length === 0) {
-    body[first] = value;
-    return;
-  }
-  const inner = body[first];
-  const within = isRecord(inner) ? inner : {};
-  body[first] = within;
-  place(within, rest, value);
-}
-
-const FEATURES: { [F in keyof PinCall["sampling"]]?: keyof ModelFacts["supports"] } = {
-  temperature: "temperature",
-  topP: "temperature",
-  reasoningEffort: "reasoning",
-  thinking: "reasoning",
-  thinkingBudgetTokens: "reasoning",
-};
-
-/** Refuses what the model is known not to do. */
-export function requireOfModel(call: PinCall, { id, supports }: ModelFacts): void {
-  const refuse = (field: string) => {
-    throw new PinRefusal(field, `The model ${id} does not take it.`);
-  };
-  for (const [field, feature] of Object.entries(FEATURES)) {
-    const isAsked = call.sampling[field as keyof PinCall["sampling"]] !== undefined; // keys of the table above
-    if (isAsked && !supports[feature]) refuse(`sampling.${field}`);
-  }
-  if (call.tools && !supports.tools) refuse("tools");
-  const { type = "text" } = call.responseFormat ?? {};
-  if (type === "json_object" && !supports.jsonObject) refuse("responseFormat");
-  if (type === "json_schema" && !supports.jsonSchema) refuse("responseFormat");
-}
-
 export type PinAnswer = TextResult & {
   usage: Usage | null;
   providerRequestId: string | null;

@@ -64,8 +64,8 @@ export const headers = ({ credentials }: Pick<ProviderIo, "credentials">) => ({
   "x-goog-api-key": credentials.apiKey?.reveal() ?? "",
 });
 
-export const pathOf = (io: ProviderIo, verb: string) =>
-  `/v1beta/models/${encodeURIComponent(io.model.id)}:${verb}`;
+export const pathOf = ({ model }: Pick<ProviderIo, "model">, verb: string) =>
+  `/v1beta/models/${encodeURIComponent(model.id)}:${verb}`;
 
 /** Thinking is part of our output, as everywhere here. A count that is zero is left out on the wire: the total tells it. */
 export function toUsage(usage: Generated["usageMetadata"]): Usage | null {

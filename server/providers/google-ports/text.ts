@@ -88,7 +88,8 @@ function toTextResult(answer: Generated): TextResult {
   return { text: wordsOf(answer), finishReason, toolCalls };
 }
 
-function toProgress(reply: HttpReply, io: ProviderIo) {
+/** Reads an answer, for the text port and for pins. */
+export function readText(reply: HttpReply, io: ProviderIo) {
   const answer = parseGenerated(reply, io);
   return {
     state: "done" as const,
@@ -101,7 +102,7 @@ function toProgress(reply: HttpReply, io: ProviderIo) {
 
 async function submit(call: TextCall, io: ProviderIo) {
   const sent = toRequest(call, io);
-  return toProgress(await postJson(pathOf(io, "generateContent"), sent, headers(io), io, explained), io);
+  return readText(await postJson(pathOf(io, "generateContent"), sent, headers(io), io, explained), io);
 }
 
 /** The whole answer, gathered from its pieces, each of which has the form of an answer. */
@@ -145,13 +146,13 @@ async function stream(call: TextCall, io: ProviderIo, onText: (text: string) => 
   const path = `${pathOf(io, "streamGenerateContent")}?alt=sse`;
   const reply = await postForEvents(path, toRequest(call, io), headers(io), io, take, explained);
   if (reply.body !== undefined) {
-    const progress = toProgress(reply, io);
+    const progress = readText(reply, io);
     if (progress.result.text !== "") onText(progress.result.text);
     return progress;
   }
   const whole = gathered.whole();
   if (!whole) throw brokenOff("Google");
-  return toProgress({ ...reply, body: whole }, io);
+  return readText({ ...reply, body: whole }, io);
 }
 
 export const text: PortAdapter<"text"> = { api: "generate-content", submit, stream };

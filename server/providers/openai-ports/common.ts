@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ProviderIo } from "../define";
+import type { ProviderIo, Tier } from "../define";
 import { type Explanation, type HttpReply, safeWord } from "../http";
 
 /* What every port of OpenAI shares: who asks, what it says went wrong, what it says it used. */
@@ -63,3 +63,9 @@ export function toUsage(usage: TokenUsage | null | undefined) {
 }
 
 export const requestIdOf = (reply: HttpReply, io: ProviderIo) => safeWord(reply.header("x-request-id"), io);
+
+/** Only what the vendor calls flex has the price of flex. */
+export function toTier(word: string | null | undefined): { tier?: Tier } {
+  if (!word || word === "auto") return {};
+  return { tier: word === "flex" ? "flex" : "standard" };
+}

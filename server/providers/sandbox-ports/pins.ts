@@ -1,5 +1,5 @@
-import type { Json } from "@/server/step";
-import { type PinApis, placeSampling, requireOfModel, toPinAnswer } from "../pins";
+import { placeSampling, present, requireOfModel } from "../pin-call";
+import { type PinApis, toPinAnswer } from "../pins";
 import { explain, headers } from "./common";
 import { readText } from "./text";
 
@@ -29,10 +29,7 @@ export const pins: PinApis = {
           stop: "stop",
           reasoningEffort: "reasoningIntent",
         }),
-        ...(responseFormat === undefined ? {} : { responseFormat: responseFormat as Json }), // plain data
-        ...(tools === undefined ? {} : { tools }),
-        ...(toolChoice === undefined ? {} : { toolChoice }),
-        ...(tier === "flex" ? { tier } : {}),
+        ...present({ responseFormat, tools, toolChoice, tier: tier === "flex" ? tier : undefined }),
       };
     },
     read: (reply, io) => toPinAnswer(readText(reply, io)),

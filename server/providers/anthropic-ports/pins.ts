@@ -1,0 +1,84 @@
+import type { Json } from "@/server/step";
+import type { ModelFacts, ProviderIo } from "../define";
+import { placeSampling, present, requireOfModel, respellChoice, respellTools } from "../pin-call";
+import { type PinApis, type PinCall, PinRefusal, toPinAnswer } from "../pins";
+import { isRecord } from "../text-call";
+import { explainAnthropicError, toProgress } from "./reply";
+import { THINKS_BY_BUDGET } from "./request";
+
+/* Pins of the Messages API. */
+
+/** The pin, given the headers every request to the vendor carries. */
+export const pinsWith = (headers: (io: ProviderIo) => Record<string, string>): PinApis => ({
+  messages: {
+    path: () => "/v1/messages",
+    content: ["model", "system", "messages", "tools", "output_config.format"],
+    canDefer: false,
+    headers,
+    explain: explainAnthropicError,
+    body(call, model) {
+      requireOfModel(call, model);
+      const { instructions, input, sampling } = call;
+      if (sampling.maxOutputTokens === undefined)
+        throw new PinRefusal("sampling.maxOutputTokens", "The vendor wants a limit with every request.");
+      const { thinking: _, thinkingBudgetTokens: __, ...rest } = sampling;
+      const { output_config, ...settings } = placeSampling(
+        { ...call, sampling: rest },
+        {
+          maxOutputTokens: "max_tokens",
+          stop: "stop_sequences",
+          reasoningEffort: "output_config.effort",
+        },
+      );
+      const format = formatOf(call);
+      return {
+        model: model.id,
+        messages: [{ role: "user", content: input }],
+        ...settings,
+        ...present({
+          system: instructions,
+          thinking: thinkingOf(call, model),
+          output_config: format
+            ? { ...(isRecord(output_config) ? output_config : {}), format }
+            : output_config,
+          tools: respellTools(call, ({ parameters, ...tool }) => ({
+            ...tool,
+            input_schema: parameters ?? { type: "object" }, // which the vendor wants, even of a tool without any
+          })),
+          tool_choice: choiceOf(call),
+        }),
+      };
+    },
+    read: (reply, io) => toPinAnswer(toProgress(reply, io)),
+  },
+});
+
+/** The older generation thinks by a budget of tokens; all later ones decide themselves, guided by an effort. */
+function thinkingOf({ sampling }: PinCall, { id }: ModelFacts): Json | undefined {
+  const { thinking, thinkingBudgetTokens: budget, reasoningEffort } = sampling;
+  const byBudget = THINKS_BY_BUDGET.has(id);
+  if (byBudget && reasoningEffort !== undefined)
+    throw new PinRefusal("sampling.reasoningEffort", `The model ${id} thinks by a budget of tokens.`);
+  if (budget !== undefined && (!byBudget || thinking === "disabled"))
+    throw new PinRefusal("sampling.thinkingBudgetTokens", `The model ${id} takes no budget of tokens so.`);
+  if (byBudget && thinking === "enabled" && budget === undefined)
+    throw new PinRefusal("sampling.thinkingBudgetTokens", `The model ${id} thinks by a budget of tokens.`);
+  if (budget !== undefined) return { type: "enabled", budget_tokens: budget };
+  return thinking && { type: thinking === "enabled" ? "adaptive" : thinking };
+}
+
+/** The vendor knows schemas alone, without a name, and always holds its models to them. */
+function formatOf({ responseFormat }: PinCall): Json | undefined {
+  if (responseFormat?.type === "json_object")
+    throw new PinRefusal("responseFormat", "This interface has no format json_object.");
+  if (responseFormat?.type !== "json_schema") return undefined;
+  if (responseFormat.strict === false)
+    throw new PinRefusal("responseFormat.strict", "This interface always holds its models to the schema.");
+  return { type: "json_schema", schema: responseFormat.schema };
+}
+
+function choiceOf(call: PinCall): Json | undefined {
+  const choice = respellChoice(call, ({ name, ...more }) => ({ ...more, type: "tool", name }));
+  if (typeof choice !== "string") return choice;
+  return { type: choice === "required" ? "any" : choice };
+}

@@ -1,0 +1,65 @@
+import type { Json } from "@/server/step";
+import type { HttpOptions } from "../http";
+import {
+  type Feature,
+  placeSampling,
+  present,
+  requireOfModel,
+  respellChoice,
+  respellTools,
+  type SamplingMembers,
+} from "../pin-call";
+import { type PinApi, type PinCall, toPinAnswer } from "../pins";
+import { readChat, readEvidence } from "./reply";
+
+/* Pins of chat completions, as each vendor speaks them. */
+
+/** What a vendor does its own way. */
+type Dialect = {
+  explain: NonNullable<HttpOptions["explain"]>;
+  headers: PinApi["headers"];
+  /** Who speaks the instructions. */
+  role: "system" | "developer";
+  sampling: SamplingMembers;
+  /** Members that every request needs. */
+  always?: Record<string, Json>;
+  /** What nobody knows of the models: it is sent as asked. */
+  unknown?: Feature[];
+};
+
+/** The pin of a vendor that speaks chat completions. */
+export const pinChat = ({ explain, headers, role, sampling, always, unknown = [] }: Dialect): PinApi => ({
+  path: () => "/chat/completions",
+  content: ["model", "messages", "tools", "response_format"],
+  canDefer: false,
+  headers,
+  explain,
+  body(call, model) {
+    requireOfModel(call, model, unknown);
+    const { instructions, input } = call;
+    return {
+      model: model.id,
+      messages: [
+        ...(instructions === undefined ? [] : [{ role, content: instructions }]),
+        { role: "user", content: input },
+      ],
+      ...placeSampling(call, sampling),
+      ...present({
+        response_format: formatOf(call),
+        tools: respellTools(call, (tool) => ({ type: "function", function: tool })),
+        tool_choice: respellChoice(call, (choice) => ({ type: "function", function: choice })),
+      }),
+      ...always,
+    };
+  },
+  read: (reply, io) => {
+    const { fingerprint, ...tier } = readEvidence(reply, io);
+    return toPinAnswer({ ...readChat(reply, io), ...tier }, fingerprint);
+  },
+});
+
+function formatOf({ responseFormat }: PinCall): Json | undefined {
+  if (responseFormat?.type !== "json_schema") return responseFormat;
+  const { type, ...schema } = responseFormat;
+  return { type, json_schema: present(schema) };
+}

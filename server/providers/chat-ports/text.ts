@@ -1,0 +1,94 @@
+import type { Json } from "@/server/step";
+import {
+  type ModelFacts,
+  type PortAdapter,
+  type ProviderAccount,
+  type ProviderIo,
+  type ResponseFormat,
+  type TextCall,
+  type TextMessage,
+  toDataUrl,
+} from "../define";
+import { type HttpOptions, postForEvents, postJson } from "../http";
+import { brokenOff, requireSupported } from "../text-call";
+import { readChat } from "./reply";
+import { gatherChat } from "./stream";
+
+/* Text by chat completions, as many vendors and servers speak them. */
+
+/** High detail is what the bound of a picture's tokens is for; servers that know no detail pass it over. */
+function toMessage({ role, content }: TextMessage) {
+  if (typeof content === "string") return { role, content };
+  return {
+    role,
+    content: content.map((part) =>
+      part.type === "text"
+        ? { type: "text", text: part.text }
+        : { type: "image_url", image_url: { url: toDataUrl(part), detail: "high" } },
+    ),
+  };
+}
+
+function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknown> {
+  requireSupported(call, model);
+  return {
+    model: model.id,
+    messages: call.messages.map(toMessage),
+    // The older name: every such server knows it.
+    ...(call.maxOutputTokens === undefined ? {} : { max_tokens: call.maxOutputTokens }),
+    ...(call.responseFormat.type === "text" ? {} : { response_format: toFormat(call.responseFormat) }),
+    ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
+    ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
+    stream: false,
+  };
+}
+
+/** Chat completions nest what the Responses API keeps flat; both spellings are taken. */
+function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
+  if (tool.function !== undefined) return tool;
+  const { type: _type, ...inner } = tool;
+  return { type: "function", function: inner };
+}
+
+function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
+  if (format.type === "json_object") return { type: "json_object" };
+  return { type: "json_schema", json_schema: { name: format.name, schema: format.schema } };
+}
+
+export const headersOf = ({
+  credentials: { apiKey },
+}: Pick<ProviderAccount, "credentials">): Record<string, string> =>
+  apiKey ? { authorization: `Bearer ${apiKey.reveal()}` } : {};
+
+/** What a vendor does its own way: the words for its errors, and what it wants of a request beyond the usual. */
+type Dialect = {
+  explain: NonNullable<HttpOptions["explain"]>;
+  adapt?(sent: Record<string, unknown>, call: TextCall): Record<string, unknown>;
+};
+
+/** The text port of a vendor that speaks chat completions. */
+export function chatCompletions({ explain, adapt = (sent) => sent }: Dialect): PortAdapter<"text"> {
+  const toRequest = (call: TextCall, io: ProviderIo) => adapt(toChatRequest(call, io.model), call);
+  return {
+    api: "chat-completions",
+    async submit(call, io) {
+      const reply = await postJson("/chat/completions", toRequest(call, io), headersOf(io), io, { explain });
+      return readChat(reply, io);
+    },
+    async stream(call, io, onText) {
+      const sent = { ...toRequest(call, io), stream: true, stream_options: { include_usage: true } };
+      const gathered = gatherChat(onText);
+      const take = ({ data }: { data: string }) => gathered.take(data);
+      const reply = await postForEvents("/chat/completions", sent, headersOf(io), io, take, { explain });
+      if (reply.body !== undefined) {
+        // A server that knows no streams answers whole.
+        const progress = readChat(reply, io);
+        if (progress.result.text !== "") onText(progress.result.text);
+        return progress;
+      }
+      const whole = gathered.whole();
+      if (!whole) throw brokenOff("The provider");
+      return readChat({ ...reply, body: whole }, io);
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { Json } from "@/server/step";
+import {
+  placeSampling,
+  present,
+  requireOfModel,
+  respellChoice,
+  respellTools,
+  type SamplingMembers,
+} from "../pin-call";
+import { type PinApis, type PinCall, PinRefusal, toPinAnswer } from "../pins";
+import { isRecord } from "../text-call";
+import { explainGoogleError, headers, pathOf } from "./common";
+import { readText } from "./text";
+
+/* Pins of generateContent. */
+
+const SAMPLING: SamplingMembers = {
+  temperature: "generationConfig.temperature",
+  topP: "generationConfig.topP",
+  topK: "generationConfig.topK",
+  maxOutputTokens: "generationConfig.maxOutputTokens",
+  seed: "generationConfig.seed",
+  stop: "generationConfig.stopSequences",
+  frequencyPenalty: "generationConfig.frequencyPenalty",
+  presencePenalty: "generationConfig.presencePenalty",
+  reasoningEffort: "generationConfig.thinkingConfig.thinkingLevel",
+  thinkingBudgetTokens: "generationConfig.thinkingConfig.thinkingBudget",
+};
+
+const FORMAT = ["responseMimeType", "responseJsonSchema"];
+
+export const pins: PinApis = {
+  "generate-content": {
+    path: (model) => pathOf({ model }, "generateContent"),
+    content: [
+      ...["contents", "systemInstruction", "tools"],
+      ...FORMAT.map((member) => `generationConfig.${member}`),
+    ],
+    canDefer: false,
+    headers,
+    explain: explainGoogleError,
+    body(call, model) {
+      requireOfModel(call, model);
+      const { instructions, input } = call;
+      const { generationConfig: settings } = placeSampling(call, SAMPLING);
+      const format = formatOf(call);
+      const config = { ...(isRecord(settings) ? settings : {}), ...format };
+      const declarations = respellTools(call, ({ parameters, ...tool }) => ({
+        ...tool,
+        ...present({ parametersJsonSchema: parameters }),
+      }));
+      return {
+        contents: [{ role: "user", parts: [{ text: input }] }],
+        ...present({
+          systemInstruction: instructions === undefined ? undefined : { parts: [{ text: instructions }] },
+          generationConfig: Object.keys(config).length === 0 ? undefined : config,
+          tools: declarations && [{ functionDeclarations: declarations }],
+          toolConfig: choiceOf(call),
+        }),
+      };
+    },
+    read: (reply, io) => toPinAnswer(readText(reply, io)),
+  },
+};
+
+/** The vendor knows media types and schemas, the latter without a name, and always holds its models to them. */
+function formatOf({ responseFormat }: PinCall): Record<string, Json> {
+  if (!responseFormat) return {};
+  if (responseFormat.type === "text") return { responseMimeType: "text/plain" };
+  const responseMimeType = "application/json";
+  if (responseFormat.type === "json_object") return { responseMimeType };
+  if (responseFormat.strict === false)
+    throw new PinRefusal("responseFormat.strict", "This interface always holds its models to the schema.");
+  return { responseMimeType, responseJsonSchema: responseFormat.schema };
+}
+
+const MODES: Record<string, string> = { auto: "AUTO", none: "NONE", required: "ANY" };
+
+function choiceOf(call: PinCall): Json | undefined {
+  const choice = respellChoice(call, ({ name }) => ({ mode: "ANY", allowedFunctionNames: [name] }));
+  if (choice === undefined) return undefined;
+  if (typeof choice === "string") return { functionCallingConfig: { mode: MODES[choice] ?? choice } };
+  return isRecord(choice) && choice.functionCallingConfig !== undefined
+    ? choice
+    : { functionCallingConfig: choice };
+}

@@ -1,0 +1,102 @@
+import type { Json } from "@/server/step";
+import { pinChat } from "../chat-ports/pin";
+import type { HttpOptions } from "../http";
+import {
+  placeSampling,
+  present,
+  requireOfModel,
+  respellChoice,
+  respellTools,
+  type SamplingMembers,
+} from "../pin-call";
+import { type PinApi, type PinApis, type PinCall, toPinAnswer } from "../pins";
+import { explainOpenAiError, headers } from "./common";
+import { readResponse } from "./reply";
+
+/* Pins of OpenAI: responses and chat completions. Nothing is stored at the vendor. */
+
+const RESPONSES_SAMPLING: SamplingMembers = {
+  temperature: "temperature",
+  topP: "top_p",
+  maxOutputTokens: "max_output_tokens",
+  reasoningEffort: "reasoning.effort",
+  verbosity: "text.verbosity",
+};
+
+/** What a vendor that speaks the Responses API does its own way. */
+type Dialect = {
+  vendor: string;
+  headers: PinApi["headers"];
+  explain: NonNullable<HttpOptions["explain"]>;
+  sampling: SamplingMembers;
+  /** Members that every request needs. */
+  always?: Record<string, Json>;
+  canDefer?: boolean;
+};
+
+/** The pin of a vendor that speaks the Responses API. */
+export const pinResponses = ({
+  vendor,
+  headers,
+  explain,
+  sampling,
+  always,
+  canDefer = false,
+}: Dialect): PinApi => ({
+  path: () => "/responses",
+  content: ["model", "instructions", "input", "tools", "text.format"],
+  canDefer,
+  headers,
+  explain,
+  body(call, model, tier) {
+    requireOfModel(call, model);
+    const { text, ...settings } = placeSampling(call, sampling);
+    const format = formatOf(call);
+    return {
+      ...settings,
+      ...present({
+        model: model.id,
+        instructions: call.instructions,
+        input: call.input,
+        text: format === undefined ? text : { ...(text as object | undefined), format },
+        tools: respellTools(call, (tool) => ({ ...tool, type: "function" })),
+        tool_choice: respellChoice(call, (choice) => ({ ...choice, type: "function" })),
+        service_tier: tier === "flex" ? tier : undefined,
+      }),
+      ...always,
+    };
+  },
+  read: (reply, io) => toPinAnswer(readResponse(reply, io, { type: "text" }, vendor)),
+});
+
+/** The vendor keeps flat what is ours already. */
+const formatOf = ({ responseFormat }: PinCall): Json | undefined =>
+  responseFormat && present({ ...responseFormat });
+
+export const pins: PinApis = {
+  responses: pinResponses({
+    vendor: "OpenAI",
+    headers,
+    explain: explainOpenAiError,
+    sampling: RESPONSES_SAMPLING,
+    always: { store: false },
+    canDefer: true,
+  }),
+  "chat-completions": pinChat({
+    explain: explainOpenAiError,
+    headers,
+    role: "developer",
+    sampling: {
+      temperature: "temperature",
+      topP: "top_p",
+      maxOutputTokens: "max_completion_tokens",
+      seed: "seed",
+      stop: "stop",
+      frequencyPenalty: "frequency_penalty",
+      presencePenalty: "presence_penalty",
+      reasoningEffort: "reasoning_effort",
+      verbosity: "verbosity",
+    },
+    always: { store: false },
+  }),
+};

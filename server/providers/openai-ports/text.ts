@@ -1,0 +1,166 @@
+import { z } from "zod";
+import type { Json } from "@/server/step";
+import {
+  type PortAdapter,
+  ProviderFault,
+  type ProviderIo,
+  type ResponseFormat,
+  refuseCall,
+  type TextCall,
+  type TextMessage,
+  textOf,
+  toDataUrl,
+} from "../define";
+import { postForEvents, postJson } from "../http";
+import { isRecord, requireSupported } from "../text-call";
+import { explainOpenAiError, headers, REASONS } from "./common";
+import { readResponse } from "./reply";
+
+/* Text by the Responses API. Nothing is stored at the vendor. */
+
+const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "xhigh" } as const;
+
+/** High detail, whatever the picture: its bound of tokens is the one the models list. */
+function toInput({ role, content }: TextMessage) {
+  if (typeof content === "string") return { role, content };
+  return {
+    role,
+    content: content.map((part) =>
+      part.type === "text"
+        ? { type: role === "assistant" ? "output_text" : "input_text", text: part.text }
+        : { type: "input_image", image_url: toDataUrl(part), detail: "high" },
+    ),
+  };
+}
+
+function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record<string, unknown> {
+  requireSupported(call, model);
+  const firstTurn = call.messages.findIndex(({ role }) => role !== "system");
+  // Leading system messages are the instructions; a conversation of nothing else stays as it is.
+  const leading = firstTurn > 0 ? call.messages.slice(0, firstTurn) : [];
+  const turns = call.messages.slice(leading.length);
+  const instructions = leading.map(textOf);
+  if (
+    call.responseFormat.type === "json_object" &&
+    !call.messages.some((message) => /json/i.test(textOf(message)))
+  ) {
+    // The vendor refuses this format unless the word JSON is in the request.
+    instructions.push("Answer with a JSON object.");
+  }
+  const { reasoningIntent } = call;
+  return {
+    model: model.id,
+    ...(instructions.length > 0 ? { instructions: instructions.join("\n\n") } : {}),
+    input: turns.map(toInput),
+    ...(call.maxOutputTokens === undefined ? {} : { max_output_tokens: call.maxOutputTokens }),
+    ...(call.responseFormat.type === "text" ? {} : { text: { format: toFormat(call.responseFormat) } }),
+    ...(reasoningIntent === undefined || reasoningIntent === "omit"
+      ? {}
+      : { reasoning: { effort: EFFORTS[reasoningIntent] } }),
+    ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
+    ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
+    ...(tier === "flex" ? { service_tier: "flex" } : {}),
+    store: false,
+  };
+}
+
+function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
+  if (format.type === "json_object") return { type: "json_object" };
+  return {
+    type: "json_schema",
+    name: format.name,
+    schema: format.schema,
+    strict: fitsStrictSchema(format.schema),
+  };
+}
+
+/** Function tools in either usual spelling become the flat one; the vendor's own tools are not passed on. */
+function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {
+  const inner = tool.function;
+  const flat = isRecord(inner) ? { ...inner, type: "function" } : tool;
+  if ((flat.type ?? "function") !== "function" || typeof flat.name !== "string") {
+    refuseCall("Only function tools with a name can be given to this model.");
+  }
+  return { ...flat, type: "function" };
+}
+
+const BEYOND_STRICT = [
+  ...["allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"],
+  ...["patternProperties", "propertyNames", "minProperties", "maxProperties", "unevaluatedProperties"],
+  ...["prefixItems", "contains", "uniqueItems"],
+];
+
+/** Does a schema stay inside the vendor's strict subset: closed objects, every property required, plain keywords? */
+export function fitsStrictSchema(schema: Json, isRoot = true): boolean {
+  if (!isRecord(schema)) return false;
+  if (BEYOND_STRICT.some((keyword) => schema[keyword] !== undefined)) return false;
+  if (isRoot && (schema.type !== "object" || schema.anyOf !== undefined)) return false;
+  const inner: Json[] = [];
+  const { properties, items, anyOf, $defs, definitions } = schema;
+  if (schema.type === "object" || properties !== undefined) {
+    const names = isRecord(properties) ? Object.keys(properties) : [];
+    const required = Array.isArray(schema.required) ? schema.required : [];
+    if (schema.additionalProperties !== false || names.some((name) => !required.includes(name))) return false;
+  }
+  for (const group of [properties, $defs, definitions])
+    if (isRecord(group)) inner.push(...Object.values(group));
+  if (items !== undefined) inner.push(items);
+  if (Array.isArray(anyOf)) inner.push(...anyOf);
+  return inner.every((part) => fitsStrictSchema(part, false));
+}
+
+async function submitText(call: TextCall, io: ProviderIo) {
+  const sent = toResponsesRequest(call, io);
+  const reply = await postJson("/responses", sent, headers(io), io, { explain: explainOpenAiError });
+  return readResponse(reply, io, call.responseFormat);
+}
+
+/** Of the vendor's events those that say something of the text or the end; all others are passed over. */
+const ResponsesEvent = z.object({
+  type: z.string(),
+  delta: z.string().nullish(),
+  code: z.string().nullish(),
+  error: z.object({ code: z.string().nullish(), type: z.string().nullish() }).nullish(),
+  response: z.unknown().optional(),
+});
+const LAST_EVENTS = ["response.completed", "response.incomplete", "response.failed"];
+
+async function streamText(call: TextCall, io: ProviderIo, onText: (text: string) => void) {
+  const sent = { ...toResponsesRequest(call, io), stream: true };
+  let whole: unknown;
+  let wasTold = false;
+  const reply = await postForEvents(
+    "/responses",
+    sent,
+    headers(io),
+    io,
+    ({ data }) => {
+      const event = ResponsesEvent.parse(JSON.parse(data));
+      if (event.type === "response.output_text.delta" && event.delta) {
+        wasTold = true;
+        onText(event.delta);
+      }
+      if (event.type === "error") throw faultOfEvent(event.error?.code ?? event.code, wasTold);
+      if (LAST_EVENTS.includes(event.type)) whole = event.response;
+      return whole !== undefined;
+    },
+    { explain: explainOpenAiError },
+  );
+  if (whole === undefined && reply.body === undefined)
+    throw new ProviderFault("lost", "ambiguous", "OpenAI's answer broke off before its end.");
+  const answered = whole === undefined ? reply : { ...reply, body: whole };
+  const progress = readResponse(answered, io, call.responseFormat);
+  // A refusal in words becomes the text only when nothing else was written, which is known at the end.
+  if (!wasTold && progress.result.text !== "") onText(progress.result.text);
+  return progress;
+}
+
+/** An error that comes as an event: once text was told, the work was done and is no refusal any more. */
+function faultOfEvent(code: string | null | undefined, wasTold: boolean): ProviderFault {
+  const reason = REASONS[code ?? ""];
+  const kind = wasTold ? "failed" : code === "rate_limit_exceeded" ? "capacity" : (reason?.kind ?? "failed");
+  const message = reason?.message ?? "OpenAI failed while working on the request.";
+  return new ProviderFault(kind, "attempted", message);
+}
+
+export const text: PortAdapter<"text"> = { api: "responses", submit: submitText, stream: streamText };

@@ -1,0 +1,100 @@
+import type { Json } from "@/server/step";
+import type { ModelFacts } from "./define";
+import { type PinCall, PinRefusal } from "./pins";
+import { isRecord } from "./text-call";
+
+/* How a pinned request becomes a vendor's body: members placed, spellings changed, and what cannot be said refused. */
+
+/** What an interface calls the fields of sampling: members of its body, inner ones by their path. Others it cannot say. */
+export type SamplingMembers = Partial<Record<keyof PinCall["sampling"], string>>;
+
+/** The members of a body that say the sampling, each value as it was given; a field without a member is refused. */
+export function placeSampling({ sampling }: PinCall, members: SamplingMembers): Record<string, Json> {
+  const body: Record<string, Json> = {};
+  for (const [field, value] of Object.entries(sampling) as [keyof SamplingMembers, Json | undefined][]) {
+    if (value === undefined) continue;
+    const path = members[field]?.split(".");
+    if (!path) throw new PinRefusal(`sampling.${field}`, "This interface has no such setting.");
+    place(body, path, value);
+  }
+  return body;
+}
+
+function place(body: Record<string, Json>, [first = "", ...rest]: string[], value: Json): void {
+  if (rest.length === 0) {
+    body[first] = value;
+    return;
+  }
+  const inner = body[first];
+  const within = isRecord(inner) ? inner : {};
+  body[first] = within;
+  place(within, rest, value);
+}
+
+export type Feature = keyof ModelFacts["supports"];
+
+const FEATURES: { [F in keyof PinCall["sampling"]]?: Feature } = {
+  temperature: "temperature",
+  topP: "temperature",
+  topK: "temperature",
+  reasoningEffort: "reasoning",
+  thinking: "reasoning",
+  thinkingBudgetTokens: "reasoning",
+};
+
+/** Refuses what the model is known not to do. `unknown`: what its provider knows of none of its models. */
+export function requireOfModel(call: PinCall, { id, supports }: ModelFacts, unknown: Feature[] = []): void {
+  const refuse = (field: string) => {
+    throw new PinRefusal(field, `The model ${id} does not take it.`);
+  };
+  for (const [field, feature] of Object.entries(FEATURES)) {
+    const isAsked = call.sampling[field as keyof PinCall["sampling"]] !== undefined; // keys of the table above
+    if (isAsked && !supports[feature] && !unknown.includes(feature)) refuse(`sampling.${field}`);
+  }
+  if (call.tools && !supports.tools) refuse("tools");
+  const { type = "text" } = call.responseFormat ?? {};
+  if (type === "json_object" && !supports.jsonObject) refuse("responseFormat");
+  if (type === "json_schema" && !supports.jsonSchema) refuse("responseFormat");
+}
+
+/** The members a pin may have or lack, in the vendor's words; what is absent stays absent. */
+export const present = (members: Record<string, Json | undefined>): Record<string, Json> =>
+  Object.fromEntries(
+    Object.entries(members).filter((entry): entry is [string, Json] => entry[1] !== undefined),
+  );
+
+type FunctionTool = Record<string, Json> & { name: string };
+
+/**
+ * Function tools in either usual spelling, flat or within `function`, each spelled as the vendor does; every other member
+ * stays as it was given. Tools of the vendor's own run there, at prices that are not those of tokens: they are refused.
+ */
+export function respellTools(
+  { tools }: PinCall,
+  spell: (tool: FunctionTool) => Record<string, Json>,
+): Record<string, Json>[] | undefined {
+  return tools?.map((tool, place) => {
+    const spec = withoutWrapping(tool);
+    if (!spec || !isNamed(spec))
+      throw new PinRefusal(`tools.${place}`, "Only function tools with a name can be given to a pin.");
+    return spell(spec);
+  });
+}
+
+const isNamed = (spec: Record<string, Json>): spec is FunctionTool => typeof spec.name === "string";
+
+function withoutWrapping(given: Record<string, Json>): Record<string, Json> | null {
+  const { type = "function", function: inner, ...flat } = given;
+  if (type !== "function") return null;
+  if (inner === undefined) return flat;
+  return isRecord(inner) ? { ...flat, ...inner } : null;
+}
+
+/** A choice of one function, in either usual spelling, as the vendor spells it; any other choice stays as it was given. */
+export function respellChoice(
+  { toolChoice }: PinCall,
+  spell: (choice: FunctionTool) => Json,
+): Json | undefined {
+  const spec = isRecord(toolChoice) ? withoutWrapping(toolChoice) : null;
+  return spec && isNamed(spec) ? spell(spec) : toolChoice;
+}
