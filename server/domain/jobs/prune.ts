@@ -58,7 +58,10 @@ async function inBatches(work: () => Promise<number>): Promise<void> {
   while ((await work()) >= BATCH);
 }
 
-/** Requests, outputs and stored inputs; with a job's first content goes what else it said. */
+/**
+ * Requests, outputs, vendors' own words and stored inputs; with a job's first content goes what else it said. What the items
+ * of a bulk share is needed until the last of them has ended.
+ */
 async function prunePayloads(
   now: Date,
   projectId: string | null,
@@ -68,6 +71,10 @@ async function prunePayloads(
        SELECT payload.id FROM payload
        WHERE content IS NOT NULL AND expires_at <= $1 AND ($2::text IS NULL OR project_id = $2)
          AND (job_id IS NULL OR EXISTS (SELECT FROM job WHERE job.id = payload.job_id AND job.status IN ${ENDED}))
+         AND (pinned_id IS NULL OR EXISTS (
+           SELECT FROM pinned_execution pin WHERE pin.id = payload.pinned_id AND pin.status NOT IN ('queued', 'running')))
+         AND (bulk_id IS NULL OR EXISTS (
+           SELECT FROM pinned_bulk bulk WHERE bulk.id = payload.bulk_id AND bulk.status NOT IN ('accepted', 'running')))
        ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE OF payload SKIP LOCKED
      )
      UPDATE payload SET content = NULL FROM due WHERE payload.id = due.id RETURNING payload.job_id`,

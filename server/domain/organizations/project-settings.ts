@@ -8,7 +8,7 @@ import { fail } from "@/server/errors";
 import { requireRoleIn, visibleOrganizations } from "./rights";
 
 /**
- * Changes what a project wants of its jobs: a rating that content has unless a call says otherwise, and how many days
+ * Changes what a project wants of its executions: a rating that content has unless a call says otherwise, and how many days
  * content is kept where that is less than the standard. What is kept already is shortened with it, and never given
  * longer. For admins of the organization and operators.
  */
@@ -56,6 +56,12 @@ async function shorten(tx: Tx, projectId: string, requirement: string, days: num
     UPDATE payload SET expires_at = payload.created_at + ${seconds} * interval '1 second'
     FROM job WHERE job.id = payload.job_id AND payload.project_id = ${projectId} AND job.retention_requirement = ${requirement}
       AND payload.content IS NOT NULL
+      AND (payload.expires_at IS NULL OR payload.expires_at > payload.created_at + ${seconds} * interval '1 second')`;
+  await tx.$executeRaw`
+    UPDATE payload SET expires_at = payload.created_at + ${seconds} * interval '1 second'
+    WHERE payload.project_id = ${projectId} AND payload.content IS NOT NULL AND ${requirement} = coalesce(
+        (SELECT capstan_pinned_plan(pin)->>'retentionRequirement' FROM pinned_execution pin WHERE pin.id = payload.pinned_id),
+        (SELECT bulk.plan->>'retentionRequirement' FROM pinned_bulk bulk WHERE bulk.id = payload.bulk_id))
       AND (payload.expires_at IS NULL OR payload.expires_at > payload.created_at + ${seconds} * interval '1 second')`;
   await tx.$executeRaw`
     UPDATE artifact SET expires_at = artifact.created_at + ${seconds} * interval '1 second'
