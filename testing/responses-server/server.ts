@@ -1,0 +1,160 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { sha256Hex } from "@/server/canonical";
+
+/*
+ * A server of the OpenAI Responses protocol that fails on purpose, byte by byte: it speaks HTTP over plain sockets, so
+ * that it can break off anywhere. Every request that arrived is in a log on disk before anything is answered.
+ */
+
+/** A request, as far as it came. */
+export type Request = {
+  /** 1 for the first request of this script, 2 for the next. */
+  turn: number;
+  attemptId: string;
+  headers: Record<string, string>;
+  body: Buffer;
+};
+
+/** How one listener behaves; each step may end the connection, and what is left out is normal. */
+export type Script = {
+  /** As soon as somebody is connected. */
+  onConnect?(socket: Socket): void;
+  /** With the head, before any of the body is read. True: that was all. */
+  onHead?(socket: Socket, request: Request): boolean;
+  /** With half of the body. True: that was all. */
+  onHalf?(socket: Socket, request: Request): boolean;
+  /** With the whole request. */
+  answer?(socket: Socket, request: Request): void;
+};
+
+/** One request as it arrived. */
+export type Arrival = {
+  script: string;
+  attemptId: string;
+  /** How much of the body was there when it was written down, and the hash of it when it was whole. */
+  bytes: number;
+  sha256: string | null;
+};
+
+export type ResponsesServer = {
+  /** Opens a listener that behaves like this; its base URL. */
+  open(name: string, script: Script): Promise<string>;
+  /** What arrived under a script's name, by the log on disk. */
+  arrived(name: string): Arrival[];
+  connections(name: string): number;
+  stop(): Promise<void>;
+};
+
+export function startResponsesServer(dataDir: string): ResponsesServer {
+  mkdirSync(dataDir, { recursive: true });
+  const log = join(dataDir, "arrivals.ndjson");
+  const servers: Server[] = [];
+  const sockets = new Set<Socket>();
+  const connections = new Map<string, number>();
+
+  const open = async (name: string, script: Script) => {
+    let turns = 0;
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      connections.set(name, (connections.get(name) ?? 0) + 1);
+      socket.on("error", () => {});
+      socket.on("close", () => sockets.delete(socket));
+      script.onConnect?.(socket);
+      if (socket.destroyed) return;
+      readRequests(
+        socket,
+        script,
+        () => ++turns,
+        (arrival) => appendFileSync(log, `${JSON.stringify({ script: name, ...arrival })}\n`),
+      );
+    });
+    servers.push(server);
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const address = server.address();
+    return `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`;
+  };
+
+  return {
+    open,
+    arrived(name) {
+      const lines = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : [];
+      const arrivals = lines.map((line): Arrival => JSON.parse(line));
+      return arrivals.filter(({ script }) => script === name);
+    },
+    connections: (name) => connections.get(name) ?? 0,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
+    },
+  };
+}
+
+/** Reads one request after the other off a connection, and plays the script to each. */
+function readRequests(
+  socket: Socket,
+  script: Script,
+  turnOf: () => number,
+  log: (arrival: Omit<Arrival, "script">) => void,
+): void {
+  let received: Buffer = Buffer.alloc(0);
+  let request: (Request & { length: number; isLogged: boolean; isHalved: boolean }) | null = null;
+
+  const write = (): void => {
+    if (!request || request.isLogged) return;
+    request.isLogged = true;
+    const isWhole = request.body.byteLength === request.length;
+    const { attemptId, body } = request;
+    log({ attemptId, bytes: body.byteLength, sha256: isWhole ? sha256Hex(body) : null });
+  };
+  /** True: there may be more to play. */
+  const play = (): boolean => {
+    if (!request) {
+      const end = received.indexOf("\r\n\r\n");
+      if (end < 0) return false;
+      const headers = readHeaders(received.subarray(0, end).toString("latin1"));
+      received = received.subarray(end + 4);
+      const attemptId = headers["x-client-request-id"] ?? "";
+      const length = Number(headers["content-length"] ?? 0);
+      const turn = turnOf();
+      request = { turn, attemptId, headers, body: Buffer.alloc(0), length, isLogged: false, isHalved: false };
+      if (script.onHead) write();
+      if (script.onHead?.(socket, request)) return done();
+    }
+    request.body = received.subarray(0, request.length);
+    if (script.onHalf && !request.isHalved && request.body.byteLength >= request.length / 2) {
+      request.isHalved = true;
+      write();
+      if (script.onHalf(socket, request)) return done();
+    }
+    if (request.body.byteLength < request.length) return false;
+    const whole = request;
+    write();
+    received = received.subarray(request.length);
+    request = null;
+    script.answer?.(socket, whole);
+    return received.byteLength > 0;
+  };
+  /** Nothing more is read: what comes is thrown away. */
+  const done = () => {
+    socket.off("data", take);
+    socket.resume();
+    return false;
+  };
+  const take = (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk]);
+    while (play());
+  };
+  socket.on("data", take);
+}
+
+function readHeaders(head: string): Record<string, string> {
+  const [, ...lines] = head.split("\r\n");
+  return Object.fromEntries(
+    lines.map((line) => {
+      const colon = line.indexOf(":");
+      return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+    }),
+  );
+}
