@@ -3,7 +3,8 @@ import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
 import { env } from "@/server/env";
-import type { Usage } from "@/server/providers/define";
+import type { Provider, Usage } from "@/server/providers/define";
+import { providers as registry } from "@/server/providers/registry.gen";
 import {
   allCapabilities,
   chooseRoute,
@@ -17,6 +18,7 @@ import {
   targetsOf,
 } from ".";
 
+const providers: readonly Provider[] = registry;
 const { OPENAI_API_KEY } = env;
 afterEach(() => {
   env.OPENAI_API_KEY = OPENAI_API_KEY;
@@ -372,4 +374,22 @@ test("the factors of a price name what it depends on", () => {
     ["maxOutputTokens", "usage-ceiling", false],
   ]);
   expect(factors("compute.evaluate.v1")).toEqual([]);
+});
+
+test("what may wait is said to be for pins wherever a model that may wait has an interface whose pins may", () => {
+  const said = allCapabilities.flatMap((capability) => {
+    const { deferredProcessing } = describeCapability(capability, false).features as {
+      deferredProcessing?: { available: boolean; appliesTo: string[]; optInFor?: string };
+    };
+    if (!deferredProcessing?.available) return [];
+    const { targets } = executionTargets(capability);
+    const able = targets.filter((target) => target.deferredProcessing.available);
+    const isPinnable = able.some(({ provider }) =>
+      Object.values(providers.find(({ name }) => name === provider)?.pins ?? {}).some((api) => api.canDefer),
+    );
+    expect(deferredProcessing.appliesTo.includes("pinned"), capability.key).toBe(isPinnable);
+    expect(deferredProcessing.optInFor, capability.key).toBe(isPinnable ? "pinned" : undefined);
+    return [isPinnable];
+  });
+  expect(said).toContain(true);
 });

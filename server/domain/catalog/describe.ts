@@ -182,16 +182,18 @@ function readerFeature(capability: Capability): JsonObject {
 /** Half of the token rates for work that may wait: what durable jobs get unasked, and pins ask for. */
 function deferredFeature(capability: Capability): JsonObject {
   if (isLocal(capability)) return {};
-  const discounts = targetsOf(capability).flatMap((target) => discountOf(capability, target) || []);
-  if (discounts.length === 0)
-    return { deferredProcessing: { available: false, discountBps: 0, appliesTo: [] } };
+  const able = targetsOf(capability).filter((target) => discountOf(capability, target) > 0);
+  if (able.length === 0) return { deferredProcessing: { available: false, discountBps: 0, appliesTo: [] } };
+  const canPinsDefer = able.some(({ provider }) =>
+    Object.values(provider.pins ?? {}).some(({ canDefer }) => canDefer),
+  );
   return {
     deferredProcessing: {
       available: true,
-      discountBps: Math.min(...discounts),
-      appliesTo: ["job_async", "pinned"],
+      discountBps: Math.min(...able.map((target) => discountOf(capability, target))),
+      appliesTo: ["job_async", ...(canPinsDefer ? ["pinned"] : [])],
       defaultFor: "job_async",
-      optInFor: "pinned",
+      ...(canPinsDefer ? { optInFor: "pinned" } : {}),
     },
   };
 }
