@@ -4,11 +4,17 @@ import { describe, expect, test } from "vitest";
 import type { ModelFacts, PortName, Ports, Provider } from "./define";
 import { modelsFromSetting } from "./openai-compatible";
 import { providers } from "./registry.gen";
-import { refusesWrongCredentials, tellsTheTruthAboutSubmission } from "./testing/fixtures";
+import {
+  refusesWrongCredentials,
+  tellsTheTruthAboutPins,
+  tellsTheTruthAboutSubmission,
+} from "./testing/fixtures";
+import { answersItsPinFixtures, readPinFixtures } from "./testing/pin-fixtures";
 
 /*
- * What every provider keeps, those included that are added tomorrow: it has fixtures of every port, its check refuses a
- * wrong key, and every port tells whether its request left, when refused, at capacity, silent or answered badly.
+ * What every provider keeps, those included that are added tomorrow: it has fixtures of every port and of every interface
+ * that can be pinned, its check refuses a wrong key, and each of them tells whether its request left, when refused, at
+ * capacity, silent or answered badly.
  */
 
 const picture = { bytes: Buffer.from("89504e470d0a1a0a", "hex"), mediaType: "image/png", filename: "a.png" };
@@ -81,14 +87,22 @@ describe.each(vendors.map((provider) => [provider.name, provider] as const))("%s
     expect(ports.filter((port) => !played.includes(port))).toEqual([]);
   });
 
-  refusesWrongCredentials(provider, { credentials, headers: {} });
+  const signing = { credentials, headers: {} };
+  refusesWrongCredentials(provider, signing);
 
   for (const port of ports) {
     const model = firstOf(port);
-    if (model)
-      tellsTheTruthAboutSubmission(provider, port, model.id, CALLS[port](model), {
-        credentials,
-        headers: {},
-      });
+    if (model) tellsTheTruthAboutSubmission(provider, port, model.id, CALLS[port](model), signing);
   }
+
+  const apis = Object.keys(provider.pins ?? {});
+  if (apis.length === 0) return;
+  const pinned = readPinFixtures(join(import.meta.dirname, `${name}.fixtures`));
+  test("has fixtures of every interface that can be pinned, and no tier where none is deferred", () => {
+    expect(apis.filter((api) => !pinned.some((fixture) => fixture.api === api))).toEqual([]);
+    const flex = pinned.filter(({ tier }) => tier === "flex").map(({ api }) => api);
+    expect([...new Set(flex)].sort()).toEqual(apis.filter((api) => provider.pins?.[api]?.canDefer).sort());
+  });
+  answersItsPinFixtures(provider, pinned, signing);
+  for (const api of apis) tellsTheTruthAboutPins(provider, api, firstOf("text")?.id ?? "", signing);
 });

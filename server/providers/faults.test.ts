@@ -148,7 +148,7 @@ test.each(Object.entries(EXPECTED) as [ScriptName, Kind][])("%s: %s", async (nam
 });
 
 test("a door that is closed, and one that speaks no TLS, are not attempted", async () => {
-  const plain = (await server.open("no TLS", SCRIPTS.answers)).replace("http:", "https:");
+  const plain = (await server.open("no TLS", SCRIPTS["speaks no HTTP"])).replace("http:", "https:");
   for (const url of ["http://127.0.0.1:1", plain]) {
     const io = ioFor(openai, "gpt-5.6-luna", "text", url, { credentials: { apiKey: SECRET } });
     const fault = await faultOf(sendPin(api, Buffer.from("{}"), io));

@@ -4,7 +4,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { toSecrets } from "@/server/secret";
 import type { PortName, Progress, Provider, ProviderIo } from "../define";
-import { everythingOf, faultOf, ioFor, type PlainIo, type Script, startVendor, type Vendor } from "./vendor";
+import { sendPin } from "../pins";
+import {
+  everythingOf,
+  faultOf,
+  ioFor,
+  type PlainIo,
+  pinApi,
+  type Script,
+  startVendor,
+  type Vendor,
+} from "./vendor";
 import { readSent } from "./wire";
 
 /* What every provider must keep, whatever its vendor: its fixtures, and the truth about what left. */
@@ -113,7 +123,32 @@ export function tellsTheTruthAboutSubmission(
   call: unknown,
   signing = BEARER,
 ): void {
-  describe(`${provider.name} tells whether its ${port} request left`, () => {
+  tellsTheTruth(`${provider.name} tells whether its ${port} request left`, signing, (baseUrl, more) =>
+    submit(provider, port, call, ioFor(provider, model, port, baseUrl, more)),
+  );
+}
+
+/** The same of one of its interfaces under a pin. */
+export function tellsTheTruthAboutPins(
+  provider: Provider,
+  api: string,
+  model: string,
+  signing = BEARER,
+): void {
+  tellsTheTruth(`${provider.name} tells whether a pin of its ${api} left`, signing, (baseUrl, more) => {
+    const io = ioFor(provider, model, "text", baseUrl, more);
+    const call = { input: "Hello", sampling: { maxOutputTokens: 100 } };
+    const pin = pinApi(provider, api);
+    return sendPin(pin, Buffer.from(JSON.stringify(pin.body(call, io.model, io.tier))), io);
+  });
+}
+
+function tellsTheTruth(
+  title: string,
+  signing: Signing,
+  send: (baseUrl: string, more: PlainIo) => Promise<unknown>,
+): void {
+  describe(title, () => {
     let vendor: Vendor;
     beforeAll(async () => {
       vendor = await startVendor();
@@ -121,14 +156,7 @@ export function tellsTheTruthAboutSubmission(
     afterAll(() => vendor.stop());
 
     const fault = (baseUrl = vendor.url, more: PlainIo = {}) =>
-      faultOf(
-        submit(
-          provider,
-          port,
-          call,
-          ioFor(provider, model, port, baseUrl, { credentials: signing.credentials, ...more }),
-        ),
-      );
+      faultOf(send(baseUrl, { credentials: signing.credentials, ...more }));
 
     const echo = { error: { message: `Bearer ${SECRET}`, type: SECRET, code: SECRET } };
     test.each<[string, Script, string]>([
