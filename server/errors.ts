@@ -133,6 +133,8 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ connectUrl: z.string(), provider: z.string().optional() }),
   },
+  /** A pinned execution runs on the project's own account; the operator's are not for it. */
+  MANAGED_PINNED_UNAVAILABLE: { status: 501, retryable: false, next: "stop", details: Open },
   ROUTE_UNAVAILABLE: {
     status: 409,
     retryable: false,

@@ -291,6 +291,7 @@ describe("errors", () => {
       "ApprovalRejected",
       "ApprovalExpired",
       "PRICING_INPUTS_REQUIRED",
+      "MANAGED_PINNED_UNAVAILABLE",
     ];
     const listed = new Set<string>([
       ...endpoints.flatMap(({ errors }) => errors),

@@ -10,3 +10,13 @@ export {
   submitCall,
   type Work,
 } from "./call";
+export {
+  type Claimed,
+  LEASE_MS,
+  type Lease,
+  type LeaseKeeper,
+  leaseKeeper,
+  leaseOwner,
+  releaseAllLeases,
+} from "./leases";
+export { settle } from "./settle";

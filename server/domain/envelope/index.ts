@@ -1,10 +1,14 @@
 export { enforcementOf } from "./enforcement";
 export { maturityOf } from "./maturity";
 export {
+  checkCallerFields,
   type Envelope,
   type EnvelopeKind,
   nearest,
   normalizeEnvelope,
+  refuseUnknown,
   settleIdempotencyKey,
+  settleKey,
   toIssues,
 } from "./normalize";
+export { keptMs, keptUntil } from "./retention";

@@ -61,11 +61,14 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
     for (const name of rest) delete body[name];
   }
   if (kind === "quote") foldQuoteShims(body);
-  refuseUnknown(body, known, "");
-  refuseUnknown(execution, Object.keys(ExecutionOptions.shape), "execution.");
-  refuseUnknown(constraints, Object.keys(ExecutionConstraints.shape), "execution.executionConstraints.");
-  if (isObject(body.sampling)) refuseUnknown(body.sampling, Object.keys(Sampling.shape), "sampling.");
-  if (isObject(body.budget)) refuseUnknown(body.budget, Object.keys(Budget.shape), "budget.");
+  const lifted = [...CONSTRAINT_FIELDS, ...OPTION_FIELDS];
+  const refuse = (fields: Fields, shape: object, path: string) =>
+    refuseUnknown(fields, Object.keys(shape), path, { lifted });
+  refuseUnknown(body, known, "", { lifted, supported: [...CONSTRAINT_FIELDS, "budgetEnforcement"] });
+  refuse(execution, ExecutionOptions.shape, "execution.");
+  refuse(constraints, ExecutionConstraints.shape, "execution.executionConstraints.");
+  if (isObject(body.sampling)) refuse(body.sampling, Sampling.shape, "sampling.");
+  if (isObject(body.budget)) refuse(body.budget, Budget.shape, "budget.");
 
   foldQuoteIds(execution);
   foldTimeout(constraints);
@@ -85,6 +88,11 @@ export function settleIdempotencyKey(
   inBody: string | null | undefined,
   header: string | undefined,
 ): string {
+  return settleKey(inBody, header) ?? `${kind === "jobs" ? "job" : "run"}-${randomBytes(16).toString("hex")}`;
+}
+
+/** The key that is given, in the body or in the header; both given must agree. */
+export function settleKey(inBody: string | null | undefined, header: string | undefined): string | undefined {
   const fromBody = inBody?.trim() || undefined;
   const fromHeader = header?.trim() || undefined;
   if (fromHeader && fromHeader.length > 255)
@@ -92,7 +100,7 @@ export function settleIdempotencyKey(
   if (fromBody && fromHeader && fromBody !== fromHeader) {
     invalid(["idempotencyKey"], "The Idempotency-Key header and the idempotencyKey field differ.");
   }
-  return fromBody ?? fromHeader ?? `${kind === "jobs" ? "job" : "run"}-${randomBytes(16).toString("hex")}`;
+  return fromBody ?? fromHeader;
 }
 
 /** What a schema found wrong with a body, or with the part of it at this path. Parse with `reportInput`. */
@@ -176,13 +184,18 @@ function foldTimeout(constraints: Fields) {
   delete constraints.timeoutSeconds;
 }
 
-function refuseUnknown(fields: Fields, known: string[], path: string) {
+/** Refuses the first field that is not known; `lifted`: what this request takes at its root and keeps elsewhere. */
+export function refuseUnknown(
+  fields: Fields,
+  known: string[],
+  path: string,
+  { lifted = [], supported = known }: { lifted?: string[]; supported?: string[] } = {},
+) {
   for (const name of Object.keys(fields)) {
     if (known.includes(name)) continue;
-    const supported = path === "" ? [...CONSTRAINT_FIELDS, "budgetEnforcement"] : known;
     fail("UNKNOWN_EXECUTION_FIELD", `${path}${name} is not a field of this request.`, {
       path: `${path}${name}`,
-      didYouMean: nearest(name, [...known, ...CONSTRAINT_FIELDS, ...OPTION_FIELDS]),
+      didYouMean: nearest(name, [...known, ...lifted]),
       supported,
       retryable: false,
     });
@@ -194,7 +207,8 @@ function ceiling(configured: number, published: number) {
   return configured < 1 || configured > published ? published : configured;
 }
 
-function checkCallerFields(envelope: Envelope<"jobs">) {
+/** Holds what callers write beside their request to the ceilings of this deployment. */
+export function checkCallerFields(envelope: Pick<Envelope<"jobs">, "externalRef" | "tags" | "metadata">) {
   const issues: ValidationIssue[] = [];
   const add = (loc: (string | number)[], msg: string) =>
     issues.push({ loc: ["body", ...loc], msg, type: "too_long" });

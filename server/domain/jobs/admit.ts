@@ -4,7 +4,8 @@ import { isKeptSealed } from "@/server/content";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
-import { access, type ProjectAccess } from "@/server/domain/access";
+import { access, type ProjectAccess, personBehind } from "@/server/domain/access";
+import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
 import { presentationFor } from "@/server/domain/billing";
 import { checkGuardrail } from "@/server/domain/budgets";
 import { getCapability } from "@/server/domain/catalog";
@@ -12,6 +13,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import {
   type Envelope,
   enforcementOf,
+  keptMs,
   maturityOf,
   normalizeEnvelope,
   settleIdempotencyKey,
@@ -22,11 +24,9 @@ import { fail, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
-import { approvalAtAdmission, personBehind, toldOfWait } from "./approvals";
+import { approvalAtAdmission, toldOfWait } from "./approvals";
 import { wake } from "./dispatch";
 import { get } from "./get";
-import { LEASE_MS, leaseOwner } from "./leases";
-import { keptMs } from "./retention";
 import { type JobRow, type PayloadRow, toJob } from "./rows";
 import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions";
 

@@ -1,6 +1,6 @@
 import type { Job, JobApproveBody } from "@/server/contract/jobs";
-import { access, type ProjectAccess } from "@/server/domain/access";
-import type { Ctx, Principal } from "@/server/domain/ctx";
+import { access, type ProjectAccess, personBehind } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
 import type { Json } from "@/server/step";
@@ -16,14 +16,6 @@ import { readJob } from "./work";
 const APPROVAL_MS = 7 * 86_400_000;
 /** The wake that follows an approval is sent at once; the sweeper sends it again after this, where it was lost. */
 const WAKE_AGAIN_MS = 10_000;
-
-/**
- * The person behind a principal: of a key, who created it. Where nobody is known, the principal itself, which is no
- * person and so never approves where a second one is asked for.
- */
-export function personBehind(principal: Principal): string {
-  return (principal.kind === "service_principal" ? principal.userId : null) ?? principal.id;
-}
 
 const isPerson = (id: string) => id.startsWith("usr_");
 

@@ -2,7 +2,7 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { OutputFile } from "@/server/capabilities/define";
 import { isKeptSealed } from "@/server/content";
 import { artifactStore, readWhole } from "@/server/domain/artifacts";
-import type { CallOutcome, Observed, Settlement } from "@/server/domain/attempts";
+import { type CallOutcome, type Observed, settle } from "@/server/domain/attempts";
 import { accountOf, type Funding, fundingOfHold } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
@@ -118,27 +118,6 @@ export function storedEvents(artifacts: StoredArtifact[]): NewEvent[] {
       ...(artifact.slice_cell_id === null ? {} : { sliceCellId: artifact.slice_cell_id }),
     },
   }));
-}
-
-/** How the money of an end is settled: what the provider's work cost, what is charged, and the hold's last state. */
-export function settle(estimate: Estimate, settlement: Settlement, costMicros: Micros | null) {
-  const held = estimate.maximumMicros;
-  switch (settlement) {
-    case "cost": {
-      const cost = costMicros ?? 0;
-      return {
-        costMicros: cost,
-        chargedMicros: cost + serviceFee(cost, estimate.serviceFeeBps),
-        hold: "settled" as const,
-      };
-    }
-    case "hold":
-      return { costMicros: null, chargedMicros: held, hold: "settled" as const };
-    case "released":
-      return { costMicros: 0, chargedMicros: 0, hold: "released" as const };
-    case "ambiguous":
-      return { costMicros: null, chargedMicros: null, hold: "ambiguous" as const };
-  }
 }
 
 const toAttemptUpdate = (

@@ -1,3 +1,4 @@
+export { releaseAllLeases } from "@/server/domain/attempts";
 export { submit } from "./admit";
 export { approve, pauseForApproval, reject } from "./approvals";
 export { acceptAsIs, failWaiting, listAttention, retryStep } from "./attention";
@@ -8,7 +9,6 @@ export { type Frame, followFrames } from "./frames";
 export { get } from "./get";
 export { history, mine } from "./history";
 export { invoke } from "./invoke";
-export { releaseAllLeases } from "./leases";
 export { preview } from "./preview";
 export { prune } from "./prune";
 export { artifact, receipt, request, result } from "./reads";

@@ -15,7 +15,7 @@ import type { Json } from "@/server/step";
 import { admit, type Prepared, toRow } from "./admit";
 import { conclude, type Ended, endedAsFailed, endedWithout, keepFiles, toOutput } from "./conclude";
 import { type FrameWriter, frameWriter } from "./frames";
-import { holdLease } from "./leases";
+import { jobLeases } from "./leases";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
 import { runHere } from "./run-here";
 import type { Admission } from "./transitions";
@@ -104,7 +104,7 @@ function toStreaming(job: JobRow): InvocationResult {
 async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job: JobRow): Promise<Ended> {
   const { plan, admission } = prepared;
   const attempt = freshAttempt(admission);
-  const lease = holdLease(job.id, 1, job.execution_seconds * 1000);
+  const lease = jobLeases.hold(job.id, 1, job.execution_seconds * 1000);
   const frames = job.mode === STREAM ? frameWriter(job, 1, ctx.now) : null;
   try {
     const ended =

@@ -3,7 +3,10 @@ import {
   type AbortReason,
   type CallOutcome,
   gaveUp,
+  LEASE_MS,
+  type Lease,
   LOST,
+  leaseOwner,
   pollCall,
   streamCall,
   submitCall,
@@ -25,7 +28,7 @@ import {
   toAnswer,
   toOutput,
 } from "./conclude";
-import { holdLease, isHeldHere, LEASE_MS, type Lease, leaseOwner } from "./leases";
+import { jobLeases } from "./leases";
 import { readerOf } from "./reader";
 import {
   type ArtifactRow,
@@ -114,7 +117,7 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
   // A step that was delivered twice: the other one has sent, waits for the answer, and will write what becomes of it.
   if (isUnderWay(ctx, job, row)) return { state: "again", afterMs: LEASE_MS };
   const remainingMs = workedFrom(job) + job.execution_seconds * 1000 - ctx.now().getTime();
-  const lease = holdLease(jobId, started.fence, Math.max(0, remainingMs));
+  const lease = jobLeases.hold(jobId, started.fence, Math.max(0, remainingMs));
   try {
     if (!work)
       return await endWithout(
@@ -172,7 +175,7 @@ export async function attempt(ctx: Ctx, jobId: string, started: Started): Promis
 /** Has this submission begun elsewhere, by somebody whose lease still runs? */
 function isUnderWay(ctx: Ctx, job: JobRow, row: AttemptRow): boolean {
   if (row.submission !== "ambiguous" || row.answer !== null || row.handle !== null) return false;
-  if (job.lease_owner === leaseOwner) return isHeldHere(job.id, job.fence);
+  if (job.lease_owner === leaseOwner) return jobLeases.isHeld(job.id, job.fence);
   return job.lease_until !== null && job.lease_until > ctx.now();
 }
 
@@ -601,7 +604,7 @@ export function requeue(ctx: Ctx, jobId: string, fence: number, lastEvent?: numb
 
 /** What a move of the attempt is written under: its fence, and a lease that outlives the wait that follows. */
 const under = (ctx: Ctx, row: AttemptRow, lease: Lease, waitMs: number) => ({
-  jobId: lease.jobId,
+  jobId: lease.id,
   fence: lease.fence,
   attemptId: row.id,
   leaseUntil: new Date(ctx.now().getTime() + waitMs + LEASE_MS),

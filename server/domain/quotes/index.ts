@@ -1,8 +1,16 @@
 export { priceOf, serviceFee } from "@/server/domain/catalog";
 export { checkQuote } from "./check";
 export { type Estimate, estimate, FREE, type Processing, type StageEstimate } from "./estimate";
-export { callOptions, type ExecutionPlan, fundedFor, planExecution, type Wanted } from "./plan";
+export {
+  callOptions,
+  checkCallCeiling,
+  type ExecutionPlan,
+  fundedFor,
+  planExecution,
+  type Wanted,
+} from "./plan";
 export { pricingOf, quote } from "./quote";
 export { ruled, toFault } from "./ruled";
 export { materialize, readSources } from "./sources";
 export { stagesOf } from "./stages";
+export { inputTokensAtMost, messageTokensAtMost } from "./tokens";

@@ -428,7 +428,7 @@ type Ceiling = { field: string; micros: Micros; enforcement: string };
  * The ceilings of this very call. maxCostUsd and budget.maximumEstimatedCost prevent unless their mode says otherwise,
  * the stricter mode where both say one; maximumCharge always prevents.
  */
-function ceilingsOf({ execution, budget }: Wanted): Ceiling[] {
+function ceilingsOf({ execution, budget }: Pick<Wanted, "execution" | "budget">): Ceiling[] {
   const { maxCostUsd } = execution.executionConstraints;
   const enforcement = enforcementOf({ execution, budget }) ?? "prevent";
   const { amountMicros, amountUsd, amountMinor } = execution.maximumCharge ?? {};
@@ -453,7 +453,11 @@ function ceilingsOf({ execution, budget }: Wanted): Ceiling[] {
   ];
 }
 
-function checkCallCeiling(maximumMicros: Micros, wanted: Wanted): Record<string, Json>[] {
+/** Holds a call to its own ceilings; answers with those that only warn. */
+export function checkCallCeiling(
+  maximumMicros: Micros,
+  wanted: Pick<Wanted, "execution" | "budget">,
+): Record<string, Json>[] {
   const exceeded = ceilingsOf(wanted)
     .filter(({ micros, enforcement }) => maximumMicros > micros && enforcement !== "off")
     .sort((a, b) => a.micros - b.micros);

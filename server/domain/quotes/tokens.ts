@@ -39,6 +39,13 @@ export async function inputTokensAtMost(
   return { tokens, isCounted: isCounted && shape === 0 && pictures === 0 };
 }
 
+/** Tokens that one more message adds to a call, as an upper bound by the same rules. */
+export async function messageTokensAtMost(model: ModelFacts, text: string): Promise<number> {
+  const bytes = Buffer.byteLength(text);
+  const isCounted = model.tokenizer !== undefined && bytes <= COUNTED_BYTES;
+  return FRAME + (isCounted ? await countTokens(text) : tokensAtMost(model, bytes));
+}
+
 /** What the call that gives an answer back says besides the first call and that answer. */
 export const repairTokensAtMost = (model: ModelFacts): number =>
   2 * FRAME + tokensAtMost(model, MAX_REPAIR_BYTES);

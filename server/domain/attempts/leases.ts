@@ -1,0 +1,108 @@
+import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
+import { systemClock } from "@/server/domain/ctx";
+import { log } from "@/server/log";
+import type { AbortReason } from "./call";
+
+/** A lease this long outlives a stalled process by little and is renewed three times before it ends. */
+export const LEASE_MS = 15_000;
+const RENEW_MS = 2_000;
+/** After the grace, what was told to stop has this long to write down how it ended. */
+const LAST_WRITES_MS = 3_000;
+
+/** Names this process on its leases. */
+export const leaseOwner = `${hostname()}:${process.pid}:${randomBytes(4).toString("hex")}`;
+
+/** A row that this process works on: its id and the fence of its claim. */
+export type Claimed = { id: string; fence: number };
+export type Lease = Claimed & {
+  /** Aborts with the reason when the work must stop: deadline, cancel, a lost lease, shutdown. */
+  signal: AbortSignal;
+  release(): void;
+};
+
+/** Renews these leases in one statement. Answers with those that still hold, and whether their work is to be canceled. */
+export type Renew = (claimed: Claimed[], until: Date) => Promise<ReadonlyMap<string, "held" | "canceled">>;
+
+export type LeaseKeeper = {
+  /** Holds a claimed row: its lease is renewed until released. Without a deadline the work itself knows how long it may take. */
+  hold(id: string, fence: number, deadlineMs?: number): Lease;
+  /** Does this process work on this row under this fence right now? */
+  isHeld(id: string, fence: number): boolean;
+  renew(now?: Date): Promise<void>;
+};
+
+type Held = Claimed & { controller: AbortController };
+
+/** Every row that any keeper of this process holds. */
+const held = new Set<Held>();
+
+/** Keeps the leases of one kind of work; how they are renewed is that work's own. */
+export function leaseKeeper(renewAll: Renew): LeaseKeeper {
+  const mine = new Set<Held>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function renew(now: Date = systemClock()): Promise<void> {
+    if (mine.size === 0) return;
+    const asked = [...mine];
+    try {
+      const renewed = await renewAll(asked, new Date(now.getTime() + LEASE_MS));
+      for (const each of asked) {
+        if (!mine.has(each)) continue; // ended meanwhile
+        const state = renewed.get(each.id);
+        if (state === "canceled") each.controller.abort("canceled" satisfies AbortReason);
+        else if (state === undefined) each.controller.abort("lease_lost" satisfies AbortReason);
+      }
+    } catch (cause) {
+      log.warn({ err: cause }, "leases could not be renewed");
+    }
+  }
+
+  return {
+    renew,
+    isHeld(id, fence) {
+      for (const each of mine) if (each.id === id && each.fence === fence) return true;
+      return false;
+    },
+    hold(id, fence, deadlineMs) {
+      const controller = new AbortController();
+      const deadline =
+        deadlineMs === undefined
+          ? undefined
+          : setTimeout(() => controller.abort("deadline" satisfies AbortReason), deadlineMs).unref();
+      const one: Held = { id, fence, controller };
+      mine.add(one);
+      held.add(one);
+      timer ??= setInterval(() => void renew(), RENEW_MS).unref();
+      return {
+        id,
+        fence,
+        signal: controller.signal,
+        release() {
+          clearTimeout(deadline);
+          mine.delete(one);
+          held.delete(one);
+          if (mine.size === 0) {
+            clearInterval(timer);
+            timer = undefined;
+          }
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Waits until all work of this process has let go of its leases; when the grace is over, stops every running call and
+ * gives it a moment to write down what that came to.
+ */
+export async function releaseAllLeases(graceMs: number): Promise<void> {
+  await emptied(graceMs);
+  for (const each of held) each.controller.abort("shutdown" satisfies AbortReason);
+  await emptied(LAST_WRITES_MS);
+}
+
+async function emptied(withinMs: number): Promise<void> {
+  const end = performance.now() + withinMs;
+  while (held.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 50));
+}

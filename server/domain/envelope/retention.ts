@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { RETENTION_DAYS, RetentionRequirement } from "@/server/contract/envelope";
+import type { Json } from "@/server/step";
+
+const DAY_MS = 86_400_000;
+const Shortened = z.partialRecord(RetentionRequirement, z.number().positive());
+
+/** How long content is kept, in milliseconds; null: until it is deleted. A project's settings may shorten it. */
+export function keptMs(retentionRequirement: string, settings: Record<string, Json> = {}): number | null {
+  const requirement = RetentionRequirement.catch("Transient").parse(retentionRequirement);
+  const standard = RETENTION_DAYS[requirement];
+  const shorter =
+    settings.retentionDays === undefined ? undefined : readShortened(settings.retentionDays)[requirement];
+  const days = shorter === undefined ? standard : Math.min(shorter, standard ?? shorter);
+  return days === null ? null : Math.round(days * DAY_MS);
+}
+
+const readShortened = (value: Json) => Shortened.catch({}).parse(value);
+
+/** When content that is kept this long and stored now may be removed; null: never by itself. */
+export const keptUntil = (ms: number | null, now: Date) =>
+  ms === null ? null : new Date(now.getTime() + ms);

@@ -1,0 +1,87 @@
+import type { PinnedCorrectionView } from "@/server/contract/pinned";
+import { pool } from "@/server/db";
+import { leaseOwner } from "@/server/domain/attempts";
+import { sealDocument, signatureOf } from "@/server/domain/receipts";
+import { newId, receiptIdOf } from "@/server/ids";
+import type { Json } from "@/server/step";
+import type { End, EndContent } from "./conclude";
+
+/** A correction as its row has it. */
+export type CorrectionRow = {
+  id: string;
+  pinned_id: string;
+  kind: PinnedCorrectionView["kind"];
+  details: Record<string, Json>;
+  signature: string;
+  key_id: string;
+  created_at: Date | string;
+};
+
+/** What its signature is of. */
+const unsigned = (row: Pick<CorrectionRow, "id" | "pinned_id" | "kind" | "details">, createdAt: Date) => ({
+  correctionId: row.id,
+  receiptId: receiptIdOf(row.pinned_id),
+  kind: row.kind,
+  details: row.details,
+  createdAt: createdAt.toISOString(),
+});
+
+export function toCorrection(row: CorrectionRow): PinnedCorrectionView {
+  return {
+    ...unsigned(row, new Date(row.created_at)),
+    details: row.details as PinnedCorrectionView["details"], // plain JSON
+    signature: signatureOf({ keyId: row.key_id, signature: row.signature }),
+  };
+}
+
+/** Writes down what became known of an execution after its end, signed; its record stays as it was sealed. */
+export async function insertCorrection(
+  execution: { id: string; project_id: string },
+  found: { kind: CorrectionRow["kind"]; details: Record<string, Json>; createdBy: string; now: Date },
+): Promise<void> {
+  const row = { id: newId("correction"), pinned_id: execution.id, ...found };
+  const { signature, keyId } = await sealDocument(unsigned(row, found.now));
+  await pool.query(
+    `INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, signature, key_id, created_by, created_at)
+     VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9)`,
+    [
+      row.id,
+      execution.project_id,
+      row.pinned_id,
+      row.kind,
+      JSON.stringify(row.details),
+      signature,
+      keyId,
+      found.createdBy,
+      found.now,
+    ],
+  );
+}
+
+/** The answer of a worker that had lost its lease: its hashes and figures. Its content is not kept. */
+export function keepLateAnswer(
+  execution: { id: string; project_id: string },
+  { status, code, observed, sentHash }: End,
+  { outputHash, nativeHash }: EndContent,
+  now: Date,
+): Promise<void> {
+  return insertCorrection(execution, {
+    kind: "late_answer",
+    details: {
+      status,
+      errorCode: code,
+      httpStatus: observed.httpStatus,
+      sentHash,
+      outputHash,
+      nativeResponseHash: nativeHash,
+      usage: observed.usage as Json, // named counts
+      costMicros: observed.costMicros,
+      providerRequestId: observed.providerRequestId,
+      providerModel: observed.providerModel,
+      providerFingerprint: observed.providerFingerprint,
+      answeredAt: now.toISOString(),
+    },
+    createdBy: leaseOwner,
+    now,
+  });
+}

@@ -1,0 +1,15 @@
+export { type Clock, processClock } from "./clock";
+export { type Concluded, conclude, type End, type Held } from "./conclude";
+export { execute, type Result, type Work } from "./execute";
+export { pinLeases } from "./leases";
+export { type Planned, planPinned } from "./plan";
+export { get, list } from "./read";
+export type {
+  PinnedAttemptRow,
+  PinnedContent,
+  PinnedPlan,
+  PinnedRow,
+  PinnedRowStatus,
+  SharedContent,
+} from "./rows";
+export { keptRequest, run } from "./single";

@@ -1,0 +1,201 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { ProjectAccess } from "@/server/domain/access";
+import { checkGuardrail } from "@/server/domain/budgets";
+import { PRICING_VERSION, priceAtMost } from "@/server/domain/catalog";
+import { keptMs } from "@/server/domain/envelope";
+import { checkCallCeiling, inputTokensAtMost, messageTokensAtMost } from "@/server/domain/quotes";
+import { fail, ValidationFault } from "@/server/errors";
+import { type Micros, microsToUsd } from "@/server/money";
+import type { ModelFacts, Tier } from "@/server/providers/define";
+import { PinRefusal, settingsOf } from "@/server/providers/pins";
+import type { Json } from "@/server/step";
+import { limitsOf, type SharedRequest, sharedContentOf } from "./request";
+import type { PinnedPlan, SharedContent } from "./rows";
+import { findTarget, type Target } from "./target";
+
+/** The most one execution may cost. */
+export type Bound = { estimatedMicros: Micros; maximumMicros: Micros };
+
+export type Planned = {
+  plan: PinnedPlan;
+  target: Target;
+  content: SharedContent;
+  isTest: boolean;
+  /**
+   * Bounds what this input may cost, and holds it to the ceilings of the call and of the organization. Throws PromptTooLong
+   * and BudgetExceeded; warnings are of ceilings that only warn.
+   */
+  bound(input: string): Promise<Bound & { warnings: Record<string, Json>[] }>;
+};
+
+/** The capability by which executions of this kind are counted. */
+export const CAPABILITY = "inference.pinned";
+
+/**
+ * Reads a request against what can be pinned: provider, interface, model and account found, the body made once to see that
+ * the interface can say all of it. Writes nothing. A bulk is planned once for all its inputs.
+ */
+export async function planPinned(
+  request: SharedRequest,
+  input: string,
+  project: ProjectAccess,
+  environment: string,
+): Promise<Planned> {
+  const place = { id: project.id, environment };
+  const target = await findTarget(request.pin, place);
+  const { api, model } = target;
+  const content = sharedContentOf(request);
+  const tier = tierOf(request, target);
+  const body = bodyOf(target, { ...content, input }, tier);
+  const outputTokens = mostOutput(request, model);
+  const { context } = request;
+  const hashed = (value: unknown) => (value === undefined ? null : sha256Hex(canonicalText(value as Json))); // parsed JSON
+  const plan: PinnedPlan = {
+    pin: request.pin,
+    isolation: request.isolation,
+    processing: request.processing,
+    tier,
+    settings: settingsOf(api, body),
+    instructionsHash: content.instructions === undefined ? null : sha256Hex(content.instructions),
+    toolsHash: hashed(content.tools),
+    responseFormatHash: hashed(content.responseFormat),
+    limits: limitsOf(request),
+    includeNativeResponse: request.includeNativeResponse,
+    credentialId: target.credentialId,
+    model: target.isListed ? model : null,
+    billingMode: "byok",
+    serviceFeeBps: 0,
+    pricingVersion: PRICING_VERSION,
+    externalRef: request.externalRef ?? null,
+    tags: request.tags,
+    metadata: request.metadata as Record<string, Json>, // parsed JSON
+    correlationId: request.correlationId ?? null,
+    dataClassification: context.dataClassification,
+    retentionRequirement: context.retentionRequirement,
+    contentKeptMs: keptMs(context.retentionRequirement, project.settings),
+  };
+  const before = await sharedTokens(model, content);
+  return {
+    plan,
+    target,
+    content,
+    isTest: target.credentialId === null,
+    async bound(input) {
+      checkLength(target, input);
+      const inputTokens = before + (await messageTokensAtMost(model, input));
+      const bound = boundOf(model, tier, { inputTokens, outputTokens });
+      const { maximumMicros } = bound;
+      checkGuardrail(project, { billingMode: "byok", maximumMicros });
+      refuseUnapproved(project, bound.estimatedMicros);
+      return { ...bound, warnings: checkCallCeiling(maximumMicros, ceilingsOf(request)) };
+    },
+  };
+}
+
+/** Flex only where it is asked for, and only of models that have it: nothing falls back to standard. */
+function tierOf({ processing }: SharedRequest, { api, model }: Target): Tier {
+  if (processing === "standard") return "standard";
+  if (api.canDefer && model.supports.deferred) return "flex";
+  throw new ValidationFault([
+    {
+      loc: ["body", "processing"],
+      msg: `${model.id} has no deferred processing at this interface.`,
+      type: "unsupported",
+    },
+  ]);
+}
+
+/** The body that is sent, made by the interface alone. What it cannot say is refused at the caller's own field. */
+function bodyOf({ api, model }: Target, content: Parameters<Target["api"]["body"]>[0], tier: Tier) {
+  try {
+    return api.body(content, model, tier);
+  } catch (cause) {
+    if (!(cause instanceof PinRefusal)) throw cause;
+    throw new ValidationFault([
+      { loc: ["body", ...cause.field.split(".")], msg: cause.message, type: "unsupported" },
+    ]);
+  }
+}
+
+/** What bounds the answer: a model without a limit of its own has to be given one. */
+function mostOutput({ sampling }: SharedRequest, { id, maxOutputTokens }: ModelFacts): number {
+  const most = sampling?.maxOutputTokens ?? maxOutputTokens;
+  if (most !== undefined) return most;
+  throw new ValidationFault([
+    {
+      loc: ["body", "sampling", "maxOutputTokens"],
+      msg: `How long an answer of ${id} may be is not known here: say it, so that its cost has a bound.`,
+      type: "missing",
+    },
+  ]);
+}
+
+/** Tokens of all that goes along with every input. */
+async function sharedTokens(model: ModelFacts, content: SharedContent): Promise<number> {
+  const { instructions, responseFormat, tools, toolChoice } = content;
+  const { tokens } = await inputTokensAtMost(model, {
+    messages: instructions === undefined ? [] : [{ role: "system", content: instructions }],
+    responseFormat: responseFormat ?? { type: "text" },
+    ...(tools || toolChoice !== undefined
+      ? { tools: [...(tools ?? []), { toolChoice: toolChoice ?? null }] }
+      : {}),
+  });
+  return tokens;
+}
+
+/** Expected on the tier that is asked for; held at the standard price, whatever tier the vendor says ran. */
+function boundOf(
+  model: ModelFacts,
+  tier: Tier,
+  tokens: { inputTokens: number; outputTokens: number },
+): Bound {
+  const estimatedMicros = priceAtMost(model.price, tokens, { tier });
+  const maximumMicros = priceAtMost(model.price, tokens, { tier: "standard" });
+  if (estimatedMicros === null || maximumMicros === null)
+    fail("EstimateUnavailable", `No price is known for ${model.id} with this request.`);
+  return { estimatedMicros, maximumMicros };
+}
+
+/** A refusal must be certain: no vocabulary in use packs more than this many bytes into a token on average. */
+const BYTES_PER_TOKEN = 6;
+
+function checkLength({ provider, model }: Target, input: string) {
+  const maxTokens = model.contextWindow;
+  const actualTokens = Math.ceil(Buffer.byteLength(input) / (model.tokenBytes ?? BYTES_PER_TOKEN));
+  if (maxTokens === undefined || actualTokens <= maxTokens) return;
+  fail(
+    "PromptTooLong",
+    `The input has at least ${actualTokens} tokens; ${maxTokens} fit into ${model.id}. Nothing was trimmed.`,
+    {
+      field: "input",
+      measurement: "tokens",
+      overflow: "reject",
+      actualTokens,
+      maxTokens,
+      capabilityKey: CAPABILITY,
+      provider: provider.name,
+      modelId: model.id,
+      retryable: false,
+    },
+  );
+}
+
+/** What waits for a person elsewhere has nobody to wait for here. */
+function refuseUnapproved({ approvalThresholdMicros }: ProjectAccess, estimatedMicros: Micros) {
+  if (approvalThresholdMicros === null || estimatedMicros <= approvalThresholdMicros) return;
+  fail(
+    "PolicyRejected",
+    `This may cost ${microsToUsd(estimatedMicros)} USD; above ${microsToUsd(approvalThresholdMicros)} USD this project asks a person first, which a pinned execution cannot wait for.`,
+    { field: "sampling.maxOutputTokens", threshold: microsToUsd(approvalThresholdMicros) },
+  );
+}
+
+const ceilingsOf = ({ execution, budget }: SharedRequest) => ({
+  budget,
+  execution: {
+    executionConstraints: {
+      autoSelect: false,
+      maxCostUsd: execution?.executionConstraints?.maxCostUsd ?? execution?.maxCostUsd,
+    },
+  },
+});

@@ -1,0 +1,134 @@
+import { z } from "zod";
+import { batched } from "@/server/batch";
+import { openContent, type StoredContent } from "@/server/content";
+import type { ListPinned, PinnedPage, PinnedRecord } from "@/server/contract/pinned";
+import { pool } from "@/server/db";
+import { access, type ReadScope } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { idSchema } from "@/server/ids";
+import { statementOver } from "@/server/sql-input";
+import type { Json } from "@/server/step";
+import { type CorrectionRow, toCorrection } from "./corrections";
+import { toListItem, toRecord } from "./record";
+import { ENDED, type PinnedRow } from "./rows";
+
+/** The right to read records. */
+const READ = "jobs:read";
+
+const readEnds = statementOver<{ id: string }>(
+  "pin-end",
+  { id: "text" },
+  ` SELECT pinned.id, pinned.completed_at, pinned.plan, pinned.error, pinned.warnings
+    FROM input JOIN pinned_execution pinned ON pinned.id = input.id`,
+);
+export type EndRow = Pick<PinnedRow, "id" | "completed_at" | "plan" | "error" | "warnings">;
+
+/** Whether and how an execution has ended. Concurrent reads share a statement. */
+export const endOf = batched<string, EndRow | null>(async (ids) => {
+  const { rows } = await pool.query<EndRow>(readEnds([...new Set(ids)].map((id) => ({ id }))));
+  const found = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => found.get(id) ?? null);
+});
+
+type Asked = ReadScope & { receiptId: string };
+type WholeRow = {
+  body: string;
+  hash: string;
+  signature: string;
+  key_id: string;
+  payloads: (StoredContent & { kind: "output" | "native" })[] | null;
+  corrections: CorrectionRow[] | null;
+};
+
+const readWhole = statementOver<Asked & { place: number }>(
+  "pin-record",
+  { place: "int", receiptId: "text", organizationIds: "text[]", projectId: "text" },
+  `
+SELECT input.place, record.body, record.hash, record.signature, record.key_id,
+  (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'is_sealed', is_sealed)) FROM payload
+   WHERE payload.pinned_id = pinned.id AND kind IN ('output', 'native')) AS payloads,
+  (SELECT json_agg(found ORDER BY found.id) FROM pinned_correction found WHERE found.pinned_id = pinned.id) AS corrections
+FROM input JOIN pinned_record record ON record.id = input."receiptId"
+  JOIN pinned_execution pinned ON pinned.id = record.pinned_id
+    AND ("organizationIds" IS NULL OR pinned.organization_id = ANY("organizationIds"))
+    AND ("projectId" IS NULL OR pinned.project_id = "projectId")`,
+);
+
+/** A record with what stands beside it, where this scope may see it. Concurrent reads share a statement. */
+export const wholeRecord = batched<Asked, PinnedRecord | null>(async (asked) => {
+  const { rows } = await pool.query<WholeRow & { place: number }>(
+    readWhole(asked.map((each, place) => ({ ...each, place }))),
+  );
+  const found = new Map(rows.map((row) => [row.place, row]));
+  return asked.map((_, place) => {
+    const row = found.get(place);
+    return row ? fromRow(row) : null;
+  });
+});
+
+function fromRow({ body, hash, signature, key_id, payloads, corrections }: WholeRow): PinnedRecord {
+  const contentOf = (kind: "output" | "native"): Json | undefined => {
+    const kept = payloads?.find((payload) => payload.kind === kind);
+    const content = kept ? openContent(kept) : null;
+    return content === null ? undefined : JSON.parse(content);
+  };
+  const output = contentOf("output");
+  const native = contentOf("native");
+  return toRecord(
+    { body, hash, signature, keyId: key_id },
+    {
+      output: (output ?? null) as PinnedRecord["output"], // written from this very type
+      ...(native === undefined ? {} : { native }),
+      corrections: (corrections ?? []).map(toCorrection),
+    },
+  );
+}
+
+/**
+ * The immutable record of a pinned execution. Somebody else's and none at all are the same NotFound; JobNotFinished while
+ * it runs.
+ */
+export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
+  const scope = access.scopeOf(ctx, READ);
+  const record = await wholeRecord({ receiptId, ...scope });
+  if (record) return record;
+  const { rows } = await pool.query<Pick<PinnedRow, "status">>({
+    name: "pin-of-receipt",
+    text: `SELECT status FROM pinned_execution WHERE id = 'pin_' || substr($1, 6) AND left($1, 5) = 'rcpt_'
+       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
+    values: [receiptId, scope.organizationIds, scope.projectId],
+  });
+  const [row] = rows;
+  if (!row || ENDED.includes(row.status)) fail("NotFound", "There is no such receipt.");
+  fail("JobNotFinished", "This execution has not ended; its record is sealed when it has.", {
+    status: row.status,
+  });
+}
+
+const Cursor = idSchema("receipt");
+
+/** Records of a project, newest first; of one bulk where it is named. */
+export async function list(
+  ctx: Ctx,
+  { projectId, bulkId, limit, cursor }: z.output<typeof ListPinned>,
+): Promise<PinnedPage> {
+  const project = await access.project(ctx, projectId, READ);
+  if (cursor !== undefined && !z.safeParse(Cursor, cursor).success)
+    throw new ValidationFault([
+      { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+    ]);
+  const { rows } = await pool.query<{ id: string; body: string }>(
+    `SELECT record.id, record.body FROM pinned_record record
+     WHERE record.project_id = $1 AND ($2::text IS NULL OR record.id < $2)
+       AND ($3::text IS NULL OR EXISTS (
+         SELECT FROM pinned_execution pinned WHERE pinned.id = record.pinned_id AND pinned.bulk_id = $3))
+     ORDER BY record.id DESC LIMIT $4`,
+    [project.id, cursor ?? null, bulkId ?? null, limit + 1],
+  );
+  const page = rows.slice(0, limit);
+  return {
+    items: page.map(({ body }) => toListItem(body)),
+    nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
+  };
+}

@@ -1,0 +1,145 @@
+import type { z } from "zod";
+import { canonicalText, hashOf, sha256Hex } from "@/server/canonical";
+import { Budget, Context } from "@/server/contract/envelope";
+import {
+  PINNED_ADMISSION,
+  PINNED_TIMEOUT,
+  Pin,
+  PinnedBulkRequest,
+  PinnedLimits,
+  PinnedRequest,
+  PinnedSampling,
+} from "@/server/contract/pinned";
+import { checkCallerFields, refuseUnknown, toIssues } from "@/server/domain/envelope";
+import { fail, ValidationFault } from "@/server/errors";
+import type { Json } from "@/server/step";
+import type { PinnedContent, SharedContent } from "./rows";
+
+type Fields = Record<string, Json>;
+/** What a request and a bulk have in common. */
+export type SharedRequest = Omit<PinnedRequest, "input">;
+
+/**
+ * Reads a posted body as one pinned request. Throws UNKNOWN_EXECUTION_FIELD, CONFLICTING_EXECUTION_CONSTRAINT,
+ * MANAGED_PINNED_UNAVAILABLE, or a list of field errors.
+ */
+export function parsePinned(raw: Fields): PinnedRequest {
+  return parse(PinnedRequest, raw);
+}
+
+/** The same of a bulk. */
+export function parsePinnedBulk(raw: Fields): PinnedBulkRequest {
+  return parse(PinnedBulkRequest, raw);
+}
+
+const OBJECTS = {
+  pin: Pin,
+  sampling: PinnedSampling,
+  limits: PinnedLimits,
+  context: Context,
+  budget: Budget,
+} as const;
+
+function parse<R extends SharedRequest>(schema: z.ZodObject & z.ZodType<R>, raw: Fields): R {
+  refuseUnknown(raw, Object.keys(schema.shape), "");
+  for (const [name, { shape }] of Object.entries(OBJECTS)) {
+    const given = raw[name];
+    if (isObject(given)) refuseUnknown(given, Object.keys(shape), `${name}.`);
+  }
+  const parsed = schema.safeParse(raw, { reportInput: true });
+  if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
+  const request: R = parsed.data;
+  checkCallerFields(request);
+  refuseManaged(request);
+  checkAliases(request);
+  return request;
+}
+
+function refuseManaged({ billingMode, execution }: SharedRequest) {
+  if (billingMode !== "managed" && execution?.billingMode !== "managed") return;
+  fail(
+    "MANAGED_PINNED_UNAVAILABLE",
+    "A pinned execution runs on the project's own provider account; managed billing is not offered for it.",
+  );
+}
+
+/** Two names of one thing with two values are a conflict. */
+function checkAliases({ timeoutSeconds, limits, execution }: SharedRequest) {
+  const conflict = (field: string, values: (number | null | undefined)[]) => {
+    const said = values.filter((value) => value !== undefined && value !== null);
+    if (new Set(said).size < 2) return;
+    fail("CONFLICTING_EXECUTION_CONSTRAINT", `${field} is given at two places with different values.`, {
+      field,
+      values: said,
+    });
+  };
+  conflict("timeoutSeconds", [timeoutSeconds, limits?.timeoutSeconds]);
+  conflict("maxCostUsd", [execution?.maxCostUsd, execution?.executionConstraints?.maxCostUsd]);
+}
+
+/** The clocks of a request: as asked, or the standard ones of its processing. */
+export function limitsOf({ limits, timeoutSeconds, processing }: SharedRequest) {
+  return {
+    timeoutSeconds: limits?.timeoutSeconds ?? timeoutSeconds ?? PINNED_TIMEOUT.standard,
+    admissionDeadlineSeconds: limits?.admissionDeadlineSeconds ?? PINNED_ADMISSION[processing],
+  };
+}
+
+/** What is sent, and nothing else: members that are absent stay absent. */
+export function sharedContentOf(request: SharedRequest): SharedContent {
+  const { instructions, sampling, responseFormat, tools, toolChoice } = request;
+  return {
+    ...(instructions === undefined ? {} : { instructions }),
+    sampling: (sampling ?? {}) as SharedContent["sampling"], // parsed: what is absent is not there
+    ...(responseFormat === undefined
+      ? {}
+      : { responseFormat: responseFormat as PinnedContent["responseFormat"] & {} }), // likewise
+    ...(tools === undefined ? {} : { tools }),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+  };
+}
+
+/**
+ * Hashes requests that differ in their input alone: `v1:` and the SHA-256 of the RFC 8785 form of pin, isolation,
+ * processing, instructions, input, sampling, responseFormat, tools and toolChoice, absent members absent.
+ */
+export function requestHasher(request: SharedRequest): (input: string) => string {
+  const { pin, isolation, processing } = request;
+  const { sampling, ...content } = sharedContentOf(request);
+  const said = Object.keys(sampling).length > 0 ? { sampling } : {};
+  const shared = canonicalText({ pin, isolation, processing, ...content, ...said } as unknown as Json); // parsed JSON
+  // In canonical order `input` stands before every other member.
+  return (input) => `v1:${sha256Hex(`{"input":${canonicalText(input)},${shared.slice(1)}`)}`;
+}
+
+/** Of everything that was asked, in its place: what a repost under the same key must have. */
+export function identityHashOf<R extends SharedRequest>(
+  request: R,
+  place: { projectId: string; environment: string },
+): string {
+  const { idempotencyKey: _key, includeNativeResponse: _native, timeoutSeconds: _alias, ...asked } = request;
+  const { execution, budget, ...rest } = asked;
+  return hashOf({
+    ...given(rest),
+    ...given({ execution: said(execution), budget: said(budget) }),
+    context: { ...request.context, ...place },
+    limits: limitsOf(request),
+  } as Record<string, Json>); // parsed JSON
+}
+
+/** Fields without those that are null or absent, which mean the same. */
+function given(fields: Record<string, unknown>): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields))
+    if (value !== undefined && value !== null) kept[name] = value;
+  return kept;
+}
+
+/** An object that says nothing is none. */
+function said(fields: Record<string, unknown> | null | undefined): Record<string, unknown> | null {
+  const kept = given(fields ?? {});
+  return Object.keys(kept).length > 0 ? kept : null;
+}
+
+const isObject = (value: Json | undefined): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,266 @@
+import { sha256Hex } from "@/server/canonical";
+import { isKeptSealed } from "@/server/content";
+import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contract/pinned";
+import { access, type ProjectAccess, personBehind } from "@/server/domain/access";
+import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
+import type { Ctx } from "@/server/domain/ctx";
+import { enforcementOf, keptUntil, settleKey } from "@/server/domain/envelope";
+import { Fault, fail, isErrorCode } from "@/server/errors";
+import { failpoint } from "@/server/failpoint";
+import { newId, receiptIdOf } from "@/server/ids";
+import { isDatabaseOutage } from "@/server/outage";
+import type { Json } from "@/server/step";
+import { type Clock, processClock } from "./clock";
+import { execute } from "./execute";
+import { pinLeases } from "./leases";
+import { type Planned, planPinned } from "./plan";
+import { endOf, wholeRecord } from "./read";
+import { identityHashOf, parsePinned, requestHasher } from "./request";
+import type { PinnedContent, PinnedRow } from "./rows";
+import { insertPinned, type KeptContent, type PinnedAdmission, pinnedOfKey } from "./transitions";
+
+/** The right to run pinned executions. */
+export const RUN = "pinned:run";
+
+type Wanted = {
+  request: PinnedRequest;
+  project: ProjectAccess;
+  environment: string;
+  /** Null: a repost cannot be told from another request. */
+  key: string | null;
+  identityHash: string;
+};
+
+/**
+ * Runs one pinned request and answers when it has ended. What it may cost is set aside and its dispatch written down
+ * before the first byte can leave; its record is written before the answer. A failure is an error that names the record.
+ * The same key and request answer with the first execution, waiting for it while it runs.
+ */
+export async function run(
+  ctx: Ctx,
+  raw: Record<string, Json>,
+  idempotencyHeader?: string,
+  clock: Clock = { ...processClock, now: ctx.now },
+): Promise<PinnedAnswer> {
+  const wanted = await read(ctx, raw, idempotencyHeader);
+  const first = await findFirst(wanted);
+  if (first) return replay(first, clock);
+  let planned: Planned;
+  let admission: PinnedAdmission;
+  try {
+    planned = await planPinned(wanted.request, wanted.request.input, wanted.project, wanted.environment);
+    admission = await admissionOf(ctx, wanted, planned);
+  } catch (refusal) {
+    // What was admitted once stays admitted, whatever would refuse it now.
+    const meanwhile = await findFirst(wanted);
+    if (!meanwhile) throw refusal;
+    return replay(meanwhile, clock);
+  }
+  const admitted = await insertPinned(admission);
+  if (!admitted) {
+    const taken = await findFirst(wanted);
+    if (!taken) throw new Error("an idempotency key was taken, but its execution is not there");
+    return replay(taken, clock);
+  }
+  failpoint("after-admission");
+  const warnings = [...(admission.warnings as Record<string, Json>[]), ...admitted.budgetWarnings];
+  return carry(wanted.request, planned, admission, warnings, clock);
+}
+
+async function read(
+  ctx: Ctx,
+  raw: Record<string, Json>,
+  idempotencyHeader: string | undefined,
+): Promise<Wanted> {
+  const request = parsePinned(raw);
+  const key = settleKey(request.idempotencyKey, idempotencyHeader) ?? null;
+  const project = await access.project(ctx, request.context.projectId, RUN);
+  const environment = access.environment(ctx, project, request.context.environment);
+  const identityHash = identityHashOf(request, { projectId: project.id, environment });
+  return { request, project, environment, key, identityHash };
+}
+
+/** The execution this key stands for already. Another request under it is a conflict. */
+async function findFirst({ key, project, identityHash }: Wanted): Promise<string | null> {
+  if (key === null) return null;
+  const first = await pinnedOfKey({ projectId: project.id, key });
+  if (!first) return null;
+  if (first.identity_hash !== identityHash) {
+    fail("IdempotencyConflict", "This idempotency key already stands for another request.", {
+      jobId: first.id,
+    });
+  }
+  return first.id;
+}
+
+async function admissionOf(
+  ctx: Ctx,
+  { request, project, environment, key, identityHash }: Wanted,
+  { plan, content, isTest, bound }: Planned,
+): Promise<PinnedAdmission> {
+  const { input } = request;
+  const { estimatedMicros, maximumMicros, warnings } = await bound(input);
+  const now = ctx.now();
+  return {
+    id: newId("pinned"),
+    project_id: project.id,
+    organization_id: project.organizationId,
+    environment,
+    principal_id: ctx.principal.id,
+    principal_kind: ctx.principal.kind,
+    submitted_by: personBehind(ctx.principal),
+    bulk_id: null,
+    position: null,
+    item_id: null,
+    idempotency_key: key,
+    identity_hash: identityHash,
+    status: "running",
+    provider: plan.pin.provider,
+    model: plan.pin.model,
+    api: plan.pin.api,
+    plan: plan as unknown as Json, // plain data
+    request_hash: requestHasher(request)(input),
+    input_hash: sha256Hex(input),
+    estimated_micros: estimatedMicros,
+    maximum_micros: maximumMicros,
+    is_test: isTest,
+    created_at: now,
+    started_at: now,
+    fence: 1,
+    lease_owner: leaseOwner,
+    lease_until: new Date(now.getTime() + LEASE_MS),
+    warnings,
+    hold_id: maximumMicros > 0 ? newId("hold") : null,
+    budget_enforcement: enforcementOf({
+      execution: { executionConstraints: {} },
+      budget: request.budget,
+    }),
+    // What runs at once is never read back: where nothing is to be kept, nothing is written.
+    request:
+      plan.retentionRequirement === "HashesOnly" ? null : keptRequest({ ...content, input }, plan, now),
+  };
+}
+
+/** A request as it is kept: member for member as it was given, since vendors mind the order of a schema's properties. */
+export function keptRequest(
+  request: PinnedContent | Omit<PinnedContent, "input"> | { input: string },
+  plan: Planned["plan"],
+  now: Date,
+): KeptContent {
+  const content = JSON.stringify(request);
+  return {
+    id: newId("payload"),
+    content,
+    isSealed: isKeptSealed(plan.dataClassification, plan.retentionRequirement),
+    sha256: sha256Hex(content),
+    byteLength: Buffer.byteLength(content),
+    expiresAt: keptUntil(plan.contentKeptMs, now),
+  };
+}
+
+async function carry(
+  { input }: PinnedRequest,
+  { plan, content }: Planned,
+  admission: PinnedAdmission,
+  warnings: Record<string, Json>[],
+  clock: Clock,
+): Promise<PinnedAnswer> {
+  const { id } = admission;
+  const lease = pinLeases.hold(id, admission.fence);
+  try {
+    const result = await execute({
+      row: admission,
+      plan,
+      content: { ...content, input },
+      attempts: [],
+      lease,
+      clock,
+    });
+    if (result.state !== "ended") return endedByOther(id);
+    const { code, message, record } = result.end;
+    if (code !== null) throw toFault(code, message, record);
+    return toAnswer(record, warnings);
+  } catch (cause) {
+    // The provider may have answered, and the database does not: sending it again could run it twice.
+    if (cause instanceof Fault || !isDatabaseOutage(cause)) throw cause;
+    return unrecorded(id);
+  } finally {
+    lease.release();
+  }
+}
+
+function toAnswer(record: PinnedRecord, warnings: Record<string, Json>[]): PinnedAnswer {
+  const { output, nativeResponse } = record;
+  const result = { receipt: record, output, ...(nativeResponse === undefined ? {} : { nativeResponse }) };
+  return {
+    status: record.status,
+    receiptId: record.receiptId,
+    executionId: record.pinnedId,
+    ...result,
+    result,
+    warnings: warnings as PinnedAnswer["warnings"], // plain JSON
+  };
+}
+
+function toFault(code: string, message: string | null, record: PinnedRecord): Fault {
+  return new Fault(isErrorCode(code) ? code : "InternalFailure", message ?? "The execution failed.", {
+    executionId: record.pinnedId,
+    receiptId: record.receiptId,
+    providerSubmission: record.providerSubmission,
+    safelyRetryable: record.safelyRetryable,
+  });
+}
+
+const notKnown = (pinnedId: string) => ({
+  executionId: pinnedId,
+  receiptId: receiptIdOf(pinnedId),
+  providerSubmission: "ambiguous",
+  safelyRetryable: false,
+});
+
+const endedByOther = (id: string): never =>
+  fail(
+    "TRANSPORT_AMBIGUOUS",
+    "This execution was ended by another process before its answer came; its record says how.",
+    notKnown(id),
+  );
+
+const unrecorded = (id: string): never =>
+  fail(
+    "TRANSPORT_AMBIGUOUS",
+    "The end of this execution could not be recorded yet; read its record soon.",
+    notKnown(id),
+  );
+
+const REPLAY_POLL_MS = 100;
+/** Beyond what an execution itself may take: for its lease to end, and for the sweeper to end it. */
+const REPLAY_MARGIN_MS = 60_000;
+
+/** Answers with the first execution of this key; waits while it runs, at most as long as that may last. */
+async function replay(id: string, clock: Clock): Promise<PinnedAnswer> {
+  const beganAt = clock.elapsedMs();
+  for (;;) {
+    const row = await endOf(id);
+    if (!row) throw new Error("an execution that was admitted is not there");
+    if (row.completed_at) return fromRow(row);
+    if (clock.elapsedMs() - beganAt > longest(row))
+      fail("TRANSPORT_AMBIGUOUS", "The first execution of this key is still running.", notKnown(id));
+    await new Promise<void>((resolve) => clock.after(REPLAY_POLL_MS, resolve));
+  }
+}
+
+function longest({ plan }: Pick<PinnedRow, "plan">): number {
+  const { timeoutSeconds = 0, admissionDeadlineSeconds = 0 } = plan?.limits ?? {};
+  return (timeoutSeconds + admissionDeadlineSeconds) * 1000 + REPLAY_MARGIN_MS;
+}
+
+async function fromRow(row: Pick<PinnedRow, "id" | "error" | "warnings">): Promise<PinnedAnswer> {
+  const record = await wholeRecord({
+    receiptId: receiptIdOf(row.id),
+    organizationIds: null,
+    projectId: null,
+  });
+  if (!record) throw new Error("an execution has ended without a record");
+  if (row.error) throw toFault(row.error.code, row.error.message, record);
+  return toAnswer(record, row.warnings);
+}

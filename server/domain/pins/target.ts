@@ -1,0 +1,103 @@
+import type { Pin } from "@/server/contract/pinned";
+import { connectUrlOf, SANDBOX } from "@/server/domain/catalog";
+import { baseUrlOf, connectionsOf, type OpenAccount, openAccount } from "@/server/domain/credentials";
+import { isSandboxOn } from "@/server/env";
+import { fail, ValidationFault } from "@/server/errors";
+import type { ModelFacts, Provider } from "@/server/providers/define";
+import type { PinApi } from "@/server/providers/pins";
+import { providers } from "@/server/providers/registry.gen";
+import type { PinnedPlan } from "./rows";
+
+type Project = { id: string; environment: string };
+/** What a pin names: exactly this, never a substitute. */
+export type Target = { provider: Provider; api: PinApi; model: ModelFacts };
+/** The account it runs on: null credential: the sandbox. */
+export type Chosen = Target & { credentialId: string | null; isListed: boolean };
+
+const refuse = (field: keyof Pin, msg: string): never => {
+  throw new ValidationFault([{ loc: ["body", "pin", field], msg, type: "unknown_pin" }]);
+};
+
+const namesOf = (provider: Provider) => Object.keys(provider.pins ?? {});
+const pinnable = () => (providers as Provider[]).filter((provider) => namesOf(provider).length > 0);
+
+/**
+ * Finds what a pin names and the account of this project that reaches it. Throws a field error for what is not there, and
+ * CONNECTION_REQUIRED where only an account is missing.
+ */
+export async function findTarget(pin: Pin, project: Project): Promise<Chosen> {
+  const provider = pinnable().find(({ name }) => name === pin.provider);
+  if (!provider) {
+    const known = pinnable().map(({ name }) => name);
+    return refuse("provider", `No such provider can be pinned; there are ${known.join(", ")}.`);
+  }
+  const api = apiOf(provider, pin.api);
+  if (!api) return refuse("api", `${provider.title} can be pinned at ${namesOf(provider).join(", ")}.`);
+  if (provider.name === SANDBOX) {
+    if (!isSandboxOn || !baseUrlOf(provider))
+      return refuse("provider", "The sandbox is off in this installation.");
+    return { provider, api, model: ownModel(provider, pin.model), credentialId: null, isListed: false };
+  }
+  // What there is not is refused before an account is asked for; of a server of their own only its owners know.
+  const model = provider.modelsFrom ? null : ownModel(provider, pin.model);
+  const connections = (await connectionsOf(project)).filter((each) => each.provider === provider.name);
+  const [first] = connections;
+  if (!first) {
+    fail("CONNECTION_REQUIRED", `No account of ${provider.title} is connected to this project.`, {
+      connectUrl: connectUrlOf(project, provider.name),
+      provider: provider.name,
+    });
+  }
+  if (model) return { provider, api, model, credentialId: first.credentialId, isListed: false };
+  for (const { credentialId, models } of connections) {
+    const listed = textModel(provider.modelsFrom?.(models ?? "") ?? [], pin.model);
+    if (listed) return { provider, api, model: listed, credentialId, isListed: true };
+  }
+  return refuse("model", "No server connected to this project lists this model.");
+}
+
+function ownModel(provider: Provider, id: string): ModelFacts {
+  return (
+    textModel(provider.models, id) ??
+    refuse("model", `${provider.title} has no text model of this name here.`)
+  );
+}
+
+const textModel = (models: ModelFacts[], id: string) =>
+  models.find((model) => model.id === id && model.port === "text");
+
+const apiOf = ({ pins }: Provider, name: string): PinApi | null =>
+  pins && Object.hasOwn(pins, name) ? (pins[name] ?? null) : null;
+
+/** What a plan names, as this installation has it now; null: not any more. */
+export function targetOf({ pin, model: listed }: Pick<PinnedPlan, "pin" | "model">): Target | null {
+  const provider = pinnable().find(({ name }) => name === pin.provider);
+  const api = provider && apiOf(provider, pin.api);
+  const model = listed ?? (provider && textModel(provider.models, pin.model));
+  return provider && api && model ? { provider, api, model } : null;
+}
+
+/** An account that was opened is used for so long without looking again: a revoked one stops within this time. */
+const ACCOUNT_MS = 1_000;
+const MOST_ACCOUNTS = 1_000;
+const opened = new Map<string, { account: Promise<OpenAccount | null>; at: number }>();
+
+/** The account of a plan, opened; null: it is not connected any more, or does not open. */
+export async function accountOf(
+  { provider }: Target,
+  { credentialId }: Pick<PinnedPlan, "credentialId">,
+  project: Project,
+): Promise<OpenAccount | null> {
+  if (credentialId === null) {
+    const baseUrl = isSandboxOn && provider.name === SANDBOX ? baseUrlOf(provider) : null;
+    return baseUrl === null ? null : { baseUrl, credentials: {} };
+  }
+  const name = `${credentialId} ${project.id} ${project.environment}`;
+  const known = opened.get(name);
+  if (known && performance.now() - known.at < ACCOUNT_MS) return known.account;
+  if (opened.size >= MOST_ACCOUNTS) opened.clear();
+  const entry = { account: openAccount(credentialId, provider.name, project), at: performance.now() };
+  opened.set(name, entry);
+  entry.account.catch(() => opened.delete(name));
+  return entry.account;
+}
