@@ -1,36 +1,62 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { z } from "zod";
-import { refuseHostileJson } from "@/server/api/json-scan";
-import { type KeySet, type Verification, verifyReceipt } from "@/server/verify";
+import { placeIn, readJson, type Verification, verifyText, type Witnesses } from "@/server/verify";
+import { explain } from "./verify-explain";
+import { Complaint, copyOf, documentOf, documentsIn, keysFor, messageOf, textOf } from "./verify-sources";
 
-const USAGE = `npm run verify -- <receipt.json> [--jwks <file or URL>] [--json]
+const USAGE = `npm run verify -- <file>... [options]
 
-Checks a receipt by itself: its hash, its signature, and that the key is one of the published set.
-<receipt.json> is what GET /v1/jobs/{job_id}/receipt answered; - reads standard input.
---jwks is a saved /.well-known/jwks.json or where to get it; without it, the installation running here is asked.
-Exit code: 0 everything holds, 1 something is false, 2 it could not be checked.`;
+Checks receipts, pinned records, manifests and lockfiles by themselves: their form, their hash, their signature, and
+that the key is one of the published set. It needs no server. - reads standard input.
+
+  --keys <file or URL>   a saved /.well-known/jwks.json; without it: that of --url, a jwks.json beside the document, or
+                         what the installation that runs here publishes
+  --against <file>       another copy of the one document: says where they differ
+  --receipts <folder>    receipts and records, to be held against a manifest's lines or a lockfile
+  --input <file>         the prompt, to be held against the hashes of a record or lockfile
+  --instructions <file>  the instructions, with --input
+  --url <address>        a running service: its keys, and with a key in CAPSTAN_API_KEY its own copy, to be compared
+  --json                 prints JSON, one line for each document
+
+Exit code: 0 everything holds, 1 something is false, 2 something could not be read.`;
 
 /** What the command prints and exits with. */
 export type Outcome = { code: 0 | 1 | 2; out: string; error: string };
 
-/** Something the caller can put right. */
-class Complaint extends Error {}
-
-const KeySetShape = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
-
-/** Verifies the receipt named by these arguments. Asks no service but the one that publishes the keys, if it must. */
+/** Verifies the documents named by these arguments. */
 export async function runVerify(args: string[]): Promise<Outcome> {
+  let options: ReturnType<typeof readArguments>;
   try {
-    const { values, positionals } = readArguments(args);
-    if (values.help) return { code: 0, out: USAGE, error: "" };
-    const [file, ...more] = positionals;
-    if (!file || more.length > 0) throw new Complaint(`Name one receipt.\n\n${USAGE}`);
-    const receipt = await readReceipt(file);
-    const keys = await readKeys(values.jwks ?? (await publishedHere()));
-    const verification = await verifyReceipt(receipt, keys);
-    const out = values.json ? JSON.stringify(verification) : shown(verification);
+    options = readArguments(args);
+  } catch (error) {
+    return { code: 2, out: "", error: messageOf(error) };
+  }
+  const { values, positionals: files } = options;
+  if (values.help) return { code: 0, out: USAGE, error: "" };
+  const outcomes: Outcome[] = [];
+  for (const file of files) outcomes.push(await verifyFile(file, values, files.length > 1));
+  return {
+    code: ([2, 1] as const).find((worst) => outcomes.some(({ code }) => code === worst)) ?? 0,
+    out: outcomes.flatMap(({ out }) => out || []).join(values.json ? "\n" : "\n\n"),
+    error: outcomes.flatMap(({ error }) => error || []).join("\n"),
+  };
+}
+
+type Values = ReturnType<typeof readArguments>["values"];
+
+async function verifyFile(file: string, values: Values, isOneOfMany: boolean): Promise<Outcome> {
+  try {
+    const text = await textOf(file);
+    const read = readJson(text);
+    if ("unreadable" in read) {
+      const other = values.against ? `\n${firstDifference(text, await textOf(values.against))}` : "";
+      throw new Complaint(`${file} is ${read.unreadable}.${other}`);
+    }
+    const keys = await keysFor(file, values);
+    const verification = await verifyText(text, keys, await witnessesFor(text, values));
+    const said = verification.verified ? [] : explain(text, verification);
+    const out = values.json
+      ? JSON.stringify({ file, ...verification, explanations: said })
+      : [...(isOneOfMany ? [`${file}:`] : []), shown(verification, said)].join("\n");
     return { code: verification.verified ? 0 : 1, out, error: "" };
   } catch (error) {
     if (!(error instanceof Complaint)) throw error;
@@ -38,80 +64,68 @@ export async function runVerify(args: string[]): Promise<Outcome> {
   }
 }
 
+async function witnessesFor(text: string, values: Values): Promise<Witnesses> {
+  const other = values.against
+    ? await documentOf(values.against)
+    : values.url
+      ? await copyOf(text, values.url)
+      : undefined;
+  return {
+    ...(other === undefined ? {} : { other }),
+    ...(values.receipts ? { receipts: await documentsIn(values.receipts) } : {}),
+    ...(values.input
+      ? {
+          prompt: {
+            input: await textOf(values.input),
+            ...(values.instructions ? { instructions: await textOf(values.instructions) } : {}),
+          },
+        }
+      : {}),
+  };
+}
+
 function readArguments(args: string[]) {
   try {
-    return parseArgs({
+    const read = parseArgs({
       args,
       options: {
-        jwks: { type: "string" },
+        keys: { type: "string" },
+        against: { type: "string" },
+        receipts: { type: "string" },
+        input: { type: "string" },
+        instructions: { type: "string" },
+        url: { type: "string" },
         json: { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
       allowPositionals: true,
     });
+    const { values, positionals } = read;
+    if (values.help) return read;
+    if (positionals.length === 0) throw new Complaint("Name one document or more.");
+    if (values.against && positionals.length > 1) throw new Complaint("--against is for one document.");
+    if (values.instructions && !values.input) throw new Complaint("--instructions is checked with --input.");
+    if (values.url && !URL.canParse(values.url)) throw new Complaint("--url is no address.");
+    return read;
   } catch (error) {
     throw new Complaint(`${messageOf(error)}\n\n${USAGE}`);
   }
 }
 
-async function readReceipt(file: string): Promise<unknown> {
-  const text = await textOf(file === "-" ? "/dev/stdin" : file);
-  try {
-    // Two members of one name would be two receipts in one: what one reader sees, another does not.
-    refuseHostileJson(text);
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Complaint(`${file} is no receipt: ${messageOf(error)}`);
-  }
-}
-
-async function readKeys(place: string): Promise<KeySet> {
-  const text = /^https?:\/\//.test(place) ? await fetched(place) : await textOf(place);
-  try {
-    return KeySetShape.parse(JSON.parse(text));
-  } catch {
-    throw new Complaint(`${place} is no JWK Set.`);
-  }
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    throw new Complaint(`${file} cannot be read: ${messageOf(error)}`);
-  }
-}
-
-async function fetched(url: string): Promise<string> {
-  try {
-    const answer = await fetch(url, { signal: AbortSignal.timeout(10_000) });
-    if (!answer.ok) throw new Error(`it answered ${answer.status}`);
-    return await answer.text();
-  } catch (error) {
-    throw new Complaint(`The keys at ${url} could not be read: ${messageOf(error)}`);
-  }
-}
-
-/** Where the installation over the data directory of this folder publishes its keys. */
-async function publishedHere(): Promise<string> {
-  try {
-    const file = join(process.env.CAPSTAN_DATA_DIR || ".data", "runtime.json");
-    const { baseUrl } = z.object({ baseUrl: z.string() }).parse(JSON.parse(await readFile(file, "utf8")));
-    return new URL("/.well-known/jwks.json", baseUrl).href;
-  } catch {
-    throw new Complaint("Nothing runs here to ask for the keys. Name them: --jwks <file or URL>.");
-  }
-}
-
-function shown({ verified, receiptId, checks }: Verification): string {
+function shown({ verified, kind, id, checks }: Verification, said: string[]): string {
   const lines = checks.map(
-    ({ name, ok, detail }) => `${ok ? "ok   " : "FALSE"}  ${name.padEnd(15)}  ${detail}`,
+    ({ name, ok, detail }) => `${ok ? "ok   " : "FALSE"}  ${name.padEnd(23)}  ${detail}`,
   );
-  return [
-    ...lines,
-    "",
-    `${receiptId ?? "This"} ${verified ? "is what was sealed." : "is NOT what was sealed."}`,
-  ].join("\n");
+  const found = said.map((sentence) => `found  ${"".padEnd(23)}  ${sentence}`);
+  const what = kind === null ? "This" : `${kind} ${id ?? "without a name"}`;
+  const verdict = verified ? `${what} is what was sealed.` : `${what} is NOT what was sealed.`;
+  return [...lines, ...found, "", verdict].join("\n");
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+/** Of two texts, one of which is no document any more. */
+function firstDifference(text: string, other: string): string {
+  let at = 0;
+  while (at < text.length && text[at] === other[at]) at++;
+  const [here, there] = [text, other].map((each) => JSON.stringify(each.slice(at, at + 20)));
+  return `From ${placeIn(text, at)} on it reads ${here}, and the other copy ${there}.`;
+}

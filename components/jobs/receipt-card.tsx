@@ -16,7 +16,7 @@ import { spaced, words } from "@/components/ui/wording";
 import { VerifyHere } from "@/components/verify/verify-here";
 import type { Job } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
-import { verifyReceipt } from "@/server/verify";
+import { verifyDocument } from "@/server/verify";
 
 /** What the readable form takes from a receipt. Receipts grow; what an old one lacks is not shown. */
 const Readable = z.looseObject({
@@ -237,7 +237,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
             ),
         )}
       </FactGroup>
-      <VerifyHere what="receipt" verify={(keys) => verifyReceipt(receipt, keys)} />
+      <VerifyHere what="receipt" verify={(keys) => verifyDocument(receipt, keys)} />
     </div>
   );
 }

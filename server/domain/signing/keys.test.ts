@@ -9,7 +9,7 @@ import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { forgetKeys, listSigningKeys, publicKeys, rotateSigningKey } from "@/server/domain/signing";
 import type { Json } from "@/server/step";
-import { verifyReceipt } from "@/server/verify";
+import { verifyDocument } from "@/server/verify";
 import { inlineStep, makeProject } from "@/testing/world";
 
 const system = systemCtx("test");
@@ -57,7 +57,7 @@ test("a rotated key signs no more, and what it signed still verifies", async () 
   expect(after.signature.keyId).not.toBe(before.signature.keyId);
   const set = await publicKeys();
   for (const receipt of [before, after]) {
-    expect(await verifyReceipt(receipt, set)).toMatchObject({ verified: true });
+    expect(await verifyDocument(receipt, set)).toMatchObject({ verified: true });
     expect(await isSigned(receipt)).toBe(true);
   }
   const listed = await listSigningKeys(system);
@@ -91,7 +91,7 @@ test("a key that cannot be opened is replaced, so that executions still end", as
   await pool.query("UPDATE signing_key SET private_key = 'v1.lost' WHERE retired_at IS NULL");
   forgetKeys();
   const receipt = await makeReceipt();
-  expect(await verifyReceipt(receipt, await publicKeys())).toMatchObject({ verified: true });
+  expect(await verifyDocument(receipt, await publicKeys())).toMatchObject({ verified: true });
 });
 
 test("private keys are sealed where they lie, and only an operator handles keys", async () => {

@@ -1,0 +1,76 @@
+import type { z } from "zod";
+import { canonicalText } from "@/server/canonical-text";
+import { PinnedRecord } from "@/server/contract/pinned";
+import { Lockfile, Manifest } from "@/server/contract/provenance";
+import { Receipt } from "@/server/contract/receipts";
+import type { Json } from "@/server/step";
+import {
+  differencesOf,
+  formOf,
+  type Kind,
+  readJson,
+  sealedText,
+  shown,
+  type Verification,
+} from "@/server/verify";
+import { beforeOneChange } from "@/server/verify/find-change";
+
+/*
+ * What can be said of a document that does not verify, beyond that it does not: which of its members are not of the
+ * published form, and, where a single byte was changed, which one, for its hash tells the text that was hashed.
+ */
+
+const CONTRACTS: Record<Kind, z.ZodType> = {
+  receipt: Receipt,
+  "pinned record": PinnedRecord,
+  manifest: Manifest,
+  lockfile: Lockfile,
+};
+
+type Document = { [member: string]: Json };
+
+/** Sentences about what was changed in this text; none where nothing can be said. */
+export function explain(text: string, { kind, checks }: Verification): string[] {
+  const read = readJson(text);
+  if ("unreadable" in read || kind === null) return [];
+  const document = read.value as Document; // it has a kind, so it is an object
+  const failed = new Set(checks.filter(({ ok }) => !ok).map(({ name }) => name));
+  const said = formIssues(document, CONTRACTS[kind]);
+  const isSealBroken = failed.has("hash_matches") && failed.has("signature_valid");
+  if (isSealBroken) said.push(...changeIn(sealedText(document), statedHash(document), ""));
+  for (const [check, member] of [
+    ["output_matches", "output"],
+    ["native_response_matches", "nativeResponse"],
+  ] as const) {
+    const hash = document[`${member}Hash`];
+    if (!failed.has(check) || isSealBroken || typeof hash !== "string") continue;
+    said.push(...changeIn(canonicalText(document[member] ?? null), Buffer.from(hash, "hex"), `${member}.`));
+  }
+  return said;
+}
+
+function formIssues(document: Document, contract: z.ZodType): string[] {
+  const parsed = contract.safeParse(document);
+  if (!parsed.success)
+    return parsed.error.issues.map(
+      ({ path, message }) => `${path.join(".") || "the whole"} is not of the published form: ${message}`,
+    );
+  // What the contract does not name it leaves out.
+  return differencesOf(document, parsed.data as Json).map(
+    ({ path, here }) => `${path} (${shown(here)}) is no member of the published form`,
+  );
+}
+
+function statedHash(document: Document): Buffer {
+  const hash = formOf(document)?.hashOf(document) ?? "";
+  return hash.startsWith("sha256-") ? Buffer.from(hash.slice(7), "base64") : Buffer.from(hash, "hex");
+}
+
+function changeIn(text: string, hash: Buffer, prefix: string): string[] {
+  const before = beforeOneChange(text, hash);
+  if (before === null) return [];
+  return differencesOf(JSON.parse(text), JSON.parse(before)).map(
+    ({ path, here, there }) =>
+      `one byte was changed: ${prefix}${path} is ${shown(here)} and was ${shown(there)} when it was hashed`,
+  );
+}

@@ -1,0 +1,123 @@
+import type { Json } from "../step";
+
+export type JsonObject = { [member: string]: Json };
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+export const textOf = (value: unknown) => (typeof value === "string" ? value : null);
+
+/** What a text is: one JSON value with what is wrong about how it is written, or none, and why. */
+export type Read = { value: Json; duplicates: string[] } | { unreadable: string };
+
+/**
+ * Reads one JSON value and nothing after it. A member that stands twice is told: readers differ in which one they see.
+ * White space and the order of members say nothing: what is sealed is the canonical form.
+ */
+export function readJson(text: string): Read {
+  const { end, isWhole, duplicates } = walk(text);
+  if (isWhole && end === text.length) return { value: JSON.parse(text), duplicates };
+  const place = placeIn(text, end);
+  if (isWhole) return { unreadable: `followed by ${text.length - end} characters from ${place} on` };
+  return {
+    unreadable: `not JSON: ${end < text.length ? shown(text.slice(end, end + 20)) : "the end"} at ${place}`,
+  };
+}
+
+/** Where a character of a text stands, as editors count. */
+export function placeIn(text: string, at: number): string {
+  const before = text.slice(0, at).split("\n");
+  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+}
+
+const SPACE = /[ \t\n\r]*/y;
+const OTHER = /[{}[\],:]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a string of JSON holds none
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+type Open = { path: string; keys: Set<string> | null; key: string; index: number };
+type Next = "value" | "first value" | "key" | "first key" | "colon" | "comma" | "nothing";
+
+/** Goes through one JSON value, to where it ends or to the first character that cannot stand where it stands. */
+function walk(text: string): { end: number; isWhole: boolean; duplicates: string[] } {
+  const open: Open[] = [];
+  const duplicates: string[] = [];
+  let next: Next = "value";
+  let end = after(SPACE, text, 0);
+  while (next !== "nothing") {
+    const stop = text[end] === '"' ? afterString(text, end) : after(OTHER, text, end);
+    const token = text.slice(end, stop);
+    const top = open.at(-1);
+    const isClosing = token === (top?.keys ? "}" : "]") && top !== undefined;
+    if (isClosing && (next === "comma" || next === "first key" || next === "first value")) {
+      open.pop();
+      next = open.length > 0 ? "comma" : "nothing";
+    } else if (token === "," && next === "comma" && top) {
+      top.index++;
+      next = top.keys ? "key" : "value";
+    } else if (token === ":" && next === "colon") next = "value";
+    else if ((next === "key" || next === "first key") && token.startsWith('"') && top?.keys) {
+      top.key = JSON.parse(token);
+      if (top.keys.has(top.key)) duplicates.push(pathOf(top));
+      top.keys.add(top.key);
+      next = "colon";
+    } else if ((next === "value" || next === "first value") && (token === "{" || token === "[")) {
+      const keys = token === "{" ? new Set<string>() : null;
+      open.push({ path: top ? pathOf(top) : "", keys, key: "", index: 0 });
+      next = keys ? "first key" : "first value";
+    } else if ((next === "value" || next === "first value") && /^["\-\dtfn]/.test(token)) {
+      next = top ? "comma" : "nothing";
+    } else return { end, isWhole: false, duplicates };
+    end = after(SPACE, text, stop);
+  }
+  return { end, isWhole: true, duplicates };
+}
+
+/** Where a match that begins at `from` ends; `from` itself where there is none. */
+function after(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.test(text) ? pattern.lastIndex : from;
+}
+
+/** Piece by piece: one pattern for the whole would use up the stack on a long text. */
+function afterString(text: string, from: number): number {
+  for (let at = from + 1; ; ) {
+    const end = after(PLAIN, text, at);
+    if (text[end] === '"') return end + 1;
+    at = after(ESCAPE, text, end);
+    if (at === end) return from;
+  }
+}
+
+const pathOf = ({ path, keys, key, index }: Open) =>
+  keys === null ? `${path}[${index}]` : path === "" ? key : `${path}.${key}`;
+
+/** One place where two documents are not the same; undefined: not there. */
+export type Difference = { path: string; here: Json | undefined; there: Json | undefined };
+
+/** Every place, as deep as it can be named, where two values differ; at most `most` of them. */
+export function differencesOf(one: Json | undefined, other: Json | undefined, most = 20): Difference[] {
+  const found: Difference[] = [];
+  const compare = (left: Json | undefined, right: Json | undefined, path: string): void => {
+    if (found.length >= most || left === right) return;
+    const isList = Array.isArray(left) && Array.isArray(right);
+    if (isList || (isObject(left) && isObject(right))) {
+      const [a, b] = [left as JsonObject, right as JsonObject]; // lists are read by their numbers
+      for (const key of new Set([...Object.keys(a), ...Object.keys(b)]))
+        compare(own(a, key), own(b, key), isList ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`);
+      return;
+    }
+    found.push({ path: path || "the whole", here: left, there: right });
+  };
+  compare(one, other, "");
+  return found;
+}
+
+const own = (value: JsonObject, key: string) => (Object.hasOwn(value, key) ? value[key] : undefined);
+
+/** A value as a sentence shows it: short. */
+export function shown(value: Json | undefined): string {
+  if (value === undefined) return "nothing";
+  const text = JSON.stringify(value);
+  return text.length > 120 ? `${text.slice(0, 117)}...` : text;
+}

@@ -1,0 +1,80 @@
+import { canonicalText } from "../canonical-text";
+import { type Bytes, base64, hex } from "./ed25519";
+import { isObject, type JsonObject, textOf } from "./json";
+
+/*
+ * The four kinds of documents that are sealed, and where each keeps its seal. The hash and the signature of a document
+ * are of the same text: the RFC 8785 form of its members, less those that are outside the seal.
+ */
+
+export type Kind = "receipt" | "pinned record" | "manifest" | "lockfile";
+
+export type Form = {
+  kind: Kind;
+  /** The member that names it. */
+  id: string;
+  /** Where its own hash stands, and how. */
+  hashMember: string;
+  hashOf(document: JsonObject): string | null;
+  written(digest: Bytes): string;
+  /** Members that are outside the seal. */
+  outside: readonly string[];
+  sealed(document: JsonObject): JsonObject;
+};
+
+const without = (document: JsonObject, members: readonly string[]): JsonObject =>
+  Object.fromEntries(Object.entries(document).filter(([member]) => !members.includes(member)));
+
+/** A form whose hash is a member of its own at the top. */
+const flat = (
+  kind: Kind,
+  id: string,
+  hashMember: string,
+  outside: readonly string[],
+  written: Form["written"] = hex,
+): Form => ({
+  kind,
+  id,
+  hashMember,
+  hashOf: (document) => textOf(document[hashMember]),
+  written,
+  outside,
+  sealed: (document) => without(document, outside),
+});
+
+export const FORMS: Readonly<Record<string, Form>> = {
+  "service.receipt.v1": {
+    ...flat("receipt", "receiptId", "provenance.receiptHash", ["signature"]),
+    hashOf: ({ provenance }) => (isObject(provenance) ? textOf(provenance.receiptHash) : null),
+    sealed: ({ signature: _signature, ...rest }) =>
+      isObject(rest.provenance) ? { ...rest, provenance: without(rest.provenance, ["receiptHash"]) } : rest,
+  },
+  "service.pinned-record.v1": flat("pinned record", "receiptId", "recordHash", [
+    "receipt_id",
+    "recordHash",
+    "signature",
+    "output",
+    "nativeResponse",
+    "corrections",
+  ]),
+  "service.manifest.v1": flat("manifest", "manifestId", "manifestHash", ["manifestHash", "signature"]),
+  "service.lockfile.v1": flat(
+    "lockfile",
+    "receiptId",
+    "integrity",
+    ["integrity", "signature"],
+    (digest) => `sha256-${base64(digest)}`,
+  ),
+};
+
+export const formOf = (document: unknown): Form | undefined => {
+  const version = isObject(document) ? textOf(document.schemaVersion) : null;
+  return version !== null && Object.hasOwn(FORMS, version) ? FORMS[version] : undefined;
+};
+
+/** The text that a document's hash and signature are of. TypeError for a document of none of the kinds. */
+export function sealedText(document: JsonObject): string {
+  const form = formOf(document);
+  if (!form) throw new TypeError("This is no receipt, pinned record, manifest or lockfile.");
+  return canonicalText(form.sealed(document));
+}

@@ -1,0 +1,226 @@
+import { canonicalText } from "../canonical-text";
+import type { Json } from "../step";
+import {
+  type Bytes,
+  hashOfText,
+  isSignedBy,
+  type KeySet,
+  type PublicKey,
+  sha256,
+  thumbprint,
+  utf8,
+} from "./ed25519";
+import { isObject, type JsonObject, textOf } from "./json";
+import { FORMS, type Form, formOf, type Kind } from "./kinds";
+
+/*
+ * Verifies receipts, pinned records, manifests and lockfiles from their own text and the public keys alone: Web Crypto
+ * and nothing of the service, so the same code runs in the panel, in `npm run verify` and in whatever copies this folder
+ * and the canonical form beside it.
+ */
+
+export type Check = {
+  name:
+    | "form"
+    | "hash_matches"
+    | "key_known"
+    | "signature_valid"
+    | "output_matches"
+    | "native_response_matches"
+    | "corrections_signed"
+    // With a second witness:
+    | "prompt_matches"
+    | "receipts_match"
+    | "same_as_other";
+  ok: boolean;
+  detail: string;
+};
+
+export type Verification = {
+  /** Every check passed. */
+  verified: boolean;
+  /** Null: it is none of the four kinds. */
+  kind: Kind | null;
+  id: string | null;
+  /** As the document itself says: hex, or of a lockfile its integrity. */
+  hash: string | null;
+  keyId: string | null;
+  checks: Check[];
+};
+
+export type Say = (name: Check["name"], ok: boolean, detail: string) => void;
+
+/**
+ * Verifies one document by itself: its form, its hash, its signature against a key set, and whatever it holds that is
+ * bound by a hash of its own. Never throws for what it is given: it says what is wrong. `duplicates` are the members that
+ * stood twice in its text.
+ */
+export async function verifyAlone(
+  document: unknown,
+  keys: KeySet,
+  duplicates: string[] = [],
+): Promise<Verification> {
+  if (!isObject(document)) return nothing("This is no JSON object.");
+  const form = formOf(document);
+  if (!form) return nothing(unknownKind(document));
+  let sealed: Bytes;
+  try {
+    // The whole, and not what is sealed alone: what has no canonical form has no business in evidence.
+    canonicalText(document);
+    sealed = utf8(canonicalText(form.sealed(document)));
+  } catch (error) {
+    return nothing(`It has no canonical form: ${error instanceof Error ? error.message : String(error)}.`);
+  }
+
+  const checks: Check[] = [];
+  const say: Say = (name, ok, detail) => void checks.push({ name, ok, detail });
+  const id = textOf(document[form.id]);
+  const wrong = wrongForm(document, form, duplicates);
+  say(
+    "form",
+    wrong === null,
+    wrong ?? `${document.schemaVersion}, ${sealed.byteLength} bytes in canonical form`,
+  );
+
+  const hash = form.hashOf(document);
+  const computed = form.written(await sha256(sealed));
+  const isHashed = hash === computed;
+  const signature = signatureOf(document.signature);
+  const key = signature ? keys.keys.find(({ kid }) => kid === signature.keyId) : undefined;
+  const isSigned = Boolean(signature && key && (await isSignedBy(key, signature.value, sealed)));
+  say("hash_matches", isHashed, hashDetail(form, hash, computed, isSigned));
+  if (!signature) {
+    say("key_known", false, "it names no key");
+    say("signature_valid", false, "it has no signature of the form {alg: EdDSA, keyId, value}");
+  } else {
+    await checkKey(signature, key, keys, sealed, say);
+    say("signature_valid", isSigned, signatureDetail(isSigned, isHashed, key !== undefined));
+  }
+  if (form.kind === "pinned record") await checkBound(document, keys, say);
+  const verified = checks.every((check) => check.ok);
+  return { verified, kind: form.kind, id, hash, keyId: signature?.keyId ?? null, checks };
+}
+
+function unknownKind(document: JsonObject): string {
+  const inside = formOf(document.receipt);
+  if (inside) return `This is an answer; the ${inside.kind} is its member \`receipt\`.`;
+  const known = Object.keys(FORMS).join(", ");
+  return `Its schemaVersion is ${JSON.stringify(document.schemaVersion) ?? "missing"}; known are ${known}.`;
+}
+
+function wrongForm(document: JsonObject, form: Form, duplicates: string[]): string | null {
+  if (duplicates.length > 0)
+    return `${duplicates.join(", ")} stands twice: readers differ in which one they see`;
+  if (textOf(document[form.id]) === null) return `it has no ${form.id}`;
+  if (form.kind !== "pinned record") return null;
+  if (document.receipt_id !== document.receiptId) return "receipt_id is not its receiptId";
+  return Array.isArray(document.corrections) ? null : "its corrections are no list";
+}
+
+function hashDetail(form: Form, hash: string | null, computed: string, isSigned: boolean): string {
+  if (hash === computed) return `${form.hashMember} is ${computed}`;
+  const both = `the SHA-256 of what is sealed is ${computed}; ${form.hashMember} says ${hash ?? "nothing"}`;
+  return isSigned
+    ? `${both}: what is sealed is as it was signed, so ${form.hashMember} itself was changed`
+    : both;
+}
+
+function signatureDetail(isSigned: boolean, isHashed: boolean, isKeyGiven: boolean): string {
+  if (isSigned) return "Ed25519 over what is sealed";
+  if (!isKeyGiven) return "without its key the signature cannot be checked";
+  return isHashed
+    ? "the signature is not of this document, whose hash is right: the signature was changed, or the document and its hash together"
+    : "the signature is not of this document: something under the seal was changed, added or left out";
+}
+
+async function checkKey(
+  { keyId, value }: { keyId: string; value: string },
+  key: PublicKey | undefined,
+  keys: KeySet,
+  sealed: Bytes,
+  say: Say,
+): Promise<void> {
+  if (key) {
+    const isGenuine = (await thumbprint(key)) === keyId;
+    const is = isGenuine ? `${keyId} is the thumbprint of a key of the set` : "";
+    say("key_known", isGenuine, is || `the key listed as ${keyId} is another key`);
+    return;
+  }
+  let signer: string | undefined;
+  for (const other of keys.keys) if (await isSignedBy(other, value, sealed)) signer = other.kid;
+  const changed = signer ? `; the signature is by ${signer} of the set: signature.keyId was changed` : "";
+  say("key_known", false, `no key ${keyId} among the ${keys.keys.length} given${changed}`);
+}
+
+/** What a record holds outside its seal is bound by a hash inside, or signed by itself. */
+async function checkBound(record: JsonObject, keys: KeySet, say: Say): Promise<void> {
+  await checkContent("output_matches", "output", "outputHash", record, say);
+  await checkContent("native_response_matches", "nativeResponse", "nativeResponseHash", record, say);
+  const corrections = Array.isArray(record.corrections) ? record.corrections : [];
+  const forged: number[] = [];
+  for (const [place, correction] of corrections.entries())
+    if (!(await isSignedCorrection(correction, record.receiptId, keys))) forged.push(place);
+  say(
+    "corrections_signed",
+    forged.length === 0,
+    forged.length > 0
+      ? `corrections ${forged.map((place) => `[${place}]`).join(", ")} were not signed as they are, or not for this record`
+      : corrections.length === 0
+        ? "no corrections in this copy; later ones are no part of the seal"
+        : `${corrections.length} signed, each by itself`,
+  );
+}
+
+async function checkContent(
+  name: Check["name"],
+  member: string,
+  hashMember: string,
+  record: JsonObject,
+  say: Say,
+): Promise<void> {
+  const value = record[member];
+  const wanted = record[hashMember] ?? null;
+  if (value === undefined || value === null) {
+    say(
+      name,
+      true,
+      wanted === null ? `there was no ${member}` : `no ${member} in this copy; ${hashMember} stands`,
+    );
+    return;
+  }
+  const computed = await hashOfText(canonicalText(value));
+  say(
+    name,
+    computed === wanted,
+    computed === wanted
+      ? `${hashMember} is ${computed}`
+      : `${member} was changed: its SHA-256 is ${computed}; ${hashMember} says ${wanted ?? "nothing"}`,
+  );
+}
+
+async function isSignedCorrection(value: Json, receiptId: Json | undefined, keys: KeySet): Promise<boolean> {
+  if (!isObject(value) || value.receiptId !== receiptId) return false;
+  const { signature: stated, ...rest } = value;
+  const signature = signatureOf(stated);
+  const key = signature && keys.keys.find(({ kid }) => kid === signature.keyId);
+  if (!key || (await thumbprint(key)) !== signature.keyId) return false;
+  return isSignedBy(key, signature.value, utf8(canonicalText(rest)));
+}
+
+/** Exactly the three members; anything more would be unsigned text that looks signed. */
+function signatureOf(value: Json | undefined): { keyId: string; value: string } | null {
+  if (!isObject(value)) return null;
+  const { alg, keyId, value: text, ...more } = value;
+  const isWhole = alg === "EdDSA" && typeof keyId === "string" && typeof text === "string";
+  return isWhole && Object.keys(more).length === 0 ? { keyId, value: text } : null;
+}
+
+/** The answer to what is none of the four kinds. */
+export const nothing = (detail: string): Verification => ({
+  verified: false,
+  kind: null,
+  id: null,
+  hash: null,
+  keyId: null,
+  checks: [{ name: "form", ok: false, detail }],
+});
