@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { PinnedSampling } from "@/server/contract/pinned";
+import type { Json } from "@/server/step";
+import type { ModelFacts, Provider } from "./define";
+import { modelsFromSetting } from "./openai-compatible";
+import { type PinApi, type PinCall, PinRefusal } from "./pins";
+import { providers } from "./registry.gen";
+
+/* The table of docs/pinned-apis.md is what the interfaces do. */
+
+const VALUES: Required<PinCall["sampling"]> = {
+  temperature: 0.25,
+  topP: 0.75,
+  topK: 40,
+  maxOutputTokens: 2_000,
+  seed: 7,
+  stop: ["END"],
+  frequencyPenalty: 0.5,
+  presencePenalty: -0.5,
+  reasoningEffort: "low",
+  thinking: "disabled",
+  thinkingBudgetTokens: 1_024,
+  verbosity: "high",
+};
+type Field = keyof typeof VALUES;
+const FIELDS = Object.keys(VALUES) as Field[]; // the keys of the record above
+
+const pinned = (providers as Provider[]).flatMap((provider) => {
+  const { name, modelsFrom, pins = {} } = provider;
+  const models = modelsFrom ? modelsFromSetting("llama3:8b:0.05:0.08") : provider.models;
+  const texts = models.filter(({ port }) => port === "text");
+  return Object.entries(pins).map(([api, pin]) => [`${name}/${api}`, pin, texts] as const);
+});
+
+/** The cells of the table, by interface and field, without their quotes. */
+function cellsOf(): Map<string, Record<string, string>> {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/pinned-apis.md"), "utf8");
+  const rows = page.split("\n").filter((line) => line.startsWith("|"));
+  const end = rows.findIndex((line, at) => at > 1 && line.startsWith("| field"));
+  const [head = [], _rule, ...body] = rows.slice(0, end).map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll("`", "")),
+  );
+  return new Map(
+    head.slice(1).map((api, at) => [api, Object.fromEntries(body.map((row) => [row[0], row[at + 1] ?? ""]))]),
+  );
+}
+
+const at = (body: Json, path: string): Json | undefined =>
+  path.split(".").reduce<Json | undefined>((inner, member) => {
+    return typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner[member] : undefined;
+  }, body);
+
+/** The body for one field and no other but what the interface demands, or the field it refuses. */
+function ask(api: PinApi, model: ModelFacts, field: Field): Json | PinRefusal {
+  const call = (sampling: PinCall["sampling"]): PinCall => ({ input: "Name a fish.", sampling });
+  const only = { [field]: VALUES[field] };
+  for (const sampling of [only, { maxOutputTokens: VALUES.maxOutputTokens, ...only }]) {
+    try {
+      return api.body(call(sampling), model, "standard");
+    } catch (error) {
+      if (!(error instanceof PinRefusal)) throw error;
+      if (error.field !== "sampling.maxOutputTokens") return error;
+    }
+  }
+  throw new Error("A limit is wanted where there is one.");
+}
+
+test("the table has every interface and every field of sampling", () => {
+  const cells = cellsOf();
+  expect([...cells.keys()].sort()).toEqual(pinned.map(([name]) => name).sort());
+  expect(FIELDS.sort()).toEqual(Object.keys(PinnedSampling.shape).sort());
+  for (const column of cells.values()) expect(Object.keys(column).sort()).toEqual(FIELDS);
+});
+
+test.each(pinned)(
+  "%s says each field of sampling as the table does, or refuses it by name",
+  (name, api, models) => {
+    const found = Object.fromEntries(
+      FIELDS.map((field) => {
+        const told = cellsOf().get(name)?.[field] ?? "";
+        const answers = models.map((model) => ask(api, model, field));
+        for (const answer of answers)
+          if (answer instanceof PinRefusal) expect(answer.field).toBe(`sampling.${field}`);
+        const bodies = answers.filter((answer) => !(answer instanceof PinRefusal)) as Json[]; // what is left are bodies
+        if (bodies.length === 0) return [field, "refused"];
+        const isTold = bodies.every(
+          (body) => JSON.stringify(at(body, told)) === JSON.stringify(VALUES[field]),
+        );
+        return [field, isTold ? told : `something else: ${JSON.stringify(bodies[0])}`];
+      }),
+    );
+    expect(found).toEqual(cellsOf().get(name));
+  },
+);
