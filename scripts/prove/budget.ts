@@ -5,7 +5,7 @@ import { type Figure, openInstallation, report, until } from "./installation";
 
 /*
  * Many more submissions at once than a `prevent` ceiling has room for, of all kinds (text and images, durable, synchronous
- * and read as they are written, models that fail, refuse, lose or are busy), with cancels, and with SIGKILL for web and
+ * and read as they are written, pinned alone and in bulks, models that fail, refuse, lose or are busy), with cancels, and with SIGKILL for web and
  * worker at five named places and at random moments, and for PostgreSQL. Every version of the budget's row is looked at
  * (by a trigger that only this installation has), and the holds themselves are summed over and over beside it: was the
  * ceiling ever passed? And when all is quiet: are the open reservations exactly those of ambiguous executions?
@@ -62,10 +62,12 @@ await database.end();
 const TEXT = "text.general.fast.v1";
 const IMAGE = "image.generate.v1";
 type Kind = {
-  capability: string;
-  operation: "jobs" | "invoke";
+  path: string;
   body: (number: number) => Record<string, unknown>;
 };
+const of = (capability: string, operation: "jobs" | "invoke") =>
+  `/v1/capabilities/${capability}/${operation}`;
+const FREE = of("compute.evaluate.v1", "invoke");
 const text =
   (model: string, more: Record<string, unknown> = {}, longest = 8_192): Kind["body"] =>
   (number) => ({
@@ -87,23 +89,49 @@ const image =
     input: { prompt: `Number ${number}`, width: 1024, height: 1024, variantCount: 1 + (number % 2) },
     execution: { executionConstraints: { preferredModel: model } },
   });
+const pin = (model: string, number: number) => ({
+  pin: { provider: "sandbox", model, api: "responses" },
+  sampling: { maxOutputTokens: 1_024 * (2 + (number % 7)) },
+});
+const pinned =
+  (model: string): Kind["body"] =>
+  (number) => ({
+    ...pin(model, number),
+    input: `Number ${number} asks for ${"some ".repeat(number % 50)}words.`,
+  });
+const bulk =
+  (model: string): Kind["body"] =>
+  (number) => ({
+    ...pin(model, number),
+    concurrency: 4,
+    items: Array.from({ length: 1 + (number % 9) }, (_, place) => ({
+      id: String(place),
+      input: `Number ${number}.${place} asks for words.`,
+    })),
+  });
 const KINDS: Kind[] = [
-  { capability: TEXT, operation: "jobs", body: text("sandbox-2") },
+  { path: of(TEXT, "jobs"), body: text("sandbox-2") },
   {
-    capability: TEXT,
-    operation: "jobs",
+    path: of(TEXT, "jobs"),
     body: text("sandbox-2", { readerDelivery: { boundary: "paragraph" } }),
   },
-  { capability: TEXT, operation: "invoke", body: text("sandbox-2", {}, 2_048) },
-  { capability: IMAGE, operation: "jobs", body: image("sandbox-2") },
-  { capability: IMAGE, operation: "jobs", body: image("sandbox-1") },
-  { capability: TEXT, operation: "jobs", body: text("sandbox-slow") },
-  { capability: TEXT, operation: "jobs", body: text("sandbox-refuse") },
-  { capability: TEXT, operation: "jobs", body: text("sandbox-fail") },
-  { capability: TEXT, operation: "jobs", body: text("sandbox-lost") },
-  { capability: TEXT, operation: "jobs", body: text("sandbox-busy") },
-  { capability: IMAGE, operation: "jobs", body: image("sandbox-refuse") },
-  { capability: "compute.evaluate.v1", operation: "invoke", body: (number) => ({ input: { expression: `${number} * 2` } }) }, // biome-ignore format: one row
+  { path: of(TEXT, "invoke"), body: text("sandbox-2", {}, 2_048) },
+  { path: of(IMAGE, "jobs"), body: image("sandbox-2") },
+  { path: of(IMAGE, "jobs"), body: image("sandbox-1") },
+  { path: of(TEXT, "jobs"), body: text("sandbox-slow") },
+  { path: of(TEXT, "jobs"), body: text("sandbox-refuse") },
+  { path: of(TEXT, "jobs"), body: text("sandbox-fail") },
+  { path: of(TEXT, "jobs"), body: text("sandbox-lost") },
+  { path: of(TEXT, "jobs"), body: text("sandbox-busy") },
+  { path: of(IMAGE, "jobs"), body: image("sandbox-refuse") },
+  { path: FREE, body: (number) => ({ input: { expression: `${number} * 2` } }) },
+  ...["sandbox-2", "sandbox-slow", "sandbox-refuse", "sandbox-fail", "sandbox-lost", "sandbox-busy"].map(
+    (model) => ({ path: "/v1/inference/pinned", body: pinned(model) }),
+  ),
+  ...["sandbox-2", "sandbox-busy", "sandbox-lost"].map((model) => ({
+    path: "/v1/inference/pinned/bulk",
+    body: bulk(model),
+  })),
 ];
 
 const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
@@ -121,7 +149,7 @@ async function submit(number: number) {
       said: Record<string, never> & { detail?: { code?: string; details?: object } };
     };
     try {
-      const reply = await fetch(`${base}/v1/capabilities/${kind.capability}/${kind.operation}`, {
+      const reply = await fetch(base + kind.path, {
         method: "POST",
         headers,
         body,
@@ -133,7 +161,7 @@ async function submit(number: number) {
       continue;
     }
     const { status, said } = answer;
-    const isFree = kind.capability === "compute.evaluate.v1";
+    const isFree = kind.path === FREE;
     if (status === 402 && said.detail?.code === "BudgetExceeded") {
       seen.refused++;
       if (isFree) seen.freeRefused++;
@@ -149,7 +177,7 @@ async function submit(number: number) {
       // A failed synchronous execution was admitted too.
       seen.admitted++;
       if (isFree) seen.free++;
-      if (status === 200 && kind.operation === "jobs" && number % 5 === 0)
+      if (status === 200 && kind.path.endsWith("/jobs") && number % 5 === 0)
         await cancel((said as { jobId?: string }).jobId);
       return;
     }
@@ -226,7 +254,8 @@ await Promise.all(load);
 const quiet = await installation.connect();
 const count = async (sql: string, values: unknown[] = []) =>
   Number((await quiet.query(sql, values)).rows[0]?.n ?? 0);
-const unfinished = "SELECT count(*) AS n FROM job WHERE status NOT IN ('succeeded', 'failed', 'canceled')";
+const unfinished =
+  "SELECT count(*) AS n FROM execution WHERE status NOT IN ('succeeded', 'failed', 'ambiguous', 'canceled')";
 await until(async () => (await count(unfinished)) === 0, SETTLE_MS);
 isQuiet = true;
 await sampling;
@@ -245,9 +274,14 @@ const figures: Figure[] = [
   ["refused with 402 (each may ask again)", seen.refused, "any"],
   ["still without room at the end", seen.gaveUp, "any"],
   ["cancels accepted", seen.canceled, "any"],
-  ["succeeded", await count("SELECT count(*) AS n FROM job WHERE status = 'succeeded'"), "any"],
-  ["failed", await count("SELECT count(*) AS n FROM job WHERE status = 'failed'"), "any"],
-  ["canceled", await count("SELECT count(*) AS n FROM job WHERE status = 'canceled'"), "any"],
+  ["succeeded", await count("SELECT count(*) AS n FROM execution WHERE status = 'succeeded'"), "any"],
+  [
+    "failed",
+    await count("SELECT count(*) AS n FROM execution WHERE status IN ('failed', 'ambiguous')"),
+    "any",
+  ],
+  ["canceled", await count("SELECT count(*) AS n FROM execution WHERE status = 'canceled'"), "any"],
+  ["pinned, of all these", await count("SELECT count(*) AS n FROM pinned_execution"), "any"],
   ["ceiling of the project, micros", CEILING, "any"],
   ["most ever settled and held, by the budget's row", await count("SELECT max(committed) AS n FROM seen_window s JOIN budget b ON b.id = s.budget_id WHERE b.scope = 'project:' || $1 AND b.period = 'total'", [projectId]), "any"], // biome-ignore format: one figure
   ["versions of budget rows looked at", await count("SELECT count(*) AS n FROM seen_window"), "any"],
@@ -263,7 +297,8 @@ const figures: Figure[] = [
   ["open holds", await count("SELECT count(*) AS n FROM hold WHERE state = 'open'"), 0],
   ["ambiguous holds", await count("SELECT count(*) AS n FROM hold WHERE state = 'ambiguous'"), "any"],
   ["ambiguous executions whose hold is not, or the other way round", await count("SELECT count(*) AS n FROM hold JOIN job ON job.id = execution_id WHERE (hold.state = 'ambiguous') <> EXISTS (SELECT FROM attempt WHERE attempt.job_id = job.id AND attempt.submission = 'ambiguous' AND attempt.ended_at IS NOT NULL)"), 0], // biome-ignore format: one figure
-  ["paid executions without exactly one hold", await count("SELECT count(*) AS n FROM job LEFT JOIN hold ON execution_id = job.id WHERE (maximum_micros > 0) <> (hold.id IS NOT NULL)"), 0], // biome-ignore format: one figure
+  ["ambiguous pinned executions whose hold is not, or the other way round", await count("SELECT count(*) AS n FROM hold JOIN pinned_execution pin ON pin.id = execution_id WHERE (hold.state = 'ambiguous') <> (pin.status = 'ambiguous')"), 0], // biome-ignore format: one figure
+  ["paid executions without exactly one hold", await count("SELECT count(*) AS n FROM (SELECT id, maximum_micros FROM job UNION ALL SELECT id, maximum_micros FROM pinned_execution) each LEFT JOIN hold ON execution_id = each.id WHERE (maximum_micros > 0) <> (hold.id IS NOT NULL)"), 0], // biome-ignore format: one figure
   ["micros the budget's row holds beside the ambiguous", (await windowSum("held_micros")) - (await heldBy("'ambiguous'")), 0], // biome-ignore format: one figure
   ["micros the budget's row settled beside the holds", (await windowSum("settled_micros")) - (await count("SELECT coalesce(sum(settled_micros), 0) AS n FROM hold WHERE state = 'settled'")), 0], // biome-ignore format: one figure
   ["micros the wallet holds beside the holds", (await count("SELECT sum(held_micros + allowance_held_micros) AS n FROM wallet WHERE is_test")) - (await heldBy("'open', 'ambiguous'")), 0], // biome-ignore format: one figure

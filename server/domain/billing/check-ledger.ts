@@ -81,11 +81,10 @@ const HOLDS = `
   SELECT 'hold settled otherwise than charged' AS what, h.id AS subject, h.settled_micros::bigint AS expected,
     coalesce(charged.micros, 0)::bigint AS found
   FROM hold h LEFT JOIN (
-    SELECT coalesce(e.job_id, own.execution_id) AS execution_id, -sum(e.amount_micros) AS micros
-    FROM ledger_entry e LEFT JOIN hold own ON own.id = e.hold_id
-    WHERE e.account IN ('wallet:' || e.organization_id, 'allowance:' || e.organization_id, 'external:' || e.organization_id)
-    GROUP BY 1
-  ) charged USING (execution_id)
+    SELECT job_id, -sum(amount_micros) AS micros FROM ledger_entry
+    WHERE job_id IS NOT NULL AND account IN ('wallet:' || organization_id, 'allowance:' || organization_id, 'external:' || organization_id)
+    GROUP BY job_id
+  ) charged ON charged.job_id = h.execution_id
   WHERE h.state = 'settled' AND ($1::text IS NULL OR h.organization_id = $1)
     AND coalesce(charged.micros, 0) <> h.settled_micros`;
 

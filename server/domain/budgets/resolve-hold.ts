@@ -35,7 +35,7 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
        ), posted AS (
          INSERT INTO ledger_entry (transaction_id, organization_id, project_id, job_id, hold_id, account, amount_micros, kind,
            pricing_version, is_test, created_at)
-         SELECT $7, ended.organization_id, ended.project_id, execution.job_id, ended.id, posting.account, posting.micros,
+         SELECT $7, ended.organization_id, ended.project_id, ended.execution_id, ended.id, posting.account, posting.micros,
            posting.kind, execution.pricing_version, ended.is_test, $4
          FROM ended LEFT JOIN execution ON execution.id = ended.execution_id,
            jsonb_to_recordset($8::jsonb) AS posting(account text, micros bigint, kind text)
