@@ -105,6 +105,7 @@ export async function conclude(held: Held, end: End): Promise<Concluded | null> 
       attempt: end.attempt,
       error,
       actualMicros: costMicros,
+      usage: end.observed.usage as Json, // named counts
       receiptId: receiptIdOf(row.id),
       record,
       output: content.output,

@@ -1,7 +1,8 @@
 import type { PinnedCorrectionView } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
 import { leaseOwner } from "@/server/domain/attempts";
-import { sealDocument, signatureOf } from "@/server/domain/receipts";
+import { signatureOf } from "@/server/domain/receipts";
+import { signCorrection } from "@/server/domain/signing";
 import { newId, receiptIdOf } from "@/server/ids";
 import type { Json } from "@/server/step";
 import type { End, EndContent } from "./conclude";
@@ -22,14 +23,13 @@ const unsigned = (row: Pick<CorrectionRow, "id" | "pinned_id" | "kind" | "detail
   correctionId: row.id,
   receiptId: receiptIdOf(row.pinned_id),
   kind: row.kind,
-  details: row.details,
+  details: row.details as PinnedCorrectionView["details"], // plain JSON
   createdAt: createdAt.toISOString(),
 });
 
 export function toCorrection(row: CorrectionRow): PinnedCorrectionView {
   return {
     ...unsigned(row, new Date(row.created_at)),
-    details: row.details as PinnedCorrectionView["details"], // plain JSON
     signature: signatureOf({ keyId: row.key_id, signature: row.signature }),
   };
 }
@@ -40,7 +40,7 @@ export async function insertCorrection(
   found: { kind: CorrectionRow["kind"]; details: Record<string, Json>; createdBy: string; now: Date },
 ): Promise<void> {
   const row = { id: newId("correction"), pinned_id: execution.id, ...found };
-  const { signature, keyId } = await sealDocument(unsigned(row, found.now));
+  const { signature, keyId } = await signCorrection(unsigned(row, found.now));
   await pool.query(
     `INSERT INTO pinned_correction (id, project_id, pinned_id, kind, details, signature, key_id, created_by, created_at)
      VALUES ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9)`,

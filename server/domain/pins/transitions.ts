@@ -306,6 +306,8 @@ export type Finish = {
   attempt: AttemptEnd | null;
   error: { code: string; message: string } | null;
   actualMicros: Micros | null;
+  /** What the provider counted; null: it did not say. */
+  usage: Json;
   receiptId: string;
   record: Sealed;
   output: KeptContent | null;
@@ -356,6 +358,7 @@ const finishAll = statementOver<Record<string, unknown>>(
     error_code: "text",
     error: "jsonb",
     actual_micros: "bigint",
+    usage: "jsonb",
     receipt_id: "text",
     record_body: "text",
     record_hash: "text",
@@ -371,7 +374,7 @@ const finishAll = statementOver<Record<string, unknown>>(
   },
   `, written AS (
   UPDATE pinned_execution SET status = input."to", completed_at = input.now, error_code = input.error_code,
-    error = input.error, actual_micros = input.actual_micros, receipt_id = input.receipt_id,
+    error = input.error, actual_micros = input.actual_micros, usage = input.usage, receipt_id = input.receipt_id,
     lease_owner = NULL, lease_until = NULL
   FROM input
   WHERE pinned_execution.id = input."pinnedId" AND pinned_execution.fence = input.fence AND status = 'running'
@@ -411,6 +414,7 @@ const toFinishInput = ({ attempt, error, record, output, native, hold, ...own }:
   error_code: error?.code ?? null,
   error,
   actual_micros: own.actualMicros,
+  usage: own.usage,
   receipt_id: own.receiptId,
   record_body: record.body,
   record_hash: record.hash,

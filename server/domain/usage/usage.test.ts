@@ -1,19 +1,18 @@
 import { afterAll, expect, test } from "vitest";
 import type { UsageFigures } from "@/server/contract/usage";
 import { closeDatabase, pool } from "@/server/db";
-import { resolveHold } from "@/server/domain/budgets";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 import * as usage from ".";
 import { COLUMNS } from "./focus";
+import { DAY_MS, exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
 
 afterAll(closeDatabase);
 
 const TEXT = "text.general.fast.v1";
 const IMAGE = "image.generate.v1";
-const DAY_MS = 86_400_000;
 // Long enough an answer that the fee on half of the token rates is no rounded nothing.
 const text = {
   messages: [{ role: "user", content: "How deep is the sea? Say it in 40 sentences, please." }],
@@ -40,76 +39,7 @@ async function executeAll(project: TestProject) {
   return { done, drawn, refused, unknown, lost, canceled, waiting };
 }
 
-/** What the ledger took from the customer for a project's executions, and what of it was the fee. */
-async function ledgerOf(projectId: string): Promise<{ charged: number; fee: number }> {
-  const { rows } = await pool.query(
-    `SELECT coalesce(-sum(amount_micros) FILTER (WHERE account ~ '^(wallet|allowance|external):'), 0)::bigint AS charged,
-       coalesce(sum(amount_micros) FILTER (WHERE account = 'service_fee'), 0)::bigint AS fee
-     FROM ledger_entry WHERE project_id = $1`,
-    [projectId],
-  );
-  return rows[0];
-}
-
-/** A person finds out what the provider charged for a lost execution. */
-async function resolve(project: TestProject, jobId: string, chargedMicros: number) {
-  const { rows } = await pool.query<{ id: string }>("SELECT id FROM hold WHERE execution_id = $1", [jobId]);
-  const note = "seen on the bill";
-  await resolveHold(
-    systemCtx("operator", project.clock.now),
-    rows[0]?.id ?? "",
-    chargedMicros > 0 ? { chargedMicros, note } : { notCharged: true, note },
-  );
-}
-
 const summarize = (ctx: Ctx, days = 7) => usage.summary(ctx, { days });
-
-/** The lines of a file by the names of its columns; a parser of its own, so that what is quoted is read back. */
-function parse(csv: string): Record<string, string>[] {
-  const table: string[][] = [[]];
-  let field = "";
-  let isQuoted = false;
-  for (let at = 0; at < csv.length; at++) {
-    const char = csv[at];
-    if (isQuoted) {
-      if (char !== '"') field += char;
-      else if (csv[at + 1] === '"') field += csv[++at];
-      else isQuoted = false;
-    } else if (char === '"') isQuoted = true;
-    else if (char === "," || char === "\r") {
-      table.at(-1)?.push(field);
-      field = "";
-      if (char === "\r") {
-        expect(csv[++at]).toBe("\n");
-        table.push([]);
-      }
-    } else field += char;
-  }
-  expect(table.pop()).toEqual([]); // the last line ends as every line does
-  const [names = [], ...lines] = table;
-  return lines.map((line) => {
-    expect(line.length).toBe(names.length);
-    return Object.fromEntries(names.map((name, place) => [name, line[place] ?? ""]));
-  });
-}
-
-async function exported(ctx: Ctx, days = 2) {
-  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-  const now = Date.now();
-  const query = { from: day(now - DAY_MS), to: day(now + days * DAY_MS) };
-  const { content } = await usage.usageFile(ctx, query);
-  let csv = "";
-  for await (const piece of content) csv += Buffer.from(piece).toString("utf8");
-  return { csv, lines: parse(csv) };
-}
-
-/** Exact micros of a decimal, without any floating point. */
-function micros(decimal: string): bigint {
-  const [, sign = "", whole = "0", fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(decimal) ?? [];
-  return BigInt(`${sign}${whole}${fraction.padEnd(6, "0")}`);
-}
-const total = (lines: Record<string, string>[], column: string) =>
-  lines.reduce((sum, line) => sum + micros(line[column] || "0"), 0n);
 
 test("a summary counts every execution by how it ended, and charges what the ledger charged", async () => {
   const project = await makeProject();
@@ -177,6 +107,8 @@ test("a summary says what is left of wallet and allowance, live and test apart",
 test("a day that is over is counted once, and the summary stays what it was", async () => {
   const project = await makeProject();
   const { waiting, lost } = await executeAll(project);
+  await pin(project, "sandbox-1");
+  const lostPin = await pin(project, "sandbox-lost");
   const before = await summarize(project.ctx);
   project.clock.advance(DAY_MS + 3_600_000);
   const later = systemCtx("roll-up", project.clock.now);
@@ -190,7 +122,7 @@ test("a day that is over is counted once, and the summary stays what it was", as
     return rows;
   };
   await usage.rollUp(later);
-  expect(await counted()).toEqual([{ is_closed: false, executions: 7 }]);
+  expect(await counted()).toEqual([{ is_closed: false, executions: 9 }]);
   const side = async () => (await summarize(project.ctx)).test;
   expect((await side()).totals).toEqual(before.test.totals);
 
@@ -198,7 +130,7 @@ test("a day that is over is counted once, and the summary stays what it was", as
   await jobs.cancel(project.ctx, waiting);
   expect((await side()).totals).toMatchObject({ canceled: 2, unfinished: 0 });
   await usage.rollUp(later);
-  expect(await counted()).toEqual([{ is_closed: true, executions: 7 }]);
+  expect(await counted()).toEqual([{ is_closed: true, executions: 9 }]);
   expect((await side()).totals).toMatchObject({ canceled: 2, unfinished: 0 });
 
   // From the counted rows, not from the executions: that is what makes a long summary fast.
@@ -211,6 +143,7 @@ test("a day that is over is counted once, and the summary stays what it was", as
   // A person decides about the lost one: seen at once, counted at the next call.
   project.clock.advance(3_600_000);
   await resolve(project, lost, 1_060);
+  await resolve(project, lostPin, 777);
   const ledger = await ledgerOf(project.projectId);
   expect((await side()).totals).toMatchObject({
     chargedMicros: ledger.charged,

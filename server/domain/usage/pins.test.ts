@@ -1,0 +1,144 @@
+import { afterAll, expect, test } from "vitest";
+import { closeDatabase, pool } from "@/server/db";
+import { systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import * as pins from "@/server/domain/pins";
+import { inlineStep, makeProject, type TestProject } from "@/testing/world";
+import * as usage from ".";
+import { exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
+
+afterAll(closeDatabase);
+
+const PINNED = "inference.pinned";
+const TEXT = "text.general.fast.v1";
+
+/** Pinned executions of each way to end, and one job. */
+async function executeAll(project: TestProject) {
+  const { jobId } = await jobs.submit(project.ctx, TEXT, {
+    input: { messages: [{ role: "user", content: "How high is the sky?" }] },
+  } as never);
+  await jobs.run(systemCtx("worker", project.clock.now), jobId, inlineStep(project.clock));
+  return {
+    job: jobId,
+    done: await pin(project, "sandbox-1"),
+    other: await pin(project, "sandbox-2"),
+    refused: await pin(project, "sandbox-refuse"),
+    unknown: await pin(project, "sandbox-fail"),
+    empty: await pin(project, "sandbox-empty"),
+    lost: await pin(project, "sandbox-lost"),
+  };
+}
+
+const sandboxOf = async (project: TestProject) => (await usage.summary(project.ctx, { days: 7 })).test;
+
+test("usage counts pinned executions beside jobs: the totals are those of both, and of the ledger", async () => {
+  const project = await makeProject();
+  const { job, done } = await executeAll(project);
+  const side = await sandboxOf(project);
+  expect(side.totals).toMatchObject({
+    executions: 7,
+    succeeded: 3,
+    failed: 4,
+    canceled: 0,
+    unfinished: 0,
+    unknownCosts: 2,
+  });
+  const figures = (capabilityKey: string) =>
+    side.byCapability.find((each) => each.capabilityKey === capabilityKey);
+  const [pinned, text] = [figures(PINNED), figures(TEXT)];
+  expect(pinned).toMatchObject({ executions: 6, succeeded: 2, failed: 4, unknownCosts: 2, feeMicros: 0 });
+  for (const name of Object.keys(side.totals) as (keyof typeof side.totals)[])
+    expect(side.totals[name], name).toBe((pinned?.[name] ?? Number.NaN) + (text?.[name] ?? Number.NaN));
+
+  const ledger = await ledgerOf(project.projectId);
+  expect(side.totals).toMatchObject({ chargedMicros: ledger.charged, feeMicros: ledger.fee });
+  const own = await pool.query(
+    `SELECT sum(actual_micros)::bigint AS known, sum(maximum_micros) FILTER (WHERE model = 'sandbox-fail')::bigint AS whole
+     FROM pinned_execution WHERE project_id = $1`,
+    [project.projectId],
+  );
+  const { known, whole } = own.rows[0];
+  expect(pinned?.providerCostMicros).toBe(known);
+  expect(pinned?.chargedMicros).toBe(known + whole);
+  expect(side.byBillingMode.find(({ billingMode }) => billingMode === "byok")?.executions).toBe(6);
+  expect(side.byModel.map(({ model }) => model)).toContain("sandbox-refuse");
+
+  const { usage: counted } = await recordOf(project, done);
+  expect(counted?.outputTokens).toBeGreaterThan(0);
+  const { rows } = await pool.query(
+    "SELECT sum((usage->>'outputTokens')::bigint)::bigint AS of_job FROM attempt WHERE job_id = $1",
+    [job],
+  );
+  const ofPins = await pool.query(
+    "SELECT sum((body::jsonb->'usage'->>'outputTokens')::bigint)::bigint AS n FROM pinned_record WHERE project_id = $1",
+    [project.projectId],
+  );
+  expect(side.totals.outputTokens).toBe(rows[0].of_job + ofPins.rows[0].n);
+});
+
+const recordOf = (project: TestProject, pinnedId: string) =>
+  pins.get(project.ctx, pinnedId.replace("pin_", "rcpt_")) as Promise<{
+    usage: Record<string, number> | null;
+  }>;
+
+test("the export has a line for each pinned execution, and one more where its charge was decided later", async () => {
+  const project = await makeProject();
+  const { job, done, lost, unknown } = await executeAll(project);
+  const first = await exported(project.ctx);
+  expect(first.lines.length).toBe(7);
+  expect(first.lines.map((line) => line.ResourceId)).toContain(job);
+  const ledger = await ledgerOf(project.projectId);
+  expect(total(first.lines, "BilledCost")).toBe(BigInt(ledger.charged));
+  const lineOf = (id: string) => first.lines.find((line) => line.ResourceId === id);
+  expect(lineOf(done)).toMatchObject({
+    ServiceName: PINNED,
+    SkuId: "sandbox/sandbox-1",
+    ResourceName: "of sandbox-1",
+    Tags: '{"deep":true}',
+    ConsumedUnit: "Tokens",
+    x_ExecutionMode: "pinned",
+    x_BillingMode: "byok",
+    x_FundingSource: "own_account",
+    x_Status: "succeeded",
+    x_IsTest: "true",
+    x_Fee: "0",
+    x_ReceiptId: done.replace("pin_", "rcpt_"),
+  });
+  expect(lineOf(done)?.SkuPriceId).toMatch(/^price_/);
+  expect(lineOf(unknown)).toMatchObject({ x_ProviderCost: "", x_HoldState: "settled" });
+  expect(lineOf(lost)).toMatchObject({ BilledCost: "0", x_HoldState: "ambiguous", x_Status: "ambiguous" });
+
+  await resolve(project, lost, 1_234);
+  const second = await exported(project.ctx);
+  expect(total(second.lines, "BilledCost")).toBe(BigInt((await ledgerOf(project.projectId)).charged));
+  expect(second.lines.filter((line) => line.ChargeClass === "Correction")).toEqual([
+    expect.objectContaining({ ResourceId: lost, BilledCost: "0.001234" }),
+  ]);
+  expect(second.lines.filter((line) => line.ChargeClass === "")).toEqual(first.lines);
+});
+
+test("what one pinned execution costs: its own account pays, nobody else sees it", async () => {
+  const project = await makeProject();
+  const { done, refused, unknown, lost } = await executeAll(project);
+  const of = (id: string) => usage.cost(project.ctx, id);
+  const settled = await of(done);
+  expect(settled).toMatchObject({
+    paidBy: "own_account",
+    holdState: "settled",
+    feeMicros: 0,
+    corrected: false,
+  });
+  expect(settled.chargedMicros).toBe(settled.providerCostMicros);
+  expect(await of(refused)).toMatchObject({ chargedMicros: 0, holdState: "released" });
+  const whole = await of(unknown);
+  expect(whole).toMatchObject({
+    providerCostMicros: null,
+    holdState: "settled",
+    chargedMicros: whole.heldMicros,
+  });
+  expect(await of(lost)).toMatchObject({ chargedMicros: null, holdState: "ambiguous" });
+  await resolve(project, lost, 0);
+  expect(await of(lost)).toMatchObject({ chargedMicros: 0, corrected: true, holdState: "released" });
+  const stranger = await makeProject();
+  await expect(usage.cost(stranger.ctx, done)).rejects.toMatchObject({ code: "NotFound" });
+});

@@ -1,0 +1,94 @@
+import { expect } from "vitest";
+import { pool } from "@/server/db";
+import { resolveHold } from "@/server/domain/budgets";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import * as pins from "@/server/domain/pins";
+import type { TestProject } from "@/testing/world";
+import * as usage from ".";
+
+export const DAY_MS = 86_400_000;
+
+/** Runs one pinned request to its end, whatever that is; its id. */
+export async function pin(project: TestProject, model: string): Promise<string> {
+  const body = {
+    pin: { provider: "sandbox", model, api: "responses" },
+    input: "How deep is the sea? Say it in 40 sentences, please.",
+    sampling: { maxOutputTokens: 400 },
+    externalRef: `of ${model}`,
+    tags: ["deep"],
+  };
+  try {
+    return (await pins.run(project.ctx, body)).executionId;
+  } catch (fault) {
+    return (fault as { details: { executionId: string } }).details.executionId;
+  }
+}
+
+/** What the ledger took from the customer for a project's executions, and what of it was the fee. */
+export async function ledgerOf(projectId: string): Promise<{ charged: number; fee: number }> {
+  const { rows } = await pool.query(
+    `SELECT coalesce(-sum(amount_micros) FILTER (WHERE account ~ '^(wallet|allowance|external):'), 0)::bigint AS charged,
+       coalesce(sum(amount_micros) FILTER (WHERE account = 'service_fee'), 0)::bigint AS fee
+     FROM ledger_entry WHERE project_id = $1`,
+    [projectId],
+  );
+  return rows[0];
+}
+
+/** A person finds out what the provider charged for a lost execution. */
+export async function resolve(project: TestProject, jobId: string, chargedMicros: number) {
+  const { rows } = await pool.query<{ id: string }>("SELECT id FROM hold WHERE execution_id = $1", [jobId]);
+  const note = "seen on the bill";
+  await resolveHold(
+    systemCtx("operator", project.clock.now),
+    rows[0]?.id ?? "",
+    chargedMicros > 0 ? { chargedMicros, note } : { notCharged: true, note },
+  );
+}
+
+/** The lines of a file by the names of its columns; a parser of its own, so that what is quoted is read back. */
+function parse(csv: string): Record<string, string>[] {
+  const table: string[][] = [[]];
+  let field = "";
+  let isQuoted = false;
+  for (let at = 0; at < csv.length; at++) {
+    const char = csv[at];
+    if (isQuoted) {
+      if (char !== '"') field += char;
+      else if (csv[at + 1] === '"') field += csv[++at];
+      else isQuoted = false;
+    } else if (char === '"') isQuoted = true;
+    else if (char === "," || char === "\r") {
+      table.at(-1)?.push(field);
+      field = "";
+      if (char === "\r") {
+        expect(csv[++at]).toBe("\n");
+        table.push([]);
+      }
+    } else field += char;
+  }
+  expect(table.pop()).toEqual([]); // the last line ends as every line does
+  const [names = [], ...lines] = table;
+  return lines.map((line) => {
+    expect(line.length).toBe(names.length);
+    return Object.fromEntries(names.map((name, place) => [name, line[place] ?? ""]));
+  });
+}
+
+export async function exported(ctx: Ctx, days = 2) {
+  const day = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+  const now = Date.now();
+  const query = { from: day(now - DAY_MS), to: day(now + days * DAY_MS) };
+  const { content } = await usage.usageFile(ctx, query);
+  let csv = "";
+  for await (const piece of content) csv += Buffer.from(piece).toString("utf8");
+  return { csv, lines: parse(csv) };
+}
+
+/** Exact micros of a decimal, without any floating point. */
+function micros(decimal: string): bigint {
+  const [, sign = "", whole = "0", fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,6}))?$/.exec(decimal) ?? [];
+  return BigInt(`${sign}${whole}${fraction.padEnd(6, "0")}`);
+}
+export const total = (lines: Record<string, string>[], column: string) =>
+  lines.reduce((sum, line) => sum + micros(line[column] || "0"), 0n);
