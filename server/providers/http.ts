@@ -506,9 +506,9 @@ function requestId(header: HttpReply["header"], io: HttpIo): { providerRequestId
 
 /** `retry-after-ms`, or `retry-after` in seconds or as a date; at most an hour. */
 function retryAfter(header: HttpReply["header"]): number | undefined {
-  const exact = Number(header("retry-after-ms") ?? Number.NaN);
+  const exact = Number(header("retry-after-ms") || Number.NaN); // an empty header says nothing
   const value = header("retry-after");
-  const seconds = value === null ? Number.NaN : Number(value);
+  const seconds = Number(value || Number.NaN);
   const ms = Number.isFinite(exact)
     ? exact
     : Number.isFinite(seconds)
