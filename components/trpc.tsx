@@ -5,6 +5,7 @@ import {
   QueryCache,
   type QueryClient,
   QueryClientProvider,
+  useSuspenseQuery,
 } from "@tanstack/react-query";
 import {
   createTRPCClient,
@@ -25,6 +26,13 @@ export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRou
 
 /** A project the reader may open. */
 export type ProjectChoice = inferRouterOutputs<AppRouter>["projects"]["list"][number];
+
+/** What the reader is in a project; who is more than a viewer may run and write there. */
+export function useRole(projectId: string) {
+  const { data: projects } = useSuspenseQuery(useTRPC().projects.list.queryOptions());
+  const role = projects.find((project) => project.projectId === projectId)?.role;
+  return { role, mayWrite: role !== undefined && role !== "viewer" };
+}
 
 /** What the panel knows of a failure: a sentence, our code if the product refused, the id of the request. */
 export type Failure = {
@@ -79,7 +87,7 @@ function leaveIfSignedOut(error: unknown) {
   window.location.assign(`/sign-in?${new URLSearchParams({ callbackUrl: here, reason: "ended" })}`);
 }
 
-const ALONE = new Set(["catalog.invoke", "catalog.submit", "catalog.quote"]);
+const ALONE = new Set(["catalog.invoke", "catalog.submit", "catalog.quote", "pinned.run"]);
 
 let browserClient: QueryClient | undefined;
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { Job } from "@/server/contract/jobs";
+import { PinnedBulk, PinnedRecord } from "@/server/contract/pinned";
 
 const Account = z.object({ email: z.string(), password: z.string() });
 const Bootstrap = z.object({
@@ -86,6 +87,42 @@ export async function ended(jobId: string): Promise<Job> {
     const job = await getJob(jobId);
     if (ENDED.includes(job.status)) return job;
     await new Promise((resolve) => setTimeout(resolve, (job.pollAfterSeconds ?? 1) * 250));
+  }
+}
+
+const SANDBOX_PIN = { provider: "sandbox", model: "sandbox-mixed", api: "responses" };
+
+/** Runs one pinned request over the API; its record, however it ended. */
+export async function runPin(body: Record<string, unknown>): Promise<PinnedRecord> {
+  const answer = await call("/v1/inference/pinned", {
+    body: { context: { projectId: world.projectId }, pin: SANDBOX_PIN, ...body },
+  });
+  const told = await answer.json();
+  const receiptId = told.receiptId ?? told.error?.details?.receiptId;
+  if (!receiptId) throw new Error(`The pin answered ${answer.status}: ${JSON.stringify(told)}`);
+  return PinnedRecord.parse(await (await call(`/v1/inference/pinned/${receiptId}`)).json());
+}
+
+/** Submits a bulk over the API: `words` of each item, in their order. */
+export async function submitBulk(words: string[], body: Record<string, unknown> = {}): Promise<PinnedBulk> {
+  const answer = await call("/v1/inference/pinned/bulk", {
+    body: {
+      context: { projectId: world.projectId },
+      pin: SANDBOX_PIN,
+      items: words.map((input, place) => ({ id: `item-${String(place + 1).padStart(3, "0")}`, input })),
+      ...body,
+    },
+  });
+  if (!answer.ok) throw new Error(`The bulk answered ${answer.status}: ${await answer.text()}`);
+  return PinnedBulk.parse(await answer.json());
+}
+
+/** The bulk when it is over. */
+export async function bulkEnded(bulkId: string): Promise<PinnedBulk> {
+  for (;;) {
+    const bulk = PinnedBulk.parse(await (await call(`/v1/inference/pinned/bulk/${bulkId}`)).json());
+    if (bulk.nextAction === "stop") return bulk;
+    await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
 

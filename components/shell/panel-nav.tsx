@@ -6,6 +6,7 @@ import {
   KeyRound,
   LayoutGrid,
   type LucideIcon,
+  Pin,
   Plug,
   Settings2,
   Wallet,
@@ -19,6 +20,7 @@ import { cn } from "@/components/ui/class-names";
 const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "catalog", label: "Catalog", icon: LayoutGrid },
   { room: "jobs", label: "Jobs", icon: Workflow },
+  { room: "pinned", label: "Pinned records", icon: Pin },
   { room: "usage", label: "Usage", icon: ChartColumn },
   { room: "budgets", label: "Budgets", icon: Gauge },
   { room: "connections", label: "Connections", icon: Plug },

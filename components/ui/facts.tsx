@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { cn } from "./class-names";
+import { CopyableId } from "./copyable-id";
 
 /** Names and values, aligned: the plain way to show what is known about one thing. */
 export function Facts({ className, children }: { className?: string; children: ReactNode }) {
@@ -33,4 +34,9 @@ export function FactGroup({
       <Facts className={wide ? undefined : "sm:grid-cols-2"}>{children}</Facts>
     </section>
   );
+}
+
+/** A hash or a key to be compared and copied; nothing where there is none. */
+export function HashFact({ name, hash }: { name: string; hash: string | null }) {
+  return <Fact name={name}>{hash && <CopyableId id={hash} what={name.toLowerCase()} />}</Fact>;
 }

@@ -7,8 +7,13 @@ export function Pagination({
   label,
   newer,
   older,
+  back = "Newer",
+  on = "Older",
 }: {
   label: string;
+  /** What the two directions are called. */
+  back?: string;
+  on?: string;
   newer: string | null;
   older: string | null;
 }) {
@@ -16,10 +21,10 @@ export function Pagination({
     <nav aria-label={label} className="flex items-center justify-end gap-2">
       <Step href={newer} rel="prev">
         <ArrowLeft aria-hidden />
-        Newer
+        {back}
       </Step>
       <Step href={older} rel="next">
-        Older
+        {on}
         <ArrowRight aria-hidden />
       </Step>
     </nav>

@@ -361,3 +361,26 @@ export const BulkPage = z
     nextCursor: z.string().nullable(),
   })
   .meta({ id: "PinnedBulkPage" });
+
+// ---- what the panel offers
+
+/** A pin that a project may write, as a form offers it. */
+export const PinChoice = z.object({
+  pin: Pin,
+  providerTitle: z.string(),
+  modelTitle: z.string(),
+  /** An account of the provider is connected, or none is needed. */
+  isConnected: z.boolean(),
+  canDefer: z.boolean(),
+  /** What of `sampling` its interface and its model can say. */
+  sampling: z.array(PinnedSampling.keyof()),
+});
+export type PinChoice = z.output<typeof PinChoice>;
+
+/** A record with the request it is of, while that is kept. */
+export const PinnedContentView = z.object({
+  record: PinnedRecord,
+  /** Null: removed when its retention ended, or there was none. */
+  request: JsonObject.nullable(),
+});
+export type PinnedContentView = z.output<typeof PinnedContentView>;

@@ -6,6 +6,7 @@ import { connectionsRouter } from "./connections";
 import { router } from "./init";
 import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
+import { pinnedRouter } from "./pinned";
 import { projectsRouter } from "./projects";
 import { usageRouter } from "./usage";
 import { webhooksRouter } from "./webhooks";
@@ -22,5 +23,6 @@ export const appRouter = router({
   webhooks: webhooksRouter,
   billing: billingRouter,
   usage: usageRouter,
+  pinned: pinnedRouter,
 });
 export type AppRouter = typeof appRouter;

@@ -19,7 +19,8 @@ const refuse = (field: keyof Pin, msg: string): never => {
 };
 
 const namesOf = (provider: Provider) => Object.keys(provider.pins ?? {});
-const pinnable = () => (providers as Provider[]).filter((provider) => namesOf(provider).length > 0);
+/** Providers that have an interface to pin. */
+export const pinnable = () => (providers as Provider[]).filter((provider) => namesOf(provider).length > 0);
 
 /**
  * Finds what a pin names and the account of this project that reaches it. Throws a field error for what is not there, and

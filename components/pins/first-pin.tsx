@@ -1,0 +1,83 @@
+import { Pin } from "lucide-react";
+import Link from "next/link";
+import { Button } from "@/components/ui/button";
+import { CodeBlock } from "@/components/ui/code-block";
+import { EmptyState } from "@/components/ui/empty-state";
+
+/** What a project without pinned records shows: how to make the first one. */
+export function FirstPin({
+  baseUrl,
+  projectId,
+  mayRun,
+}: {
+  baseUrl: string;
+  projectId: string;
+  mayRun: boolean;
+}) {
+  return (
+    <EmptyState
+      icon={Pin}
+      title="Run the first pinned request"
+      action={
+        mayRun && (
+          <Button asChild variant="primary">
+            <Link href={`/projects/${projectId}/pinned/new`}>Run one here</Link>
+          </Button>
+        )
+      }
+    >
+      <p>
+        A pinned request goes to one provider, model and interface, exactly as it was written, and leaves a
+        signed record. Put an API key into <code className="text-sm">CAPSTAN_API_KEY</code> and send one:
+      </p>
+      <Snippet what="command" code={firstPinCommand(baseUrl, projectId)} />
+    </EmptyState>
+  );
+}
+
+/** Code in the middle of an empty place. */
+export function Snippet({ what, code }: { what: string; code: string }) {
+  return (
+    <div className="mx-auto mt-4 w-fit max-w-[calc(100vw-6rem)] text-left text-text">
+      <CodeBlock what={what} code={code} />
+    </div>
+  );
+}
+
+const SANDBOX = '{ "provider": "sandbox", "model": "sandbox-1", "api": "responses" }';
+
+/** A request that `path` takes, as a shell sends it. */
+export function postCommand(baseUrl: string, path: string, body: string): string {
+  return `curl -sS ${baseUrl}${path} \\
+  -H "Authorization: Bearer $CAPSTAN_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '${body}'`;
+}
+
+function firstPinCommand(baseUrl: string, projectId: string): string {
+  return postCommand(
+    baseUrl,
+    "/v1/inference/pinned",
+    `{
+    "context": { "projectId": "${projectId}" },
+    "pin": ${SANDBOX},
+    "input": "Say hello"
+  }`,
+  );
+}
+
+export function firstBulkCommand(baseUrl: string, projectId: string): string {
+  return postCommand(
+    baseUrl,
+    "/v1/inference/pinned/bulk",
+    `{
+    "context": { "projectId": "${projectId}" },
+    "pin": ${SANDBOX},
+    "concurrency": 8,
+    "items": [
+      { "id": "first", "input": "Say hello" },
+      { "id": "second", "input": "Say goodbye" }
+    ]
+  }`,
+  );
+}

@@ -1,0 +1,199 @@
+"use client";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { z } from "zod";
+import { formatDuration } from "@/components/time/format";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Fact, Facts } from "@/components/ui/facts";
+import { HiddenContent } from "@/components/ui/hidden-content";
+import { JsonView } from "@/components/ui/json-view";
+import { Notice } from "@/components/ui/notice";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+import { Words } from "@/components/ui/words";
+import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned";
+
+const PRIVATE = new Set(["PrivateUserContent", "Manuscript"]);
+const NOT_KEPT = "It is no longer kept. Its hash stands in the record.";
+
+/** What a request holds that reads better as text than as JSON. */
+const Request = z.looseObject({ instructions: z.string().optional(), input: z.string().optional() });
+
+/** What went out and what came back: shown while it is kept, of private content only to who asks. */
+export function PinContent({ record }: { record: PinnedRecord }) {
+  const trpc = useTRPC();
+  const isPrivate = PRIVATE.has(record.dataClassification);
+  const [isShown, setShown] = useState(!isPrivate);
+  const { data, error, isFetching } = useQuery({
+    ...trpc.pinned.content.queryOptions({ receipt_id: record.receiptId }),
+    enabled: isShown,
+    staleTime: isPrivate ? 0 : 60_000,
+  });
+  const hidden = !isShown && <HiddenContent of="record" pending={isFetching} onShow={() => setShown(true)} />;
+  const failed = error && (
+    <CardBody>
+      <Notice tone="bad" title="The content could not be read">
+        {toFailure(error).message}
+      </Notice>
+    </CardBody>
+  );
+  const output = data ? data.record.output : record.output;
+  const native = data ? data.record.nativeResponse : record.nativeResponse;
+  return (
+    <>
+      {record.outputHash !== null && <OutputCard output={output}>{hidden || failed}</OutputCard>}
+      <RequestCard record={record} request={data?.request} isBusy={isFetching}>
+        {hidden || failed}
+      </RequestCard>
+      {record.nativeResponseHash !== null && (
+        <Card aria-labelledby="native-title">
+          <CardHeader title="Native response" id="native-title" hint="As the provider sent it." />
+          {hidden || failed || (
+            <CardBody>
+              {native === undefined ? (
+                <p className="text-sm text-muted">{isFetching ? "Being read …" : NOT_KEPT}</p>
+              ) : (
+                <JsonView value={native} what="native response" />
+              )}
+            </CardBody>
+          )}
+        </Card>
+      )}
+    </>
+  );
+}
+
+type Instead = { children: React.ReactNode };
+
+function OutputCard({ output, children }: { output: PinnedOutput | null } & Instead) {
+  return (
+    <Tabs defaultValue="read">
+      <Card aria-labelledby="output-title">
+        <CardHeader
+          title="Output"
+          id="output-title"
+          hint={output && `finished: ${output.finishReason}`}
+          actions={
+            !children &&
+            output && (
+              <TabsList aria-label="Form of the output">
+                <TabsTrigger value="read">Text</TabsTrigger>
+                <TabsTrigger value="json">JSON</TabsTrigger>
+              </TabsList>
+            )
+          }
+        />
+        {children || (
+          <CardBody>
+            {output === null ? (
+              <p className="text-sm text-muted">{NOT_KEPT}</p>
+            ) : (
+              <>
+                <TabsContent value="read" className="space-y-4">
+                  {output.text !== "" && <Words text={output.text} what="output" />}
+                  {output.toolCalls.map(({ id, name, arguments: given }) => (
+                    <section key={id} aria-label={`Tool call ${name}`}>
+                      <h3 className="mb-1.5 text-xs">
+                        <span className="text-muted">Tool call </span>
+                        <code className="font-medium">{name}</code>
+                        <code className="ml-2 text-muted">{id}</code>
+                      </h3>
+                      <JsonView value={parsed(given)} what={`arguments of ${name}`} className="max-h-72" />
+                    </section>
+                  ))}
+                </TabsContent>
+                <TabsContent value="json">
+                  <JsonView value={output} what="output as JSON" />
+                </TabsContent>
+              </>
+            )}
+          </CardBody>
+        )}
+      </Card>
+    </Tabs>
+  );
+}
+
+/** Models write arguments as text; what is no JSON is shown as they wrote it. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What was asked: the words of it while they are kept, and always the settings and limits as they were sent. */
+function RequestCard({
+  record,
+  request,
+  isBusy,
+  children,
+}: { record: PinnedRecord; request: unknown; isBusy: boolean } & Instead) {
+  const read = Request.safeParse(request).data;
+  return (
+    <Tabs defaultValue="content">
+      <Card aria-labelledby="request-title">
+        <CardHeader
+          title="Request"
+          id="request-title"
+          actions={
+            <TabsList aria-label="Part of the request">
+              <TabsTrigger value="content">Content</TabsTrigger>
+              <TabsTrigger value="settings">Settings</TabsTrigger>
+              {read && !children && <TabsTrigger value="json">JSON</TabsTrigger>}
+            </TabsList>
+          }
+        />
+        <TabsContent value="content">
+          {children || (
+            <CardBody className="space-y-4">
+              {!read && <p className="text-sm text-muted">{isBusy ? "Being read …" : NOT_KEPT}</p>}
+              {read?.instructions !== undefined && (
+                <Part title="Instructions">
+                  <Words text={read.instructions} what="instructions" />
+                </Part>
+              )}
+              {read?.input !== undefined && (
+                <Part title="Input">
+                  <Words text={read.input} what="input" />
+                </Part>
+              )}
+            </CardBody>
+          )}
+        </TabsContent>
+        <TabsContent value="settings">
+          <CardBody className="space-y-4">
+            <Facts className="sm:grid-cols-2">
+              <Fact name="Execution timeout">{formatDuration(record.limits.timeoutSeconds * 1000)}</Fact>
+              <Fact name="Admission deadline">
+                {record.limits.admissionDeadlineSeconds === 0
+                  ? "none: one submission"
+                  : formatDuration(record.limits.admissionDeadlineSeconds * 1000)}
+              </Fact>
+            </Facts>
+            <Part title="As sent to the provider, in its own words">
+              <JsonView value={record.settings} what="settings" />
+            </Part>
+          </CardBody>
+        </TabsContent>
+        {read && !children && (
+          <TabsContent value="json">
+            <CardBody>
+              <JsonView value={request} what="request as JSON" />
+            </CardBody>
+          </TabsContent>
+        )}
+      </Card>
+    </Tabs>
+  );
+}
+
+function Part({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <section>
+      <h3 className="mb-1.5 text-xs text-muted">{title}</h3>
+      {children}
+    </section>
+  );
+}

@@ -1,0 +1,235 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { CircleCheck, OctagonX } from "lucide-react";
+import { BackLink } from "@/components/shell/back-link";
+import { formatDuration } from "@/components/time/format";
+import { Moment } from "@/components/time/moment";
+import { useTRPC, useTRPCClient } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { cn } from "@/components/ui/class-names";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { DownloadJson } from "@/components/ui/download";
+import { Fact, Facts } from "@/components/ui/facts";
+import { Figure, Figures, None } from "@/components/ui/figures";
+import { JsonView } from "@/components/ui/json-view";
+import { Notice } from "@/components/ui/notice";
+import { spaced, words } from "@/components/ui/wording";
+import type { PinnedRecord } from "@/server/contract/pinned";
+import { pinnedHref } from "./list-state";
+import { PinContent } from "./pin-content";
+import { PinProof } from "./pin-proof";
+import { PinStatusBadge, SUBMISSION_WORDS } from "./pin-status";
+import { AttemptsCard, TimingCard } from "./timing-card";
+import { costWords, verdictOf } from "./words";
+
+/** One pinned record, whole: what was sent, when, what came back, what it cost, and the seal on all of it. */
+export function PinPage({ receiptId, projectId }: { receiptId: string; projectId: string }) {
+  const trpc = useTRPC();
+  const { data: record } = useSuspenseQuery(
+    trpc.pinned.get.queryOptions({ receipt_id: receiptId }, { staleTime: 60_000 }),
+  );
+  return (
+    <>
+      <RecordHeader record={record} projectId={projectId} />
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_19rem] xl:grid-cols-[minmax(0,1fr)_21rem]">
+        <div className="grid min-w-0 grid-cols-1 gap-5">
+          {record.error && (
+            <Notice tone="bad" title={<code>{record.error.code}</code>} role="alert">
+              <p>{record.error.message}</p>
+            </Notice>
+          )}
+          <Verdict record={record} />
+          <TimingCard record={record} />
+          <PinContent record={record} />
+          <AttemptsCard record={record} />
+          <PinProof record={record} />
+          <Corrections record={record} />
+        </div>
+        <div className="grid min-w-0 grid-cols-1 gap-5">
+          <CostCard record={record} />
+          <Details record={record} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function RecordHeader({ record, projectId }: { record: PinnedRecord; projectId: string }) {
+  const client = useTRPCClient();
+  const { receiptId, pin } = record;
+  return (
+    <header className="mb-6">
+      <BackLink href={pinnedHref(projectId)}>Pinned records</BackLink>
+      <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
+        <div className="min-w-0 flex-1 basis-64">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+            <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">{pin.model}</h1>
+            <PinStatusBadge status={record.status} />
+          </div>
+          <p className="mt-0.5 text-sm text-muted">
+            {pin.provider} · {pin.api}
+          </p>
+          <CopyableId id={receiptId} what="receipt id" className="mt-1 text-muted" />
+        </div>
+        <div className="flex flex-wrap gap-2">
+          <DownloadJson
+            name={`${receiptId}.json`}
+            read={async () => (await client.pinned.content.query({ receipt_id: receiptId })).record}
+          >
+            Record
+          </DownloadJson>
+        </div>
+      </div>
+      <Figures>
+        <Figure name="Accepted">
+          <Moment at={record.createdAt} />
+        </Figure>
+        <Figure name="Waited for its turn">
+          <Clock ms={record.schedulerWaitMs} />
+        </Figure>
+        <Figure name="Provider at work">
+          <Clock ms={record.providerExecutionMs} />
+        </Figure>
+        <Figure name="In total">
+          <Clock ms={record.wallClockMs} />
+        </Figure>
+        <Figure name="Cost">{costWords(record)}</Figure>
+      </Figures>
+    </header>
+  );
+}
+
+function Clock({ ms }: { ms: number | null }) {
+  return ms === null ? <None /> : formatDuration(ms);
+}
+
+/** May it be sent again? The one question a reader of a record must not get wrong. */
+function Verdict({ record }: { record: PinnedRecord }) {
+  const { isSafe, title, why } = verdictOf(record);
+  const Icon = isSafe ? CircleCheck : OctagonX;
+  return (
+    <Card aria-labelledby="verdict-title" className={cn(isSafe ? "border-good-line" : "border-line-strong")}>
+      <CardBody>
+        <h2 id="verdict-title" className="flex items-center gap-2 text-sm font-semibold">
+          <Icon aria-hidden className={cn("size-4 shrink-0", isSafe ? "text-good" : "text-bad")} />
+          {title}
+        </h2>
+        <p className="mt-1.5 text-sm text-muted">{why}</p>
+      </CardBody>
+    </Card>
+  );
+}
+
+function CostCard({ record }: { record: PinnedRecord }) {
+  const discount = record.deferredDiscountBps > 0 ? `, ${record.deferredDiscountBps / 100} % off` : "";
+  return (
+    <Card aria-labelledby="cost-title">
+      <CardHeader title="Usage and cost" id="cost-title" actions={record.isTest && <Badge>Test</Badge>} />
+      <CardBody>
+        <Facts>
+          {Object.entries(record.usage ?? {}).map(([name, value]) => (
+            <Fact key={name} name={spaced(name)}>
+              {value === null
+                ? null
+                : typeof value === "number"
+                  ? value.toLocaleString("en-US")
+                  : JSON.stringify(value)}
+            </Fact>
+          ))}
+          <Fact name="Cost at list price">{costWords(record)}</Fact>
+          <Fact name="Tier">{record.processingTier ? `${record.processingTier}${discount}` : null}</Fact>
+          <Fact name="Paid by">
+            {record.costBearer === "customer" ? "Your own provider account" : "Nobody: it costs nothing"}
+          </Fact>
+          <Fact name="Reserve">{record.holdState}</Fact>
+          <Fact name="Prices">{record.pricingVersion}</Fact>
+        </Facts>
+      </CardBody>
+    </Card>
+  );
+}
+
+function Details({ record }: { record: PinnedRecord }) {
+  const hasMetadata = Object.keys(record.metadata).length > 0;
+  return (
+    <Card aria-labelledby="details-title">
+      <CardHeader title="Details" id="details-title" />
+      <CardBody>
+        <Facts>
+          <Fact name="Submission">{SUBMISSION_WORDS[record.providerSubmission]}</Fact>
+          <Fact name="Processing">{record.processing}</Fact>
+          <Fact name="Isolation">{record.isolation}</Fact>
+          <Fact name="Answered by">{record.providerModel}</Fact>
+          <Fact name="Fingerprint">{record.providerFingerprint}</Fact>
+          <Fact name="Provider’s id">
+            {record.providerRequestId && (
+              <CopyableId id={record.providerRequestId} what="provider request id" />
+            )}
+          </Fact>
+          <Fact name="Bulk">{record.bulkId && <CopyableId id={record.bulkId} what="bulk id" short />}</Fact>
+          <Fact name="Item">{record.itemId}</Fact>
+          <Fact name="Environment">{record.environment}</Fact>
+          <Fact name="Sent by">{words(record.principalKind)}</Fact>
+          <Fact name="Principal">
+            <CopyableId id={record.principalId} what="principal id" short />
+          </Fact>
+          <Fact name="Data">
+            {[record.dataClassification, record.retentionRequirement].filter(Boolean).join(", ") || null}
+          </Fact>
+          <Fact name="External reference">{record.externalRef}</Fact>
+          <Fact name="Correlation id">{record.correlationId}</Fact>
+          <Fact name="Tags">
+            {record.tags.length === 0 ? null : (
+              <span className="flex flex-wrap gap-1">
+                {record.tags.map((tag) => (
+                  <Badge key={tag}>
+                    <span className="truncate">{tag}</span>
+                  </Badge>
+                ))}
+              </span>
+            )}
+          </Fact>
+        </Facts>
+        {hasMetadata && (
+          <div className="mt-3">
+            <p className="mb-1.5 text-xs text-muted">Metadata</p>
+            <JsonView value={record.metadata} what="metadata" className="max-h-56" />
+          </div>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+const CORRECTION: Record<PinnedRecord["corrections"][number]["kind"], string> = {
+  late_answer: "The provider’s answer came after the end",
+  charge_resolved: "What it cost was decided by a person",
+};
+
+/** What became known after the record was sealed. It stands beside the seal and changes nothing in it. */
+function Corrections({ record }: { record: PinnedRecord }) {
+  if (record.corrections.length === 0) return null;
+  return (
+    <Card aria-labelledby="corrections-title">
+      <CardHeader
+        title="Corrections"
+        id="corrections-title"
+        hint="Added later; the sealed record stays as it is."
+      />
+      <ul className="divide-y divide-line">
+        {record.corrections.map(({ correctionId, kind, details, createdAt }) => (
+          <li key={correctionId} className="space-y-2 px-4 py-3 text-sm">
+            <div className="flex flex-wrap justify-between gap-x-4">
+              <span className="font-medium">{CORRECTION[kind]}</span>
+              <span className="text-xs text-muted">
+                <Moment at={createdAt} />
+              </span>
+            </div>
+            <JsonView value={details} what="details of the correction" className="max-h-56" />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,43 @@
+import { ShieldCheck } from "lucide-react";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { FactGroup, HashFact } from "@/components/ui/facts";
+import { VerifyHere } from "@/components/verify/verify-here";
+import type { PinnedRecord } from "@/server/contract/pinned";
+import { verifyDocument } from "@/server/verify";
+
+/** The hashes of a record, its signature, and the check of both in this browser. */
+export function PinProof({ record }: { record: PinnedRecord }) {
+  return (
+    <Card aria-labelledby="proof-title">
+      <CardHeader
+        title={
+          <span className="inline-flex items-center gap-1.5">
+            <ShieldCheck aria-hidden className="size-4 text-good" />
+            Proof
+          </span>
+        }
+        id="proof-title"
+        hint={<CopyableId id={record.receiptId} what="receipt id of the proof" short />}
+      />
+      <CardBody className="space-y-5">
+        <FactGroup title="The seal" wide>
+          <HashFact name="Record hash" hash={record.recordHash} />
+          <HashFact name="Signed by" hash={record.signature.keyId} />
+          <HashFact name="Signature" hash={record.signature.value} />
+        </FactGroup>
+        <FactGroup title="What it seals" wide>
+          <HashFact name="Request" hash={record.requestHash} />
+          <HashFact name="Bytes sent" hash={record.sentHash} />
+          <HashFact name="Instructions" hash={record.instructionsHash} />
+          <HashFact name="Input" hash={record.inputHash} />
+          <HashFact name="Tools" hash={record.toolsHash} />
+          <HashFact name="Response format" hash={record.responseFormatHash} />
+          <HashFact name="Output" hash={record.outputHash} />
+          <HashFact name="Native response" hash={record.nativeResponseHash} />
+        </FactGroup>
+        <VerifyHere what="record" verify={(keys) => verifyDocument(record, keys)} />
+      </CardBody>
+    </Card>
+  );
+}

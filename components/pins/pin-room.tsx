@@ -1,0 +1,189 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { ArrowUpRight, Play } from "lucide-react";
+import Link from "next/link";
+import { useMemo, useState } from "react";
+import { Snippets } from "@/components/playground/snippets";
+import { BackLink } from "@/components/shell/back-link";
+import { PageHeader } from "@/components/shell/page-header";
+import { type Failure, toFailure, useRole, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Notice } from "@/components/ui/notice";
+import { Skeleton } from "@/components/ui/skeleton";
+import { Words } from "@/components/ui/words";
+import { JsonObject } from "@/server/contract/common";
+import type { PinnedAnswer } from "@/server/contract/pinned";
+import { pinnedHref, recordHref } from "./list-state";
+import { blankPin, type PinDraft, PinFields, toBody } from "./pin-fields";
+import { PinStatusBadge } from "./pin-status";
+import { costWords } from "./words";
+
+/** A place to run one pin by hand: the form, what came of it, and the same request as code. */
+export function PinRoom({ projectId }: { projectId: string }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { data: choices } = useSuspenseQuery(trpc.pinned.choices.queryOptions({ project_id: projectId }));
+  const { mayWrite } = useRole(projectId);
+  const [draft, setDraft] = useState<PinDraft>(() => blankPin(choices));
+  const body = useMemo(() => toBody(draft, choices, projectId), [draft, choices, projectId]);
+  const run = useMutation(
+    trpc.pinned.run.mutationOptions({
+      meta: { isShownInPlace: true },
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.pinned.list.pathKey() }),
+    }),
+  );
+  const failure = run.error ? toFailure(run.error) : null;
+  return (
+    <>
+      <BackLink href={pinnedHref(projectId)}>Pinned records</BackLink>
+      <div className="mt-2">
+        <PageHeader title="Run a pin">
+          One request to one model, sent exactly as it stands here, once.
+        </PageHeader>
+      </div>
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] lg:grid-rows-[auto_1fr]">
+        <form
+          noValidate
+          className="min-w-0"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (mayWrite && !run.isPending)
+              run.mutate({
+                project_id: projectId,
+                // A click that is repeated by the network must not run twice.
+                body: JsonObject.parse({ ...body, idempotencyKey: crypto.randomUUID() }),
+              });
+          }}
+        >
+          <Card aria-labelledby="pin-form-title">
+            <CardHeader title="Request" id="pin-form-title" />
+            <CardBody className="space-y-4">
+              <PinFields
+                projectId={projectId}
+                choices={choices}
+                draft={draft}
+                disabled={!mayWrite}
+                issues={failure?.issues ?? []}
+                onChange={(change) => setDraft((before) => ({ ...before, ...change }))}
+              />
+              <Button type="submit" variant="primary" size="lg" pending={run.isPending} disabled={!mayWrite}>
+                {!run.isPending && <Play aria-hidden />}
+                Run
+              </Button>
+              {!mayWrite && (
+                <p className="text-sm text-muted">
+                  Members of your organization can run this. Your role here is viewer.
+                </p>
+              )}
+            </CardBody>
+          </Card>
+        </form>
+        <div className="min-w-0 lg:row-span-2" role="status" aria-busy={run.isPending}>
+          <Outcome
+            projectId={projectId}
+            answer={run.data}
+            failure={failure}
+            state={run.isPending ? "running" : run.isIdle ? "idle" : "ended"}
+          />
+        </div>
+        <div className="min-w-0">
+          <Snippets path="/v1/inference/pinned" body={body} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Outcome({
+  projectId,
+  answer,
+  failure,
+  state,
+}: {
+  projectId: string;
+  answer: PinnedAnswer | undefined;
+  failure: Failure | null;
+  state: "idle" | "running" | "ended";
+}) {
+  if (state === "idle")
+    return (
+      <Card>
+        <EmptyState icon={Play} title="Nothing has run yet">
+          What a run answers is shown here, with its signed record.
+        </EmptyState>
+      </Card>
+    );
+  const receiptId = answer?.receiptId ?? failure?.details.receiptId;
+  return (
+    <Card aria-labelledby="outcome-title">
+      <CardHeader
+        title="Answer"
+        id="outcome-title"
+        hint={answer && <PinStatusBadge status={answer.status} />}
+      />
+      <CardBody className="space-y-4">
+        {state === "running" && (
+          <div className="space-y-2.5">
+            <Skeleton className="h-4 w-4/5" />
+            <Skeleton className="h-4 w-3/5" />
+            <p className="text-xs text-muted">At work. It may take as long as its limits allow.</p>
+          </div>
+        )}
+        {failure && <Failed failure={failure} />}
+        {answer?.output && answer.output.text !== "" && <Words text={answer.output.text} what="answer" />}
+        {answer?.output?.toolCalls.map(({ id, name, arguments: given }) => (
+          <p key={id} className="text-sm [overflow-wrap:anywhere]">
+            Calls <code className="font-medium">{name}</code> with <code>{given}</code>
+          </p>
+        ))}
+        {typeof receiptId === "string" && (
+          <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
+            <Link
+              href={recordHref(projectId, receiptId)}
+              className="inline-flex items-center gap-1 text-link hover:underline"
+            >
+              Record
+              <ArrowUpRight aria-hidden className="size-3.5" />
+            </Link>
+            <code className="text-xs text-muted">{receiptId}</code>
+            {answer && <span className="text-muted">Cost: {costWords(answer.receipt)}</span>}
+          </p>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+function Failed({ failure }: { failure: Failure }) {
+  const { connectUrl, safelyRetryable } = failure.details;
+  return (
+    <Notice tone="bad" role="alert" title={failure.code ? <code>{failure.code}</code> : "Not run"}>
+      <p>
+        {failure.issues.length > 0
+          ? "Some fields were refused; what is wrong stands below them. Nothing was sent."
+          : failure.message}
+      </p>
+      {typeof safelyRetryable === "boolean" && (
+        <p className="mt-1.5 text-xs text-muted">
+          {safelyRetryable
+            ? "Nothing ran: it may be sent again."
+            : "It may have run, and may be charged: do not send it again."}
+        </p>
+      )}
+      {typeof connectUrl === "string" && (
+        <p className="mt-1.5">
+          <a href={connectUrl} className="text-link underline">
+            Connect a provider account
+          </a>
+        </p>
+      )}
+      {failure.requestId && (
+        <p className="mt-1.5 text-xs text-muted">
+          Request <code>{failure.requestId}</code>
+        </p>
+      )}
+    </Notice>
+  );
+}

@@ -1,0 +1,93 @@
+import type { PinnedRecord } from "@/server/contract/pinned";
+
+/** One line of the timing of a record, in milliseconds since it was accepted. */
+export type Span = {
+  key: string;
+  name: string;
+  kind: "wait" | "submission" | "provider" | "total";
+  fromMs: number;
+  toMs: number;
+  /** How it came out, in words. */
+  outcome: string | null;
+  /** Null: it says nothing of good or bad. */
+  wentWell: boolean | null;
+};
+
+type Timed = Pick<
+  PinnedRecord,
+  | "createdAt"
+  | "startedAt"
+  | "completedAt"
+  | "attempts"
+  | "schedulerWaitMs"
+  | "providerExecutionMs"
+  | "wallClockMs"
+>;
+type Attempt = PinnedRecord["attempts"][number];
+
+const SUBMISSION: Record<Attempt["submission"], string> = {
+  not_attempted: "never left",
+  attempted: "answered",
+  ambiguous: "left, no whole answer",
+};
+
+/** What a submission came to: `answered, HTTP 429, ProviderUnavailable`. */
+export function outcomeOf({ submission, httpStatus, errorCode }: Attempt): string {
+  return [SUBMISSION[submission], httpStatus && `HTTP ${httpStatus}`, errorCode].filter(Boolean).join(", ");
+}
+
+/** The record's clocks in the order they ran: its turn, every submission and the wait before it, the provider, the whole. */
+export function spansOf(record: Timed): Span[] {
+  const at = (moment: string) => Math.max(0, Date.parse(moment) - Date.parse(record.createdAt));
+  const endMs = at(record.completedAt);
+  const spans: Span[] = [];
+  const wait = (key: string, name: string, fromMs: number, toMs: number) =>
+    spans.push({ key, name, kind: "wait", fromMs, toMs, outcome: null, wentWell: null });
+
+  if (record.schedulerWaitMs !== null) wait("turn", "Wait for its turn", 0, record.schedulerWaitMs);
+  let before: number | null = null;
+  for (const attempt of record.attempts) {
+    const [fromMs, toMs] = [at(attempt.startedAt), attempt.endedAt ? at(attempt.endedAt) : endMs];
+    if (before !== null)
+      wait(`retry-${attempt.number}`, `Wait before submission ${attempt.number}`, before, fromMs);
+    spans.push({
+      key: `submission-${attempt.number}`,
+      name: `Submission ${attempt.number}`,
+      kind: "submission",
+      fromMs,
+      toMs,
+      outcome: outcomeOf(attempt),
+      wentWell: attempt.submission === "attempted" && attempt.errorCode === null,
+    });
+    before = toMs;
+  }
+  const admitted = record.attempts.findLast(({ submission }) => submission !== "not_attempted");
+  if (admitted && record.providerExecutionMs !== null) {
+    const toMs = admitted.endedAt ? at(admitted.endedAt) : endMs;
+    spans.push({
+      key: "provider",
+      name: "Provider at work",
+      kind: "provider",
+      fromMs: Math.max(0, toMs - record.providerExecutionMs),
+      toMs,
+      outcome: null,
+      wentWell: null,
+    });
+  }
+  spans.push({
+    key: "total",
+    name: "In total",
+    kind: "total",
+    fromMs: Math.max(0, endMs - record.wallClockMs),
+    toMs: endMs,
+    outcome: null,
+    wentWell: null,
+  });
+  return spans;
+}
+
+/** Where a span begins and how long it is, in percent of the whole drawing. */
+export function placeOf(span: Span, spans: readonly Span[]): { left: number; width: number } {
+  const whole = Math.max(1, ...spans.map(({ toMs }) => toMs));
+  return { left: (span.fromMs / whole) * 100, width: ((span.toMs - span.fromMs) / whole) * 100 };
+}

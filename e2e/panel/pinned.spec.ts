@@ -1,0 +1,153 @@
+import { readFileSync } from "node:fs";
+import { runPin, unique, world } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
+
+const PHONE = { width: 390, height: 844 };
+const listPath = `/projects/${world.projectId}/pinned`;
+const recordPath = (receiptId: string) => `${listPath}/${receiptId}`;
+
+test("a pin made over the API shows its record: timing, output, request, hashes, and its seal holds", async ({
+  page,
+}) => {
+  const words = unique("How deep is the sea");
+  const record = await runPin({
+    instructions: "Answer in one word.",
+    input: words,
+    sampling: { temperature: 0, maxOutputTokens: 64 },
+    includeNativeResponse: true,
+    tags: ["depth"],
+  });
+  await open(page, listPath);
+  await page
+    .getByRole("table")
+    .getByRole("row")
+    .filter({ has: page.getByTitle(record.receiptId) })
+    .click();
+  await expect(page).toHaveURL(new RegExp(`${recordPath(record.receiptId)}$`));
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("sandbox-mixed");
+  await expect(page.locator("h1 + [data-status]")).toHaveText("Succeeded");
+
+  const timing = page.getByRole("region", { name: "Timing" });
+  const lines = timing.getByRole("list", { name: "Timing" }).getByRole("listitem");
+  await expect(lines.first()).toContainText("Submission 1");
+  await expect(lines.first()).toContainText("answered, HTTP 200");
+  await expect(lines.last()).toContainText("In total");
+  await timing.getByRole("tab", { name: "Table" }).click();
+  await expect(timing.getByRole("table").getByRole("row")).toHaveCount(4);
+
+  await expect(page.getByRole("region", { name: "Output" })).toContainText(record.output?.text ?? "no text");
+  const request = page.getByRole("region", { name: "Request" });
+  await expect(request).toContainText(words);
+  await expect(request).toContainText("Answer in one word.");
+  await request.getByRole("tab", { name: "Settings" }).click();
+  await expect(request).toContainText('"temperature": 0');
+  await expect(page.getByRole("region", { name: "Native response" })).toContainText("finishReason");
+  await expect(page.getByRole("region", { name: "Must not be sent again" })).toBeVisible();
+
+  const proof = page.getByRole("region", { name: "Proof" });
+  for (const hash of [record.recordHash, record.requestHash, record.inputHash, record.signature.keyId])
+    await expect(proof).toContainText(hash);
+  await proof.getByRole("button", { name: "Verify" }).click();
+  await expect(proof.getByRole("status")).toContainText("This record is what was sealed");
+
+  const saved = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Record", exact: true }).click();
+  const file = await saved;
+  expect(file.suggestedFilename()).toBe(`${record.receiptId}.json`);
+  expect(JSON.parse(readFileSync(await file.path(), "utf8"))).toEqual(record);
+});
+
+test("a record says in plain words whether it may be sent again", async ({ page }) => {
+  const [refused, lost] = await Promise.all([
+    runPin({ input: "[refuse] This?" }),
+    runPin({ input: "[lost] That?" }),
+  ]);
+  expect(refused).toMatchObject({ status: "failed", safelyRetryable: true });
+  expect(lost).toMatchObject({ status: "ambiguous", safelyRetryable: false });
+  await open(page, recordPath(refused.receiptId));
+  await expect(page.getByRole("region", { name: "Safely retryable" })).toContainText("may be sent again");
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("ProviderRejected");
+  await open(page, recordPath(lost.receiptId));
+  await expect(page.getByRole("region", { name: "Must not be sent again" })).toContainText("may have run");
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("TRANSPORT_AMBIGUOUS");
+});
+
+test("waits between submissions stand in the timing", async ({ page }) => {
+  const record = await runPin({ input: "[busy 2] And now?" });
+  expect(record).toMatchObject({ status: "succeeded", capacityRejections: 2 });
+  await open(page, recordPath(record.receiptId));
+  const lines = page.getByRole("list", { name: "Timing" }).getByRole("listitem");
+  await expect(lines.filter({ hasText: "HTTP 429" })).toHaveCount(2);
+  await expect(lines.filter({ hasText: "Wait before submission" })).toHaveCount(2);
+});
+
+test("private content is shown to who asks for it, and not before", async ({ page }) => {
+  const words = unique("secret");
+  const { receiptId } = await runPin({
+    input: words,
+    context: { projectId: world.projectId, dataClassification: "PrivateUserContent" },
+  });
+  await open(page, recordPath(receiptId));
+  const request = page.getByRole("region", { name: "Request" });
+  await expect(request.getByRole("button", { name: "Show content" })).toBeVisible();
+  expect(await page.content()).not.toContain(words);
+  await request.getByRole("button", { name: "Show content" }).click();
+  await expect(request).toContainText(words);
+});
+
+test("a pin is run by hand, and the same request stands there as code", async ({ page }) => {
+  await open(page, `${listPath}/new`);
+  const words = unique("By hand");
+  await page.getByRole("textbox", { name: "Input" }).fill(words);
+  await page.getByText("Sampling", { exact: false }).first().click();
+  await page.getByRole("textbox", { name: "Temperature" }).fill("0.5");
+  const code = page.getByRole("region", { name: "curl code" });
+  await expect(code).toContainText("/v1/inference/pinned");
+  await expect(code).toContainText('"temperature": 0.5');
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const answer = page.getByRole("region", { name: "Answer" });
+  await expect(answer.getByText("Succeeded")).toBeVisible();
+  await answer.getByRole("link", { name: "Record" }).click();
+  await expect(page.getByRole("region", { name: "Request" })).toContainText(words);
+});
+
+test("what a pin cannot say is refused beside its field, in words without paths", async ({ page }) => {
+  await open(page, `${listPath}/new`);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  const input = page.getByRole("textbox", { name: "Input" });
+  await expect(input).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByRole("main")).not.toContainText("body.");
+  await page.getByText("Sampling", { exact: false }).first().click();
+  await input.fill("Hello");
+  await page.getByRole("textbox", { name: "Temperature" }).fill("warm");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await expect(page.getByRole("textbox", { name: "Temperature" })).toHaveAttribute("aria-invalid", "true");
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test.describe(`in ${colorScheme}`, () => {
+    test.use({ colorScheme });
+
+    test("pinned records, a record and the place to run one are accessible and fit a phone", async ({
+      page,
+    }) => {
+      const [good, lost] = await Promise.all([
+        runPin({ input: "[busy 1] Looks", includeNativeResponse: true }),
+        runPin({ input: "[lost] Looks" }),
+      ]);
+      for (const path of [
+        listPath,
+        `${listPath}/new`,
+        recordPath(good.receiptId),
+        recordPath(lost.receiptId),
+      ]) {
+        await page.setViewportSize({ width: 1280, height: 800 });
+        await open(page, path);
+        await expectAccessible(page);
+        await page.setViewportSize(PHONE);
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+      }
+    });
+  });
+}

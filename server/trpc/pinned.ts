@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { isPrivate } from "@/server/content";
+import { JsonObject } from "@/server/contract/common";
+import { ProjectRef } from "@/server/contract/jobs";
+import {
+  ListPinned,
+  PinChoice,
+  PinnedAnswer,
+  PinnedContentView,
+  PinnedPage,
+  PinnedRecord,
+  PinnedRef,
+} from "@/server/contract/pinned";
+import * as pins from "@/server/domain/pins";
+import { human, router } from "./init";
+
+const ProjectRecords = ListPinned.omit({ projectId: true }).extend(ProjectRef.shape);
+const Run = ProjectRef.extend({ body: JsonObject });
+
+/** Somebody's own words do not leave the server until a reader asks for them. */
+function withoutPrivateContent(record: PinnedRecord): PinnedRecord {
+  if (!isPrivate(record.dataClassification)) return record;
+  const { nativeResponse: _native, ...rest } = record;
+  return { ...rest, output: null };
+}
+
+export const pinnedRouter = router({
+  list: human
+    .input(ProjectRecords)
+    .output(PinnedPage)
+    .query(({ ctx, input: { project_id, ...page } }) => pins.list(ctx, { ...page, projectId: project_id })),
+  get: human
+    .input(PinnedRef)
+    .output(PinnedRecord)
+    .query(async ({ ctx, input }) => withoutPrivateContent(await pins.get(ctx, input.receipt_id))),
+  /** The record with what was sent and what came back, for a reader who asked to see it. */
+  content: human
+    .input(PinnedRef)
+    .output(PinnedContentView)
+    .query(({ ctx, input }) => pins.content(ctx, input.receipt_id)),
+  choices: human
+    .input(ProjectRef)
+    .output(z.array(PinChoice))
+    .query(({ ctx, input }) => pins.choices(ctx, input.project_id)),
+  /** A request of the form works in the project whose page it stands on, whatever it says. */
+  run: human
+    .input(Run)
+    .output(PinnedAnswer)
+    .mutation(({ ctx, input: { project_id, body } }) =>
+      pins.run(ctx, {
+        ...body,
+        context: { ...(isObject(body.context) ? body.context : {}), projectId: project_id },
+      }),
+    ),
+});
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
