@@ -57,6 +57,7 @@ const PROVIDER = `
 import { z } from "zod";
 import { defineProvider } from "./define";
 import { getJson, parseReply, postJson } from "./http";
+import { placeSampling } from "./pin-call";
 
 const Reply = z.object({ words: z.string(), read: z.int(), written: z.int() });
 const headers = (account) => ({ "sphinx-key": account.credentials.apiKey?.reveal() ?? "" });
@@ -93,25 +94,58 @@ export default defineProvider({
       };
     },
   },
+  pins: {
+    riddles: {
+      path: () => "/riddles",
+      content: ["ask"],
+      canDefer: false,
+      headers,
+      body: (call) => ({ ask: call.input, ...placeSampling(call, { maxOutputTokens: "words" }) }),
+      read(reply, io) {
+        const { words, read, written } = parseReply(Reply, reply, io);
+        return {
+          text: words,
+          finishReason: "stop",
+          toolCalls: [],
+          usage: { inputTokens: read, outputTokens: written },
+          providerRequestId: "riddle-1",
+          providerModel: "sphinx-1",
+          providerFingerprint: null,
+        };
+      },
+    },
+  },
 });
 `;
 
-/** What somebody sees who knows neither file: the catalog, the targets, and a run with its receipt. */
+/** What somebody sees who knows neither file: the catalog, the targets, a run with its receipt, and a pin. */
 const LOOK = `
 import { pool } from "@/server/db";
 import * as catalog from "@/server/domain/catalog";
+import * as credentials from "@/server/domain/credentials";
 import * as jobs from "@/server/domain/jobs";
+import * as pins from "@/server/domain/pins";
+import { system } from "@/testing/tenants";
 import { makeProject } from "@/testing/world";
 
 const capability = catalog.getCapability("text.riddle.v1");
-const { ctx } = await makeProject();
+const { ctx, organizationId, projectId } = await makeProject();
 const ran = await jobs.invoke(ctx, "text.riddle.v1", {
   input: { riddle: "What has keys but opens no lock?" },
   providerPin: "sphinx",
 });
 const attempts = await pool.query("SELECT cost_micros FROM attempt WHERE job_id = $1", [ran.executionId]);
+const account = { provider: "sphinx", secret: "riddle-of-their-own-0123", label: "default" };
+const place = { projectId, environment: "development", replaces: true, provider: "sphinx" };
+await credentials.createCredential(system, organizationId, account, [place]);
+const pinned = await pins.run(ctx, {
+  pin: { provider: "sphinx", model: "sphinx-1", api: "riddles" },
+  input: "What has a neck and no head?",
+  sampling: { maxOutputTokens: 5 },
+});
 console.log(
   JSON.stringify({
+    pinned,
     listed: catalog.list({}, false).capabilities.map(({ key }) => key),
     found: catalog.list({ q: "riddle" }, false).capabilities.map(({ key }) => key),
     targets: catalog.targetsOf(capability).map(catalog.routeKey),
@@ -138,7 +172,7 @@ afterAll(async () => {
   rmSync(copy, { recursive: true, force: true });
 });
 
-test("a capability and a provider that are one file each are listed, matched and run", async () => {
+test("a capability and a provider that are one file each are listed, matched, run and pinned", async () => {
   writeFileSync(join(copy, "server/capabilities/text.riddle.v1.ts"), CAPABILITY);
   writeFileSync(join(copy, "server/providers/sphinx.ts"), PROVIDER);
   writeFileSync(join(copy, "look.ts"), LOOK);
@@ -169,8 +203,20 @@ test("a capability and a provider that are one file each are listed, matched and
     usage: { inputTokens: 9, outputTokens: 2 },
   });
   expect(seen.costs).toEqual([9 + 2 * 2]);
+  expect(seen.pinned).toMatchObject({
+    status: "succeeded",
+    output: { text: "A piano", finishReason: "stop" },
+    receipt: { settings: { words: 5 }, providerRequestId: "riddle-1", providerSubmissions: 1 },
+  });
   expect(vendor.arrived).toMatchObject([
     { method: "POST", path: "/riddles", headers: { "sphinx-key": "riddle-me-this-0123456789" } },
+    { method: "GET", path: "/whoami" },
+    {
+      method: "POST",
+      path: "/riddles",
+      headers: { "sphinx-key": "riddle-of-their-own-0123" },
+      body: '{"ask":"What has a neck and no head?","words":5}',
+    },
   ]);
-  expect(stdout).not.toContain("riddle-me-this");
+  expect(stdout).not.toMatch(/riddle-me-this|riddle-of-their-own/);
 });

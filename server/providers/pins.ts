@@ -162,10 +162,15 @@ const isCount = (value: number | undefined) => Number.isSafeInteger(value) && Nu
 const isCounted = (usage: Usage | null): usage is Usage =>
   usage !== null && isCount(usage.inputTokens) && isCount(usage.outputTokens);
 
+/** Shorter ones are what people write where a server wants none (`not-needed`): words an answer may well have. */
+const LEAST_SECRET = 20;
+
 /** Does an answer repeat a credential? */
 function tells(body: unknown, { credentials }: ProviderIo): boolean {
   const secrets = Object.values(credentials).map((secret) => secret.reveal());
   if (secrets.length === 0) return false;
   const text = JSON.stringify(body);
-  return secrets.some((secret) => secret.length >= 8 && text.includes(JSON.stringify(secret).slice(1, -1)));
+  return secrets.some(
+    (secret) => secret.length >= LEAST_SECRET && text.includes(JSON.stringify(secret).slice(1, -1)),
+  );
 }

@@ -4,16 +4,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { PinnedAnswer, PinnedRecord } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
-import * as credentials from "@/server/domain/credentials";
 import * as pins from "@/server/domain/pins";
 import { Fault } from "@/server/errors";
 import { receiptIdOf } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { response, SCRIPTS, type ScriptName, says } from "@/testing/responses-server/scripts";
 import { type ResponsesServer, startResponsesServer } from "@/testing/responses-server/server";
-import { system } from "@/testing/tenants";
 import { SECRET, vendorAsOpenAi } from "@/testing/vault";
-import { makeProject } from "@/testing/world";
+import { type PatientProject, projectAt, TIMEOUT_MS } from "./testing/patience";
 
 /*
  * Pinned executions against a server of the Responses protocol that fails in every way we know. Of each way: how it ends,
@@ -33,54 +31,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-// ---- a project whose OpenAI is at this address, and whose time passes as it is told
-
 const PIN = { provider: "openai", model: "gpt-5.6-luna", api: "responses" };
-const TIMEOUT_MS = 600_000;
-
-/** Waits between submissions pass at once; the time one submission may take passes when a test lets it. */
-function patientClock(startedAt: number) {
-  let passedMs = 0;
-  const alarms = new Set<{ at: number; call: () => void }>();
-  const pass = (ms: number) => {
-    passedMs += ms;
-    for (const alarm of [...alarms].filter(({ at }) => at <= passedMs)) {
-      alarms.delete(alarm);
-      alarm.call();
-    }
-  };
-  const clock: pins.Clock = {
-    now: () => new Date(startedAt + passedMs),
-    elapsedMs: () => passedMs,
-    after(ms, call) {
-      const alarm = { at: passedMs + ms, call };
-      alarms.add(alarm);
-      if (ms < TIMEOUT_MS) setImmediate(() => alarms.has(alarm) && pass(alarm.at - passedMs));
-      return () => alarms.delete(alarm);
-    },
-  };
-  return { clock, pass };
-}
-
-async function projectAt(url: string) {
-  const { ctx, organizationId, projectId } = await makeProject();
-  const provider = "openai";
-  const place = { projectId, environment: "development", replaces: true };
-  const { credentialId } = await credentials.createCredential(system, organizationId, {
-    provider,
-    secret: SECRET,
-    label: "faults",
-  });
-  await credentials.bindCredential(system, organizationId, credentialId, { ...place, provider });
-  await pool.query("UPDATE credential SET base_url = $2 WHERE id = $1", [credentialId, url]);
-  const time = patientClock(ctx.now().getTime());
-  return { ...time, ctx: { ...ctx, now: time.clock.now } };
-}
-type Project = Awaited<ReturnType<typeof projectAt>>;
-
 type Ended = { http: number; answer: PinnedAnswer | null; record: PinnedRecord; details: unknown };
 
-async function post({ ctx, clock }: Project, more: Record<string, Json> = {}): Promise<Ended> {
+async function post({ ctx, clock }: PatientProject, more: Record<string, Json> = {}): Promise<Ended> {
   const request = {
     pin: PIN,
     input: "Name a fish. ".repeat(500),

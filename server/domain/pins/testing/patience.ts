@@ -1,0 +1,52 @@
+import { pool } from "@/server/db";
+import * as credentials from "@/server/domain/credentials";
+import type { Clock } from "@/server/domain/pins";
+import { system } from "@/testing/tenants";
+import { SECRET } from "@/testing/vault";
+import { makeProject } from "@/testing/world";
+
+/* Projects in which minutes of waiting take no time. */
+
+/** How long one submission may take, unless a request says otherwise. */
+export const TIMEOUT_MS = 600_000;
+
+/** Waits between submissions pass at once; the time one submission may take passes when a test lets it. */
+function patientClock(startedAt: number) {
+  let passedMs = 0;
+  const alarms = new Set<{ at: number; call: () => void }>();
+  const pass = (ms: number) => {
+    passedMs += ms;
+    for (const alarm of [...alarms].filter(({ at }) => at <= passedMs)) {
+      alarms.delete(alarm);
+      alarm.call();
+    }
+  };
+  const clock: Clock = {
+    now: () => new Date(startedAt + passedMs),
+    elapsedMs: () => passedMs,
+    after(ms, call) {
+      const alarm = { at: passedMs + ms, call };
+      alarms.add(alarm);
+      if (ms < TIMEOUT_MS) setImmediate(() => alarms.has(alarm) && pass(alarm.at - passedMs));
+      return () => alarms.delete(alarm);
+    },
+  };
+  return { clock, pass };
+}
+
+/** A project whose OpenAI is at this address, and whose time passes as a test tells it. */
+export async function projectAt(url: string) {
+  const { ctx, organizationId, projectId } = await makeProject();
+  const provider = "openai";
+  const place = { projectId, environment: "development", replaces: true };
+  const { credentialId } = await credentials.createCredential(system, organizationId, {
+    provider,
+    secret: SECRET,
+    label: "faults",
+  });
+  await credentials.bindCredential(system, organizationId, credentialId, { ...place, provider });
+  await pool.query("UPDATE credential SET base_url = $2 WHERE id = $1", [credentialId, url]);
+  const time = patientClock(ctx.now().getTime());
+  return { ...time, ctx: { ...ctx, now: time.clock.now } };
+}
+export type PatientProject = Awaited<ReturnType<typeof projectAt>>;
