@@ -298,7 +298,6 @@ describe("errors", () => {
       "ApprovalRejected",
       "ApprovalExpired",
       "PRICING_INPUTS_REQUIRED",
-      "MANAGED_PINNED_UNAVAILABLE",
     ];
     const listed = new Set<string>([
       ...endpoints.flatMap(({ errors }) => errors),

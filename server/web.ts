@@ -1,5 +1,5 @@
 import { closeDatabase } from "@/server/db";
-import { releaseAllLeases } from "@/server/domain/jobs";
+import { releaseAllLeases } from "@/server/domain/attempts";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { checkSettings } from "@/server/secrets";

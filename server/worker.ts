@@ -1,7 +1,9 @@
 import { migrateEngine, startEngine } from "@/inngest/embedded";
 import { functions } from "@/inngest/functions/registry.gen";
 import { closeDatabase, relaxedPool } from "@/server/db";
-import { releaseAllLeases, startAnnouncer, startSweeper } from "@/server/domain/jobs";
+import { releaseAllLeases } from "@/server/domain/attempts";
+import * as jobs from "@/server/domain/jobs";
+import * as pins from "@/server/domain/pins";
 import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
 import { checkSettings } from "@/server/secrets";
@@ -12,8 +14,7 @@ const GRACE_MS = 25_000;
 async function main() {
   checkSettings();
   if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
-  const sweeper = startSweeper();
-  const announcer = startAnnouncer();
+  const chores = [jobs.startSweeper(), jobs.startAnnouncer(), pins.startSweeper()];
   const engine = usesInngestServer ? null : await startEngine({ functions, pool: relaxedPool, log });
   log.info({ engine: engine ? "embedded" : "inngest" }, "worker ready");
 
@@ -22,7 +23,7 @@ async function main() {
     if (isStopping) return;
     isStopping = true;
     log.info({ signal }, "worker stops: no new work, running calls end or are handed over");
-    await Promise.all([sweeper.stop(), announcer.stop()]);
+    await Promise.all(chores.map((chore) => chore.stop()));
     await Promise.all([engine?.stop(), releaseAllLeases(GRACE_MS)]);
     await closeDatabase();
     process.exit(0);

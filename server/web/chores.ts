@@ -1,7 +1,8 @@
 import { setLiveProcesses } from "@/server/api/rate-limit";
 import { access } from "@/server/domain/access";
-import { startSweeper } from "@/server/domain/jobs";
+import * as jobs from "@/server/domain/jobs";
 import { pruneSignInFailures } from "@/server/domain/organizations";
+import * as pins from "@/server/domain/pins";
 import { log } from "@/server/log";
 
 const COUNT_EVERY_MS = 5_000;
@@ -13,11 +14,11 @@ export async function startChores(): Promise<{ stop(): Promise<void> }> {
   const count = async () => setLiveProcesses(await access.countWebProcesses());
   await count();
   const timers = [every(COUNT_EVERY_MS, count), every(PRUNE_EVERY_MS, () => pruneSignInFailures(new Date()))];
-  const sweeper = startSweeper();
+  const sweepers = [jobs.startSweeper(), pins.startSweeper()];
   return {
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      await sweeper.stop();
+      await Promise.all(sweepers.map((sweeper) => sweeper.stop()));
       await watch.stop();
       await access.writeUses();
     },

@@ -663,6 +663,7 @@ CREATE TABLE "pinned_attempt" (
     "number" INTEGER NOT NULL,
     "fence" INTEGER NOT NULL,
     "submission" TEXT NOT NULL DEFAULT 'ambiguous',
+    "sent_hash" TEXT NOT NULL,
     "http_status" INTEGER,
     "error_code" TEXT,
     "started_at" TIMESTAMPTZ(3) NOT NULL,
@@ -1086,6 +1087,7 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('pinned_execution.position', 'ordinal'), ('pinned_execution.estimated_micros', 'amount_micros'),
   ('pinned_execution.maximum_micros', 'amount_micros'), ('pinned_execution.actual_micros', 'amount_micros'),
   ('pinned_attempt.number', 'ordinal'), ('pinned_attempt.submission', 'submission'),
+  ('pinned_attempt.sent_hash', 'sha256_hex'),
   ('pinned_bulk.status', 'bulk_status'), ('pinned_bulk.principal_kind', 'principal_kind'),
   ('pinned_bulk.concurrency', 'ordinal'), ('pinned_bulk.lanes', 'ordinal'), ('pinned_bulk.item_count', 'ordinal'),
   ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role')

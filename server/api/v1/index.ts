@@ -5,6 +5,7 @@ import * as capabilities from "./capabilities";
 import * as credentials from "./credentials";
 import * as inputs from "./inputs";
 import * as jobs from "./jobs";
+import * as pins from "./pins";
 import * as provenance from "./provenance";
 import * as session from "./session";
 import * as usage from "./usage";
@@ -15,6 +16,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(capabilities),
   ...Object.values(inputs),
   ...Object.values(jobs),
+  ...Object.values(pins),
   ...Object.values(provenance),
   ...Object.values(webhooks),
   ...Object.values(usage),

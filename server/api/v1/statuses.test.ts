@@ -131,6 +131,11 @@ const IMAGE = "image.generate.v1";
 const MATH = "compute.evaluate.v1";
 const at = (key: string, what: string) => `/v1/capabilities/${key}/${what}`;
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+const PINNED = "/v1/inference/pinned";
+const PIN = {
+  pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
+  input: "How deep is the sea?",
+};
 const say = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
 
 let tenant: Tenant;
@@ -143,6 +148,8 @@ let chosen: typeof image;
 let canceled: string;
 /** An execution that was invoked. */
 let executed: string;
+/** The record of a pinned one. */
+let pinned: string;
 /** A hold that was ambiguous, and resolved. */
 let resolvedHold: string;
 /** Jobs that waited for approval, and what was decided. */
@@ -232,8 +239,12 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
     .replace("{project_id}", tenant.projectId)
     .replace("{endpoint_id}", path.endsWith("/disable") ? unused : hook)
     .replace("{delivery_id}", delivery)
+    .replace("{receipt_id}", pinned)
     .replace("{hold_id}", resolvedHold);
   if (path.endsWith("/usage-export")) return { method, target: `${target}?from=2026-01-01&to=2026-01-02` };
+  if (path === PINNED && method === "GET")
+    return { method, target: `${target}?projectId=${tenant.projectId}` };
+  if (path === PINNED) return { method, target, body: PIN };
   if (method === "GET") return { method, target };
   if (method === "PUT") return { method, target, body: { enforcement: "off" } };
   if (path === "/v1/billing/guardrails") return { method, target, body: { dailyMicros: null } };
@@ -258,6 +269,7 @@ beforeAll(async () => {
   canceled = (await tenant.post(at(TEXT, "jobs"), { input })).json.jobId;
   expect((await tenant.post(`/v1/jobs/${canceled}/cancel`)).json.status).toBe("canceled");
   executed = (await tenant.post(at(MATH, "invoke"), { input: { expression: "6 * 7" } })).json.executionId;
+  pinned = (await tenant.post(PINNED, PIN)).json.receiptId;
   approved = (await submitWaiting(tenant, TEXT, { input })).jobId;
   rejected = (await submitWaiting(tenant, TEXT, { input })).jobId;
   await tenant.post(`/v1/jobs/${approved}/approve`);
@@ -387,6 +399,164 @@ describe("every endpoint", () => {
       });
     }
   }
+});
+
+describe("pinned executions", () => {
+  const pin = (wanted: Wanted, more: object = {}, options: Call = {}) =>
+    post(wanted, PINNED, { ...PIN, ...more }, options);
+  const of = (model: string) => ({ pin: { ...PIN.pin, model } });
+
+  test("run: 200 with the record, and its execution's id in a header", async () => {
+    const { json, headers } = await pin(200);
+    expect(headers["x-execution-id"]).toBe(json.executionId);
+    expect(json.result.receipt).toEqual(json.receipt);
+    expect(json.receipt.receipt_id).toBe(json.receiptId);
+    const { json: read } = await get(200, `${PINNED}/${json.receiptId}`);
+    expect(read).toEqual(json.receipt);
+  });
+
+  test("run: 501 for managed billing, wherever it is asked for", async () => {
+    await pin([501, "MANAGED_PINNED_UNAVAILABLE"], { billingMode: "managed" });
+    await pin([501, "MANAGED_PINNED_UNAVAILABLE"], { execution: { billingMode: "managed" } });
+    await pin(200, { billingMode: "byok" });
+  });
+
+  test("run: 422 for what no pin is, with the field", async () => {
+    for (const [more, loc] of [
+      [{ pin: { ...PIN.pin, provider: "nobody" } }, ["body", "pin", "provider"]],
+      [{ pin: { ...PIN.pin, provider: "elevenlabs" } }, ["body", "pin", "provider"]],
+      [{ pin: { ...PIN.pin, model: "nothing" } }, ["body", "pin", "model"]],
+      [{ pin: { ...PIN.pin, model: "sandbox-image" } }, ["body", "pin", "model"]],
+      [{ pin: { ...PIN.pin, api: "messages" } }, ["body", "pin", "api"]],
+      [{ pin: { ...PIN.pin, api: "constructor" } }, ["body", "pin", "api"]],
+      [{ pin: undefined }, ["body", "pin"]],
+      [{ input: "" }, ["body", "input"]],
+      [{ input: { text: "no" } }, ["body", "input"]],
+      [{ isolation: "shared" }, ["body", "isolation"]],
+      [{ includeNativeResponse: "yes" }, ["body", "includeNativeResponse"]],
+      [{ limits: { timeoutSeconds: 29 } }, ["body", "limits", "timeoutSeconds"]],
+      [{ limits: { timeoutSeconds: 601 } }, ["body", "limits", "timeoutSeconds"]],
+      [{ timeoutSeconds: 29 }, ["body", "timeoutSeconds"]],
+      [{ timeoutSeconds: 601 }, ["body", "timeoutSeconds"]],
+      [{ limits: { admissionDeadlineSeconds: -1 } }, ["body", "limits", "admissionDeadlineSeconds"]],
+      [{ limits: { admissionDeadlineSeconds: 1_801 } }, ["body", "limits", "admissionDeadlineSeconds"]],
+      [{ sampling: { topK: 3 } }, ["body", "sampling", "topK"]],
+      [{ idempotencyKey: "" }, ["body", "idempotencyKey"]],
+    ] as const) {
+      const { json } = await pin([422, "list"], more);
+      expect(json.detail[0].loc, JSON.stringify(more)).toEqual(loc);
+    }
+    for (const seconds of [30, 600]) await pin(200, { limits: { timeoutSeconds: seconds } });
+    for (const seconds of [0, 1_800]) await pin(200, { limits: { admissionDeadlineSeconds: seconds } });
+  });
+
+  test("run: 422 for a field nobody knows, with the nearest that is known", async () => {
+    for (const [more, path, didYouMean] of [
+      [{ inputs: "x" }, "inputs", "input"],
+      [{ model: "sandbox-1" }, "model", null],
+      [{ sampling: { temprature: 1 } }, "sampling.temprature", "temperature"],
+      [{ limits: { timeout: 60 } }, "limits.timeout", null],
+    ] as const) {
+      const { json } = await pin([422, "UNKNOWN_EXECUTION_FIELD"], more);
+      expect(json.detail).toMatchObject({ path, ...(didYouMean ? { didYouMean } : {}) });
+    }
+  });
+
+  test("run: 422 when two names of one limit differ", async () => {
+    await pin([422, "CONFLICTING_EXECUTION_CONSTRAINT"], {
+      timeoutSeconds: 60,
+      limits: { timeoutSeconds: 61 },
+    });
+    await pin(200, { timeoutSeconds: 60, limits: { timeoutSeconds: 60 } });
+  });
+
+  test("run: 422 for an unbound key that names no project", async () => {
+    await pin([422, "PROJECT_REQUIRED"], {}, { key: tenant.unboundKey });
+    await pin(200, { context: { projectId: tenant.projectId } }, { key: tenant.unboundKey });
+  });
+
+  test("run: 409 without an account of the provider", async () => {
+    const openai = { pin: { provider: "openai", model: "gpt-5.6-luna", api: "responses" } };
+    const { json } = await pin([409, "CONNECTION_REQUIRED"], openai);
+    expect(json.detail.details.connectUrl).toContain(tenant.projectId);
+  });
+
+  test("run: 422 for more than the model reads", async () => {
+    const { json } = await pin([422, "PromptTooLong"], { input: "x".repeat(1_000_000) });
+    expect(json.detail).toMatchObject({ field: "input", capabilityKey: "inference.pinned" });
+  });
+
+  test("run: 400 where the project asks a person above a price", async () => {
+    const strict = await makeTenant();
+    await pool.query("UPDATE project SET approval_threshold_micros = 1 WHERE id = $1", [strict.projectId]);
+    await pin([400, "PolicyRejected"], {}, { key: strict.key });
+  });
+
+  test("run: 402 above the ceiling of the call", async () => {
+    await pin([402, "BudgetExceeded"], { execution: { maxCostUsd: 0.000001 } });
+    await pin([402, "BudgetExceeded"], { budget: { maximumEstimatedCost: 0.000001 } });
+  });
+
+  test("run: 409 for another request under the same key, 200 for the same", async () => {
+    const { json: first } = await pin(200, { idempotencyKey: "pin-1" });
+    const { json } = await pin([409, "IdempotencyConflict"], { idempotencyKey: "pin-1", input: "Another." });
+    expect(json).toMatchObject({ jobId: first.executionId });
+    const again = await pin(200, {}, { headers: { "idempotency-key": "pin-1" } });
+    expect(again.json).toEqual(first);
+    await pin([422, "list"], { idempotencyKey: "pin-1" }, { headers: { "idempotency-key": "pin-2" } });
+  });
+
+  test.each([
+    ["sandbox-refuse", 502, "ProviderRejected", "attempted", true],
+    ["sandbox-fail", 502, "PROVIDER_ERROR", "attempted", false],
+    ["sandbox-empty", 502, "PROVIDER_EMPTY_OUTPUT", "attempted", false],
+    ["sandbox-lost", 502, "TRANSPORT_AMBIGUOUS", "ambiguous", false],
+    ["sandbox-busy", 503, "ProviderUnavailable", "attempted", true],
+  ] as const)(
+    "run: %s ends with %i %s, and its record is readable",
+    async (model, status, code, providerSubmission, safelyRetryable) => {
+      const once = { limits: { admissionDeadlineSeconds: 0 } };
+      const { json, headers } = await pin([status, code], { ...of(model), ...once });
+      const { details } = json.detail;
+      expect(details).toMatchObject({ providerSubmission, safelyRetryable });
+      expect(headers["x-execution-id"]).toBe(details.executionId);
+      const { json: record } = await get(200, `${PINNED}/${details.receiptId}`);
+      expect(record).toMatchObject({ providerSubmission, safelyRetryable, error: { code } });
+    },
+  );
+
+  test("read: 409 while it runs, 404 for none and for what no receipt is", async () => {
+    const running = pin(200, of("sandbox-slow"));
+    let receiptId: string | undefined;
+    while (!receiptId) {
+      const { rows } = await pool.query(
+        "SELECT id FROM pinned_execution WHERE project_id = $1 AND status = 'running'",
+        [tenant.projectId],
+      );
+      receiptId = rows[0] && `rcpt_${rows[0].id.slice(4)}`;
+    }
+    const { json } = await get([409, "JobNotFinished"], `${PINNED}/${receiptId}`);
+    expect(json.detail.details).toEqual({ status: "running" });
+    for (const id of [newId("receipt"), newId("pinned"), "bulk", "rcpt_"])
+      await get([404, "NotFound"], `${PINNED}/${id}`);
+    expect((await running).json.receiptId).toBe(receiptId);
+    await get(200, `${PINNED}/${receiptId}`);
+  });
+
+  test("list: newest first, in pages; 422 for a cursor of another list", async () => {
+    const one = await makeTenant();
+    const ids: string[] = [];
+    for (const word of ["one", "two", "three"])
+      ids.unshift((await pin(200, { input: word }, { key: one.key })).json.receiptId);
+    const { json: first } = await get(200, `${PINNED}?limit=2`, { key: one.key });
+    const { json: rest } = await get(200, `${PINNED}?limit=2&cursor=${first.nextCursor}`, { key: one.key });
+    expect([...first.items, ...rest.items].map((item) => item.receipt_id)).toEqual(ids);
+    expect(rest.nextCursor).toBeNull();
+    for (const query of ["cursor=wfr_1", "limit=0", "limit=101"])
+      await get([422, "list"], `${PINNED}?${query}`);
+    await get([422, "PROJECT_REQUIRED"], PINNED, { key: tenant.unboundKey });
+    await get([403, "AuthorizationFailed"], `${PINNED}?projectId=${one.projectId}`);
+  });
 });
 
 /** The hold of a job whose charge nobody knows. */

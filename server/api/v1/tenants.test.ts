@@ -29,6 +29,8 @@ type Estate = {
   jobId: string;
   artifactId: string;
   executionId: string;
+  /** The record of a pinned execution. */
+  receiptId: string;
   queuedId: string;
   approvedId: string;
   rejectedId: string;
@@ -46,6 +48,10 @@ type Estate = {
   vault: Vault;
 };
 
+const PIN = {
+  pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
+  input: "How deep is the sea?",
+};
 const HOOK = { url: "https://hooks.example/in", secret: "s3cret" };
 
 async function makeEstate(): Promise<Estate> {
@@ -79,6 +85,7 @@ async function makeEstate(): Promise<Estate> {
     artifactId: artifacts[0]?.artifactId ?? "",
     executionId: (await tenant.post(`/v1/capabilities/${MATH}/invoke`, { expression: "1 + 1" })).json
       .executionId,
+    receiptId: (await tenant.post("/v1/inference/pinned", PIN)).json.receiptId,
     queuedId: await submit(TEXT, { input, idempotencyKey: "shared" }),
     approvedId: await decided("approve"),
     rejectedId: await decided("reject"),
@@ -119,6 +126,7 @@ const missing = (): Estate => ({
   jobId: newId("job"),
   artifactId: newId("artifact"),
   executionId: newId("job"),
+  receiptId: newId("receipt"),
   queuedId: newId("job"),
   approvedId: newId("job"),
   rejectedId: newId("job"),
@@ -160,6 +168,9 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
     const body = { notCharged: true, note: "Looked." };
     return [{ method, target: path.replace("{hold_id}", of.holdId), body }];
   }
+  if (path.includes("{receipt_id}")) {
+    return [{ method, target: path.replace("{receipt_id}", of.receiptId) }];
+  }
   if (path.includes("{execution_id}")) {
     return [{ method, target: path.replace("{execution_id}", of.executionId) }];
   }
@@ -191,7 +202,7 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|artifact|project|endpoint|delivery|hold|organization)_id\}/.test(path),
+  /\{(job|execution|receipt|artifact|project|endpoint|delivery|hold|organization)_id\}/.test(path),
 );
 
 const isForKeys = ({ auth }: Endpoint) => auth.includes("service_principal");
@@ -281,6 +292,22 @@ for (const what of ["quote", "estimate", "invoke", "jobs"]) {
     expect((await ask(tenant.otherProjectId, tenant.key)).status).toBe(403);
   });
 }
+
+test("pinned: context.projectId and ?projectId= of another tenant are answered like one that does not exist", async () => {
+  const run = (projectId: string, key: string) =>
+    call("POST", "/v1/inference/pinned", { key, body: { ...PIN, context: { projectId } } });
+  const list = (projectId: string, key: string) =>
+    call("GET", `/v1/inference/pinned?projectId=${projectId}`, { key });
+  for (const ask of [run, list]) {
+    for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
+      const refused = await ask(theirs.projectId, key);
+      expect(refused.status).toBe(403);
+      expect(comparable(refused)).toEqual(comparable(await ask(newId("project"), key)));
+    }
+    expect((await ask(mine.otherProjectId, mine.tenant.unboundKey)).status).toBe(200);
+    expect((await ask(mine.otherProjectId, mine.tenant.key)).status).toBe(403);
+  }
+});
 
 test("plan: context.projectId of another tenant is answered like one that does not exist", async () => {
   const ask = (projectId: string) =>

@@ -19,4 +19,5 @@ export {
   leaseOwner,
   releaseAllLeases,
 } from "./leases";
+export { SWEEP_EVERY_MS, startPasses } from "./passes";
 export { settle } from "./settle";

@@ -1,4 +1,3 @@
-export { releaseAllLeases } from "@/server/domain/attempts";
 export { submit } from "./admit";
 export { approve, pauseForApproval, reject } from "./approvals";
 export { acceptAsIs, failWaiting, listAttention, retryStep } from "./attention";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { pool } from "@/server/db";
+import { releaseAllLeases } from "@/server/domain/attempts";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
@@ -247,7 +248,7 @@ test("a worker that stops after submission began and before anything left gives 
   const jobId = await admitted(project);
   const started = (await start(project.ctx, jobId))!;
   await lockedUntil(jobId, 1, () => [attempt(project.ctx, jobId, started)], {
-    meanwhile: () => jobs.releaseAllLeases(0),
+    meanwhile: () => releaseAllLeases(0),
   });
   const given = await rowsOf(jobId);
   expect(given.job).toMatchObject({ status: "queued" });

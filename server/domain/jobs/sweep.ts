@@ -1,5 +1,5 @@
 import { pool } from "@/server/db";
-import { LOST } from "@/server/domain/attempts";
+import { LOST, SWEEP_EVERY_MS, startPasses } from "@/server/domain/attempts";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 import { resendDue } from "./dispatch";
@@ -121,37 +121,14 @@ async function dispatchAgain(jobId: string, fence: number, now: Date): Promise<v
   );
 }
 
-const SWEEP_EVERY_MS = 2_000;
 const ANNOUNCE_EVERY_MS = 1_000;
 
 /** Sweeps every two seconds until stopped; for every process that stays up. */
 export function startSweeper(): { stop(): Promise<void> } {
-  return repeat(SWEEP_EVERY_MS, () => sweep(systemCtx("sweeper")));
+  return startPasses(SWEEP_EVERY_MS, () => sweep(systemCtx("sweeper")));
 }
 
 /** Hands events to webhooks every second until stopped; for the worker, so that they leave soon after they happened. */
 export function startAnnouncer(): { stop(): Promise<void> } {
-  return repeat(ANNOUNCE_EVERY_MS, () => announce(systemCtx("announcer")));
-}
-
-function repeat(everyMs: number, work: () => Promise<void>): { stop(): Promise<void> } {
-  let running: Promise<void> = Promise.resolve();
-  let isStopped = false;
-  const pass = () =>
-    work()
-      .catch((cause) => log.error({ err: cause }, "a pass failed; the next one tries again"))
-      .then(() => {
-        if (!isStopped) timer = setTimeout(next, everyMs);
-      });
-  const next = () => {
-    running = pass();
-  };
-  let timer = setTimeout(next, everyMs);
-  return {
-    async stop() {
-      isStopped = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
+  return startPasses(ANNOUNCE_EVERY_MS, () => announce(systemCtx("announcer")));
 }

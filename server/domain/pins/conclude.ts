@@ -34,8 +34,6 @@ export type End = {
   /** What came back whole. */
   answer: { output: PinnedOutput | null; native: Json } | null;
   clocks: Clocks;
-  /** Of the body as it is sent, if anything is. */
-  sentHash: string | null;
 };
 
 /** Who ends it: the row as it was claimed, under the fence of that claim. */
@@ -82,7 +80,6 @@ export async function conclude(held: Held, end: End): Promise<Concluded | null> 
     status: end.status,
     error,
     attempts,
-    sentHash: submissionOf(attempts) === "not_attempted" ? null : end.sentHash,
     outputHash: content.outputHash,
     nativeResponseHash: content.nativeHash,
     finishReason: end.answer?.output?.finishReason ?? null,

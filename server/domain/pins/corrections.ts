@@ -61,7 +61,7 @@ export async function insertCorrection(
 /** The answer of a worker that had lost its lease: its hashes and figures. Its content is not kept. */
 export function keepLateAnswer(
   execution: { id: string; project_id: string },
-  { status, code, observed, sentHash }: End,
+  { status, code, observed }: End,
   { outputHash, nativeHash }: EndContent,
   now: Date,
 ): Promise<void> {
@@ -71,7 +71,6 @@ export function keepLateAnswer(
       status,
       errorCode: code,
       httpStatus: observed.httpStatus,
-      sentHash,
       outputHash,
       nativeResponseHash: nativeHash,
       usage: observed.usage as Json, // named counts

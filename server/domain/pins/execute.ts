@@ -54,14 +54,14 @@ export async function execute(work: Work): Promise<Result> {
 
   const target = targetOf(plan);
   const bytes = target && bytesOf(target, work);
-  const sentHash = bytes && sha256Hex(bytes);
   const end = async (how: Ending): Promise<Result> => {
     const wallClockMs = Math.round(headStartMs + clock.elapsedMs() - beganAt);
     const clocks = { retryWaitMs: Math.round(retryWaitMs), providerExecutionMs, wallClockMs };
-    const concluded = await conclude(held, { ...how, clocks, sentHash });
+    const concluded = await conclude(held, { ...how, clocks });
     return concluded ? { state: "ended", end: concluded } : { state: "lost" };
   };
   if (!target || !bytes) return end(unsent("This installation does not have what was pinned any more."));
+  const sentHash = sha256Hex(bytes);
 
   const deadline = startOf(row).getTime() + admissionMs(row, plan);
   for (let tried = 0; ; tried++) {
@@ -73,12 +73,13 @@ export async function execute(work: Work): Promise<Result> {
     const account = await accountOf(target, plan, { id: row.project_id, environment: row.environment });
     if (!account) return end(unsent("The account this runs on is not connected any more."));
 
-    const attempt = opened(row.id, attempts.length + 1, clock.now());
+    const attempt = opened(row.id, attempts.length + 1, sentHash, clock.now());
     if (
       !(await beginAttempt({
         ...under(row),
         attemptId: attempt.id,
         number: attempt.number,
+        sentHash,
         now: attempt.started_at,
       }))
     )
@@ -131,7 +132,7 @@ export async function execute(work: Work): Promise<Result> {
   }
 }
 
-type Ending = Omit<End, "clocks" | "sentHash">;
+type Ending = Omit<End, "clocks">;
 
 const under = (row: Work["row"]) => ({ pinnedId: row.id, fence: row.fence });
 const startOf = ({ started_at, created_at }: RecordRow) => started_at ?? created_at;
@@ -148,11 +149,12 @@ function admissionMs({ bulk_id }: RecordRow, { limits }: PinnedPlan): number {
 const bytesOf = ({ api, model }: Target, { content, plan }: Work) =>
   Buffer.from(JSON.stringify(api.body(content, model, plan.tier)));
 
-const opened = (pinnedId: string, number: number, now: Date): PinnedAttemptRow => ({
+const opened = (pinnedId: string, number: number, sentHash: string, now: Date): PinnedAttemptRow => ({
   id: newId("attempt"),
   pinned_id: pinnedId,
   number,
   submission: "ambiguous",
+  sent_hash: sentHash,
   http_status: null,
   error_code: null,
   started_at: now,
@@ -160,7 +162,7 @@ const opened = (pinnedId: string, number: number, now: Date): PinnedAttemptRow =
 });
 
 /** What was waited between submissions of others, as their rows tell. */
-function waitsBetween(attempts: PinnedAttemptRow[]): number {
+export function waitsBetween(attempts: PinnedAttemptRow[]): number {
   let waited = 0;
   for (const [place, { started_at }] of attempts.entries()) {
     const before = attempts[place - 1]?.ended_at;

@@ -15,3 +15,4 @@ export type {
   SharedContent,
 } from "./rows";
 export { keptRequest, run } from "./single";
+export { startSweeper, sweep } from "./sweep";

@@ -152,7 +152,9 @@ function boundOf(
   const estimatedMicros = priceAtMost(model.price, tokens, { tier });
   const maximumMicros = priceAtMost(model.price, tokens, { tier: "standard" });
   if (estimatedMicros === null || maximumMicros === null)
-    fail("EstimateUnavailable", `No price is known for ${model.id} with this request.`);
+    throw new ValidationFault([
+      { loc: ["body", "pin", "model"], msg: `No price is known for ${model.id}.`, type: "unknown_price" },
+    ]);
   return { estimatedMicros, maximumMicros };
 }
 

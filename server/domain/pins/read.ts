@@ -11,7 +11,7 @@ import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { type CorrectionRow, toCorrection } from "./corrections";
 import { toListItem, toRecord } from "./record";
-import { ENDED, type PinnedRow } from "./rows";
+import { ENDED, type PinnedAttemptRow, type PinnedRow } from "./rows";
 
 /** The right to read records. */
 const READ = "jobs:read";
@@ -30,6 +30,18 @@ export const endOf = batched<string, EndRow | null>(async (ids) => {
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => found.get(id) ?? null);
 });
+
+/** Every submission of these executions, the first one first. */
+export async function attemptsOf(pinnedIds: string[]): Promise<Map<string, PinnedAttemptRow[]>> {
+  const { rows } = await pool.query<PinnedAttemptRow>({
+    name: "pin-attempts",
+    text: "SELECT * FROM pinned_attempt WHERE pinned_id = ANY($1) ORDER BY pinned_id, number",
+    values: [pinnedIds],
+  });
+  const found = new Map<string, PinnedAttemptRow[]>();
+  for (const row of rows) found.set(row.pinned_id, [...(found.get(row.pinned_id) ?? []), row]);
+  return found;
+}
 
 type Asked = ReadScope & { receiptId: string };
 type WholeRow = {

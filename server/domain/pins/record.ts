@@ -45,8 +45,6 @@ export type RecordFacts = {
   error: { code: string; message: string } | null;
   /** Every submission, the last one as it ended. */
   attempts: PinnedAttemptRow[];
-  /** Null: nothing could be sent. */
-  sentHash: string | null;
   outputHash: string | null;
   nativeResponseHash: string | null;
   finishReason: string | null;
@@ -99,7 +97,7 @@ export function composeRecord(facts: RecordFacts): SealedPinned {
     inputHash: row.input_hash,
     toolsHash: plan.toolsHash,
     responseFormatHash: plan.responseFormatHash,
-    sentHash: facts.sentHash,
+    sentHash: attempts.find((each) => each.submission !== "not_attempted")?.sent_hash ?? null,
     settings: plan.settings as SealedPinned["settings"], // plain JSON, made by the interface
     limits: plan.limits,
     status: facts.status,

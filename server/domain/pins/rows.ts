@@ -87,6 +87,8 @@ export type PinnedAttemptRow = {
   pinned_id: string;
   number: number;
   submission: SubmissionState;
+  /** Of the bytes that are sent. */
+  sent_hash: string;
   http_status: number | null;
   error_code: string | null;
   started_at: Date;

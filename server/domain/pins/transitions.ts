@@ -214,20 +214,21 @@ export type Begin = {
   fence: number;
   attemptId: string;
   number: number;
+  sentHash: string;
   now: Date;
 };
 
 const beginAll = statementOver<Begin>(
   "pin-begin",
-  { pinnedId: "text", fence: "int", attemptId: "text", number: "int", now: "timestamptz" },
+  { pinnedId: "text", fence: "int", attemptId: "text", number: "int", sentHash: "text", now: "timestamptz" },
   `, mine AS MATERIALIZED (
   -- The lock keeps off whoever takes the execution over meanwhile: they see this attempt, or this finds their fence.
-  SELECT pinned.id, pinned.project_id, input."attemptId", input.number, input.fence, input.now
+  SELECT pinned.id, pinned.project_id, input."attemptId", input.number, input.fence, input."sentHash", input.now
   FROM input JOIN pinned_execution pinned ON pinned.id = input."pinnedId"
   WHERE pinned.fence = input.fence AND pinned.status = 'running' ORDER BY pinned.id FOR NO KEY UPDATE OF pinned
 )
-INSERT INTO pinned_attempt (id, project_id, pinned_id, number, fence, submission, started_at)
-SELECT "attemptId", project_id, id, number, fence, 'ambiguous', now FROM mine
+INSERT INTO pinned_attempt (id, project_id, pinned_id, number, fence, submission, sent_hash, started_at)
+SELECT "attemptId", project_id, id, number, fence, 'ambiguous', "sentHash", now FROM mine
 ON CONFLICT (pinned_id, number) DO NOTHING RETURNING id`,
 );
 

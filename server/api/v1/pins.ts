@@ -1,0 +1,74 @@
+import { endpoint, reply } from "@/server/api/endpoint";
+import {
+  ListPinned,
+  PinnedAnswer,
+  PinnedPage,
+  PinnedRecord,
+  PinnedRef,
+  RawPinned,
+} from "@/server/contract/pinned";
+import * as pins from "@/server/domain/pins";
+
+const tags = ["Pinned execution"];
+const MEGABYTE = 1024 * 1024;
+
+export const runPinned = endpoint({
+  method: "POST",
+  path: "/v1/inference/pinned",
+  summary: "Run one request at a named provider, model and interface, exactly as it is",
+  description:
+    "Answers when it has ended, with its immutable record. Nothing is filled in, rewritten, shortened or tried elsewhere; what may have run is never sent again. An optional `idempotencyKey` (or the header `Idempotency-Key`) answers with the first execution of that key. A failure names its record in `details`, and says whether the same request may be posted again.",
+  tags,
+  auth: ["service_principal"],
+  scope: "pinned:run",
+  body: RawPinned,
+  bodyLimit: 32 * MEGABYTE,
+  output: PinnedAnswer,
+  envelopeErrors: true,
+  errors: [
+    "UNKNOWN_EXECUTION_FIELD",
+    "CONFLICTING_EXECUTION_CONSTRAINT",
+    "MANAGED_PINNED_UNAVAILABLE",
+    "PROJECT_REQUIRED",
+    "CONNECTION_REQUIRED",
+    "PromptTooLong",
+    "PolicyRejected",
+    "BudgetExceeded",
+    "IdempotencyConflict",
+    "ProviderRejected",
+    "PROVIDER_EMPTY_OUTPUT",
+    "PROVIDER_ERROR",
+    "TRANSPORT_AMBIGUOUS",
+    "ProviderUnavailable",
+  ],
+  run: async (ctx, { body, incoming }) => {
+    const answer = await pins.run(ctx, body, incoming.header("idempotency-key"));
+    return reply(answer, { headers: { "x-execution-id": answer.executionId } });
+  },
+});
+
+export const listPinned = endpoint({
+  method: "GET",
+  path: "/v1/inference/pinned",
+  summary: "List the records of a project's pinned executions, newest first",
+  tags,
+  auth: ["service_principal", "human_session"],
+  scope: "jobs:read",
+  query: ListPinned,
+  output: PinnedPage,
+  errors: ["PROJECT_REQUIRED"],
+  run: (ctx, { query }) => pins.list(ctx, query),
+});
+
+export const getPinned = endpoint({
+  method: "GET",
+  path: "/v1/inference/pinned/{receipt_id}",
+  summary: "Read the immutable record of a pinned execution",
+  tags,
+  auth: ["service_principal", "human_session", "panel_session"],
+  scope: "jobs:read",
+  params: PinnedRef,
+  output: PinnedRecord,
+  errors: ["NotFound", "JobNotFinished"],
+  run: (ctx, { params }) => pins.get(ctx, params.receipt_id),
+});

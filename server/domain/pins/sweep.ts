@@ -1,0 +1,104 @@
+import { pool } from "@/server/db";
+import { LEASE_MS, LOST, leaseOwner, SWEEP_EVERY_MS, startPasses } from "@/server/domain/attempts";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import { log } from "@/server/log";
+import { processClock } from "./clock";
+import { conclude, type End } from "./conclude";
+import { waitsBetween } from "./execute";
+import { attemptsOf } from "./read";
+import { type PinnedAttemptRow, type PinnedPlan, type PinnedRow, submissionOf } from "./rows";
+import { NOTHING_OBSERVED } from "./submit";
+import { requeue } from "./transitions";
+
+const MOST = 200;
+
+type Abandoned = PinnedRow & { bulk_plan: PinnedPlan | null };
+
+/**
+ * Takes over executions whose lease has ended. One with a submission whose end nobody saw ends as ambiguous and is never
+ * sent again; an item of a bulk without one goes back to wait for a lane; a single one ends, and may be posted again.
+ * Safe to run in every process at once. `projectId` keeps it to one project.
+ */
+export async function sweep(ctx: Ctx, { projectId }: { projectId?: string } = {}): Promise<void> {
+  const rows = await takeOver(ctx.now(), projectId ?? null);
+  if (rows.length === 0) return;
+  const attempts = await attemptsOf(rows.map(({ id }) => id));
+  const waiting: PinnedRow[] = [];
+  for (const row of rows) {
+    const own = attempts.get(row.id) ?? [];
+    const isOpen = own.some(({ ended_at }) => ended_at === null);
+    if (!isOpen && row.bulk_id !== null) waiting.push(row);
+    else
+      await endAbandoned(ctx, row, own).catch((cause) =>
+        log.error({ err: cause, pinnedId: row.id }, UNSWEPT),
+      );
+  }
+  await requeue(waiting);
+}
+
+const UNSWEPT = "a pinned execution could not be swept";
+
+/** Raises the fence, so that whoever had them writes nothing any more, and then looks at what they left. */
+async function takeOver(now: Date, projectId: string | null): Promise<Abandoned[]> {
+  const { rows } = await pool.query<Abandoned>(
+    `WITH due AS (
+       SELECT id FROM pinned_execution
+       WHERE status = 'running' AND lease_until < $1 AND ($2::text IS NULL OR project_id = $2)
+       ORDER BY lease_until LIMIT ${MOST} FOR NO KEY UPDATE SKIP LOCKED
+     )
+     UPDATE pinned_execution SET fence = fence + 1, lease_owner = $3, lease_until = $4 FROM due
+     WHERE pinned_execution.id = due.id
+     RETURNING pinned_execution.*,
+       (SELECT bulk.plan FROM pinned_bulk bulk WHERE bulk.id = pinned_execution.bulk_id) AS bulk_plan`,
+    [now, projectId, leaseOwner, new Date(now.getTime() + LEASE_MS)],
+  );
+  return rows;
+}
+
+async function endAbandoned(ctx: Ctx, row: Abandoned, attempts: PinnedAttemptRow[]): Promise<void> {
+  const plan = row.plan ?? row.bulk_plan;
+  if (!plan) throw new Error("an execution has no plan");
+  await conclude(
+    { row, plan, attempts, clock: { ...processClock, now: ctx.now } },
+    endOf(row, attempts, ctx.now()),
+  );
+}
+
+function endOf({ started_at, created_at }: PinnedRow, attempts: PinnedAttemptRow[], now: Date): End {
+  const open = attempts.find(({ ended_at }) => ended_at === null);
+  const wallClockMs = Math.max(0, now.getTime() - (started_at ?? created_at).getTime());
+  const shared = {
+    observed: NOTHING_OBSERVED,
+    answer: null,
+    clocks: { retryWaitMs: Math.round(waitsBetween(attempts)), providerExecutionMs: null, wallClockMs },
+  };
+  if (open) {
+    const code = "TRANSPORT_AMBIGUOUS";
+    return {
+      ...shared,
+      status: "ambiguous",
+      code,
+      message: LOST,
+      settlement: "ambiguous",
+      safelyRetryable: false,
+      attempt: { id: open.id, submission: "ambiguous", httpStatus: null, errorCode: code, endedAt: now },
+    };
+  }
+  return {
+    ...shared,
+    status: "failed",
+    code: "ProviderUnavailable",
+    message:
+      submissionOf(attempts) === "attempted"
+        ? "The process that ran this was stopped while the provider had no capacity."
+        : "The process that ran this was stopped before anything was sent.",
+    settlement: "released",
+    safelyRetryable: true,
+    attempt: null,
+  };
+}
+
+/** Sweeps every two seconds until stopped; for every process that stays up. */
+export function startSweeper(): { stop(): Promise<void> } {
+  return startPasses(SWEEP_EVERY_MS, () => sweep(systemCtx("pin-sweeper")));
+}
