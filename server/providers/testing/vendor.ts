@@ -25,6 +25,8 @@ export type Script =
   | "cut"
   /** Takes the request and never answers. */
   | "silent"
+  /** Sends headers and half a body, and nothing more. */
+  | "begun"
   /** Sends a body without end. */
   | "endless";
 
@@ -69,6 +71,9 @@ function play(script: Script, response: ServerResponse): void {
   } else if (script === "cut") {
     response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
     response.write('{"id": "half', () => response.socket?.destroy());
+  } else if (script === "begun") {
+    response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+    response.write('{"id": "half');
   } else if (script === "endless") {
     response.writeHead(200, { "content-type": "application/json" });
     const chunk = Buffer.alloc(64 * 1024, 0x20);

@@ -1,0 +1,54 @@
+import { createRequire } from "node:module";
+import { Pool } from "undici";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { postJson } from "./http";
+import { startVendor, type Vendor } from "./testing/vendor";
+
+/* The client under ours has clocks of its own, and gives up after five minutes where nobody tells it not to. */
+
+/** The client's own clock, which its own tests move as well. */
+const { tick } = createRequire(import.meta.url)("undici/lib/util/timers.js") as {
+  tick(ms: number): void;
+};
+/** It looks at what is due only at a tick after the one that started it. */
+const pass = (seconds: number) => {
+  for (let passed = 0; passed < seconds; passed += 1) tick(1_000);
+};
+
+let vendor: Vendor;
+beforeAll(async () => {
+  vendor = await startVendor();
+});
+afterAll(() => vendor.stop());
+
+test("a client left to itself gives up after five minutes", async () => {
+  vendor.answer("silent");
+  const pool = new Pool(vendor.url);
+  const waiting = pool.request({ path: "/", method: "POST", body: "{}" });
+  const failed = expect(waiting).rejects.toMatchObject({ code: "UND_ERR_HEADERS_TIMEOUT" });
+  await expect.poll(() => vendor.arrived.length).toBe(1);
+  pass(305);
+  await failed;
+  await pool.destroy();
+});
+
+test("ours waits for ten minutes and more, for the first byte and between two, until its caller has had enough", async () => {
+  for (const script of ["silent", "begun"] as const) {
+    vendor.answer(script);
+    const stop = new AbortController();
+    const io = { baseUrl: vendor.url, credentials: {}, signal: stop.signal, allowPrivateAddresses: true };
+    const settled: string[] = [];
+    const waiting = postJson("/", {}, {}, io).then(
+      () => settled.push("answered"),
+      (fault) => settled.push(fault.kind),
+    );
+    await expect.poll(() => vendor.arrived.length).toBe(1);
+    await new Promise((passed) => setTimeout(passed, 20)); // what the vendor has said is there
+    pass(900);
+    await new Promise((passed) => setTimeout(passed, 20));
+    expect([script, settled]).toEqual([script, []]);
+    stop.abort();
+    await waiting;
+    expect(settled).toEqual(["lost"]);
+  }
+});
