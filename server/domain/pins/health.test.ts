@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pool } from "@/server/db";
+import * as credentials from "@/server/domain/credentials";
+import type { Script } from "@/server/providers/testing/vendor";
+import { response } from "@/testing/responses-server/scripts";
+import { system } from "@/testing/tenants";
+import { MODELS, SECRET, vendorAsOpenAi } from "@/testing/vault";
+import { makeProject } from "@/testing/world";
+import * as pins from ".";
+
+let openai: Awaited<ReturnType<typeof vendorAsOpenAi>>;
+beforeAll(async () => {
+  openai = await vendorAsOpenAi();
+});
+afterAll(() => openai.close());
+
+async function connected() {
+  const project = await makeProject();
+  const provider = "openai";
+  openai.vendor.answer(MODELS);
+  const { credentialId } = await credentials.createCredential(system, project.organizationId, {
+    provider,
+    secret: SECRET,
+    label: "health",
+  });
+  await credentials.bindCredential(system, project.organizationId, credentialId, {
+    projectId: project.projectId,
+    environment: "development",
+    provider,
+  });
+  const pin = async (...scripts: Script[]) => {
+    openai.vendor.answer(...scripts);
+    await pins
+      .run(project.ctx, {
+        pin: { provider, model: "gpt-5.6-luna", api: "responses" },
+        input: "Name a fish.",
+        sampling: { maxOutputTokens: 50 },
+        limits: { admissionDeadlineSeconds: 0 },
+      })
+      .catch(() => undefined);
+    expect(openai.vendor.arrived.map(({ path }) => path)).toEqual(["/responses"]);
+  };
+  const health = async () =>
+    (
+      await pool.query(
+        "SELECT route, failures, reason, behind_until > $2 AS is_behind FROM route_health WHERE account = $1",
+        [credentialId, project.ctx.now()],
+      )
+    ).rows;
+  return { pin, health };
+}
+
+const ok: Script = { json: response() };
+const refusal = (status: number, code: string): Script => ({
+  status,
+  json: { error: { code, message: "No." } },
+});
+
+test("pins that fail by their vendor's fault put its route behind, for that account alone, and go there all the same", async () => {
+  const { pin, health } = await connected();
+  const route = "openai/gpt-5.6-luna";
+  await pin({ status: 500, json: { error: { message: "Broken." } } });
+  expect(await health()).toMatchObject([{ route, failures: 1, reason: "failed", is_behind: null }]);
+  await pin("reset");
+  await pin(refusal(429, "rate_limit_exceeded"));
+  expect(await health()).toMatchObject([{ route, failures: 3, reason: "capacity", is_behind: true }]);
+  await pin("close");
+  expect(await health()).toMatchObject([{ route, failures: 4, reason: "lost", is_behind: true }]);
+  expect(await (await connected()).health()).toEqual([]);
+  await pin(ok);
+  expect(await health()).toEqual([]);
+});
+
+test("a request's own fault and an account's say nothing of the route", async () => {
+  const { pin, health } = await connected();
+  for (const [status, code] of [
+    [400, "invalid_value"],
+    [401, "invalid_api_key"],
+    [403, "permission_denied"],
+    [404, "model_not_found"],
+    [429, "insufficient_quota"],
+  ] as const)
+    await pin(refusal(status, code));
+  expect(await health()).toEqual([]);
+});
