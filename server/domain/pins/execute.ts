@@ -5,6 +5,7 @@ import { noteFailure } from "@/server/domain/catalog";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
+import type { Tier } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { type Clock, sleep } from "./clock";
 import { type Concluded, conclude, type End, type Held } from "./conclude";
@@ -53,7 +54,7 @@ export async function execute(work: Work): Promise<Result> {
   const held: Held = { row, plan, attempts, clock };
 
   const target = targetOf(plan);
-  const bytes = target && bytesOf(target, work);
+  const bytes = target && bytesOf(target, work.content, plan.tier);
   const end = async (how: Ending): Promise<Result> => {
     const wallClockMs = Math.round(headStartMs + clock.elapsedMs() - beganAt);
     const clocks = { retryWaitMs: Math.round(retryWaitMs), providerExecutionMs, wallClockMs };
@@ -146,8 +147,9 @@ function admissionMs({ bulk_id }: RecordRow, { limits }: PinnedPlan): number {
 }
 
 /** The body's bytes: a function of what was admitted alone, so they are the same whoever makes them, each time. */
-const bytesOf = ({ api, model }: Target, { content, plan }: Work) =>
-  Buffer.from(JSON.stringify(api.body(content, model, plan.tier)));
+/** The body as it is sent, each time. */
+export const bytesOf = ({ api, model }: Target, content: PinnedContent, tier: Tier) =>
+  Buffer.from(JSON.stringify(api.body(content, model, tier)));
 
 const opened = (pinnedId: string, number: number, sentHash: string, now: Date): PinnedAttemptRow => ({
   id: newId("attempt"),

@@ -6,6 +6,7 @@ export { execute, type Result, type Work } from "./execute";
 export { pinLeases } from "./leases";
 export { type Planned, planPinned } from "./plan";
 export { get, list } from "./read";
+export { toRecord } from "./record";
 export type {
   PinnedAttemptRow,
   PinnedContent,
@@ -16,3 +17,4 @@ export type {
 } from "./rows";
 export { keptRequest, run } from "./single";
 export { startSweeper, sweep } from "./sweep";
+export { type Answer, type PinToday, pinToday, type RequestToday, requestToday } from "./today";

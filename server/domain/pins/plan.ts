@@ -56,6 +56,8 @@ export async function planPinned(
     processing: request.processing,
     tier,
     settings: settingsOf(api, body),
+    sampling: content.sampling,
+    ...(content.toolChoice === undefined ? {} : { toolChoice: content.toolChoice }),
     instructionsHash: content.instructions === undefined ? null : sha256Hex(content.instructions),
     toolsHash: hashed(content.tools),
     responseFormatHash: hashed(content.responseFormat),

@@ -18,6 +18,9 @@ export type PinnedPlan = {
   tier: Tier;
   /** As they are sent, in the vendor's words. */
   settings: Record<string, Json>;
+  /** The same in the caller's words, so that the settings can be made again when the content is gone. */
+  sampling: PinCall["sampling"];
+  toolChoice?: Json;
   instructionsHash: string | null;
   toolsHash: string | null;
   responseFormatHash: string | null;

@@ -1,0 +1,123 @@
+import { sha256Hex } from "@/server/canonical";
+import { openContent, type StoredContent } from "@/server/content";
+import type { Pin } from "@/server/contract/pinned";
+import { pool } from "@/server/db";
+import { Fault, ValidationFault } from "@/server/errors";
+import { PinRefusal, settingsOf } from "@/server/providers/pins";
+import type { Json } from "@/server/step";
+import { bytesOf } from "./execute";
+import { requestHasher, type SharedRequest, sharedContentOf } from "./request";
+import type { PinnedContent, PinnedPlan } from "./rows";
+import { findTarget, targetOf } from "./target";
+
+/*
+ * What today's version of this service would do with a pin that ran before: is everything still there, and would the same
+ * request still be sent?
+ */
+
+export type Answer = { ok: boolean; detail: string };
+/** Does a pin still name something, at an interface that is still here, reached by an account of this project? */
+export type PinToday = { resolves: Answer; isSupported: Answer; hasAccount: Answer };
+
+export async function pinToday(pin: Pin, place: { id: string; environment: string }): Promise<PinToday> {
+  const name = `${pin.provider}/${pin.model} at ${pin.api}`;
+  const resolves = { ok: true, detail: `${name} is known here` };
+  const isSupported = { ok: true, detail: `${pin.provider} is called at its ${pin.api} interface` };
+  try {
+    const { credentialId } = await findTarget(pin, place);
+    const detail =
+      credentialId === null
+        ? "the sandbox needs none"
+        : "an account of this provider is connected to this project";
+    return { resolves, isSupported, hasAccount: { ok: true, detail } };
+  } catch (cause) {
+    if (cause instanceof Fault && cause.code === "CONNECTION_REQUIRED") {
+      const isKnown = targetOf({ pin, model: null }) !== null;
+      return {
+        resolves: isKnown
+          ? resolves
+          : { ok: false, detail: "which models there are is known of a connected server only" },
+        isSupported,
+        hasAccount: { ok: false, detail: cause.message },
+      };
+    }
+    const [issue] = cause instanceof ValidationFault ? cause.issues : [];
+    if (!issue) throw cause;
+    const missing = { ok: false, detail: issue.msg };
+    return {
+      resolves: missing,
+      isSupported: issue.loc.at(-1) === "model" ? isSupported : missing,
+      hasAccount: { ok: false, detail: "not looked for: the pin names nothing here" },
+    };
+  }
+}
+
+/** What would be sent today for an execution of before. */
+export type RequestToday = {
+  settings: Record<string, Json>;
+  /** Where its content is kept: of the bytes, and of what identifies the request. */
+  kept: { sentHash: string; requestHash: string } | null;
+};
+
+type Row = { plan: PinnedPlan; own: StoredContent | null; shared: StoredContent | null };
+
+/**
+ * Makes the body of an execution again, as this version would: with its content where that is kept, else with something in
+ * its place, since the settings do not depend on it. A sentence where it cannot be made any more.
+ */
+export async function requestToday(pinnedId: string): Promise<RequestToday | { refused: string }> {
+  const { rows } = await pool.query<Row>(
+    `SELECT coalesce(pinned.plan, bulk.plan) AS plan,
+       (SELECT json_build_object('id', id, 'content', content, 'is_sealed', is_sealed) FROM payload
+        WHERE payload.pinned_id = pinned.id AND kind = 'request') AS own,
+       (SELECT json_build_object('id', id, 'content', content, 'is_sealed', is_sealed) FROM payload
+        WHERE payload.bulk_id = bulk.id AND kind = 'request') AS shared
+     FROM pinned_execution pinned LEFT JOIN pinned_bulk bulk ON bulk.id = pinned.bulk_id WHERE pinned.id = $1`,
+    [pinnedId],
+  );
+  const [row] = rows;
+  if (!row) throw new Error("a record has no execution");
+  const { plan } = row;
+  const target = targetOf(plan);
+  if (!target) return { refused: "This installation does not have what was pinned any more." };
+  const kept = contentOf(row);
+  const content = kept ?? placeholderOf(plan);
+  try {
+    const body = target.api.body(content, target.model, plan.tier);
+    const settings = settingsOf(target.api, body);
+    if (!kept) return { settings, kept: null };
+    const { input, ...shared } = kept;
+    const request = { ...shared, pin: plan.pin, isolation: plan.isolation, processing: plan.processing };
+    return {
+      settings,
+      kept: {
+        sentHash: sha256Hex(bytesOf(target, kept, plan.tier)),
+        requestHash: requestHasher(request as SharedRequest)(input), // the members that are hashed, and no others
+      },
+    };
+  } catch (cause) {
+    if (cause instanceof PinRefusal) return { refused: `${cause.field}: ${cause.message}` };
+    throw cause;
+  }
+}
+
+/** A bulk keeps once, as it was asked, what its items share; the item keeps its input. */
+function contentOf({ own, shared }: Pick<Row, "own" | "shared">): PinnedContent | null {
+  const content = parsed(own) as PinnedContent | null; // as keptRequest wrote it
+  if (content === null || "sampling" in content) return content;
+  const request = parsed(shared) as unknown as SharedRequest | null; // as it was parsed when the bulk was accepted
+  return request && { ...sharedContentOf(request), input: (content as { input: string }).input };
+}
+
+function parsed(stored: StoredContent | null): Json {
+  const content = stored && openContent(stored);
+  return content === null ? null : JSON.parse(content);
+}
+
+const placeholderOf = ({ sampling, toolChoice, instructionsHash, toolsHash }: PinnedPlan): PinnedContent => ({
+  input: "-",
+  sampling,
+  ...(instructionsHash === null ? {} : { instructions: "-" }),
+  ...(toolsHash === null ? {} : { tools: [{ type: "function", name: "placeholder" }] }),
+  ...(toolChoice === undefined ? {} : { toolChoice }),
+});
