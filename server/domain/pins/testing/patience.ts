@@ -34,18 +34,18 @@ function patientClock(startedAt: number) {
   return { clock, pass };
 }
 
+/** Connects a project to OpenAI as it is at this address. */
+export async function connectOpenAi(organizationId: string, projectId: string, url: string): Promise<void> {
+  const account = { provider: "openai", secret: SECRET, label: "faults" };
+  const place = { provider: "openai", projectId, environment: "development", replaces: true };
+  const { credentialId } = await credentials.createCredential(system, organizationId, account, [place]);
+  await pool.query("UPDATE credential SET base_url = $2 WHERE id = $1", [credentialId, url]);
+}
+
 /** A project whose OpenAI is at this address, and whose time passes as a test tells it. */
 export async function projectAt(url: string) {
   const { ctx, organizationId, projectId } = await makeProject();
-  const provider = "openai";
-  const place = { projectId, environment: "development", replaces: true };
-  const { credentialId } = await credentials.createCredential(system, organizationId, {
-    provider,
-    secret: SECRET,
-    label: "faults",
-  });
-  await credentials.bindCredential(system, organizationId, credentialId, { ...place, provider });
-  await pool.query("UPDATE credential SET base_url = $2 WHERE id = $1", [credentialId, url]);
+  await connectOpenAi(organizationId, projectId, url);
   const time = patientClock(ctx.now().getTime());
   return { ...time, ctx: { ...ctx, now: time.clock.now } };
 }
