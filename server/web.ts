@@ -1,5 +1,6 @@
 import { closeDatabase } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";
+import * as pins from "@/server/domain/pins";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { checkSettings } from "@/server/secrets";
@@ -26,6 +27,7 @@ async function main() {
     if (isStopping) return;
     isStopping = true;
     stopping.abort();
+    pins.stopClaiming(); // of bulks, whose steps an Inngest server calls here
     log.info({ signal }, "web stops: no new requests, running ones end");
     await Promise.all([server.stop(GRACE_MS), releaseAllLeases(GRACE_MS)]);
     await chores.stop();

@@ -22,6 +22,7 @@ async function main() {
   const stop = async (signal: string) => {
     if (isStopping) return;
     isStopping = true;
+    pins.stopClaiming();
     log.info({ signal }, "worker stops: no new work, running calls end or are handed over");
     await Promise.all(chores.map((chore) => chore.stop()));
     await Promise.all([engine?.stop(), releaseAllLeases(GRACE_MS)]);

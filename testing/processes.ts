@@ -15,6 +15,21 @@ export async function runJobKilledAt(jobId: string, failpoint: FailpointName): P
   return signal;
 }
 
+/** Starts a process that works on a bulk under this fence; by which signal it ended, if by any. */
+export function startBulkProcess(
+  bulkId: string,
+  fence: number,
+  failpoints = "",
+): { ended: Promise<string | null> } {
+  const child = fork(resolve(import.meta.dirname, "bulk-process.ts"), [bulkId, String(fence)], {
+    execPath: process.execPath,
+    execArgv: ["--import", "tsx"],
+    env: { ...process.env, CAPSTAN_FAILPOINTS: failpoints },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  return { ended: once(child, "exit").then(([, signal]) => signal as string | null) };
+}
+
 export type WebProcess = { url: string; child: ChildProcess; kill(): Promise<void> };
 
 /** Starts another web process on the database of this run; `kill` ends it without a word, like a crash. */

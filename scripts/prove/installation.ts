@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
 import { migrateEngine } from "@/inngest/embedded/migrate";
+import type { Submission } from "@/server/sandbox/submissions";
 import { build, isBuilt } from "../launch/build";
 import { startPostgres } from "../launch/postgres";
 import { freePort } from "../launch/system";
@@ -22,6 +23,12 @@ export const POINTS = {
   web: ["after-admission", "after-submission-begun", "after-answer", "before-receipt"],
   worker: ["after-claim", "after-submission-begun", "after-answer", "before-receipt"],
 };
+/** Those that a bulk passes. */
+export const BULK_POINTS: Points = {
+  web: ["after-admission"],
+  worker: ["after-claim", "after-submission-begun", "after-answer", "before-receipt"],
+};
+type Points = Record<"web" | "worker", string[]>;
 export const ALL_POINTS = [...new Set([...POINTS.web, ...POINTS.worker])];
 
 export type Part = { name: "web" | "worker"; kills: number; child: ChildProcess; stop(): Promise<void> };
@@ -29,7 +36,11 @@ export type Figure = [what: string, value: number, wanted: number | "any"];
 export type Installation = Awaited<ReturnType<typeof openInstallation>>;
 
 /** Starts everything; `chance` is how likely a process dies at each of its places, `settings` come on top. */
-export async function openInstallation(chance: number, settings: Record<string, string> = {}) {
+export async function openInstallation(
+  chance: number | Record<"web" | "worker", number>,
+  settings: Record<string, string> = {},
+  points: Points = POINTS,
+) {
   const directory = await mkdtemp(join(tmpdir(), "capstan-prove-"));
   await chmod(directory, 0o711);
   const sandboxPort = await freePort();
@@ -80,7 +91,8 @@ export async function openInstallation(chance: number, settings: Record<string, 
   let isCalm = false;
   /** A process that is started again at once whenever it dies; counts its deaths by SIGKILL. */
   async function keep(name: "web" | "worker"): Promise<Part> {
-    const failpoints = { CAPSTAN_FAILPOINTS: POINTS[name].map((point) => `${point}:${chance}`).join(",") };
+    const likely = typeof chance === "number" ? chance : chance[name];
+    const failpoints = { CAPSTAN_FAILPOINTS: points[name].map((point) => `${point}:${likely}`).join(",") };
     let isStopping = false;
     const part: Part = {
       name,
@@ -163,16 +175,23 @@ export async function openInstallation(chance: number, settings: Record<string, 
       return counts;
     },
 
-    /** How often each attempt reached the sandbox, by its own log. */
-    async submissions(): Promise<Map<string, number>> {
+    /** How often each attempt, or each body by its hash, reached the sandbox, by its own log. */
+    async submissions(by: "attemptId" | "sha256" = "attemptId"): Promise<Map<string, number>> {
       const counts = new Map<string, number>();
-      const text = await readFile(join(directory, "sandbox", "submissions.ndjson"), "utf8");
-      for (const line of text.split("\n").filter(Boolean)) {
-        const { attemptId } = JSON.parse(line) as { attemptId: string }; // written by our sandbox
-        counts.set(attemptId, (counts.get(attemptId) ?? 0) + 1);
-      }
+      for (const line of await this.sandboxLog()) counts.set(line[by], (counts.get(line[by]) ?? 0) + 1);
       return counts;
     },
+
+    /** What the sandbox took on, line by line. */
+    async sandboxLog(): Promise<Submission[]> {
+      const text = await readFile(join(directory, "sandbox", "submissions.ndjson"), "utf8").catch(() => "");
+      return text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line)); // written by our sandbox
+    },
+
+    sandboxPid: () => sandbox.pid ?? 0,
 
     /** Ends everything; the directory stays for a look where something was broken. */
     async close(isBroken: boolean) {

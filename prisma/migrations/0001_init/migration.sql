@@ -649,6 +649,7 @@ CREATE TABLE "pinned_execution" (
     "lease_until" TIMESTAMPTZ(3),
     "error_code" TEXT,
     "error" JSONB,
+    "safely_retryable" BOOLEAN,
     "receipt_id" TEXT,
     "warnings" JSONB NOT NULL DEFAULT '[]',
 

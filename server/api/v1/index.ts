@@ -5,6 +5,7 @@ import * as capabilities from "./capabilities";
 import * as credentials from "./credentials";
 import * as inputs from "./inputs";
 import * as jobs from "./jobs";
+import * as bulks from "./pinned-bulks";
 import * as pins from "./pins";
 import * as provenance from "./provenance";
 import * as session from "./session";
@@ -17,6 +18,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(inputs),
   ...Object.values(jobs),
   ...Object.values(pins),
+  ...Object.values(bulks),
   ...Object.values(provenance),
   ...Object.values(webhooks),
   ...Object.values(usage),

@@ -31,6 +31,8 @@ type Estate = {
   executionId: string;
   /** The record of a pinned execution. */
   receiptId: string;
+  /** A bulk of them, canceled before it ran. */
+  bulkId: string;
   queuedId: string;
   approvedId: string;
   rejectedId: string;
@@ -52,6 +54,7 @@ const PIN = {
   pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
   input: "How deep is the sea?",
 };
+const BULK = { pin: PIN.pin, items: [{ id: "one", input: PIN.input }] };
 const HOOK = { url: "https://hooks.example/in", secret: "s3cret" };
 
 async function makeEstate(): Promise<Estate> {
@@ -75,8 +78,11 @@ async function makeEstate(): Promise<Estate> {
   });
   await finish(lost.json.jobId);
   const [hold] = (await tenant.get("/v1/billing/holds?state=ambiguous")).json.items;
+  const { bulkId } = (await tenant.post("/v1/inference/pinned/bulk", BULK)).json;
+  await tenant.post(`/v1/inference/pinned/bulk/${bulkId}/cancel`);
   return {
     tenant,
+    bulkId,
     holdId: hold.holdId,
     owner: { headers: await sessionHeaders(tenant.organizationId, "owner") },
     projectId: tenant.projectId,
@@ -127,6 +133,7 @@ const missing = (): Estate => ({
   artifactId: newId("artifact"),
   executionId: newId("job"),
   receiptId: newId("receipt"),
+  bulkId: newId("bulk"),
   queuedId: newId("job"),
   approvedId: newId("job"),
   rejectedId: newId("job"),
@@ -168,6 +175,9 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
     const body = { notCharged: true, note: "Looked." };
     return [{ method, target: path.replace("{hold_id}", of.holdId), body }];
   }
+  if (path.includes("{bulk_id}")) {
+    return [{ method, target: path.replace("{bulk_id}", of.bulkId) }];
+  }
   if (path.includes("{receipt_id}")) {
     return [{ method, target: path.replace("{receipt_id}", of.receiptId) }];
   }
@@ -202,7 +212,7 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|receipt|artifact|project|endpoint|delivery|hold|organization)_id\}/.test(path),
+  /\{(job|execution|receipt|bulk|artifact|project|endpoint|delivery|hold|organization)_id\}/.test(path),
 );
 
 const isForKeys = ({ auth }: Endpoint) => auth.includes("service_principal");
@@ -298,7 +308,9 @@ test("pinned: context.projectId and ?projectId= of another tenant are answered l
     call("POST", "/v1/inference/pinned", { key, body: { ...PIN, context: { projectId } } });
   const list = (projectId: string, key: string) =>
     call("GET", `/v1/inference/pinned?projectId=${projectId}`, { key });
-  for (const ask of [run, list]) {
+  const bulk = (projectId: string, key: string) =>
+    call("POST", "/v1/inference/pinned/bulk", { key, body: { ...BULK, context: { projectId } } });
+  for (const ask of [run, bulk, list]) {
     for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
       const refused = await ask(theirs.projectId, key);
       expect(refused.status).toBe(403);

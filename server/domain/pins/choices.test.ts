@@ -28,7 +28,9 @@ test("what is offered is what is taken: a setting that is not offered is refused
   await expect(run(ctx, { pin, input: "Hello", sampling: { topK: 3 } })).rejects.toMatchObject({
     issues: [{ loc: ["body", "sampling", "topK"] }],
   });
-  expect(await run(ctx, { pin, input: "Hello", sampling: { seed: 3 } })).toMatchObject({ status: "succeeded" });
+  expect(await run(ctx, { pin, input: "Hello", sampling: { seed: 3 } })).toMatchObject({
+    status: "succeeded",
+  });
 });
 
 test("the request of a record is shown while it is kept, as it was given", async () => {
@@ -37,7 +39,9 @@ test("the request of a record is shown while it is kept, as it was given", async
   const { receiptId, executionId } = await run(ctx, { pin, ...asked });
   expect(await content(ctx, receiptId)).toMatchObject({ record: { receiptId }, request: asked });
   expect((await content(ctx, receiptId)).request).toEqual(asked);
-  await pool.query("UPDATE payload SET content = NULL WHERE pinned_id = $1 AND kind = 'request'", [executionId]);
+  await pool.query("UPDATE payload SET content = NULL WHERE pinned_id = $1 AND kind = 'request'", [
+    executionId,
+  ]);
   expect((await content(ctx, receiptId)).request).toBeNull();
 });
 

@@ -101,6 +101,7 @@ export async function conclude(held: Held, end: End): Promise<Concluded | null> 
       now,
       attempt: end.attempt,
       error,
+      safelyRetryable: end.safelyRetryable,
       actualMicros: costMicros,
       usage: end.observed.usage as Json, // named counts
       receiptId: receiptIdOf(row.id),

@@ -1,3 +1,12 @@
+export {
+  cancelBulk,
+  getBulk,
+  listBulks,
+  retrySafely,
+  runBulk,
+  stopClaiming,
+  submitBulk,
+} from "./bulk";
 export { choices } from "./choices";
 export { type Clock, processClock } from "./clock";
 export { type Concluded, conclude, type End, type Held } from "./conclude";

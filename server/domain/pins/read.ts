@@ -14,7 +14,7 @@ import { toListItem, toRecord } from "./record";
 import { ENDED, type PinnedAttemptRow, type PinnedRow } from "./rows";
 
 /** The right to read records. */
-const READ = "jobs:read";
+export const READ = "jobs:read";
 
 const readEnds = statementOver<{ id: string }>(
   "pin-end",

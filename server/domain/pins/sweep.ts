@@ -2,6 +2,7 @@ import { pool } from "@/server/db";
 import { LEASE_MS, LOST, leaseOwner, SWEEP_EVERY_MS, startPasses } from "@/server/domain/attempts";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
+import { wakeAgain } from "./bulk";
 import { processClock } from "./clock";
 import { conclude, type End } from "./conclude";
 import { waitsBetween } from "./execute";
@@ -17,10 +18,15 @@ type Abandoned = PinnedRow & { bulk_plan: PinnedPlan | null };
 /**
  * Takes over executions whose lease has ended. One with a submission whose end nobody saw ends as ambiguous and is never
  * sent again; an item of a bulk without one goes back to wait for a lane; a single one ends, and may be posted again.
- * Safe to run in every process at once. `projectId` keeps it to one project.
+ * Then wakes bulks that nobody works on. Safe to run in every process at once. `projectId` keeps it to one project.
  */
 export async function sweep(ctx: Ctx, { projectId }: { projectId?: string } = {}): Promise<void> {
-  const rows = await takeOver(ctx.now(), projectId ?? null);
+  await endAll(ctx, projectId ?? null);
+  await wakeAgain(ctx.now(), projectId ?? null);
+}
+
+async function endAll(ctx: Ctx, projectId: string | null): Promise<void> {
+  const rows = await takeOver(ctx.now(), projectId);
   if (rows.length === 0) return;
   const attempts = await attemptsOf(rows.map(({ id }) => id));
   const waiting: PinnedRow[] = [];

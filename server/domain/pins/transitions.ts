@@ -306,6 +306,7 @@ export type Finish = {
   /** The submission it ends with, where that is still open. */
   attempt: AttemptEnd | null;
   error: { code: string; message: string } | null;
+  safelyRetryable: boolean;
   actualMicros: Micros | null;
   /** What the provider counted; null: it did not say. */
   usage: Json;
@@ -358,6 +359,7 @@ const finishAll = statementOver<Record<string, unknown>>(
     attempt_ended_at: "timestamptz",
     error_code: "text",
     error: "jsonb",
+    safely_retryable: "boolean",
     actual_micros: "bigint",
     usage: "jsonb",
     receipt_id: "text",
@@ -375,7 +377,8 @@ const finishAll = statementOver<Record<string, unknown>>(
   },
   `, written AS (
   UPDATE pinned_execution SET status = input."to", completed_at = input.now, error_code = input.error_code,
-    error = input.error, actual_micros = input.actual_micros, usage = input.usage, receipt_id = input.receipt_id,
+    error = input.error, safely_retryable = input.safely_retryable, actual_micros = input.actual_micros,
+    usage = input.usage, receipt_id = input.receipt_id,
     lease_owner = NULL, lease_until = NULL
   FROM input
   WHERE pinned_execution.id = input."pinnedId" AND pinned_execution.fence = input.fence AND status = 'running'
@@ -414,6 +417,7 @@ const toFinishInput = ({ attempt, error, record, output, native, hold, ...own }:
   ...toAttemptInput(attempt),
   error_code: error?.code ?? null,
   error,
+  safely_retryable: own.safelyRetryable,
   actual_micros: own.actualMicros,
   usage: own.usage,
   receipt_id: own.receiptId,

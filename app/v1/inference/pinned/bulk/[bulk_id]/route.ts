@@ -1,0 +1,4 @@
+import { serve } from "@/server/api/endpoint";
+import { getPinnedBulk } from "@/server/api/v1/pinned-bulks";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(getPinnedBulk);

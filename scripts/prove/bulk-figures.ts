@@ -1,0 +1,158 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openInstallation, report } from "./installation";
+
+const POLL_MS = 50;
+const SAMPLE_MS = 100;
+const MB = 1024 * 1024;
+/** Memory stays flat: what a bulk may add, whatever its size. */
+const MOST_ADDED_MB = 50;
+/** What an answer takes where concurrency is looked at: at once, it would be over before others begin. */
+const THINK_MS = 200;
+
+type Bulk = { seconds: number; acceptMs: number; status: string; counts: Record<string, number> };
+
+/**
+ * Runs bulks through an installation nobody disturbs: of a hundredth, a tenth and the whole of these items, then the whole
+ * with a small one beside it, then one whose answers take a while. Prints time, rate, what was under way at once by the
+ * sandbox's own log, and memory.
+ */
+export async function proveFigures(items: number, concurrency: number): Promise<boolean> {
+  const installation = await openInstallation(0);
+  const { base, parts, admin } = installation;
+  const { organizationId = "" } = await admin("organization", "create", "--name", "Bulks");
+  const made = await admin("project", "create", "--name", "Bulks", "--organization", organizationId);
+  const { apiKey } = await admin("key", "create", "--project", made.projectId ?? "", "--name", "prove");
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+  let number = 0;
+
+  async function run(count: number, lanes: number, script = ""): Promise<Bulk> {
+    number++;
+    const body = JSON.stringify({
+      pin: { provider: "sandbox", model: script ? "sandbox-mixed" : "sandbox-1", api: "responses" },
+      sampling: { maxOutputTokens: 64 },
+      concurrency: lanes,
+      items: Array.from({ length: count }, (_, item) => ({
+        id: `item-${item}`,
+        input: `${script}Item ${item} of bulk ${number}: what is a capstan, and what is it for?`,
+      })),
+    });
+    const begun = performance.now();
+    const answer = await fetch(`${base}/v1/inference/pinned/bulk`, { method: "POST", headers, body });
+    const { bulkId, ...refused } = (await answer.json()) as { bulkId?: string };
+    if (!bulkId) throw new Error(`the bulk was refused: ${JSON.stringify(refused)}`);
+    const acceptMs = performance.now() - begun;
+    for (;;) {
+      const path = `${base}/v1/inference/pinned/bulk/${bulkId}?limit=1`;
+      const bulk = (await (await fetch(path, { headers })).json()) as Polled;
+      if (bulk.nextAction === "stop") {
+        // By the rows: polling adds its own pauses.
+        const seconds = (Date.parse(bulk.completedAt) - Date.parse(bulk.createdAt)) / 1000;
+        return { seconds, acceptMs, status: bulk.status, counts: bulk.counts };
+      }
+      await sleep(count > 1_000 ? 10 * POLL_MS : POLL_MS);
+    }
+  }
+
+  const memory = watchMemory(() => parts.map(({ child }) => child.pid ?? 0));
+  const say = (what: string, { seconds, acceptMs, status }: Bulk, count: number) =>
+    console.log(
+      `${what.padEnd(44)} ${seconds.toFixed(2).padStart(7)} s  ${Math.round(count / seconds)
+        .toString()
+        .padStart(5)} items/s  accepted in ${Math.round(acceptMs)} ms  ${status}`,
+    );
+  await run(Math.max(10, Math.round(items / 20)), concurrency); // warm
+  await sleep(1_000);
+  const alone = await run(10, 8);
+  const sizes = [items / 100, items / 10].map(Math.round);
+  const smaller: Bulk[] = [];
+  for (const size of sizes) {
+    const bulk = await run(size, concurrency);
+    smaller.push(bulk);
+    say(`${size} items, concurrency ${concurrency}`, bulk, size);
+  }
+  const logged = (await installation.sandboxLog()).length;
+  await sleep(1_000);
+  const before = memory.now();
+  memory.reset();
+  const whole = await run(items, concurrency);
+  const most = memory.most();
+  await sleep(3_000);
+  const after = memory.now();
+  say(`${items} items, concurrency ${concurrency}`, whole, items);
+  const inHand = (await installation.sandboxLog()).slice(logged).map((line) => line.inHand);
+  for (const [place, { name }] of parts.entries())
+    console.log(
+      `  memory of ${name}: ${before[place]} MB before, ${most[place]} at most, ${after[place]} after`,
+    );
+  console.log(`  under way at once, by the sandbox's log: ${Math.max(...inHand)} at most`);
+
+  const running = run(items, concurrency);
+  await sleep(1_000);
+  const beside = await run(10, 8);
+  say(`${items} items, another bulk of 10 beside it`, await running, items);
+  say("  the bulk of 10, alone", alone, 10);
+  say("  the bulk of 10, beside", beside, 10);
+
+  const thoughtful = Math.max(concurrency * 10, Math.round(items / 10));
+  const from = (await installation.sandboxLog()).length;
+  const slow = await run(thoughtful, concurrency, `[slow ${THINK_MS}] `);
+  const atOnce = (await installation.sandboxLog()).slice(from).map((line) => line.inHand);
+  say(`${thoughtful} items whose answer takes ${THINK_MS} ms`, slow, thoughtful);
+  const median = atOnce.toSorted((a, b) => a - b)[Math.floor(atOnce.length / 2)] ?? 0;
+  console.log(
+    `  under way at once, by the sandbox's log: ${Math.max(...atOnce)} at most, ${median} at the median`,
+  );
+
+  const database = await installation.connect();
+  const count = async (sql: string) => Number((await database.query(sql)).rows[0]?.n ?? 0);
+  const submissions = await installation.submissions();
+  const bulks = [alone, ...smaller, whole, beside, slow];
+  const added = most.map((mb, place) => mb - (before[place] ?? 0));
+  const decades = [smaller[1]!.seconds / smaller[0]!.seconds, whole.seconds / smaller[1]!.seconds];
+  const isTrue = (holds: boolean) => (holds ? 0 : 1);
+  const broken = report([
+    ["bulks that did not succeed", bulks.filter(({ status }) => status !== "succeeded").length, 0],
+    ["executions without their record", await count("SELECT count(*) - (SELECT count(*) FROM pinned_record) AS n FROM pinned_execution"), 0], // biome-ignore format: one figure
+    ["executions the sandbox did not see once", [...submissions.values()].filter((times) => times !== 1).length + Math.abs(submissions.size - (await count("SELECT count(*) AS n FROM pinned_execution"))), 0], // biome-ignore format: one figure
+    ["more under way at once than asked", Math.max(0, Math.max(...inHand, ...atOnce) - concurrency - 8), 0],
+    ["under way at once far from what was asked", isTrue(Math.max(...atOnce) > concurrency * 0.9), 0],
+    [`memory grew by more than ${MOST_ADDED_MB} MB (web ${added[0]}, worker ${added[1]})`, isTrue(added.every((mb) => mb <= MOST_ADDED_MB)), 0], // biome-ignore format: one figure
+    [`ten times the items in more than 11 times the time (${decades.map((x) => x.toFixed(1)).join(", ")})`, isTrue(decades.every((x) => x <= 11)), 0], // biome-ignore format: one figure
+    ["micros the ledger is out of balance", await count("SELECT coalesce(sum(abs(total)), 0) AS n FROM (SELECT sum(amount_micros) AS total FROM ledger_entry GROUP BY transaction_id) x"), 0], // biome-ignore format: one figure
+  ]);
+  memory.stop();
+  await database.end();
+  await installation.close(broken > 0);
+  return broken === 0;
+}
+
+type Polled = {
+  status: string;
+  nextAction: string;
+  createdAt: string;
+  completedAt: string;
+  counts: Record<string, number>;
+};
+
+/** Resident memory of some processes, looked at ten times a second. */
+function watchMemory(pids: () => number[]) {
+  const look = () => pids().map(residentMb);
+  let highest = look();
+  const timer = setInterval(() => {
+    highest = look().map((mb, place) => Math.max(mb, highest[place] ?? 0));
+  }, SAMPLE_MS);
+  return {
+    now: look,
+    most: () => highest,
+    reset() {
+      highest = look();
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+function residentMb(pid: number): number {
+  const line = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Math.round((Number(line?.[1] ?? 0) * 1024) / MB);
+}

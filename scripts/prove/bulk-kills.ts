@@ -1,0 +1,218 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BULK_POINTS, type Figure, openInstallation, report, until } from "./installation";
+
+const CLIENTS = 4;
+const LONGEST_MS = 25 * 60_000;
+const SETTLE_MS = 240_000;
+/** A worker that dies is found out by its leases; killed more often, nothing would ever run. */
+const RANDOM_KILL_MS = 5_000;
+
+type Sent = { key: string; bulkId: string | null; isAnswered: boolean };
+
+/** What items ask for, by their number: most are answered, some wait, are refused, fail, or are lost. */
+const SCRIPTS = ["", "", "", "[slow 150] ", "", "[slow 400] ", "", "[busy 1] ", "", "[refuse] ", "", "[fail] ", "[empty] ", "", "[lost] ", ""]; // biome-ignore format: one list
+
+/** Kills web and worker so many times in all while bulks run; did every item end once, and was none sent twice? */
+export async function proveKills(kills: number): Promise<boolean> {
+  const installation = await openInstallation({ web: 0.08, worker: 0.0008 }, {}, BULK_POINTS);
+  const { base, parts, admin } = installation;
+  const { organizationId = "" } = await admin("organization", "create", "--name", "Bulks");
+  const made = await admin("project", "create", "--name", "Bulks", "--organization", organizationId);
+  const { apiKey } = await admin("key", "create", "--project", made.projectId ?? "", "--name", "prove");
+  const startedAt = Date.now();
+  const sent: Sent[] = [];
+  let isOver = false;
+
+  /** Asks until there is an answer, as a client should when one is lost. */
+  async function ask(method: string, path: string, body?: string): Promise<Answer> {
+    for (;;) {
+      const answer = await fetch(`${base}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+        ...(body === undefined ? {} : { body }),
+        signal: AbortSignal.timeout(30_000),
+      }).catch(() => null);
+      const said = (await answer?.json().catch(() => null)) as Answer | null | undefined;
+      if (answer && said) {
+        if (answer.status === 200 || answer.status === 409) return said;
+        if (answer.status < 500 && answer.status !== 429)
+          throw new Error(`unexpected ${answer.status}: ${JSON.stringify(said)}`);
+      }
+      await sleep(100);
+    }
+  }
+
+  async function client(number: number) {
+    for (let n = 0; !isOver; n++) {
+      const one: Sent = { key: randomUUID(), bulkId: null, isAnswered: false };
+      sent.push(one);
+      const items = Array.from({ length: 100 + ((number * 37 + n * 61) % 300) }, (_, item) => ({
+        id: `item-${item}`,
+        input: `${SCRIPTS[(item * 7 + n) % SCRIPTS.length]}Item ${item} of bulk ${n} of client ${number}: what is a capstan?`,
+      }));
+      const body = JSON.stringify({
+        pin: { provider: "sandbox", model: "sandbox-mixed", api: "responses" },
+        sampling: { maxOutputTokens: 64 },
+        concurrency: [8, 16, 32, 64][number % 4],
+        idempotencyKey: one.key,
+        items,
+      });
+      const { bulkId } = await ask("POST", "/v1/inference/pinned/bulk", body);
+      Object.assign(one, { bulkId, isAnswered: true });
+      const path = `/v1/inference/pinned/bulk/${bulkId}`;
+      const cancelAt = n % 5 === 4 ? Date.now() + 2_000 : Number.POSITIVE_INFINITY;
+      for (;;) {
+        const { nextAction } = await ask("GET", `${path}?limit=1`);
+        if (nextAction === "stop" || isOver) break;
+        if (Date.now() > cancelAt) await ask("POST", `${path}/cancel`);
+        await sleep(500);
+      }
+    }
+  }
+
+  const load = Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number)));
+  load.catch((cause) => {
+    console.error(cause);
+    isOver = true;
+  });
+  const total = () => parts.reduce((sum, part) => sum + part.kills, 0);
+  let nextKill = Date.now() + RANDOM_KILL_MS;
+  for (let pass = 1; total() < kills && !isOver && Date.now() - startedAt < LONGEST_MS; pass++) {
+    await sleep(250);
+    if (pass % 80 === 0)
+      console.log(
+        `${seconds(startedAt)} s: ${sent.length} bulks, kills ${parts.map((part) => `${part.name} ${part.kills}`).join(", ")}, ${JSON.stringify(await installation.deaths())}`,
+      );
+    if (Date.now() < nextKill) continue;
+    const [web, worker] = parts;
+    // Web more often: it is up again at once.
+    (pass % 3 === 0 ? worker : web)?.child.kill("SIGKILL");
+    nextKill = Date.now() + RANDOM_KILL_MS * (0.5 + Math.random());
+  }
+  const died = await installation.deaths();
+  const killed = parts.map(({ name, kills: times }) => ({ name, times }));
+  const killSeconds = seconds(startedAt);
+  installation.calm();
+  isOver = true;
+  await load.catch(() => undefined);
+
+  const database = await installation.connect();
+  const count = async (sql: string) => Number((await database.query(sql)).rows[0]?.n ?? 0);
+  const unfinished = "SELECT count(*) AS n FROM pinned_bulk WHERE status IN ('accepted', 'running')";
+  await until(async () => (await count(unfinished)) === 0, SETTLE_MS);
+
+  // The sandbox is told an execution's id with each of its submissions.
+  const perItem = await installation.submissions("attemptId");
+  const perBody = await installation.submissions("sha256");
+  const { rows: attempts } = await database.query<{ pinned_id: string; status: string }>(
+    "SELECT DISTINCT pinned_id, pinned.status FROM pinned_attempt JOIN pinned_execution pinned ON pinned.id = pinned_id",
+  );
+  const known = new Set(attempts.map(({ pinned_id }) => pinned_id));
+  const succeeded = attempts.filter(({ status }) => status === "succeeded").map(({ pinned_id }) => pinned_id);
+  const { rows: bulks } = await database.query<{ id: string }>("SELECT id FROM pinned_bulk");
+  const inDatabase = new Set(bulks.map(({ id }) => id));
+  const items = (where: string) => count(`SELECT count(*) AS n FROM pinned_execution WHERE ${where}`);
+  const twice = (counts: Map<string, number>) => [...counts.values()].filter((times) => times > 1).length;
+
+  const figures: Figure[] = [
+    ["bulks sent", sent.length, "any"],
+    ["bulks in the database", inDatabase.size, "any"],
+    ["items", await items("true"), "any"],
+    ...(await Promise.all(
+      ["succeeded", "failed", "ambiguous", "canceled"].map(
+        async (status): Promise<Figure> => [`  ${status}`, await items(`status = '${status}'`), "any"],
+      ),
+    )),
+    ["requests the sandbox took on, by its own log", [...perItem.values()].reduce((a, b) => a + b, 0), "any"],
+    ["answered to a client, not in the database", sent.filter((one) => one.bulkId && !inDatabase.has(one.bulkId)).length, 0], // biome-ignore format: one figure
+    ["bulks that have not ended", await count(unfinished), 0],
+    ["items that have not ended", await items("status IN ('queued', 'running')"), 0],
+    ["bodies the sandbox saw more than once", twice(perBody), 0],
+    ["items the sandbox saw more than once", twice(perItem), 0],
+    ["requests the sandbox saw of which no attempt was written", [...perItem.keys()].filter((id) => !known.has(id)).length, 0], // biome-ignore format: one figure
+    ["succeeded and never seen by the sandbox", succeeded.filter((id) => perItem.get(id) !== 1).length, 0],
+    ["not sent by our records, and seen by the sandbox", await unsentAndSeen(), 0],
+    [
+      "ended items without exactly one record, or canceled ones with any",
+      await count(`SELECT count(*) AS n FROM pinned_execution pinned
+        LEFT JOIN (SELECT pinned_id, count(*) AS records FROM pinned_record GROUP BY 1) r ON r.pinned_id = pinned.id
+        WHERE coalesce(records, 0) <> CASE WHEN status = 'canceled' THEN 0 ELSE 1 END`),
+      0,
+    ],
+    [
+      "records that do not hash to what they say",
+      await count(
+        "SELECT count(*) AS n FROM pinned_record WHERE encode(sha256(convert_to(body, 'UTF8')), 'hex') <> hash",
+      ),
+      0,
+    ],
+    [
+      "records that say another end than their row",
+      await count(`SELECT count(*) AS n FROM pinned_record record JOIN pinned_execution pinned ON pinned.id = record.pinned_id
+        WHERE record.body::jsonb->>'status' <> pinned.status`),
+      0,
+    ],
+    [
+      "bulks whose items are not as many as they say",
+      await count(`SELECT count(*) AS n FROM pinned_bulk bulk
+        WHERE item_count <> (SELECT count(*) FROM pinned_execution WHERE bulk_id = bulk.id)`),
+      0,
+    ],
+    [
+      "bulks that ended otherwise than their items",
+      await count(`SELECT count(*) AS n FROM pinned_bulk bulk JOIN (SELECT bulk_id, count(*) FILTER (WHERE status = 'succeeded') AS good
+          FROM pinned_execution GROUP BY 1) x ON x.bulk_id = bulk.id
+        WHERE bulk.status <> CASE good WHEN item_count THEN 'succeeded' WHEN 0 THEN 'failed' ELSE 'partial' END`),
+      0,
+    ],
+    ["open holds", await count("SELECT count(*) AS n FROM hold WHERE state = 'open'"), 0],
+    [
+      "holds that do not fit their item",
+      await count(`SELECT count(*) AS n FROM pinned_execution pinned LEFT JOIN hold ON hold.execution_id = pinned.id
+        WHERE CASE status WHEN 'ambiguous' THEN hold.state IS DISTINCT FROM 'ambiguous' WHEN 'canceled' THEN hold.state IS NOT NULL
+          WHEN 'succeeded' THEN hold.state IS DISTINCT FROM 'settled' ELSE hold.state NOT IN ('settled', 'released') END`),
+      0,
+    ],
+    [
+      "micros the ledger is out of balance",
+      await count(
+        "SELECT coalesce(sum(abs(total)), 0) AS n FROM (SELECT sum(amount_micros) AS total FROM ledger_entry GROUP BY transaction_id) x",
+      ),
+      0,
+    ],
+    [
+      "settled holds and charges in the ledger differ by micros",
+      await count(`SELECT abs((SELECT coalesce(sum(settled_micros), 0) FROM hold)
+        - (SELECT coalesce(-sum(amount_micros), 0) FROM ledger_entry WHERE account LIKE 'external:%')) AS n`),
+      0,
+    ],
+  ];
+
+  /** Items that our records say were never sent, and that the sandbox took on nevertheless. */
+  async function unsentAndSeen(): Promise<number> {
+    const { rows } = await database.query<{ id: string }>(
+      `SELECT pinned.id FROM pinned_execution pinned WHERE status = 'canceled'
+         OR status = 'failed' AND NOT EXISTS (SELECT FROM pinned_attempt a WHERE a.pinned_id = pinned.id AND a.submission <> 'not_attempted')`,
+    );
+    return rows.filter(({ id }) => (perItem.get(id) ?? 0) > 0).length;
+  }
+
+  console.log(
+    `\nkills: ${killed.map(({ name, times }) => `${name} ${times}`).join(", ")} in ${killSeconds} s; at named places:`,
+  );
+  for (const point of new Set(Object.values(BULK_POINTS).flat()))
+    console.log(`  ${point.padEnd(26)} ${died[point] ?? 0}`);
+  const broken = report(figures);
+  const tooFew =
+    killed.reduce((sum, { times }) => sum + times, 0) < kills ||
+    killed.some(({ times }) => times < kills / 5);
+  if (tooFew) console.log("BROKEN too few kills to say anything");
+  await database.end();
+  await installation.close(broken > 0 || tooFew);
+  return broken === 0 && !tooFew;
+}
+
+type Answer = { bulkId: string; nextAction: string };
+
+const seconds = (since: number) => Math.round((Date.now() - since) / 1000);

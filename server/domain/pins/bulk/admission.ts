@@ -1,0 +1,135 @@
+import { sealContent } from "@/server/content";
+import { pool } from "@/server/db";
+import type { Micros } from "@/server/money";
+import type { Json } from "@/server/step";
+import type { PinnedPlan } from "../rows";
+
+/** Everything that the acceptance of a bulk writes. */
+export type BulkAdmission = {
+  id: string;
+  project_id: string;
+  organization_id: string;
+  environment: string;
+  principal_id: string;
+  principal_kind: string;
+  submitted_by: string | null;
+  idempotency_key: string | null;
+  identity_hash: string;
+  provider: string;
+  model: string;
+  api: string;
+  plan: PinnedPlan;
+  concurrency: number;
+  retry_of: string | null;
+  is_test: boolean;
+  created_at: Date;
+  /** A wake that was lost is sent again from here on. */
+  wake_after: Date;
+  /** Content: of all items, and of each. */
+  is_sealed: boolean;
+  expires_at: Date | null;
+  shared: { id: string; content: string; sha256: string };
+  items: ItemAdmission[];
+};
+
+export type ItemAdmission = {
+  id: string;
+  item_id: string;
+  request_hash: string;
+  input_hash: string;
+  payload_id: string;
+  content: string;
+  content_sha256: string;
+  estimated_micros: Micros;
+  maximum_micros: Micros;
+  warnings: Record<string, Json>[];
+};
+
+const INSERT = `WITH bulk AS (
+  INSERT INTO pinned_bulk (id, project_id, organization_id, environment, principal_id, principal_kind, submitted_by,
+    idempotency_key, identity_hash, status, provider, model, api, plan, concurrency, lanes, item_count, retry_of, created_at,
+    lease_until)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'accepted', $10, $11, $12, $13, $14, $14, cardinality($15::text[]), $16, $17, $18)
+  ON CONFLICT (project_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+  RETURNING id
+), item AS MATERIALIZED (
+  SELECT bulk.id AS bulk_id, each.* FROM bulk, unnest($15::text[], $19::text[], $20::text[], $21::text[], $22::text[], $23::text[],
+    $24::bigint[], $25::bigint[], $26::jsonb[], $27::int[], $35::text[]) WITH ORDINALITY AS each (id, item_id, request_hash, input_hash,
+    payload_id, content, estimated_micros, maximum_micros, warnings, byte_length, sha256, position)
+), items AS (
+  INSERT INTO pinned_execution (id, project_id, organization_id, environment, principal_id, principal_kind, submitted_by, bulk_id,
+    position, item_id, identity_hash, status, provider, model, api, request_hash, input_hash, estimated_micros, maximum_micros,
+    is_test, created_at, warnings)
+  SELECT id, $2, $3, $4, $5, $6, $7, bulk_id, position::int, item_id, request_hash, 'queued', $10, $11, $12, request_hash, input_hash,
+    estimated_micros, maximum_micros, $28, $17, warnings
+  FROM item
+), inputs AS (
+  INSERT INTO payload (id, project_id, pinned_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
+  SELECT payload_id, $2, id, 'request', content, $29, sha256, byte_length, $17, $30::timestamptz FROM item
+), shared AS (
+  INSERT INTO payload (id, project_id, bulk_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
+  SELECT $31, $2, id, 'request', $32, $29, $33, $34, $17, $30::timestamptz FROM bulk
+)
+SELECT id FROM bulk`;
+
+/** Accepts a bulk with all of its items in one statement; false where its key was taken, and then nothing was written. */
+export async function insertBulk(bulk: BulkAdmission): Promise<boolean> {
+  const { items, shared } = bulk;
+  const stored = (content: string, id: string) => (bulk.is_sealed ? sealContent(content, id) : content);
+  const all = <T>(of: (item: ItemAdmission) => T) => items.map(of);
+  const { rowCount } = await pool.query({
+    name: "insert-bulk",
+    text: INSERT,
+    values: [
+      bulk.id,
+      bulk.project_id,
+      bulk.organization_id,
+      bulk.environment,
+      bulk.principal_id,
+      bulk.principal_kind,
+      bulk.submitted_by,
+      bulk.idempotency_key,
+      bulk.identity_hash,
+      bulk.provider,
+      bulk.model,
+      bulk.api,
+      JSON.stringify(bulk.plan),
+      bulk.concurrency,
+      all(({ id }) => id),
+      bulk.retry_of,
+      bulk.created_at,
+      bulk.wake_after,
+      all(({ item_id }) => item_id),
+      all(({ request_hash }) => request_hash),
+      all(({ input_hash }) => input_hash),
+      all(({ payload_id }) => payload_id),
+      all(({ content, payload_id }) => stored(content, payload_id)),
+      all(({ estimated_micros }) => estimated_micros),
+      all(({ maximum_micros }) => maximum_micros),
+      all(({ warnings }) => JSON.stringify(warnings)),
+      all(({ content }) => Buffer.byteLength(content)),
+      bulk.is_test,
+      bulk.is_sealed,
+      bulk.expires_at,
+      shared.id,
+      stored(shared.content, shared.id),
+      shared.sha256,
+      Buffer.byteLength(shared.content),
+      all(({ content_sha256 }) => content_sha256),
+    ],
+  });
+  return rowCount === 1;
+}
+
+/** The bulk that a key stands for; null: it is free. */
+export async function bulkOfKey(
+  projectId: string,
+  key: string,
+): Promise<{ id: string; identity_hash: string } | null> {
+  const { rows } = await pool.query<{ id: string; identity_hash: string }>({
+    name: "bulk-of-key",
+    text: "SELECT id, identity_hash FROM pinned_bulk WHERE project_id = $1 AND idempotency_key = $2",
+    values: [projectId, key],
+  });
+  return rows[0] ?? null;
+}

@@ -1,0 +1,23 @@
+import type { PinnedBulk } from "@/server/contract/pinned";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { RUN } from "../single";
+import { cancelItems, endBulk } from "./claims";
+import { viewBulk } from "./read";
+import { findBulk, isOver } from "./rows";
+
+/**
+ * Cancels what of a bulk has not been sent. What is under way ends by itself, and then the bulk is `partial`, or `failed`
+ * when nothing succeeded. Canceling again answers with it; a bulk that has ended otherwise is JobNotCancelable.
+ */
+export async function cancelBulk(ctx: Ctx, bulkId: string): Promise<PinnedBulk> {
+  const bulk = await findBulk(ctx, bulkId, RUN);
+  await access.project(ctx, bulk.project_id, RUN);
+  const now = ctx.now();
+  if (!isOver(bulk) && (await cancelItems(bulk.id, now))) await endBulk(bulk.id, now);
+  const after = await viewBulk(ctx, bulkId, RUN);
+  if (after.cancelRequestedAt === null)
+    fail("JobNotCancelable", `The bulk has already ended: ${after.status}.`, { status: after.status });
+  return after;
+}

@@ -1,0 +1,171 @@
+import type { StoredContent } from "@/server/content";
+import { inTransaction, pool, type Queryable, relaxedPool } from "@/server/db";
+import type { RecordRow } from "../record";
+
+/*
+ * What is written of a bulk while it is worked on. Of its items only what a lane does: take one up. What becomes of an item
+ * is written where executions end.
+ */
+
+/** A worker that has not been heard of for so long has lost its bulk; so has one whose wake was lost. */
+export const BULK_LEASE_MS = 15_000;
+
+export type Taken = { fence: number };
+
+/** Takes a bulk nobody works on: its fence is raised, so that whoever worked on it before takes up nothing more. */
+export async function takeBulk(bulkId: string, owner: string, now: Date): Promise<Taken | null> {
+  const { rows } = await pool.query<Taken>({
+    name: "take-bulk",
+    text: `UPDATE pinned_bulk SET fence = fence + 1, status = 'running', started_at = coalesce(started_at, $3),
+             lease_owner = $2, lease_until = $4
+           WHERE id = $1 AND status IN ('accepted', 'running') AND (lease_owner IS NULL OR lease_until < $3)
+           RETURNING fence`,
+    values: [bulkId, owner, now, after(now, BULK_LEASE_MS)],
+  });
+  return rows[0] ?? null;
+}
+
+/** An item that was taken up: running, under `fence`. */
+export type ClaimedItem = RecordRow & {
+  fence: number;
+  started_at: Date;
+  /** Its content as it is stored; null: it has none. */
+  input: StoredContent | null;
+};
+
+/**
+ * The next items of a bulk, at most so many and never more under way than its lanes. A claim that the database forgets in a
+ * crash has done nothing yet: what is sent is written down before, and waited for.
+ */
+export async function claimItems(
+  bulk: { id: string; fence: number },
+  { wanted, owner, leaseMs, now }: { wanted: number; owner: string; leaseMs: number; now: Date },
+): Promise<ClaimedItem[]> {
+  type Row = RecordRow & { fence: number; started_at: Date; input_id: string | null } & Omit<
+      StoredContent,
+      "id"
+    >;
+  const { rows } = await relaxedPool.query<Row>({
+    name: "claim-items",
+    text: `SELECT item.id, item.project_id, item.organization_id, item.environment, item.principal_id, item.principal_kind,
+             item.submitted_by, item.bulk_id, item.item_id, item.request_hash, item.input_hash, item.maximum_micros, item.is_test,
+             item.created_at, item.started_at, item.fence, payload.id AS input_id, payload.content, payload.is_sealed
+           FROM capstan_claim_items($1, $2, $3, $4, $5, $6) item
+           LEFT JOIN payload ON payload.pinned_id = item.id AND payload.kind = 'request'`,
+    values: [bulk.id, bulk.fence, owner, wanted, after(now, leaseMs), now],
+  });
+  return rows.map(({ input_id, content, is_sealed, ...row }) => ({
+    ...row,
+    input: input_id === null ? null : { id: input_id, content, is_sealed },
+  }));
+}
+
+export type Standing = {
+  status: string;
+  fence: number;
+  lanes: number;
+  isCanceled: boolean;
+  /** Are there items that nobody has taken up, and items under way? */
+  isWaiting: boolean;
+  isUnderWay: boolean;
+};
+
+/** How far a bulk is. */
+export async function standingOf(bulkId: string): Promise<Standing | null> {
+  const { rows } = await pool.query<Standing>({
+    name: "bulk-standing",
+    text: `SELECT status, fence, lanes, cancel_requested_at IS NOT NULL AS "isCanceled",
+             EXISTS (SELECT FROM pinned_execution item WHERE item.bulk_id = bulk.id AND item.status = 'queued') AS "isWaiting",
+             EXISTS (SELECT FROM pinned_execution item WHERE item.bulk_id = bulk.id AND item.status = 'running') AS "isUnderWay"
+           FROM pinned_bulk bulk WHERE id = $1`,
+    values: [bulkId],
+  });
+  return rows[0] ?? null;
+}
+
+/** Keeps the lease of a bulk for another while; null: somebody else has taken it, or it has ended. */
+export async function renewBulk(
+  bulk: { id: string; fence: number },
+  now: Date,
+  forMs: number,
+): Promise<{ isCanceled: boolean } | null> {
+  const { rows } = await relaxedPool.query<{ isCanceled: boolean }>({
+    name: "renew-bulk",
+    text: `UPDATE pinned_bulk SET lease_until = greatest(lease_until, $3)
+           WHERE id = $1 AND fence = $2 AND status = 'running'
+           RETURNING cancel_requested_at IS NOT NULL AS "isCanceled"`,
+    values: [bulk.id, bulk.fence, after(now, forMs)],
+  });
+  return rows[0] ?? null;
+}
+
+/** Lets go of a bulk, to be woken anew; null where it is somebody else's or over. */
+export async function letGo(
+  bulk: { id: string; fence: number },
+  now: Date,
+): Promise<{ projectId: string; dispatchNumber: number } | null> {
+  const { rows } = await pool.query<{ projectId: string; dispatchNumber: number }>(
+    `UPDATE pinned_bulk SET lease_owner = NULL, lease_until = $3, dispatch_number = dispatch_number + 1
+     WHERE id = $1 AND fence = $2 AND status = 'running'
+     RETURNING project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
+    [bulk.id, bulk.fence, after(now, BULK_LEASE_MS)],
+  );
+  return rows[0] ?? null;
+}
+
+/** Fewer lanes, or one more. */
+export async function changeLanes(bulk: { id: string; fence: number }, by: "halve" | "raise"): Promise<void> {
+  const lanes = by === "halve" ? "greatest(1, lanes / 2)" : "least(concurrency, lanes + 1)";
+  await relaxedPool.query({
+    name: `lanes-${by}`,
+    text: `UPDATE pinned_bulk SET lanes = ${lanes} WHERE id = $1 AND fence = $2 AND status = 'running'`,
+    values: [bulk.id, bulk.fence],
+  });
+}
+
+/**
+ * Ends a bulk all of whose items have ended, by what became of them; false: some have not, or it had ended. An item that has
+ * ended stays ended, so what is counted here is so for good.
+ */
+export async function endBulk(bulkId: string, now: Date): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: "end-bulk",
+    text: `UPDATE pinned_bulk SET completed_at = $2, lease_owner = NULL, lease_until = NULL,
+             status = CASE WHEN counted.succeeded = item_count THEN 'succeeded'
+               WHEN counted.succeeded = 0 THEN 'failed' ELSE 'partial' END
+           FROM (SELECT count(*) FILTER (WHERE status = 'succeeded') AS succeeded,
+                   count(*) FILTER (WHERE status IN ('queued', 'running')) AS unfinished
+                 FROM pinned_execution WHERE bulk_id = $1) counted
+           WHERE id = $1 AND status IN ('accepted', 'running') AND counted.unfinished = 0`,
+    values: [bulkId, now],
+  });
+  return rowCount === 1;
+}
+
+/** Nothing more of it is taken up from here on, and what has not been is canceled; false: it was to be canceled already. */
+export async function cancelItems(bulkId: string, now: Date): Promise<boolean> {
+  return inTransaction(async (client) => {
+    // The lock under which items are claimed: after it no claim begins, and those before it have been committed.
+    const { rowCount } = await client.query(
+      `UPDATE pinned_bulk SET cancel_requested_at = $2
+       WHERE id = $1 AND cancel_requested_at IS NULL AND status IN ('accepted', 'running')`,
+      [bulkId, now],
+    );
+    if (rowCount === 0) return false;
+    await cancelWaiting(bulkId, now, client);
+    return true;
+  });
+}
+
+/** Of a bulk that is to be canceled: what nobody has taken up, or was given back since. */
+export async function cancelWaiting(bulkId: string, now: Date, database: Queryable = pool): Promise<void> {
+  await database.query({
+    name: "cancel-waiting",
+    text: `UPDATE pinned_execution item SET status = 'canceled', completed_at = $2, safely_retryable = true
+           WHERE bulk_id = $1 AND status = 'queued'
+             AND EXISTS (SELECT FROM pinned_bulk bulk WHERE bulk.id = $1 AND cancel_requested_at IS NOT NULL)`,
+    values: [bulkId, now],
+  });
+}
+
+const after = (now: Date, ms: number) => new Date(now.getTime() + ms);

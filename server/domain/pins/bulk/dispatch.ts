@@ -1,0 +1,45 @@
+import { sendEvents } from "@/inngest/client";
+import { pool } from "@/server/db";
+import { log } from "@/server/log";
+
+export type Wake = { id: string; projectId: string; dispatchNumber: number };
+
+/** Tells the durable engine of a bulk, best effort: the row stays the truth and the sweeper sends what was lost. */
+export function wakeBulk(bulk: Wake): void {
+  send([bulk]).catch((cause) =>
+    log.warn({ err: cause, bulkId: bulk.id }, "a wake was not sent; the sweeper will"),
+  );
+}
+
+function send(bulks: Wake[]): Promise<void> {
+  return sendEvents(
+    bulks.map((bulk) => ({
+      // A resend carries a new number, so that no engine takes it for a duplicate.
+      id: `bulk:${bulk.id}:${bulk.dispatchNumber}`,
+      name: "bulk/accepted" as const,
+      data: { bulkId: bulk.id, projectId: bulk.projectId },
+    })),
+  );
+}
+
+/**
+ * Wakes bulks again that nobody works on: the wake was lost, or whoever worked has not been heard of for a lease. The wait
+ * for the next one doubles up to fifteen minutes; whoever takes the bulk ends it.
+ */
+export async function wakeAgain(now: Date, projectId: string | null): Promise<number> {
+  const { rows } = await pool.query<Wake>(
+    `WITH due AS (
+       SELECT id FROM pinned_bulk WHERE status IN ('accepted', 'running') AND lease_until < $1
+         AND ($2::text IS NULL OR project_id = $2)
+       ORDER BY lease_until LIMIT 200 FOR UPDATE SKIP LOCKED
+     )
+     UPDATE pinned_bulk SET dispatch_number = dispatch_number + 1, lease_owner = NULL,
+       lease_until = $1::timestamptz
+         + CASE WHEN lease_owner IS NULL THEN least(900, 10 * 2 ^ least(dispatch_number, 10)) ELSE 10 END * interval '1 second'
+     FROM due WHERE pinned_bulk.id = due.id
+     RETURNING pinned_bulk.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
+    [now, projectId],
+  );
+  if (rows.length > 0) await send(rows);
+  return rows.length;
+}

@@ -1,0 +1,50 @@
+import { batched } from "@/server/batch";
+import { queryKeeping } from "@/server/db";
+import { ALLOWANCE_MICROS, refuseReservation, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
+import { statementOver } from "@/server/sql-input";
+
+export type Reserve = {
+  pinnedId: string;
+  fence: number;
+  holdId: string;
+  enforcement: "off" | "warn" | "prevent" | null;
+  now: Date;
+};
+
+const reserveAll = statementOver<Reserve>(
+  "pin-reserve",
+  { pinnedId: "text", fence: "int", holdId: "text", enforcement: "text", now: "timestamptz" },
+  `, mine AS MATERIALIZED (
+  SELECT pinned.*, input."holdId", input.enforcement, input.now
+  FROM input JOIN pinned_execution pinned ON pinned.id = input."pinnedId"
+  WHERE pinned.fence = input.fence AND pinned.status = 'running' ORDER BY pinned.id FOR NO KEY UPDATE OF pinned
+), due AS MATERIALIZED (
+  -- One whose turn came before has its hold already.
+  SELECT * FROM mine WHERE maximum_micros > 0 AND NOT EXISTS (SELECT FROM hold WHERE hold.execution_id = mine.id)
+), reserved AS MATERIALIZED (
+  SELECT * FROM capstan_reserve(ARRAY(
+    SELECT ROW("holdId", id, organization_id, project_id, principal_id, submitted_by, 'byok', is_test, maximum_micros,
+      enforcement, now)::reservation
+    FROM due), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
+), held AS (
+  INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, is_test, funding,
+    amount_micros, state, created_at)
+  SELECT "holdId", organization_id, project_id, due.id, principal_id, submitted_by, 'byok', is_test, reserved.funding,
+    maximum_micros, 'open', now
+  FROM due JOIN reserved ON reserved.hold_id = "holdId"
+)
+SELECT id FROM mine`,
+);
+
+/**
+ * Sets aside what an item may cost, at its turn. False: it is not ours (any more). Throws BudgetExceeded where there is no
+ * room. Items of all bulks share statements; where one is refused, each is asked for by itself.
+ */
+export const reserveItem = batched<Reserve, boolean>(
+  async (items) => {
+    const { rows } = await queryKeeping<{ id: string }>(reserveAll(items)).catch(refuseReservation);
+    const mine = new Set(rows.map(({ id }) => id));
+    return items.map(({ pinnedId }) => mine.has(pinnedId));
+  },
+  { apart: ({ pinnedId }) => pinnedId },
+);

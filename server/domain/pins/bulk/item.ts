@@ -1,0 +1,111 @@
+import { START_WINDOW_SECONDS } from "@/server/contract/pinned";
+import type { Ctx } from "@/server/domain/ctx";
+import { enforcementOf } from "@/server/domain/envelope";
+import { type ErrorCode, Fault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { processClock } from "../clock";
+import { conclude } from "../conclude";
+import { execute } from "../execute";
+import { pinLeases } from "../leases";
+import { attemptsOf } from "../read";
+import { type SharedRequest, sharedContentOf } from "../request";
+import type { SharedContent } from "../rows";
+import { NOTHING_OBSERVED } from "../submit";
+import { requeue } from "../transitions";
+import type { ClaimedItem } from "./claims";
+import { reserveItem } from "./hold";
+import type { Lanes } from "./lanes";
+import { type BulkRow, inputOf, readBulk, sharedOf } from "./rows";
+
+/** A bulk as this process works on it. */
+export type LoadedBulk = {
+  row: BulkRow;
+  /** Null: it was removed. */
+  content: SharedContent | null;
+  enforcement: ReturnType<typeof enforcementOf>;
+  isCanceled: boolean;
+  /** Items that this process has taken up and that have not ended. */
+  underWay: number;
+};
+
+export async function loadBulk(bulkId: string): Promise<LoadedBulk> {
+  const [row, shared] = await Promise.all([readBulk(bulkId), sharedOf(bulkId)]);
+  if (!row) throw new Error(`the bulk ${bulkId} is not there`);
+  const request = shared as unknown as SharedRequest | null; // it was parsed when it was accepted
+  return {
+    row,
+    content: request && sharedContentOf(request),
+    enforcement: enforcementOf({ execution: { executionConstraints: {} }, budget: request?.budget }),
+    isCanceled: row.cancel_requested_at !== null,
+    underWay: 0,
+  };
+}
+
+/**
+ * Carries one item to its end, alone: its money is set aside now, at its turn; where that is refused, or its content is gone,
+ * or its turn was too long ago, it ends as failed and nothing is sent.
+ */
+export async function runItem(ctx: Ctx, bulk: LoadedBulk, item: ClaimedItem, lanes: Lanes): Promise<void> {
+  const { row, content } = bulk;
+  const { plan } = row;
+  const lease = pinLeases.hold(item.id, item.fence);
+  const clock = { ...processClock, now: ctx.now };
+  try {
+    const attempts = item.fence === 1 ? [] : ((await attemptsOf([item.id])).get(item.id) ?? []);
+    const held = { row: item, plan, attempts, clock };
+    const refuse = (code: ErrorCode, message: string) =>
+      conclude(held, {
+        status: "failed",
+        code,
+        message,
+        settlement: "released",
+        safelyRetryable: true,
+        attempt: null,
+        observed: NOTHING_OBSERVED,
+        answer: null,
+        clocks: { retryWaitMs: 0, providerExecutionMs: null, wallClockMs: 0 },
+      });
+    const input = item.input && inputOf(item.input);
+    if (input === null || content === null)
+      return void (await refuse("PayloadUnavailable", "The content of this item is not kept any more."));
+    if (clock.now().getTime() - item.started_at.getTime() > START_WINDOW_SECONDS * 1000)
+      return void (await refuse(
+        "QueueTimeout",
+        `It could not be sent within ${START_WINDOW_SECONDS} seconds of its turn.`,
+      ));
+    try {
+      if (
+        !(await reserveItem({
+          pinnedId: item.id,
+          fence: item.fence,
+          holdId: newId("hold"),
+          enforcement: bulk.enforcement,
+          now: clock.now(),
+        }))
+      )
+        return;
+    } catch (cause) {
+      if (!(cause instanceof Fault)) throw cause;
+      return void (await refuse(cause.code, cause.message));
+    }
+    const result = await execute({
+      row: item,
+      plan,
+      content: { ...content, input },
+      attempts,
+      lease,
+      clock,
+      onCapacity: () => lanes.note("refused"),
+      mayGoOn: () => !bulk.isCanceled,
+    });
+    if (result.state === "stopped") await requeue([item]);
+    if (
+      result.state === "ended" &&
+      result.end.submission === "attempted" &&
+      result.end.code !== "ProviderUnavailable"
+    )
+      lanes.note("taken");
+  } finally {
+    lease.release();
+  }
+}

@@ -1,0 +1,41 @@
+import type { StoredContent } from "@/server/content";
+import type { PinnedBulk } from "@/server/contract/pinned";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { settleKey } from "@/server/domain/envelope";
+import { fail } from "@/server/errors";
+import { parsePinnedBulk } from "../request";
+import { RUN } from "../single";
+import { type BulkRow, findBulk, inputOf, isOver, sharedOf } from "./rows";
+import { acceptBulk } from "./submit";
+
+/**
+ * A new bulk of those items of an ended one that can be sent again without anything running twice: what failed before it
+ * could run, and what was canceled. RetryNotSafe where there are none. One bulk has one retry unless the caller names keys.
+ */
+export async function retrySafely(ctx: Ctx, bulkId: string, idempotencyHeader?: string): Promise<PinnedBulk> {
+  const bulk = await findBulk(ctx, bulkId, RUN);
+  await access.project(ctx, bulk.project_id, RUN);
+  if (!isOver(bulk)) fail("RetryNotSafe", "This bulk has not ended.", { status: bulk.status });
+  const items = await retryableItems(bulk);
+  if (items.length === 0)
+    fail("RetryNotSafe", "No item of this bulk can be sent again safely.", { status: bulk.status });
+  const request = parsePinnedBulk({ ...((await sharedOf(bulk.id)) ?? gone()), items });
+  return acceptBulk(ctx, request, settleKey(undefined, idempotencyHeader) ?? `retry-${bulk.id}`, bulk.id);
+}
+
+async function retryableItems(bulk: BulkRow): Promise<{ id: string; input: string }[]> {
+  const { rows } = await pool.query<StoredContent & { item_id: string }>(
+    `SELECT item.item_id, payload.id, payload.content, coalesce(payload.is_sealed, false) AS is_sealed
+     FROM pinned_execution item
+     LEFT JOIN payload ON payload.pinned_id = item.id AND payload.kind = 'request'
+     WHERE item.bulk_id = $1 AND item.safely_retryable ORDER BY item.position`,
+    [bulk.id],
+  );
+  return rows.map((row) => ({ id: row.item_id, input: inputOf(row) ?? gone() }));
+}
+
+function gone(): never {
+  fail("PayloadUnavailable", "The content of this bulk is not kept (any more); submit it again.");
+}

@@ -1,0 +1,79 @@
+import { openContent, type StoredContent } from "@/server/content";
+import type { BulkStatus } from "@/server/contract/pinned";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import type { Json } from "@/server/step";
+import type { PinnedPlan } from "../rows";
+
+/** A bulk as the database has it. */
+export type BulkRow = {
+  id: string;
+  project_id: string;
+  organization_id: string;
+  environment: string;
+  principal_id: string;
+  principal_kind: string;
+  submitted_by: string | null;
+  idempotency_key: string | null;
+  identity_hash: string;
+  status: BulkStatus;
+  provider: string;
+  model: string;
+  api: string;
+  plan: PinnedPlan;
+  concurrency: number;
+  lanes: number;
+  item_count: number;
+  retry_of: string | null;
+  created_at: Date;
+  started_at: Date | null;
+  completed_at: Date | null;
+  cancel_requested_at: Date | null;
+  fence: number;
+  lease_owner: string | null;
+  lease_until: Date | null;
+  dispatch_number: number;
+};
+
+export const isOver = ({ status }: Pick<BulkRow, "status">) => status !== "accepted" && status !== "running";
+
+/** The bulk of this id where the caller may see it with this right; somebody else's and none at all are the same NotFound. */
+export async function findBulk(ctx: Ctx, bulkId: string, right: Scope): Promise<BulkRow> {
+  const scope = access.scopeOf(ctx, right);
+  const { rows } = await pool.query<BulkRow>({
+    name: "find-bulk",
+    text: `SELECT * FROM pinned_bulk WHERE id = $1
+       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
+    values: [bulkId, scope.organizationIds, scope.projectId],
+  });
+  return rows[0] ?? fail("NotFound", "There is no such bulk.");
+}
+
+/** For work that asks for nobody. */
+export async function readBulk(bulkId: string): Promise<BulkRow | null> {
+  const { rows } = await pool.query<BulkRow>({
+    name: "read-bulk",
+    text: "SELECT * FROM pinned_bulk WHERE id = $1",
+    values: [bulkId],
+  });
+  return rows[0] ?? null;
+}
+
+/** What all items of a bulk have in common: its request less its items. Null: it was removed. */
+export async function sharedOf(bulkId: string): Promise<Record<string, Json> | null> {
+  const { rows } = await pool.query<StoredContent>({
+    name: "shared-of-bulk",
+    text: "SELECT id, content, is_sealed FROM payload WHERE bulk_id = $1 AND kind = 'request'",
+    values: [bulkId],
+  });
+  const content = rows[0] && openContent(rows[0]);
+  return content ? JSON.parse(content) : null;
+}
+
+/** What an item was given. Null: it was removed. */
+export function inputOf(stored: StoredContent): string | null {
+  const content = openContent(stored);
+  return content === null ? null : (JSON.parse(content) as { input: string }).input; // written by submitBulk
+}

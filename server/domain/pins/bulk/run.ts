@@ -1,0 +1,176 @@
+import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
+import type { Ctx } from "@/server/domain/ctx";
+import { log } from "@/server/log";
+import type { Step } from "@/server/step";
+import {
+  BULK_LEASE_MS,
+  cancelWaiting,
+  changeLanes,
+  claimItems,
+  endBulk,
+  letGo,
+  renewBulk,
+  type Standing,
+  standingOf,
+  takeBulk,
+} from "./claims";
+import { wakeBulk } from "./dispatch";
+import { type LoadedBulk, loadBulk, runItem } from "./item";
+import { adaptiveLanes } from "./lanes";
+
+/** A bulk under the fence of whoever took it. */
+export type Held = { id: string; fence: number };
+type Next = { state: "ended" } | { state: "again"; afterMs: number };
+
+/** A step takes up items for this long; what it has taken up goes on by itself, whatever the next step does. */
+const CLAIM_MS = 20_000;
+/** Looks again after this long, where nothing tells: items of other processes end unheard. */
+const LOOK_MS = 500;
+/** Between looks at items that others work on. */
+const STRAGGLERS_MS = 2_000;
+const RENEW_MS = 3_000;
+/** Engines keep the results of a run's steps until it ends: a run of very many goes on as another run. */
+const MOST_TURNS = 400;
+
+/**
+ * The flow of a bulk: one run for all of its items. Each step has lanes in this process, which take up items as long as
+ * there are any; the rows decide, so a repeated step or a second run changes nothing.
+ */
+export async function runBulk(ctx: Ctx, bulkId: string, step: Step): Promise<void> {
+  const taken = await step.run("take", () => takeBulk(bulkId, leaseOwner, ctx.now()));
+  if (!taken) return;
+  const bulk: Held = { id: bulkId, fence: taken.fence };
+  for (let turn = 1; turn <= MOST_TURNS; turn++) {
+    const next: Next = await step.run(`work-${turn}`, () => work(ctx, bulk));
+    if (next.state === "ended") return;
+    if (next.afterMs > 0) await step.sleep(`wait-${turn}`, next.afterMs);
+  }
+  await step.run("go-on", async () => {
+    await goOn(ctx, bulk);
+    return null;
+  });
+}
+
+/** What this process works on of each bulk; what earlier steps took up, too. */
+const here = new Map<string, LoadedBulk>();
+const bells = new Set<() => void>();
+let isStopping = false;
+
+/** From here on this process takes up no more items; those under way end by themselves. */
+export function stopClaiming(): void {
+  isStopping = true;
+  for (const ring of bells) ring();
+}
+
+/** One step: lanes take up items until there are none, the step's time is over, or the bulk is somebody else's. */
+export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): Promise<Next> {
+  const standing = await standingOf(held.id);
+  if (!isOurs(standing, held)) return { state: "ended" };
+  const bulk = here.get(held.id) ?? (await loadBulk(held.id));
+  const lanes = adaptiveLanes(bulk.row.concurrency, standing.lanes, (by) => {
+    changeLanes(held, by).catch((cause) =>
+      log.warn({ err: cause, bulkId: held.id }, "the lanes of a bulk stay as they were"),
+    );
+  });
+  const bell = hang();
+  const lease = keep(ctx, held, bulk, bell.ring);
+  try {
+    const end = performance.now() + claimMs;
+    while (!isStopping && !lease.isLost && performance.now() < end) {
+      const wanted = lanes.current - bulk.underWay;
+      const claimed =
+        wanted > 0
+          ? await claimItems(held, { wanted, owner: leaseOwner, leaseMs: LEASE_MS, now: ctx.now() })
+          : [];
+      for (const item of claimed) {
+        here.set(held.id, bulk);
+        bulk.underWay++;
+        runItem(ctx, bulk, item, lanes)
+          // Its lease runs out, and the sweeper writes down what is known of it.
+          .catch((cause) => log.error({ err: cause, pinnedId: item.id }, "an item of a bulk broke"))
+          .finally(() => {
+            bulk.underWay--;
+            if (bulk.underWay === 0) here.delete(held.id);
+            bell.ring();
+          });
+      }
+      if (claimed.length > 0) continue;
+      if (wanted > 0) {
+        const now = await standingOf(held.id);
+        if (!isOurs(now, held)) return { state: "ended" };
+        if (bulk.underWay === 0 && (now.isCanceled || !now.isWaiting)) break;
+      }
+      await bell.rung(LOOK_MS);
+    }
+  } finally {
+    lease.stop();
+    bell.takeDown();
+  }
+  return afterWork(ctx, held);
+}
+
+async function afterWork(ctx: Ctx, held: Held): Promise<Next> {
+  let standing = await standingOf(held.id);
+  if (standing?.isCanceled && standing.isWaiting) {
+    await cancelWaiting(held.id, ctx.now());
+    standing = await standingOf(held.id);
+  }
+  if (!isOurs(standing, held)) return { state: "ended" };
+  if (!standing.isWaiting && !standing.isUnderWay && (await endBulk(held.id, ctx.now())))
+    return { state: "ended" };
+  const afterMs = standing.isWaiting ? 0 : STRAGGLERS_MS;
+  await renewBulk(held, ctx.now(), BULK_LEASE_MS + afterMs);
+  return { state: "again", afterMs };
+}
+
+function isOurs(standing: Standing | null, held: Held): standing is Standing {
+  return standing?.fence === held.fence && standing.status === "running";
+}
+
+/** Keeps the bulk's lease while a step works, and hears by the way of a cancel. */
+function keep(ctx: Ctx, held: Held, bulk: LoadedBulk, changed: () => void) {
+  const lease = { isLost: false, stop: () => clearInterval(timer) };
+  const timer = setInterval(async () => {
+    try {
+      const renewed = await renewBulk(held, ctx.now(), BULK_LEASE_MS);
+      lease.isLost = renewed === null;
+      bulk.isCanceled = renewed?.isCanceled ?? bulk.isCanceled;
+      if (lease.isLost || bulk.isCanceled) changed();
+    } catch (cause) {
+      log.warn({ err: cause, bulkId: held.id }, "the lease of a bulk could not be renewed");
+    }
+  }, RENEW_MS);
+  return lease;
+}
+
+/** A run that has become long goes on as another one. */
+async function goOn(ctx: Ctx, held: Held): Promise<void> {
+  const next = await letGo(held, ctx.now());
+  if (next) wakeBulk({ id: held.id, ...next });
+}
+
+/** Something to wait for that may also happen while nobody waits. */
+function hang() {
+  let hasRung = false;
+  let wake = () => {};
+  const ring = () => {
+    hasRung = true;
+    wake();
+  };
+  bells.add(ring);
+  return {
+    ring,
+    async rung(longestMs: number): Promise<void> {
+      if (!hasRung)
+        await new Promise<void>((resolve) => {
+          const late = setTimeout(resolve, longestMs);
+          wake = () => {
+            clearTimeout(late);
+            resolve();
+          };
+        });
+      hasRung = false;
+    },
+    takeDown: () => bells.delete(ring),
+  };
+}

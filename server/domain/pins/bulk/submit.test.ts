@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { pool } from "@/server/db";
+import * as pins from "@/server/domain/pins";
+import { bulkOf, itemsOf, plain, runBulk, submitBulk } from "@/testing/bulks";
+import { makeProject } from "@/testing/world";
+
+describe("a bulk is accepted", () => {
+  test("whole: every item is written down and waits, and nothing is sent or held", async () => {
+    const project = await makeProject();
+    const bulk = await pins.submitBulk(project.ctx, bulkOf(plain(5), { concurrency: 3 }));
+    expect(bulk).toMatchObject({
+      status: "accepted",
+      nextAction: "poll",
+      pollAfterSeconds: 4,
+      concurrency: 3,
+      itemCount: 5,
+      counts: { queued: 5, running: 0, succeeded: 0, failed: 0, ambiguous: 0, canceled: 0 },
+      items: plain(5).map((_, place) => ({
+        id: `item-${place}`,
+        status: "queued",
+        receiptId: null,
+        error: null,
+      })),
+      nextCursor: null,
+    });
+    expect(bulk.bulkId).toMatch(/^pblk_/);
+    const items = await itemsOf(bulk.bulkId);
+    expect(
+      items.every(({ attempts, hold, records }) => attempts === null && hold === null && records === 0),
+    ).toBe(true);
+  });
+
+  test("each item is hashed as a single request of the same content is", async () => {
+    const project = await makeProject();
+    const [input = ""] = plain(1);
+    const bulkId = await submitBulk(project, [input]);
+    const { items: _, ...request } = bulkOf([]);
+    const single = await pins.run(project.ctx, { ...request, input });
+    const { rows } = await pool.query("SELECT request_hash FROM pinned_execution WHERE bulk_id = $1", [
+      bulkId,
+    ]);
+    expect(rows[0].request_hash).toBe(single.receipt.requestHash);
+  });
+
+  test("the same key and request answer with the first bulk as it stands", async () => {
+    const project = await makeProject();
+    const body = bulkOf(plain(3), { idempotencyKey: "k" });
+    const first = await pins.submitBulk(project.ctx, body);
+    await runBulk(project, first.bulkId);
+    const again = await pins.submitBulk(project.ctx, body);
+    expect(again).toMatchObject({ bulkId: first.bulkId, status: "succeeded", nextAction: "stop" });
+    const { rows } = await pool.query("SELECT count(*) AS n FROM pinned_bulk WHERE project_id = $1", [
+      project.projectId,
+    ]);
+    expect(rows[0].n).toBe(1);
+  });
+
+  test("twenty posts of one key at once make one bulk with its items once", async () => {
+    const project = await makeProject();
+    const body = bulkOf(plain(7), { idempotencyKey: "race" });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => pins.submitBulk(project.ctx, body)));
+    expect(new Set(answers.map(({ bulkId }) => bulkId)).size).toBe(1);
+    const { rows } = await pool.query("SELECT count(*) AS n FROM pinned_execution WHERE project_id = $1", [
+      project.projectId,
+    ]);
+    expect(rows[0].n).toBe(7);
+  });
+
+  test("another request under its key is a conflict that names the first bulk", async () => {
+    const project = await makeProject();
+    const { bulkId } = await pins.submitBulk(project.ctx, bulkOf(plain(2), { idempotencyKey: "k" }));
+    await expect(
+      pins.submitBulk(project.ctx, bulkOf(plain(3), { idempotencyKey: "k" })),
+    ).rejects.toMatchObject({
+      code: "IdempotencyConflict",
+      details: { jobId: bulkId },
+    });
+  });
+
+  test.each<[string, Record<string, unknown>, (string | number)[]]>([
+    ["two items of one id", { items: [{ id: "a", input: "1" }, { id: "b", input: "2" }, { id: "a", input: "3" }] }, ["body", "items", 2, "id"]], // biome-ignore format: one case
+    ["no items", { items: [] }, ["body", "items"]],
+    [
+      "10,001 items",
+      { items: plain(10_001).map((input, place) => ({ id: `${place}`, input })) },
+      ["body", "items"],
+    ],
+    ["no lanes", { concurrency: 0 }, ["body", "concurrency"]],
+    ["65 lanes", { concurrency: 65 }, ["body", "concurrency"]],
+    ["an unknown model", { pin: { provider: "sandbox", model: "sandbox-none", api: "responses" } }, ["body", "pin", "model"]], // biome-ignore format: one case
+    ["an item without input", { items: [{ id: "a" }] }, ["body", "items", 0, "input"]],
+  ])("refuses %s and writes nothing", async (_what, wrong, loc) => {
+    const project = await makeProject();
+    await expect(pins.submitBulk(project.ctx, bulkOf(plain(1), wrong as never))).rejects.toMatchObject({
+      issues: [{ loc }],
+    });
+    const { rows } = await pool.query("SELECT count(*) AS n FROM pinned_bulk WHERE project_id = $1", [
+      project.projectId,
+    ]);
+    expect(rows[0].n).toBe(0);
+  });
+
+  test("an input that is too long names its item", async () => {
+    const project = await makeProject();
+    const long = "word ".repeat(1_500_000);
+    await expect(pins.submitBulk(project.ctx, bulkOf(["short", long]))).rejects.toMatchObject({
+      code: "PromptTooLong",
+      details: { field: "items[1].input" },
+    });
+  });
+});
+
+describe("a bulk is read", () => {
+  test("page by page: each item once, in its place, whatever ends meanwhile", async () => {
+    const project = await makeProject();
+    const bulkId = await submitBulk(project, plain(10));
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    for (let page = 0; page < 4; page++) {
+      const bulk = await pins.getBulk(project.ctx, bulkId, { limit: 3, ...(cursor ? { cursor } : {}) });
+      seen.push(...bulk.items.map(({ id }) => id));
+      cursor = bulk.nextCursor ?? undefined;
+      if (page === 1) await runBulk(project, bulkId);
+    }
+    expect(cursor).toBeUndefined();
+    expect(seen).toEqual(plain(10).map((_, place) => `item-${place}`));
+  });
+
+  test("by status; the counts stay those of the whole", async () => {
+    const project = await makeProject();
+    const bulkId = await submitBulk(project, ["[refuse] no", ...plain(3), "[refuse] nor this"]);
+    await runBulk(project, bulkId);
+    const failed = await pins.getBulk(project.ctx, bulkId, { status: "failed" });
+    expect(failed.items.map(({ id }) => id)).toEqual(["item-0", "item-4"]);
+    expect(failed.counts).toMatchObject({ succeeded: 3, failed: 2 });
+  });
+
+  test("a cursor that is none is refused", async () => {
+    const project = await makeProject();
+    const bulkId = await submitBulk(project, plain(1));
+    for (const cursor of ["0", "-1", "x", "1e3"])
+      await expect(pins.getBulk(project.ctx, bulkId, { cursor })).rejects.toMatchObject({
+        issues: [{ loc: ["query", "cursor"] }],
+      });
+  });
+
+  test("lists are newest first, without items, and only of what the caller may see", async () => {
+    const [project, other] = [await makeProject(), await makeProject()];
+    const first = await submitBulk(project, plain(1));
+    const second = await submitBulk(project, plain(2));
+    await submitBulk(other, plain(1));
+    const page = await pins.listBulks(project.ctx, { limit: 1 });
+    expect(page).toMatchObject({ items: [{ bulkId: second, itemCount: 2 }], nextCursor: second });
+    const next = await pins.listBulks(project.ctx, { limit: 1, cursor: second });
+    expect(next).toMatchObject({ items: [{ bulkId: first }], nextCursor: null });
+    await expect(pins.getBulk(other.ctx, first)).rejects.toMatchObject({ code: "NotFound" });
+  });
+});

@@ -1,0 +1,137 @@
+import { sha256Hex } from "@/server/canonical";
+import { isKeptSealed } from "@/server/content";
+import type { PinnedBulk, PinnedBulkRequest } from "@/server/contract/pinned";
+import { access, personBehind } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { keptUntil, settleKey } from "@/server/domain/envelope";
+import { Fault, fail, ValidationFault } from "@/server/errors";
+import { failpoint } from "@/server/failpoint";
+import { newId } from "@/server/ids";
+import type { Json } from "@/server/step";
+import { planPinned } from "../plan";
+import { identityHashOf, parsePinnedBulk, requestHasher } from "../request";
+import { RUN } from "../single";
+import { type BulkAdmission, bulkOfKey, type ItemAdmission, insertBulk } from "./admission";
+import { wakeBulk } from "./dispatch";
+import { viewBulk } from "./read";
+
+/** A wake that was lost is sent again after this long; later ones back off. */
+const WAKE_AFTER_MS = 10_000;
+
+/**
+ * Accepts up to 10,000 executions of one pin: planned once, each bounded and hashed by itself, written in one statement.
+ * The same key and request answer with the first bulk as it stands.
+ */
+export async function submitBulk(
+  ctx: Ctx,
+  raw: Record<string, Json>,
+  idempotencyHeader?: string,
+): Promise<PinnedBulk> {
+  const request = parsePinnedBulk(raw);
+  return acceptBulk(ctx, request, settleKey(request.idempotencyKey, idempotencyHeader) ?? null, null);
+}
+
+/** Accepts a request that was read already, under this key. */
+export async function acceptBulk(
+  ctx: Ctx,
+  request: PinnedBulkRequest,
+  key: string | null,
+  retryOf: string | null,
+): Promise<PinnedBulk> {
+  refuseTwins(request);
+  const project = await access.project(ctx, request.context.projectId, RUN);
+  const environment = access.environment(ctx, project, request.context.environment);
+  const identityHash = identityHashOf(request, { projectId: project.id, environment });
+  const first = key === null ? null : await bulkOfKey(project.id, key);
+  if (first) return replay(ctx, first, identityHash);
+
+  const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema asks for one at least
+  const { plan, target } = planned;
+  const hashRequest = requestHasher(request);
+  const items: ItemAdmission[] = [];
+  for (const [place, { id: item_id, input }] of request.items.entries()) {
+    const bound = await planned.bound(input).catch((cause) => atItem(cause, place));
+    const content = JSON.stringify({ input });
+    items.push({
+      id: newId("pinned"),
+      item_id,
+      request_hash: hashRequest(input),
+      content,
+      content_sha256: sha256Hex(content),
+      input_hash: sha256Hex(input),
+      payload_id: newId("payload"),
+      estimated_micros: bound.estimatedMicros,
+      maximum_micros: bound.maximumMicros,
+      warnings: bound.warnings,
+    });
+  }
+  const now = ctx.now();
+  const { items: _items, idempotencyKey: _key, ...shared } = request;
+  const context = { ...request.context, projectId: project.id, environment };
+  // Member for member as it was given: vendors mind the order of a schema's properties.
+  const content = JSON.stringify({ ...shared, context });
+  const admission: BulkAdmission = {
+    id: newId("bulk"),
+    project_id: project.id,
+    organization_id: project.organizationId,
+    environment,
+    principal_id: ctx.principal.id,
+    principal_kind: ctx.principal.kind,
+    submitted_by: personBehind(ctx.principal),
+    idempotency_key: key,
+    identity_hash: identityHash,
+    provider: target.provider.name,
+    model: target.model.id,
+    api: plan.pin.api,
+    plan,
+    concurrency: request.concurrency,
+    retry_of: retryOf,
+    is_test: planned.isTest,
+    created_at: now,
+    wake_after: new Date(now.getTime() + WAKE_AFTER_MS),
+    is_sealed: isKeptSealed(plan.dataClassification, plan.retentionRequirement),
+    expires_at: keptUntil(plan.contentKeptMs, now),
+    shared: { id: newId("payload"), content, sha256: sha256Hex(content) },
+    items,
+  };
+  if (await insertBulk(admission)) {
+    failpoint("after-admission");
+    wakeBulk({ id: admission.id, projectId: project.id, dispatchNumber: 1 });
+    return viewBulk(ctx, admission.id, RUN);
+  }
+  const winner = key === null ? null : await bulkOfKey(project.id, key);
+  if (!winner) throw new Error("an idempotency key was taken, but its bulk is not there");
+  return replay(ctx, winner, identityHash);
+}
+
+function replay(
+  ctx: Ctx,
+  first: { id: string; identity_hash: string },
+  identityHash: string,
+): Promise<PinnedBulk> {
+  if (first.identity_hash === identityHash) return viewBulk(ctx, first.id, RUN);
+  fail("IdempotencyConflict", "This idempotency key already stands for another bulk.", { jobId: first.id });
+}
+
+function refuseTwins({ items }: PinnedBulkRequest): void {
+  const places = new Map<string, number>();
+  for (const [place, { id }] of items.entries()) {
+    const first = places.get(id);
+    if (first !== undefined)
+      throw new ValidationFault([
+        {
+          loc: ["body", "items", place, "id"],
+          msg: `This id is that of item ${first} too.`,
+          type: "duplicate",
+        },
+      ]);
+    places.set(id, place);
+  }
+}
+
+/** What refuses one item names it. */
+function atItem(cause: unknown, place: number): never {
+  if (cause instanceof Fault && cause.details.field === "input")
+    throw new Fault(cause.code, cause.message, { ...cause.details, field: `items[${place}].input` });
+  throw cause;
+}
