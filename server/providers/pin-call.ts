@@ -91,10 +91,7 @@ function withoutWrapping(given: Record<string, Json>): Record<string, Json> | nu
 }
 
 /** A choice of one function, in either usual spelling, as the vendor spells it; any other choice stays as it was given. */
-export function respellChoice(
-  { toolChoice }: PinCall,
-  spell: (choice: FunctionTool) => Json,
-): Json | undefined {
+export function respellChoice({ toolChoice }: PinCall, spell: (name: string) => Json): Json | undefined {
   const spec = isRecord(toolChoice) ? withoutWrapping(toolChoice) : null;
-  return spec && isNamed(spec) ? spell(spec) : toolChoice;
+  return spec && isNamed(spec) && Object.keys(spec).length === 1 ? spell(spec.name) : toolChoice;
 }

@@ -41,10 +41,7 @@ export const pinsWith = (headers: (io: ProviderIo) => Record<string, string>): P
           output_config: format
             ? { ...(isRecord(output_config) ? output_config : {}), format }
             : output_config,
-          tools: respellTools(call, ({ parameters, ...tool }) => ({
-            ...tool,
-            input_schema: parameters ?? { type: "object" }, // which the vendor wants, even of a tool without any
-          })),
+          tools: respellTools(call, toTool),
           tool_choice: choiceOf(call),
         }),
       };
@@ -67,6 +64,13 @@ function thinkingOf({ sampling }: PinCall, { id }: ModelFacts): Json | undefined
   return thinking && { type: thinking === "enabled" ? "adaptive" : thinking };
 }
 
+/** The vendor wants a schema with every tool, even of one that takes nothing; where it has one by the vendor's name, it stays. */
+function toTool(tool: Record<string, Json>): Record<string, Json> {
+  if (tool.input_schema !== undefined) return tool;
+  const { parameters = { type: "object" }, ...rest } = tool;
+  return { ...rest, input_schema: parameters };
+}
+
 /** The vendor knows schemas alone, without a name, and always holds its models to them. */
 function formatOf({ responseFormat }: PinCall): Json | undefined {
   if (responseFormat?.type === "json_object")
@@ -78,7 +82,7 @@ function formatOf({ responseFormat }: PinCall): Json | undefined {
 }
 
 function choiceOf(call: PinCall): Json | undefined {
-  const choice = respellChoice(call, ({ name, ...more }) => ({ ...more, type: "tool", name }));
+  const choice = respellChoice(call, (name) => ({ type: "tool", name }));
   if (typeof choice !== "string") return choice;
   return { type: choice === "required" ? "any" : choice };
 }

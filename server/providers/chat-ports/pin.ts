@@ -47,7 +47,7 @@ export const pinChat = ({ explain, headers, role, sampling, always, unknown = []
       ...present({
         response_format: formatOf(call),
         tools: respellTools(call, (tool) => ({ type: "function", function: tool })),
-        tool_choice: respellChoice(call, (choice) => ({ type: "function", function: choice })),
+        tool_choice: respellChoice(call, (name) => ({ type: "function", function: { name } })),
       }),
       ...always,
     };

@@ -45,10 +45,7 @@ export const pins: PinApis = {
       const { generationConfig: settings } = placeSampling(call, SAMPLING);
       const format = formatOf(call);
       const config = { ...(isRecord(settings) ? settings : {}), ...format };
-      const declarations = respellTools(call, ({ parameters, ...tool }) => ({
-        ...tool,
-        ...present({ parametersJsonSchema: parameters }),
-      }));
+      const declarations = respellTools(call, toDeclaration);
       return {
         contents: [{ role: "user", parts: [{ text: input }] }],
         ...present({
@@ -62,6 +59,13 @@ export const pins: PinApis = {
     read: (reply, io) => toPinAnswer(readText(reply, io)),
   },
 };
+
+/** Where a schema stands by the vendor's name already, it stays. */
+function toDeclaration(tool: Record<string, Json>): Record<string, Json> {
+  if (tool.parametersJsonSchema !== undefined) return tool;
+  const { parameters, ...rest } = tool;
+  return { ...rest, ...present({ parametersJsonSchema: parameters }) };
+}
 
 /** The vendor knows media types and schemas, the latter without a name, and always holds its models to them. */
 function formatOf({ responseFormat }: PinCall): Record<string, Json> {
@@ -77,7 +81,7 @@ function formatOf({ responseFormat }: PinCall): Record<string, Json> {
 const MODES: Record<string, string> = { auto: "AUTO", none: "NONE", required: "ANY" };
 
 function choiceOf(call: PinCall): Json | undefined {
-  const choice = respellChoice(call, ({ name }) => ({ mode: "ANY", allowedFunctionNames: [name] }));
+  const choice = respellChoice(call, (name) => ({ mode: "ANY", allowedFunctionNames: [name] }));
   if (choice === undefined) return undefined;
   if (typeof choice === "string") return { functionCallingConfig: { mode: MODES[choice] ?? choice } };
   return isRecord(choice) && choice.functionCallingConfig !== undefined

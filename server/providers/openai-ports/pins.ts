@@ -60,7 +60,7 @@ export const pinResponses = ({
         input: call.input,
         text: format === undefined ? text : { ...(text as object | undefined), format },
         tools: respellTools(call, (tool) => ({ ...tool, type: "function" })),
-        tool_choice: respellChoice(call, (choice) => ({ ...choice, type: "function" })),
+        tool_choice: respellChoice(call, (name) => ({ type: "function", name })),
         service_tier: tier === "flex" ? tier : undefined,
       }),
       ...always,
