@@ -26,7 +26,7 @@ test("a client left to itself gives up after five minutes", async () => {
   const pool = new Pool(vendor.url);
   const waiting = pool.request({ path: "/", method: "POST", body: "{}" });
   const failed = expect(waiting).rejects.toMatchObject({ code: "UND_ERR_HEADERS_TIMEOUT" });
-  await expect.poll(() => vendor.arrived.length).toBe(1);
+  await expect.poll(() => vendor.arrived.length, { timeout: 10_000 }).toBe(1);
   pass(305);
   await failed;
   await pool.destroy();
@@ -42,7 +42,7 @@ test("ours waits for ten minutes and more, for the first byte and between two, u
       () => settled.push("answered"),
       (fault) => settled.push(fault.kind),
     );
-    await expect.poll(() => vendor.arrived.length).toBe(1);
+    await expect.poll(() => vendor.arrived.length, { timeout: 10_000 }).toBe(1);
     await new Promise((passed) => setTimeout(passed, 20)); // what the vendor has said is there
     pass(900);
     await new Promise((passed) => setTimeout(passed, 20));

@@ -223,7 +223,7 @@ test.each(Object.entries(TABLE) as [ScriptName, Row][])("%s", async (name, expec
   const project = await projectAt(await server.open(name, SCRIPTS[name]));
   const posting = post(project, isFlex(name) ? { processing: "deferred" } : {});
   if (isSilent(name)) {
-    await expect.poll(() => server.arrived(name).length, { interval: 5 }).toBe(1);
+    await expect.poll(() => server.arrived(name).length, { interval: 5, timeout: 10_000 }).toBe(1);
     await new Promise((passed) => setTimeout(passed, 20)); // whatever is still said arrives
     project.pass(TIMEOUT_MS);
   }
@@ -313,7 +313,7 @@ test.each([301, 599])("an answer after %i seconds is an answer", async (seconds)
   });
   const project = await projectAt(url);
   const posting = post(project);
-  await expect.poll(() => server.arrived(name).length, { interval: 5 }).toBe(1);
+  await expect.poll(() => server.arrived(name).length, { interval: 5, timeout: 10_000 }).toBe(1);
   project.pass(seconds * 1_000);
   say();
   const { record } = await posting;
