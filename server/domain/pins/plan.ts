@@ -83,7 +83,7 @@ export async function planPinned(
     content,
     isTest: target.credentialId === null,
     async bound(input) {
-      checkLength(target, input);
+      checkLength(target, content.instructions ?? "", input);
       const inputTokens = before + (await messageTokensAtMost(model, input));
       const bound = boundOf(model, tier, { inputTokens, outputTokens });
       const { maximumMicros } = bound;
@@ -163,13 +163,14 @@ function boundOf(
 /** A refusal must be certain: no vocabulary in use packs more than this many bytes into a token on average. */
 const BYTES_PER_TOKEN = 6;
 
-function checkLength({ provider, model }: Target, input: string) {
+function checkLength({ provider, model }: Target, instructions: string, input: string) {
   const maxTokens = model.contextWindow;
-  const actualTokens = Math.ceil(Buffer.byteLength(input) / (model.tokenBytes ?? BYTES_PER_TOKEN));
+  const bytes = Buffer.byteLength(instructions) + Buffer.byteLength(input);
+  const actualTokens = Math.ceil(bytes / (model.tokenBytes ?? BYTES_PER_TOKEN));
   if (maxTokens === undefined || actualTokens <= maxTokens) return;
   fail(
     "PromptTooLong",
-    `The input has at least ${actualTokens} tokens; ${maxTokens} fit into ${model.id}. Nothing was trimmed.`,
+    `${instructions ? "Instructions and input have" : "The input has"} at least ${actualTokens} tokens; ${maxTokens} fit into ${model.id}. Nothing was trimmed.`,
     {
       field: "input",
       measurement: "tokens",

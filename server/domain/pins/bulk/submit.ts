@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { sha256Hex } from "@/server/canonical";
 import { isKeptSealed } from "@/server/content";
 import type { PinnedBulk, PinnedBulkRequest } from "@/server/contract/pinned";
@@ -14,6 +15,10 @@ import { RUN } from "../single";
 import { type BulkAdmission, bulkOfKey, type ItemAdmission, insertBulk } from "./admission";
 import { wakeBulk } from "./dispatch";
 import { viewBulk } from "./read";
+
+/** Each item is hashed with all that its bulk shares: so many bytes at most, and others have their turn this often. */
+const MOST_HASHED_BYTES = 4 * 1024 ** 3;
+const TURN_MS = 10;
 
 /** A wake that was lost is sent again after this long; later ones back off. */
 const WAKE_AFTER_MS = 10_000;
@@ -47,9 +52,15 @@ export async function acceptBulk(
 
   const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema asks for one at least
   const { plan, target } = planned;
+  refuseRepetition(request.items.length, Buffer.byteLength(JSON.stringify(planned.content)));
   const hashRequest = requestHasher(request);
   const items: ItemAdmission[] = [];
+  let turnEnds = performance.now() + TURN_MS;
   for (const [place, { id: item_id, input }] of request.items.entries()) {
+    if (performance.now() > turnEnds) {
+      await setImmediate();
+      turnEnds = performance.now() + TURN_MS;
+    }
     const bound = await planned.bound(input).catch((cause) => atItem(cause, place));
     const content = JSON.stringify({ input });
     items.push({
@@ -111,6 +122,19 @@ function replay(
 ): Promise<PinnedBulk> {
   if (first.identity_hash === identityHash) return viewBulk(ctx, first.id, RUN);
   fail("IdempotencyConflict", "This idempotency key already stands for another bulk.", { jobId: first.id });
+}
+
+function refuseRepetition(items: number, sharedBytes: number): void {
+  if (items * sharedBytes <= MOST_HASHED_BYTES) return;
+  const fitting = Math.floor(MOST_HASHED_BYTES / sharedBytes);
+  throw new ValidationFault([
+    {
+      loc: ["body", "items"],
+      msg: `What these items share has ${sharedBytes} bytes; at most ${fitting} items can share so much.`,
+      type: "too_much_repeated",
+      ctx: { sharedBytes, maxItems: fitting },
+    },
+  ]);
 }
 
 function refuseTwins({ items }: PinnedBulkRequest): void {
