@@ -134,6 +134,8 @@ const MATH = "compute.evaluate.v1";
 const at = (key: string, what: string) => `/v1/capabilities/${key}/${what}`;
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
 const PINNED = "/v1/inference/pinned";
+const MANIFESTS = "/v1/provenance/manifests";
+const LOCKFILE = "/v1/provenance/lockfile";
 const PIN = {
   pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
   input: "How deep is the sea?",
@@ -154,6 +156,9 @@ let canceled: string;
 let executed: string;
 /** The record of a pinned one. */
 let pinned: string;
+/** A manifest of it, and its lockfile. */
+let manifest: string;
+let lockfile: object;
 /** A bulk that was canceled before it ran. */
 let bulk: string;
 /** A hold that was ambiguous, and resolved. */
@@ -247,12 +252,17 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
     .replace("{delivery_id}", delivery)
     .replace("{receipt_id}", pinned)
     .replace("{bulk_id}", bulk)
+    .replace("{manifest_id}", manifest)
     .replace("{hold_id}", resolvedHold);
   if (path.endsWith("/usage-export")) return { method, target: `${target}?from=2026-01-01&to=2026-01-02` };
   if (path === PINNED && method === "GET")
     return { method, target: `${target}?projectId=${tenant.projectId}` };
   if (path === PINNED) return { method, target, body: PIN };
   if (path === BULKS) return { method, target, body: BULK };
+  if (path === LOCKFILE) return { method, target: `${target}?receipt_id=${pinned}` };
+  if (path === `${LOCKFILE}/verify`) return { method, target, body: lockfile };
+  if (path === MANIFESTS) return { method, target, body: { label: "x", receiptIds: [pinned] } };
+  if (path.startsWith(MANIFESTS)) return { method, target };
   if (method === "GET") return { method, target };
   if (method === "PUT") return { method, target, body: { enforcement: "off" } };
   if (path === "/v1/billing/guardrails") return { method, target, body: { dailyMicros: null } };
@@ -280,6 +290,8 @@ beforeAll(async () => {
   pinned = (await tenant.post(PINNED, PIN)).json.receiptId;
   bulk = (await tenant.post(BULKS, BULK)).json.bulkId;
   expect((await tenant.post(`${BULKS}/${bulk}/cancel`)).json.status).toBe("failed");
+  manifest = (await tenant.post(MANIFESTS, { label: "x", receiptIds: [pinned] })).json.manifestId;
+  lockfile = (await tenant.get(`${LOCKFILE}?receipt_id=${pinned}`)).json;
   approved = (await submitWaiting(tenant, TEXT, { input })).jobId;
   rejected = (await submitWaiting(tenant, TEXT, { input })).jobId;
   await tenant.post(`/v1/jobs/${approved}/approve`);
@@ -700,6 +712,59 @@ async function loseHold(of: Tenant): Promise<string> {
 function spend(address: string): void {
   while (!addressLimit.isSpent(address)) addressLimit.take(address, {});
 }
+
+describe("provenance", () => {
+  test("manifests: 404 for none; 422 without a project, with two, and for receipts that are not there or stand twice", async () => {
+    const none = `${MANIFESTS}/${newId("manifest")}`;
+    await get([404, "NotFound"], none);
+    await post([404, "NotFound"], `${none}/verify`);
+    const body = { label: "x", receiptIds: [pinned] };
+    await post([422, "PROJECT_REQUIRED"], MANIFESTS, body, { key: tenant.unboundKey });
+    const two = { ...body, projectId: tenant.projectId, context: { projectId: tenant.otherProjectId } };
+    await post([422, "CONFLICTING_EXECUTION_CONSTRAINT"], MANIFESTS, two);
+    await post([403, "AuthorizationFailed"], MANIFESTS, { ...body, projectId: tenant.otherProjectId });
+    for (const [receiptIds, place] of [
+      [[pinned, newId("receipt")], 1],
+      [[pinned, pinned], 1],
+      [["x"], 0],
+    ] as const) {
+      const { json } = await post([422, "list"], MANIFESTS, { label: "x", receiptIds });
+      expect(json.detail).toMatchObject([{ loc: ["body", "receiptIds", place] }]);
+    }
+    for (const wrong of [{}, { label: "x", receiptIds: [] }, { ...body, label: "" }, { ...body, more: 1 }])
+      await post([422, "list"], MANIFESTS, wrong);
+    const { json } = await post(200, `${MANIFESTS}/${manifest}/verify`);
+    expect(json).toMatchObject({ verified: true, receiptsFound: 1 });
+  });
+
+  test("lockfiles: 404 for none, 422 for a job's receipt, 409 while it runs", async () => {
+    await get([404, "NotFound"], `${LOCKFILE}?receipt_id=${newId("receipt")}`);
+    const { json } = await get([422, "list"], `${LOCKFILE}?receipt_id=rcpt_${done.slice(4)}`);
+    expect(json.detail[0]).toMatchObject({ loc: ["query", "receipt_id"], type: "not_pinned" });
+    await get([422, "list"], LOCKFILE);
+    const slow = { ...PIN, pin: { ...PIN.pin, model: "sandbox-slow" }, input: "For a lockfile." };
+    const running = post(200, PINNED, slow);
+    let receiptId: string | undefined;
+    while (!receiptId) {
+      const { rows } = await pool.query(
+        "SELECT id FROM pinned_execution WHERE project_id = $1 AND status = 'running'",
+        [tenant.projectId],
+      );
+      receiptId = rows[0] && `rcpt_${rows[0].id.slice(4)}`;
+    }
+    await get([409, "JobNotFinished"], `${LOCKFILE}?receipt_id=${receiptId}`);
+    await running;
+  });
+
+  test("lockfile verify: what was changed in it is told; 422 for what is no lockfile", async () => {
+    const changed = { ...lockfile, settings: { temperature: 2 } };
+    const { json } = await post(200, `${LOCKFILE}/verify`, changed);
+    expect(json.verified).toBe(false);
+    expect(json.checks[2].detail).toContain("settings.temperature is 2");
+    await post([422, "list"], `${LOCKFILE}/verify`, { ...lockfile, receiptId: newId("receipt") });
+    await post([422, "list"], `${LOCKFILE}/verify`, {});
+  });
+});
 
 describe("provider credentials", () => {
   const secret = "sk-of-this-test-alone";

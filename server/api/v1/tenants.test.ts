@@ -29,8 +29,9 @@ type Estate = {
   jobId: string;
   artifactId: string;
   executionId: string;
-  /** The record of a pinned execution. */
+  /** The record of a pinned execution, and a manifest of it. */
   receiptId: string;
+  manifestId: string;
   /** A bulk of them, canceled before it ran. */
   bulkId: string;
   queuedId: string;
@@ -80,9 +81,12 @@ async function makeEstate(): Promise<Estate> {
   const [hold] = (await tenant.get("/v1/billing/holds?state=ambiguous")).json.items;
   const { bulkId } = (await tenant.post("/v1/inference/pinned/bulk", BULK)).json;
   await tenant.post(`/v1/inference/pinned/bulk/${bulkId}/cancel`);
+  const receiptId = (await tenant.post("/v1/inference/pinned", PIN)).json.receiptId;
   return {
     tenant,
     bulkId,
+    manifestId: (await tenant.post("/v1/provenance/manifests", { label: "x", receiptIds: [receiptId] })).json
+      .manifestId,
     holdId: hold.holdId,
     owner: { headers: await sessionHeaders(tenant.organizationId, "owner") },
     projectId: tenant.projectId,
@@ -91,7 +95,7 @@ async function makeEstate(): Promise<Estate> {
     artifactId: artifacts[0]?.artifactId ?? "",
     executionId: (await tenant.post(`/v1/capabilities/${MATH}/invoke`, { expression: "1 + 1" })).json
       .executionId,
-    receiptId: (await tenant.post("/v1/inference/pinned", PIN)).json.receiptId,
+    receiptId,
     queuedId: await submit(TEXT, { input, idempotencyKey: "shared" }),
     approvedId: await decided("approve"),
     rejectedId: await decided("reject"),
@@ -133,6 +137,7 @@ const missing = (): Estate => ({
   artifactId: newId("artifact"),
   executionId: newId("job"),
   receiptId: newId("receipt"),
+  manifestId: newId("manifest"),
   bulkId: newId("bulk"),
   queuedId: newId("job"),
   approvedId: newId("job"),
@@ -184,6 +189,9 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
   if (path.includes("{execution_id}")) {
     return [{ method, target: path.replace("{execution_id}", of.executionId) }];
   }
+  if (path.includes("{manifest_id}")) {
+    return [{ method, target: path.replace("{manifest_id}", of.manifestId) }];
+  }
   if (path.includes("{endpoint_id}")) {
     const target = path.replace(
       "{endpoint_id}",
@@ -212,7 +220,9 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|receipt|bulk|artifact|project|endpoint|delivery|hold|organization)_id\}/.test(path),
+  /\{(job|execution|receipt|bulk|manifest|artifact|project|endpoint|delivery|hold|organization)_id\}/.test(
+    path,
+  ),
 );
 
 const isForKeys = ({ auth }: Endpoint) => auth.includes("service_principal");
@@ -319,6 +329,39 @@ test("pinned: context.projectId and ?projectId= of another tenant are answered l
     expect((await ask(mine.otherProjectId, mine.tenant.unboundKey)).status).toBe(200);
     expect((await ask(mine.otherProjectId, mine.tenant.key)).status).toBe(403);
   }
+});
+
+test("provenance: another tenant's receipts and projects are answered like none, in bodies and in queries", async () => {
+  const manifest = (of: Estate) => ({ label: "x", receiptIds: [of.receiptId] });
+  const lockfileOf = (id: string, key: string) =>
+    call("GET", `/v1/provenance/lockfile?receipt_id=${id}`, { key });
+  const { json: lockfile } = await lockfileOf(theirs.receiptId, theirs.tenant.key);
+  for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
+    const { projectId } = mine;
+    const asks: [number, (of: Estate) => Promise<Answer>][] = [
+      [422, (of) => call("POST", "/v1/provenance/manifests", { key, body: { ...manifest(of), projectId } })],
+      [
+        403,
+        ({ projectId }) =>
+          call("POST", "/v1/provenance/manifests", { key, body: { ...manifest(mine), projectId } }),
+      ],
+      [404, ({ receiptId }) => lockfileOf(receiptId, key)],
+      [
+        422,
+        ({ receiptId }) =>
+          call("POST", "/v1/provenance/lockfile/verify", { key, body: { ...lockfile, receiptId } }),
+      ],
+    ];
+    for (const [status, ask] of asks) {
+      const refused = await ask(theirs);
+      expect(refused.status).toBe(status);
+      expect(comparable(refused)).toEqual(comparable(await ask(missing())));
+    }
+  }
+  const { tenant, receiptId } = theirs;
+  expect((await lockfileOf(receiptId, tenant.unboundKey)).status).toBe(200);
+  const verified = await tenant.post("/v1/provenance/lockfile/verify", lockfile);
+  expect(verified.json).toMatchObject({ verified: true });
 });
 
 test("plan: context.projectId of another tenant is answered like one that does not exist", async () => {

@@ -1,0 +1,132 @@
+import type { JsonObject } from "@/server/contract/common";
+import type { PinnedRecord } from "@/server/contract/pinned";
+import { LOCKFILE_CHECKS, Lockfile, type LockfileVerification } from "@/server/contract/provenance";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { toIssues } from "@/server/domain/envelope";
+import * as pins from "@/server/domain/pins";
+import { sealDocument, signatureOf } from "@/server/domain/receipts";
+import { publicKeys } from "@/server/domain/signing";
+import { Fault, ValidationFault } from "@/server/errors";
+import { ulidAt } from "@/server/ids";
+import type { Json } from "@/server/step";
+import { differencesOf, formOf, lockfileBodyOf, shown, verifyDocument } from "@/server/verify";
+import { READ } from "./manifests";
+
+type Body = { [member: string]: Json };
+type Name = (typeof LOCKFILE_CHECKS)[number];
+
+/** A run longer ago says nothing of today. */
+const CONFORMANCE_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** The lockfile of a pinned record: the same for the same record, as long as one key signs. */
+export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile> {
+  if (await isOfJob(ctx, receiptId))
+    throw new ValidationFault([
+      {
+        loc: ["query", "receipt_id"],
+        msg: "This is the receipt of a job, whose route may change; a lockfile is of a pinned execution.",
+        type: "not_pinned",
+      },
+    ]);
+  const record = await pins.get(ctx, receiptId);
+  const body = await lockfileBodyOf(record as unknown as Body); // plain JSON
+  const { hash, ...signed } = await sealDocument(body);
+  const integrity = `sha256-${Buffer.from(hash, "hex").toString("base64")}`;
+  return Lockfile.parse({ ...body, integrity, signature: signatureOf(signed) });
+}
+
+async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
+  const scope = access.scopeOf(ctx, READ);
+  const { rowCount } = await pool.query(
+    `SELECT FROM receipt JOIN job ON job.id = receipt.job_id WHERE receipt.id = $1
+       AND ($2::text[] IS NULL OR job.organization_id = ANY($2)) AND ($3::text IS NULL OR job.project_id = $3)`,
+    [receiptId, scope.organizationIds, scope.projectId],
+  );
+  return rowCount !== 0;
+}
+
+/**
+ * Holds a lockfile, exactly as it was given out, against the record it is of and against what this installation would do
+ * today. What was changed in it is named.
+ */
+export async function verifyLockfile(ctx: Ctx, raw: JsonObject): Promise<LockfileVerification> {
+  access.scopeOf(ctx, READ);
+  const parsed = Lockfile.safeParse(raw);
+  if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
+  const record = await recordOf(ctx, parsed.data.receiptId);
+  const { projectId: id, environment, pin } = record;
+  const today = await pins.pinToday(pin, { id, environment });
+  const answers: Record<Name, pins.Answer> = {
+    pin_resolves: today.resolves,
+    native_api_supported: today.isSupported,
+    request_semantics_unchanged: await isUnchanged(raw as Body, record),
+    credentials_available: today.hasAccount,
+    conformance_passed: await lastRun(record, ctx.now()),
+  };
+  return {
+    verified: Object.values(answers).every(({ ok }) => ok),
+    checks: LOCKFILE_CHECKS.map((name) => ({ name, ...answers[name] })),
+  };
+}
+
+/** Somebody else's record, none at all, and a receipt of another kind are refused alike. */
+async function recordOf(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
+  try {
+    return await pins.get(ctx, receiptId);
+  } catch (cause) {
+    if (!(cause instanceof Fault) || (cause.code !== "NotFound" && cause.code !== "JobNotFinished"))
+      throw cause;
+    throw new ValidationFault([
+      { loc: ["body", "receiptId"], msg: "There is no such pinned record.", type: "not_found" },
+    ]);
+  }
+}
+
+/** The lockfile is as it was signed, says what the record says, and the same request would be sent today as was then. */
+async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.Answer> {
+  const sealed = formOf(lockfile)?.sealed(lockfile);
+  const said: string[] = [];
+  for (const { path, here, there } of differencesOf(sealed, await lockfileBodyOf(record as unknown as Body)))
+    said.push(`${path} is ${shown(here)}; the record says ${shown(there)}`);
+  const { checks } = await verifyDocument(lockfile, await publicKeys());
+  for (const { name, ok, detail } of checks) if (!ok) said.push(`${name}: ${detail}`);
+
+  const today = await pins.requestToday(record.pinnedId);
+  if ("refused" in today) said.push(`it would be refused today: ${today.refused}`);
+  else {
+    for (const { path, here, there } of differencesOf(today.settings, record.settings as Body))
+      said.push(`settings.${path} would be ${shown(here)} today and was ${shown(there)}`);
+    if (today.kept && record.sentHash !== null && today.kept.sentHash !== record.sentHash)
+      said.push("other bytes would be sent today than were sent then");
+    if (today.kept && today.kept.requestHash !== record.requestHash)
+      said.push("the request that is kept is not the one of the record's requestHash");
+    if (said.length === 0)
+      return {
+        ok: true,
+        detail: today.kept
+          ? "the lockfile says what its record says, and the same bytes would be sent today"
+          : "the lockfile says what its record says, and the settings would be the same today; the content is not kept any more",
+      };
+  }
+  return { ok: false, detail: said.join("; ") };
+}
+
+/** How the newest execution of this pin in this project ended. */
+async function lastRun({ projectId, pin }: PinnedRecord, now: Date): Promise<pins.Answer> {
+  const since = now.getTime() - CONFORMANCE_MS;
+  const { rows } = await pool.query<{ receipt_id: string; status: string; completed_at: Date }>(
+    `SELECT receipt_id, status, completed_at FROM pinned_execution
+     WHERE project_id = $1 AND id > $2 AND provider = $3 AND model = $4 AND api = $5
+       AND status IN ('succeeded', 'failed', 'ambiguous') AND completed_at > $6
+     ORDER BY id DESC LIMIT 1`,
+    [projectId, `pin_${ulidAt(since)}`, pin.provider, pin.model, pin.api, new Date(since)],
+  );
+  const [last] = rows;
+  if (!last) return { ok: false, detail: "no run of this pin in this project within the last 30 days" };
+  return {
+    ok: last.status === "succeeded",
+    detail: `${last.receipt_id} ${last.status === "ambiguous" ? "is ambiguous" : last.status}, ${last.completed_at.toISOString()}`,
+  };
+}

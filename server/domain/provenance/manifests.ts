@@ -1,0 +1,144 @@
+import { z } from "zod";
+import type { ListManifests, Manifest, ManifestPage, ManifestRequest } from "@/server/contract/provenance";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { type Sealed, sealDocument, signatureOf } from "@/server/domain/receipts";
+import { fail, ValidationFault } from "@/server/errors";
+import { idSchema, newId } from "@/server/ids";
+import type { Json } from "@/server/step";
+import { manifestEntryOf } from "@/server/verify";
+import { AT_ONCE, receiptsOf } from "./receipts";
+
+/** The right to read manifests and lockfiles, and to have them verified. */
+export const READ = "jobs:read";
+
+/**
+ * Binds receipts of one project, in this order, into a document that is hashed and signed. A receipt of another project and
+ * none at all are refused alike, at their place in the list.
+ */
+export async function createManifest(ctx: Ctx, request: ManifestRequest): Promise<Manifest> {
+  const project = await access.project(ctx, projectIdOf(request), "provenance:write");
+  const lines = await linesOf(project.id, request.receiptIds);
+  const body: { [member: string]: Json } = {
+    schemaVersion: "service.manifest.v1",
+    manifestId: newId("manifest"),
+    projectId: project.id,
+    label: request.label,
+    experimentHash: request.experimentHash ?? null,
+    createdAt: ctx.now().toISOString(),
+    receipts: lines,
+  };
+  const sealed = await sealDocument(body);
+  await pool.query(
+    `INSERT INTO manifest (id, project_id, organization_id, created_by, label, experiment_hash, receipt_count, body, hash,
+       signature, key_id, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    [
+      body.manifestId,
+      project.id,
+      project.organizationId,
+      ctx.principal.id,
+      body.label,
+      body.experimentHash,
+      lines.length,
+      sealed.body,
+      sealed.hash,
+      sealed.signature,
+      sealed.keyId,
+      body.createdAt,
+    ],
+  );
+  return toManifest(sealed);
+}
+
+function projectIdOf({ projectId, context }: ManifestRequest): string | null | undefined {
+  const other = context?.projectId;
+  if (projectId && other && projectId !== other)
+    fail("CONFLICTING_EXECUTION_CONSTRAINT", "projectId is given at two places with different values.", {
+      field: "projectId",
+      values: [projectId, other],
+    });
+  return projectId || other;
+}
+
+async function linesOf(projectId: string, ids: string[]) {
+  const issues: { loc: (string | number)[]; msg: string; type: string }[] = [];
+  const refuse = (place: number, msg: string, type: string) =>
+    issues.push({ loc: ["body", "receiptIds", place], msg, type });
+  const seen = new Set<string>();
+  for (const [place, id] of ids.entries()) {
+    if (seen.has(id)) refuse(place, "This receipt stands in the list already.", "duplicate");
+    seen.add(id);
+  }
+  const lines: { [member: string]: Json }[] = [];
+  // In pieces, so that no more than a few hundred receipts are in memory at once.
+  for (let from = 0; from < ids.length; from += AT_ONCE) {
+    const asked = ids.slice(from, from + AT_ONCE);
+    const found = await receiptsOf(projectId, asked);
+    for (const [place, id] of asked.entries()) {
+      const receipt = found.get(id);
+      if (receipt) lines.push(manifestEntryOf(receipt.document));
+      else refuse(from + place, "There is no such receipt in this project.", "not_found");
+    }
+  }
+  if (issues.length > 0) throw new ValidationFault(issues.slice(0, 100));
+  return lines;
+}
+
+const toManifest = ({ body, hash, ...signed }: Sealed): Manifest => ({
+  ...(JSON.parse(body) as Omit<Manifest, "manifestHash" | "signature">), // written by createManifest
+  manifestHash: hash,
+  signature: signatureOf(signed),
+});
+
+/** The manifest as it was sealed. Somebody else's and none at all are the same NotFound. */
+export async function getManifest(ctx: Ctx, manifestId: string): Promise<Manifest> {
+  const scope = access.scopeOf(ctx, READ);
+  const { rows } = await pool.query<Sealed>({
+    name: "manifest-by-id",
+    text: `SELECT body, hash, signature, key_id AS "keyId" FROM manifest WHERE id = $1
+       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
+    values: [manifestId, scope.organizationIds, scope.projectId],
+  });
+  return rows[0] ? toManifest(rows[0]) : fail("NotFound", "There is no such manifest.");
+}
+
+const Cursor = idSchema("manifest");
+
+/** The manifests of a project, newest first. */
+export async function listManifests(
+  ctx: Ctx,
+  { projectId, limit, cursor }: z.output<typeof ListManifests>,
+): Promise<z.output<typeof ManifestPage>> {
+  const project = await access.project(ctx, projectId, READ);
+  if (cursor !== undefined && !z.safeParse(Cursor, cursor).success)
+    throw new ValidationFault([
+      { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+    ]);
+  const { rows } = await pool.query<{
+    id: string;
+    label: string;
+    experiment_hash: string | null;
+    receipt_count: number;
+    hash: string;
+    created_at: Date;
+  }>(
+    `SELECT id, label, experiment_hash, receipt_count, hash, created_at FROM manifest
+     WHERE project_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
+    [project.id, cursor ?? null, limit + 1],
+  );
+  const page = rows.slice(0, limit);
+  return {
+    items: page.map((row) => ({
+      manifestId: row.id,
+      projectId: project.id,
+      label: row.label,
+      experimentHash: row.experiment_hash,
+      createdAt: row.created_at.toISOString(),
+      manifestHash: row.hash,
+      receiptCount: row.receipt_count,
+    })),
+    nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,
+  };
+}

@@ -1,0 +1,237 @@
+import { describe, expect, test } from "vitest";
+import { canonicalText } from "@/server/canonical";
+import { pool } from "@/server/db";
+import * as jobs from "@/server/domain/jobs";
+import * as pins from "@/server/domain/pins";
+import * as provenance from "@/server/domain/provenance";
+import { publicKeys } from "@/server/domain/signing";
+import { newId } from "@/server/ids";
+import { verifyDocument } from "@/server/verify";
+import { makeProject, type TestProject } from "@/testing/world";
+
+const PIN = { provider: "sandbox", model: "sandbox-1", api: "responses" };
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const pin = (ctx: TestProject["ctx"], fields: object = {}) =>
+  pins.run(ctx, {
+    pin: PIN,
+    instructions: "Answer in one word.",
+    input: "How deep is the sea?",
+    sampling: { temperature: 0.2, maxOutputTokens: 64 },
+    ...fields,
+  });
+
+async function calculate(ctx: TestProject["ctx"]): Promise<string> {
+  const { executionId } = await jobs.invoke(ctx, "compute.evaluate.v1", { expression: "2 ^ 0.5" });
+  return (await jobs.receipt(ctx, executionId)).receiptId;
+}
+
+describe("a manifest", () => {
+  test("binds receipts of jobs and of pinned executions by their own hashes, and verifies here and without us", async () => {
+    const { ctx, projectId } = await makeProject();
+    const { receipt } = await pin(ctx);
+    const job = await calculate(ctx);
+    const manifest = await provenance.createManifest(ctx, {
+      label: "Sea depths",
+      receiptIds: [job, receipt.receiptId],
+      experimentHash: "exp-1",
+    });
+    expect(manifest).toMatchObject({ projectId, label: "Sea depths", experimentHash: "exp-1" });
+    expect(manifest.receipts).toMatchObject([
+      { receiptId: job, pin: null },
+      {
+        receiptId: receipt.receiptId,
+        receiptHash: receipt.recordHash,
+        pin: PIN,
+        outputHash: receipt.outputHash,
+      },
+    ]);
+    expect(await provenance.getManifest(ctx, manifest.manifestId)).toEqual(manifest);
+    const receipts = [receipt, await jobs.receipt(ctx, `wfr_${job.slice(5)}`)];
+    expect(await verifyDocument(manifest, await publicKeys(), { receipts })).toMatchObject({
+      verified: true,
+    });
+    expect(await provenance.verifyManifest(ctx, manifest.manifestId)).toEqual({
+      manifestId: manifest.manifestId,
+      verified: true,
+      receiptsExpected: 2,
+      receiptsFound: 2,
+      pinsMatching: 2,
+      requestHashDrift: [],
+      receiptsInvalid: [],
+      fallbacks: 0,
+      providerRetries: 0,
+      providerSpend: expect.objectContaining({ amountMicros: 0 }), // the sandbox is nobody's bill
+      costUnknown: 0,
+      manifestHashMatches: true,
+      signatureValid: true,
+    });
+  });
+
+  test("takes no receipt twice, none that is not there, and none of another project, each at its place", async () => {
+    const { ctx } = await makeProject();
+    const other = await makeProject();
+    const [mine, theirs] = [await calculate(ctx), await calculate(other.ctx)];
+    const refused = (receiptIds: string[]) =>
+      provenance.createManifest(ctx, { label: "x", receiptIds }).catch((cause) => cause.issues);
+    const missing = newId("receipt");
+    const issues = await refused([mine, theirs, missing, mine]);
+    expect(issues).toEqual([
+      { loc: ["body", "receiptIds", 3], msg: expect.any(String), type: "duplicate" },
+      { loc: ["body", "receiptIds", 1], msg: "There is no such receipt in this project.", type: "not_found" },
+      { loc: ["body", "receiptIds", 2], msg: "There is no such receipt in this project.", type: "not_found" },
+    ]);
+    await expect(
+      provenance.createManifest(ctx, { label: "x", receiptIds: [mine], projectId: other.projectId }),
+    ).rejects.toMatchObject({ code: "AuthorizationFailed" });
+    expect((await provenance.listManifests(ctx, { limit: 25 })).items).toEqual([]);
+  });
+
+  test("is never changed or removed, and its list pages newest first", async () => {
+    const { ctx } = await makeProject();
+    const receiptIds = [await calculate(ctx)];
+    const made = [];
+    for (const label of ["one", "two", "three"])
+      made.push((await provenance.createManifest(ctx, { label, receiptIds })).manifestId);
+    const first = await provenance.listManifests(ctx, { limit: 2 });
+    expect(first.items).toMatchObject([
+      { label: "three", receiptCount: 1 },
+      { label: "two", experimentHash: null },
+    ]);
+    const second = await provenance.listManifests(ctx, { limit: 2, cursor: first.nextCursor ?? "" });
+    expect(second).toMatchObject({ items: [{ label: "one", manifestId: made[0] }], nextCursor: null });
+    await expect(pool.query("UPDATE manifest SET label = 'x' WHERE id = $1", [made[0]])).rejects.toThrow(
+      /append-only/,
+    );
+    await expect(pool.query("DELETE FROM manifest WHERE id = $1", [made[0]])).rejects.toThrow(/append-only/);
+  });
+
+  test("tells each receipt that is not as it was: drifted, forged, gone", async () => {
+    const { ctx, projectId, organizationId } = await makeProject();
+    const { receipt } = await pin(ctx);
+    const whole = await provenance.createManifest(ctx, { label: "x", receiptIds: [receipt.receiptId] });
+    // A manifest that says otherwise, as a hand in the database would write it.
+    const id = newId("manifest");
+    const [line] = whole.receipts;
+    const { manifestHash, signature, ...body } = whole;
+    const receipts = [
+      { ...line, requestHash: "v1:other", receiptHash: "0".repeat(64), pin: { ...PIN, model: "sandbox-2" } },
+      { ...line, receiptId: newId("receipt") },
+    ];
+    await pool.query(
+      `INSERT INTO manifest (id, project_id, organization_id, created_by, label, receipt_count, body, hash, signature, key_id, created_at)
+       VALUES ($1, $2, $3, 'x', 'x', 2, $4, $5, $6, $7, now())`,
+      [
+        id,
+        projectId,
+        organizationId,
+        canonicalText(JSON.parse(JSON.stringify({ ...body, manifestId: id, receipts }))),
+        manifestHash,
+        signature.value,
+        signature.keyId,
+      ],
+    );
+    expect(await provenance.verifyManifest(ctx, id)).toMatchObject({
+      verified: false,
+      receiptsExpected: 2,
+      receiptsFound: 1,
+      pinsMatching: 0,
+      requestHashDrift: [receipt.receiptId],
+      receiptsInvalid: [receipt.receiptId],
+      manifestHashMatches: false,
+      signatureValid: false,
+    });
+  });
+});
+
+describe("a lockfile", () => {
+  test("is the same for the same record, verifies without us, and stands while everything it names does", async () => {
+    const { ctx } = await makeProject();
+    const { receipt, receiptId } = await pin(ctx);
+    const lockfile = await provenance.getLockfile(ctx, receiptId);
+    expect(lockfile).toMatchObject({ receiptId, pin: PIN, settings: receipt.settings });
+    expect(await provenance.getLockfile(ctx, receiptId)).toEqual(lockfile);
+    const prompt = { instructions: "Answer in one word.", input: "How deep is the sea?" };
+    const witnesses = { receipts: [receipt], prompt };
+    expect(await verifyDocument(lockfile, await publicKeys(), witnesses)).toMatchObject({ verified: true });
+    const { verified, checks } = await provenance.verifyLockfile(ctx, { ...lockfile });
+    expect({ verified, checks }).toMatchObject({ verified: true, checks: Array(5).fill({ ok: true }) });
+    expect(checks[2]?.detail).toContain("the same bytes would be sent today");
+  });
+
+  test("that was changed is told which members differ, even when it was hashed anew", async () => {
+    const { ctx } = await makeProject();
+    const { receiptId } = await pin(ctx);
+    const lockfile = await provenance.getLockfile(ctx, receiptId);
+    const semantics = async (changed: object) => {
+      const { verified, checks } = await provenance.verifyLockfile(ctx, { ...lockfile, ...changed });
+      expect(verified).toBe(false);
+      const [check] = checks.filter(({ ok }) => !ok);
+      expect(check?.name).toBe("request_semantics_unchanged");
+      return check?.detail;
+    };
+    const detail = await semantics({
+      settings: { ...lockfile.settings, temperature: 0.9 },
+      processing: "deferred",
+    });
+    expect(detail).toContain("settings.temperature is 0.9; the record says 0.2");
+    expect(detail).toContain('processing is "deferred"; the record says "standard"');
+    expect(detail).toContain("hash_matches");
+    expect(await semantics({ more: 1 })).toContain("more is 1; the record says nothing");
+    expect(await semantics({ signature: { ...lockfile.signature, value: "A".repeat(86) } })).toContain(
+      "signature_valid",
+    );
+  });
+
+  test("stands when its content was removed, by its settings alone", async () => {
+    const { ctx } = await makeProject();
+    const { receiptId, executionId } = await pin(ctx, { sampling: { temperature: 0.7, stop: ["."] } });
+    const lockfile = await provenance.getLockfile(ctx, receiptId);
+    await pool.query("UPDATE payload SET content = NULL WHERE pinned_id = $1", [executionId]);
+    const { verified, checks } = await provenance.verifyLockfile(ctx, { ...lockfile });
+    expect(verified).toBe(true);
+    expect(checks[2]?.detail).toContain("the content is not kept any more");
+  });
+
+  test("falls with the last run of its pin: one that failed, or none within thirty days", async () => {
+    const { ctx, clock } = await makeProject();
+    const { receiptId } = await pin(ctx);
+    const lockfile = await provenance.getLockfile(ctx, receiptId);
+    const conformance = async () => (await provenance.verifyLockfile(ctx, { ...lockfile })).checks[4];
+    clock.advance(29 * DAY_MS);
+    expect(await conformance()).toMatchObject({ name: "conformance_passed", ok: true });
+    clock.advance(2 * DAY_MS);
+    expect(await conformance()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining("no run of this pin"),
+    });
+    clock.advance(-31 * DAY_MS);
+    await pool.query(
+      `INSERT INTO pinned_execution SELECT (jsonb_populate_record(pinned, jsonb_build_object('id', $2::text, 'status',
+         'failed', 'receipt_id', 'rcpt_last'))).* FROM pinned_execution pinned WHERE receipt_id = $1`,
+      [receiptId, newId("pinned")],
+    );
+    expect(await conformance()).toMatchObject({
+      ok: false,
+      detail: expect.stringContaining("rcpt_last failed"),
+    });
+  });
+
+  test("is of pinned executions of one's own only", async () => {
+    const { ctx } = await makeProject();
+    const other = await makeProject();
+    const job = await calculate(ctx);
+    await expect(provenance.getLockfile(ctx, job)).rejects.toMatchObject({
+      issues: [{ loc: ["query", "receipt_id"], type: "not_pinned" }],
+    });
+    const { receiptId } = await pin(other.ctx);
+    const theirs = await provenance.getLockfile(other.ctx, receiptId);
+    for (const id of [receiptId, newId("receipt")]) {
+      await expect(provenance.getLockfile(ctx, id)).rejects.toMatchObject({ code: "NotFound" });
+      await expect(provenance.verifyLockfile(ctx, { ...theirs, receiptId: id })).rejects.toMatchObject({
+        issues: [{ loc: ["body", "receiptId"], msg: "There is no such pinned record." }],
+      });
+    }
+    await expect(provenance.verifyLockfile(ctx, {})).rejects.toHaveProperty("issues");
+  });
+});
