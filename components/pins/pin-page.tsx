@@ -1,6 +1,7 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { CircleCheck, OctagonX } from "lucide-react";
+import Link from "next/link";
 import { BackLink } from "@/components/shell/back-link";
 import { formatDuration } from "@/components/time/format";
 import { Moment } from "@/components/time/moment";
@@ -16,7 +17,7 @@ import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
 import { spaced, words } from "@/components/ui/wording";
 import type { PinnedRecord } from "@/server/contract/pinned";
-import { pinnedHref } from "./list-state";
+import { bulkHref, pinnedHref } from "./list-state";
 import { PinContent } from "./pin-content";
 import { PinProof } from "./pin-proof";
 import { PinStatusBadge, SUBMISSION_WORDS } from "./pin-status";
@@ -48,7 +49,7 @@ export function PinPage({ receiptId, projectId }: { receiptId: string; projectId
         </div>
         <div className="grid min-w-0 grid-cols-1 gap-5">
           <CostCard record={record} />
-          <Details record={record} />
+          <Details record={record} projectId={projectId} />
         </div>
       </div>
     </>
@@ -142,7 +143,7 @@ function CostCard({ record }: { record: PinnedRecord }) {
           <Fact name="Paid by">
             {record.costBearer === "customer" ? "Your own provider account" : "Nobody: it costs nothing"}
           </Fact>
-          <Fact name="Reserve">{record.holdState}</Fact>
+          <Fact name="Reservation">{record.holdState}</Fact>
           <Fact name="Prices">{record.pricingVersion}</Fact>
         </Facts>
       </CardBody>
@@ -150,7 +151,7 @@ function CostCard({ record }: { record: PinnedRecord }) {
   );
 }
 
-function Details({ record }: { record: PinnedRecord }) {
+function Details({ record, projectId }: { record: PinnedRecord; projectId: string }) {
   const hasMetadata = Object.keys(record.metadata).length > 0;
   return (
     <Card aria-labelledby="details-title">
@@ -167,7 +168,16 @@ function Details({ record }: { record: PinnedRecord }) {
               <CopyableId id={record.providerRequestId} what="provider request id" />
             )}
           </Fact>
-          <Fact name="Bulk">{record.bulkId && <CopyableId id={record.bulkId} what="bulk id" short />}</Fact>
+          <Fact name="Bulk">
+            {record.bulkId && (
+              <Link
+                href={bulkHref(projectId, record.bulkId)}
+                className="font-mono text-xs text-link hover:underline"
+              >
+                {record.bulkId}
+              </Link>
+            )}
+          </Fact>
           <Fact name="Item">{record.itemId}</Fact>
           <Fact name="Environment">{record.environment}</Fact>
           <Fact name="Sent by">{words(record.principalKind)}</Fact>

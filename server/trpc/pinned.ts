@@ -3,9 +3,14 @@ import { isPrivate } from "@/server/content";
 import { JsonObject } from "@/server/contract/common";
 import { ProjectRef } from "@/server/contract/jobs";
 import {
+  BulkPage,
+  BulkQuery,
+  BulkRef,
+  ListBulks,
   ListPinned,
   PinChoice,
   PinnedAnswer,
+  PinnedBulk,
   PinnedContentView,
   PinnedPage,
   PinnedRecord,
@@ -15,6 +20,7 @@ import * as pins from "@/server/domain/pins";
 import { human, router } from "./init";
 
 const ProjectRecords = ListPinned.omit({ projectId: true }).extend(ProjectRef.shape);
+const ProjectBulks = ListBulks.omit({ projectId: true }).extend(ProjectRef.shape);
 const Run = ProjectRef.extend({ body: JsonObject });
 
 /** Somebody's own words do not leave the server until a reader asks for them. */
@@ -52,6 +58,24 @@ export const pinnedRouter = router({
         context: { ...(isObject(body.context) ? body.context : {}), projectId: project_id },
       }),
     ),
+  bulks: human
+    .input(ProjectBulks)
+    .output(BulkPage)
+    .query(({ ctx, input: { project_id, ...page } }) =>
+      pins.listBulks(ctx, { ...page, projectId: project_id }),
+    ),
+  bulk: human
+    .input(BulkQuery.extend(BulkRef.shape))
+    .output(PinnedBulk)
+    .query(({ ctx, input: { bulk_id, ...query } }) => pins.getBulk(ctx, bulk_id, query)),
+  cancelBulk: human
+    .input(BulkRef)
+    .output(PinnedBulk)
+    .mutation(({ ctx, input }) => pins.cancelBulk(ctx, input.bulk_id)),
+  retryBulk: human
+    .input(BulkRef)
+    .output(PinnedBulk)
+    .mutation(({ ctx, input }) => pins.retrySafely(ctx, input.bulk_id)),
 });
 
 const isObject = (value: unknown): value is JsonObject =>

@@ -1,0 +1,124 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Layers } from "lucide-react";
+import Link from "next/link";
+import { firstBulkCommand, Snippet } from "@/components/pins/first-pin";
+import { bulkHref, bulksHref, type ListPlace, toPageQuery } from "@/components/pins/list-state";
+import { pinWords } from "@/components/pins/words";
+import { PageHeader } from "@/components/shell/page-header";
+import { formatDuration, msBetween } from "@/components/time/format";
+import { Ago, Elapsed } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { shortId } from "@/components/ui/copyable-id";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Pagination } from "@/components/ui/pagination";
+import { newerPage, olderPage } from "@/components/ui/paging";
+import type { PinnedBulk } from "@/server/contract/pinned";
+import { BulkBar, endedOf } from "./bulk-bar";
+import { BulkStatusBadge } from "./bulk-status";
+
+const LIVE_MS = 4000;
+const IDLE_MS = 15_000;
+
+type Listed = Omit<PinnedBulk, "items" | "nextCursor">;
+
+/** The bulks of a project, newest first, each with how far it is. */
+export function BulkHistory({
+  projectId,
+  place,
+  baseUrl,
+}: {
+  projectId: string;
+  place: ListPlace;
+  baseUrl: string;
+}) {
+  const trpc = useTRPC();
+  const { data } = useSuspenseQuery({
+    ...trpc.pinned.bulks.queryOptions(toPageQuery(projectId, place)),
+    refetchInterval: ({ state }) =>
+      state.data?.items.some(({ nextAction }) => nextAction === "poll") ? LIVE_MS : IDLE_MS,
+  });
+  const newer = newerPage(place);
+  return (
+    <>
+      <PageHeader title="Bulks">
+        Up to ten thousand inputs to one pin, each sent once, each with a record of its own.
+      </PageHeader>
+      <div className="space-y-4">
+        <Card className="overflow-hidden">
+          {data.items.length > 0 ? (
+            <ul aria-label="Bulks, newest first" className="divide-y divide-line">
+              {data.items.map((bulk) => (
+                <BulkRow key={bulk.bulkId} bulk={bulk} projectId={projectId} />
+              ))}
+            </ul>
+          ) : place.cursor ? (
+            <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
+          ) : (
+            <EmptyState
+              icon={Layers}
+              title="Send the first bulk"
+              action={
+                <Button asChild variant="primary">
+                  <Link href={`/projects/${projectId}/keys`}>Create an API key</Link>
+                </Button>
+              }
+            >
+              <p>
+                A bulk sends many inputs to one pin and is followed here. Put an API key into{" "}
+                <code className="text-sm">CAPSTAN_API_KEY</code> and send one:
+              </p>
+              <Snippet what="command" code={firstBulkCommand(baseUrl, projectId)} />
+            </EmptyState>
+          )}
+        </Card>
+        {(newer || data.nextCursor) && (
+          <Pagination
+            label="Pages of bulks"
+            newer={newer && bulksHref(projectId, newer)}
+            older={data.nextCursor && bulksHref(projectId, olderPage(place, data.nextCursor))}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+function BulkRow({ bulk, projectId }: { bulk: Listed; projectId: string }) {
+  const took = msBetween(bulk.createdAt, bulk.completedAt);
+  return (
+    <li className="relative grid gap-x-5 gap-y-2 px-4 py-3 hover:bg-hover/60 md:grid-cols-[9.5rem_minmax(0,1fr)_minmax(0,1fr)_6rem] md:items-center">
+      <div className="flex items-center justify-between gap-3">
+        <BulkStatusBadge status={bulk.status} />
+        <span className="text-xs text-muted md:hidden">
+          <Ago at={bulk.createdAt} />
+        </span>
+      </div>
+      <div className="min-w-0" title={pinWords(bulk.pin)}>
+        <div className="truncate text-sm font-medium">{bulk.pin.model}</div>
+        <Link
+          href={bulkHref(projectId, bulk.bulkId)}
+          title={bulk.bulkId}
+          className="rounded font-mono text-xs text-link after:absolute after:inset-0 hover:underline"
+        >
+          {shortId(bulk.bulkId)}
+        </Link>
+      </div>
+      <div className="min-w-0 space-y-1">
+        <BulkBar bulk={bulk} className="h-2" />
+        <div className="flex justify-between gap-3 text-xs text-muted tabular-nums">
+          <span>
+            {endedOf(bulk).toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")}
+            {bulk.retryOf && ", sent again"}
+          </span>
+          <span>{took === null ? <Elapsed since={bulk.createdAt} /> : formatDuration(took)}</span>
+        </div>
+      </div>
+      <span className="text-right text-sm text-muted max-md:hidden">
+        <Ago at={bulk.createdAt} />
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,227 @@
+"use client";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import Link from "next/link";
+import { useEffect, useState } from "react";
+import { bulkHref, bulksHref } from "@/components/pins/list-state";
+import { BackLink } from "@/components/shell/back-link";
+import { formatDuration, msBetween } from "@/components/time/format";
+import { Elapsed, Moment } from "@/components/time/moment";
+import { useRole, useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Figure, Figures, None } from "@/components/ui/figures";
+import { Notice } from "@/components/ui/notice";
+import type { PinnedBulk } from "@/server/contract/pinned";
+import { CancelBulk, RetryBulk } from "./bulk-actions";
+import { BulkBar, BulkCounts, endedOf } from "./bulk-bar";
+import { BulkItems } from "./bulk-items";
+import { type ItemState, toBulkQuery } from "./bulk-state";
+import { BulkStatusBadge } from "./bulk-status";
+import { etaMs, formatRate, rateOf, type Sample, withSample } from "./rate";
+
+const isUnderWay = ({ nextAction }: PinnedBulk) => nextAction === "poll";
+
+/** One bulk while it runs and after: how far, how fast, how much longer, and every item. */
+export function BulkPage({
+  projectId,
+  bulkId,
+  state,
+}: {
+  projectId: string;
+  bulkId: string;
+  state: ItemState;
+}) {
+  const trpc = useTRPC();
+  const { data: bulk, dataUpdatedAt } = useSuspenseQuery({
+    ...trpc.pinned.bulk.queryOptions(toBulkQuery(bulkId, state)),
+    refetchInterval: ({ state: { data } }) =>
+      data && isUnderWay(data) ? Math.max(1, data.pollAfterSeconds) * 1000 : false,
+  });
+  const samples = useSamples(bulk, dataUpdatedAt);
+  useEndRead(bulk);
+  return (
+    <>
+      <BulkHeader bulk={bulk} projectId={projectId} />
+      <div className="grid grid-cols-1 gap-5">
+        <ProgressCard bulk={bulk} samples={samples} />
+        <Notices bulk={bulk} projectId={projectId} />
+        <BulkItems bulk={bulk} projectId={projectId} state={state} />
+      </div>
+    </>
+  );
+}
+
+/** What was read of the bulk so far, to measure by; each reading of the server counts once. */
+function useSamples(bulk: PinnedBulk, readAt: number): readonly Sample[] {
+  const ended = endedOf(bulk);
+  const [samples, setSamples] = useState<readonly Sample[]>([]);
+  useEffect(() => setSamples((before) => withSample(before, { atMs: readAt, ended })), [readAt, ended]);
+  return samples;
+}
+
+/** When it is over, its other pages and the lists are read again: they were read while it ran. */
+function useEndRead(bulk: PinnedBulk) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const isOver = !isUnderWay(bulk);
+  const [wasUnderWay] = useState(!isOver);
+  useEffect(() => {
+    if (isOver && wasUnderWay) void queryClient.invalidateQueries({ queryKey: trpc.pinned.pathKey() });
+  }, [isOver, wasUnderWay, queryClient, trpc]);
+}
+
+function BulkHeader({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
+  const { mayWrite } = useRole(projectId);
+  return (
+    <header className="mb-5">
+      <BackLink href={bulksHref(projectId)}>Bulks</BackLink>
+      <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
+        <div className="min-w-0 flex-1 basis-64">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+            <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">{bulk.pin.model}</h1>
+            <span role="status">
+              <BulkStatusBadge status={bulk.status} />
+            </span>
+            {bulk.processing === "deferred" && <Badge>Deferred</Badge>}
+          </div>
+          <p className="mt-0.5 text-sm text-muted">
+            {bulk.pin.provider} · {bulk.pin.api}
+          </p>
+          <CopyableId id={bulk.bulkId} what="bulk id" className="mt-1 text-muted" />
+        </div>
+        {mayWrite && (
+          <div className="flex flex-wrap gap-2">
+            <RetryBulk bulk={bulk} projectId={projectId} />
+            <CancelBulk bulk={bulk} />
+          </div>
+        )}
+      </div>
+    </header>
+  );
+}
+
+function ProgressCard({ bulk, samples }: { bulk: PinnedBulk; samples: readonly Sample[] }) {
+  const ended = endedOf(bulk);
+  const isRunning = isUnderWay(bulk);
+  const percent = Math.floor((ended / bulk.itemCount) * 100);
+  return (
+    <Card aria-labelledby="progress-title" aria-busy={isRunning}>
+      <CardHeader
+        title="Progress"
+        id="progress-title"
+        hint={
+          <span className="tabular-nums">
+            {ended.toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")} items, {percent} %
+          </span>
+        }
+        actions={isRunning && <Badge tone="busy">Live</Badge>}
+      />
+      <CardBody className="space-y-4">
+        <BulkBar bulk={bulk} />
+        <BulkCounts bulk={bulk} />
+        <Figures>
+          {isRunning ? <LiveFigures bulk={bulk} samples={samples} /> : <EndFigures bulk={bulk} />}
+          <Figure name={isRunning ? "Elapsed" : "Took"}>
+            <Took bulk={bulk} />
+          </Figure>
+          <Figure name="Accepted">
+            <Moment at={bulk.createdAt} />
+          </Figure>
+        </Figures>
+      </CardBody>
+    </Card>
+  );
+}
+
+function LiveFigures({ bulk, samples }: { bulk: PinnedBulk; samples: readonly Sample[] }) {
+  const rate = rateOf(samples);
+  const left = etaMs(bulk.itemCount - endedOf(bulk), rate);
+  return (
+    <>
+      <Figure name="Rate, last seconds">
+        <span data-testid="rate">{rate === null ? <Unknown /> : formatRate(rate)}</span>
+      </Figure>
+      <Figure name="Left at this rate">
+        <span data-testid="eta">{left === null ? <Unknown /> : `about ${formatDuration(left)}`}</span>
+      </Figure>
+      <Figure name="At once">
+        <Concurrency bulk={bulk} />
+      </Figure>
+    </>
+  );
+}
+
+/** Over the whole of it, now that there is a whole. */
+function EndFigures({ bulk }: { bulk: PinnedBulk }) {
+  const ranMs = msBetween(bulk.startedAt, bulk.completedAt);
+  const ran = endedOf(bulk) - bulk.counts.canceled;
+  return (
+    <>
+      <Figure name="Rate, on average">
+        {ranMs && ran > 0 ? formatRate((ran * 1000) / ranMs) : <None />}
+      </Figure>
+      <Figure name="Safely retryable">{bulk.safelyRetryable.toLocaleString("en-US")}</Figure>
+      <Figure name="Asked at once">{bulk.concurrency}</Figure>
+    </>
+  );
+}
+
+function Unknown() {
+  return <span className="text-muted">unknown</span>;
+}
+
+function Concurrency({ bulk }: { bulk: PinnedBulk }) {
+  const { currentConcurrency, concurrency } = bulk;
+  return (
+    <>
+      {currentConcurrency} <span className="text-sm font-normal text-muted">of {concurrency} asked</span>
+    </>
+  );
+}
+
+function Took({ bulk }: { bulk: PinnedBulk }) {
+  const ms = msBetween(bulk.createdAt, bulk.completedAt);
+  return ms === null ? <Elapsed since={bulk.createdAt} /> : formatDuration(ms);
+}
+
+function Notices({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }) {
+  const { ambiguous } = bulk.counts;
+  const isSlowed = isUnderWay(bulk) && bulk.currentConcurrency < bulk.concurrency && bulk.startedAt !== null;
+  return (
+    <>
+      {bulk.retryOf && (
+        <p className="text-sm text-muted">
+          These are the safely retryable items of{" "}
+          <Link
+            href={bulkHref(projectId, bulk.retryOf)}
+            className="font-mono text-xs text-link hover:underline"
+          >
+            {bulk.retryOf}
+          </Link>
+          .
+        </p>
+      )}
+      {isUnderWay(bulk) && bulk.cancelRequestedAt && (
+        <Notice tone="busy" title="Being canceled">
+          Nothing more is sent. What was sent already is waited for, since it may be charged.
+        </Notice>
+      )}
+      {isSlowed && !bulk.cancelRequestedAt && bulk.counts.queued > 0 && (
+        <Notice tone="warn" title="Slower than asked">
+          The provider refuses for want of capacity, so fewer items are sent at once. It rises again by
+          itself.
+        </Notice>
+      )}
+      {ambiguous > 0 && (
+        <Notice
+          tone="warn"
+          title={ambiguous === 1 ? "1 item is ambiguous" : `${ambiguous} items are ambiguous`}
+        >
+          They left, and no whole answer came back: they may have run, and may be charged. They are never sent
+          again by themselves.
+        </Notice>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,110 @@
+import { bulkEnded, submitBulk, world } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
+
+const PHONE = { width: 390, height: 844 };
+const listPath = `/projects/${world.projectId}/bulks`;
+const bulkPath = (bulkId: string) => `${listPath}/${bulkId}`;
+const times = (count: number, words: string) =>
+  Array.from({ length: count }, (_, place) => `${words} ${place}`);
+
+test("a bulk is followed to its end by itself: bar, counts, rate and time left, then quiet", async ({
+  page,
+}) => {
+  const { bulkId } = await submitBulk(times(60, "[slow 1500] Number"), { concurrency: 4 });
+  await open(page, bulkPath(bulkId));
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+  const bar = page.getByRole("progressbar", { name: "Items that have ended" });
+  await expect(bar).toHaveAttribute("aria-valuemax", "60");
+  await expect(page.getByTestId("rate")).toHaveText(/a second|one in/);
+  await expect(page.getByTestId("eta")).toHaveText(/^about /);
+
+  await expect(page.locator("h1 + [role=status]")).toHaveText("Succeeded", { timeout: 90_000 });
+  await expect(bar).toHaveAttribute("aria-valuenow", "60");
+  await expect(page.locator("[data-count=succeeded]")).toContainText("60");
+  await expect(page.getByText("Live", { exact: true })).toBeHidden();
+  let isAsked = false;
+  page.on("request", (request) => {
+    if (request.url().includes("pinned.bulk")) isAsked = true;
+  });
+  await page.waitForTimeout(6_000); // longer than it was polled at
+  expect(isAsked).toBe(false);
+});
+
+test("items are paged and filtered by status in the address, and each leads to its record", async ({
+  page,
+}) => {
+  const { bulkId } = await submitBulk([...times(54, "Number"), "[refuse] This", "[lost] That"], {
+    concurrency: 16,
+  });
+  const bulk = await bulkEnded(bulkId);
+  expect(bulk).toMatchObject({ status: "partial", safelyRetryable: 1 });
+  await open(page, bulkPath(bulkId));
+  const rows = page.getByRole("table").locator("tbody").getByRole("row");
+  await expect(rows).toHaveCount(50);
+  await expect(rows.first()).toContainText("item-001");
+  await page.getByRole("link", { name: "Next" }).click();
+  await expect(rows).toHaveCount(6);
+  await expect(rows.last()).toContainText("item-056");
+  await page.getByRole("link", { name: "Previous" }).click();
+  await expect(rows).toHaveCount(50);
+
+  await page.getByRole("combobox", { name: "Status" }).click();
+  await page.getByRole("option", { name: /^Ambiguous/ }).click();
+  await expect(page).toHaveURL(/status=ambiguous$/);
+  await expect(rows).toHaveCount(1);
+  await expect(rows).toContainText("must not be sent again");
+  await rows.click();
+  await expect(page).toHaveURL(new RegExp(`/pinned/${bulk.items[55]?.receiptId}$`));
+  await page.getByRole("link", { name: bulkId }).click();
+  await expect(page).toHaveURL(new RegExp(`${bulkPath(bulkId)}$`));
+});
+
+test("a bulk is canceled after asking: what was not sent never is", async ({ page }) => {
+  const { bulkId } = await submitBulk(times(200, "[slow 2000] Number"), { concurrency: 2 });
+  await open(page, bulkPath(bulkId));
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Cancel bulk" }).click();
+  await expect(page.locator("h1 + [role=status]")).toHaveText(/Partly succeeded|Failed/, { timeout: 60_000 });
+  const { counts } = await bulkEnded(bulkId);
+  expect(counts.canceled).toBeGreaterThan(150);
+  expect(counts.queued + counts.running).toBe(0);
+  await expect(page.locator("[data-count=canceled]")).toContainText(String(counts.canceled));
+});
+
+test("the safely retryable items are run again as a new bulk, and only they", async ({ page }) => {
+  const { bulkId } = await submitBulk(["Fine", "[refuse] One", "[refuse] Two", "[lost] Three"]);
+  await bulkEnded(bulkId);
+  await open(page, bulkPath(bulkId));
+  await page.getByRole("button", { name: "Run the 2 safely retryable items again" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Run again" }).click();
+  await expect(page).not.toHaveURL(new RegExp(bulkId));
+  await expect(page.getByRole("link", { name: bulkId })).toBeVisible();
+  await expect(page.locator("h1 + [role=status]")).toHaveText("Failed", { timeout: 60_000 });
+  const rows = page.getByRole("table").locator("tbody").getByRole("row");
+  await expect(rows).toHaveCount(2);
+  await expect(rows.first()).toContainText("item-002");
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test.describe(`in ${colorScheme}`, () => {
+    test.use({ colorScheme });
+
+    test("bulks, running and over, are accessible and fit a phone", async ({ page }) => {
+      const over = await submitBulk(["Fine", "[refuse] One", "[lost] Two"]);
+      await bulkEnded(over.bulkId);
+      const running = await submitBulk(times(200, "[slow 4000] Number"), { concurrency: 2 });
+      for (const path of [listPath, bulkPath(running.bulkId), bulkPath(over.bulkId)]) {
+        await page.setViewportSize({ width: 1280, height: 800 });
+        await open(page, path);
+        await expectAccessible(page);
+        await page.setViewportSize(PHONE);
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+      }
+      await open(page, bulkPath(running.bulkId));
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Cancel bulk" }).click();
+      await expect(page.getByText("Live", { exact: true })).toBeHidden();
+    });
+  });
+}
