@@ -244,6 +244,24 @@ test("the ten lines of the documentation say the same, with nothing of ours", ()
   writeFileSync(at("receipt.json"), whole);
 });
 
+const hasTools = ["python3", "openssl"].every((tool) => spawnSync(tool, ["--help"]).error === undefined);
+
+test.skipIf(!hasTools)(
+  "the lines of Python in the documentation say the same of all four kinds",
+  () => {
+    const [, lines] = /```python\n([\s\S]*?)```/.exec(readFileSync("docs/evidence.md", "utf8")) ?? [];
+    save("made/by_hand.py", lines ?? "");
+    const run = (name: string) =>
+      spawnSync("python3", ["by_hand.py", `${name}.json`], { cwd: at("made"), encoding: "utf8" });
+    for (const name of ["receipt", "record", "manifest", "lockfile"]) {
+      expect(run(name), name).toMatchObject({ status: 0, stdout: "True\nTrue\n" });
+      save("made/wrong.json", textOf(`made/${name}.json`).replace("v1:", "v1:0"));
+      expect(run("wrong"), name).toMatchObject({ status: 0, stdout: "False\nFalse\n" });
+    }
+  },
+  60_000,
+);
+
 test("the command runs in an empty folder, without an environment and without a network", () => {
   const empty = at("empty");
   mkdirSync(empty);
