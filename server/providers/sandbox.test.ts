@@ -224,7 +224,7 @@ describe("the sandbox provider and its server", () => {
     });
   });
 
-  test("every name serves both ports, but three that spoil images and eight particular about text; misbehaving ones and slow ones are only taken by name", () => {
+  test("every name serves both ports, but three that spoil images and nine particular about text; misbehaving ones and slow ones are only taken by name", () => {
     const names = (port: PortName, onlyByName: boolean) =>
       sandbox.models
         .filter((model) => model.port === port && Boolean(model.onlyByName) === onlyByName)
@@ -234,7 +234,7 @@ describe("the sandbox provider and its server", () => {
       (behaviour) => `sandbox-${behaviour}`,
     );
     const particular = ["flexless", "flexbusy", "flexquiet"]
-      .concat("malformed", "stubborn", "thinker", "careless", "hollow")
+      .concat("malformed", "stubborn", "thinker", "careless", "hollow", "mixed")
       .map((name) => `sandbox-${name}`);
     expect(names("text", true)).toEqual([...misbehaving, ...particular]);
     expect(names("image", false)).toEqual(names("text", false));
