@@ -4,8 +4,19 @@ import { resolve } from "node:path";
 import type { FailpointName } from "@/server/failpoint";
 
 /** Runs a job in a process of its own that is killed at the named place; by which signal it ended. */
-export async function runJobKilledAt(jobId: string, failpoint: FailpointName): Promise<string | null> {
-  const child = fork(resolve(import.meta.dirname, "job-process.ts"), [jobId], {
+export const runJobKilledAt = (jobId: string, failpoint: FailpointName) =>
+  runKilledAt("job-process.ts", jobId, failpoint);
+
+/** The same of a pinned request. */
+export const runPinKilledAt = (request: object, failpoint: FailpointName) =>
+  runKilledAt("pin-process.ts", JSON.stringify(request), failpoint);
+
+async function runKilledAt(
+  program: string,
+  argument: string,
+  failpoint: FailpointName,
+): Promise<string | null> {
+  const child = fork(resolve(import.meta.dirname, program), [argument], {
     execPath: process.execPath,
     execArgv: ["--import", "tsx"],
     env: { ...process.env, CAPSTAN_FAILPOINTS: failpoint },

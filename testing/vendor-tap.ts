@@ -22,7 +22,9 @@ export async function tapSandbox() {
       method: request.method ?? "POST",
       headers: { "content-type": "application/json", "x-attempt-id": attemptId },
       ...(body.byteLength > 0 ? { body } : {}),
-    });
+    }).catch(() => null);
+    // A connection that is dropped behind is dropped in front.
+    if (!answer) return void response.destroy();
     response.writeHead(answer.status, { "content-type": answer.headers.get("content-type") ?? "" });
     response.end(Buffer.from(await answer.arrayBuffer()));
   });

@@ -52,7 +52,8 @@ export type Concluded = {
   message: string | null;
   submission: PinnedAttemptRow["submission"];
   safelyRetryable: boolean;
-  record: PinnedRecord;
+  /** As it is shown; made when it is asked for. */
+  record(): PinnedRecord;
 };
 
 /**
@@ -125,11 +126,12 @@ export async function conclude(held: Held, end: End): Promise<Concluded | null> 
     message: end.message,
     submission: submissionOf(attempts),
     safelyRetryable: end.safelyRetryable,
-    record: toRecord(record, {
-      output: end.answer?.output ?? null,
-      ...(content.native && end.answer ? { native: end.answer.native } : {}),
-      corrections: [],
-    }),
+    record: () =>
+      toRecord(record, {
+        output: end.answer?.output ?? null,
+        ...(content.native && end.answer ? { native: end.answer.native } : {}),
+        corrections: [],
+      }),
   };
 }
 

@@ -177,7 +177,8 @@ async function carry(
       clock,
     });
     if (result.state !== "ended") return endedByOther(id);
-    const { code, message, record } = result.end;
+    const { code, message } = result.end;
+    const record = result.end.record();
     if (code !== null) throw toFault(code, message, record);
     return toAnswer(record, warnings);
   } catch (cause) {
