@@ -1,7 +1,9 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
-import { Play } from "lucide-react";
+import { FileCheck, Play } from "lucide-react";
 import Link from "next/link";
+import { useState } from "react";
+import { CreateManifest } from "@/components/provenance/create-manifest";
 import { PageHeader } from "@/components/shell/page-header";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Ago } from "@/components/time/moment";
@@ -39,10 +41,17 @@ export function PinHistory({
     refetchInterval: REFRESH_MS,
   });
   const mayWrite = useRole(projectId).mayWrite;
+  /** Kept while one pages through the list. */
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const newer = newerPage(place);
   const isEmpty = data.items.length === 0 && !place.cursor;
 
-  const list = { projectId, items: data.items, chosen: null, choose: () => {} };
+  const choose = (receiptIds: string[], isChosen: boolean) => {
+    const after = new Set(chosen);
+    for (const id of receiptIds) isChosen ? after.add(id) : after.delete(id);
+    setChosen(after);
+  };
+  const list = { projectId, items: data.items, chosen: mayWrite ? chosen : null, choose };
 
   return (
     <>
@@ -75,7 +84,12 @@ export function PinHistory({
               <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
             )}
           </Card>
-          <div>
+          <div className="flex flex-wrap items-center justify-between gap-3">
+            {chosen.size > 0 ? (
+              <Chosen projectId={projectId} chosen={chosen} onClear={() => setChosen(new Set())} />
+            ) : (
+              <p className="text-xs text-muted">{mayWrite && "Tick records to bind them into a manifest."}</p>
+            )}
             {(newer || data.nextCursor) && (
               <Pagination
                 label="Pages of pinned records"
@@ -87,6 +101,31 @@ export function PinHistory({
         </div>
       )}
     </>
+  );
+}
+
+function Chosen({
+  projectId,
+  chosen,
+  onClear,
+}: {
+  projectId: string;
+  chosen: ReadonlySet<string>;
+  onClear(): void;
+}) {
+  return (
+    <section aria-label="Chosen records" className="flex flex-wrap items-center gap-2 text-sm">
+      <span role="status">{chosen.size === 1 ? "1 record chosen" : `${chosen.size} records chosen`}</span>
+      <CreateManifest projectId={projectId} receiptIds={[...chosen]}>
+        <Button variant="primary">
+          <FileCheck aria-hidden />
+          Make a manifest
+        </Button>
+      </CreateManifest>
+      <Button variant="ghost" onClick={onClear}>
+        Clear
+      </Button>
+    </section>
   );
 }
 

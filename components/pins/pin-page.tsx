@@ -80,6 +80,12 @@ function RecordHeader({ record, projectId }: { record: PinnedRecord; projectId: 
           >
             Record
           </DownloadJson>
+          <DownloadJson
+            name={`${receiptId}.lock.json`}
+            read={() => client.provenance.lockfile.query({ receipt_id: receiptId })}
+          >
+            Lockfile
+          </DownloadJson>
         </div>
       </div>
       <Figures>

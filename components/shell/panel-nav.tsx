@@ -2,6 +2,7 @@
 import {
   BookOpen,
   ChartColumn,
+  FileCheck,
   Gauge,
   KeyRound,
   Layers,
@@ -23,6 +24,7 @@ const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "jobs", label: "Jobs", icon: Workflow },
   { room: "pinned", label: "Pinned records", icon: Pin },
   { room: "bulks", label: "Bulks", icon: Layers },
+  { room: "provenance", label: "Provenance", icon: FileCheck },
   { room: "usage", label: "Usage", icon: ChartColumn },
   { room: "budgets", label: "Budgets", icon: Gauge },
   { room: "connections", label: "Connections", icon: Plug },

@@ -8,6 +8,7 @@ import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
 import { pinnedRouter } from "./pinned";
 import { projectsRouter } from "./projects";
+import { provenanceRouter } from "./provenance";
 import { usageRouter } from "./usage";
 import { webhooksRouter } from "./webhooks";
 
@@ -24,5 +25,6 @@ export const appRouter = router({
   billing: billingRouter,
   usage: usageRouter,
   pinned: pinnedRouter,
+  provenance: provenanceRouter,
 });
 export type AppRouter = typeof appRouter;

@@ -1,0 +1,223 @@
+"use client";
+import { useMutation } from "@tanstack/react-query";
+import { CircleCheck, CircleX, FileLock2, Upload } from "lucide-react";
+import { type DragEvent, useRef, useState } from "react";
+import { manifestsHref } from "@/components/pins/list-state";
+import { BackLink } from "@/components/shell/back-link";
+import { PageHeader } from "@/components/shell/page-header";
+import { sentencesOf, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { cn } from "@/components/ui/class-names";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import { Textarea } from "@/components/ui/textarea";
+import { VerifyHere } from "@/components/verify/verify-here";
+import { JsonObject } from "@/server/contract/common";
+import type { LockfileVerification } from "@/server/contract/provenance";
+import { verifyDocument } from "@/server/verify";
+
+type CheckName = LockfileVerification["checks"][number]["name"];
+
+/** What each check asks, to a person. */
+const QUESTIONS: Record<CheckName, string> = {
+  pin_resolves: "The pinned model is still there",
+  native_api_supported: "Its interface is still spoken here",
+  request_semantics_unchanged: "The same request still means the same",
+  credentials_available: "This project has an account for it",
+  conformance_passed: "It ran well here in the last 30 days",
+};
+
+/** A lockfile given back: what it pins, does it still hold? */
+export function LockfileRoom({ projectId }: { projectId: string }) {
+  const trpc = useTRPC();
+  const [text, setText] = useState("");
+  const [problem, setProblem] = useState<string | null>(null);
+  const verify = useMutation(
+    trpc.provenance.verifyLockfile.mutationOptions({ meta: { isShownInPlace: true } }),
+  );
+  const lockfile = parsed(text);
+
+  function take(fresh: string) {
+    setText(fresh);
+    setProblem(null);
+    verify.reset();
+  }
+  function check() {
+    if (!lockfile) return setProblem("This is no JSON object. A lockfile is saved on the page of a record.");
+    verify.mutate({ project_id: projectId, lockfile });
+  }
+
+  return (
+    <>
+      <BackLink href={manifestsHref(projectId)}>Provenance</BackLink>
+      <div className="mt-2">
+        <PageHeader title="Check a lockfile">
+          A lockfile holds one pin with its settings and hashes. Here it is asked whether it still runs the
+          same.
+        </PageHeader>
+      </div>
+      <div className="grid items-start gap-5 lg:grid-cols-2">
+        <DropZone onText={take} onProblem={setProblem}>
+          <Label htmlFor="lockfile-text">Lockfile</Label>
+          <Textarea
+            id="lockfile-text"
+            value={text}
+            spellCheck={false}
+            placeholder="Drop the file here, or paste what is in it"
+            aria-invalid={problem !== null || undefined}
+            aria-describedby={problem ? "lockfile-problem" : undefined}
+            className="min-h-56 font-mono text-xs"
+            onChange={({ target }) => take(target.value)}
+          />
+          {problem && (
+            <p id="lockfile-problem" role="alert" className="text-xs font-medium text-bad">
+              {problem}
+            </p>
+          )}
+          <Button variant="primary" pending={verify.isPending} disabled={text.trim() === ""} onClick={check}>
+            Check the lockfile
+          </Button>
+        </DropZone>
+        <div className="grid min-w-0 gap-5">
+          <Card aria-labelledby="checks-title" aria-busy={verify.isPending}>
+            <CardHeader title="Does it still hold?" id="checks-title" />
+            <div role="status">{verify.data && <Verdict result={verify.data} />}</div>
+            {verify.error && (
+              <CardBody>
+                <Notice tone="bad" role="alert" title="It could not be checked">
+                  {sentencesOf(verify.error)}
+                </Notice>
+              </CardBody>
+            )}
+            {!verify.data && !verify.error && (
+              <EmptyState icon={FileLock2} title="Nothing was checked yet">
+                Five things are asked of the server, each with its reason.
+              </EmptyState>
+            )}
+          </Card>
+          {lockfile && (
+            <Card aria-labelledby="offline-title">
+              <CardHeader title="Is it what was sealed?" id="offline-title" />
+              <CardBody>
+                <p className="mb-2 text-xs text-muted">
+                  Checks its integrity and signature in this browser, with the published keys.
+                </p>
+                {/* Another text is another document: an old answer does not stand for it. */}
+                <VerifyHere key={text} what="lockfile" verify={(keys) => verifyDocument(lockfile, keys)} />
+              </CardBody>
+            </Card>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+function parsed(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? null : (JsonObject.safeParse(value).data ?? null);
+  } catch {
+    return null;
+  }
+}
+
+const MOST_BYTES = 1024 * 1024;
+
+/** Takes a file by a drop or by its button, and gives its text on. */
+function DropZone({
+  onText,
+  onProblem,
+  children,
+}: {
+  onText(text: string): void;
+  onProblem(problem: string): void;
+  children: React.ReactNode;
+}) {
+  const picker = useRef<HTMLInputElement>(null);
+  const [isOver, setOver] = useState(false);
+
+  async function take(file: File | undefined) {
+    if (!file) return;
+    if (file.size > MOST_BYTES) return onProblem("This file is too large to be a lockfile.");
+    onText(await file.text());
+  }
+  function drop(event: DragEvent) {
+    event.preventDefault();
+    setOver(false);
+    void take(event.dataTransfer.files[0]);
+  }
+
+  return (
+    <Card
+      aria-labelledby="lockfile-title"
+      className={cn("transition-colors", isOver && "border-focus bg-hover")}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <CardHeader
+        title="The lockfile"
+        id="lockfile-title"
+        actions={
+          <>
+            <input
+              ref={picker}
+              type="file"
+              accept=".json,application/json"
+              className="sr-only"
+              tabIndex={-1}
+              aria-label="Lockfile from a file"
+              onChange={({ target }) => {
+                void take(target.files?.[0]);
+                target.value = ""; // the same file may be chosen again
+              }}
+            />
+            <Button size="sm" onClick={() => picker.current?.click()}>
+              <Upload aria-hidden />
+              Open a file
+            </Button>
+          </>
+        }
+      />
+      <CardBody className="space-y-3">{children}</CardBody>
+    </Card>
+  );
+}
+
+function Verdict({ result }: { result: LockfileVerification }) {
+  return (
+    <>
+      <CardBody>
+        <Notice
+          tone={result.verified ? "good" : "bad"}
+          title={result.verified ? "It still runs the same" : "It does not hold any more"}
+        >
+          {result.verified ? "All five checks hold." : "What fails is named below, with its reason."}
+        </Notice>
+      </CardBody>
+      <ul aria-label="Checks" className="divide-y divide-line border-t border-line">
+        {result.checks.map(({ name, ok, detail }) => {
+          const Icon = ok ? CircleCheck : CircleX;
+          return (
+            <li key={name} className="flex gap-2.5 px-4 py-2.5 text-sm" data-check={name}>
+              <Icon aria-hidden className={cn("mt-0.5 size-4 shrink-0", ok ? "text-good" : "text-bad")} />
+              <div className="min-w-0">
+                <p className="font-medium">
+                  {QUESTIONS[name]}
+                  <span className="font-normal text-muted">: {ok ? "yes" : "no"}</span>
+                </p>
+                <p className="text-xs text-muted [overflow-wrap:anywhere]">{detail}</p>
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}

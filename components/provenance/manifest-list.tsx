@@ -1,0 +1,128 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { FileCheck, FileLock2, Plus } from "lucide-react";
+import Link from "next/link";
+import { postCommand, Snippet } from "@/components/pins/first-pin";
+import { type ListPlace, manifestHref, manifestsHref, toPageQuery } from "@/components/pins/list-state";
+import { PageHeader } from "@/components/shell/page-header";
+import { Ago } from "@/components/time/moment";
+import { useRole, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { shortId } from "@/components/ui/copyable-id";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Pagination } from "@/components/ui/pagination";
+import { newerPage, olderPage } from "@/components/ui/paging";
+import { CreateManifest } from "./create-manifest";
+
+/** The manifests of a project, newest first, and the ways to make and to check evidence. */
+export function ManifestList({
+  projectId,
+  place,
+  baseUrl,
+}: {
+  projectId: string;
+  place: ListPlace;
+  baseUrl: string;
+}) {
+  const trpc = useTRPC();
+  const { data } = useSuspenseQuery(trpc.provenance.manifests.queryOptions(toPageQuery(projectId, place)));
+  const { mayWrite } = useRole(projectId);
+  const newer = newerPage(place);
+  const isEmpty = data.items.length === 0 && !place.cursor;
+  const make = mayWrite && (
+    <CreateManifest projectId={projectId}>
+      <Button variant="primary">
+        <Plus aria-hidden />
+        Make a manifest
+      </Button>
+    </CreateManifest>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Provenance"
+        actions={
+          <>
+            <Button asChild>
+              <Link href={`/projects/${projectId}/provenance/lockfile`}>
+                <FileLock2 aria-hidden />
+                Check a lockfile
+              </Link>
+            </Button>
+            {!isEmpty && make}
+          </>
+        }
+      >
+        Manifests: sets of receipts under one seal, which anybody can verify without us.
+      </PageHeader>
+      <div className="space-y-4">
+        <Card className="overflow-hidden">
+          {isEmpty ? (
+            <EmptyState icon={FileCheck} title="Make the first manifest" action={make}>
+              <p>
+                A manifest binds the receipts of an experiment or a report. Tick them among the{" "}
+                <Link href={`/projects/${projectId}/pinned`} className="text-link underline">
+                  pinned records
+                </Link>
+                , paste their ids here, or send them:
+              </p>
+              <Snippet
+                what="command"
+                code={postCommand(
+                  baseUrl,
+                  "/v1/provenance/manifests",
+                  `{
+    "context": { "projectId": "${projectId}" },
+    "label": "My experiment",
+    "receiptIds": ["rcpt_…"]
+  }`,
+                )}
+              />
+            </EmptyState>
+          ) : (
+            <ul aria-label="Manifests, newest first" className="divide-y divide-line">
+              {data.items.map((manifest) => (
+                <li
+                  key={manifest.manifestId}
+                  className="relative flex flex-wrap items-center gap-x-5 gap-y-1 px-4 py-3 hover:bg-hover/60"
+                >
+                  <div className="min-w-0 flex-1 basis-60 max-sm:basis-full">
+                    <Link
+                      href={manifestHref(projectId, manifest.manifestId)}
+                      className="block truncate rounded text-sm font-medium after:absolute after:inset-0 hover:underline"
+                    >
+                      {manifest.label}
+                    </Link>
+                    <code className="block truncate text-xs text-muted" title={manifest.manifestId}>
+                      {shortId(manifest.manifestId)}
+                      {manifest.experimentHash && ` · ${manifest.experimentHash}`}
+                    </code>
+                  </div>
+                  <span className="text-sm text-muted tabular-nums">
+                    {manifest.receiptCount === 1
+                      ? "1 receipt"
+                      : `${manifest.receiptCount.toLocaleString("en-US")} receipts`}
+                  </span>
+                  <span className="w-24 text-right text-sm text-muted max-sm:w-auto max-sm:text-xs">
+                    <Ago at={manifest.createdAt} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          )}
+          {!isEmpty && data.items.length === 0 && (
+            <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
+          )}
+        </Card>
+        {(newer || data.nextCursor) && (
+          <Pagination
+            label="Pages of manifests"
+            newer={newer && manifestsHref(projectId, newer)}
+            older={data.nextCursor && manifestsHref(projectId, olderPage(place, data.nextCursor))}
+          />
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,251 @@
+"use client";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { ArrowLeft, ArrowRight, Server, ShieldCheck } from "lucide-react";
+import Link from "next/link";
+import { useState } from "react";
+import { formatUsd } from "@/components/jobs/format-usd";
+import { manifestsHref } from "@/components/pins/list-state";
+import { SUBMISSION_WORDS } from "@/components/pins/pin-status";
+import { pinWords } from "@/components/pins/words";
+import { BackLink } from "@/components/shell/back-link";
+import { Moment } from "@/components/time/moment";
+import { sentencesOf, useTRPC, useTRPCClient } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyableId, shortId } from "@/components/ui/copyable-id";
+import { DownloadJson } from "@/components/ui/download";
+import { Fact, FactGroup, Facts, HashFact } from "@/components/ui/facts";
+import { Notice } from "@/components/ui/notice";
+import { VerifyHere } from "@/components/verify/verify-here";
+import type { Manifest, ManifestVerification } from "@/server/contract/provenance";
+import { verifyDocument } from "@/server/verify";
+
+/** One manifest: what it binds, its seal, and both ways to check it. */
+export function ManifestPage({ projectId, manifestId }: { projectId: string; manifestId: string }) {
+  const trpc = useTRPC();
+  const client = useTRPCClient();
+  const { data: manifest } = useSuspenseQuery(
+    trpc.provenance.manifest.queryOptions({ manifest_id: manifestId }, { staleTime: Infinity }),
+  );
+  return (
+    <>
+      <header className="mb-6">
+        <BackLink href={manifestsHref(projectId)}>Provenance</BackLink>
+        <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
+          <div className="min-w-0 flex-1 basis-64">
+            <h1 className="text-xl font-semibold [overflow-wrap:anywhere]">{manifest.label}</h1>
+            <CopyableId id={manifestId} what="manifest id" className="mt-1 text-muted" />
+          </div>
+          <DownloadJson
+            name={`${manifestId}.json`}
+            read={() => client.provenance.manifest.query({ manifest_id: manifestId })}
+          >
+            Manifest
+          </DownloadJson>
+        </div>
+      </header>
+      <div className="grid grid-cols-1 gap-5">
+        <SealCard manifest={manifest} />
+        <VerifyThere manifestId={manifestId} />
+        <Receipts manifest={manifest} projectId={projectId} />
+      </div>
+    </>
+  );
+}
+
+function SealCard({ manifest }: { manifest: Manifest }) {
+  return (
+    <Card aria-labelledby="seal-title">
+      <CardHeader
+        title={
+          <span className="inline-flex items-center gap-1.5">
+            <ShieldCheck aria-hidden className="size-4 text-good" />
+            Seal
+          </span>
+        }
+        id="seal-title"
+      />
+      <CardBody className="space-y-5">
+        <Facts>
+          <Fact name="Sealed">
+            <Moment at={manifest.createdAt} />
+          </Fact>
+          <HashFact name="Manifest hash" hash={manifest.manifestHash} />
+          <HashFact name="Signed by" hash={manifest.signature.keyId} />
+          <HashFact name="Signature" hash={manifest.signature.value} />
+          <HashFact name="Experiment hash" hash={manifest.experimentHash} />
+        </Facts>
+        <div>
+          <p className="mb-2 text-xs text-muted">
+            Checks the hash and the signature in this browser, with the published keys. Nothing of the
+            manifest is sent.
+          </p>
+          <VerifyHere what="manifest" verify={(keys) => verifyDocument(manifest, keys)} />
+        </div>
+      </CardBody>
+    </Card>
+  );
+}
+
+/** The check of the server, which has the receipts: are they all there, whole, and what did they come to? */
+function VerifyThere({ manifestId }: { manifestId: string }) {
+  const trpc = useTRPC();
+  const verify = useMutation(
+    trpc.provenance.verifyManifest.mutationOptions({ meta: { isShownInPlace: true } }),
+  );
+  return (
+    <Card aria-labelledby="there-title">
+      <CardHeader
+        title="Against the receipts kept here"
+        id="there-title"
+        actions={
+          <Button
+            size="sm"
+            pending={verify.isPending}
+            onClick={() => verify.mutate({ manifest_id: manifestId })}
+          >
+            <Server aria-hidden />
+            Verify with the server
+          </Button>
+        }
+      />
+      <CardBody>
+        <div role="status">
+          {verify.data ? (
+            <ServerVerdict result={verify.data} />
+          ) : (
+            <p className="text-sm text-muted">
+              Reads every receipt of the manifest again: its hash, its signature, its pin, what it cost.
+            </p>
+          )}
+        </div>
+        {verify.error && (
+          <Notice tone="warn" title="It could not be checked">
+            {sentencesOf(verify.error)}
+          </Notice>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+function ServerVerdict({ result }: { result: ManifestVerification }) {
+  return (
+    <div className="space-y-4">
+      <Notice
+        tone={result.verified ? "good" : "bad"}
+        title={result.verified ? "Everything holds" : "Not everything holds"}
+      >
+        {result.verified
+          ? "Every receipt is there as it was sealed, and the manifest with it."
+          : "What does not hold is named below."}
+      </Notice>
+      <FactGroup title="What was found">
+        <Fact name="Receipts found">
+          {result.receiptsFound} of {result.receiptsExpected}
+        </Fact>
+        <Fact name="Pins matching">{result.pinsMatching}</Fact>
+        <Fact name="Manifest hash">{result.manifestHashMatches ? "matches" : "does not match"}</Fact>
+        <Fact name="Signature">{result.signatureValid ? "valid" : "not valid"}</Fact>
+        <Fact name="Request hash drift">
+          <Ids ids={result.requestHashDrift} />
+        </Fact>
+        <Fact name="Receipts not whole">
+          <Ids ids={result.receiptsInvalid} />
+        </Fact>
+        <Fact name="Fallbacks">{result.fallbacks}</Fact>
+        <Fact name="Provider retries">{result.providerRetries}</Fact>
+        <Fact name="Provider spend">{formatUsd(result.providerSpend.amountMicros / 1_000_000)}</Fact>
+        <Fact name="Cost unknown">
+          {result.costUnknown === 0 ? "of none" : `of ${result.costUnknown}, no part of the spend`}
+        </Fact>
+      </FactGroup>
+    </div>
+  );
+}
+
+const MOST_NAMED = 20;
+
+function Ids({ ids }: { ids: string[] }) {
+  if (ids.length === 0) return "none";
+  return (
+    <ul>
+      {ids.slice(0, MOST_NAMED).map((id) => (
+        <li key={id}>
+          <CopyableId id={id} what="receipt id" className="text-bad" />
+        </li>
+      ))}
+      {ids.length > MOST_NAMED && <li>and {ids.length - MOST_NAMED} more</li>}
+    </ul>
+  );
+}
+
+const ROWS = 50;
+
+/** What it binds, fifty at a time: a manifest may hold ten thousand. */
+function Receipts({ manifest, projectId }: { manifest: Manifest; projectId: string }) {
+  const [from, setFrom] = useState(0);
+  const { receipts } = manifest;
+  const shown = receipts.slice(from, from + ROWS);
+  return (
+    <section aria-labelledby="receipts-title" className="space-y-4">
+      <Card className="overflow-hidden">
+        <CardHeader
+          title="Receipts"
+          id="receipts-title"
+          hint={
+            <span className="tabular-nums">
+              {receipts.length <= ROWS
+                ? receipts.length.toLocaleString("en-US")
+                : `${from + 1} to ${from + shown.length} of ${receipts.length.toLocaleString("en-US")}`}
+            </span>
+          }
+        />
+        <ul aria-label="Receipts of the manifest" className="divide-y divide-line">
+          {shown.map((receipt) => (
+            <li key={receipt.receiptId} className="relative px-4 py-2.5 hover:bg-hover/60">
+              <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-0.5">
+                <ReceiptName receipt={receipt} projectId={projectId} />
+                <span className="text-xs text-muted">
+                  {SUBMISSION_WORDS[receipt.providerSubmission]} · <Moment at={receipt.completedAt} />
+                </span>
+              </div>
+              <code className="block truncate text-xs text-muted" title={receipt.requestHash}>
+                {receipt.requestHash}
+              </code>
+            </li>
+          ))}
+        </ul>
+      </Card>
+      {receipts.length > ROWS && (
+        <nav aria-label="Pages of receipts" className="flex justify-end gap-2">
+          <Button disabled={from === 0} onClick={() => setFrom(Math.max(0, from - ROWS))}>
+            <ArrowLeft aria-hidden />
+            Previous
+          </Button>
+          <Button disabled={from + ROWS >= receipts.length} onClick={() => setFrom(from + ROWS)}>
+            Next
+            <ArrowRight aria-hidden />
+          </Button>
+        </nav>
+      )}
+    </section>
+  );
+}
+
+/** A receipt may be of a pinned record or of a job; its address leads to either. */
+function ReceiptName({ receipt, projectId }: { receipt: Manifest["receipts"][number]; projectId: string }) {
+  const { receiptId, pin } = receipt;
+  return (
+    <span className="min-w-0 text-sm">
+      <Link
+        href={`/projects/${projectId}/receipts/${receiptId}`}
+        title={receiptId}
+        className="rounded font-mono text-xs text-link after:absolute after:inset-0 hover:underline"
+      >
+        {shortId(receiptId)}
+      </Link>{" "}
+      {pin ? pinWords(pin) : "ran here, without a provider"}
+    </span>
+  );
+}
