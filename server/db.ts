@@ -101,8 +101,9 @@ export function withSystem<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
  */
 export async function queryKeeping<Row extends pg.QueryResultRow>(
   query: pg.QueryConfig,
+  from: pg.Pool = pool,
 ): Promise<pg.QueryResult<Row>> {
-  const client = await pool.connect();
+  const client = await from.connect();
   try {
     const result = await client.query<Row>(query);
     client.release();

@@ -1,5 +1,5 @@
 import { batched } from "@/server/batch";
-import { queryKeeping } from "@/server/db";
+import { queryKeeping, relaxedPool } from "@/server/db";
 import { ALLOWANCE_MICROS, refuseReservation, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
 import { statementOver } from "@/server/sql-input";
 
@@ -38,11 +38,14 @@ SELECT id FROM mine`,
 
 /**
  * Sets aside what an item may cost, at its turn. False: it is not ours (any more). Throws BudgetExceeded where there is no
- * room. Items of all bulks share statements; where one is refused, each is asked for by itself.
+ * room. Items of all bulks share statements; where one is refused, each is asked for by itself. Does not wait for the disk:
+ * what comes after it, the beginning of the submission, does.
  */
 export const reserveItem = batched<Reserve, boolean>(
   async (items) => {
-    const { rows } = await queryKeeping<{ id: string }>(reserveAll(items)).catch(refuseReservation);
+    const { rows } = await queryKeeping<{ id: string }>(reserveAll(items), relaxedPool).catch(
+      refuseReservation,
+    );
     const mine = new Set(rows.map(({ id }) => id));
     return items.map(({ pinnedId }) => mine.has(pinnedId));
   },
