@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { pool } from "@/server/db";
 import * as credentials from "@/server/domain/credentials";
 import type { Script } from "@/server/providers/testing/vendor";
+import { runBulk, submitBulk } from "@/testing/bulks";
 import { response } from "@/testing/responses-server/scripts";
 import { system } from "@/testing/tenants";
 import { MODELS, SECRET, vendorAsOpenAi } from "@/testing/vault";
@@ -47,7 +48,7 @@ async function connected() {
         [credentialId, project.ctx.now()],
       )
     ).rows;
-  return { pin, health };
+  return { project, credentialId, pin, health };
 }
 
 const ok: Script = { json: response() };
@@ -82,4 +83,24 @@ test("a request's own fault and an account's say nothing of the route", async ()
   ] as const)
     await pin(refusal(status, code));
   expect(await health()).toEqual([]);
+});
+
+test("a bulk whose account was taken away after it was accepted sends nothing, releases all, and may be run again", async () => {
+  const { project, credentialId } = await connected();
+  const pin = { provider: "openai", model: "gpt-5.6-luna", api: "responses" };
+  const bulkId = await submitBulk(project, ["Name a fish.", "Name a bird."], { pin });
+  await pool.query("DELETE FROM credential_binding WHERE credential_id = $1", [credentialId]);
+  openai.vendor.answer(ok);
+  await runBulk(project, bulkId);
+  expect(openai.vendor.arrived).toEqual([]);
+  expect(await pins.getBulk(project.ctx, bulkId, { limit: 10 })).toMatchObject({
+    status: "failed",
+    counts: { failed: 2 },
+    safelyRetryable: 2,
+    items: [{ error: { code: "ProviderUnavailable" }, safelyRetryable: true }, { safelyRetryable: true }],
+  });
+  const { rows } = await pool.query("SELECT DISTINCT state FROM hold WHERE project_id = $1", [
+    project.projectId,
+  ]);
+  expect(rows).toEqual([{ state: "released" }]);
 });
