@@ -13,7 +13,7 @@ import { type Handlers, startProtocolClient } from "./test/protocol-client";
 const database = await createTestDatabase();
 process.env.DATABASE_URL = database.url;
 process.env.ALLOW_PRIVATE_ADDRESSES = "1"; // receivers of webhooks are on this machine
-const { inngest } = await import("./client");
+const { inngest, sendEvents } = await import("./client");
 const { startEngine } = await import("./embedded");
 const { functions } = await import("./functions/registry.gen");
 const { default: runJob } = await import("./functions/run-job");
@@ -21,6 +21,7 @@ const { default: deliverWebhook } = await import("./functions/deliver-webhook");
 const { closeDatabase, pool } = await import("@/server/db");
 const jobs = await import("@/server/domain/jobs");
 const webhooks = await import("@/server/domain/webhooks");
+const { itemsOf, plain, seenBySandbox, submitBulk } = await import("@/testing/bulks");
 const { startReceiver } = await import("@/testing/receiver");
 const { makeProject, rowsOf } = await import("@/testing/world");
 
@@ -77,6 +78,74 @@ test("on the embedded engine capacity refusals are waited out by the flow's own 
     interval: 20,
   });
   expect((await rowsOf(jobId)).attempts).toMatchObject([{ capacity_rejections: 2, submission: "attempted" }]);
+});
+
+const INPUTS = ["[refuse] a", ...plain(24), "[lost] b"];
+
+/** A bulk that was accepted, and the event that tells of it. */
+async function accepted() {
+  const project = await makeProject();
+  const bulkId = await submitBulk(project, INPUTS, { concurrency: 6 });
+  const wake = { name: "bulk/accepted", data: { bulkId, projectId: project.projectId } };
+  return { ...project, bulkId, wake };
+}
+
+/** All that belongs to a bulk, byte for byte. */
+async function rowsOfBulk(bulkId: string) {
+  const of = (table: string) =>
+    pool.query(
+      `SELECT row_to_json(x) AS row FROM ${table} x
+       WHERE x.pinned_id IN (SELECT id FROM pinned_execution WHERE bulk_id = $1) ORDER BY x.id`,
+      [bulkId],
+    );
+  const own = (table: string, column: string) =>
+    pool.query(`SELECT row_to_json(x) AS row FROM ${table} x WHERE ${column} = $1 ORDER BY id`, [bulkId]);
+  const found = await Promise.all([
+    own("pinned_bulk", "id"),
+    own("pinned_execution", "bulk_id"),
+    of("pinned_attempt"),
+    of("pinned_record"),
+    of("payload"),
+  ]);
+  return found.map(({ rows }) => rows);
+}
+
+/** What must be true of that bulk when it has ended, whatever ran it: each item sent once, with its record and its end. */
+async function expectBulkEnded(bulkId: string) {
+  const items = await itemsOf(bulkId);
+  expect(items.map(({ status, hold }) => `${status} ${hold}`)).toEqual([
+    "failed released",
+    ...plain(24).map(() => "succeeded settled"),
+    "ambiguous ambiguous",
+  ]);
+  expect(items.every(({ records, attempts }) => records === 1 && attempts?.length === 1)).toBe(true);
+  // The sandbox does not log what it refuses.
+  expect(await seenBySandbox(items)).toEqual(items.map((_, place) => (place === 0 ? 0 : 1)));
+  const { rows } = await pool.query("SELECT status, lease_owner FROM pinned_bulk WHERE id = $1", [bulkId]);
+  expect(rows).toEqual([{ status: "partial", lease_owner: null }]);
+}
+
+test("on the embedded engine an accepted bulk is run from its wake to its end; a second wake changes nothing", async () => {
+  const engine = await startEngine({ functions, pool, log: quiet });
+  onTestFinished(() => engine.stop());
+  const { bulkId, wake } = await accepted();
+  const completed = (runs: number) =>
+    vi.waitFor(
+      async () => {
+        const { rows } = await pool.query(
+          "SELECT status FROM engine_run WHERE function_id = $1 AND event->'data'->>'bulkId' = $2",
+          ["capstan-run-bulk", bulkId],
+        );
+        expect(rows).toEqual(Array(runs).fill({ status: "completed" }));
+      },
+      { timeout: 60_000, interval: 20 },
+    );
+  await completed(1);
+  await expectBulkEnded(bulkId);
+  const before = await rowsOfBulk(bulkId);
+  await sendEvents([{ ...wake, id: "again" }]);
+  await completed(2);
+  expect(await rowsOfBulk(bulkId)).toEqual(before);
 });
 
 /** A job whose first event waits for its receiver, which refuses it so many times. */
@@ -139,6 +208,25 @@ describe.each([{ checkpointing: false }, { checkpointing: true }])(
       await expectSucceeded(jobId);
       await server.send(handlers, { ...wake, id: "again" });
       await expectSucceeded(jobId);
+    });
+
+    test("an accepted bulk is run step by step to its end; a second delivery changes nothing", async () => {
+      await server.register(handlers);
+      const { bulkId, wake } = await accepted();
+      const runs = await server.send(handlers, wake);
+      expect(runs).toMatchObject([{ functionId: "capstan-run-bulk", status: "completed" }]);
+      await expectBulkEnded(bulkId);
+      const before = await rowsOfBulk(bulkId);
+      const again = await server.send(handlers, { ...wake, id: "again" });
+      expect(again).toMatchObject([{ functionId: "capstan-run-bulk", status: "completed" }]);
+      expect(await rowsOfBulk(bulkId)).toEqual(before);
+    });
+
+    test("two deliveries at once run an accepted bulk once", async () => {
+      await server.register(handlers);
+      const { bulkId, wake } = await accepted();
+      await Promise.all([server.send(handlers, wake), server.send(handlers, { ...wake, id: "at once" })]);
+      await expectBulkEnded(bulkId);
     });
 
     test("a delivery is tried step by step until it arrives; a second wake sends nothing", async () => {

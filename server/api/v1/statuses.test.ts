@@ -559,7 +559,7 @@ describe("pinned executions", () => {
     }
     const { json } = await get([409, "JobNotFinished"], `${PINNED}/${receiptId}`);
     expect(json.detail.details).toEqual({ status: "running" });
-    for (const id of [newId("receipt"), newId("pinned"), "bulk", "rcpt_"])
+    for (const id of [newId("receipt"), newId("pinned"), "bulks", "rcpt_"])
       await get([404, "NotFound"], `${PINNED}/${id}`);
     expect((await running).json.receiptId).toBe(receiptId);
     await get(200, `${PINNED}/${receiptId}`);

@@ -34,8 +34,11 @@ export type LeaseKeeper = {
 
 type Held = Claimed & { controller: AbortController };
 
+// The web process runs our modules twice, once in Next's bundle: a shutdown must reach what either of them works on.
+const shared = globalThis as { capstanLeases?: Set<Held> }; // our own slot, written only here
+shared.capstanLeases ??= new Set();
 /** Every row that any keeper of this process holds. */
-const held = new Set<Held>();
+const held = shared.capstanLeases;
 
 /** Keeps the leases of one kind of work; how they are renewed is that work's own. */
 export function leaseKeeper(renewAll: Renew): LeaseKeeper {

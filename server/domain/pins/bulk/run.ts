@@ -53,13 +53,16 @@ export async function runBulk(ctx: Ctx, bulkId: string, step: Step): Promise<voi
 
 /** What this process works on of each bulk; what earlier steps took up, too. */
 const here = new Map<string, LoadedBulk>();
-const bells = new Set<() => void>();
-let isStopping = false;
+
+// The web process runs our modules twice, once in Next's bundle, which an Inngest server calls: both hear of a shutdown.
+const shared = globalThis as { capstanBulks?: { isStopping: boolean; bells: Set<() => void> } }; // our own slot
+shared.capstanBulks ??= { isStopping: false, bells: new Set() };
+const working = shared.capstanBulks;
 
 /** From here on this process takes up no more items; those under way end by themselves. */
 export function stopClaiming(): void {
-  isStopping = true;
-  for (const ring of bells) ring();
+  working.isStopping = true;
+  for (const ring of working.bells) ring();
 }
 
 /** One step: lanes take up items until there are none, the step's time is over, or the bulk is somebody else's. */
@@ -76,7 +79,7 @@ export async function work(ctx: Ctx, held: Held, { claimMs = CLAIM_MS } = {}): P
   const lease = keep(ctx, held, bulk, bell.ring);
   try {
     const end = performance.now() + claimMs;
-    while (!isStopping && !lease.isLost && performance.now() < end) {
+    while (!working.isStopping && !lease.isLost && performance.now() < end) {
       const wanted = lanes.current - bulk.underWay;
       const claimed =
         wanted > 0
@@ -157,7 +160,7 @@ function hang() {
     hasRung = true;
     wake();
   };
-  bells.add(ring);
+  working.bells.add(ring);
   return {
     ring,
     async rung(longestMs: number): Promise<void> {
@@ -171,6 +174,6 @@ function hang() {
         });
       hasRung = false;
     },
-    takeDown: () => bells.delete(ring),
+    takeDown: () => working.bells.delete(ring),
   };
 }

@@ -1,0 +1,18 @@
+import { expect, test, vi } from "vitest";
+import { leaseKeeper, releaseAllLeases } from "./leases";
+
+const renewing = async () => new Map<string, "held">();
+
+test("a shutdown waits for, and in the end stops, what any copy of this module in the process holds", async () => {
+  vi.resetModules();
+  const copy = await import("./leases");
+  expect(copy.releaseAllLeases).not.toBe(releaseAllLeases);
+  const leases = [leaseKeeper(renewing).hold("one", 1), copy.leaseKeeper(renewing).hold("two", 1)];
+  const stops = leases.map(({ signal, release }) => {
+    const stopped = new Promise((resolve) => signal.addEventListener("abort", () => resolve(signal.reason)));
+    return stopped.finally(release);
+  });
+  const released = releaseAllLeases(0);
+  expect(await Promise.all(stops)).toEqual(["shutdown", "shutdown"]);
+  await released;
+});
