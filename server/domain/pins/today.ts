@@ -8,7 +8,7 @@ import type { Json } from "@/server/step";
 import { bytesOf } from "./execute";
 import { requestHasher, type SharedRequest, sharedContentOf } from "./request";
 import type { PinnedContent, PinnedPlan } from "./rows";
-import { findTarget, targetOf } from "./target";
+import { findTarget, type Target, targetOf } from "./target";
 
 /*
  * What today's version of this service would do with a pin that ran before: is everything still there, and would the same
@@ -54,7 +54,8 @@ export async function pinToday(pin: Pin, place: { id: string; environment: strin
 
 /** What would be sent today for an execution of before. */
 export type RequestToday = {
-  settings: Record<string, Json>;
+  /** Null: this interface does not tell them without the content, and that is not kept any more. */
+  settings: Record<string, Json> | null;
   /** Where its content is kept: of the bytes, and of what identifies the request. */
   kept: { sentHash: string; requestHash: string } | null;
 };
@@ -81,11 +82,9 @@ export async function requestToday(pinnedId: string): Promise<RequestToday | { r
   const target = targetOf(plan);
   if (!target) return { refused: "This installation does not have what was pinned any more." };
   const kept = contentOf(row);
-  const content = kept ?? placeholderOf(plan);
+  if (!kept) return settingsWithoutContent(target, plan);
   try {
-    const body = target.api.body(content, target.model, plan.tier);
-    const settings = settingsOf(target.api, body);
-    if (!kept) return { settings, kept: null };
+    const settings = settingsOf(target.api, target.api.body(kept, target.model, plan.tier));
     const { input, ...shared } = kept;
     const request = { ...shared, pin: plan.pin, isolation: plan.isolation, processing: plan.processing };
     return {
@@ -96,8 +95,30 @@ export async function requestToday(pinnedId: string): Promise<RequestToday | { r
       },
     };
   } catch (cause) {
-    if (cause instanceof PinRefusal) return { refused: `${cause.field}: ${cause.message}` };
-    throw cause;
+    return refusedOr(cause);
+  }
+}
+
+const refusedOr = (cause: unknown) => {
+  if (cause instanceof PinRefusal) return { refused: `${cause.field}: ${cause.message}` };
+  throw cause;
+};
+
+/** What stands for content in a placeholder: that an interface refuses it says nothing of the request that was sent. */
+const STANDS_FOR_CONTENT = /^(input|instructions|tools\.\d+|toolChoice)\b/;
+
+/** The settings of a body whose content is gone. */
+export function settingsWithoutContent(
+  target: Pick<Target, "api" | "model">,
+  plan: Choices & Pick<PinnedPlan, "tier">,
+): RequestToday | { refused: string } {
+  try {
+    const body = target.api.body(placeholderOf(plan), target.model, plan.tier);
+    return { settings: settingsOf(target.api, body), kept: null };
+  } catch (cause) {
+    if (cause instanceof PinRefusal && STANDS_FOR_CONTENT.test(cause.field))
+      return { settings: null, kept: null };
+    return refusedOr(cause);
   }
 }
 
@@ -114,10 +135,31 @@ function parsed(stored: StoredContent | null): Json {
   return content === null ? null : JSON.parse(content);
 }
 
-const placeholderOf = ({ sampling, toolChoice, instructionsHash, toolsHash }: PinnedPlan): PinnedContent => ({
+type Choices = Pick<PinnedPlan, "sampling" | "toolChoice" | "instructionsHash" | "toolsHash">;
+
+const placeholderOf = ({ sampling, toolChoice, instructionsHash, toolsHash }: Choices): PinnedContent => ({
   input: "-",
   sampling,
   ...(instructionsHash === null ? {} : { instructions: "-" }),
-  ...(toolsHash === null ? {} : { tools: [{ type: "function", name: "placeholder" }] }),
+  ...(toolsHash === null ? {} : { tools: standIns(toolChoice) }),
   ...(toolChoice === undefined ? {} : { toolChoice }),
 });
+
+/** Of the tools only those names are kept that the choice says: an interface may refuse the choice of one that is not there. */
+function standIns(choice: Json | undefined): Record<string, Json>[] {
+  const names = namesIn(choice ?? null);
+  return (names.length > 0 ? names : ["placeholder"]).map((name) => ({
+    type: "function",
+    name,
+    parameters: { type: "object" },
+  }));
+}
+
+/** The functions that a choice names, in whichever spelling. */
+function namesIn(choice: Json): string[] {
+  if (Array.isArray(choice))
+    return choice.flatMap((each) => (typeof each === "string" ? [each] : namesIn(each)));
+  if (typeof choice !== "object" || choice === null) return [];
+  const { name, ...others } = choice;
+  return typeof name === "string" ? [name] : Object.values(others).flatMap(namesIn);
+}

@@ -96,7 +96,10 @@ async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.A
   const today = await pins.requestToday(record.pinnedId);
   if ("refused" in today) said.push(`it would be refused today: ${today.refused}`);
   else {
-    for (const { path, here, there } of differencesOf(today.settings, record.settings as Body))
+    for (const { path, here, there } of differencesOf(
+      today.settings ?? record.settings,
+      record.settings as Body,
+    ))
       said.push(`settings.${path} would be ${shown(here)} today and was ${shown(there)}`);
     if (today.kept && record.sentHash !== null && today.kept.sentHash !== record.sentHash)
       said.push("other bytes would be sent today than were sent then");
@@ -104,13 +107,19 @@ async function isUnchanged(lockfile: Body, record: PinnedRecord): Promise<pins.A
       said.push("the request that is kept is not the one of the record's requestHash");
     if (said.length === 0)
       return {
-        ok: true,
-        detail: today.kept
-          ? "the lockfile says what its record says, and the same bytes would be sent today"
-          : "the lockfile says what its record says, and the settings would be the same today; the content is not kept any more",
+        ok: today.settings !== null,
+        detail: `the lockfile says what its record says${asFarAs(today)}`,
       };
   }
   return { ok: false, detail: said.join("; ") };
+}
+
+/** Nobody is told that it would be the same where that cannot be seen. */
+function asFarAs({ settings, kept }: pins.RequestToday): string {
+  if (kept) return ", and the same bytes would be sent today";
+  return settings
+    ? ", and the settings would be the same today; the content is not kept any more"
+    : "; the content is not kept any more, and without it this interface does not tell what would be sent today";
 }
 
 /** How the newest execution of this pin in this project ended. */

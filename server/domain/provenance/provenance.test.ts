@@ -7,6 +7,7 @@ import * as provenance from "@/server/domain/provenance";
 import { publicKeys } from "@/server/domain/signing";
 import { newId } from "@/server/ids";
 import { verifyDocument } from "@/server/verify";
+import { plain, runBulk, submitBulk } from "@/testing/bulks";
 import { makeProject, type TestProject } from "@/testing/world";
 
 const PIN = { provider: "sandbox", model: "sandbox-1", api: "responses" };
@@ -106,6 +107,22 @@ describe("a manifest", () => {
     await expect(pool.query("DELETE FROM manifest WHERE id = $1", [made[0]])).rejects.toThrow(/append-only/);
   });
 
+  test("of a thousand items of a bulk is made and verified in their order", async () => {
+    const project = await makeProject();
+    const bulkId = await submitBulk(project, plain(1_000), { concurrency: 64 });
+    await runBulk(project, bulkId);
+    const { items } = await pins.getBulk(project.ctx, bulkId, { limit: 1_000 });
+    const receiptIds = items.map(({ receiptId }) => receiptId!);
+    const manifest = await provenance.createManifest(project.ctx, { label: "Many", receiptIds });
+    expect(manifest.receipts.map(({ receiptId }) => receiptId)).toEqual(receiptIds);
+    expect(await provenance.verifyManifest(project.ctx, manifest.manifestId)).toMatchObject({
+      verified: true,
+      receiptsFound: 1_000,
+      pinsMatching: 1_000,
+      receiptsInvalid: [],
+    });
+  });
+
   test("tells each receipt that is not as it was: drifted, forged, gone", async () => {
     const { ctx, projectId, organizationId } = await makeProject();
     const { receipt } = await pin(ctx);
@@ -191,6 +208,35 @@ describe("a lockfile", () => {
     const { verified, checks } = await provenance.verifyLockfile(ctx, { ...lockfile });
     expect(verified).toBe(true);
     expect(checks[2]?.detail).toContain("the content is not kept any more");
+  });
+
+  test("of an item of a bulk is made, stands, and stands by its settings when the content of either is gone", async () => {
+    const project = await makeProject();
+    const { ctx } = project;
+    const instructions = "Answer in one word.";
+    const bulkId = await submitBulk(project, ["How deep?", "[refuse] How far?"], {
+      instructions,
+      tools: [{ type: "function", name: "measure", parameters: { type: "object" } }],
+      toolChoice: { type: "function", name: "measure" },
+    });
+    await runBulk(project, bulkId);
+    const [one, refused] = (await pins.getBulk(ctx, bulkId)).items;
+    const lockfile = await provenance.getLockfile(ctx, one!.receiptId!);
+    const record = await pins.get(ctx, one!.receiptId!);
+    const witnesses = { receipts: [record], prompt: { instructions, input: "How deep?" } };
+    expect(await verifyDocument(lockfile, await publicKeys(), witnesses)).toMatchObject({ verified: true });
+    const semantics = async () => (await provenance.verifyLockfile(ctx, { ...lockfile })).checks[2];
+    expect(await semantics()).toMatchObject({
+      ok: true,
+      detail: expect.stringContaining("the same bytes would be sent today"),
+    });
+    const other = await provenance.getLockfile(ctx, refused!.receiptId!);
+    expect((await provenance.verifyLockfile(ctx, { ...other })).checks[2]).toMatchObject({ ok: true });
+    const settingsAlone = { ok: true, detail: expect.stringContaining("the content is not kept any more") };
+    await pool.query("UPDATE payload SET content = NULL WHERE bulk_id = $1 AND kind = 'request'", [bulkId]);
+    expect(await semantics()).toMatchObject(settingsAlone);
+    await pool.query("UPDATE payload SET content = NULL WHERE pinned_id = $1", [record.pinnedId]);
+    expect(await semantics()).toMatchObject(settingsAlone);
   });
 
   test("falls with the last run of its pin: one that failed, or none within thirty days", async () => {
