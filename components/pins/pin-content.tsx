@@ -14,7 +14,7 @@ import { Words } from "@/components/ui/words";
 import type { PinnedOutput, PinnedRecord } from "@/server/contract/pinned";
 
 const PRIVATE = new Set(["PrivateUserContent", "Manuscript"]);
-const NOT_KEPT = "It is no longer kept. Its hash stands in the record.";
+const NOT_KEPT = "It is not kept. Its hash stands in the record.";
 
 /** What a request holds that reads better as text than as JSON. */
 const Request = z.looseObject({ instructions: z.string().optional(), input: z.string().optional() });
@@ -53,7 +53,7 @@ export function PinContent({ record }: { record: PinnedRecord }) {
               {native === undefined ? (
                 <p className="text-sm text-muted">{isFetching ? "Being read …" : NOT_KEPT}</p>
               ) : (
-                <JsonView value={native} what="native response" />
+                <JsonView value={native} what="native body" />
               )}
             </CardBody>
           )}

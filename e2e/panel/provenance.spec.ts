@@ -131,7 +131,7 @@ for (const colorScheme of ["light", "dark"] as const) {
           experimentHash: "0".repeat(64),
         },
       });
-      expect(made.status).toBe(201);
+      expect(made.status).toBe(200);
       const { manifestId } = await made.json();
       const lockfile = await lockfileOf(receiptId);
       for (const path of [

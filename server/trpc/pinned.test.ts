@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { closeDatabase } from "@/server/db";
-import { run } from "@/server/domain/pins";
+import { run, submitBulk } from "@/server/domain/pins";
 import { newId } from "@/server/ids";
 import { makePerson } from "@/testing/tenants";
 import { makeProject } from "@/testing/world";
@@ -46,6 +46,18 @@ test("a form runs in the project it stands in, whatever its body says, and a vie
   await expect(appRouter.createCaller(viewer).pinned.run(ask)).rejects.toMatchObject({ code: "FORBIDDEN" });
   const { items } = await appRouter.createCaller(viewer).pinned.list({ project_id: world.projectId });
   expect(items.map(({ receiptId }) => receiptId)).toEqual([receipt.receiptId]);
+});
+
+test("a viewer reads bulks and the records of their items, and neither cancels nor repeats one", async () => {
+  const world = await makeProject();
+  const { bulkId } = await submitBulk(world.ctx, { pin, items: [{ id: "one", input: "Hello" }] });
+  const { ctx } = await makePerson(world.organizationId, "viewer");
+  const panel = appRouter.createCaller(ctx);
+  const { items } = await panel.pinned.bulks({ project_id: world.projectId });
+  expect(items.map((bulk) => bulk.bulkId)).toEqual([bulkId]);
+  expect(await panel.pinned.bulk({ bulk_id: bulkId })).toMatchObject({ bulkId, itemCount: 1 });
+  for (const change of [panel.pinned.cancelBulk, panel.pinned.retryBulk])
+    await expect(change({ bulk_id: bulkId })).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
 test("somebody else's records and those that do not exist are the same refusal", async () => {
