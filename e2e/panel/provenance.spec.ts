@@ -90,7 +90,7 @@ test("a lockfile that was downloaded holds; one byte of it changed, it fails and
     .setInputFiles({ name: "a.lock.json", mimeType: "application/json", buffer: Buffer.from(text) });
   await expect(box).toHaveValue(text);
   await page.getByRole("button", { name: "Check the lockfile" }).click();
-  await expect(page.getByText("It still runs the same")).toBeVisible();
+  await expect(page.getByText("It still runs the same", { exact: true })).toBeVisible();
   await expect(checks).toHaveCount(5);
   const offline = page.getByRole("region", { name: "Is it what was sealed?" });
   await offline.getByRole("button", { name: "Verify" }).click();
@@ -98,7 +98,7 @@ test("a lockfile that was downloaded holds; one byte of it changed, it fails and
 
   await box.fill(text.replace('"temperature": 0', '"temperature": 1'));
   await page.getByRole("button", { name: "Check the lockfile" }).click();
-  await expect(page.getByText("It does not hold any more")).toBeVisible();
+  await expect(page.getByText("It does not hold any more", { exact: true })).toBeVisible();
   await expect(page.locator("[data-check=request_semantics_unchanged]")).toContainText(": no");
   await offline.getByRole("button", { name: "Verify" }).click();
   await expect(offline.getByRole("status")).toContainText("This lockfile is not what was sealed");
