@@ -72,7 +72,7 @@ const apiOf = ({ pins }: Provider, name: string): PinApi | null =>
 
 /** What a plan names, as this installation has it now; null: not any more. */
 export function targetOf({ pin, model: listed }: Pick<PinnedPlan, "pin" | "model">): Target | null {
-  const provider = pinnable().find(({ name }) => name === pin.provider);
+  const provider = (providers as Provider[]).find(({ name }) => name === pin.provider);
   const api = provider && apiOf(provider, pin.api);
   const model = listed ?? (provider && textModel(provider.models, pin.model));
   return provider && api && model ? { provider, api, model } : null;
