@@ -5,16 +5,15 @@ import { BackLink } from "@/components/shell/back-link";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Elapsed, Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Badge } from "@/components/ui/badge";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Figure, Figures, None } from "@/components/ui/figures";
-import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type Job, type JobRights, TERMINAL } from "@/server/contract/jobs";
 import { ArtifactGallery } from "./artifact-gallery";
+import { Metadata, Tags } from "./caller-facts";
 import { CancelJob } from "./cancel-job";
 import { formatUsd } from "./format-usd";
 import { ApprovalNotice, AttentionNotice, RetryJob, useRights } from "./job-actions";
@@ -184,7 +183,6 @@ function OutputToCome({ job }: { job: Job }) {
 }
 
 function JobDetails({ job }: { job: Job }) {
-  const hasMetadata = Object.keys(job.metadata).length > 0;
   return (
     <Card aria-labelledby="details-title">
       <CardHeader title="Details" id="details-title" />
@@ -207,26 +205,9 @@ function JobDetails({ job }: { job: Job }) {
           </Fact>
           <Fact name="Task kind">{job.taskKind}</Fact>
           <Fact name="Product">{job.productId || null}</Fact>
-          <Fact name="Tags">
-            {job.tags.length === 0 ? (
-              <None />
-            ) : (
-              <span className="flex flex-wrap gap-1">
-                {job.tags.map((tag) => (
-                  <Badge key={tag}>
-                    <span className="truncate">{tag}</span>
-                  </Badge>
-                ))}
-              </span>
-            )}
-          </Fact>
+          <Fact name="Tags">{job.tags.length === 0 ? <None /> : <Tags tags={job.tags} />}</Fact>
         </Facts>
-        {hasMetadata && (
-          <div className="mt-3">
-            <p className="mb-1.5 text-xs text-muted">Metadata</p>
-            <JsonView value={job.metadata} what="metadata" className="max-h-56" />
-          </div>
-        )}
+        <Metadata metadata={job.metadata} />
       </CardBody>
     </Card>
   );

@@ -2,6 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { CircleCheck, OctagonX } from "lucide-react";
 import Link from "next/link";
+import { Metadata, Tags } from "@/components/jobs/caller-facts";
 import { BackLink } from "@/components/shell/back-link";
 import { formatDuration } from "@/components/time/format";
 import { Moment } from "@/components/time/moment";
@@ -158,7 +159,6 @@ function CostCard({ record }: { record: PinnedRecord }) {
 }
 
 function Details({ record, projectId }: { record: PinnedRecord; projectId: string }) {
-  const hasMetadata = Object.keys(record.metadata).length > 0;
   return (
     <Card aria-labelledby="details-title">
       <CardHeader title="Details" id="details-title" />
@@ -195,24 +195,9 @@ function Details({ record, projectId }: { record: PinnedRecord; projectId: strin
           </Fact>
           <Fact name="External reference">{record.externalRef}</Fact>
           <Fact name="Correlation id">{record.correlationId}</Fact>
-          <Fact name="Tags">
-            {record.tags.length === 0 ? null : (
-              <span className="flex flex-wrap gap-1">
-                {record.tags.map((tag) => (
-                  <Badge key={tag}>
-                    <span className="truncate">{tag}</span>
-                  </Badge>
-                ))}
-              </span>
-            )}
-          </Fact>
+          <Fact name="Tags">{record.tags.length === 0 ? null : <Tags tags={record.tags} />}</Fact>
         </Facts>
-        {hasMetadata && (
-          <div className="mt-3">
-            <p className="mb-1.5 text-xs text-muted">Metadata</p>
-            <JsonView value={record.metadata} what="metadata" className="max-h-56" />
-          </div>
-        )}
+        <Metadata metadata={record.metadata} />
       </CardBody>
     </Card>
   );

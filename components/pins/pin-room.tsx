@@ -3,6 +3,7 @@ import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-q
 import { ArrowUpRight, Play } from "lucide-react";
 import Link from "next/link";
 import { useMemo, useState } from "react";
+import { Refused } from "@/components/playground/refused";
 import { Snippets } from "@/components/playground/snippets";
 import { BackLink } from "@/components/shell/back-link";
 import { PageHeader } from "@/components/shell/page-header";
@@ -10,7 +11,6 @@ import { type Failure, toFailure, useRole, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Words } from "@/components/ui/words";
 import { JsonObject } from "@/server/contract/common";
@@ -157,14 +157,12 @@ function Outcome({
 }
 
 function Failed({ failure }: { failure: Failure }) {
-  const { connectUrl, safelyRetryable } = failure.details;
+  const { safelyRetryable } = failure.details;
   return (
-    <Notice tone="bad" role="alert" title={failure.code ? <code>{failure.code}</code> : "Not run"}>
-      <p>
-        {failure.issues.length > 0
-          ? "Some fields were refused; what is wrong stands below them. Nothing was sent."
-          : failure.message}
-      </p>
+    <Refused
+      failure={failure}
+      fieldsRefused="Some fields were refused; what is wrong stands below them. Nothing was sent."
+    >
       {typeof safelyRetryable === "boolean" && (
         <p className="mt-1.5 text-xs text-muted">
           {safelyRetryable
@@ -172,18 +170,6 @@ function Failed({ failure }: { failure: Failure }) {
             : "It may have run, and may be charged: do not send it again."}
         </p>
       )}
-      {typeof connectUrl === "string" && (
-        <p className="mt-1.5">
-          <a href={connectUrl} className="text-link underline">
-            Connect a provider account
-          </a>
-        </p>
-      )}
-      {failure.requestId && (
-        <p className="mt-1.5 text-xs text-muted">
-          Request <code>{failure.requestId}</code>
-        </p>
-      )}
-    </Notice>
+    </Refused>
   );
 }

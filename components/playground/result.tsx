@@ -13,6 +13,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type Job, TERMINAL } from "@/server/contract/jobs";
+import { Refused } from "./refused";
 import type { Run } from "./use-run";
 
 /** What became of a run: how far it is, what it wrote, what it made, and where its record is. */
@@ -44,7 +45,12 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
           }
         />
         <CardBody className="space-y-3">
-          {run.failure && <Failed run={run} />}
+          {run.failure && (
+            <Refused
+              failure={run.failure}
+              fieldsRefused="Some fields were refused; what is wrong stands below them."
+            />
+          )}
           {job?.error && !run.failure && (
             <Notice
               tone={job.status === "canceled" ? "busy" : "bad"}
@@ -116,32 +122,5 @@ function Progress({ run }: { run: Run }) {
         {!progress && (run.job?.status === "queued" ? "Waiting for a worker." : "At work.")}
       </p>
     </div>
-  );
-}
-
-function Failed({ run }: { run: Run }) {
-  const { failure } = run;
-  if (!failure) return null;
-  const { connectUrl } = failure.details;
-  return (
-    <Notice tone="bad" role="alert" title={failure.code ? <code>{failure.code}</code> : "Not run"}>
-      <p>
-        {failure.issues.length > 0
-          ? "Some fields were refused; what is wrong stands below them."
-          : failure.message}
-      </p>
-      {typeof connectUrl === "string" && (
-        <p className="mt-1.5">
-          <a href={connectUrl} className="text-link underline">
-            Connect a provider account
-          </a>
-        </p>
-      )}
-      {failure.requestId && (
-        <p className="mt-1.5 text-xs text-muted">
-          Request <code>{failure.requestId}</code>
-        </p>
-      )}
-    </Notice>
   );
 }
