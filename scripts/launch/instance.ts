@@ -188,11 +188,8 @@ function explainDatabase(error: unknown): unknown {
     : error;
 }
 
-/**
- * Room for the objects of requests in flight, so that they die young: collecting them is 5 % of a web process otherwise, and
- * a worker in the midst of a bulk grows by what it took for old.
- */
-export const RUNTIME_FLAGS = ["--min-semi-space-size=32", "--max-semi-space-size=64"];
+/** Room for the objects of requests in flight, so that they die young: collecting them is 5 % of a web process otherwise. */
+export const RUNTIME_FLAGS = ["--max-semi-space-size=64"];
 
 function argumentsOf(name: string, dev: boolean): string[] {
   const lifeline = [...RUNTIME_FLAGS, "--import", `./dist/lifeline.mjs`];
