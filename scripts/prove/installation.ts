@@ -9,6 +9,7 @@ import pg from "pg";
 import { migrateEngine } from "@/inngest/embedded/migrate";
 import type { Submission } from "@/server/sandbox/submissions";
 import { build, isBuilt } from "../launch/build";
+import { RUNTIME_FLAGS } from "../launch/instance";
 import { startPostgres } from "../launch/postgres";
 import { freePort } from "../launch/system";
 import { applyMigrations } from "../migrations";
@@ -76,7 +77,7 @@ export async function openInstallation(
 
   async function start(name: string, extra: Record<string, string> = {}): Promise<ChildProcess> {
     const log = await open(join(directory, "logs", `${name}.log`), "a");
-    const child = spawn(process.execPath, [`dist/${name}.mjs`], {
+    const child = spawn(process.execPath, [...RUNTIME_FLAGS, `dist/${name}.mjs`], {
       env: { ...env, ...extra },
       stdio: ["ignore", log.fd, log.fd],
     });
