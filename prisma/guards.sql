@@ -39,6 +39,11 @@ CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (
 CREATE DOMAIN "budget_period" AS text CONSTRAINT "budget_period_known" CHECK (VALUE IN ('day', 'month', 'total'));
 CREATE DOMAIN "budget_enforcement" AS text CONSTRAINT "budget_enforcement_known" CHECK (VALUE IN ('off', 'warn', 'prevent'));
 CREATE DOMAIN "credential_status" AS text CONSTRAINT "credential_status_known" CHECK (VALUE IN ('ready', 'refused'));
+CREATE DOMAIN "request_status" AS text CONSTRAINT "request_status_known" CHECK (VALUE IN ('draft', 'submitted', 'in_review',
+  'needs_information', 'quoted', 'declined', 'paid', 'fulfilled', 'refunded'));
+CREATE DOMAIN "commission_state" AS text CONSTRAINT "commission_state_known" CHECK (VALUE IN ('active', 'superseded', 'paid'));
+CREATE DOMAIN "refund_state" AS text CONSTRAINT "refund_state_known" CHECK (VALUE IN ('pending', 'done', 'failed'));
+CREATE DOMAIN "mail_state" AS text CONSTRAINT "mail_state_known" CHECK (VALUE IN ('pending', 'sending', 'sent', 'failed', 'kept'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
@@ -58,7 +63,13 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('wallet.allowance_used_micros', 'amount_micros'), ('wallet.allowance_held_micros', 'amount_micros'),
   ('ledger_entry.currency', 'currency_code'), ('payment.currency', 'currency_code'),
   ('payment.amount_micros', 'amount_micros'), ('payment.credit_micros', 'amount_micros'),
-  ('payment.refunded_micros', 'amount_micros'), ('payment.state', 'payment_state'),
+  ('payment.refunded_micros', 'amount_micros'), ('payment.state', 'payment_state'), ('payment.tax_micros', 'amount_micros'),
+  ('payment_refund.state', 'refund_state'), ('mail.state', 'mail_state'),
+  ('capability_request.status', 'request_status'), ('capability_request.created_by_kind', 'principal_kind'),
+  ('capability_request_revision.number', 'ordinal'), ('capability_request_revision.hash', 'sha256_hex'),
+  ('capability_request_event.actor_kind', 'principal_kind'),
+  ('commission_quote.state', 'commission_state'), ('commission_quote.price_micros', 'amount_micros'),
+  ('commission_quote.currency', 'currency_code'), ('commission_quote.business_days', 'ordinal'),
   ('pinned_execution.status', 'pinned_status'), ('pinned_execution.principal_kind', 'principal_kind'),
   ('pinned_execution.position', 'ordinal'), ('pinned_execution.estimated_micros', 'amount_micros'),
   ('pinned_execution.maximum_micros', 'amount_micros'), ('pinned_execution.actual_micros', 'amount_micros'),
@@ -116,6 +127,33 @@ CREATE TRIGGER "pinned_attempt_end_stays" BEFORE UPDATE ON "pinned_attempt" FOR 
   WHEN (OLD."ended_at" IS NOT NULL) EXECUTE FUNCTION capstan_refuse_change_of_ended();
 CREATE TRIGGER "pinned_bulk_end_stays" BEFORE UPDATE ON "pinned_bulk" FOR EACH ROW
   WHEN (OLD."status" IN ('succeeded', 'partial', 'failed')) EXECUTE FUNCTION capstan_refuse_change_of_ended();
+-- Of a request, at most one commission quote can be paid, and what it says never changes.
+CREATE UNIQUE INDEX "commission_quote_one_active" ON "commission_quote" ("request_id") WHERE "state" = 'active';
+CREATE UNIQUE INDEX "commission_quote_one_paid" ON "commission_quote" ("request_id") WHERE "state" = 'paid';
+CREATE FUNCTION capstan_guard_commission_quote() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD."state" <> 'active' AND NEW."state" IS DISTINCT FROM OLD."state" THEN
+    RAISE EXCEPTION 'commission quote % is already %', OLD."id", OLD."state" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF (NEW."id", NEW."request_id", NEW."revision_id", NEW."organization_id", NEW."project_id", NEW."price_micros", NEW."currency",
+      NEW."runtime_pricing", NEW."business_days", NEW."note", NEW."issued_by", NEW."created_at", NEW."expires_at")
+     IS DISTINCT FROM
+     (OLD."id", OLD."request_id", OLD."revision_id", OLD."organization_id", OLD."project_id", OLD."price_micros", OLD."currency",
+      OLD."runtime_pricing", OLD."business_days", OLD."note", OLD."issued_by", OLD."created_at", OLD."expires_at") THEN
+    RAISE EXCEPTION 'commission quote %: only its state may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER "commission_quote_moves" BEFORE UPDATE ON "commission_quote" FOR EACH ROW
+  EXECUTE FUNCTION capstan_guard_commission_quote();
+CREATE TRIGGER "commission_quote_never_deleted" BEFORE DELETE OR TRUNCATE ON "commission_quote"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "capability_request_revision_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "capability_request_revision"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "capability_request_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "capability_request_event"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- A commission has one checkout at a time: whoever else wants to pay it joins that one.
+CREATE UNIQUE INDEX "payment_one_open_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission' AND "state" = 'open';
 -- One key signs; those before it stay.
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"

@@ -212,6 +212,13 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ status: z.string() }),
   },
+  /** A capability request is where this cannot be done to it. */
+  RequestStateConflict: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ requestId: z.string(), status: z.string() }),
+  },
   /** Of money that is set aside: nothing about it is left to find out. */
   HoldNotAmbiguous: {
     status: 409,

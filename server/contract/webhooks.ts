@@ -23,8 +23,24 @@ export const JobEventType = z.enum([
   "job.receipt_sealed",
 ]);
 
-/** Every type an endpoint can take: of jobs, and those of their organization. */
-export const EventType = z.enum([...JobEventType.options, "budget.alert"]);
+/** Every type an event of a capability request can have. */
+export const RequestEventType = z.enum([
+  "capability_request.created",
+  "capability_request.revised",
+  "capability_request.submitted",
+  "capability_request.in_review",
+  "capability_request.needs_information",
+  "capability_request.declined",
+  "capability_request.quoted",
+  "capability_request.quote_expiring",
+  "capability_request.paid",
+  "capability_request.fulfilled",
+  "capability_request.refunded",
+]);
+export type RequestEventType = z.output<typeof RequestEventType>;
+
+/** Every type an endpoint can take: of jobs, of capability requests, and those of their organization. */
+export const EventType = z.enum([...JobEventType.options, ...RequestEventType.options, "budget.alert"]);
 
 export const DeliveryState = z.enum(["pending", "delivering", "succeeded", "failed", "disabled"]);
 export type DeliveryState = z.output<typeof DeliveryState>;

@@ -466,6 +466,7 @@ CREATE TABLE "payment" (
     "amount_micros" BIGINT NOT NULL,
     "credit_micros" BIGINT NOT NULL,
     "exchange" JSONB,
+    "tax_micros" BIGINT NOT NULL DEFAULT 0,
     "refunded_micros" BIGINT NOT NULL DEFAULT 0,
     "disputes" JSONB NOT NULL DEFAULT '{}',
     "customer_id" TEXT,
@@ -478,6 +479,24 @@ CREATE TABLE "payment" (
     "paid_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "payment_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "payment_refund" (
+    "id" TEXT NOT NULL,
+    "payment_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "reason" TEXT NOT NULL,
+    "requested_by" TEXT NOT NULL,
+    "state" TEXT NOT NULL,
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "next_attempt_at" TIMESTAMPTZ(3),
+    "lease_until" TIMESTAMPTZ(3),
+    "last_error" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "completed_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "payment_refund_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -526,6 +545,41 @@ CREATE TABLE "usage_counted" (
     "computed_at" TIMESTAMPTZ(3) NOT NULL,
 
     CONSTRAINT "usage_counted_pkey" PRIMARY KEY ("project_id","day")
+);
+
+-- CreateTable
+CREATE TABLE "notification" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "organization_id" TEXT,
+    "occasion" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "title" TEXT NOT NULL,
+    "body" TEXT NOT NULL,
+    "href" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "read_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "notification_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "mail" (
+    "id" TEXT NOT NULL,
+    "notification_id" TEXT NOT NULL,
+    "recipient" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "text" TEXT NOT NULL,
+    "html" TEXT NOT NULL,
+    "state" TEXT NOT NULL,
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "next_attempt_at" TIMESTAMPTZ(3),
+    "lease_until" TIMESTAMPTZ(3),
+    "last_error" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "completed_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "mail_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -753,6 +807,79 @@ CREATE TABLE "manifest" (
 );
 
 -- CreateTable
+CREATE TABLE "capability_request" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "status" TEXT NOT NULL,
+    "current_revision_id" TEXT NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "created_by_kind" TEXT NOT NULL,
+    "idempotency_key" TEXT,
+    "identity_hash" TEXT,
+    "feedback" JSONB,
+    "capability_key" TEXT,
+    "submitted_at" TIMESTAMPTZ(3),
+    "fulfilled_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "capability_request_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "capability_request_revision" (
+    "id" TEXT NOT NULL,
+    "request_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "number" INTEGER NOT NULL,
+    "body" JSONB NOT NULL,
+    "hash" TEXT NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "created_by_kind" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "capability_request_revision_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "capability_request_event" (
+    "id" TEXT NOT NULL,
+    "request_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "type" TEXT NOT NULL,
+    "actor_id" TEXT NOT NULL,
+    "actor_kind" TEXT NOT NULL,
+    "payload" JSONB NOT NULL DEFAULT '{}',
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "capability_request_event_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "commission_quote" (
+    "id" TEXT NOT NULL,
+    "request_id" TEXT NOT NULL,
+    "revision_id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "state" TEXT NOT NULL,
+    "price_micros" BIGINT NOT NULL,
+    "currency" TEXT NOT NULL,
+    "runtime_pricing" JSONB NOT NULL,
+    "business_days" INTEGER NOT NULL,
+    "note" TEXT,
+    "issued_by" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "reminded_at" TIMESTAMPTZ(3),
+    "ended_at" TIMESTAMPTZ(3),
+    "payment_id" TEXT,
+
+    CONSTRAINT "commission_quote_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "signing_key" (
     "id" TEXT NOT NULL,
     "public_key" JSONB NOT NULL,
@@ -889,7 +1016,25 @@ CREATE UNIQUE INDEX "payment_provider_payment_id_key" ON "payment"("provider_pay
 CREATE INDEX "payment_organization_id_id_idx" ON "payment"("organization_id", "id" DESC);
 
 -- CreateIndex
+CREATE UNIQUE INDEX "payment_refund_payment_id_key" ON "payment_refund"("payment_id");
+
+-- CreateIndex
+CREATE INDEX "payment_refund_state_next_attempt_at_idx" ON "payment_refund"("state", "next_attempt_at");
+
+-- CreateIndex
 CREATE INDEX "usage_counted_day_idx" ON "usage_counted"("day");
+
+-- CreateIndex
+CREATE INDEX "notification_user_id_id_idx" ON "notification"("user_id", "id" DESC);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "notification_user_id_occasion_key" ON "notification"("user_id", "occasion");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "mail_notification_id_key" ON "mail"("notification_id");
+
+-- CreateIndex
+CREATE INDEX "mail_state_next_attempt_at_idx" ON "mail"("state", "next_attempt_at");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "project_organization_id_id_key" ON "project"("organization_id", "id");
@@ -938,6 +1083,30 @@ CREATE INDEX "manifest_project_id_id_idx" ON "manifest"("project_id", "id" DESC)
 
 -- CreateIndex
 CREATE UNIQUE INDEX "manifest_project_id_id_key" ON "manifest"("project_id", "id");
+
+-- CreateIndex
+CREATE INDEX "capability_request_project_id_id_idx" ON "capability_request"("project_id", "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "capability_request_status_id_idx" ON "capability_request"("status", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "capability_request_project_id_idempotency_key_key" ON "capability_request"("project_id", "idempotency_key");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "capability_request_organization_id_id_key" ON "capability_request"("organization_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "capability_request_revision_request_id_number_key" ON "capability_request_revision"("request_id", "number");
+
+-- CreateIndex
+CREATE INDEX "capability_request_event_request_id_id_idx" ON "capability_request_event"("request_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "commission_quote_payment_id_key" ON "commission_quote"("payment_id");
+
+-- CreateIndex
+CREATE INDEX "commission_quote_request_id_id_idx" ON "commission_quote"("request_id", "id");
 
 -- CreateIndex
 CREATE INDEX "delivery_endpoint_organization_id_id_idx" ON "delivery_endpoint"("organization_id", "id");
@@ -1021,6 +1190,15 @@ ALTER TABLE "pinned_record" ADD CONSTRAINT "pinned_record_project_id_pinned_id_f
 ALTER TABLE "pinned_correction" ADD CONSTRAINT "pinned_correction_project_id_pinned_id_fkey" FOREIGN KEY ("project_id", "pinned_id") REFERENCES "pinned_execution"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "capability_request_revision" ADD CONSTRAINT "capability_request_revision_organization_id_request_id_fkey" FOREIGN KEY ("organization_id", "request_id") REFERENCES "capability_request"("organization_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "capability_request_event" ADD CONSTRAINT "capability_request_event_organization_id_request_id_fkey" FOREIGN KEY ("organization_id", "request_id") REFERENCES "capability_request"("organization_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "commission_quote" ADD CONSTRAINT "commission_quote_organization_id_request_id_fkey" FOREIGN KEY ("organization_id", "request_id") REFERENCES "capability_request"("organization_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "delivery" ADD CONSTRAINT "delivery_endpoint_id_fkey" FOREIGN KEY ("endpoint_id") REFERENCES "delivery_endpoint"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -1067,6 +1245,11 @@ CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (
 CREATE DOMAIN "budget_period" AS text CONSTRAINT "budget_period_known" CHECK (VALUE IN ('day', 'month', 'total'));
 CREATE DOMAIN "budget_enforcement" AS text CONSTRAINT "budget_enforcement_known" CHECK (VALUE IN ('off', 'warn', 'prevent'));
 CREATE DOMAIN "credential_status" AS text CONSTRAINT "credential_status_known" CHECK (VALUE IN ('ready', 'refused'));
+CREATE DOMAIN "request_status" AS text CONSTRAINT "request_status_known" CHECK (VALUE IN ('draft', 'submitted', 'in_review',
+  'needs_information', 'quoted', 'declined', 'paid', 'fulfilled', 'refunded'));
+CREATE DOMAIN "commission_state" AS text CONSTRAINT "commission_state_known" CHECK (VALUE IN ('active', 'superseded', 'paid'));
+CREATE DOMAIN "refund_state" AS text CONSTRAINT "refund_state_known" CHECK (VALUE IN ('pending', 'done', 'failed'));
+CREATE DOMAIN "mail_state" AS text CONSTRAINT "mail_state_known" CHECK (VALUE IN ('pending', 'sending', 'sent', 'failed', 'kept'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
@@ -1086,7 +1269,13 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('wallet.allowance_used_micros', 'amount_micros'), ('wallet.allowance_held_micros', 'amount_micros'),
   ('ledger_entry.currency', 'currency_code'), ('payment.currency', 'currency_code'),
   ('payment.amount_micros', 'amount_micros'), ('payment.credit_micros', 'amount_micros'),
-  ('payment.refunded_micros', 'amount_micros'), ('payment.state', 'payment_state'),
+  ('payment.refunded_micros', 'amount_micros'), ('payment.state', 'payment_state'), ('payment.tax_micros', 'amount_micros'),
+  ('payment_refund.state', 'refund_state'), ('mail.state', 'mail_state'),
+  ('capability_request.status', 'request_status'), ('capability_request.created_by_kind', 'principal_kind'),
+  ('capability_request_revision.number', 'ordinal'), ('capability_request_revision.hash', 'sha256_hex'),
+  ('capability_request_event.actor_kind', 'principal_kind'),
+  ('commission_quote.state', 'commission_state'), ('commission_quote.price_micros', 'amount_micros'),
+  ('commission_quote.currency', 'currency_code'), ('commission_quote.business_days', 'ordinal'),
   ('pinned_execution.status', 'pinned_status'), ('pinned_execution.principal_kind', 'principal_kind'),
   ('pinned_execution.position', 'ordinal'), ('pinned_execution.estimated_micros', 'amount_micros'),
   ('pinned_execution.maximum_micros', 'amount_micros'), ('pinned_execution.actual_micros', 'amount_micros'),
@@ -1144,6 +1333,33 @@ CREATE TRIGGER "pinned_attempt_end_stays" BEFORE UPDATE ON "pinned_attempt" FOR 
   WHEN (OLD."ended_at" IS NOT NULL) EXECUTE FUNCTION capstan_refuse_change_of_ended();
 CREATE TRIGGER "pinned_bulk_end_stays" BEFORE UPDATE ON "pinned_bulk" FOR EACH ROW
   WHEN (OLD."status" IN ('succeeded', 'partial', 'failed')) EXECUTE FUNCTION capstan_refuse_change_of_ended();
+-- Of a request, at most one commission quote can be paid, and what it says never changes.
+CREATE UNIQUE INDEX "commission_quote_one_active" ON "commission_quote" ("request_id") WHERE "state" = 'active';
+CREATE UNIQUE INDEX "commission_quote_one_paid" ON "commission_quote" ("request_id") WHERE "state" = 'paid';
+CREATE FUNCTION capstan_guard_commission_quote() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD."state" <> 'active' AND NEW."state" IS DISTINCT FROM OLD."state" THEN
+    RAISE EXCEPTION 'commission quote % is already %', OLD."id", OLD."state" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF (NEW."id", NEW."request_id", NEW."revision_id", NEW."organization_id", NEW."project_id", NEW."price_micros", NEW."currency",
+      NEW."runtime_pricing", NEW."business_days", NEW."note", NEW."issued_by", NEW."created_at", NEW."expires_at")
+     IS DISTINCT FROM
+     (OLD."id", OLD."request_id", OLD."revision_id", OLD."organization_id", OLD."project_id", OLD."price_micros", OLD."currency",
+      OLD."runtime_pricing", OLD."business_days", OLD."note", OLD."issued_by", OLD."created_at", OLD."expires_at") THEN
+    RAISE EXCEPTION 'commission quote %: only its state may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER "commission_quote_moves" BEFORE UPDATE ON "commission_quote" FOR EACH ROW
+  EXECUTE FUNCTION capstan_guard_commission_quote();
+CREATE TRIGGER "commission_quote_never_deleted" BEFORE DELETE OR TRUNCATE ON "commission_quote"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "capability_request_revision_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "capability_request_revision"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "capability_request_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "capability_request_event"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- A commission has one checkout at a time: whoever else wants to pay it joins that one.
+CREATE UNIQUE INDEX "payment_one_open_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission' AND "state" = 'open';
 -- One key signs; those before it stay.
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"

@@ -2,7 +2,7 @@ import type { BudgetAlert, BudgetEnforcement, BudgetPeriod } from "@/server/cont
 import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { visibleOrganizations } from "@/server/domain/organizations";
-import { newId } from "@/server/ids";
+import { type Announcement, announce } from "@/server/domain/webhooks";
 
 type AlertRow = {
   id: string;
@@ -56,36 +56,14 @@ const MOST_AT_ONCE = 200;
 export function fanOutAlerts(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const now = ctx.now();
   return inTransaction(async (client) => {
-    const { rows } = await client.query<AlertRow & { endpoints: string[] }>(
-      `SELECT alert.*, ARRAY(
-         SELECT endpoint.id FROM delivery_endpoint endpoint
-         WHERE endpoint.organization_id = alert.organization_id AND endpoint.enabled
-           AND (endpoint.project_id IS NULL OR endpoint.project_id = alert.project_id)
-           AND (endpoint.event_types = '{}' OR 'budget.alert' = ANY(endpoint.event_types))
-         ORDER BY endpoint.id) AS endpoints
-       FROM budget_alert alert
+    const { rows } = await client.query<AlertRow>(
+      `SELECT * FROM budget_alert
        WHERE delivered_at IS NULL AND ($1::text IS NULL OR organization_id = (SELECT organization_id FROM project WHERE id = $1))
        ORDER BY id LIMIT ${MOST_AT_ONCE} FOR UPDATE SKIP LOCKED`,
       [projectId],
     );
     if (rows.length === 0) return false;
-    const made = rows.flatMap((row) =>
-      row.endpoints.map((endpoint_id) => ({
-        id: newId("delivery"),
-        organization_id: row.organization_id,
-        project_id: row.project_id,
-        endpoint_id,
-        event_id: row.id,
-        body: JSON.stringify(toEvent(row)),
-      })),
-    );
-    await client.query(
-      `INSERT INTO delivery (id, organization_id, project_id, endpoint_id, event_id, type, body, state, next_attempt_at, created_at)
-       SELECT id, organization_id, project_id, endpoint_id, event_id, 'budget.alert', body, 'pending', $2, $2
-       FROM json_to_recordset($1::json) AS x(id text, organization_id text, project_id text, endpoint_id text, event_id text, body text)
-       ON CONFLICT (endpoint_id, event_id) DO NOTHING`,
-      [JSON.stringify(made), now],
-    );
+    await announce(client, rows.map(toEvent), now);
     await client.query("UPDATE budget_alert SET delivered_at = $2 WHERE id = ANY($1)", [
       rows.map((row) => row.id),
       now,
@@ -94,12 +72,11 @@ export function fanOutAlerts(ctx: Ctx, projectId: string | null): Promise<boolea
   });
 }
 
-/** An event that belongs to no job. */
-const toEvent = (row: AlertRow) => ({
+const toEvent = (row: AlertRow): Announcement => ({
   id: row.id,
   type: "budget.alert",
   organizationId: row.organization_id,
   projectId: row.project_id,
-  createdAt: row.created_at.toISOString(),
+  createdAt: row.created_at,
   payload: toFacts(row),
 });

@@ -1,0 +1,186 @@
+import { z } from "zod";
+import { BillingCurrency } from "./billing";
+import { DateTime, JsonObject, Money, pageLimit } from "./common";
+import { PricingContract } from "./pricing";
+import { RequestEventType } from "./webhooks";
+
+const Id = z.string().min(1).max(64);
+const MOST_CASES = 100;
+
+/** Where a request is on its way from a need to a capability. */
+export const RequestStatus = z.enum([
+  "draft",
+  "submitted",
+  "in_review",
+  "needs_information",
+  "quoted",
+  "declined",
+  "paid",
+  "fulfilled",
+  "refunded",
+]);
+export type RequestStatus = z.output<typeof RequestStatus>;
+
+/** What is asked for. Members of your own are kept and become part of the hash; what is null counts as left out. */
+export const CapabilityRequestBody = z
+  .looseObject({
+    schemaVersion: z.literal("service.capability-request.v1").default("service.capability-request.v1"),
+    projectId: Id.nullish().meta({ description: "A key bound to a project needs none." }),
+    summary: z.string().trim().min(1).max(300),
+    need: z.string().trim().min(1).max(20_000),
+    proposedCapability: JsonObject.nullish().meta({
+      description: "What it might be called: `capabilityKey`, and what else helps.",
+    }),
+    constraints: JsonObject.nullish().meta({ description: "For example `maxLatencySeconds`." }),
+    acceptanceCases: z
+      .array(JsonObject)
+      .max(MOST_CASES)
+      .nullish()
+      .meta({ description: "Each with `input` and `expected`: what shows that it works." }),
+    implementationPreferences: JsonObject.nullish(),
+    idempotencyKey: z.string().min(1).max(255).nullish().meta({
+      description: "The same request twice is one. Counts when a request is created.",
+    }),
+  })
+  .meta({ id: "CapabilityRequestBody" });
+export type CapabilityRequestBody = z.output<typeof CapabilityRequestBody>;
+
+export const RequestRef = z.object({ request_id: Id });
+
+/** One wording, frozen: `requestHash` is the SHA-256 of the RFC 8785 form of `content`. */
+export const RequestRevision = z
+  .looseObject({
+    id: z.string(),
+    number: z.int(),
+    requestHash: z.string(),
+    content: JsonObject,
+    createdBy: z.string(),
+    createdAt: DateTime,
+  })
+  .meta({ id: "CapabilityRequestRevision" });
+export type RequestRevision = z.output<typeof RequestRevision>;
+
+/** What an operator last told the customer. */
+export const RequestFeedback = z.object({
+  kind: z.enum(["needs_information", "declined", "refunded"]),
+  message: z.string(),
+  at: DateTime,
+});
+export type RequestFeedback = z.output<typeof RequestFeedback>;
+
+export const CapabilityRequest = z
+  .object({
+    schemaVersion: z.literal("service.capability-request.v1"),
+    id: z.string(),
+    organizationId: z.string(),
+    projectId: z.string(),
+    status: RequestStatus,
+    currentRevisionId: z.string(),
+    /** `sha256:<hex>` of the current revision. */
+    requestHash: z.string(),
+    revision: RequestRevision,
+    feedback: RequestFeedback.nullable(),
+    /** Of the quote that can be paid or was; null: none. */
+    quoteId: z.string().nullable(),
+    /** The capability it became; null: not yet. */
+    capabilityKey: z.string().nullable(),
+    createdBy: z.string(),
+    createdAt: DateTime,
+    updatedAt: DateTime,
+    submittedAt: DateTime.nullable(),
+    fulfilledAt: DateTime.nullable(),
+  })
+  .meta({ id: "CapabilityRequestView" });
+export type CapabilityRequest = z.output<typeof CapabilityRequest>;
+
+/** What running the capability will cost, as far as is known before it exists. */
+export const ProjectedPricing = PricingContract.extend({ status: z.literal("projected") });
+export type ProjectedPricing = z.output<typeof ProjectedPricing>;
+
+export const CommissionState = z.enum(["active", "expired", "superseded", "paid"]);
+export type CommissionState = z.output<typeof CommissionState>;
+
+/** A price for making a capability. No execution can name it, and only a person can pay it. */
+export const CommissionQuote = z
+  .object({
+    quoteId: z.string(),
+    quoteKind: z.literal("commission"),
+    notExecutionQuoteId: z.literal(true),
+    requestId: z.string(),
+    requestRevisionId: z.string(),
+    requestHash: z.string(),
+    status: CommissionState,
+    /** Before tax. */
+    commissionPrice: Money,
+    taxTreatment: z.literal("tax_calculated_at_checkout"),
+    runtimePricing: ProjectedPricing,
+    delivery: z.object({ targetBusinessDays: z.int() }),
+    guarantee: z.object({ kind: z.literal("full-satisfaction-refund"), acceptanceWindowDays: z.int() }),
+    note: z.string().nullable(),
+    issuedAt: DateTime,
+    expiresAt: DateTime,
+    /** The page where a person of the organization pays; nobody else can. */
+    approval: z.object({ humanRequired: z.literal(true), approvalUrl: z.string() }),
+  })
+  .meta({ id: "CapabilityQuoteView" });
+export type CommissionQuote = z.output<typeof CommissionQuote>;
+
+/** How the price of running it is put, by an operator who cannot know it all yet. */
+export const RuntimePricingDraft = z.strictObject({
+  mode: z.enum(["free", "fixed", "metered", "hybrid"]),
+  billingCurrency: BillingCurrency,
+  /** In words, e.g. "about $0.02 a page". */
+  display: z.string().trim().min(1).max(300),
+  startingAtMicros: z.int().min(0).max(1_000_000_000).nullish(),
+});
+
+/** An operator's act of issuing a commission quote. */
+export const IssueCommissionQuote = z.strictObject({
+  requestId: Id,
+  /** The revision that was read: another one by now is a conflict. */
+  revisionId: Id,
+  /** A whole number of cents. */
+  priceMicros: z
+    .int()
+    .min(1_000_000)
+    .max(1_000_000_000_000)
+    .refine((micros) => micros % 10_000 === 0, { message: "is no whole number of cents" }),
+  currency: BillingCurrency,
+  runtimePricing: RuntimePricingDraft,
+  targetBusinessDays: z.int().min(1).max(250),
+  note: z.string().trim().max(4_000).nullish(),
+});
+export type IssueCommissionQuote = z.output<typeof IssueCommissionQuote>;
+
+/** An operator's words to the customer: what is missing, or why not. */
+export const TellCustomer = z.strictObject({ requestId: Id, message: z.string().trim().min(1).max(4_000) });
+export const FulfilRequest = z.strictObject({
+  requestId: Id,
+  capabilityKey: z.string().trim().min(1).max(200),
+});
+
+/** What happened to a request, oldest first. */
+export const RequestEvent = z.object({
+  eventId: z.string(),
+  type: RequestEventType,
+  actorId: z.string(),
+  actorKind: z.string(),
+  /** Of a person; null: a key or the system. */
+  actorEmail: z.string().nullable(),
+  payload: JsonObject,
+  createdAt: DateTime,
+});
+export type RequestEvent = z.output<typeof RequestEvent>;
+
+export const ListRequests = z.object({
+  projectId: Id.optional(),
+  status: RequestStatus.optional(),
+  /** The `nextCursor` of the page before: a request id. */
+  cursor: z.string().max(64).optional(),
+  limit: pageLimit(100, 25),
+});
+export type ListRequests = z.output<typeof ListRequests>;
+export const RequestPage = z
+  .object({ items: z.array(CapabilityRequest), nextCursor: z.string().optional() })
+  .meta({ id: "CapabilityRequestPage" });
+export type RequestPage = z.output<typeof RequestPage>;

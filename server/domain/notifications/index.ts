@@ -1,0 +1,1 @@
+export { type Audience, type News, tell } from "./tell";

@@ -1,0 +1,170 @@
+import type {
+  CapabilityRequest,
+  CommissionQuote,
+  CommissionState,
+  ProjectedPricing,
+  RequestFeedback,
+  RequestRevision,
+  RequestStatus,
+} from "@/server/contract/requests";
+import { pool, type Queryable } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx, PrincipalKind, Scope } from "@/server/domain/ctx";
+import { publicUrl } from "@/server/env";
+import { fail } from "@/server/errors";
+import { type Micros, toMoney } from "@/server/money";
+import type { Json } from "@/server/step";
+
+/** So long a commission quote can be paid (decisions.md, section 9). */
+export const QUOTE_LIFETIME_MS = 14 * 86_400_000;
+/** So long after it was fulfilled a commission is refunded when asked. */
+export const ACCEPTANCE_WINDOW_DAYS = 7;
+
+export type RequestRow = {
+  id: string;
+  organization_id: string;
+  project_id: string;
+  status: RequestStatus;
+  current_revision_id: string;
+  created_by: string;
+  created_by_kind: PrincipalKind;
+  idempotency_key: string | null;
+  identity_hash: string | null;
+  feedback: RequestFeedback | null;
+  capability_key: string | null;
+  submitted_at: Date | null;
+  fulfilled_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+};
+
+export type RevisionRow = {
+  id: string;
+  request_id: string;
+  organization_id: string;
+  number: number;
+  body: { [member: string]: Json };
+  hash: string;
+  created_by: string;
+  created_by_kind: PrincipalKind;
+  created_at: Date;
+};
+
+export type CommissionQuoteRow = {
+  id: string;
+  request_id: string;
+  revision_id: string;
+  organization_id: string;
+  project_id: string;
+  state: "active" | "superseded" | "paid";
+  price_micros: Micros;
+  currency: "USD" | "CAD";
+  runtime_pricing: ProjectedPricing;
+  business_days: number;
+  note: string | null;
+  issued_by: string;
+  created_at: Date;
+  expires_at: Date;
+  reminded_at: Date | null;
+  ended_at: Date | null;
+  payment_id: string | null;
+};
+
+/** A request with what its view needs beside it. */
+export type RequestWhole = RequestRow & { revision: RevisionRow; quote_id: string | null };
+
+const WHOLE = `SELECT request.*, to_jsonb(revision) AS revision,
+    (SELECT quote.id FROM commission_quote quote WHERE quote.request_id = request.id AND quote.state IN ('active', 'paid')
+     ORDER BY quote.id DESC LIMIT 1) AS quote_id
+  FROM capability_request request
+  JOIN capability_request_revision revision ON revision.id = request.current_revision_id`;
+
+/** Requests by a condition on `request`, each with its current revision. */
+export async function readWhole(
+  database: Queryable,
+  rest: string,
+  values: unknown[],
+): Promise<RequestWhole[]> {
+  const { rows } = await database.query<RequestWhole>(`${WHOLE} ${rest}`, values);
+  return rows.map((row) => ({
+    ...row,
+    revision: { ...row.revision, created_at: new Date(row.revision.created_at) }, // JSON has no dates
+  }));
+}
+
+/** A request the caller may see with this right; anybody else's and none at all are the same NotFound. */
+export async function findRequest(ctx: Ctx, requestId: string, right: Scope): Promise<RequestWhole> {
+  const scope = access.scopeOf(ctx, right);
+  const [row] = await readWhole(
+    pool,
+    `WHERE request.id = $1 AND ($2::text[] IS NULL OR request.organization_id = ANY($2))
+       AND ($3::text IS NULL OR request.project_id = $3)`,
+    [requestId, scope.organizationIds, scope.projectId],
+  );
+  return row ?? noSuchRequest();
+}
+
+export function noSuchRequest(): never {
+  fail("NotFound", "There is no such capability request.");
+}
+
+export const hashText = (hash: string): string => `sha256:${hash}`;
+
+export const toRevision = (row: RevisionRow): RequestRevision => ({
+  id: row.id,
+  number: row.number,
+  requestHash: hashText(row.hash),
+  content: row.body,
+  createdBy: row.created_by,
+  createdAt: row.created_at.toISOString(),
+});
+
+export const toRequest = (row: RequestWhole): CapabilityRequest => ({
+  schemaVersion: "service.capability-request.v1",
+  id: row.id,
+  organizationId: row.organization_id,
+  projectId: row.project_id,
+  status: row.status,
+  currentRevisionId: row.current_revision_id,
+  requestHash: hashText(row.revision.hash),
+  revision: toRevision(row.revision),
+  feedback: row.feedback,
+  quoteId: row.quote_id,
+  capabilityKey: row.capability_key,
+  createdBy: row.created_by,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+  submittedAt: row.submitted_at?.toISOString() ?? null,
+  fulfilledAt: row.fulfilled_at?.toISOString() ?? null,
+});
+
+/** Where a quote stands at a moment: an active one ends by time alone. */
+export function stateAt(quote: Pick<CommissionQuoteRow, "state" | "expires_at">, now: Date): CommissionState {
+  return quote.state === "active" && quote.expires_at <= now ? "expired" : quote.state;
+}
+
+/** The page where a person pays a quote, from the root. */
+export const approvalPath = (quoteId: string): string => `/approve/capability-quotes/${quoteId}`;
+
+export const toCommissionQuote = (
+  row: CommissionQuoteRow,
+  requestHash: string,
+  now: Date,
+): CommissionQuote => ({
+  quoteId: row.id,
+  quoteKind: "commission",
+  notExecutionQuoteId: true,
+  requestId: row.request_id,
+  requestRevisionId: row.revision_id,
+  requestHash: hashText(requestHash),
+  status: stateAt(row, now),
+  commissionPrice: toMoney(row.price_micros, row.currency),
+  taxTreatment: "tax_calculated_at_checkout",
+  runtimePricing: row.runtime_pricing,
+  delivery: { targetBusinessDays: row.business_days },
+  guarantee: { kind: "full-satisfaction-refund", acceptanceWindowDays: ACCEPTANCE_WINDOW_DAYS },
+  note: row.note,
+  issuedAt: row.created_at.toISOString(),
+  expiresAt: row.expires_at.toISOString(),
+  approval: { humanRequired: true, approvalUrl: publicUrl + approvalPath(row.id) },
+});

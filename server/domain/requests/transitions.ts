@@ -1,0 +1,136 @@
+import type { RequestStatus } from "@/server/contract/requests";
+import type { RequestEventType } from "@/server/contract/webhooks";
+import type { Queryable } from "@/server/db";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { announce } from "@/server/domain/webhooks";
+import { fail } from "@/server/errors";
+import { newId } from "@/server/ids";
+import type { Json } from "@/server/step";
+import { noSuchRequest, type RequestRow } from "./rows";
+import { tellOf } from "./tell";
+
+/**
+ * What can be done to a request: from where, and where it leads (decisions.md, section 9). `quoted` to `quoted` is a new
+ * quote for one that has expired, which its verb checks.
+ */
+const MOVES = {
+  revised: { from: ["draft", "submitted", "in_review", "needs_information", "quoted"], to: "draft" },
+  submitted: { from: ["draft"], to: "submitted" },
+  in_review: { from: ["submitted"], to: "in_review" },
+  needs_information: { from: ["in_review"], to: "needs_information" },
+  declined: { from: ["in_review"], to: "declined" },
+  quoted: { from: ["in_review", "quoted"], to: "quoted" },
+  paid: { from: ["quoted"], to: "paid" },
+  fulfilled: { from: ["paid"], to: "fulfilled" },
+  refunded: { from: ["paid", "fulfilled"], to: "refunded" },
+} as const satisfies Record<string, { from: readonly RequestStatus[]; to: RequestStatus }>;
+
+export type Move = keyof typeof MOVES;
+
+/** May this be done to a request that is there? */
+export function canMove(status: RequestStatus, move: Move): boolean {
+  const from: readonly RequestStatus[] = MOVES[move].from;
+  return from.includes(status);
+}
+
+/** RequestStateConflict where this cannot be done to the request. */
+export function requireMove(row: Pick<RequestRow, "id" | "status">, move: Move): void {
+  if (canMove(row.status, move)) return;
+  fail("RequestStateConflict", `A request that is ${words(row.status)} cannot be ${words(move)}.`, {
+    requestId: row.id,
+    status: row.status,
+  });
+}
+
+const words = (status: string) => status.replaceAll("_", " ");
+
+/** Locks a request until the transaction ends: whoever changes it or its quotes does this first. */
+export async function lockRequest(client: Queryable, requestId: string): Promise<RequestRow> {
+  const { rows } = await client.query<RequestRow>(
+    "SELECT * FROM capability_request WHERE id = $1 FOR UPDATE",
+    [requestId],
+  );
+  return rows[0] ?? noSuchRequest();
+}
+
+type Change = Partial<
+  Pick<RequestRow, "current_revision_id" | "feedback" | "capability_key" | "submitted_at" | "fulfilled_at">
+>;
+
+/**
+ * Moves a locked request, and tells of it, in one transaction: the only writer of its status. Members of `change` that are
+ * left out stay. RequestStateConflict where the move is none from there.
+ */
+export async function move(
+  client: Queryable,
+  ctx: Ctx,
+  row: RequestRow,
+  how: Move,
+  change: Change = {},
+  payload: Record<string, Json> = {},
+): Promise<RequestRow> {
+  requireMove(row, how);
+  const next = { ...row, ...change, status: MOVES[how].to, updated_at: ctx.now() };
+  await client.query(
+    `UPDATE capability_request SET status = $2, current_revision_id = $3, feedback = $4, capability_key = $5,
+       submitted_at = $6, fulfilled_at = $7, updated_at = $8 WHERE id = $1`,
+    [
+      next.id,
+      next.status,
+      next.current_revision_id,
+      next.feedback && JSON.stringify(next.feedback),
+      next.capability_key,
+      next.submitted_at,
+      next.fulfilled_at,
+      next.updated_at,
+    ],
+  );
+  await happened(client, ctx, next, `capability_request.${how}`, payload);
+  return next;
+}
+
+/** Writes down what happened to a request, for its page, its webhooks, the audit log and the people it concerns. */
+export async function happened(
+  client: Queryable,
+  ctx: Ctx,
+  row: RequestRow,
+  type: RequestEventType,
+  payload: Record<string, Json> = {},
+): Promise<void> {
+  const event = {
+    id: newId("event"),
+    type,
+    organizationId: row.organization_id,
+    projectId: row.project_id,
+    createdAt: ctx.now(),
+    payload: { requestId: row.id, status: row.status, revisionId: row.current_revision_id, ...payload },
+  };
+  await client.query(
+    `INSERT INTO capability_request_event (id, request_id, organization_id, type, actor_id, actor_kind, payload, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [
+      event.id,
+      row.id,
+      row.organization_id,
+      type,
+      ctx.principal.id,
+      ctx.principal.kind,
+      JSON.stringify(event.payload),
+      event.createdAt,
+    ],
+  );
+  await record(
+    ctx,
+    {
+      organizationId: row.organization_id,
+      projectId: row.project_id,
+      action: type,
+      subject: row.id,
+      details: event.payload,
+    },
+    client,
+  );
+  await announce(client, [event], event.createdAt);
+  await tellOf(client, ctx, row, event);
+}
