@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { DateTime, Money } from "./common";
+import { CapabilityRequest, CommissionQuote, RequestRevision } from "./requests";
+
+/** Why money of a commission goes back whole: the first three by themselves. */
+export const RefundReason = z.enum(["expired", "superseded", "already_paid", "operator"]);
+export type RefundReason = z.output<typeof RefundReason>;
+
+/** One payment of a commission quote. */
+export const CommissionPayment = z.object({
+  paymentId: z.string(),
+  /** processing: the payer has done their part, and the money is still on its way. */
+  state: z.enum(["open", "processing", "paid", "failed", "expired"]),
+  /** Before tax. */
+  amount: Money,
+  /** What the provider added. */
+  tax: Money,
+  /** Of both, given back so far. */
+  refunded: Money,
+  test: z.boolean(),
+  /** The e-mail of the person who opened the checkout; null: their account is gone. */
+  startedBy: z.string().nullable(),
+  createdAt: DateTime,
+  paidAt: DateTime.nullable(),
+  /** It goes back whole; null: it does not. done: the provider took it; failed: an operator has to look. */
+  refund: z
+    .object({
+      reason: RefundReason,
+      state: z.enum(["pending", "done", "failed"]),
+      requestedAt: DateTime,
+      completedAt: DateTime.nullable(),
+    })
+    .nullable(),
+});
+export type CommissionPayment = z.output<typeof CommissionPayment>;
+
+/** A commission quote with all that the person needs who is to approve it: for its page, and for people only. */
+export const Commission = z.object({
+  quote: CommissionQuote,
+  organization: z.object({ organizationId: z.string(), displayName: z.string() }),
+  project: z.object({ projectId: z.string(), displayName: z.string() }),
+  /** The wording that was priced. */
+  revision: RequestRevision,
+  /** The request as it is now: a newer quote of it stands in `quoteId`. */
+  request: CapabilityRequest,
+  /** Of this quote, newest first. */
+  payments: z.array(CommissionPayment),
+  /** How people pay here; null: not at all. */
+  checkout: z.object({ provider: z.string(), test: z.boolean() }).nullable(),
+  /** Is the reader a member of the organization, whatever their role? Else they are an operator. */
+  isMember: z.boolean(),
+  mayPay: z.boolean(),
+  /** The time here, to count down by. */
+  now: DateTime,
+});
+export type Commission = z.output<typeof Commission>;
+
+export const CommissionRef = z.object({ quoteId: z.string().min(1).max(64) });
