@@ -17,13 +17,16 @@ export default defineConfig({
   workers: 2,
   fullyParallel: false,
   forbidOnly: true,
-  retries: 0,
+  // Once more, in a browser of its own: what then passes is told as flaky, and is a bug of the test or of the product.
+  retries: 1,
   // Two cores also render and encode what the tests ask for: a hang is what this ends, not slowness.
   timeout: 180_000,
   expect: { timeout: 30_000 },
   use: {
     baseURL,
     browserName: "chromium",
+    // What fades in or out is there or not: a check of contrast never meets half of it.
+    contextOptions: { reducedMotion: "reduce" },
     screenshot: "only-on-failure",
     trace: "retain-on-failure",
     launchOptions: {
