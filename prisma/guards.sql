@@ -44,6 +44,7 @@ CREATE DOMAIN "request_status" AS text CONSTRAINT "request_status_known" CHECK (
 CREATE DOMAIN "commission_state" AS text CONSTRAINT "commission_state_known" CHECK (VALUE IN ('active', 'superseded', 'paid'));
 CREATE DOMAIN "refund_state" AS text CONSTRAINT "refund_state_known" CHECK (VALUE IN ('pending', 'done', 'failed'));
 CREATE DOMAIN "mail_state" AS text CONSTRAINT "mail_state_known" CHECK (VALUE IN ('pending', 'sending', 'sent', 'failed', 'kept'));
+CREATE DOMAIN "source_health" AS text CONSTRAINT "source_health_known" CHECK (VALUE IN ('healthy', 'degraded', 'missing', 'unknown'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
@@ -65,6 +66,8 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('payment.amount_micros', 'amount_micros'), ('payment.credit_micros', 'amount_micros'),
   ('payment.refunded_micros', 'amount_micros'), ('payment.state', 'payment_state'), ('payment.tax_micros', 'amount_micros'),
   ('payment_refund.state', 'refund_state'), ('mail.state', 'mail_state'),
+  ('model_adapter.sha256', 'sha256_hex'), ('model_adapter.byte_length', 'amount_of_bytes'),
+  ('model_adapter.health_status', 'source_health'), ('adapter_alias_version.number', 'ordinal'),
   ('capability_request.status', 'request_status'), ('capability_request.created_by_kind', 'principal_kind'),
   ('capability_request_revision.number', 'ordinal'), ('capability_request_revision.hash', 'sha256_hex'),
   ('capability_request_event.actor_kind', 'principal_kind'),
@@ -154,6 +157,22 @@ CREATE TRIGGER "capability_request_event_append_only" BEFORE UPDATE OR DELETE OR
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 -- A commission has one checkout at a time: whoever else wants to pay it joins that one.
 CREATE UNIQUE INDEX "payment_one_open_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission' AND "state" = 'open';
+-- A name is one adapter of a project and environment at a time.
+CREATE UNIQUE INDEX "model_adapter_one_name" ON "model_adapter" ("project_id", "environment", "name_key") WHERE "deleted_at" IS NULL;
+CREATE TRIGGER "adapter_alias_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "adapter_alias_version"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "model_adapter_never_deleted" BEFORE DELETE OR TRUNCATE ON "model_adapter"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- What an adapter is never changes; how its source is, and that it was put away, may.
+CREATE FUNCTION capstan_guard_adapter() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (to_jsonb(NEW) - ARRAY['health_status', 'health_checked_at', 'health_detail', 'deleted_at'])
+     IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['health_status', 'health_checked_at', 'health_detail', 'deleted_at']) THEN
+    RAISE EXCEPTION 'adapter %: only its health may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER "model_adapter_stays" BEFORE UPDATE ON "model_adapter" FOR EACH ROW EXECUTE FUNCTION capstan_guard_adapter();
 -- One key signs; those before it stay.
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"

@@ -212,6 +212,16 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ status: z.string() }),
   },
+  /** Something still uses the adapter: the current version of an alias, a default or a binding. */
+  AdapterInUse: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({
+      adapterId: z.string(),
+      references: z.array(z.object({ kind: z.enum(["alias", "default", "binding"]), name: z.string() })),
+    }),
+  },
   /** A capability request is where this cannot be done to it. */
   RequestStateConflict: {
     status: 409,

@@ -175,7 +175,7 @@ describe("imports flow one way", () => {
       ["audit"],
       ["access", "health", "envelope", "artifacts"],
       ["organizations", "inputs", "webhooks"],
-      ["credentials", "signing", "notifications"],
+      ["credentials", "signing", "notifications", "adapters"],
       ["budgets"],
       ["billing"],
       ["catalog"],

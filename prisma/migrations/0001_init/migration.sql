@@ -2,6 +2,94 @@
 CREATE SCHEMA IF NOT EXISTS "public";
 
 -- CreateTable
+CREATE TABLE "model_adapter" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "environment" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "name_key" TEXT NOT NULL,
+    "type" TEXT NOT NULL,
+    "source_kind" TEXT NOT NULL,
+    "source_ref" TEXT NOT NULL,
+    "source_revision" TEXT,
+    "file_path" TEXT,
+    "provider" TEXT,
+    "sha256" TEXT,
+    "byte_length" BIGINT,
+    "frozen" BOOLEAN NOT NULL,
+    "artifact_id" TEXT,
+    "health_status" TEXT NOT NULL,
+    "health_checked_at" TIMESTAMPTZ(3),
+    "health_detail" TEXT,
+    "base_model_family" TEXT,
+    "compatible_models" TEXT[],
+    "trigger_words" TEXT[],
+    "recommended_weight" DOUBLE PRECISION,
+    "license_name" TEXT,
+    "license_url" TEXT,
+    "license_status" TEXT NOT NULL,
+    "provenance" JSONB NOT NULL DEFAULT '{}',
+    "created_by" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "deleted_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "model_adapter_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "adapter_alias" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "environment" TEXT NOT NULL,
+    "alias" TEXT NOT NULL,
+    "alias_key" TEXT NOT NULL,
+    "current_version_id" TEXT NOT NULL,
+    "version_count" INTEGER NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "adapter_alias_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "adapter_alias_version" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "alias_id" TEXT NOT NULL,
+    "number" INTEGER NOT NULL,
+    "adapter_id" TEXT NOT NULL,
+    "weight" DOUBLE PRECISION,
+    "created_by" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "adapter_alias_version_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "adapter_binding" (
+    "alias_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "version_id" TEXT NOT NULL,
+    "bound_by" TEXT NOT NULL,
+    "bound_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "adapter_binding_pkey" PRIMARY KEY ("alias_id")
+);
+
+-- CreateTable
+CREATE TABLE "adapter_default" (
+    "project_id" TEXT NOT NULL,
+    "environment" TEXT NOT NULL,
+    "capability_key" TEXT NOT NULL,
+    "alias_id" TEXT NOT NULL,
+    "set_by" TEXT NOT NULL,
+    "set_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "adapter_default_pkey" PRIMARY KEY ("project_id","environment","capability_key")
+);
+
+-- CreateTable
 CREATE TABLE "artifact" (
     "id" TEXT NOT NULL,
     "project_id" TEXT NOT NULL,
@@ -944,6 +1032,24 @@ CREATE TABLE "delivery_attempt" (
 );
 
 -- CreateIndex
+CREATE INDEX "model_adapter_project_id_environment_id_idx" ON "model_adapter"("project_id", "environment", "id" DESC);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "model_adapter_project_id_id_key" ON "model_adapter"("project_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "adapter_alias_project_id_environment_alias_key_key" ON "adapter_alias"("project_id", "environment", "alias_key");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "adapter_alias_project_id_id_key" ON "adapter_alias"("project_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "adapter_alias_version_alias_id_number_key" ON "adapter_alias_version"("alias_id", "number");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "adapter_binding_project_id_alias_id_key" ON "adapter_binding"("project_id", "alias_id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "artifact_project_id_id_key" ON "artifact"("project_id", "id");
 
 -- CreateIndex
@@ -1124,6 +1230,18 @@ CREATE INDEX "delivery_project_id_id_idx" ON "delivery"("project_id", "id" DESC)
 CREATE UNIQUE INDEX "delivery_endpoint_id_event_id_key" ON "delivery"("endpoint_id", "event_id");
 
 -- AddForeignKey
+ALTER TABLE "adapter_alias_version" ADD CONSTRAINT "adapter_alias_version_project_id_alias_id_fkey" FOREIGN KEY ("project_id", "alias_id") REFERENCES "adapter_alias"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "adapter_alias_version" ADD CONSTRAINT "adapter_alias_version_project_id_adapter_id_fkey" FOREIGN KEY ("project_id", "adapter_id") REFERENCES "model_adapter"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "adapter_binding" ADD CONSTRAINT "adapter_binding_project_id_alias_id_fkey" FOREIGN KEY ("project_id", "alias_id") REFERENCES "adapter_alias"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "adapter_default" ADD CONSTRAINT "adapter_default_project_id_alias_id_fkey" FOREIGN KEY ("project_id", "alias_id") REFERENCES "adapter_alias"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "job_artifact" ADD CONSTRAINT "job_artifact_project_id_job_id_fkey" FOREIGN KEY ("project_id", "job_id") REFERENCES "job"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -1250,6 +1368,7 @@ CREATE DOMAIN "request_status" AS text CONSTRAINT "request_status_known" CHECK (
 CREATE DOMAIN "commission_state" AS text CONSTRAINT "commission_state_known" CHECK (VALUE IN ('active', 'superseded', 'paid'));
 CREATE DOMAIN "refund_state" AS text CONSTRAINT "refund_state_known" CHECK (VALUE IN ('pending', 'done', 'failed'));
 CREATE DOMAIN "mail_state" AS text CONSTRAINT "mail_state_known" CHECK (VALUE IN ('pending', 'sending', 'sent', 'failed', 'kept'));
+CREATE DOMAIN "source_health" AS text CONSTRAINT "source_health_known" CHECK (VALUE IN ('healthy', 'degraded', 'missing', 'unknown'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
@@ -1271,6 +1390,8 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('payment.amount_micros', 'amount_micros'), ('payment.credit_micros', 'amount_micros'),
   ('payment.refunded_micros', 'amount_micros'), ('payment.state', 'payment_state'), ('payment.tax_micros', 'amount_micros'),
   ('payment_refund.state', 'refund_state'), ('mail.state', 'mail_state'),
+  ('model_adapter.sha256', 'sha256_hex'), ('model_adapter.byte_length', 'amount_of_bytes'),
+  ('model_adapter.health_status', 'source_health'), ('adapter_alias_version.number', 'ordinal'),
   ('capability_request.status', 'request_status'), ('capability_request.created_by_kind', 'principal_kind'),
   ('capability_request_revision.number', 'ordinal'), ('capability_request_revision.hash', 'sha256_hex'),
   ('capability_request_event.actor_kind', 'principal_kind'),
@@ -1360,6 +1481,22 @@ CREATE TRIGGER "capability_request_event_append_only" BEFORE UPDATE OR DELETE OR
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 -- A commission has one checkout at a time: whoever else wants to pay it joins that one.
 CREATE UNIQUE INDEX "payment_one_open_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission' AND "state" = 'open';
+-- A name is one adapter of a project and environment at a time.
+CREATE UNIQUE INDEX "model_adapter_one_name" ON "model_adapter" ("project_id", "environment", "name_key") WHERE "deleted_at" IS NULL;
+CREATE TRIGGER "adapter_alias_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "adapter_alias_version"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "model_adapter_never_deleted" BEFORE DELETE OR TRUNCATE ON "model_adapter"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- What an adapter is never changes; how its source is, and that it was put away, may.
+CREATE FUNCTION capstan_guard_adapter() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (to_jsonb(NEW) - ARRAY['health_status', 'health_checked_at', 'health_detail', 'deleted_at'])
+     IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['health_status', 'health_checked_at', 'health_detail', 'deleted_at']) THEN
+    RAISE EXCEPTION 'adapter %: only its health may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER "model_adapter_stays" BEFORE UPDATE ON "model_adapter" FOR EACH ROW EXECUTE FUNCTION capstan_guard_adapter();
 -- One key signs; those before it stay.
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"

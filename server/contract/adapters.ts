@@ -1,0 +1,241 @@
+import { z } from "zod";
+import { DateTime, JsonObject, pageLimit } from "./common";
+import { EnvironmentSlug } from "./organizations";
+
+const Word = z.string().trim().min(1).max(64);
+const MOST_WORDS = 64;
+/** Of an adapter in a picture: 1 is as trained. */
+export const AdapterWeight = z.number().min(0).max(2);
+/** What a caller may call an alias; compared without case. */
+export const AliasName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(64)
+  .regex(
+    /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}])?$/u,
+    "letters, digits, and . _ - or spaces between them",
+  );
+const DisplayName = z.string().trim().min(1).max(255);
+
+export const AdapterQuery = z.object({
+  projectId: z.string().max(64).optional(),
+  environment: EnvironmentSlug.optional(),
+});
+export const ListAdapters = AdapterQuery.extend({
+  /** The `nextCursor` of the page before: an id of the list. */
+  cursor: z.string().max(64).optional(),
+  limit: pageLimit(200, 50),
+});
+
+export const AdapterSourceKind = z.enum(["service_artifact", "huggingface", "provider_ref"]);
+export const LicenseStatus = z.enum(["unknown", "declared", "verified"]);
+export const SourceHealthStatus = z.enum(["healthy", "degraded", "missing", "unknown"]);
+
+export const ModelAdapterSource = z
+  .strictObject({
+    kind: AdapterSourceKind,
+    ref: z.string().trim().min(1).max(2_048).meta({
+      description:
+        "An artifact's id, a repository `owner/name`, a direct https link of an allowed host, or the provider's own reference.",
+    }),
+    revision: z.string().max(512).nullish(),
+    filePath: z.string().max(1_024).nullish(),
+    provider: z.string().max(128).nullish(),
+  })
+  .meta({ id: "ModelAdapterSource" });
+
+export const ModelAdapterCreate = z
+  .strictObject({
+    displayName: DisplayName,
+    source: ModelAdapterSource,
+    type: z.literal("lora").default("lora"),
+    environment: EnvironmentSlug.nullish(),
+    baseModelFamily: z.string().trim().max(128).nullish(),
+    compatibleModels: z.array(Word).max(MOST_WORDS).default([]),
+    triggerWords: z.array(Word).max(MOST_WORDS).default([]),
+    recommendedWeight: AdapterWeight.nullish(),
+    licenseName: z.string().trim().max(255).nullish(),
+    licenseUrl: z.string().trim().max(2_048).nullish(),
+    licenseStatus: LicenseStatus.default("unknown"),
+    provenance: JsonObject.nullish(),
+  })
+  .meta({ id: "ModelAdapterCreate" });
+export type ModelAdapterCreate = z.output<typeof ModelAdapterCreate>;
+
+export const AdapterRef = z.object({ adapter_id: z.string().min(1).max(128) });
+export const AliasRef = z.object({ alias_name: z.string().min(1).max(64) });
+export const AdapterDefaultRef = z.object({ capability_key: z.string().min(1).max(128) });
+
+export const ModelAdapter = z
+  .object({
+    adapterId: z.string(),
+    projectId: z.string(),
+    environment: z.string(),
+    displayName: z.string(),
+    type: z.literal("lora"),
+    source: z.object({
+      kind: AdapterSourceKind,
+      ref: z.string(),
+      revision: z.string().nullable(),
+      filePath: z.string().nullable(),
+      provider: z.string().nullable(),
+      sha256: z.string().nullable(),
+      byteLength: z.int().nullable(),
+    }),
+    /** Does the source name the same bytes for ever? False: catalog-only, no execution takes it. */
+    frozen: z.boolean(),
+    sourceHealth: z.object({
+      status: SourceHealthStatus,
+      checkedAt: DateTime.nullable(),
+      detail: z.string().nullable(),
+    }),
+    baseModelFamily: z.string().nullable(),
+    compatibleModels: z.array(z.string()),
+    triggerWords: z.array(z.string()),
+    recommendedWeight: z.number().nullable(),
+    licenseName: z.string().nullable(),
+    licenseUrl: z.string().nullable(),
+    licenseStatus: LicenseStatus,
+    provenance: JsonObject,
+    /** Whose current version it is. */
+    aliases: z.array(z.string()),
+    createdBy: z.string(),
+    createdAt: DateTime,
+  })
+  .meta({ id: "ModelAdapter" });
+export type ModelAdapter = z.output<typeof ModelAdapter>;
+export const ModelAdapterPage = z
+  .object({ items: z.array(ModelAdapter), nextCursor: z.string().optional() })
+  .meta({ id: "ModelAdapterPage" });
+export const AdapterDeleted = z.object({ adapterId: z.string(), deleted: z.literal(true) });
+
+export const AliasTarget = z
+  .strictObject({ adapterId: z.string().min(1).max(128), weight: AdapterWeight.nullish() })
+  .meta({ id: "ModelAdapterAliasTarget" });
+export const AliasCreate = z
+  .strictObject({ alias: AliasName, target: AliasTarget, environment: EnvironmentSlug.nullish() })
+  .meta({ id: "ModelAdapterAliasCreate" });
+export type AliasCreate = z.output<typeof AliasCreate>;
+export const AliasPromote = z.strictObject({ target: AliasTarget }).meta({ id: "ModelAdapterAliasPromote" });
+
+export const AliasVersion = z
+  .object({
+    versionId: z.string(),
+    number: z.int(),
+    target: z.object({ adapterId: z.string(), weight: z.number().nullable() }),
+    createdBy: z.string(),
+    createdAt: DateTime,
+  })
+  .meta({ id: "ModelAdapterAliasVersion" });
+export type AliasVersion = z.output<typeof AliasVersion>;
+export const Alias = z
+  .object({
+    aliasId: z.string(),
+    alias: z.string(),
+    projectId: z.string(),
+    environment: z.string(),
+    current: AliasVersion,
+    versionCount: z.int(),
+    createdAt: DateTime,
+  })
+  .meta({ id: "ModelAdapterAlias" });
+export type Alias = z.output<typeof Alias>;
+export const AliasPage = z
+  .object({ items: z.array(Alias), nextCursor: z.string().optional() })
+  .meta({ id: "ModelAdapterAliasPage" });
+export const AliasVersionPage = z
+  .object({ items: z.array(AliasVersion), nextCursor: z.string().optional() })
+  .meta({ id: "ModelAdapterAliasVersionPage" });
+
+export const RecipeBindingRequest = z
+  .strictObject({
+    versionId: z.string().max(128).nullish().meta({ description: "By default the current version." }),
+  })
+  .meta({ id: "RecipeBindingRequest" });
+export const RecipeBinding = z
+  .object({
+    alias: z.string(),
+    versionId: z.string(),
+    number: z.int(),
+    projectId: z.string(),
+    environment: z.string(),
+    boundAt: DateTime,
+  })
+  .meta({ id: "RecipeBinding" });
+export type RecipeBinding = z.output<typeof RecipeBinding>;
+
+export const AdapterDefaultSet = z
+  .strictObject({ alias: z.string().trim().min(1).max(64) })
+  .meta({ id: "ProjectModelAdapterDefaultSet" });
+/** `alias` and `setAt` are null where none is set. */
+export const AdapterDefault = z
+  .object({
+    capabilityKey: z.string(),
+    alias: z.string().nullable(),
+    environment: z.string(),
+    setAt: DateTime.nullable(),
+  })
+  .meta({ id: "ProjectModelAdapterDefault" });
+export type AdapterDefault = z.output<typeof AdapterDefault>;
+
+const Query = z.string().trim().min(1).max(2_048);
+export const SourcePreviewRequest = z
+  .strictObject({ query: Query })
+  .meta({ id: "ModelAdapterSourcePreviewRequest" });
+export const SuggestionRequest = z.strictObject({ query: Query }).meta({ id: "LoraSuggestionRequest" });
+export const AcceptRequest = z
+  .strictObject({
+    query: Query,
+    filePath: z.string().max(1_024).nullish(),
+    baseModelFamily: z.string().trim().max(128).nullish(),
+    refresh: z.boolean().default(false),
+  })
+  .meta({ id: "LoraAcceptRequest" });
+export type AcceptRequest = z.output<typeof AcceptRequest>;
+
+/** What a link names, without a byte of its weights read. */
+export const SourcePreview = z
+  .object({
+    query: z.string(),
+    kind: AdapterSourceKind,
+    ref: z.string(),
+    revision: z.string().nullable(),
+    files: z.array(z.object({ path: z.string(), byteLength: z.int().nullable() })),
+    /** Null when several could be meant. */
+    selectedFile: z.string().nullable(),
+    baseModelFamily: z.string().nullable(),
+    displayName: z.string().nullable(),
+    recommendedWeight: z.number().nullable(),
+    triggerWords: z.array(z.string()),
+    licenseName: z.string().nullable(),
+    warnings: z.array(z.string()),
+  })
+  .meta({ id: "ModelAdapterSourcePreview" });
+export type SourcePreview = z.output<typeof SourcePreview>;
+
+/** One adapter of an image request: by alias, or by id. */
+export const AdapterChoice = z
+  .strictObject({
+    alias: z.string().trim().min(1).max(64).optional(),
+    adapterId: z.string().min(1).max(128).optional(),
+    weight: AdapterWeight.optional(),
+  })
+  .refine(({ alias, adapterId }) => (alias === undefined) !== (adapterId === undefined), {
+    message: "name one of alias and adapterId",
+  });
+export type AdapterChoice = z.output<typeof AdapterChoice>;
+
+/** What of a link or a name can go into a request. */
+export const Suggestion = z
+  .object({
+    resolution: z.enum(["patch", "suggestion", "choice", "not_found", "used", "registered"]),
+    /** To be merged into the input of image.generate.v1. */
+    patch: z.object({ adapters: z.array(AdapterChoice) }).nullable(),
+    preview: SourcePreview.nullable(),
+    /** Of several that could be meant: each adapter of the project. */
+    choices: z.array(z.object({ adapterId: z.string(), displayName: z.string() })).optional(),
+    adapter: ModelAdapter.nullable(),
+  })
+  .meta({ id: "LoraSuggestion" });
+export type Suggestion = z.output<typeof Suggestion>;
