@@ -6,6 +6,9 @@ import { RequestEventType } from "./webhooks";
 
 const Id = z.string().min(1).max(64);
 const MOST_CASES = 100;
+export const REQUEST_VERSION = "service.capability-request.v1";
+/** Kept as it was sent, white space too, since the hash is of it; only not blank. */
+const words = (most: number) => z.string().min(1).max(most).regex(/\S/, { message: "is blank" });
 
 /** Where a request is on its way from a need to a capability. */
 export const RequestStatus = z.enum([
@@ -24,10 +27,10 @@ export type RequestStatus = z.output<typeof RequestStatus>;
 /** What is asked for. Members of your own are kept and become part of the hash; what is null counts as left out. */
 export const CapabilityRequestBody = z
   .looseObject({
-    schemaVersion: z.literal("service.capability-request.v1").default("service.capability-request.v1"),
+    schemaVersion: z.literal(REQUEST_VERSION).nullable().default(REQUEST_VERSION),
     projectId: Id.nullish().meta({ description: "A key bound to a project needs none." }),
-    summary: z.string().trim().min(1).max(300),
-    need: z.string().trim().min(1).max(20_000),
+    summary: words(300),
+    need: words(20_000),
     proposedCapability: JsonObject.nullish().meta({
       description: "What it might be called: `capabilityKey`, and what else helps.",
     }),
@@ -70,7 +73,7 @@ export type RequestFeedback = z.output<typeof RequestFeedback>;
 
 export const CapabilityRequest = z
   .object({
-    schemaVersion: z.literal("service.capability-request.v1"),
+    schemaVersion: z.literal(REQUEST_VERSION),
     id: z.string(),
     organizationId: z.string(),
     projectId: z.string(),
@@ -126,13 +129,18 @@ export const CommissionQuote = z
 export type CommissionQuote = z.output<typeof CommissionQuote>;
 
 /** How the price of running it is put, by an operator who cannot know it all yet. */
-export const RuntimePricingDraft = z.strictObject({
-  mode: z.enum(["free", "fixed", "metered", "hybrid"]),
-  billingCurrency: BillingCurrency,
-  /** In words, e.g. "about $0.02 a page". */
-  display: z.string().trim().min(1).max(300),
-  startingAtMicros: z.int().min(0).max(1_000_000_000).nullish(),
-});
+export const RuntimePricingDraft = z
+  .strictObject({
+    mode: z.enum(["free", "fixed", "metered", "hybrid"]),
+    billingCurrency: BillingCurrency,
+    /** In words, e.g. "about $0.02 a page". */
+    display: z.string().trim().min(1).max(300),
+    startingAtMicros: z.int().min(0).max(1_000_000_000).nullish(),
+  })
+  .refine(({ mode, startingAtMicros }) => mode !== "free" || !startingAtMicros, {
+    path: ["startingAtMicros"],
+    message: "is no price of what is free",
+  });
 
 /** An operator's act of issuing a commission quote. */
 export const IssueCommissionQuote = z.strictObject({
@@ -180,7 +188,22 @@ export const ListRequests = z.object({
   limit: pageLimit(100, 25),
 });
 export type ListRequests = z.output<typeof ListRequests>;
+/** A request in a list: without its wording, which may be long. */
+export const RequestSummary = CapabilityRequest.omit({ revision: true })
+  .extend({ summary: z.string(), revisionNumber: z.int() })
+  .meta({ id: "CapabilityRequestSummary" });
+export type RequestSummary = z.output<typeof RequestSummary>;
 export const RequestPage = z
-  .object({ items: z.array(CapabilityRequest), nextCursor: z.string().optional() })
+  .object({ items: z.array(RequestSummary), nextCursor: z.string().optional() })
   .meta({ id: "CapabilityRequestPage" });
 export type RequestPage = z.output<typeof RequestPage>;
+
+/** The operators' list: without a status, every request but drafts. */
+export const ListQueue = ListRequests.omit({ projectId: true });
+export const QueuedRequest = RequestSummary.extend({
+  organizationName: z.string(),
+  projectName: z.string(),
+});
+export type QueuedRequest = z.output<typeof QueuedRequest>;
+export const QueuePage = z.object({ items: z.array(QueuedRequest), nextCursor: z.string().optional() });
+export type QueuePage = z.output<typeof QueuePage>;

@@ -13,10 +13,17 @@ export const allCapabilities: readonly Capability[] = [...byKey.values()].sort((
 export function getCapability(key: string): Capability {
   const capability = byKey.get(key);
   if (capability) return capability;
+  fail("UNKNOWN_CAPABILITY", noCapability(key), { nearestMatches: nearestKeys(key) });
+}
+
+export const isCapability = (key: string): boolean => byKey.has(key);
+
+export const noCapability = (key: string): string => `There is no capability ${key.slice(0, 128)}.`;
+
+/** The keys somebody may have meant who wrote this one. */
+export function nearestKeys(key: string): string[] {
   const guess = nearest(key, [...byKey.keys()]);
   const family = key.split(".")[0];
   const related = [...byKey.keys()].filter((other) => other.split(".")[0] === family);
-  fail("UNKNOWN_CAPABILITY", `There is no capability ${key.slice(0, 128)}.`, {
-    nearestMatches: [...new Set(guess ? [guess, ...related] : related)].slice(0, 5),
-  });
+  return [...new Set(guess ? [guess, ...related] : related)].slice(0, 5);
 }

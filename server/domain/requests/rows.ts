@@ -1,15 +1,18 @@
-import type {
-  CapabilityRequest,
-  CommissionQuote,
-  CommissionState,
-  ProjectedPricing,
-  RequestFeedback,
-  RequestRevision,
-  RequestStatus,
+import {
+  type CapabilityRequest,
+  type CommissionQuote,
+  type CommissionState,
+  type ProjectedPricing,
+  REQUEST_VERSION,
+  type RequestFeedback,
+  type RequestRevision,
+  type RequestStatus,
+  type RequestSummary,
 } from "@/server/contract/requests";
 import { pool, type Queryable } from "@/server/db";
-import { access } from "@/server/domain/access";
-import type { Ctx, PrincipalKind, Scope } from "@/server/domain/ctx";
+import { access, type ReadScope } from "@/server/domain/access";
+import type { Ctx, PrincipalKind } from "@/server/domain/ctx";
+import { isOperator } from "@/server/domain/organizations";
 import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { type Micros, toMoney } from "@/server/money";
@@ -73,9 +76,24 @@ export type CommissionQuoteRow = {
 /** A request with what its view needs beside it. */
 export type RequestWhole = RequestRow & { revision: RevisionRow; quote_id: string | null };
 
-const WHOLE = `SELECT request.*, to_jsonb(revision) AS revision,
-    (SELECT quote.id FROM commission_quote quote WHERE quote.request_id = request.id AND quote.state IN ('active', 'paid')
-     ORDER BY quote.id DESC LIMIT 1) AS quote_id
+/** A request as lists show it. */
+export type RequestBrief = RequestRow & {
+  quote_id: string | null;
+  hash: string;
+  number: number;
+  summary: string;
+};
+
+/** Of the quote that can be paid or was. */
+const QUOTE_ID = `(SELECT quote.id FROM commission_quote quote
+    WHERE quote.request_id = request.id AND quote.state IN ('active', 'paid') ORDER BY quote.id DESC LIMIT 1) AS quote_id`;
+
+const WHOLE = `SELECT request.*, to_jsonb(revision) AS revision, ${QUOTE_ID}
+  FROM capability_request request
+  JOIN capability_request_revision revision ON revision.id = request.current_revision_id`;
+
+/** What of a request lists show, to be selected from `request` and its current `revision`. */
+export const BRIEF = `request.*, revision.hash, revision.number, revision.body->>'summary' AS summary, ${QUOTE_ID}
   FROM capability_request request
   JOIN capability_request_revision revision ON revision.id = request.current_revision_id`;
 
@@ -92,9 +110,24 @@ export async function readWhole(
   }));
 }
 
-/** A request the caller may see with this right; anybody else's and none at all are the same NotFound. */
-export async function findRequest(ctx: Ctx, requestId: string, right: Scope): Promise<RequestWhole> {
-  const scope = access.scopeOf(ctx, right);
+/** The rights to read requests, and to file and change them. */
+export const READ = "jobs:read";
+export const WRITE = "requests:write";
+
+/** A request the caller may read, operators each; anybody else's and none at all are the same NotFound. */
+export function findRequest(ctx: Ctx, requestId: string): Promise<RequestWhole> {
+  const everything = { organizationIds: null, projectId: null };
+  return findWithin(isOperator(ctx) ? everything : access.scopeOf(ctx, READ), requestId);
+}
+
+/** Refuses who may not change a request: strangers do not find it, members who may only read are told so. */
+export async function requireWriter(ctx: Ctx, requestId: string): Promise<void> {
+  const isPerson = ctx.principal.kind === "human_session";
+  const row = await findWithin(access.scopeOf(ctx, isPerson ? READ : WRITE), requestId);
+  await access.project(ctx, row.project_id, WRITE);
+}
+
+async function findWithin(scope: ReadScope, requestId: string): Promise<RequestWhole> {
   const [row] = await readWhole(
     pool,
     `WHERE request.id = $1 AND ($2::text[] IS NULL OR request.organization_id = ANY($2))
@@ -119,15 +152,14 @@ export const toRevision = (row: RevisionRow): RequestRevision => ({
   createdAt: row.created_at.toISOString(),
 });
 
-export const toRequest = (row: RequestWhole): CapabilityRequest => ({
-  schemaVersion: "service.capability-request.v1",
+const facts = (row: RequestRow & { quote_id: string | null }, hash: string) => ({
+  schemaVersion: REQUEST_VERSION as typeof REQUEST_VERSION,
   id: row.id,
   organizationId: row.organization_id,
   projectId: row.project_id,
   status: row.status,
   currentRevisionId: row.current_revision_id,
-  requestHash: hashText(row.revision.hash),
-  revision: toRevision(row.revision),
+  requestHash: hashText(hash),
   feedback: row.feedback,
   quoteId: row.quote_id,
   capabilityKey: row.capability_key,
@@ -136,6 +168,17 @@ export const toRequest = (row: RequestWhole): CapabilityRequest => ({
   updatedAt: row.updated_at.toISOString(),
   submittedAt: row.submitted_at?.toISOString() ?? null,
   fulfilledAt: row.fulfilled_at?.toISOString() ?? null,
+});
+
+export const toRequest = (row: RequestWhole): CapabilityRequest => ({
+  ...facts(row, row.revision.hash),
+  revision: toRevision(row.revision),
+});
+
+export const toSummary = (row: RequestBrief): RequestSummary => ({
+  ...facts(row, row.hash),
+  summary: row.summary,
+  revisionNumber: row.number,
 });
 
 /** Where a quote stands at a moment: an active one ends by time alone. */

@@ -1,0 +1,79 @@
+import type { PoolClient } from "pg";
+import type { CapabilityRequest, CapabilityRequestBody } from "@/server/contract/requests";
+import { inTransaction } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { contentOf, insertRevision } from "./content";
+import { endActiveQuote } from "./quotes";
+import { noSuchRequest, type RequestRow, readWhole, requireWriter, toRequest } from "./rows";
+import { lockRequest, move, requireMove } from "./transitions";
+
+/** Every one is kept whole, and shown to whoever reviews the request. */
+const MOST_REVISIONS = 50;
+
+/**
+ * Rewords a request that nobody has paid for: it is a draft again, and a quote of the old wording can no longer be paid.
+ * The same wording again is a new revision, too.
+ */
+export async function revise(
+  ctx: Ctx,
+  requestId: string,
+  body: CapabilityRequestBody,
+): Promise<CapabilityRequest> {
+  await requireWriter(ctx, requestId);
+  const content = contentOf(body);
+  return changed(requestId, async (client, row) => {
+    if (body.projectId && body.projectId !== row.project_id) {
+      const msg = "A revision stays in the project of its request.";
+      throw new ValidationFault([{ loc: ["body", "projectId"], msg, type: "value_error" }]);
+    }
+    requireMove(row, "revised");
+    const next = { ...row, current_revision_id: newId("requestRevision") };
+    await insertRevision(client, ctx, next, await nextNumber(client, row), content);
+    const quoteId = await endActiveQuote(client, ctx, row.id);
+    await move(
+      client,
+      ctx,
+      row,
+      "revised",
+      { current_revision_id: next.current_revision_id, submitted_at: null },
+      quoteId ? { supersededQuoteId: quoteId } : {},
+    );
+  });
+}
+
+async function nextNumber(client: PoolClient, row: RequestRow): Promise<number> {
+  const { rows } = await client.query<{ number: number }>(
+    "SELECT number FROM capability_request_revision WHERE request_id = $1 ORDER BY number DESC LIMIT 1",
+    [row.id],
+  );
+  const number = (rows[0]?.number ?? 0) + 1;
+  if (number > MOST_REVISIONS) {
+    fail("PolicyRejected", `A request has at most ${MOST_REVISIONS} revisions. File a new one.`, {
+      mostRevisions: MOST_REVISIONS,
+    });
+  }
+  return number;
+}
+
+/** Hands the current wording to the operators. What has been submitted is answered as it is. */
+export async function submit(ctx: Ctx, requestId: string): Promise<CapabilityRequest> {
+  await requireWriter(ctx, requestId);
+  return changed(requestId, async (client, row) => {
+    if (row.status === "submitted") return;
+    await move(client, ctx, row, "submitted", { submitted_at: ctx.now() });
+  });
+}
+
+/** Locks a request, does something to it in one transaction, and answers with it as it is then. */
+export function changed(
+  requestId: string,
+  work: (client: PoolClient, row: RequestRow) => Promise<void>,
+): Promise<CapabilityRequest> {
+  return inTransaction(async (client) => {
+    await work(client, await lockRequest(client, requestId));
+    const [after] = await readWhole(client, "WHERE request.id = $1", [requestId]);
+    return toRequest(after ?? noSuchRequest());
+  });
+}

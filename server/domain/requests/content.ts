@@ -1,0 +1,45 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import { type CapabilityRequestBody, REQUEST_VERSION } from "@/server/contract/requests";
+import type { Queryable } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import type { Json } from "@/server/step";
+import type { RequestRow, RevisionRow } from "./rows";
+
+/** A wording as it is frozen, and its hash. */
+export type Content = { body: RevisionRow["body"]; hash: string };
+
+/**
+ * What of a body is frozen: all that was sent, members of the caller's own too, less the idempotency key and what is null.
+ * The hash is of its RFC 8785 form, so order of members and white space between them do not matter; all else does.
+ */
+export function contentOf({ idempotencyKey: _, ...wording }: CapabilityRequestBody): Content {
+  const sent = Object.entries(wording as Record<string, Json>).filter(([, value]) => value != null);
+  const body: RevisionRow["body"] = { ...Object.fromEntries(sent), schemaVersion: REQUEST_VERSION };
+  return { body, hash: sha256Hex(canonicalText(body)) };
+}
+
+/** Writes down the current wording of a request, whose row is locked or new in this transaction. */
+export async function insertRevision(
+  client: Queryable,
+  ctx: Ctx,
+  row: Pick<RequestRow, "id" | "organization_id" | "current_revision_id">,
+  number: number,
+  { body, hash }: Content,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO capability_request_revision (id, request_id, organization_id, number, body, hash, created_by,
+       created_by_kind, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      row.current_revision_id,
+      row.id,
+      row.organization_id,
+      number,
+      JSON.stringify(body),
+      hash,
+      ctx.principal.id,
+      ctx.principal.kind,
+      ctx.now(),
+    ],
+  );
+}

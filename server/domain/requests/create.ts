@@ -1,0 +1,82 @@
+import type { CapabilityRequest, CapabilityRequestBody } from "@/server/contract/requests";
+import { inTransaction, pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { settleKey } from "@/server/domain/envelope";
+import { fail } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { contentOf, insertRevision } from "./content";
+import { noSuchRequest, type RequestRow, type RequestWhole, readWhole, toRequest, WRITE } from "./rows";
+import { happened } from "./transitions";
+
+/**
+ * Files a need as a draft. The same idempotency key in a project is one request, answered as it is by now; with another
+ * wording it is IdempotencyConflict.
+ */
+export async function create(
+  ctx: Ctx,
+  body: CapabilityRequestBody,
+  idempotencyHeader?: string,
+): Promise<CapabilityRequest> {
+  const key = settleKey(body.idempotencyKey, idempotencyHeader) ?? null;
+  const project = await access.project(ctx, body.projectId, WRITE);
+  const content = contentOf(body);
+  const now = ctx.now();
+  const row: RequestRow = {
+    id: newId("capabilityRequest"),
+    organization_id: project.organizationId,
+    project_id: project.id,
+    status: "draft",
+    current_revision_id: newId("requestRevision"),
+    created_by: ctx.principal.id,
+    created_by_kind: ctx.principal.kind,
+    idempotency_key: key,
+    identity_hash: key && content.hash,
+    feedback: null,
+    capability_key: null,
+    submitted_at: null,
+    fulfilled_at: null,
+    created_at: now,
+    updated_at: now,
+  };
+  const whole = await inTransaction(async (client) => {
+    const { rowCount } = await client.query(
+      `INSERT INTO capability_request (id, organization_id, project_id, status, current_revision_id, created_by,
+         created_by_kind, idempotency_key, identity_hash, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ON CONFLICT (project_id, idempotency_key) DO NOTHING`,
+      [
+        row.id,
+        row.organization_id,
+        row.project_id,
+        row.status,
+        row.current_revision_id,
+        row.created_by,
+        row.created_by_kind,
+        row.idempotency_key,
+        row.identity_hash,
+        now,
+      ],
+    );
+    if (rowCount === 0) return null;
+    await insertRevision(client, ctx, row, 1, content);
+    await happened(client, ctx, row, "capability_request.created");
+    const [made] = await readWhole(client, "WHERE request.id = $1", [row.id]);
+    return made ?? noSuchRequest();
+  });
+  return toRequest(whole ?? (await firstOfKey(project.id, key, content.hash)));
+}
+
+/** What a key stands for already. */
+async function firstOfKey(projectId: string, key: string | null, hash: string): Promise<RequestWhole> {
+  const [first] = await readWhole(pool, "WHERE request.project_id = $1 AND request.idempotency_key = $2", [
+    projectId,
+    key,
+  ]);
+  if (!first) throw new Error("an idempotency key was taken, but its request is not there");
+  if (first.identity_hash !== hash) {
+    fail("IdempotencyConflict", "This idempotency key already stands for another request.", {
+      jobId: first.id,
+    });
+  }
+  return first;
+}

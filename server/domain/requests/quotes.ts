@@ -1,0 +1,150 @@
+import type { CommissionQuote, IssueCommissionQuote, ProjectedPricing } from "@/server/contract/requests";
+import { inTransaction, pool, type Queryable } from "@/server/db";
+import { PRICING_VERSION } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireOperator } from "@/server/domain/organizations";
+import { fail } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { toMoney } from "@/server/money";
+import {
+  type CommissionQuoteRow,
+  findRequest,
+  QUOTE_LIFETIME_MS,
+  type RequestRow,
+  stateAt,
+  toCommissionQuote,
+} from "./rows";
+import { lockRequest, move, requireMove } from "./transitions";
+
+/** A quote with the hash of the wording it is for. */
+export type CommissionQuoteWhole = CommissionQuoteRow & { request_hash: string };
+
+/** Quotes by a condition on `quote`. */
+export async function readQuotes(
+  database: Queryable,
+  rest: string,
+  values: unknown[],
+): Promise<CommissionQuoteWhole[]> {
+  const { rows } = await database.query<CommissionQuoteWhole>(
+    `SELECT quote.*, revision.hash AS request_hash FROM commission_quote quote
+     JOIN capability_request_revision revision ON revision.id = quote.revision_id ${rest}`,
+    values,
+  );
+  return rows;
+}
+
+/**
+ * The newest quote of a request, as long as it can be paid or was. NotFound where there never was one; Gone for one that has
+ * expired or whose wording has been replaced.
+ */
+export async function quote(ctx: Ctx, requestId: string): Promise<CommissionQuote> {
+  const request = await findRequest(ctx, requestId);
+  const [row] = await readQuotes(pool, "WHERE quote.request_id = $1 ORDER BY quote.id DESC LIMIT 1", [
+    request.id,
+  ]);
+  if (!row) return fail("NotFound", "There is no quote of this request.");
+  const state = stateAt(row, ctx.now());
+  if (state === "expired" || state === "superseded") {
+    const why = state === "expired" ? "has expired" : "is of a wording that has been replaced";
+    fail("Gone", `The quote ${why}; it can no longer be paid.`, {
+      quoteId: row.id,
+      reason: state,
+      expiresAt: row.expires_at.toISOString(),
+    });
+  }
+  return toCommissionQuote(row, row.request_hash, ctx.now());
+}
+
+/** Ends the quote of a locked request that could be paid so far; null: there is none. */
+export async function endActiveQuote(client: Queryable, ctx: Ctx, requestId: string): Promise<string | null> {
+  const { rows } = await client.query<{ id: string }>(
+    `UPDATE commission_quote SET state = 'superseded', ended_at = $2 WHERE request_id = $1 AND state = 'active'
+     RETURNING id`,
+    [requestId, ctx.now()],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/**
+ * Names a price for the wording an operator has read: for a request in review, or again for one whose quote has expired.
+ * RequestStateConflict where it has been reworded since.
+ */
+export async function issueQuote(ctx: Ctx, input: IssueCommissionQuote): Promise<CommissionQuote> {
+  requireOperator(ctx);
+  const id = newId("commissionQuote");
+  return inTransaction(async (client) => {
+    const row = await lockRequest(client, input.requestId);
+    requireMove(row, "quoted");
+    if (row.current_revision_id !== input.revisionId) conflict(row, "The request was reworded meanwhile.");
+    const [payable] = await readQuotes(
+      client,
+      "WHERE quote.request_id = $1 AND quote.state = 'active' AND quote.expires_at > $2",
+      [row.id, ctx.now()],
+    );
+    if (payable) conflict(row, "The request has a quote that can still be paid.");
+    await endActiveQuote(client, ctx, row.id);
+    await insertQuote(client, ctx, id, row, input);
+    await move(client, ctx, row, "quoted", {}, { quoteId: id });
+    const [made] = await readQuotes(client, "WHERE quote.id = $1", [id]);
+    if (!made) throw new Error("a quote that was just written is not there");
+    return toCommissionQuote(made, made.request_hash, ctx.now());
+  });
+}
+
+function conflict(row: RequestRow, message: string): never {
+  fail("RequestStateConflict", message, { requestId: row.id, status: row.status });
+}
+
+async function insertQuote(
+  client: Queryable,
+  ctx: Ctx,
+  id: string,
+  row: RequestRow,
+  input: IssueCommissionQuote,
+): Promise<void> {
+  const now = ctx.now();
+  await client.query(
+    `INSERT INTO commission_quote (id, request_id, revision_id, organization_id, project_id, state, price_micros, currency,
+       runtime_pricing, business_days, note, issued_by, created_at, expires_at)
+     VALUES ($1, $2, $3, $4, $5, 'active', $6, $7, $8, $9, $10, $11, $12, $13)`,
+    [
+      id,
+      row.id,
+      row.current_revision_id,
+      row.organization_id,
+      row.project_id,
+      input.priceMicros,
+      input.currency,
+      JSON.stringify(projected(input.runtimePricing)),
+      input.targetBusinessDays,
+      input.note || null,
+      ctx.principal.id,
+      now,
+      new Date(now.getTime() + QUOTE_LIFETIME_MS),
+    ],
+  );
+}
+
+/** The pricing contract of a capability that does not exist yet: nothing can be quoted, and nothing of it binds. */
+function projected(draft: IssueCommissionQuote["runtimePricing"]): ProjectedPricing {
+  return {
+    status: "projected",
+    mode: draft.mode,
+    billingCurrency: draft.billingCurrency,
+    display: draft.display,
+    pricingVersion: PRICING_VERSION,
+    pricingContext: "account",
+    estimateRequired: false,
+    estimateAvailable: false,
+    quoteEndpoint: null,
+    estimateEndpoint: null,
+    quote: { supported: false, requirements: [] },
+    pricingFactors: [],
+    startingAt:
+      draft.startingAtMicros == null ? null : toMoney(draft.startingAtMicros, draft.billingCurrency),
+    examples: [],
+    requiresInput: true,
+    authoritativeForExecution: false,
+    billable: draft.mode !== "free",
+  };
+}

@@ -1,0 +1,128 @@
+import { z } from "zod";
+import type {
+  CapabilityRequest,
+  ListQueue,
+  ListRequests,
+  QueuePage,
+  RequestEvent,
+  RequestPage,
+  RequestRevision,
+} from "@/server/contract/requests";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { isOperator, requireOperator } from "@/server/domain/organizations";
+import { ValidationFault } from "@/server/errors";
+import { idSchema } from "@/server/ids";
+import {
+  BRIEF,
+  findRequest,
+  READ,
+  type RequestBrief,
+  type RevisionRow,
+  toRequest,
+  toRevision,
+  toSummary,
+} from "./rows";
+
+/** A request the caller may read, with its current wording and what the operator last told. */
+export async function get(ctx: Ctx, requestId: string): Promise<CapabilityRequest> {
+  return toRequest(await findRequest(ctx, requestId));
+}
+
+const Cursor = idSchema("capabilityRequest");
+
+function readCursor(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  if (z.safeParse(Cursor, cursor).success) return cursor;
+  throw new ValidationFault([
+    { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+  ]);
+}
+
+function pageOf<Item extends { id: string }>(items: Item[], limit: number) {
+  const page = items.slice(0, limit);
+  const last = page.at(-1);
+  return { items: page, ...(items.length > limit && last ? { nextCursor: last.id } : {}) };
+}
+
+/** The requests of a project, or of all that the caller belongs to, newest first. */
+export async function list(
+  ctx: Ctx,
+  { projectId, status, cursor, limit }: z.output<typeof ListRequests>,
+): Promise<RequestPage> {
+  const scope = projectId
+    ? { organizationIds: null, projectId: (await access.project(ctx, projectId, READ)).id }
+    : access.scopeOf(ctx, READ);
+  const { rows } = await pool.query<RequestBrief>(
+    `SELECT ${BRIEF}
+     WHERE ($1::text[] IS NULL OR request.organization_id = ANY($1)) AND ($2::text IS NULL OR request.project_id = $2)
+       AND ($3::text IS NULL OR request.status = $3) AND ($4::text IS NULL OR request.id < $4)
+     ORDER BY request.id DESC LIMIT $5`,
+    [scope.organizationIds, scope.projectId, status ?? null, readCursor(cursor), limit + 1],
+  );
+  return pageOf(rows.map(toSummary), limit);
+}
+
+/** The requests of every organization for operators, newest first; drafts only where they are asked for. */
+export async function queue(
+  ctx: Ctx,
+  { status, cursor, limit }: z.output<typeof ListQueue>,
+): Promise<QueuePage> {
+  requireOperator(ctx);
+  const { rows } = await pool.query<RequestBrief & { organization_name: string; project_name: string }>(
+    `SELECT organization.display_name AS organization_name, project.display_name AS project_name, ${BRIEF}
+     JOIN organization ON organization.id = request.organization_id
+     JOIN project ON project.id = request.project_id
+     WHERE CASE WHEN $1::text IS NULL THEN request.status <> 'draft' ELSE request.status = $1 END
+       AND ($2::text IS NULL OR request.id < $2)
+     ORDER BY request.id DESC LIMIT $3`,
+    [status ?? null, readCursor(cursor), limit + 1],
+  );
+  const items = rows.map((row) => ({
+    ...toSummary(row),
+    organizationName: row.organization_name,
+    projectName: row.project_name,
+  }));
+  return pageOf(items, limit);
+}
+
+/** Every wording of a request, newest first. */
+export async function revisions(ctx: Ctx, requestId: string): Promise<RequestRevision[]> {
+  const request = await findRequest(ctx, requestId);
+  const { rows } = await pool.query<RevisionRow>(
+    "SELECT * FROM capability_request_revision WHERE request_id = $1 ORDER BY number DESC",
+    [request.id],
+  );
+  return rows.map(toRevision);
+}
+
+/** What happened to a request, oldest first. Who of the operators acted, customers see by id alone. */
+export async function events(ctx: Ctx, requestId: string): Promise<RequestEvent[]> {
+  const request = await findRequest(ctx, requestId);
+  const { rows } = await pool.query<{
+    id: string;
+    type: RequestEvent["type"];
+    actor_id: string;
+    actor_kind: string;
+    email: string | null;
+    payload: RequestEvent["payload"];
+    created_at: Date;
+  }>(
+    `SELECT event.id, event.type, actor_id, actor_kind, payload, event.created_at, person.email
+     FROM capability_request_event event
+     LEFT JOIN user_account person ON person.id = event.actor_id AND ($2 OR EXISTS (
+       SELECT FROM membership WHERE user_id = person.id AND organization_id = event.organization_id))
+     WHERE event.request_id = $1 ORDER BY event.id`,
+    [request.id, isOperator(ctx)],
+  );
+  return rows.map((row) => ({
+    eventId: row.id,
+    type: row.type,
+    actorId: row.actor_id,
+    actorKind: row.actor_kind,
+    actorEmail: row.email,
+    payload: row.payload,
+    createdAt: row.created_at.toISOString(),
+  }));
+}

@@ -1,0 +1,64 @@
+import type { z } from "zod";
+import type {
+  CapabilityRequest,
+  FulfilRequest,
+  RequestFeedback,
+  TellCustomer,
+} from "@/server/contract/requests";
+import { isCapability, nearestKeys, noCapability } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireOperator } from "@/server/domain/organizations";
+import { ValidationFault } from "@/server/errors";
+import { changed } from "./change";
+import { move } from "./transitions";
+
+type ToCustomer = z.output<typeof TellCustomer>;
+
+/** An operator takes up a submitted request; one that is in review already is answered as it is. */
+export async function openForReview(ctx: Ctx, requestId: string): Promise<CapabilityRequest> {
+  requireOperator(ctx);
+  return changed(requestId, async (client, row) => {
+    if (row.status === "in_review") return;
+    await move(client, ctx, row, "in_review");
+  });
+}
+
+/** Sends a request back to the customer, with what is missing. */
+export const askForInformation = (ctx: Ctx, told: ToCustomer) => answer(ctx, told, "needs_information");
+
+/** Refuses a request for good, with the reason. */
+export const decline = (ctx: Ctx, told: ToCustomer) => answer(ctx, told, "declined");
+
+async function answer(
+  ctx: Ctx,
+  { requestId, message }: ToCustomer,
+  kind: "needs_information" | "declined",
+): Promise<CapabilityRequest> {
+  requireOperator(ctx);
+  const feedback: RequestFeedback = { kind, message, at: ctx.now().toISOString() };
+  return changed(requestId, async (client, row) => {
+    await move(client, ctx, row, kind, { feedback }, { message });
+  });
+}
+
+/** Records which capability a paid request became; its acceptance window opens. */
+export async function fulfil(
+  ctx: Ctx,
+  { requestId, capabilityKey }: z.output<typeof FulfilRequest>,
+): Promise<CapabilityRequest> {
+  requireOperator(ctx);
+  if (!isCapability(capabilityKey)) {
+    throw new ValidationFault([
+      {
+        loc: ["body", "capabilityKey"],
+        msg: noCapability(capabilityKey),
+        type: "unknown_capability",
+        ctx: { nearestMatches: nearestKeys(capabilityKey) },
+      },
+    ]);
+  }
+  return changed(requestId, async (client, row) => {
+    const change = { capability_key: capabilityKey, fulfilled_at: ctx.now() };
+    await move(client, ctx, row, "fulfilled", change, { capabilityKey });
+  });
+}
