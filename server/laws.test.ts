@@ -172,8 +172,8 @@ describe("imports flow one way", () => {
 
   test("a noun is used through its index, and only by nouns after it", () => {
     const order = [
-      ["audit"],
       ["access", "health", "envelope", "artifacts"],
+      ["audit"],
       ["organizations", "inputs", "webhooks"],
       ["credentials", "signing", "notifications", "adapters"],
       ["budgets"],

@@ -135,6 +135,7 @@ async function answer(
     principal: { kind: "anonymous", id: "anonymous", address: incoming.address },
     requestId,
     now: systemClock,
+    address: incoming.address || undefined,
     get log() {
       return log.child({ requestId });
     },

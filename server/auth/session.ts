@@ -33,6 +33,7 @@ export const panelCtx = cache(async (): Promise<Ctx> => {
     principal: person ?? { kind: "anonymous", id: "anonymous", address },
     requestId,
     now: systemClock,
+    address: address || undefined,
     log: log.child({ requestId }),
   };
 });

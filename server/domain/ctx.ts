@@ -53,6 +53,8 @@ export type Ctx = {
   requestId: string;
   now(): Date;
   log: Logger;
+  /** Where the request came from, as far as our proxies are trusted; what nobody asked for by name has none. */
+  address?: string;
   /** Aborted when the caller went away. */
   signal?: AbortSignal;
   /** Who asks, looked at again, for answers that last: null when the credential no longer holds. */

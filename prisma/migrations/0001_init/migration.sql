@@ -1056,6 +1056,9 @@ CREATE UNIQUE INDEX "artifact_project_id_id_key" ON "artifact"("project_id", "id
 CREATE INDEX "audit_entry_organization_id_id_idx" ON "audit_entry"("organization_id", "id" DESC);
 
 -- CreateIndex
+CREATE INDEX "audit_entry_subject_id_idx" ON "audit_entry"("subject", "id" DESC);
+
+-- CreateIndex
 CREATE UNIQUE INDEX "credential_organization_id_id_key" ON "credential"("organization_id", "id");
 
 -- CreateIndex

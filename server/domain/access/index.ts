@@ -6,6 +6,7 @@ import { environment, project, requireScope, scopeOf } from "./projects";
 export { MOST_STALE_MS, remembered } from "./cache";
 export { ACCESS_CHANGED, changeAccess, changeAccessBy, type Watch } from "./changes";
 export { isKeyText, keyPrefix, makeKeyText } from "./key-text";
+export { isOperator, requireOperator } from "./operators";
 export { personBehind } from "./person";
 export type { ProjectAccess, ReadScope } from "./projects";
 export { isAllowed, isAtLeast } from "./roles";

@@ -1,1 +1,2 @@
+export { entries } from "./entries";
 export { type Act, record } from "./record";

@@ -13,12 +13,12 @@ export type Act = {
   details?: Record<string, Json>;
 };
 
-/** Writes down who did what; within the caller's transaction where one is handed in, so that neither is without the other. */
+/** Writes down who did what, and from where; within the caller's transaction where one is handed in, so that neither is without the other. */
 export async function record(ctx: Ctx, act: Act, database: Queryable = pool): Promise<void> {
   const { principal } = ctx;
   await database.query(
-    `INSERT INTO audit_entry (id, organization_id, project_id, actor_id, actor_kind, action, subject, details, request_id, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `INSERT INTO audit_entry (id, organization_id, project_id, actor_id, actor_kind, action, subject, details, request_id, address, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       newId("audit"),
       act.organizationId,
@@ -29,6 +29,7 @@ export async function record(ctx: Ctx, act: Act, database: Queryable = pool): Pr
       act.subject,
       JSON.stringify(act.details ?? {}),
       ctx.requestId,
+      ctx.address ?? null,
       ctx.now(),
     ],
   );

@@ -1,6 +1,6 @@
 import { inTransaction } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireOperator } from "@/server/domain/organizations";
 
 export type LedgerCheck = {
   isBalanced: boolean;

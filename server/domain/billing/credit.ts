@@ -1,7 +1,7 @@
 import { inTransaction } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireOperator } from "@/server/domain/organizations";
 import { newId } from "@/server/ids";
 import type { Micros } from "@/server/money";
 import { book, moveBalance, walletAccount } from "./book";

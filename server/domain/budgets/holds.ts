@@ -1,8 +1,7 @@
 import type { HoldPage, HoldView, ListHolds } from "@/server/contract/budgets";
 import { pool } from "@/server/db";
-import { access, type ReadScope } from "@/server/domain/access";
+import { access, isOperator, type ReadScope } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { isOperator } from "@/server/domain/organizations";
 import { fail } from "@/server/errors";
 import { findOwner } from "./owner";
 

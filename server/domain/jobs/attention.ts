@@ -1,5 +1,6 @@
 import type { AttentionItem, Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
@@ -14,16 +15,6 @@ import { move } from "./transitions";
 import { readJob, storedInputHash } from "./work";
 
 const MOST = 200;
-
-/** Is this the system or a platform operator? */
-export function isPlatformOperator({ principal }: Ctx): boolean {
-  return principal.kind === "system" || (principal.kind === "human_session" && principal.isOperator);
-}
-
-function requireOperator(ctx: Ctx): void {
-  if (!isPlatformOperator(ctx))
-    fail("AuthorizationFailed", "Only an operator of this installation may do this.");
-}
 
 /** The jobs of all projects that wait for an operator, longest waiting first. No content: ids, reasons and costs. */
 export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {

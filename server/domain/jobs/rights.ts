@@ -1,9 +1,8 @@
 import type { JobRights } from "@/server/contract/jobs";
-import { access } from "@/server/domain/access";
+import { access, isOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { Fault } from "@/server/errors";
 import { requireDecider } from "./approvals";
-import { isPlatformOperator } from "./attention";
 import { requireFeature } from "./plan-features";
 import { attemptOf, findJob, isNewKeySafe } from "./rows";
 import { sourcesOf } from "./transitions";
@@ -30,7 +29,7 @@ export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
     approve: approve === null,
     reject: reject === null,
     retry: retry === null,
-    operate: job.status === "needs_attention" && isPlatformOperator(ctx),
+    operate: job.status === "needs_attention" && isOperator(ctx),
     whyNotDecide: isWaiting ? (approve ?? reject) : null,
   };
 }

@@ -14,6 +14,6 @@ export {
 } from "./people";
 export { changeProject } from "./project-settings";
 export { createProject, listProjects } from "./projects";
-export { isOperator, requireOperator, requireRoleIn, roleIn, visibleOrganizations } from "./rights";
+export { requireRoleIn, roleIn, visibleOrganizations } from "./rights";
 export { sessionContext } from "./session-context";
 export { findSignIn, pruneSignInFailures, type SignedIn, type SignInRefusal, verifySignIn } from "./sign-in";

@@ -1,10 +1,11 @@
 import type { z } from "zod";
 import type { CreateOrganization, Organization } from "@/server/contract/organizations";
 import { type Tx, withSystem } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
-import { requireOperator, visibleOrganizations } from "./rights";
+import { visibleOrganizations } from "./rights";
 
 /** Makes an organization. Operators only. */
 export async function createOrganization(

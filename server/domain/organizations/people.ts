@@ -7,13 +7,13 @@ import {
   Role,
 } from "@/server/contract/organizations";
 import { withSystem } from "@/server/db";
-import { changeAccess } from "@/server/domain/access";
+import { changeAccess, isOperator, requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { chooseOrganization } from "./organizations";
 import { hashPassword, isPassword, makePassword } from "./passwords";
-import { isOperator, requireOperator, requireRoleIn, visibleOrganizations } from "./rights";
+import { requireRoleIn, visibleOrganizations } from "./rights";
 
 const withMemberships = { memberships: { orderBy: { createdAt: "asc" } } } as const;
 

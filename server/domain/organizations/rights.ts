@@ -1,15 +1,6 @@
-import { isAtLeast } from "@/server/domain/access";
+import { isAtLeast, isOperator } from "@/server/domain/access";
 import type { Ctx, Role } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
-
-/** Is the caller the system or a platform operator, who may do everything here? */
-export function isOperator({ principal }: Ctx): boolean {
-  return principal.kind === "system" || (principal.kind === "human_session" && principal.isOperator);
-}
-
-export function requireOperator(ctx: Ctx): void {
-  if (!isOperator(ctx)) fail("AuthorizationFailed", "Only an operator of this installation may do this.");
-}
 
 /** The caller's role in an organization; an operator counts as its owner. Null: none. */
 export function roleIn(ctx: Ctx, organizationId: string): Role | null {

@@ -1,8 +1,8 @@
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { JsonWebKeySet, SigningKey } from "@/server/contract/receipts";
 import { pool, withSystem } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireOperator } from "@/server/domain/organizations";
 import { log } from "@/server/log";
 import { openSecret, sealSecret } from "@/server/vault";
 

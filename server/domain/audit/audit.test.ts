@@ -1,0 +1,81 @@
+import { afterAll, expect, test } from "vitest";
+import { endpoint, respond } from "@/server/api/endpoint";
+import { closeDatabase, pool } from "@/server/db";
+import * as audit from "@/server/domain/audit";
+import { newId } from "@/server/ids";
+import { incoming, ownAddress } from "@/testing/requests";
+import { makePerson, makeTenant, system } from "@/testing/tenants";
+
+afterAll(closeDatabase);
+
+const act = (organizationId: string, subject: string, action = "thing.changed") => ({
+  organizationId,
+  subject,
+  action,
+});
+
+test("an act is kept with who did it and the address it was asked from", async () => {
+  const { organizationId, apiKey, keyId } = await makeTenant();
+  const subject = newId("budget");
+  const changes = endpoint({
+    method: "POST",
+    path: "/v1/things",
+    summary: "A thing",
+    auth: ["service_principal"],
+    output: { rawMediaType: "text/plain" },
+    errors: [],
+    run: async (ctx) => {
+      await audit.record(ctx, act(organizationId, subject));
+      return { status: 200, headers: {}, body: "" };
+    },
+  });
+  const address = ownAddress();
+  expect((await respond(changes, incoming({ key: apiKey, address, method: "POST" }))).status).toBe(200);
+  const { rows } = await pool.query("SELECT prefix FROM api_key WHERE id = $1", [keyId]);
+  const { items } = await audit.entries(system, { subject, limit: 25 });
+  expect(items).toEqual([
+    {
+      entryId: expect.stringMatching(/^aud_/),
+      action: "thing.changed",
+      actorId: keyId,
+      actorKind: "service_principal",
+      actor: rows[0].prefix,
+      address,
+      createdAt: expect.any(String),
+    },
+  ]);
+});
+
+test("a person is named by their e-mail, the system by its name; where nobody asked there is no address", async () => {
+  const { organizationId } = await makeTenant();
+  const { ctx, email } = await makePerson(organizationId, "admin");
+  const subject = newId("budget");
+  await audit.record({ ...ctx, address: "192.0.2.7" }, act(organizationId, subject, "thing.made"));
+  await audit.record(system, act(organizationId, subject, "thing.ended"));
+  const { items } = await audit.entries(system, { subject, limit: 25 });
+  expect(items.map(({ action, actor, address }) => [action, actor, address])).toEqual([
+    ["thing.ended", system.principal.id, null],
+    ["thing.made", email, "192.0.2.7"],
+  ]);
+});
+
+test("pages follow each other without a gap, and hold nothing of other things", async () => {
+  const { organizationId } = await makeTenant();
+  const [subject, other] = [newId("budget"), newId("budget")];
+  for (const action of ["a", "b", "c"]) {
+    await audit.record(system, act(organizationId, subject, action));
+    await audit.record(system, act(organizationId, other, action));
+  }
+  const first = await audit.entries(system, { subject, limit: 2 });
+  const rest = await audit.entries(system, { subject, limit: 2, cursor: first.nextCursor });
+  expect([first, rest].map(({ items }) => items.map(({ action }) => action))).toEqual([["c", "b"], ["a"]]);
+  expect(rest.nextCursor).toBeUndefined();
+});
+
+test("only an operator reads it", async () => {
+  const { organizationId } = await makeTenant();
+  const { ctx } = await makePerson(organizationId, "owner");
+  await expect(audit.entries(ctx, { subject: organizationId, limit: 25 })).rejects.toMatchObject({
+    code: "AuthorizationFailed",
+  });
+});

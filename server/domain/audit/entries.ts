@@ -1,0 +1,40 @@
+import type { AuditPage, ListAuditEntries } from "@/server/contract/audit";
+import { pool } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+
+type Row = {
+  id: string;
+  action: string;
+  actor_id: string;
+  actor_kind: string;
+  actor: string;
+  address: string | null;
+  created_at: Date;
+};
+
+/** What was done to one thing, latest first. For operators. */
+export async function entries(ctx: Ctx, { subject, cursor, limit }: ListAuditEntries): Promise<AuditPage> {
+  requireOperator(ctx);
+  const { rows } = await pool.query<Row>(
+    `SELECT entry.id, action, actor_id, actor_kind, address, entry.created_at,
+       coalesce(person.email, key.prefix, actor_id) AS actor
+     FROM audit_entry entry
+     LEFT JOIN user_account person ON actor_kind = 'human_session' AND person.id = actor_id
+     LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
+     WHERE subject = $1 AND ($2::text IS NULL OR entry.id < $2)
+     ORDER BY entry.id DESC LIMIT $3`,
+    [subject, cursor ?? null, limit + 1],
+  );
+  const items = rows.slice(0, limit).map((row) => ({
+    entryId: row.id,
+    action: row.action,
+    actorId: row.actor_id,
+    actorKind: row.actor_kind,
+    actor: row.actor,
+    address: row.address,
+    createdAt: row.created_at.toISOString(),
+  }));
+  const last = items.at(-1);
+  return { items, ...(rows.length > limit && last ? { nextCursor: last.entryId } : {}) };
+}
