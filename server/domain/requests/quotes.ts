@@ -1,8 +1,8 @@
 import type { CommissionQuote, IssueCommissionQuote, ProjectedPricing } from "@/server/contract/requests";
 import { inTransaction, pool, type Queryable } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireOperator } from "@/server/domain/organizations";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { toMoney } from "@/server/money";

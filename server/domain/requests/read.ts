@@ -9,9 +9,8 @@ import type {
   RequestRevision,
 } from "@/server/contract/requests";
 import { pool } from "@/server/db";
-import { access } from "@/server/domain/access";
+import { access, isOperator, requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { isOperator, requireOperator } from "@/server/domain/organizations";
 import { ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
 import {

@@ -5,9 +5,9 @@ import type {
   RequestFeedback,
   TellCustomer,
 } from "@/server/contract/requests";
+import { requireOperator } from "@/server/domain/access";
 import { isCapability, nearestKeys, noCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireOperator } from "@/server/domain/organizations";
 import { ValidationFault } from "@/server/errors";
 import { changed } from "./change";
 import { move } from "./transitions";

@@ -10,9 +10,8 @@ import {
   type RequestSummary,
 } from "@/server/contract/requests";
 import { pool, type Queryable } from "@/server/db";
-import { access, type ReadScope } from "@/server/domain/access";
+import { access, isOperator, type ReadScope } from "@/server/domain/access";
 import type { Ctx, PrincipalKind } from "@/server/domain/ctx";
-import { isOperator } from "@/server/domain/organizations";
 import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { type Micros, toMoney } from "@/server/money";
