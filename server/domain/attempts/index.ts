@@ -19,5 +19,4 @@ export {
   leaseOwner,
   releaseAllLeases,
 } from "./leases";
-export { SWEEP_EVERY_MS, startPasses } from "./passes";
 export { settle } from "./settle";

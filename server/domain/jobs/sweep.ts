@@ -1,7 +1,8 @@
 import { pool } from "@/server/db";
-import { LOST, SWEEP_EVERY_MS, startPasses } from "@/server/domain/attempts";
+import { LOST } from "@/server/domain/attempts";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
+import { SWEEP_EVERY_MS, startPasses } from "@/server/passes";
 import { resendDue } from "./dispatch";
 import { endIdle } from "./end-idle";
 import { announce } from "./fan-out";

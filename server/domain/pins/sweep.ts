@@ -1,7 +1,8 @@
 import { pool } from "@/server/db";
-import { LEASE_MS, LOST, leaseOwner, SWEEP_EVERY_MS, startPasses } from "@/server/domain/attempts";
+import { LEASE_MS, LOST, leaseOwner } from "@/server/domain/attempts";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
+import { SWEEP_EVERY_MS, startPasses } from "@/server/passes";
 import { wakeAgain } from "./bulk";
 import { processClock } from "./clock";
 import { conclude, type End } from "./conclude";

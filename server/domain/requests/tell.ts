@@ -3,13 +3,20 @@ import type { Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Audience, type News, tell } from "@/server/domain/notifications";
 import type { Json } from "@/server/step";
+import type { About } from "./payloads";
 import { approvalPath, type RequestRow } from "./rows";
 
 type Told = { audience: "members" | "operators"; news: Omit<News, "occasion"> };
 type Happening = { id: string; type: RequestEventType; payload: Record<string, Json> };
 
 /** Tells the people whom an event of a request concerns; of most nobody is told. */
-export async function tellOf(client: Queryable, ctx: Ctx, row: RequestRow, event: Happening): Promise<void> {
+export async function tellOf(
+  client: Queryable,
+  ctx: Ctx,
+  row: RequestRow,
+  event: Happening,
+  _about: About,
+): Promise<void> {
   for (const { audience, news } of newsOf(row, event)) {
     const to: Audience = audience === "operators" ? "operators" : { organizationId: row.organization_id };
     await tell(client, ctx, to, { ...news, occasion: `${event.id}:${audience}` });

@@ -7,6 +7,7 @@ import { announce } from "@/server/domain/webhooks";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
+import { aboutOf, payloadOf } from "./payloads";
 import { noSuchRequest, type RequestRow } from "./rows";
 import { tellOf } from "./tell";
 
@@ -60,7 +61,8 @@ type Change = Partial<
 
 /**
  * Moves a locked request, and tells of it, in one transaction: the only writer of its status. Members of `change` that are
- * left out stay. RequestStateConflict where the move is none from there.
+ * left out stay; what it tells comes from the rows, so its quote is written first, and `payload` is for what only the caller
+ * knows. RequestStateConflict where the move is none from there.
  */
 export async function move(
   client: Queryable,
@@ -90,7 +92,10 @@ export async function move(
   return next;
 }
 
-/** Writes down what happened to a request, for its page, its webhooks, the audit log and the people it concerns. */
+/**
+ * Writes down what happened to a request, for its page, its webhooks, the audit log and the people it concerns. What is told
+ * of the request and its quote is read from their rows.
+ */
 export async function happened(
   client: Queryable,
   ctx: Ctx,
@@ -98,13 +103,14 @@ export async function happened(
   type: RequestEventType,
   payload: Record<string, Json> = {},
 ): Promise<void> {
+  const about = await aboutOf(client, row);
   const event = {
     id: newId("event"),
     type,
     organizationId: row.organization_id,
     projectId: row.project_id,
     createdAt: ctx.now(),
-    payload: { requestId: row.id, status: row.status, revisionId: row.current_revision_id, ...payload },
+    payload: { ...payloadOf(type, row, about.quote), ...payload },
   };
   await client.query(
     `INSERT INTO capability_request_event (id, request_id, organization_id, type, actor_id, actor_kind, payload, created_at)
@@ -132,5 +138,5 @@ export async function happened(
     client,
   );
   await announce(client, [event], event.createdAt);
-  await tellOf(client, ctx, row, event);
+  await tellOf(client, ctx, row, event, about);
 }

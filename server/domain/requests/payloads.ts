@@ -1,0 +1,68 @@
+import type { RequestEventType } from "@/server/contract/webhooks";
+import type { Queryable } from "@/server/db";
+import { toMoney } from "@/server/money";
+import type { Json } from "@/server/step";
+import { type CommissionQuoteRow, noSuchRequest, type RequestRow } from "./rows";
+
+/** What stands beside a request's row that is told of it. */
+export type About = {
+  /** Of the current revision. */
+  summary: string;
+  /** The quote that can be paid or was. */
+  quote: CommissionQuoteRow | null;
+};
+
+export async function aboutOf(client: Queryable, row: RequestRow): Promise<About> {
+  const revision = await client.query<{ summary: string }>(
+    "SELECT body->>'summary' AS summary FROM capability_request_revision WHERE id = $1",
+    [row.current_revision_id],
+  );
+  const quote = await client.query<CommissionQuoteRow>(
+    "SELECT * FROM commission_quote WHERE request_id = $1 AND state IN ('active', 'paid') ORDER BY id DESC LIMIT 1",
+    [row.id],
+  );
+  const summary = revision.rows[0]?.summary ?? noSuchRequest();
+  return { summary, quote: quote.rows[0] ?? null };
+}
+
+type Told = Record<string, Json>;
+
+/** What an event tells, on the request's page and by webhook. Never what was asked for: that is read with a right. */
+export function payloadOf(type: RequestEventType, row: RequestRow, quote: CommissionQuoteRow | null): Told {
+  const request = { requestId: row.id, status: row.status, revisionId: row.current_revision_id };
+  switch (type) {
+    case "capability_request.created":
+    case "capability_request.revised":
+    case "capability_request.submitted":
+    case "capability_request.in_review":
+      return request;
+    case "capability_request.needs_information":
+    case "capability_request.declined":
+      return { ...request, ...said(row) };
+    case "capability_request.quoted":
+    case "capability_request.quote_expiring":
+    case "capability_request.paid":
+      return { ...request, ...offered(type, quote) };
+    case "capability_request.fulfilled":
+      return { ...request, ...offered(type, quote), ...made(row) };
+    case "capability_request.refunded":
+      return { ...request, ...offered(type, quote), ...made(row), ...said(row) };
+  }
+}
+
+/** What the operator said, where the request's feedback is of the state it is in. */
+const said = (row: RequestRow): Told =>
+  row.feedback && row.feedback.kind === row.status ? { message: row.feedback.message } : {};
+
+const made = (row: RequestRow): Told =>
+  row.capability_key === null ? {} : { capabilityKey: row.capability_key };
+
+function offered(type: RequestEventType, quote: CommissionQuoteRow | null): Told {
+  if (!quote) throw new Error(`${type} tells of a quote: write the quote down before it is told.`);
+  return {
+    quoteId: quote.id,
+    price: toMoney(quote.price_micros, quote.currency),
+    targetBusinessDays: quote.business_days,
+    expiresAt: quote.expires_at.toISOString(),
+  };
+}
