@@ -122,6 +122,23 @@ describe("imports flow one way", () => {
     expect(users).toEqual(["server/payments/stripe.ts"]);
   });
 
+  test("requests leave through one client, which knows nothing of the product", () => {
+    const allowed = (target: string) => !isOurs(target) || isWithin(target, "server/http") || isLeaf(target);
+    expect(strays("server/http", (target) => !allowed(target))).toEqual([]);
+    const isClient = (target: string) => ["undici", "node:http2", "node-fetch", "axios"].includes(target);
+    const users = sources.filter((file) =>
+      importsOf(file).some(({ target, isTypeOnly }) => isClient(target) && !isTypeOnly),
+    );
+    expect(users.filter((file) => !isWithin(file, "server/http"))).toEqual([]);
+    const pastTheDoor = sources.flatMap((file) =>
+      importsOf(file)
+        .filter(({ target }) => isWithin(target, "server/http") && target !== "server/http")
+        .filter(() => !isWithin(file, "server/http"))
+        .map(({ target }) => `${file} imports ${target}`),
+    );
+    expect(pastTheDoor).toEqual([]);
+  });
+
   test("a capability names no provider, no database and nothing above it", () => {
     const forbidden = [
       "server/domain",

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { getFile } from "./http";
+import { getFile } from "./get-file";
 import { faultOf, type Script, startVendor, type Vendor } from "./testing/vendor";
 
 let vendor: Vendor;

@@ -1,6 +1,6 @@
 import { billedMs } from "@/server/media/mp4";
 import type { ImageResult, ProviderAccount, Usage, VideoResult } from "./define";
-import { getFile } from "./http";
+import { getFile } from "./get-file";
 
 /* Pictures and videos that a vendor has made and names by their addresses: fetched at once. */
 

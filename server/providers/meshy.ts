@@ -13,7 +13,8 @@ import {
   refuseCall,
   toDataUrl,
 } from "./define";
-import { type Explanation, getFile, getJson, parseReply, postJson, safeWord } from "./http";
+import { getFile } from "./get-file";
+import { type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
 
 /* Meshy: tasks that make a mesh from one picture, or from several of one object. A task is made once and asked for until it ends. */
 

@@ -1,7 +1,7 @@
 import { env } from "@/server/env";
 import { ValidationFault } from "@/server/errors";
+import { refusalOfAddress } from "@/server/http";
 import type { Provider } from "@/server/providers/define";
-import { refusalOfAddress } from "@/server/providers/http";
 import { baseUrlOf } from "./operator";
 
 type Named = { endpointUrl?: string | null | undefined; models?: string | null | undefined };

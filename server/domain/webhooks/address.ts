@@ -1,6 +1,6 @@
 import { env, isProduction } from "@/server/env";
 import { ValidationFault } from "@/server/errors";
-import { refusalOfAddress } from "@/server/providers/http";
+import { refusalOfAddress } from "@/server/http";
 
 /** Where events may be posted to in this installation. */
 export const addressRules = {

@@ -1,8 +1,8 @@
 import { openContent } from "@/server/content";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { postText } from "@/server/http";
 import { log } from "@/server/log";
-import { postText } from "@/server/providers/http";
 import type { Step } from "@/server/step";
 import { addressRules } from "./address";
 import { WAKE_PATIENCE_MS, wake } from "./dispatch";

@@ -1,0 +1,85 @@
+import { lookup as resolve } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+
+/*
+ * Where requests of ours may go. A name is judged by the addresses it resolves to, at the moment of connecting; an address
+ * is judged in binary, after whatever way of writing it has been undone.
+ */
+
+/** The error code of a connection that was not made because its address is private. */
+export const PRIVATE_ADDRESS = "PRIVATE_ADDRESS";
+
+const reserved = new BlockList();
+for (const range of [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+]) {
+  const [network = "", bits] = range.split("/");
+  reserved.addSubnet(network, Number(bits), "ipv4");
+}
+/** Inside global unicast, yet tunnels, documentation or identifiers: Teredo, ORCHID, 6to4 and the like. */
+for (const range of ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]) {
+  const [network = "", bits] = range.split("/");
+  reserved.addSubnet(network, Number(bits), "ipv6");
+}
+/** IPv6 is public only inside global unicast; loopback, mapped, NAT64, unique local and link-local all lie outside. */
+const globalUnicast = new BlockList();
+globalUnicast.addSubnet("2000::", 3, "ipv6");
+
+/** May a request of ours go to this literal address? Compared in binary; anything unclear is not public. */
+export function isPublicAddress(address: string): boolean {
+  const family = isIP(address);
+  if (family === 4) return !reserved.check(address, "ipv4");
+  if (family === 6 && !address.includes("%"))
+    return globalUnicast.check(address, "ipv6") && !reserved.check(address, "ipv6");
+  return false;
+}
+
+/** Is the host a literal address that is not public? Literal addresses never pass through `lookup`. */
+export function isPrivateLiteral(url: URL): boolean {
+  const literal = url.hostname.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname;
+  return isIP(literal) !== 0 && !isPublicAddress(literal);
+}
+
+/** Resolves like `dns.lookup`, and fails when any of the addresses is not public: what is checked is what is connected to. */
+export const publicLookup: LookupFunction = (hostname, options, callback) => {
+  resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    const first = addresses?.[0];
+    if (error || !first) {
+      callback(error ?? Object.assign(new Error("no address"), { code: "ENOTFOUND" }), "", 0);
+    } else if (!addresses.every(({ address }) => isPublicAddress(address))) {
+      callback(Object.assign(new Error("private address"), { code: PRIVATE_ADDRESS }), "", 0);
+    } else if (options.all) {
+      callback(null, addresses);
+    } else {
+      callback(null, first.address, first.family);
+    }
+  });
+};
+
+export type AddressRules = { allowHttp: boolean; allowPrivateAddresses: boolean };
+
+export const PRIVATE_REFUSED = "The address is private, and private addresses are not allowed.";
+
+/** Why nothing is ever sent to this URL, as far as its text tells; null when it may be. */
+export function refusalOfAddress(url: URL, rules: AddressRules): string | null {
+  if (url.protocol !== "https:" && url.protocol !== "http:") return "The address must start with https.";
+  if (url.protocol === "http:" && !rules.allowHttp) return "The address must start with https.";
+  if (url.username || url.password) return "The address must not carry a user name or password.";
+  const isLocalName = /(^|\.)localhost\.?$/.test(url.hostname);
+  if (!rules.allowPrivateAddresses && (isLocalName || isPrivateLiteral(url))) return PRIVATE_REFUSED;
+  return null;
+}

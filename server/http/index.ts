@@ -1,0 +1,16 @@
+/*
+ * The house's HTTP client: whatever goes to an address that a caller, a provider or an operator names goes through here. It
+ * knows no vendor and nothing of the product.
+ */
+
+export {
+  type AddressRules,
+  isPrivateLiteral,
+  isPublicAddress,
+  PRIVATE_ADDRESS,
+  refusalOfAddress,
+} from "./addresses";
+export { type Answer, exchange, type Outcome, type Reader } from "./exchange";
+export { codeOf, whyUnreachable } from "./failures";
+export { keepPools, openPool } from "./pools";
+export { type PostOutcome, postText } from "./post-text";

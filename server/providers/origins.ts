@@ -1,0 +1,30 @@
+import type { Pool } from "undici";
+import { isPrivateLiteral, keepPools, openPool } from "@/server/http";
+import { ProviderFault, type ProviderIo } from "./define";
+import { ALLOW, PRIVATE_REFUSED } from "./faults";
+
+const CONNECTIONS_PER_ORIGIN = 256;
+
+export type Origin = { origin: string; prefix: string; search: string; pool: Pool };
+type Io = Pick<ProviderIo, "baseUrl" | "allowPrivateAddresses">;
+
+const kept = keepPools<Origin>();
+
+/** The connections to a provider's server. Throws ProviderFault where its address is none that may be called. */
+export const originOf = (io: Io): Origin =>
+  kept(io.allowPrivateAddresses ? `private ${io.baseUrl}` : io.baseUrl, () => openOrigin(io));
+
+function openOrigin(io: Io): Origin {
+  const refuse = (message: string) => new ProviderFault("unreachable", "not_attempted", message);
+  if (!URL.canParse(io.baseUrl)) throw refuse("The provider's base URL is not a URL.");
+  const url = new URL(io.baseUrl);
+  if (url.username || url.password) throw refuse("The provider's base URL must not carry credentials.");
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && io.allowPrivateAddresses)) {
+    throw refuse(
+      `The provider's base URL must start with https.${url.protocol === "http:" ? ` ${ALLOW}` : ""}`,
+    );
+  }
+  if (isPrivateLiteral(url) && !io.allowPrivateAddresses) throw refuse(PRIVATE_REFUSED);
+  const pool = openPool(url.origin, CONNECTIONS_PER_ORIGIN, io.allowPrivateAddresses);
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/, ""), search: url.search, pool };
+}
