@@ -4,7 +4,7 @@ import * as pins from "@/server/domain/pins";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { checkSettings } from "@/server/secrets";
-import { startChores } from "@/server/web/chores";
+import { startWebChores } from "@/server/web/chores";
 import { registerFunctions } from "@/server/web/inngest";
 import { startPages } from "@/server/web/pages";
 import { startServer } from "@/server/web/server";
@@ -15,7 +15,7 @@ const GRACE_MS = 25_000;
 async function main() {
   checkSettings();
   const dev = process.env.NODE_ENV === "development";
-  const chores = await startChores();
+  const chores = await startWebChores();
   const pages = await startPages({ dev, host: env.HOST, port: env.PORT });
   const server = await startServer({ host: env.HOST, port: env.PORT, pages });
   log.info({ url: server.url }, "web ready");

@@ -1,8 +1,8 @@
 import { migrateEngine, startEngine } from "@/inngest/embedded";
 import { functions } from "@/inngest/functions/registry.gen";
+import { startChores } from "@/server/chores";
 import { closeDatabase, relaxedPool } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";
-import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
@@ -14,7 +14,7 @@ const GRACE_MS = 25_000;
 async function main() {
   checkSettings();
   if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
-  const chores = [jobs.startSweeper(), jobs.startAnnouncer(), pins.startSweeper()];
+  const chores = await startChores();
   const engine = usesInngestServer ? null : await startEngine({ functions, pool: relaxedPool, log });
   log.info({ engine: engine ? "embedded" : "inngest" }, "worker ready");
 
@@ -24,7 +24,7 @@ async function main() {
     isStopping = true;
     pins.stopClaiming();
     log.info({ signal }, "worker stops: no new work, running calls end or are handed over");
-    await Promise.all(chores.map((chore) => chore.stop()));
+    await chores.stop();
     await Promise.all([engine?.stop(), releaseAllLeases(GRACE_MS)]);
     await closeDatabase();
     process.exit(0);

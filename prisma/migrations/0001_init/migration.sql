@@ -139,6 +139,14 @@ CREATE TABLE "audit_entry" (
 );
 
 -- CreateTable
+CREATE TABLE "chore" (
+    "name" TEXT NOT NULL,
+    "due_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "chore_pkey" PRIMARY KEY ("name")
+);
+
+-- CreateTable
 CREATE TABLE "credential" (
     "id" TEXT NOT NULL,
     "organization_id" TEXT NOT NULL,

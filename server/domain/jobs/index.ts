@@ -16,4 +16,4 @@ export { retry } from "./retry";
 export { rights } from "./rights";
 export { run } from "./run";
 export { selectVariant } from "./select-variant";
-export { startAnnouncer, startSweeper, sweep } from "./sweep";
+export { sweep } from "./sweep";

@@ -1,8 +1,7 @@
 import { pool } from "@/server/db";
 import { LOST } from "@/server/domain/attempts";
-import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import type { Ctx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
-import { SWEEP_EVERY_MS, startPasses } from "@/server/passes";
 import { resendDue } from "./dispatch";
 import { endIdle } from "./end-idle";
 import { announce } from "./fan-out";
@@ -120,16 +119,4 @@ async function dispatchAgain(jobId: string, fence: number, now: Date): Promise<v
      WHERE id = $1 AND fence = $2 AND status = 'running' AND lease_until < $3 AND dispatch_state = 'none'`,
     [jobId, fence, now],
   );
-}
-
-const ANNOUNCE_EVERY_MS = 1_000;
-
-/** Sweeps every two seconds until stopped; for every process that stays up. */
-export function startSweeper(): { stop(): Promise<void> } {
-  return startPasses(SWEEP_EVERY_MS, () => sweep(systemCtx("sweeper")));
-}
-
-/** Hands events to webhooks every second until stopped; for the worker, so that they leave soon after they happened. */
-export function startAnnouncer(): { stop(): Promise<void> } {
-  return startPasses(ANNOUNCE_EVERY_MS, () => announce(systemCtx("announcer")));
 }

@@ -25,5 +25,5 @@ export type {
   SharedContent,
 } from "./rows";
 export { keptRequest, run } from "./single";
-export { startSweeper, sweep } from "./sweep";
+export { sweep } from "./sweep";
 export { type Answer, type PinToday, pinToday, type RequestToday, requestToday } from "./today";

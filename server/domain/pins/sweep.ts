@@ -1,8 +1,7 @@
 import { pool } from "@/server/db";
 import { LEASE_MS, LOST, leaseOwner } from "@/server/domain/attempts";
-import { type Ctx, systemCtx } from "@/server/domain/ctx";
+import type { Ctx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
-import { SWEEP_EVERY_MS, startPasses } from "@/server/passes";
 import { wakeAgain } from "./bulk";
 import { processClock } from "./clock";
 import { conclude, type End } from "./conclude";
@@ -103,9 +102,4 @@ function endOf({ started_at, created_at }: PinnedRow, attempts: PinnedAttemptRow
     safelyRetryable: true,
     attempt: null,
   };
-}
-
-/** Sweeps every two seconds until stopped; for every process that stays up. */
-export function startSweeper(): { stop(): Promise<void> } {
-  return startPasses(SWEEP_EVERY_MS, () => sweep(systemCtx("pin-sweeper")));
 }
