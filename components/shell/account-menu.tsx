@@ -1,5 +1,5 @@
 "use client";
-import { ChevronsUpDown, LogOut, Monitor, Moon, Sun, TriangleAlert } from "lucide-react";
+import { ChevronsUpDown, Inbox, LogOut, Monitor, Moon, Sun, TriangleAlert } from "lucide-react";
 import Link from "next/link";
 import { signOut } from "next-auth/react";
 import { useTheme } from "next-themes";
@@ -19,7 +19,7 @@ async function leave() {
   window.location.assign("/sign-in?reason=out"); // a whole new page: nothing that was read stays in memory
 }
 
-/** Who is signed in, how the panel looks to them, an operator's door to what waits for one, and the way out. */
+/** Who is signed in, how the panel looks to them, an operator's doors to what waits for one, and the way out. */
 export function AccountMenu({ email, isOperator }: { email: string; isOperator: boolean }) {
   const { theme = "system", setTheme } = useTheme();
   return (
@@ -53,12 +53,21 @@ export function AccountMenu({ email, isOperator }: { email: string; isOperator: 
         </DropdownMenuRadioGroup>
         <DropdownMenuSeparator />
         {isOperator && (
-          <DropdownMenuItem asChild>
-            <Link href="/attention">
-              <TriangleAlert aria-hidden />
-              Needs attention
-            </Link>
-          </DropdownMenuItem>
+          <>
+            <DropdownMenuItem asChild>
+              <Link href="/operator/requests">
+                <Inbox aria-hidden />
+                Capability requests
+              </Link>
+            </DropdownMenuItem>
+            <DropdownMenuItem asChild>
+              <Link href="/attention">
+                <TriangleAlert aria-hidden />
+                Needs attention
+              </Link>
+            </DropdownMenuItem>
+            <DropdownMenuSeparator />
+          </>
         )}
         <DropdownMenuItem onSelect={leave}>
           <LogOut aria-hidden />

@@ -1,0 +1,29 @@
+import Link from "next/link";
+import type { ReactNode } from "react";
+import { Logo } from "@/components/brand/logo";
+import { AccountMenu } from "@/components/shell/account-menu";
+import { SkipLink } from "@/components/shell/panel-shell";
+import { PanelData } from "@/components/trpc";
+import type { Person } from "@/server/auth/session";
+import { OperatorNav } from "./operator-nav";
+
+/** The frame of what belongs to the installation and to no project: for its operators. */
+export function OperatorFrame({ person, children }: { person: Person; children: ReactNode }) {
+  return (
+    <PanelData>
+      <SkipLink />
+      <header className="sticky top-0 z-30 border-b border-line bg-canvas">
+        <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-5 px-4 sm:px-6">
+          <Link href="/" className="my-2.5 rounded-md" aria-label="Capstan, home">
+            <Logo />
+          </Link>
+          <OperatorNav />
+          <div className="ml-auto max-w-60 min-w-0">
+            <AccountMenu email={person.email} isOperator={person.isOperator} />
+          </div>
+        </div>
+      </header>
+      {children}
+    </PanelData>
+  );
+}
