@@ -1,111 +1,20 @@
 "use client";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Check, CircleX, RefreshCw } from "lucide-react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { RefreshCw } from "lucide-react";
 import { useRouter } from "next/navigation";
 import type { ReactNode } from "react";
 import { toast } from "sonner";
-import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { Button } from "@/components/ui/button";
-import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
-import type { Job, JobApproval, JobRights } from "@/server/contract/jobs";
-import { eventsKey } from "./events-key";
-import { formatUsd } from "./format-usd";
+import type { Job, JobRights } from "@/server/contract/jobs";
+import { useRefresh } from "./approval";
 
 /** What the reader may do with the job as it stands; nothing while that is not known. */
 export function useRights(job: Job): JobRights | undefined {
   const trpc = useTRPC();
   return useQuery(trpc.jobs.rights.queryOptions({ job_id: job.jobId, status: job.status })).data;
-}
-
-/** After something was decided: the job, its list and its events are read again. */
-function useRefresh(job: Job) {
-  const trpc = useTRPC();
-  const queryClient = useQueryClient();
-  return () =>
-    Promise.all([
-      queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
-      queryClient.invalidateQueries({ queryKey: eventsKey(job.jobId) }),
-    ]);
-}
-
-/** The wait for a person, with what there is to decide on and, for who may, the decision. */
-export function ApprovalNotice({ job, rights }: { job: Job; rights: JobRights | undefined }) {
-  const trpc = useTRPC();
-  const onSettled = useRefresh(job);
-  const approve = useMutation(
-    trpc.jobs.approve.mutationOptions({ onSuccess: () => toast.success("Job approved"), onSettled }),
-  );
-  const reject = useMutation(
-    trpc.jobs.reject.mutationOptions({ onSuccess: () => toast.success("Job rejected"), onSettled }),
-  );
-  const { approval } = job;
-  if (!approval) return null;
-  const isPending = approve.isPending || reject.isPending;
-  return (
-    <Notice tone="warn" title="Waiting for a person">
-      <p>{approval.message}</p>
-      <ApprovalFacts approval={approval} />
-      {rights?.whyNotDecide && <p className="mt-2 text-xs text-muted">{rights.whyNotDecide}</p>}
-      {(rights?.approve || rights?.reject) && (
-        <div className="mt-3 flex flex-wrap gap-2">
-          {rights.approve && (
-            <Confirm
-              title="Approve this job?"
-              description={
-                <>
-                  It is queued and runs. The estimate is {formatUsd(approval.estimatedCost)}; at most{" "}
-                  {formatUsd(approval.maximumCost)} may be charged.
-                </>
-              }
-              action="Approve job"
-              actionVariant="primary"
-              keep="Not yet"
-              onConfirm={() => approve.mutate({ job_id: job.jobId })}
-            >
-              <Button variant="primary" pending={approve.isPending} disabled={isPending}>
-                <Check aria-hidden />
-                Approve
-              </Button>
-            </Confirm>
-          )}
-          {rights.reject && (
-            <Confirm
-              title="Reject this job?"
-              description="It is canceled and cannot be approved afterwards. It may be submitted again."
-              action="Reject job"
-              keep="Not yet"
-              onConfirm={() => reject.mutate({ job_id: job.jobId })}
-            >
-              <Button pending={reject.isPending} disabled={isPending}>
-                <CircleX aria-hidden />
-                Reject
-              </Button>
-            </Confirm>
-          )}
-        </div>
-      )}
-    </Notice>
-  );
-}
-
-function ApprovalFacts({ approval }: { approval: JobApproval }) {
-  return (
-    <Facts className="mt-2">
-      <Fact name="Estimate">{formatUsd(approval.estimatedCost)}</Fact>
-      <Fact name="At most">{formatUsd(approval.maximumCost)}</Fact>
-      <Fact name="Threshold">{approval.threshold === null ? null : formatUsd(approval.threshold)}</Fact>
-      <Fact name="Step">{approval.step}</Fact>
-      <Fact name="Decide by">{approval.deadlineAt && <Moment at={approval.deadlineAt} />}</Fact>
-      <Fact name="Who may decide">
-        {approval.whoMayDecide.differentPersonRequired
-          ? "A member other than the person who submitted it"
-          : "Any member of the organization"}
-      </Fact>
-    </Facts>
-  );
 }
 
 /** Submits what a job was asked once more, where nothing ran and nothing was charged. */
@@ -126,7 +35,7 @@ export function RetryJob({
         toast.success("Submitted again");
         router.push(`/projects/${projectId}/jobs/${fresh.jobId}`);
       },
-      onSettled: useRefresh(job),
+      onSettled: useRefresh(job.jobId),
     }),
   );
   if (!rights?.retry) return null;
@@ -149,7 +58,7 @@ export function RetryJob({
 
 /** A job that needs an operator: for everybody what that means, for an operator the ways out. */
 export function AttentionNotice({ job, rights }: { job: Job; rights: JobRights | undefined }) {
-  const onSettled = useRefresh(job);
+  const onSettled = useRefresh(job.jobId);
   return (
     <Notice tone="warn" title="Needs attention">
       <p>The provider’s result was paid for, but a later step keeps failing. An operator has to decide.</p>

@@ -12,11 +12,12 @@ import { Figure, Figures, None } from "@/components/ui/figures";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
 import { type Job, type JobRights, TERMINAL } from "@/server/contract/jobs";
+import { ApprovalNotice } from "./approval";
 import { ArtifactGallery } from "./artifact-gallery";
 import { Metadata, Tags } from "./caller-facts";
 import { CancelJob } from "./cancel-job";
 import { formatUsd } from "./format-usd";
-import { ApprovalNotice, AttentionNotice, RetryJob, useRights } from "./job-actions";
+import { AttentionNotice, RetryJob, useRights } from "./job-actions";
 import { JobInput, JobOutput } from "./job-content";
 import { JobCost } from "./job-cost";
 import { pollMs } from "./job-events";
@@ -136,7 +137,7 @@ function JobNotices({ job, rights }: { job: Job; rights: JobRights | undefined }
           </p>
         </Notice>
       )}
-      {job.status === "awaiting_approval" && <ApprovalNotice job={job} rights={rights} />}
+      {job.approval && <ApprovalNotice jobId={job.jobId} approval={job.approval} rights={rights} />}
       {job.status === "needs_attention" && <AttentionNotice job={job} rights={rights} />}
       {job.warnings.map((warning, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: warnings have no id and are only ever appended

@@ -17,3 +17,4 @@ export { rights } from "./rights";
 export { run } from "./run";
 export { selectVariant } from "./select-variant";
 export { sweep } from "./sweep";
+export { countWaiting, listWaiting } from "./waiting";

@@ -4,34 +4,43 @@ import type { Ctx } from "@/server/domain/ctx";
 import { Fault } from "@/server/errors";
 import { requireDecider } from "./approvals";
 import { requireFeature } from "./plan-features";
-import { attemptOf, findJob, isNewKeySafe } from "./rows";
+import { attemptOf, findJob, isNewKeySafe, type JobRow } from "./rows";
 import { sourcesOf } from "./transitions";
 
 /** What the caller may do with a job as it stands, by the very checks that the verbs make. */
 export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
   const job = await findJob(ctx, jobId);
-  const isWaiting = job.status === "awaiting_approval";
   const canStop = sourcesOf("canceled").includes(job.status) || job.status === "running";
-  const [cancel, approve, reject, retry] = await Promise.all([
+  const [cancel, decision, retry] = await Promise.all([
     canStop && job.status !== "canceling"
       ? refusalOf(async () =>
           requireFeature(await access.project(ctx, job.project_id, "jobs:write"), "cancel"),
         )
       : "",
-    isWaiting ? refusalOf(() => requireDecider(ctx, job, "approve")) : "",
-    isWaiting ? refusalOf(() => requireDecider(ctx, job, "reject")) : "",
+    decisionRights(ctx, job),
     job.operation === "jobs" && isNewKeySafe(job, await attemptOf(job))
       ? refusalOf(() => access.project(ctx, job.project_id, "capabilities:run"))
       : "",
   ]);
   return {
     cancel: cancel === null,
-    approve: approve === null,
-    reject: reject === null,
+    ...decision,
     retry: retry === null,
     operate: job.status === "needs_attention" && isOperator(ctx),
-    whyNotDecide: isWaiting ? (approve ?? reject) : null,
   };
+}
+
+/** May the caller decide about a job that waits for a person? */
+export async function decisionRights(
+  ctx: Ctx,
+  job: JobRow,
+): Promise<Pick<JobRights, "approve" | "reject" | "whyNotDecide">> {
+  if (job.status !== "awaiting_approval") return { approve: false, reject: false, whyNotDecide: null };
+  const [approve, reject] = await Promise.all([
+    refusalOf(() => requireDecider(ctx, job, "approve")),
+    refusalOf(() => requireDecider(ctx, job, "reject")),
+  ]);
+  return { approve: approve === null, reject: reject === null, whyNotDecide: approve ?? reject };
 }
 
 /** Null: allowed. */

@@ -461,7 +461,7 @@ function hintsOf(
 }
 
 /** What a person decides on, while the job waits for one. */
-function toApproval(job: JobRow): JobApproval | null {
+export function toApproval(job: JobRow): JobApproval | null {
   const { approval } = job;
   if (job.status !== "awaiting_approval" || !approval) return null;
   const decide = `/v1/jobs/${job.id}`;

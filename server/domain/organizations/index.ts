@@ -1,6 +1,7 @@
 export { approvalRules, setApprovalRules } from "./approval-rules";
 export { billedOrganization, unknownOrganization } from "./billed";
 export { createKey, listKeys, revokeKey } from "./keys";
+export { namesOf } from "./names";
 export { createOrganization, listOrganizations } from "./organizations";
 export { makePassword } from "./passwords";
 export {

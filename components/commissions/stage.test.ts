@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import { commissionOf, NOW, paymentOf, refundOf } from "./commission.fixture";
+import { checkoutNews, payingPayment, pollMs, returnedByItself, stageOf } from "./stage";
+
+const now = Date.parse(NOW);
+const MINE = { payment: "pmt_1", result: "success" } as const;
+const CANCELED = { payment: "pmt_1", result: "canceled" } as const;
+
+test("a quote that nobody has paid can be paid, until its time is over by the server's clock", () => {
+  const quote = commissionOf();
+  expect(stageOf(quote, {}, now)).toEqual({ kind: "payable" });
+  expect(stageOf(quote, {}, Date.parse(quote.quote.expiresAt) - 1)).toEqual({ kind: "payable" });
+  expect(stageOf(quote, {}, Date.parse(quote.quote.expiresAt))).toEqual({ kind: "expired" });
+  expect(stageOf(commissionOf({ status: "expired" }), {}, now)).toEqual({ kind: "expired" });
+});
+
+test("who comes back from the checkout waits only while their own payment is open", () => {
+  const open = commissionOf({ payments: [paymentOf()] });
+  expect(stageOf(open, MINE, now)).toEqual({ kind: "confirming" });
+  expect(stageOf(open, {}, now)).toEqual({ kind: "payable" });
+  // An address anybody can write says nothing by itself.
+  expect(stageOf(commissionOf(), MINE, now)).toEqual({ kind: "payable" });
+  expect(stageOf(open, { payment: "pmt_2", result: "success" }, now)).toEqual({ kind: "payable" });
+});
+
+test("who gave up the checkout is told that nothing was charged, whether it is open still or closed", () => {
+  for (const state of ["open", "expired"] as const) {
+    const left = commissionOf({ payments: [paymentOf({ state })] });
+    const stage = stageOf(left, CANCELED, now);
+    expect(stage).toEqual({ kind: "payable" });
+    expect(checkoutNews(left, CANCELED, stage)).toBe("canceled");
+    expect(checkoutNews(left, {}, stage)).toBeNull();
+  }
+  const failed = commissionOf({ payments: [paymentOf({ state: "failed" })] });
+  expect(checkoutNews(failed, MINE, { kind: "payable" })).toBe("failed");
+  const closed = commissionOf({ payments: [paymentOf({ state: "expired" })] });
+  expect(checkoutNews(closed, MINE, { kind: "payable" })).toBe("closed");
+});
+
+test("a canceled checkout in the address says nothing once the commission was paid", () => {
+  const payments = [
+    paymentOf({ paymentId: "pmt_2", state: "paid", paidAt: NOW }),
+    paymentOf({ state: "expired" }),
+  ];
+  const paid = commissionOf({ status: "paid", request: { status: "paid" }, payments });
+  expect(checkoutNews(paid, CANCELED, stageOf(paid, CANCELED, now))).toBeNull();
+});
+
+test("money on its way is neither paid nor to be paid again", () => {
+  const payment = paymentOf({ state: "processing" });
+  expect(stageOf(commissionOf({ payments: [payment] }), MINE, now)).toEqual({ kind: "processing", payment });
+});
+
+test("a quote that was replaced names the newer one, where there is one", () => {
+  const requoted = commissionOf({ status: "superseded", request: { quoteId: "cq_2" } });
+  expect(stageOf(requoted, {}, now)).toEqual({ kind: "superseded", byQuoteId: "cq_2" });
+  const revised = commissionOf({ status: "superseded", request: { quoteId: null, status: "draft" } });
+  expect(stageOf(revised, {}, now)).toEqual({ kind: "superseded", byQuoteId: null });
+});
+
+test("what was paid is told by the payment that paid it, whoever looks", () => {
+  const second = paymentOf({ paymentId: "pmt_2", state: "paid", refund: refundOf("already_paid") });
+  const first = paymentOf({ state: "paid", paidAt: NOW });
+  const paid = commissionOf({ status: "paid", request: { status: "paid" }, payments: [second, first] });
+  expect(payingPayment(paid)).toBe(first);
+  expect(stageOf(paid, MINE, now)).toEqual({ kind: "paid", payment: first, isFresh: true });
+  expect(stageOf(paid, {}, now)).toEqual({ kind: "paid", payment: first, isFresh: false });
+  expect(stageOf(paid, { payment: "pmt_2", result: "success" }, now)).toMatchObject({ isFresh: false });
+  expect(returnedByItself(paid)).toEqual([second]);
+});
+
+test("after paying it goes on to shipped, or back: on its way, refused by the provider, returned", () => {
+  const payment = paymentOf({ state: "paid", paidAt: NOW });
+  const shipped = commissionOf({
+    status: "paid",
+    request: { status: "fulfilled", capabilityKey: "drawing.measure.v1", fulfilledAt: NOW },
+    payments: [payment],
+  });
+  expect(stageOf(shipped, {}, now)).toEqual({
+    kind: "fulfilled",
+    capabilityKey: "drawing.measure.v1",
+    payment,
+  });
+  const asked = paymentOf({ state: "paid", paidAt: NOW, refund: refundOf("operator") });
+  const going = commissionOf({ status: "paid", request: { status: "fulfilled" }, payments: [asked] });
+  expect(stageOf(going, {}, now)).toEqual({ kind: "refunding", payment: asked, hasFailed: false });
+  const refused = paymentOf({ state: "paid", paidAt: NOW, refund: refundOf("operator", "failed") });
+  const stuck = commissionOf({ status: "paid", request: { status: "paid" }, payments: [refused] });
+  expect(stageOf(stuck, {}, now)).toMatchObject({ kind: "refunding", hasFailed: true });
+  const back = commissionOf({ status: "paid", request: { status: "refunded" }, payments: [asked] });
+  expect(stageOf(back, {}, now)).toEqual({ kind: "refunded", payment: asked });
+});
+
+test("late money for an expired quote is told as going back, and the quote stays expired", () => {
+  const late = paymentOf({ state: "paid", paidAt: NOW, refund: refundOf("expired") });
+  const quote = commissionOf({ status: "expired", payments: [late] });
+  const stage = stageOf(quote, MINE, now);
+  expect(stage).toEqual({ kind: "expired" });
+  expect(returnedByItself(quote)).toEqual([late]);
+  expect(pollMs(quote, stage)).toBe(10_000);
+});
+
+test("it is looked at often while a payment is awaited, seldom while somebody may pay, and then no more", () => {
+  expect(pollMs(commissionOf(), { kind: "confirming" })).toBe(2_000);
+  expect(pollMs(commissionOf(), { kind: "payable" })).toBe(30_000);
+  expect(pollMs(commissionOf(), { kind: "expired" })).toBe(false);
+  expect(
+    pollMs(commissionOf(), { kind: "fulfilled", capabilityKey: "drawing.measure.v1", payment: null }),
+  ).toBe(false);
+});

@@ -1,0 +1,90 @@
+import type { Commission, CommissionPayment } from "@/server/contract/commissions";
+
+/** From which checkout the reader comes back, as the address says; what became of it, only the payment itself knows. */
+export type Returned = { payment?: string | undefined; result?: "success" | "canceled" | undefined };
+
+/** Where a commission stands for its reader: exactly one of these. */
+export type Stage =
+  | { kind: "payable" }
+  | { kind: "confirming" }
+  | { kind: "processing"; payment: CommissionPayment }
+  | { kind: "expired" }
+  | { kind: "superseded"; byQuoteId: string | null }
+  | { kind: "paid"; payment: CommissionPayment | null; isFresh: boolean }
+  | { kind: "fulfilled"; capabilityKey: string; payment: CommissionPayment | null }
+  | { kind: "refunding"; payment: CommissionPayment; hasFailed: boolean }
+  | { kind: "refunded"; payment: CommissionPayment | null };
+
+/** The payment that paid the quote: the one that is not returned because it came too late. */
+export function payingPayment({ payments }: Commission): CommissionPayment | null {
+  return (
+    payments.find(({ state, refund }) => state === "paid" && (!refund || refund.reason === "operator")) ??
+    null
+  );
+}
+
+/** Where it stands at a moment; the moment may have passed what the server said last. */
+export function stageOf(commission: Commission, returned: Returned, nowMs: number): Stage {
+  const { quote, request, payments } = commission;
+  if (quote.status === "paid") return afterPaying(commission, returned);
+  if (quote.status === "superseded") {
+    const isNewer = request.quoteId !== null && request.quoteId !== quote.quoteId;
+    return { kind: "superseded", byQuoteId: isNewer ? request.quoteId : null };
+  }
+  if (quote.status === "expired" || Date.parse(quote.expiresAt) <= nowMs) return { kind: "expired" };
+  const processing = payments.find(({ state }) => state === "processing");
+  if (processing) return { kind: "processing", payment: processing };
+  const mine = returnedPayment(commission, returned);
+  if (returned.result === "success" && mine?.state === "open") return { kind: "confirming" };
+  return { kind: "payable" };
+}
+
+function afterPaying(commission: Commission, returned: Returned): Stage {
+  const { request } = commission;
+  const payment = payingPayment(commission);
+  if (request.status === "refunded") return { kind: "refunded", payment };
+  if (payment?.refund) return { kind: "refunding", payment, hasFailed: payment.refund.state === "failed" };
+  if (request.status === "fulfilled" && request.capabilityKey)
+    return { kind: "fulfilled", capabilityKey: request.capabilityKey, payment };
+  const isFresh = returned.result === "success" && payment?.paymentId === returned.payment;
+  return { kind: "paid", payment, isFresh };
+}
+
+export function returnedPayment({ payments }: Commission, { payment }: Returned): CommissionPayment | null {
+  return payments.find(({ paymentId }) => paymentId === payment) ?? null;
+}
+
+/** What the reader should know of the checkout they come back from, beside the stage; null: nothing. */
+export function checkoutNews(
+  commission: Commission,
+  returned: Returned,
+  stage: Stage,
+): "canceled" | "failed" | "closed" | null {
+  if (stage.kind !== "payable" && stage.kind !== "expired" && stage.kind !== "superseded") return null;
+  const payment = returnedPayment(commission, returned);
+  if (!payment) return null;
+  if (payment.state === "failed") return "failed";
+  if (payment.state === "open") return returned.result === "canceled" ? "canceled" : null;
+  if (payment.state === "expired") return returned.result === "canceled" ? "canceled" : "closed";
+  return null;
+}
+
+/** Payments that go back by themselves, since nothing could be bought for them. */
+export function returnedByItself({ payments }: Commission): CommissionPayment[] {
+  return payments.filter(({ refund }) => refund && refund.reason !== "operator");
+}
+
+const SOON_MS = 2_000;
+const LATER_MS = 10_000;
+const SELDOM_MS = 30_000;
+
+/** How often it is looked at again, by what is awaited; false: nothing changes by itself. */
+export function pollMs(commission: Commission, stage: Stage): number | false {
+  if (stage.kind === "confirming") return SOON_MS;
+  const isMoneyMoving =
+    stage.kind === "processing" ||
+    stage.kind === "refunding" ||
+    commission.payments.some(({ refund }) => refund?.state === "pending");
+  if (isMoneyMoving) return LATER_MS;
+  return stage.kind === "payable" || stage.kind === "paid" ? SELDOM_MS : false;
+}

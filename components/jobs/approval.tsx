@@ -1,0 +1,112 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Check, CircleX } from "lucide-react";
+import { toast } from "sonner";
+import { Moment } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Button } from "@/components/ui/button";
+import { Fact, Facts } from "@/components/ui/facts";
+import { Notice } from "@/components/ui/notice";
+import type { JobApproval, JobRights } from "@/server/contract/jobs";
+import { eventsKey } from "./events-key";
+import { formatUsd } from "./format-usd";
+
+type Decision = Pick<JobRights, "approve" | "reject" | "whyNotDecide">;
+type Props = { jobId: string; approval: JobApproval; rights: Decision | undefined };
+
+/** The wait for a person, on the page of its job. */
+export function ApprovalNotice(props: Props) {
+  return (
+    <Notice tone="warn" title="Waiting for a person">
+      <ApprovalDecision {...props} />
+    </Notice>
+  );
+}
+
+/** Why a job waits, what there is to decide on and, for who may, the decision. */
+export function ApprovalDecision({ jobId, approval, rights }: Props) {
+  const trpc = useTRPC();
+  const onSettled = useRefresh(jobId);
+  const approve = useMutation(
+    trpc.jobs.approve.mutationOptions({ onSuccess: () => toast.success("Job approved"), onSettled }),
+  );
+  const reject = useMutation(
+    trpc.jobs.reject.mutationOptions({ onSuccess: () => toast.success("Job rejected"), onSettled }),
+  );
+  const isPending = approve.isPending || reject.isPending;
+  return (
+    <>
+      <p>{approval.message}</p>
+      <ApprovalFacts approval={approval} />
+      {rights?.whyNotDecide && <p className="mt-2 text-xs text-muted">{rights.whyNotDecide}</p>}
+      {(rights?.approve || rights?.reject) && (
+        <div className="mt-3 flex flex-wrap gap-2">
+          {rights.approve && (
+            <Confirm
+              title="Approve this job?"
+              description={
+                <>
+                  It is queued and runs. The estimate is {formatUsd(approval.estimatedCost)}; at most{" "}
+                  {formatUsd(approval.maximumCost)} may be charged.
+                </>
+              }
+              action="Approve job"
+              actionVariant="primary"
+              keep="Not yet"
+              onConfirm={() => approve.mutate({ job_id: jobId })}
+            >
+              <Button variant="primary" pending={approve.isPending} disabled={isPending}>
+                <Check aria-hidden />
+                Approve
+              </Button>
+            </Confirm>
+          )}
+          {rights.reject && (
+            <Confirm
+              title="Reject this job?"
+              description="It is canceled and cannot be approved afterwards. It may be submitted again."
+              action="Reject job"
+              keep="Not yet"
+              onConfirm={() => reject.mutate({ job_id: jobId })}
+            >
+              <Button pending={reject.isPending} disabled={isPending}>
+                <CircleX aria-hidden />
+                Reject
+              </Button>
+            </Confirm>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+function ApprovalFacts({ approval }: { approval: JobApproval }) {
+  return (
+    <Facts className="mt-2">
+      <Fact name="Estimate">{formatUsd(approval.estimatedCost)}</Fact>
+      <Fact name="At most">{formatUsd(approval.maximumCost)}</Fact>
+      <Fact name="Threshold">{approval.threshold === null ? null : formatUsd(approval.threshold)}</Fact>
+      <Fact name="Step">{approval.step}</Fact>
+      <Fact name="Decide by">{approval.deadlineAt && <Moment at={approval.deadlineAt} />}</Fact>
+      <Fact name="Who may decide">
+        {approval.whoMayDecide.differentPersonRequired
+          ? "A member other than the person who submitted it"
+          : "Any member of the organization"}
+      </Fact>
+    </Facts>
+  );
+}
+
+/** After something was decided: the job, the lists it stands in and its events are read again. */
+export function useRefresh(jobId: string) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  return () =>
+    Promise.all([
+      queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
+      queryClient.invalidateQueries({ queryKey: trpc.approvals.pathKey() }),
+      queryClient.invalidateQueries({ queryKey: eventsKey(jobId) }),
+    ]);
+}

@@ -1,0 +1,29 @@
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/**
+ * What is left until a moment, in the units that still matter; seconds only in the last hour. Rounded up, so that nothing
+ * reads as over while it is not. Null: nothing is left.
+ */
+export function formatRemaining(ms: number): string | null {
+  if (ms <= 0) return null;
+  if (ms <= HOUR) {
+    const seconds = Math.ceil(ms / SECOND);
+    return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${two(seconds % 60)} s`;
+  }
+  const minutes = Math.ceil(ms / MINUTE);
+  const hours = Math.floor(minutes / 60);
+  const days = Math.floor(hours / 24);
+  const dayWords = days === 0 ? "" : days === 1 ? "1 day " : `${days} days `;
+  return `${dayWords}${hours % 24} h ${two(minutes % 60)} min`;
+}
+
+const two = (n: number) => String(n).padStart(2, "0");
+
+/** When what `formatRemaining` says changes next: each second in the last hour, else each minute. Null: never again. */
+export function nextTickMs(remainingMs: number): number | null {
+  if (remainingMs <= 0) return null;
+  const unit = remainingMs > HOUR ? MINUTE : SECOND;
+  return remainingMs % unit || unit;
+}
