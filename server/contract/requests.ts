@@ -190,7 +190,13 @@ export const ListRequests = z.object({
 export type ListRequests = z.output<typeof ListRequests>;
 /** A request in a list: without its wording, which may be long. */
 export const RequestSummary = CapabilityRequest.omit({ revision: true })
-  .extend({ summary: z.string(), revisionNumber: z.int() })
+  .extend({
+    summary: z.string(),
+    revisionNumber: z.int(),
+    /** Of the quote that can be paid or was, before tax, and until when it can be; null: there is none. */
+    price: Money.nullable(),
+    quoteExpiresAt: DateTime.nullable(),
+  })
   .meta({ id: "CapabilityRequestSummary" });
 export type RequestSummary = z.output<typeof RequestSummary>;
 export const RequestPage = z

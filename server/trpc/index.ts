@@ -1,3 +1,4 @@
+import { approvalsRouter } from "./approvals";
 import { attentionRouter } from "./attention";
 import { billingRouter } from "./billing";
 import { budgetsRouter } from "./budgets";
@@ -9,6 +10,7 @@ import { keysRouter } from "./keys";
 import { pinnedRouter } from "./pinned";
 import { projectsRouter } from "./projects";
 import { provenanceRouter } from "./provenance";
+import { requestsRouter } from "./requests";
 import { usageRouter } from "./usage";
 import { webhooksRouter } from "./webhooks";
 
@@ -26,5 +28,7 @@ export const appRouter = router({
   usage: usageRouter,
   pinned: pinnedRouter,
   provenance: provenanceRouter,
+  requests: requestsRouter,
+  approvals: approvalsRouter,
 });
 export type AppRouter = typeof appRouter;

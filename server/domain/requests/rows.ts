@@ -78,23 +78,27 @@ export type RequestWhole = RequestRow & { revision: RevisionRow; quote_id: strin
 /** A request as lists show it. */
 export type RequestBrief = RequestRow & {
   quote_id: string | null;
+  quote_micros: Micros | null;
+  quote_currency: string | null;
+  quote_expires_at: Date | null;
   hash: string;
   number: number;
   summary: string;
 };
 
-/** Of the quote that can be paid or was. */
-const QUOTE_ID = `(SELECT quote.id FROM commission_quote quote
-    WHERE quote.request_id = request.id AND quote.state IN ('active', 'paid') ORDER BY quote.id DESC LIMIT 1) AS quote_id`;
+const PARTS = `capability_request request
+  JOIN capability_request_revision revision ON revision.id = request.current_revision_id
+  LEFT JOIN LATERAL (SELECT * FROM commission_quote
+    WHERE commission_quote.request_id = request.id AND commission_quote.state IN ('active', 'paid')
+    ORDER BY commission_quote.id DESC LIMIT 1) quote ON true`;
 
-const WHOLE = `SELECT request.*, to_jsonb(revision) AS revision, ${QUOTE_ID}
-  FROM capability_request request
-  JOIN capability_request_revision revision ON revision.id = request.current_revision_id`;
+const WHOLE = `SELECT request.*, to_jsonb(revision) AS revision, quote.id AS quote_id FROM ${PARTS}`;
 
-/** What of a request lists show, to be selected from `request` and its current `revision`. */
-export const BRIEF = `request.*, revision.hash, revision.number, revision.body->>'summary' AS summary, ${QUOTE_ID}
-  FROM capability_request request
-  JOIN capability_request_revision revision ON revision.id = request.current_revision_id`;
+/** What of a request lists show: from `request`, its current `revision`, and the `quote` that can be paid or was. */
+export const BRIEF = `request.*, revision.hash, revision.number, revision.body->>'summary' AS summary,
+  quote.id AS quote_id, quote.price_micros AS quote_micros, quote.currency AS quote_currency,
+  quote.expires_at AS quote_expires_at
+  FROM ${PARTS}`;
 
 /** Requests by a condition on `request`, each with its current revision. */
 export async function readWhole(
@@ -178,6 +182,8 @@ export const toSummary = (row: RequestBrief): RequestSummary => ({
   ...facts(row, row.hash),
   summary: row.summary,
   revisionNumber: row.number,
+  price: row.quote_micros === null ? null : toMoney(row.quote_micros, row.quote_currency ?? undefined),
+  quoteExpiresAt: row.quote_expires_at?.toISOString() ?? null,
 });
 
 /** Where a quote stands at a moment: an active one ends by time alone. */

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { ProjectRef } from "@/server/contract/jobs";
+import {
+  CapabilityRequest,
+  CapabilityRequestBody,
+  ListRequests,
+  RequestEvent,
+  RequestPage,
+  RequestRef,
+  RequestRevision,
+} from "@/server/contract/requests";
+import * as requests from "@/server/domain/requests";
+import { human, router } from "./init";
+
+const ProjectRequests = ListRequests.omit({ projectId: true }).extend(ProjectRef.shape);
+
+export const requestsRouter = router({
+  list: human
+    .input(ProjectRequests)
+    .output(RequestPage)
+    .query(({ ctx, input: { project_id, ...query } }) =>
+      requests.list(ctx, { ...query, projectId: project_id }),
+    ),
+  get: human
+    .input(RequestRef)
+    .output(CapabilityRequest)
+    .query(({ ctx, input }) => requests.get(ctx, input.request_id)),
+  revisions: human
+    .input(RequestRef)
+    .output(z.array(RequestRevision))
+    .query(({ ctx, input }) => requests.revisions(ctx, input.request_id)),
+  events: human
+    .input(RequestRef)
+    .output(z.array(RequestEvent))
+    .query(({ ctx, input }) => requests.events(ctx, input.request_id)),
+  create: human
+    .input(CapabilityRequestBody)
+    .output(CapabilityRequest)
+    .mutation(({ ctx, input }) => requests.create(ctx, input)),
+  revise: human
+    .input(RequestRef.extend({ body: CapabilityRequestBody }))
+    .output(CapabilityRequest)
+    .mutation(({ ctx, input }) => requests.revise(ctx, input.request_id, input.body)),
+  submit: human
+    .input(RequestRef)
+    .output(CapabilityRequest)
+    .mutation(({ ctx, input }) => requests.submit(ctx, input.request_id)),
+});
