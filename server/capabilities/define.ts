@@ -234,6 +234,8 @@ export type CapabilityDefinition<I, O, M = never> = {
   };
   /** Does a person usually have to act while it runs, and why? Absent: no. */
   interaction?: { typicallyRequired: boolean; reason: string };
+  /** Its pictures may be drawn with LoRA adapters of the project. */
+  takesAdapters?: true;
   /** How many variants were asked for; absent: the capability has none. */
   variants?(input: I): number;
   examples: { title: string; input: z.input<z.ZodType<I>>; output?: Json }[];

@@ -97,6 +97,7 @@ export default defineCapability({
   family: "image",
   category: "generation",
   modes: ["job_async"],
+  takesAdapters: true,
   input: ImageInput,
   output: ImageOutput,
   inputConstraints: {

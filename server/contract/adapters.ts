@@ -16,6 +16,12 @@ export const AliasName = z
     /^[\p{L}\p{N}](?:[\p{L}\p{N} ._-]*[\p{L}\p{N}])?$/u,
     "letters, digits, and . _ - or spaces between them",
   );
+/** Shown to people as a link, so it leads nowhere but to a page. Empty: none. */
+const WebLink = z
+  .string()
+  .trim()
+  .max(2_048)
+  .regex(/^(?:https?:\/\/\S+)?$/i, "an http or https link");
 const DisplayName = z.string().trim().min(1).max(255);
 
 export const AdapterQuery = z.object({
@@ -56,7 +62,7 @@ export const ModelAdapterCreate = z
     triggerWords: z.array(Word).max(MOST_WORDS).default([]),
     recommendedWeight: AdapterWeight.nullish(),
     licenseName: z.string().trim().max(255).nullish(),
-    licenseUrl: z.string().trim().max(2_048).nullish(),
+    licenseUrl: WebLink.nullish(),
     licenseStatus: LicenseStatus.default("unknown"),
     provenance: JsonObject.nullish(),
   })
@@ -137,6 +143,8 @@ export const Alias = z
     environment: z.string(),
     current: AliasVersion,
     versionCount: z.int(),
+    /** The version the project's recipe keeps to; null: it follows the alias. */
+    binding: z.object({ versionId: z.string(), number: z.int(), boundAt: DateTime }).nullable(),
     createdAt: DateTime,
   })
   .meta({ id: "ModelAdapterAlias" });

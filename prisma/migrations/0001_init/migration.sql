@@ -1052,6 +1052,9 @@ CREATE UNIQUE INDEX "adapter_alias_project_id_environment_alias_key_key" ON "ada
 CREATE UNIQUE INDEX "adapter_alias_project_id_id_key" ON "adapter_alias"("project_id", "id");
 
 -- CreateIndex
+CREATE INDEX "adapter_alias_version_project_id_adapter_id_idx" ON "adapter_alias_version"("project_id", "adapter_id");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "adapter_alias_version_alias_id_number_key" ON "adapter_alias_version"("alias_id", "number");
 
 -- CreateIndex

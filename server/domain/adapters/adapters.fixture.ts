@@ -1,0 +1,50 @@
+import type { ModelAdapter } from "@/server/contract/adapters";
+import { inTransaction } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { newId } from "@/server/ids";
+import { type Described, insertAdapter, type KnownSource, nameTaken, placeOf } from ".";
+
+/** A source as it is known once it was looked at: a file at a commit. */
+export const source = (more: Partial<KnownSource> = {}): KnownSource => ({
+  kind: "huggingface",
+  ref: `owner/${newId("adapter")}`,
+  revision: "0123456789abcdef0123456789abcdef01234567",
+  filePath: "lora.safetensors",
+  provider: null,
+  sha256: null,
+  byteLength: 1_000,
+  frozen: true,
+  artifactId: null,
+  health: { status: "healthy", checkedAt: new Date(), detail: null },
+  ...more,
+});
+
+/** Registers an adapter of a source that nobody has to ask the network for. */
+export async function putAdapter(
+  ctx: Ctx,
+  displayName: string,
+  { environment, projectId, ...more }: Partial<Described & KnownSource> & Where = {},
+): Promise<ModelAdapter> {
+  const place = await placeOf(ctx, { projectId, environment }, "adapters:write");
+  const described = { baseModelFamily: "flux", ...more, displayName };
+  return inTransaction(
+    async (client) => (await insertAdapter(ctx, place, described, source(more), client)) ?? nameTaken(),
+  );
+}
+
+type Where = { environment?: string; projectId?: string };
+
+/** What one operation was refused with: a code, or the place and kind of a field's fault. */
+export async function refusal(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return error.code;
+    if (error instanceof Error && "issues" in error) {
+      const [issue] = error.issues as { loc: unknown[]; type: string }[]; // of a ValidationFault
+      return `${issue?.loc.join(".")} ${issue?.type}`;
+    }
+    throw error;
+  }
+  return "nothing";
+}

@@ -1,0 +1,90 @@
+import type { z } from "zod";
+import type { AdapterDefault, AdapterDefaultSet, AdapterQuery } from "@/server/contract/adapters";
+import { inTransaction, pool, type Queryable } from "@/server/db";
+import { record } from "@/server/domain/audit";
+import { getCapability } from "@/server/domain/catalog";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { findAliasNamed } from "./alias-rows";
+import { type Place, placeOf } from "./place";
+import { refuseAt } from "./rows";
+
+type Where = z.output<typeof AdapterQuery>;
+
+/** The alias that executions of a capability use where they name no adapters; with nulls where none is set. */
+export async function getDefault(ctx: Ctx, capabilityKey: string, query: Where): Promise<AdapterDefault> {
+  const place = await placeFor(ctx, capabilityKey, query, "jobs:read");
+  return read(pool, place, capabilityKey);
+}
+
+/** Sets it. Executions that were admitted before keep what they were admitted with. */
+export async function setDefault(
+  ctx: Ctx,
+  capabilityKey: string,
+  query: Where,
+  { alias: name }: z.output<typeof AdapterDefaultSet>,
+): Promise<AdapterDefault> {
+  const place = await placeFor(ctx, capabilityKey, query, "adapters:write");
+  const alias = await findAliasNamed(pool, place, name); // aliases are never deleted
+  if (!alias) refuseAt(["body", "alias"], "There is no such alias in this environment.", "not_found");
+  return inTransaction(async (client) => {
+    await client.query(
+      `INSERT INTO adapter_default (project_id, environment, capability_key, alias_id, set_by, set_at)
+       VALUES ($1, $2, $3, $4, $5, $6)
+       ON CONFLICT (project_id, environment, capability_key) DO UPDATE SET alias_id = $4, set_by = $5, set_at = $6`,
+      [place.projectId, place.environment, capabilityKey, alias.id, ctx.principal.id, ctx.now()],
+    );
+    await note(ctx, client, place, capabilityKey, "adapter_default.set", { alias: alias.alias });
+    return read(client, place, capabilityKey);
+  });
+}
+
+/** Clears it; where none was set nothing changes. */
+export async function clearDefault(ctx: Ctx, capabilityKey: string, query: Where): Promise<AdapterDefault> {
+  const place = await placeFor(ctx, capabilityKey, query, "adapters:write");
+  return inTransaction(async (client) => {
+    const { rowCount } = await client.query(
+      "DELETE FROM adapter_default WHERE project_id = $1 AND environment = $2 AND capability_key = $3",
+      [place.projectId, place.environment, capabilityKey],
+    );
+    if (rowCount) await note(ctx, client, place, capabilityKey, "adapter_default.cleared", {});
+    return read(client, place, capabilityKey);
+  });
+}
+
+async function placeFor(ctx: Ctx, capabilityKey: string, query: Where, right: Scope): Promise<Place> {
+  const place = await placeOf(ctx, query, right);
+  const capability = getCapability(capabilityKey);
+  if (!capability.takesAdapters)
+    refuseAt(["path", "capability_key"], `${capability.key} takes no adapters.`, "value_error");
+  return place;
+}
+
+async function read(database: Queryable, place: Place, capabilityKey: string): Promise<AdapterDefault> {
+  const { rows } = await database.query<{ alias: string; set_at: Date }>(
+    `SELECT alias.alias, chosen.set_at FROM adapter_default chosen JOIN adapter_alias alias ON alias.id = chosen.alias_id
+     WHERE chosen.project_id = $1 AND chosen.environment = $2 AND chosen.capability_key = $3`,
+    [place.projectId, place.environment, capabilityKey],
+  );
+  return {
+    capabilityKey,
+    alias: rows[0]?.alias ?? null,
+    environment: place.environment,
+    setAt: rows[0]?.set_at.toISOString() ?? null,
+  };
+}
+
+function note(
+  ctx: Ctx,
+  client: Queryable,
+  { project, projectId, environment }: Place,
+  capabilityKey: string,
+  action: string,
+  details: { alias?: string },
+): Promise<void> {
+  const { organizationId } = project;
+  return record(
+    ctx,
+    { organizationId, projectId, action, subject: capabilityKey, details: { environment, ...details } },
+    client,
+  );
+}

@@ -1,0 +1,117 @@
+import { z } from "zod";
+import type { ModelAdapter } from "@/server/contract/adapters";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { type IdKind, idSchema } from "@/server/ids";
+
+export type AdapterRow = {
+  id: string;
+  organization_id: string;
+  project_id: string;
+  environment: string;
+  display_name: string;
+  source_kind: ModelAdapter["source"]["kind"];
+  source_ref: string;
+  source_revision: string | null;
+  file_path: string | null;
+  provider: string | null;
+  sha256: string | null;
+  byte_length: number | null;
+  frozen: boolean;
+  artifact_id: string | null;
+  health_status: ModelAdapter["sourceHealth"]["status"];
+  health_checked_at: Date | null;
+  health_detail: string | null;
+  base_model_family: string | null;
+  compatible_models: string[];
+  trigger_words: string[];
+  recommended_weight: number | null;
+  license_name: string | null;
+  license_url: string | null;
+  license_status: ModelAdapter["licenseStatus"];
+  provenance: ModelAdapter["provenance"];
+  created_by: string;
+  created_at: Date;
+  deleted_at: Date | null;
+  /** Names whose current version it is. */
+  aliases: string[];
+};
+
+/** The columns of `adapter`, with the aliases that stand for it now. */
+export const ADAPTER_COLUMNS = `adapter.*, ARRAY(
+  SELECT alias.alias FROM adapter_alias_version version JOIN adapter_alias alias ON alias.current_version_id = version.id
+  WHERE version.project_id = adapter.project_id AND version.adapter_id = adapter.id ORDER BY alias.alias_key) AS aliases`;
+
+/** An adapter the caller may use with this right; any other is not there. A key sees those of its own environment. */
+export async function findAdapter(ctx: Ctx, adapterId: string, right: Scope): Promise<AdapterRow> {
+  const { organizationIds, projectId } = access.scopeOf(ctx, right);
+  const environment = "environment" in ctx.principal ? ctx.principal.environment : null;
+  const { rows } = await pool.query<AdapterRow>(
+    `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter WHERE adapter.id = $1 AND adapter.deleted_at IS NULL
+       AND ($2::text[] IS NULL OR adapter.organization_id = ANY($2)) AND ($3::text IS NULL OR adapter.project_id = $3)
+       AND ($4::text IS NULL OR adapter.environment = $4)`,
+    [adapterId, organizationIds, projectId, environment],
+  );
+  return rows[0] ?? fail("NotFound", "There is no such adapter.");
+}
+
+/** The adapter as it is answered. */
+export function toAdapter(row: AdapterRow): ModelAdapter {
+  return {
+    adapterId: row.id,
+    projectId: row.project_id,
+    environment: row.environment,
+    displayName: row.display_name,
+    type: "lora",
+    source: {
+      kind: row.source_kind,
+      ref: row.source_ref,
+      revision: row.source_revision,
+      filePath: row.file_path,
+      provider: row.provider,
+      sha256: row.sha256,
+      byteLength: row.byte_length,
+    },
+    frozen: row.frozen,
+    sourceHealth: {
+      status: row.health_status,
+      checkedAt: row.health_checked_at?.toISOString() ?? null,
+      detail: row.health_detail,
+    },
+    baseModelFamily: row.base_model_family,
+    compatibleModels: row.compatible_models,
+    triggerWords: row.trigger_words,
+    recommendedWeight: row.recommended_weight,
+    licenseName: row.license_name,
+    licenseUrl: row.license_url,
+    licenseStatus: row.license_status,
+    provenance: row.provenance,
+    aliases: row.aliases,
+    createdBy: row.created_by,
+    createdAt: row.created_at.toISOString(),
+  };
+}
+
+/** The cursor of a list whose cursors are ids of this kind. */
+export function readCursor(cursor: string | undefined, kind: IdKind): string | null {
+  if (cursor === undefined) return null;
+  return z.safeParse(idSchema(kind), cursor).success ? cursor : noCursor();
+}
+
+export function noCursor(): never {
+  return refuseAt(["query", "cursor"], "This is not a cursor of this list.", "value_error");
+}
+
+/** A 422 at one field. */
+export function refuseAt(loc: (string | number)[], msg: string, type: string): never {
+  throw new ValidationFault([{ loc, msg, type }]);
+}
+
+/** A page of rows of which one more than `limit` was asked for. */
+export function pageOf<R extends { id: string }, T>(rows: R[], limit: number, view: (row: R) => T) {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return { items: page.map(view), ...(rows.length > limit && last ? { nextCursor: last.id } : {}) };
+}
