@@ -19,6 +19,10 @@ export const bulkAccepted = eventType("bulk/accepted", {
   schema: staticSchema<{ bulkId: string; projectId: string }>(),
 });
 
+export const refundDue = eventType("refund/due", {
+  schema: staticSchema<{ refundId: string }>(),
+});
+
 /** An event to send: with an `id`, a second one within 24 hours is dropped. */
 export type OutgoingEvent = { id?: string; name: string; data: { [key: string]: Json } };
 

@@ -3,6 +3,7 @@ import { relaxedPool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
+import * as requests from "@/server/domain/requests";
 import { log } from "@/server/log";
 
 export type Chore = { name: string; everyMs: number; pass(): Promise<void> };
@@ -12,6 +13,7 @@ export const CHORES: readonly Chore[] = [
   { name: "announce", everyMs: 1_000, pass: () => jobs.announce(systemCtx("announcer")) },
   { name: "sweep-jobs", everyMs: 2_000, pass: () => jobs.sweep(systemCtx("sweeper")) },
   { name: "sweep-pins", everyMs: 2_000, pass: () => pins.sweep(systemCtx("pin-sweeper")) },
+  { name: "sweep-requests", everyMs: 2_000, pass: () => requests.sweep(systemCtx("request-sweeper")) },
 ];
 
 /** How often a process asks whether a chore is due: one statement, however many chores there are. */

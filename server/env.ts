@@ -63,6 +63,7 @@ const Environment = z.object({
   OPENAI_COMPATIBLE_MATURITY: z.enum(["G", "PG", "PG13", "R", "NC17"]).default("PG13"),
   STRIPE_SECRET_KEY: text,
   STRIPE_WEBHOOK_SECRET: text,
+  STRIPE_TAX: flag,
   STRIPE_API_BASE: address.default("https://api.stripe.com"),
   FX_USD_CAD: z.coerce
     .number("is no rate: Canadian for one US dollar, e.g. 1.37")

@@ -25,6 +25,8 @@ export const FAILPOINTS = [
   "after-stage-kept",
   "after-attempt-opened",
   "before-receipt",
+  "before-refund-asked",
+  "after-refund-asked",
 ] as const;
 export type FailpointName = (typeof FAILPOINTS)[number];
 

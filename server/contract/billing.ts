@@ -169,12 +169,16 @@ export const PaymentView = z
     title: z.string(),
     provider: z.string(),
     state: PaymentState,
-    /** What is paid, and what is bought for it in US dollars. */
+    /** What is paid, before tax; what the provider added as tax; and what is bought for it. */
     amount: Money,
+    tax: Money,
     credit: Money,
+    /** Of amount and tax, given back so far. */
     refunded: Money,
     fx: ScaledFxRate.nullable(),
     test: z.boolean(),
+    /** The page that started it, from the root. */
+    returnPath: z.string(),
     createdAt: DateTime,
     expiresAt: DateTime,
     paidAt: DateTime.nullable(),

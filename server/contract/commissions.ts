@@ -34,9 +34,24 @@ export const CommissionPayment = z.object({
 });
 export type CommissionPayment = z.output<typeof CommissionPayment>;
 
+/**
+ * Where a person stands who comes to pay a quote. processing: somebody has paid, and the money is still on its way; refunded:
+ * it was paid, and went back whole.
+ */
+export const CommissionStanding = z.enum([
+  "payable",
+  "processing",
+  "paid",
+  "refunded",
+  "expired",
+  "superseded",
+]);
+export type CommissionStanding = z.output<typeof CommissionStanding>;
+
 /** A commission quote with all that the person needs who is to approve it: for its page, and for people only. */
 export const Commission = z.object({
   quote: CommissionQuote,
+  standing: CommissionStanding,
   organization: z.object({ organizationId: z.string(), displayName: z.string() }),
   project: z.object({ projectId: z.string(), displayName: z.string() }),
   /** The wording that was priced. */
@@ -54,5 +69,20 @@ export const Commission = z.object({
   now: DateTime,
 });
 export type Commission = z.output<typeof Commission>;
+
+/** What was asked of the provider of a payment that is to go back whole. */
+export const CommissionRefund = z.object({
+  refundId: z.string(),
+  requestId: z.string(),
+  paymentId: z.string(),
+  state: z.enum(["pending", "done", "failed"]),
+});
+export type CommissionRefund = z.output<typeof CommissionRefund>;
+/** An operator's act of giving a commission back, with what they write to the customer. */
+export const RefundCommission = z.strictObject({
+  requestId: z.string().min(1).max(64),
+  reason: z.string().trim().min(1).max(4_000),
+});
+export type RefundCommission = z.output<typeof RefundCommission>;
 
 export const CommissionRef = z.object({ quoteId: z.string().min(1).max(64) });

@@ -6,8 +6,10 @@ export type CheckoutOrder = {
   paymentId: string;
   organizationId: string;
   currency: string;
-  /** A whole number of cents. */
+  /** A whole number of cents; before tax. */
   amountMicros: Micros;
+  /** Is tax to be added to it? */
+  isTaxed: boolean;
   /** What the payer reads. */
   title: string;
   email: string | null;
@@ -15,11 +17,33 @@ export type CheckoutOrder = {
   customerId: string | null;
   successUrl: string;
   cancelUrl: string;
+  createdAt: Date;
+  /** When its page closes; later where a provider keeps every page open for a while. */
   expiresAt: Date;
 };
 
 /** A page of the provider on which a person pays. */
 export type OpenedCheckout = { sessionId: string; url: string };
+
+/** A payment that is to go back: whatever of it has not yet. */
+export type RefundOrder = {
+  /** Ours; also the key by which a repeated request is one. */
+  refundId: string;
+  paymentId: string;
+  providerPaymentId: string;
+  /** All that was paid, tax included. */
+  paidMicros: Micros;
+  currency: string;
+  at: Date;
+};
+
+/**
+ * What a provider said to a refund. taken: it goes back, or has gone back already; with what the provider tells of it at
+ * once, else it sends a message. refused: asking again will not help.
+ */
+export type RefundAnswer =
+  | { state: "taken"; message: PaymentMessage | null }
+  | { state: "refused"; reason: string };
 
 /** What a message tells of a payment. Each is a state and not a step: told twice or late it says the same. */
 export type PaymentNews =
@@ -32,13 +56,17 @@ export type PaymentNews =
       customerId: string | null;
       /** open: completed, and the money is still on its way. */
       state: "open" | "paid" | "failed" | "expired";
+      /** All of it, tax included. */
       amountMicros: Micros | null;
+      /** Of it, what the provider added as tax. */
+      taxMicros: Micros;
       currency: string | null;
     }
   | {
       about: "refund";
       paymentId: string | null;
       providerPaymentId: string;
+      /** All that was paid, tax included. */
       amountMicros: Micros;
       currency: string;
       /** Everything given back so far. */
@@ -56,7 +84,14 @@ export type PaymentNews =
 export type DisputeOutcome = "open" | "won" | "lost";
 
 /** One message of a provider. Without news it concerns nothing we keep. */
-export type PaymentMessage = { id: string; type: string; isTest: boolean; news: PaymentNews | null };
+export type PaymentMessage = {
+  id: string;
+  type: string;
+  /** When it happened, by the provider's clock. */
+  at: Date;
+  isTest: boolean;
+  news: PaymentNews | null;
+};
 
 /** A way to pay. The product knows nothing of a vendor but this. */
 export type PaymentProvider = {
@@ -65,7 +100,12 @@ export type PaymentProvider = {
   isTest: boolean;
   /** The least it takes. */
   leastMicros: Micros;
+  /** Does it work out tax where it is asked to? */
+  addsTax: boolean;
   openCheckout(order: CheckoutOrder): Promise<OpenedCheckout>;
+  /** Closes a page on which nobody has paid. Resolves once it is not open any more, for whatever reason. */
+  closeCheckout(sessionId: string): Promise<void>;
+  refund(order: RefundOrder): Promise<RefundAnswer>;
   /** Reads a message its sender has signed; throws BadSignature. */
   readMessage?(raw: string, signature: string, now: Date): PaymentMessage;
   /** Asks which of our payments one of theirs is for; null: none. */
@@ -82,4 +122,12 @@ export class BadSignature extends Error {
 /** The provider did not do what it was asked. */
 export class PaymentProviderDown extends Error {
   override readonly name = "PaymentProviderDown";
+  constructor(
+    message: string,
+    options?: ErrorOptions,
+    /** It works on the same request already. */
+    readonly isBusy = false,
+  ) {
+    super(message, options);
+  }
 }

@@ -8,7 +8,13 @@ import {
   PaymentProviderDown,
 } from "./define";
 
-export type StripeSettings = { secretKey: string; webhookSecret: string; apiBase: string };
+export type StripeSettings = {
+  secretKey: string;
+  webhookSecret: string;
+  apiBase: string;
+  /** Is Stripe Tax set up, so that checkouts may ask for it? */
+  addsTax: boolean;
+};
 
 /** Messages older than this are not believed: somebody may have recorded them. */
 const MOST_AGE_SECONDS = 300;
@@ -16,9 +22,16 @@ const MOST_AGE_SECONDS = 300;
 const LEAST_MICROS = 500_000;
 const MICROS_PER_CENT = 10_000;
 const TIMEOUT_MS = 15_000;
+/** Stripe keeps every checkout open for half an hour; a minute more, so that a slow request still asks for enough. */
+const LEAST_OPEN_MS = 31 * 60_000;
 
 /** Stripe Checkout. Keys of its test mode move sandbox money only. */
-export function stripeProvider({ secretKey, webhookSecret, apiBase }: StripeSettings): PaymentProvider {
+export function stripeProvider({
+  secretKey,
+  webhookSecret,
+  apiBase,
+  addsTax,
+}: StripeSettings): PaymentProvider {
   const base = new URL(apiBase);
   const isHttp = base.protocol === "http:";
   const stripe = new Stripe(secretKey, {
@@ -33,6 +46,7 @@ export function stripeProvider({ secretKey, webhookSecret, apiBase }: StripeSett
     name: "stripe",
     isTest: /^(sk|rk)_test_/.test(secretKey),
     leastMicros: LEAST_MICROS,
+    addsTax,
 
     async openCheckout(order) {
       const metadata = { paymentId: order.paymentId, organizationId: order.organizationId };
@@ -50,24 +64,64 @@ export function stripeProvider({ secretKey, webhookSecret, apiBase }: StripeSett
                   currency: order.currency.toLowerCase(),
                   unit_amount: order.amountMicros / MICROS_PER_CENT,
                   product_data: { name: order.title },
+                  ...(order.isTaxed ? { tax_behavior: "exclusive" as const } : {}),
                 },
               },
             ],
+            ...(order.isTaxed ? { automatic_tax: { enabled: true } } : {}),
             ...(order.customerId
-              ? { customer: order.customerId }
+              ? {
+                  customer: order.customerId,
+                  // Tax is that of the address the payer gives here, not of one from years ago.
+                  ...(order.isTaxed ? { customer_update: { address: "auto" as const } } : {}),
+                }
               : {
                   customer_creation: "always" as const,
                   ...(order.email ? { customer_email: order.email } : {}),
                 }),
             success_url: order.successUrl,
             cancel_url: order.cancelUrl,
-            expires_at: Math.floor(order.expiresAt.getTime() / 1000),
+            expires_at: Math.floor(
+              Math.max(order.expiresAt.getTime(), order.createdAt.getTime() + LEAST_OPEN_MS) / 1000,
+            ),
           },
           { idempotencyKey: order.paymentId },
         ),
       );
       if (!session.url) throw new PaymentProviderDown("Stripe opened a checkout without an address");
       return { sessionId: session.id, url: session.url };
+    },
+
+    async closeCheckout(sessionId) {
+      try {
+        await stripe.checkout.sessions.expire(sessionId);
+      } catch (cause) {
+        // Stripe refuses what is paid, on its way or closed already; anything else has to be asked again.
+        if (!isRefusal(cause)) throw down(cause);
+        if (cause.statusCode === 404) return;
+        const { status } = await asked(() => stripe.checkout.sessions.retrieve(sessionId));
+        if (status === "open") throw down(cause);
+      }
+    },
+
+    async refund(order) {
+      try {
+        const { status } = await stripe.refunds.create(
+          {
+            payment_intent: order.providerPaymentId, // without an amount: whatever has not gone back yet
+            metadata: { refundId: order.refundId, paymentId: order.paymentId },
+          },
+          { idempotencyKey: order.refundId },
+        );
+        return status === "failed" || status === "canceled"
+          ? { state: "refused", reason: `the refund is ${status}` }
+          : { state: "taken", message: null };
+      } catch (cause) {
+        if (!isRefusal(cause)) throw down(cause);
+        return cause.code === "charge_already_refunded"
+          ? { state: "taken", message: null }
+          : { state: "refused", reason: cause.code ?? `HTTP ${cause.statusCode}` };
+      }
     },
 
     readMessage(raw, signature, now) {
@@ -107,8 +161,21 @@ async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    throw new PaymentProviderDown("Stripe refused or did not answer", { cause });
+    throw down(cause);
   }
+}
+
+function down(cause: unknown): PaymentProviderDown {
+  const isBusy = cause instanceof Stripe.errors.StripeError && cause.statusCode === 409;
+  return new PaymentProviderDown("Stripe refused or did not answer", { cause }, isBusy);
+}
+
+/** Did Stripe understand the request and say no to it? Not so while it is busy, limits us, or knows no such key. */
+function isRefusal(cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeError> {
+  return (
+    cause instanceof Stripe.errors.StripeInvalidRequestError &&
+    [400, 402, 404].includes(cause.statusCode ?? 0)
+  );
 }
 
 const idOf = (value: string | { id: string } | null | undefined): string | null =>
@@ -116,7 +183,13 @@ const idOf = (value: string | { id: string } | null | undefined): string | null 
 const toMicros = (cents: number) => cents * MICROS_PER_CENT;
 
 function toMessage(event: Stripe.Event): PaymentMessage {
-  return { id: event.id, type: event.type, isTest: !event.livemode, news: toNews(event) };
+  return {
+    id: event.id,
+    type: event.type,
+    at: new Date(event.created * 1000),
+    isTest: !event.livemode,
+    news: toNews(event),
+  };
 }
 
 function toNews(event: Stripe.Event): PaymentNews | null {
@@ -176,6 +249,7 @@ function ofSession(
     customerId: idOf(session.customer),
     state,
     amountMicros: session.amount_total === null ? null : toMicros(session.amount_total),
+    taxMicros: toMicros(session.total_details?.amount_tax ?? 0),
     currency: session.currency?.toUpperCase() ?? null,
   };
 }

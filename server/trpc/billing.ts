@@ -14,6 +14,7 @@ import { Role } from "@/server/contract/organizations";
 import * as billing from "@/server/domain/billing";
 import { listOrganizations } from "@/server/domain/organizations";
 import * as payments from "@/server/domain/payments";
+import "@/server/domain/requests"; // sells commissions, which the test checkout shows and pays
 import { human, router } from "./init";
 
 const OfOrganization = z.object({ organizationId: z.string().max(64) });

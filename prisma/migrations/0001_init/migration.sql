@@ -566,6 +566,8 @@ CREATE TABLE "payment" (
     "refunded_micros" BIGINT NOT NULL DEFAULT 0,
     "disputes" JSONB NOT NULL DEFAULT '{}',
     "customer_id" TEXT,
+    "payer_email" TEXT,
+    "is_taxed" BOOLEAN NOT NULL DEFAULT false,
     "is_test" BOOLEAN NOT NULL,
     "checkout_url" TEXT,
     "preset_key" TEXT,
@@ -573,6 +575,8 @@ CREATE TABLE "payment" (
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "paid_at" TIMESTAMPTZ(3),
+    "processing_at" TIMESTAMPTZ(3),
+    "close_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "payment_pkey" PRIMARY KEY ("id")
 );
@@ -584,6 +588,7 @@ CREATE TABLE "payment_refund" (
     "organization_id" TEXT NOT NULL,
     "reason" TEXT NOT NULL,
     "requested_by" TEXT NOT NULL,
+    "note" TEXT,
     "state" TEXT NOT NULL,
     "attempts" INTEGER NOT NULL DEFAULT 0,
     "next_attempt_at" TIMESTAMPTZ(3),
@@ -1511,6 +1516,9 @@ BEGIN
   RETURN NEW;
 END $$;
 CREATE TRIGGER "model_adapter_stays" BEFORE UPDATE ON "model_adapter" FOR EACH ROW EXECUTE FUNCTION capstan_guard_adapter();
+CREATE INDEX "payment_by_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission';
+CREATE INDEX "payment_to_close" ON "payment" ("close_at") WHERE "close_at" IS NOT NULL;
+CREATE INDEX "commission_quote_to_remind" ON "commission_quote" ("expires_at") WHERE "state" = 'active' AND "reminded_at" IS NULL;
 -- One key signs; those before it stay.
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"

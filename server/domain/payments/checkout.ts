@@ -1,15 +1,15 @@
 import type { BillingCurrency, CheckoutSession } from "@/server/contract/billing";
-import { pool } from "@/server/db";
+import { pool, type Queryable } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import { convertUp, rateTo } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
-import { publicUrl } from "@/server/env";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import type { Micros } from "@/server/money";
-import { PaymentProviderDown } from "@/server/payments/define";
+import { type OpenedCheckout, type PaymentProvider, PaymentProviderDown } from "@/server/payments/define";
 import { kindOf } from "./kinds";
-import { requireProvider } from "./provider";
+import { providerNamed, requireProvider } from "./provider";
+import { findPayment, type PaymentRow, returnUrl } from "./rows";
 
 /** How long a checkout stays open; Stripe takes from thirty minutes to a day. */
 const LIFETIME_MS = 23 * 3_600_000;
@@ -20,10 +20,16 @@ export type Purchase = {
   /** What is bought: a name of `definePaymentKind`, and the one thing where a kind buys one. */
   kind: string;
   subjectId?: string;
-  /** In US dollars. */
   priceMicros: Micros;
+  /**
+   * dollars: the price is in US dollars, and is paid in this currency at the rate of today.
+   * own: the price is in this currency, and so is what is bought.
+   */
+  price: "dollars" | "own";
   currency: BillingCurrency;
   presetKey?: string | null | undefined;
+  /** The checkout ends by then at the latest. */
+  until?: Date;
 };
 
 /**
@@ -31,71 +37,135 @@ export type Purchase = {
  * provider is asked, and its id is the key by which a repeated request is one.
  */
 export async function startCheckout(ctx: Ctx, purchase: Purchase): Promise<CheckoutSession> {
+  return openCheckout(ctx, await writePayment(pool, ctx, purchase));
+}
+
+/**
+ * The one payment by which a thing is paid: an open one is everybody's, one whose time has passed makes room for a new one.
+ * In a transaction of the caller, who keeps others from doing the same meanwhile.
+ */
+export async function joinPayment(
+  client: Queryable,
+  ctx: Ctx,
+  purchase: Purchase & { subjectId: string },
+): Promise<PaymentRow> {
   const provider = requireProvider();
-  const exchange = rateTo(purchase.currency);
-  const amountMicros = exchange ? convertUp(purchase.priceMicros, exchange) : purchase.priceMicros;
-  refuseAmount(purchase.priceMicros, provider.leastMicros);
+  await client.query(
+    `UPDATE payment SET state = 'expired', close_at = $3
+     WHERE kind = $1 AND subject_id = $2 AND state = 'open' AND processing_at IS NULL AND (expires_at <= $3 OR provider <> $4)`,
+    [purchase.kind, purchase.subjectId, ctx.now(), provider.name],
+  );
+  const { rows } = await client.query<PaymentRow>(
+    "SELECT * FROM payment WHERE kind = $1 AND subject_id = $2 AND state = 'open'",
+    [purchase.kind, purchase.subjectId],
+  );
+  return rows[0] ?? (await writePayment(client, ctx, purchase));
+}
+
+async function writePayment(client: Queryable, ctx: Ctx, purchase: Purchase): Promise<PaymentRow> {
+  const provider = requireProvider();
+  const { organizationId, priceMicros, currency, until } = purchase;
+  const exchange = purchase.price === "dollars" ? rateTo(currency) : null;
+  refuseAmount(priceMicros, provider.leastMicros);
   const { principal } = ctx;
-  const paymentId = newId("payment");
   const now = ctx.now();
-  const expiresAt = new Date(now.getTime() + LIFETIME_MS);
-  await pool.query(
+  const end = new Date(Math.min(now.getTime() + LIFETIME_MS, until?.getTime() ?? Number.POSITIVE_INFINITY));
+  const { rows } = await client.query<PaymentRow>(
     `INSERT INTO payment (id, organization_id, kind, subject_id, provider, state, currency, amount_micros, credit_micros,
-       exchange, is_test, preset_key, created_by, created_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+       exchange, is_test, preset_key, created_by, created_at, expires_at, payer_email, customer_id, is_taxed, close_at)
+     VALUES ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) RETURNING *`,
     [
-      paymentId,
-      purchase.organizationId,
+      newId("payment"),
+      organizationId,
       purchase.kind,
       purchase.subjectId ?? null,
       provider.name,
-      purchase.currency,
-      amountMicros,
-      purchase.priceMicros,
+      currency,
+      exchange ? convertUp(priceMicros, exchange) : priceMicros,
+      priceMicros,
       exchange && JSON.stringify(exchange),
       provider.isTest,
       purchase.presetKey ?? null,
       principal.id,
       now,
-      expiresAt,
+      end,
+      principal.kind === "human_session" ? principal.email : null,
+      await customerOf(organizationId, provider.name, provider.isTest),
+      provider.addsTax && kindOf(purchase.kind).isTaxed,
+      until ? end : null,
     ],
   );
-  const { title, returnPath } = kindOf(purchase.kind);
-  const back = (result: string) =>
-    `${publicUrl}${returnPath}?${new URLSearchParams({ organizationId: purchase.organizationId, payment: paymentId, result })}`;
+  return rows[0]!;
+}
+
+/**
+ * Leads to the checkout of a payment that is open, asking the provider for one where it has not answered yet. What it is
+ * asked is made of the payment's row alone, so that asked again it is the same request, and answers with the same page.
+ */
+export async function openCheckout(ctx: Ctx, row: PaymentRow): Promise<CheckoutSession> {
+  const { id: paymentId } = row;
+  if (row.checkout_url && row.session_id)
+    return { url: row.checkout_url, sessionId: row.session_id, paymentId };
+  const opened = await askForCheckout(ctx, row);
+  const { rowCount } = await pool.query(
+    `UPDATE payment SET session_id = $2, checkout_url = $3 WHERE id = $1 AND state = 'open' AND session_id IS NULL`,
+    [paymentId, opened.sessionId, opened.url],
+  );
+  if (rowCount === 0) return overtaken(row, opened);
+  await record(ctx, {
+    organizationId: row.organization_id,
+    action: "payment.started",
+    subject: paymentId,
+    details: {
+      kind: row.kind,
+      amountMicros: row.amount_micros,
+      currency: row.currency,
+      isTest: row.is_test,
+      ...(row.subject_id && { subjectId: row.subject_id }),
+    },
+  });
+  return { ...opened, paymentId };
+}
+
+/** Somebody was faster: to open the same page, or to pay on it. A payment that has ended otherwise has to be tried anew. */
+async function overtaken(row: PaymentRow, opened: OpenedCheckout): Promise<CheckoutSession> {
+  const now = await findPayment(row.id);
+  if (now?.session_id !== opened.sessionId) paymentsAreDown();
+  if (now.state === "open") return { ...opened, paymentId: row.id };
+  if (now.state !== "paid") paymentsAreDown();
+  return { url: returnUrl(now, "success"), sessionId: opened.sessionId, paymentId: row.id };
+}
+
+async function askForCheckout(ctx: Ctx, row: PaymentRow): Promise<OpenedCheckout> {
   try {
-    const { sessionId, url } = await provider.openCheckout({
-      paymentId,
-      organizationId: purchase.organizationId,
-      currency: purchase.currency,
-      amountMicros,
-      title,
-      email: principal.kind === "human_session" ? principal.email : null,
-      customerId: await customerOf(purchase.organizationId, provider.name, provider.isTest),
-      successUrl: back("success"),
-      cancelUrl: back("canceled"),
-      expiresAt,
-    });
-    await pool.query("UPDATE payment SET session_id = $2, checkout_url = $3 WHERE id = $1", [
-      paymentId,
-      sessionId,
-      url,
-    ]);
-    await record(ctx, {
-      organizationId: purchase.organizationId,
-      action: "payment.started",
-      subject: paymentId,
-      details: { kind: purchase.kind, amountMicros, currency: purchase.currency, isTest: provider.isTest },
-    });
-    return { url, sessionId, paymentId };
+    return await providerNamed(row.provider).openCheckout(orderOf(row));
   } catch (cause) {
     if (!(cause instanceof PaymentProviderDown)) throw cause;
-    ctx.log.error({ err: cause, paymentId }, "a checkout could not be opened");
-    // If one was opened after all, its messages find the payment by its id and outrank this.
-    await pool.query("UPDATE payment SET state = 'failed' WHERE id = $1 AND state = 'open'", [paymentId]);
+    ctx.log.error({ err: cause, paymentId: row.id }, "a checkout could not be opened");
+    // If one was opened after all, nobody knows its address; and its messages would find the payment and outrank this.
+    if (!cause.isBusy)
+      await pool.query(
+        "UPDATE payment SET state = 'failed', close_at = NULL WHERE id = $1 AND state = 'open' AND session_id IS NULL",
+        [row.id],
+      );
     paymentsAreDown();
   }
 }
+
+const orderOf = (row: PaymentRow): Parameters<PaymentProvider["openCheckout"]>[0] => ({
+  paymentId: row.id,
+  organizationId: row.organization_id,
+  currency: row.currency,
+  amountMicros: row.amount_micros,
+  isTaxed: row.is_taxed,
+  title: kindOf(row.kind).title(row.subject_id),
+  email: row.payer_email,
+  customerId: row.customer_id,
+  successUrl: returnUrl(row, "success"),
+  cancelUrl: returnUrl(row, "canceled"),
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+});
 
 export function paymentsAreDown(): never {
   fail("ServiceUnavailable", "The payment provider did not answer. Nothing was charged; try again.", {

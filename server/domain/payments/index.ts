@@ -1,7 +1,12 @@
 export { type Applied, applyPaymentMessage } from "./apply";
-export { type Purchase, startCheckout } from "./checkout";
+export { joinPayment, openCheckout, type Purchase } from "./checkout";
+export { closeCheckoutsOf, closeDue } from "./close";
 export { definePaymentKind, type Paid, type PaymentKind } from "./kinds";
 export { MOST_MESSAGE_BYTES, receiveStripeMessage } from "./messages";
+export { requirePayer } from "./payer";
 export { openPortal, startPlanCheckout } from "./portal";
+export { type RefundRow, type RefundState, writeRefund } from "./refund-rows";
+export { askForRefund, dispatchRefunds, refundPayment } from "./refunds";
+export { isProcessing, type PaymentRow, type RefundReason, returnedMicros, totalMicros } from "./rows";
 export { decideTestPayment, testPayment } from "./test-checkout";
 export { checkoutOffered, payment, startTopUp } from "./top-up";

@@ -1,6 +1,7 @@
+import type { RefundReason } from "@/server/contract/commissions";
 import type { Queryable } from "@/server/db";
 import { moveBalance, walletAccount } from "@/server/domain/billing";
-import type { Ctx } from "@/server/domain/ctx";
+import type { Ctx, Role } from "@/server/domain/ctx";
 import type { Micros } from "@/server/money";
 
 export type Paid = {
@@ -9,29 +10,48 @@ export type Paid = {
   /** What is bought, for kinds that buy one thing. */
   subjectId: string | null;
   isTest: boolean;
+  /** When it was paid, as the provider says. */
+  paidAt: Date;
 };
 
 /** What can be paid for. A kind says where its money goes; the rest is the same for all. */
 export type PaymentKind = {
-  /** What the payer reads on the checkout. */
-  title: string;
-  /** The page that started it, to which the payer returns. */
-  returnPath: string;
+  /** What the payer reads on the checkout. The same for ever: a repeated request has to be the same. */
+  title(subjectId: string | null): string;
+  /** The page that started it, from the root, to which the payer returns. The same for ever, too. */
+  returnPath(subjectId: string | null): string;
+  /** The least role of those who may pay it. */
+  leastRole: Role;
+  /** Is tax added, where the installation asks for it? */
+  isTaxed: boolean;
   /** The ledger's account that gets the money. */
   account(paid: Paid): string;
-  /**
-   * In the transaction that books it: this much more was paid (or, negative, went back). Each micro is told once,
-   * however often and in whatever order the provider tells of it.
-   */
-  onMoney(client: Queryable, ctx: Ctx, paid: Paid, micros: Micros): Promise<void>;
+  /** Locks what its bookings change. Called before the payment itself is locked, and so is never waited for crosswise. */
+  lock?(client: Queryable, subjectId: string): Promise<void>;
+  /** Refuses, before anything is paid, what cannot be bought any more. */
+  refuse?(ctx: Ctx, subjectId: string): Promise<void>;
+  /** In the transaction that books it: this was paid. A reason: it is not wanted, and goes back whole. */
+  onPaid(client: Queryable, ctx: Ctx, paid: Paid, micros: Micros): Promise<RefundReason | null>;
+  /** In the transaction that books it: this much more went back. Each micro is told once. */
+  onReturned(client: Queryable, ctx: Ctx, paid: Paid, returned: Returned): Promise<void>;
+  /** The provider will not give it back: somebody has to look. In the transaction that writes it down. */
+  onRefundRefused?(client: Queryable, ctx: Ctx, refund: { id: string; subjectId: string }): Promise<void>;
+};
+
+export type Returned = {
+  /** In the units of what was bought. */
+  micros: Micros;
+  /** Has all of it gone back? */
+  isWhole: boolean;
+  /** What an operator wrote who asked for it. */
+  note: string | null;
 };
 
 const kinds = new Map<string, PaymentKind>();
 
-/** Adds something that can be paid for. A noun that sells calls it once, when it is loaded. */
+/** Adds something that can be paid for. A noun that sells calls it when it is loaded. */
 export function definePaymentKind(name: string, kind: PaymentKind): void {
-  if (kinds.has(name)) throw new Error(`the payment kind ${name} is defined twice`);
-  kinds.set(name, kind);
+  kinds.set(name, kind); // again, where a development server loads a changed file anew
 }
 
 export function kindOf(name: string): PaymentKind {
@@ -41,9 +61,15 @@ export function kindOf(name: string): PaymentKind {
 }
 
 definePaymentKind("top_up", {
-  title: "Capstan wallet top-up",
-  returnPath: "/billing",
+  title: () => "Capstan wallet top-up",
+  returnPath: () => "/billing",
+  leastRole: "admin",
+  isTaxed: false,
   account: ({ organizationId }) => walletAccount(organizationId),
-  onMoney: (client, ctx, { organizationId, isTest }, amountMicros) =>
-    moveBalance(client, { organizationId, isTest, amountMicros, at: ctx.now() }),
+  async onPaid(client, ctx, { organizationId, isTest }, amountMicros) {
+    await moveBalance(client, { organizationId, isTest, amountMicros, at: ctx.now() });
+    return null;
+  },
+  onReturned: (client, ctx, { organizationId, isTest }, { micros }) =>
+    moveBalance(client, { organizationId, isTest, amountMicros: -micros, at: ctx.now() }),
 });

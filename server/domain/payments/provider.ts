@@ -1,6 +1,6 @@
 import { env, publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
-import type { PaymentProvider } from "@/server/payments/define";
+import { type PaymentProvider, PaymentProviderDown } from "@/server/payments/define";
 import { type StripeSettings, stripeProvider } from "@/server/payments/stripe";
 import { testProvider } from "@/server/payments/test";
 
@@ -12,9 +12,10 @@ export function findStripe(): PaymentProvider | null {
     STRIPE_SECRET_KEY: secretKey,
     STRIPE_WEBHOOK_SECRET: webhookSecret,
     STRIPE_API_BASE: apiBase,
+    STRIPE_TAX: addsTax,
   } = env;
   if (!secretKey || !webhookSecret) return null;
-  const settings = { secretKey, webhookSecret, apiBase };
+  const settings = { secretKey, webhookSecret, apiBase, addsTax };
   if (!last || JSON.stringify(last.settings) !== JSON.stringify(settings))
     last = { settings, provider: stripeProvider(settings) };
   return last.provider;
@@ -25,6 +26,14 @@ const builtIn = testProvider(publicUrl);
 /** How people pay here: by Stripe, else by the built-in test checkout, which production never has. */
 export function findProvider(): PaymentProvider | null {
   return findStripe() ?? (env.CAPSTAN_ENV === "production" ? null : builtIn);
+}
+
+/** The one that took a payment, whichever people pay by now; PaymentProviderDown while it is not set up. */
+export function providerNamed(name: string): PaymentProvider {
+  if (name === builtIn.name) return builtIn;
+  const stripe = findStripe();
+  if (stripe?.name !== name) throw new PaymentProviderDown(`the payment provider ${name} is not set up`);
+  return stripe;
 }
 
 export function requireProvider(): PaymentProvider {

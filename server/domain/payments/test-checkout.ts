@@ -3,8 +3,10 @@ import type { Ctx } from "@/server/domain/ctx";
 import { requireRoleIn } from "@/server/domain/organizations";
 import { env } from "@/server/env";
 import { fail } from "@/server/errors";
-import { testProvider } from "@/server/payments/test";
+import { testPaymentName, testProvider, testSession } from "@/server/payments/test";
 import { applyPaymentMessage } from "./apply";
+import { kindOf } from "./kinds";
+import { requirePayer } from "./payer";
 import { type PaymentRow, toPaymentView } from "./rows";
 import { seenPayment } from "./top-up";
 
@@ -17,34 +19,39 @@ async function testRow(ctx: Ctx, paymentId: string): Promise<PaymentRow> {
   if (env.CAPSTAN_ENV === "production") fail("NotFound", "There is no such payment.");
   const row = await seenPayment(ctx, paymentId);
   if (row.provider !== "test") fail("NotFound", "There is no such payment.");
-  requireRoleIn(ctx, row.organization_id, "admin");
+  requireRoleIn(ctx, row.organization_id, kindOf(row.kind).leastRole);
   return row;
 }
 
 /**
  * Pays a payment of the built-in checkout with nothing, or gives it up: by the same verb as a real provider's message, so
- * it is one payment however often it is pressed. For admins; sandbox money only.
+ * it is one payment however often it is pressed. For people who may pay it; sandbox money only.
  */
 export async function decideTestPayment(
   ctx: Ctx,
   paymentId: string,
   decision: "pay" | "cancel",
 ): Promise<PaymentView> {
+  requirePayer(ctx);
   const row = await testRow(ctx, paymentId);
+  if (decision === "pay" && row.state !== "paid" && row.subject_id !== null)
+    await kindOf(row.kind).refuse?.(ctx, row.subject_id);
   if (row.state === "open" && row.expires_at > ctx.now()) {
     await applyPaymentMessage(ctx, testProvider(""), {
       id: `${row.id}_${decision}`,
       type: decision === "pay" ? "checkout.session.completed" : "checkout.session.expired",
+      at: ctx.now(),
       isTest: true,
       news: {
         about: "checkout",
-        sessionId: row.session_id ?? `checkout_${row.id}`,
+        sessionId: row.session_id ?? testSession(row.id),
         paymentId: row.id,
         organizationId: row.organization_id,
-        providerPaymentId: null,
+        providerPaymentId: testPaymentName(row.id),
         customerId: null,
         state: decision === "pay" ? "paid" : "expired",
         amountMicros: row.amount_micros,
+        taxMicros: 0,
         currency: row.currency,
       },
     });

@@ -9,6 +9,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization, roleIn } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 import { startCheckout } from "./checkout";
+import { requirePayer } from "./payer";
 import { findProvider } from "./provider";
 import { findPayment, type PaymentRow, toPaymentView } from "./rows";
 
@@ -18,6 +19,7 @@ export async function startTopUp(
   named: string | undefined,
   { amountMicros, presetKey }: WalletTopUpRequest,
 ): Promise<CheckoutSession> {
+  requirePayer(ctx);
   const organizationId = billedOrganization(ctx, named, "admin");
   const offered = new Map<string, number>(Object.entries(TOP_UP_PRESETS)).get(presetKey ?? "");
   if (offered !== undefined && offered !== amountMicros) {
@@ -30,6 +32,7 @@ export async function startTopUp(
     organizationId,
     kind: "top_up",
     priceMicros: amountMicros,
+    price: "dollars",
     currency,
     presetKey,
   });

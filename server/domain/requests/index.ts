@@ -1,6 +1,10 @@
+export { commission, paymentsOf } from "./approval";
 export { revise, submit } from "./change";
 export { create } from "./create";
+export { startCommissionCheckout } from "./pay";
 export { issueQuote, quote } from "./quotes";
 export { events, get, list, queue, revisions } from "./read";
+export { refund } from "./refund";
 export { askForInformation, decline, fulfil, openForReview } from "./review";
+export { sweep } from "./sweep";
 export { countPayable, listPayable } from "./waiting";

@@ -1,5 +1,6 @@
 import { answered } from "@/server/auth/guard";
 import { MOST_MESSAGE_BYTES, receiveStripeMessage } from "@/server/domain/payments";
+import "@/server/domain/requests"; // sells commissions: without it their payments could not be booked here
 import { fail } from "@/server/errors";
 
 export const dynamic = "force-dynamic"; // what is configured counts when it runs, not when it was built

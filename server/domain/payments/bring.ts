@@ -1,0 +1,156 @@
+import type { PoolClient } from "pg";
+import { record } from "@/server/domain/audit";
+import { book, type Posting } from "@/server/domain/billing";
+import type { Ctx } from "@/server/domain/ctx";
+import type { Micros } from "@/server/money";
+import type { PaymentMessage } from "@/server/payments/define";
+import type { Json } from "@/server/step";
+import { kindOf, type Paid } from "./kinds";
+import { type Booked, booked } from "./merge";
+import { endRefund, noteOfRefund, writeRefund } from "./refund-rows";
+import { type Disputes, type PaymentRow, totalMicros } from "./rows";
+
+/** Writes a payment as it is now, and books and tells what that changes. The caller has locked its row. */
+export async function bring(
+  client: PoolClient,
+  ctx: Ctx,
+  before: PaymentRow,
+  after: PaymentRow,
+  message: PaymentMessage,
+): Promise<void> {
+  await write(client, after);
+  const [was, is] = [booked(before), booked(after)];
+  const eventId = message.id;
+  if (is.paid !== was.paid) await bookPaid(client, ctx, after, is, eventId);
+  else if (after.state !== before.state)
+    await tell(client, ctx, after, `payment.${after.state}`, { eventId });
+  if (is.returned !== was.returned) await bookReturned(client, ctx, after, was, is, eventId);
+  for (const [disputeId, { amountMicros, outcome }] of Object.entries(after.disputes)) {
+    if (before.disputes[disputeId]?.outcome !== outcome)
+      await tell(client, ctx, after, "payment.disputed", { eventId, disputeId, amountMicros, outcome });
+  }
+}
+
+async function write(client: PoolClient, row: PaymentRow): Promise<void> {
+  await client.query(
+    `UPDATE payment SET state = $2, session_id = $3, provider_payment_id = $4, customer_id = $5, tax_micros = $6,
+       refunded_micros = $7, disputes = $8, paid_at = $9, processing_at = $10, close_at = $11 WHERE id = $1`,
+    [
+      row.id,
+      row.state,
+      row.session_id,
+      row.provider_payment_id,
+      row.customer_id,
+      row.tax_micros,
+      row.refunded_micros,
+      JSON.stringify(row.disputes satisfies Disputes),
+      row.paid_at,
+      row.processing_at,
+      row.close_at,
+    ],
+  );
+}
+
+async function bookPaid(client: PoolClient, ctx: Ctx, row: PaymentRow, is: Booked, eventId: string) {
+  const kind = kindOf(row.kind);
+  const paid = paidOf(row, ctx);
+  await book(client, {
+    ...commonOf(row, ctx),
+    transactionId: transactionOf(row),
+    kind: row.kind,
+    postings: postingsOf(row, kind.account(paid), is.paid, is.credit, is.tax),
+  });
+  const unwanted = await kind.onPaid(client, ctx, paid, is.credit);
+  await tell(client, ctx, row, "payment.paid", {
+    eventId,
+    amountMicros: is.paid,
+    currency: row.currency,
+    creditMicros: is.credit,
+    ...(is.tax === 0 ? {} : { taxMicros: is.tax }),
+  });
+  if (unwanted)
+    await writeRefund(client, ctx, {
+      payment: row,
+      reason: unwanted,
+      requestedBy: ctx.principal.id,
+      note: null,
+    });
+}
+
+async function bookReturned(
+  client: PoolClient,
+  ctx: Ctx,
+  row: PaymentRow,
+  was: Booked,
+  is: Booked,
+  eventId: string,
+) {
+  const kind = kindOf(row.kind);
+  const paid = paidOf(row, ctx);
+  const returned = is.returned - was.returned;
+  const debit = is.debit - was.debit;
+  await book(client, {
+    ...commonOf(row, ctx),
+    transactionId: `${transactionOf(row)}_returned_${is.returned}`,
+    kind: "refund",
+    postings: postingsOf(row, kind.account(paid), -returned, -debit, was.taxBack - is.taxBack),
+  });
+  const isWhole = is.returned === totalMicros(row);
+  await kind.onReturned(client, ctx, paid, {
+    micros: debit,
+    isWhole,
+    note: isWhole ? await noteOfRefund(client, row.id) : null,
+  });
+  if (isWhole) await endRefund(client, ctx, row.id);
+  await tell(client, ctx, row, "payment.returned", {
+    eventId,
+    amountMicros: returned,
+    currency: row.currency,
+    debitMicros: debit,
+  });
+}
+
+const transactionOf = (row: PaymentRow) => `txn_${row.id.slice(row.id.indexOf("_") + 1)}`;
+const commonOf = (row: PaymentRow, ctx: Ctx) => ({
+  organizationId: row.organization_id,
+  paymentId: row.id,
+  isTest: row.is_test,
+  at: ctx.now(),
+});
+const paidOf = (row: PaymentRow, ctx: Ctx): Paid => ({
+  paymentId: row.id,
+  organizationId: row.organization_id,
+  subjectId: row.subject_id,
+  isTest: row.is_test,
+  paidAt: row.paid_at ?? ctx.now(),
+});
+
+/** From the provider to the account that is paid for and to the tax, by way of the exchange where the currencies differ. */
+function postingsOf(
+  row: PaymentRow,
+  account: string,
+  amountMicros: Micros,
+  creditMicros: Micros,
+  taxMicros: Micros,
+): Posting[] {
+  const { currency } = row;
+  const fromProvider = { account: `payments:${row.provider}`, amountMicros: -amountMicros, currency };
+  const tax = { account: `tax:${row.provider}`, amountMicros: taxMicros, currency };
+  if (!row.exchange) return [fromProvider, { account, amountMicros: creditMicros, currency }, tax];
+  return [
+    fromProvider,
+    { account: "exchange", amountMicros: amountMicros - taxMicros, currency },
+    { account: "exchange", amountMicros: -creditMicros },
+    { account, amountMicros: creditMicros },
+    tax,
+  ];
+}
+
+/** Writes down for the organization what happened to one of its payments. */
+export const tell = (
+  client: PoolClient,
+  ctx: Ctx,
+  row: PaymentRow,
+  action: string,
+  details: Record<string, Json>,
+) => record(ctx, { organizationId: row.organization_id, action, subject: row.id, details }, client);

@@ -1,0 +1,108 @@
+import type { Micros } from "@/server/money";
+import type { PaymentMessage, PaymentNews } from "@/server/payments/define";
+import { type PaymentRow, type PaymentState, returnedMicros, totalMicros } from "./rows";
+
+/** A state gives way to those after it only: told in any order, the last one known is the same. */
+const RANK: Record<PaymentState, number> = { open: 0, expired: 1, failed: 2, paid: 3 };
+const OUTCOME_RANK = { open: 0, won: 1, lost: 2 } as const;
+
+/** What in a message cannot be true of this payment; null: nothing. */
+export function contradiction(row: PaymentRow, message: PaymentMessage, news: PaymentNews): string | null {
+  if (message.isTest !== row.is_test) return "sandbox and live money are mixed";
+  if (row.provider_payment_id && news.providerPaymentId && row.provider_payment_id !== news.providerPaymentId)
+    return "another payment of the provider";
+  if (news.about === "checkout") {
+    if (row.session_id && row.session_id !== news.sessionId) return "another checkout session";
+    if (news.paymentId !== row.id || news.organizationId !== row.organization_id) return "other metadata";
+  }
+  if (news.currency !== row.currency) return "another currency";
+  return isAmountRight(row, news) ? null : "another amount";
+}
+
+function isAmountRight(row: PaymentRow, news: PaymentNews): boolean {
+  const told = news.amountMicros ?? 0;
+  // What the provider adds as tax is known only once its checkout has ended.
+  const isTaxOpen = row.is_taxed && row.state !== "paid";
+  switch (news.about) {
+    case "checkout":
+      if (news.taxMicros !== 0 && !row.is_taxed) return false;
+      if (row.state === "paid" && news.state === "paid" && news.taxMicros !== row.tax_micros) return false;
+      return told - news.taxMicros === row.amount_micros;
+    case "refund":
+      return isTaxOpen ? told >= row.amount_micros : told === totalMicros(row);
+    case "dispute":
+      return isTaxOpen || told <= totalMicros(row);
+  }
+}
+
+/** The row with what is told added. */
+export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNews, now: Date): PaymentRow {
+  const provider_payment_id = row.provider_payment_id ?? news.providerPaymentId;
+  switch (news.about) {
+    case "checkout": {
+      const state = RANK[news.state] > RANK[row.state] ? news.state : row.state;
+      const isNowPaid = state === "paid" && row.state !== "paid";
+      // A clock that is ahead of ours pays nothing in the future.
+      const at = message.at < now ? message.at : now;
+      return {
+        ...row,
+        provider_payment_id,
+        session_id: row.session_id ?? news.sessionId,
+        customer_id: news.customerId ?? row.customer_id,
+        state,
+        tax_micros: isNowPaid ? news.taxMicros : row.tax_micros,
+        processing_at: row.processing_at ?? (news.state === "open" ? at : null),
+        paid_at: row.paid_at ?? (isNowPaid ? at : null),
+        close_at: null, // its page has ended
+      };
+    }
+    case "refund":
+      return {
+        ...row,
+        provider_payment_id,
+        refunded_micros: Math.max(row.refunded_micros, news.refundedMicros),
+      };
+    case "dispute": {
+      const known = row.disputes[news.disputeId];
+      const isLater = !known || OUTCOME_RANK[news.outcome] > OUTCOME_RANK[known.outcome];
+      const { amountMicros, outcome } = news;
+      return {
+        ...row,
+        provider_payment_id,
+        disputes: isLater ? { ...row.disputes, [news.disputeId]: { amountMicros, outcome } } : row.disputes,
+      };
+    }
+  }
+}
+
+/** Part of an amount, as `part` is of `whole`; rounded down, and all of it at the end. */
+const shareOf = (amount: Micros, part: Micros, whole: Micros): Micros =>
+  Number((BigInt(amount) * BigInt(part)) / BigInt(whole));
+
+/** What the books have of a payment; a function of its row alone. */
+export type Booked = {
+  paid: Micros;
+  /** Of that, for what was bought, in its units; and the tax. */
+  credit: Micros;
+  tax: Micros;
+  returned: Micros;
+  /** Of that, taken from what was bought, and of the tax. */
+  debit: Micros;
+  taxBack: Micros;
+};
+
+/** What of a payment is booked: nothing before it is paid; then all of it, less what went back. */
+export function booked(row: PaymentRow): Booked {
+  if (row.state !== "paid") return { paid: 0, credit: 0, tax: 0, returned: 0, debit: 0, taxBack: 0 };
+  const returned = returnedMicros(row);
+  const whole = totalMicros(row);
+  return {
+    paid: whole,
+    credit: row.credit_micros,
+    tax: row.tax_micros,
+    returned,
+    debit: shareOf(row.credit_micros, returned, whole),
+    // What is not tax is rounded down, so that both together are what went back.
+    taxBack: returned - shareOf(row.amount_micros, returned, whole),
+  };
+}

@@ -1,0 +1,13 @@
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+
+type Person = Extract<Ctx["principal"], { kind: "human_session" }>;
+
+/**
+ * Only a signed-in person starts or finishes a payment: no key, whatever its scopes, no panel of an app and no process of
+ * ours does. What the person may pay is asked after this.
+ */
+export function requirePayer({ principal }: Ctx): Person {
+  if (principal.kind !== "human_session") fail("AuthorizationFailed", "Only a signed-in person can pay.");
+  return principal;
+}

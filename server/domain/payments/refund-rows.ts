@@ -1,0 +1,86 @@
+import type { Queryable } from "@/server/db";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { newId } from "@/server/ids";
+import { type PaymentRow, type RefundReason, returnedMicros, totalMicros } from "./rows";
+
+export type RefundState = "pending" | "done" | "failed";
+export type RefundRow = {
+  id: string;
+  payment_id: string;
+  organization_id: string;
+  reason: RefundReason;
+  requested_by: string;
+  note: string | null;
+  state: RefundState;
+  attempts: number;
+  next_attempt_at: Date | null;
+  lease_until: Date | null;
+  last_error: string | null;
+  created_at: Date;
+  completed_at: Date | null;
+};
+
+type Wanted = { payment: PaymentRow; reason: RefundReason; requestedBy: string; note: string | null };
+
+/**
+ * Writes down, in the caller's transaction, that a payment is to go back whole; the provider is asked after it. A payment
+ * has one refund: wanted again it stays as it is, and one that failed is asked for once more. Answers with it.
+ */
+export async function writeRefund(client: Queryable, ctx: Ctx, wanted: Wanted): Promise<RefundRow> {
+  const { payment, reason, requestedBy, note } = wanted;
+  const isBack = returnedMicros(payment) === totalMicros(payment);
+  const now = ctx.now();
+  const { rows } = await client.query<RefundRow>(
+    `INSERT INTO payment_refund (id, payment_id, organization_id, reason, requested_by, note, state, next_attempt_at, created_at,
+       completed_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     ON CONFLICT (payment_id) DO UPDATE SET state = 'pending', next_attempt_at = excluded.created_at, lease_until = NULL,
+       completed_at = NULL
+     WHERE payment_refund.state = 'failed'
+     RETURNING *`,
+    [
+      newId("refund"),
+      payment.id,
+      payment.organization_id,
+      reason,
+      requestedBy,
+      note,
+      isBack ? "done" : "pending",
+      isBack ? null : now,
+      now,
+      isBack ? now : null,
+    ],
+  );
+  const [written] = rows;
+  if (written) {
+    const { id: refundId, organization_id: organizationId } = written;
+    const details = { refundId, reason: written.reason, state: written.state };
+    await record(ctx, { organizationId, action: "payment.refund_due", subject: payment.id, details }, client);
+    return written;
+  }
+  const { rows: known } = await client.query<RefundRow>(
+    "SELECT * FROM payment_refund WHERE payment_id = $1",
+    [payment.id],
+  );
+  return known[0]!; // the conflict above was with it
+}
+
+/** What an operator wrote who wants a payment to go back; null: nobody did. */
+export async function noteOfRefund(client: Queryable, paymentId: string): Promise<string | null> {
+  const { rows } = await client.query<{ note: string | null }>(
+    "SELECT note FROM payment_refund WHERE payment_id = $1",
+    [paymentId],
+  );
+  return rows[0]?.note ?? null;
+}
+
+/** All of a payment is back, by whatever way: there is nothing left to ask for. */
+export async function endRefund(client: Queryable, ctx: Ctx, paymentId: string): Promise<void> {
+  await client.query(
+    `UPDATE payment_refund SET state = 'done', completed_at = coalesce(completed_at, $2), next_attempt_at = NULL,
+       lease_until = NULL, last_error = NULL
+     WHERE payment_id = $1 AND state <> 'done'`,
+    [paymentId, ctx.now()],
+  );
+}

@@ -1,0 +1,155 @@
+import { sendEvents } from "@/inngest/client";
+import { inTransaction, pool } from "@/server/db";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { failpoint } from "@/server/failpoint";
+import { PaymentProviderDown } from "@/server/payments/define";
+import type { Step } from "@/server/step";
+import { applyPaymentMessage } from "./apply";
+import { kindOf } from "./kinds";
+import { providerNamed } from "./provider";
+import type { RefundRow } from "./refund-rows";
+import { findPayment, type PaymentRow, returnedMicros, totalMicros } from "./rows";
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The waits after a provider did not answer; the last one again and again, for money that is owed is never given up. */
+const WAITS_MS = [5 * SECOND_MS, 30 * SECOND_MS, 5 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS] as const;
+/** A refund that was handed to the engine, or is being asked for, and of which nothing was heard is handed over again. */
+const PATIENCE_MS = 2 * MINUTE_MS;
+/** A run that wakes a little too early waits; one that finds its refund due much later leaves it to the rows. */
+const MOST_EARLY_MS = 10 * SECOND_MS;
+const MOST = 200;
+
+type StepResult = { state: "ended" } | { state: "again"; afterMs: number };
+
+/**
+ * The flow of one refund: ask the provider, wait, ask again, until it has taken or refused it. The row decides at every
+ * step, and its id is the key by which the provider knows it has been asked before: asked twice is given back once.
+ */
+export async function refundPayment(ctx: Ctx, refundId: string, step: Step): Promise<void> {
+  for (let turn = 1; ; turn++) {
+    const result: StepResult = await step.run(`ask-${turn}`, () => askForRefund(ctx, refundId));
+    if (result.state === "ended") return;
+    await step.sleep(`wait-${turn}`, result.afterMs);
+  }
+}
+
+/** Asks for a refund that is due, once, and writes down what the provider said. */
+export async function askForRefund(ctx: Ctx, refundId: string): Promise<StepResult> {
+  const now = ctx.now();
+  const { rows } = await pool.query<RefundRow>(
+    `UPDATE payment_refund SET attempts = attempts + 1, lease_until = $3
+     WHERE id = $1 AND state = 'pending' AND next_attempt_at <= $2 RETURNING *`,
+    [refundId, now, new Date(now.getTime() + PATIENCE_MS)],
+  );
+  const [refund] = rows;
+  if (!refund) return later(refundId, now);
+  const payment = (await findPayment(refund.payment_id))!; // its row is older than the refund's, and stays
+  if (returnedMicros(payment) === totalMicros(payment)) {
+    await end(ctx, refund, payment, { state: "done" });
+    return { state: "ended" };
+  }
+  failpoint("before-refund-asked");
+  try {
+    return await ask(ctx, refund, payment);
+  } catch (cause) {
+    if (!(cause instanceof PaymentProviderDown)) throw cause;
+    ctx.log.warn(
+      { err: cause, refundId, paymentId: payment.id },
+      "a refund could not be asked for; it is tried again",
+    );
+    return waitMore(ctx, refund);
+  }
+}
+
+async function ask(ctx: Ctx, refund: RefundRow, payment: PaymentRow): Promise<StepResult> {
+  const provider = providerNamed(payment.provider);
+  if (payment.provider_payment_id === null) {
+    await end(ctx, refund, payment, { state: "failed", reason: "the provider named no payment" });
+    return { state: "ended" };
+  }
+  const answer = await provider.refund({
+    refundId: refund.id,
+    paymentId: payment.id,
+    providerPaymentId: payment.provider_payment_id,
+    paidMicros: totalMicros(payment),
+    currency: payment.currency,
+    at: ctx.now(),
+  });
+  failpoint("after-refund-asked");
+  if (answer.state === "refused") {
+    await end(ctx, refund, payment, { state: "failed", reason: answer.reason });
+  } else {
+    await end(ctx, refund, payment, { state: "done" });
+    if (answer.message) await applyPaymentMessage(ctx, provider, answer.message);
+  }
+  return { state: "ended" };
+}
+
+type End = { state: "done" } | { state: "failed"; reason: string };
+
+async function end(ctx: Ctx, refund: RefundRow, payment: PaymentRow, how: End): Promise<void> {
+  await inTransaction(async (client) => {
+    const reason = how.state === "failed" ? how.reason : null;
+    const { rowCount } = await client.query(
+      `UPDATE payment_refund SET state = $2, completed_at = $3, last_error = $4, next_attempt_at = NULL, lease_until = NULL
+       WHERE id = $1 AND state = 'pending'`,
+      [refund.id, how.state, ctx.now(), reason],
+    );
+    if (rowCount === 0) return; // somebody else was told so first
+    const { organization_id: organizationId, id: refundId } = refund;
+    const action = how.state === "done" ? "payment.refund_taken" : "payment.refund_refused";
+    const details = { refundId, reason: refund.reason, ...(reason && { error: reason }) };
+    await record(ctx, { organizationId, action, subject: payment.id, details }, client);
+    if (how.state === "done") return;
+    ctx.log.error({ refundId, paymentId: payment.id, reason }, "the provider refuses a refund");
+    if (payment.subject_id !== null)
+      await kindOf(payment.kind).onRefundRefused?.(client, ctx, {
+        id: refundId,
+        subjectId: payment.subject_id,
+      });
+  });
+}
+
+async function waitMore(ctx: Ctx, refund: RefundRow): Promise<StepResult> {
+  const afterMs = WAITS_MS[Math.min(refund.attempts, WAITS_MS.length) - 1] ?? WAITS_MS[0];
+  const next = new Date(ctx.now().getTime() + afterMs);
+  const { rowCount } = await pool.query(
+    `UPDATE payment_refund SET next_attempt_at = $2, lease_until = $3, last_error = 'The provider did not answer.'
+     WHERE id = $1 AND state = 'pending'`,
+    [refund.id, next, new Date(next.getTime() + PATIENCE_MS)],
+  );
+  return rowCount ? { state: "again", afterMs } : { state: "ended" };
+}
+
+async function later(refundId: string, now: Date): Promise<StepResult> {
+  const { rows } = await pool.query<{ next_attempt_at: Date }>(
+    "SELECT next_attempt_at FROM payment_refund WHERE id = $1 AND state = 'pending'",
+    [refundId],
+  );
+  const earlyMs = rows[0] ? rows[0].next_attempt_at.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
+  return earlyMs <= MOST_EARLY_MS ? { state: "again", afterMs: Math.max(earlyMs, 0) } : { state: "ended" };
+}
+
+/** Hands refunds that are due to the durable engine: new ones, and ones whose run was lost. */
+export async function dispatchRefunds(now: Date, organizationId: string | null = null): Promise<void> {
+  const { rows } = await pool.query<{ id: string }>(
+    `UPDATE payment_refund SET lease_until = $2 WHERE id IN (
+       SELECT id FROM payment_refund
+       WHERE state = 'pending' AND next_attempt_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
+         AND ($3::text IS NULL OR organization_id = $3)
+       ORDER BY next_attempt_at LIMIT ${MOST} FOR UPDATE SKIP LOCKED)
+     RETURNING id`,
+    [now, new Date(now.getTime() + PATIENCE_MS), organizationId],
+  );
+  await sendEvents(
+    rows.map(({ id }) => ({
+      // Every handing over has an id of its own, so that no engine takes it for a duplicate.
+      id: `refund:${id}:${now.getTime()}`,
+      name: "refund/due" as const,
+      data: { refundId: id },
+    })),
+  );
+}

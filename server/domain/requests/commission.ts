@@ -1,0 +1,92 @@
+import type { RefundReason } from "@/server/contract/commissions";
+import { pool, type Queryable } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { tell } from "@/server/domain/notifications";
+import { closeCheckoutsOf, definePaymentKind, type Paid } from "@/server/domain/payments";
+import { fail } from "@/server/errors";
+import { approvalPath, type CommissionQuoteRow, stateAt } from "./rows";
+import { consolePath } from "./tell";
+import { canMove, lockRequest, move } from "./transitions";
+
+/** The payment kind of commissions: what is bought is one quote, in its own currency. */
+export const COMMISSION = "commission";
+
+definePaymentKind(COMMISSION, {
+  title: (quoteId) => `Capability commission ${quoteId}`,
+  returnPath: (quoteId) => approvalPath(quoteId ?? ""),
+  leastRole: "member",
+  isTaxed: true,
+  account: ({ subjectId }) => `${COMMISSION}:${subjectId}`,
+  async lock(client, quoteId) {
+    await lockRequest(client, (await quoteById(client, quoteId)).request_id);
+  },
+  async refuse(ctx, quoteId) {
+    refuseEnded(await quoteById(pool, quoteId), ctx.now());
+  },
+  onPaid: (client, ctx, paid) => acceptPayment(client, ctx, paid),
+  async onReturned(client, ctx, { subjectId, paymentId }, { isWhole, note }) {
+    if (!isWhole) return;
+    const quote = await quoteById(client, subjectId ?? "");
+    if (quote.payment_id !== paymentId) return;
+    const request = await lockRequest(client, quote.request_id);
+    if (!canMove(request.status, "refunded")) return;
+    const message = note ?? "The commission was refunded.";
+    const feedback = { kind: "refunded" as const, message, at: ctx.now().toISOString() };
+    await move(client, ctx, request, "refunded", { feedback }, { quoteId: quote.id, paymentId });
+  },
+  async onRefundRefused(client, ctx, { id, subjectId }) {
+    const quote = await quoteById(client, subjectId);
+    await tell(client, ctx, "operators", {
+      occasion: `${id}:refused:${ctx.now().toISOString()}`,
+      kind: "commission.refund_refused",
+      title: "A refund was refused by the payment provider",
+      body: "",
+      href: consolePath({ id: quote.request_id }),
+    });
+  },
+});
+
+export async function quoteById(client: Queryable, quoteId: string): Promise<CommissionQuoteRow> {
+  return (await findQuote(client, quoteId)) ?? noSuchQuote();
+}
+
+export async function findQuote(client: Queryable, quoteId: string): Promise<CommissionQuoteRow | null> {
+  const { rows } = await client.query<CommissionQuoteRow>("SELECT * FROM commission_quote WHERE id = $1", [
+    quoteId,
+  ]);
+  return rows[0] ?? null;
+}
+
+export function noSuchQuote(): never {
+  fail("NotFound", "There is no such commission quote.");
+}
+
+/** Gone (410) where a quote can be paid no more: it has expired, or another wording or price took its place. */
+export function refuseEnded(quote: CommissionQuoteRow, now: Date): void {
+  const reason = stateAt(quote, now);
+  if (reason !== "expired" && reason !== "superseded") return;
+  fail("Gone", `This commission quote ${reason === "expired" ? "has expired" : "was superseded"}.`, {
+    quoteId: quote.id,
+    reason,
+    expiresAt: quote.expires_at.toISOString(),
+  });
+}
+
+/**
+ * Money for a quote has come, and its request is locked. It pays the quote that could be paid at the moment the provider
+ * says it was; any other money is not wanted, and goes back whole.
+ */
+async function acceptPayment(client: Queryable, ctx: Ctx, paid: Paid): Promise<RefundReason | null> {
+  const quote = await quoteById(client, paid.subjectId ?? "");
+  const request = await lockRequest(client, quote.request_id);
+  if (quote.state === "paid") return "already_paid";
+  if (quote.state === "superseded" || !canMove(request.status, "paid")) return "superseded";
+  if (quote.expires_at <= paid.paidAt) return "expired";
+  await client.query(
+    "UPDATE commission_quote SET state = 'paid', ended_at = $2, payment_id = $3 WHERE id = $1",
+    [quote.id, ctx.now(), paid.paymentId],
+  );
+  await closeCheckoutsOf(client, COMMISSION, quote.id, ctx.now());
+  await move(client, ctx, request, "paid", {}, { quoteId: quote.id, paymentId: paid.paymentId });
+  return null;
+}

@@ -1,0 +1,46 @@
+import { inTransaction, pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoleIn, roleIn } from "@/server/domain/organizations";
+import { isProcessing, joinPayment, openCheckout, requirePayer } from "@/server/domain/payments";
+import { fail } from "@/server/errors";
+import { COMMISSION, findQuote, noSuchQuote, quoteById, refuseEnded } from "./commission";
+import { lockRequest } from "./transitions";
+
+/**
+ * Leads a person to where a commission quote is paid. Everybody who may pay it joins the one checkout that is open: a double
+ * click, the back button and a colleague all come to the same page. For members of its organization and operators; there
+ * is no other way to pay one. Gone (410) once it has expired or was superseded; a conflict once it is paid.
+ */
+export async function startCommissionCheckout(
+  ctx: Ctx,
+  quoteId: string,
+): Promise<{ url: string; paymentId: string }> {
+  requirePayer(ctx);
+  const known = await findQuote(pool, quoteId);
+  if (!known || !roleIn(ctx, known.organization_id)) noSuchQuote();
+  requireRoleIn(ctx, known.organization_id, "member");
+  const payment = await inTransaction(async (client) => {
+    const request = await lockRequest(client, known.request_id);
+    const quote = await quoteById(client, quoteId);
+    const refuse = (message: string): never =>
+      fail("RequestStateConflict", message, { requestId: request.id, status: request.status });
+    refuseEnded(quote, ctx.now());
+    if (quote.state === "paid") refuse("This commission quote is paid already.");
+    const { rows } = await client.query<{ state: "open" | "expired"; processing_at: Date }>(
+      `SELECT state, processing_at FROM payment WHERE kind = '${COMMISSION}' AND subject_id = $1 AND processing_at IS NOT NULL`,
+      [quoteId],
+    );
+    if (rows.some(isProcessing)) refuse("This commission quote is being paid: the money is on its way.");
+    return joinPayment(client, ctx, {
+      organizationId: quote.organization_id,
+      kind: COMMISSION,
+      subjectId: quote.id,
+      priceMicros: quote.price_micros,
+      price: "own",
+      currency: quote.currency,
+      until: quote.expires_at,
+    });
+  });
+  const { url, paymentId } = await openCheckout(ctx, payment);
+  return { url, paymentId };
+}

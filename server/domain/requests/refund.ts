@@ -1,0 +1,55 @@
+import type { CommissionRefund, RefundCommission } from "@/server/contract/commissions";
+import { inTransaction, pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireOperator } from "@/server/domain/organizations";
+import { dispatchRefunds, type PaymentRow, writeRefund } from "@/server/domain/payments";
+import { fail } from "@/server/errors";
+import { ACCEPTANCE_WINDOW_DAYS, type RequestRow } from "./rows";
+import { lockRequest, requireMove } from "./transitions";
+
+/**
+ * Gives a paid commission back whole: any time before it is fulfilled, and for so long after it. For operators. The
+ * provider is asked until it takes it; the request is `refunded` once the money is booked as returned. Asked for again it
+ * is the same refund, and one the provider refused is asked for once more.
+ */
+export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission): Promise<CommissionRefund> {
+  requireOperator(ctx);
+  const written = await inTransaction(async (client) => {
+    const request = await lockRequest(client, requestId);
+    requireMove(request, "refunded");
+    requireAcceptance(request, ctx.now());
+    const { rows } = await client.query<PaymentRow>(
+      `SELECT payment.* FROM payment JOIN commission_quote quote ON quote.payment_id = payment.id
+       WHERE quote.request_id = $1 AND quote.state = 'paid' FOR UPDATE OF payment`,
+      [requestId],
+    );
+    const payment = rows[0]!; // a request that can be refunded was paid by one
+    return writeRefund(client, ctx, {
+      payment,
+      reason: "operator",
+      requestedBy: ctx.principal.id,
+      note: reason,
+    });
+  });
+  await dispatchRefunds(ctx.now(), written.organization_id).catch((cause) =>
+    ctx.log.warn({ err: cause, refundId: written.id }, "a refund was not handed on; the sweeper will"),
+  );
+  const { rows } = await pool.query<{ state: CommissionRefund["state"] }>(
+    "SELECT state FROM payment_refund WHERE id = $1",
+    [written.id],
+  );
+  const state = rows[0]?.state ?? written.state;
+  return { refundId: written.id, requestId, paymentId: written.payment_id, state };
+}
+
+const DAY_MS = 86_400_000;
+
+function requireAcceptance(request: RequestRow, now: Date): void {
+  if (!request.fulfilled_at) return;
+  if (now.getTime() <= request.fulfilled_at.getTime() + ACCEPTANCE_WINDOW_DAYS * DAY_MS) return;
+  fail(
+    "RequestStateConflict",
+    `It was fulfilled more than ${ACCEPTANCE_WINDOW_DAYS} days ago: its acceptance window has ended.`,
+    { requestId: request.id, status: request.status },
+  );
+}
