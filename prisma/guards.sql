@@ -157,6 +157,9 @@ CREATE TRIGGER "capability_request_event_append_only" BEFORE UPDATE OR DELETE OR
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 -- A commission has one checkout at a time: whoever else wants to pay it joins that one.
 CREATE UNIQUE INDEX "payment_one_open_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission' AND "state" = 'open';
+CREATE INDEX "payment_by_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission';
+CREATE INDEX "payment_to_close" ON "payment" ("close_at") WHERE "close_at" IS NOT NULL;
+CREATE INDEX "commission_quote_to_remind" ON "commission_quote" ("expires_at") WHERE "state" = 'active' AND "reminded_at" IS NULL;
 -- A name is one adapter of a project and environment at a time.
 CREATE UNIQUE INDEX "model_adapter_one_name" ON "model_adapter" ("project_id", "environment", "name_key") WHERE "deleted_at" IS NULL;
 CREATE TRIGGER "adapter_alias_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "adapter_alias_version"
@@ -173,9 +176,6 @@ BEGIN
   RETURN NEW;
 END $$;
 CREATE TRIGGER "model_adapter_stays" BEFORE UPDATE ON "model_adapter" FOR EACH ROW EXECUTE FUNCTION capstan_guard_adapter();
-CREATE INDEX "payment_by_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission';
-CREATE INDEX "payment_to_close" ON "payment" ("close_at") WHERE "close_at" IS NOT NULL;
-CREATE INDEX "commission_quote_to_remind" ON "commission_quote" ("expires_at") WHERE "state" = 'active' AND "reminded_at" IS NULL;
 -- One key signs; those before it stay.
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"

@@ -4,7 +4,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { tell } from "@/server/domain/notifications";
 import { closeCheckoutsOf, definePaymentKind, type Paid } from "@/server/domain/payments";
 import { fail } from "@/server/errors";
-import { approvalPath, type CommissionQuoteRow, stateAt } from "./rows";
+import { refuseEnded } from "./quotes";
+import { approvalPath, type CommissionQuoteRow } from "./rows";
 import { consolePath } from "./tell";
 import { canMove, lockRequest, move } from "./transitions";
 
@@ -59,17 +60,6 @@ export async function findQuote(client: Queryable, quoteId: string): Promise<Com
 
 export function noSuchQuote(): never {
   fail("NotFound", "There is no such commission quote.");
-}
-
-/** Gone (410) where a quote can be paid no more: it has expired, or another wording or price took its place. */
-export function refuseEnded(quote: CommissionQuoteRow, now: Date): void {
-  const reason = stateAt(quote, now);
-  if (reason !== "expired" && reason !== "superseded") return;
-  fail("Gone", `This commission quote ${reason === "expired" ? "has expired" : "was superseded"}.`, {
-    quoteId: quote.id,
-    reason,
-    expiresAt: quote.expires_at.toISOString(),
-  });
 }
 
 /**

@@ -3,7 +3,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { requireRoleIn, roleIn } from "@/server/domain/organizations";
 import { isProcessing, joinPayment, openCheckout, requirePayer } from "@/server/domain/payments";
 import { fail } from "@/server/errors";
-import { COMMISSION, findQuote, noSuchQuote, quoteById, refuseEnded } from "./commission";
+import { COMMISSION, findQuote, noSuchQuote, quoteById } from "./commission";
+import { refuseEnded } from "./quotes";
 import { lockRequest } from "./transitions";
 
 /**

@@ -43,16 +43,17 @@ export async function quote(ctx: Ctx, requestId: string): Promise<CommissionQuot
     request.id,
   ]);
   if (!row) return fail("NotFound", "There is no quote of this request.");
-  const state = stateAt(row, ctx.now());
-  if (state === "expired" || state === "superseded") {
-    const why = state === "expired" ? "has expired" : "is of a wording that has been replaced";
-    fail("Gone", `The quote ${why}; it can no longer be paid.`, {
-      quoteId: row.id,
-      reason: state,
-      expiresAt: row.expires_at.toISOString(),
-    });
-  }
+  refuseEnded(row, ctx.now());
   return toCommissionQuote(row, row.request_hash, ctx.now());
+}
+
+/** Gone (410) for a quote that can be paid no more: it has expired, or its wording or price has been replaced. */
+export function refuseEnded(row: CommissionQuoteRow, now: Date): void {
+  const reason = stateAt(row, now);
+  if (reason !== "expired" && reason !== "superseded") return;
+  const why = reason === "expired" ? "has expired" : "has been replaced";
+  const details = { quoteId: row.id, reason, expiresAt: row.expires_at.toISOString() };
+  fail("Gone", `The quote ${why}; it can no longer be paid.`, details);
 }
 
 /** Ends the quote of a locked request that could be paid so far; null: there is none. */

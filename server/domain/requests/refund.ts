@@ -1,7 +1,7 @@
 import type { CommissionRefund, RefundCommission } from "@/server/contract/commissions";
 import { inTransaction, pool } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireOperator } from "@/server/domain/organizations";
 import { dispatchRefunds, type PaymentRow, writeRefund } from "@/server/domain/payments";
 import { fail } from "@/server/errors";
 import { ACCEPTANCE_WINDOW_DAYS, type RequestRow } from "./rows";
