@@ -34,24 +34,9 @@ export const CommissionPayment = z.object({
 });
 export type CommissionPayment = z.output<typeof CommissionPayment>;
 
-/**
- * Where a person stands who comes to pay a quote. processing: somebody has paid, and the money is still on its way; refunded:
- * it was paid, and went back whole.
- */
-export const CommissionStanding = z.enum([
-  "payable",
-  "processing",
-  "paid",
-  "refunded",
-  "expired",
-  "superseded",
-]);
-export type CommissionStanding = z.output<typeof CommissionStanding>;
-
 /** A commission quote with all that the person needs who is to approve it: for its page, and for people only. */
 export const Commission = z.object({
   quote: CommissionQuote,
-  standing: CommissionStanding,
   organization: z.object({ organizationId: z.string(), displayName: z.string() }),
   project: z.object({ projectId: z.string(), displayName: z.string() }),
   /** The wording that was priced. */

@@ -1,11 +1,5 @@
-import type {
-  Commission,
-  CommissionPayment,
-  CommissionStanding,
-  RefundReason,
-} from "@/server/contract/commissions";
+import type { Commission, CommissionPayment, RefundReason } from "@/server/contract/commissions";
 import { pool } from "@/server/db";
-import { isAtLeast } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { roleIn } from "@/server/domain/organizations";
 import {
@@ -17,6 +11,7 @@ import {
 } from "@/server/domain/payments";
 import { toMoney } from "@/server/money";
 import { COMMISSION, findQuote, noSuchQuote } from "./commission";
+import { mayPay } from "./payer";
 import {
   type CommissionQuoteRow,
   type RevisionRow,
@@ -30,8 +25,7 @@ import {
 /** A commission quote for who comes to pay it: a person of its organization, or an operator. For anybody else there is none. */
 export async function commission(ctx: Ctx, quoteId: string): Promise<Commission> {
   const quote = await findQuote(pool, quoteId);
-  const role = quote && roleIn(ctx, quote.organization_id);
-  if (!quote || !role) noSuchQuote();
+  if (!quote || !roleIn(ctx, quote.organization_id)) noSuchQuote();
   const { principal } = ctx;
   const now = ctx.now();
   const [names, revision, [request], payments] = await Promise.all([
@@ -43,7 +37,6 @@ export async function commission(ctx: Ctx, quoteId: string): Promise<Commission>
   if (!request) noSuchQuote();
   return {
     quote: toCommissionQuote(quote, revision.hash, now),
-    standing: standingOf(quote, request.status, payments, now),
     organization: { organizationId: quote.organization_id, displayName: names.organization },
     project: { projectId: quote.project_id, displayName: names.project },
     revision: toRevision(revision),
@@ -51,21 +44,9 @@ export async function commission(ctx: Ctx, quoteId: string): Promise<Commission>
     payments,
     checkout: checkoutOffered(),
     isMember: principal.kind === "human_session" && principal.memberships.has(quote.organization_id),
-    mayPay: principal.kind === "human_session" && isAtLeast(role, "member"),
+    mayPay: mayPay(ctx, quote.organization_id),
     now: now.toISOString(),
   };
-}
-
-function standingOf(
-  quote: CommissionQuoteRow,
-  status: string,
-  payments: CommissionPayment[],
-  now: Date,
-): CommissionStanding {
-  const state = stateAt(quote, now);
-  if (state === "paid") return status === "refunded" ? "refunded" : "paid";
-  if (state !== "active") return state;
-  return payments.some((payment) => payment.state === "processing") ? "processing" : "payable";
 }
 
 async function namesOf(quote: CommissionQuoteRow): Promise<{ organization: string; project: string }> {

@@ -1,9 +1,10 @@
 import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireRoleIn, roleIn } from "@/server/domain/organizations";
+import { roleIn } from "@/server/domain/organizations";
 import { isProcessing, joinPayment, openCheckout, requirePayer } from "@/server/domain/payments";
 import { fail } from "@/server/errors";
 import { COMMISSION, findQuote, noSuchQuote, quoteById } from "./commission";
+import { mayPay } from "./payer";
 import { refuseEnded } from "./quotes";
 import { lockRequest } from "./transitions";
 
@@ -19,7 +20,8 @@ export async function startCommissionCheckout(
   requirePayer(ctx);
   const known = await findQuote(pool, quoteId);
   if (!known || !roleIn(ctx, known.organization_id)) noSuchQuote();
-  requireRoleIn(ctx, known.organization_id, "member");
+  if (!mayPay(ctx, known.organization_id))
+    fail("AuthorizationFailed", "This needs the role member in the organization.");
   const payment = await inTransaction(async (client) => {
     const request = await lockRequest(client, known.request_id);
     const quote = await quoteById(client, quoteId);
