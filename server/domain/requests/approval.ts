@@ -16,7 +16,6 @@ import {
   type CommissionQuoteRow,
   type RevisionRow,
   readWhole,
-  stateAt,
   toCommissionQuote,
   toRequest,
   toRevision,
