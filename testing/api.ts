@@ -4,7 +4,8 @@ import { endpoints } from "@/server/api/v1";
 import { SESSION_COOKIE } from "@/server/auth/cookies";
 import type { Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
-import { SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
+import { access } from "@/server/domain/access";
+import { type Ctx, SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
 import { env } from "@/server/env";
@@ -165,6 +166,13 @@ export async function makeKeyWithId({
 }: Parameters<typeof makeKey>[0]): Promise<{ apiKey: string; keyId: string }> {
   const ctx = systemCtx("test", () => new Date(Date.now() - agedMs));
   return organizations.createKey(ctx, { name: "test", environment: "development", ...wanted });
+}
+
+/** The context of what this key asks. */
+export async function keyCtx(apiKey: string, now?: () => Date): Promise<Ctx> {
+  const principal = await access.keyPrincipal(apiKey, new Date());
+  if (!principal) throw new Error("the key is not good");
+  return { ...systemCtx("test", now), principal };
 }
 
 export const revokeKey = (keyId: string) => organizations.revokeKey(system, keyId);

@@ -8,6 +8,7 @@ import * as jobs from "./jobs";
 import * as bulks from "./pinned-bulks";
 import * as pins from "./pins";
 import * as provenance from "./provenance";
+import * as requests from "./requests";
 import * as session from "./session";
 import * as usage from "./usage";
 import * as webhooks from "./webhooks";
@@ -20,6 +21,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(pins),
   ...Object.values(bulks),
   ...Object.values(provenance),
+  ...Object.values(requests),
   ...Object.values(webhooks),
   ...Object.values(usage),
   ...Object.values(budgets),

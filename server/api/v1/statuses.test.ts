@@ -9,7 +9,7 @@ import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
 import { credit } from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
-import { SCOPES, systemCtx } from "@/server/domain/ctx";
+import { type Ctx, SCOPES, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
 import { receiveStripeMessage } from "@/server/domain/payments";
@@ -24,6 +24,7 @@ import {
   type Call,
   call,
   finish,
+  keyCtx,
   makeKey,
   makeKeyWithId,
   makeTenant,
@@ -33,6 +34,7 @@ import {
   submitWaiting,
   type Tenant,
 } from "@/testing/api";
+import { NEED, needIn, quotedNeed } from "@/testing/needs";
 import { messagesOf, signed, startStripe } from "@/testing/stripe";
 import { MODELS, openVault, type Vault } from "@/testing/vault";
 import { inlineStep, testClock } from "@/testing/world";
@@ -120,11 +122,12 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
   if (!endpoint) return;
   expect([...endpoint.errors, ...COMMON_ERRORS]).toContain(detail.code);
   seenCodes.add(`${nameOf(endpoint)} ${detail.code}`);
-  if (!endpoint.envelopeErrors) return expect(top).toEqual({});
+  const named = detail.code === "IdempotencyConflict" ? { jobId: detail.details.jobId } : {};
+  if (!endpoint.envelopeErrors) return expect(top).toEqual(named);
   const { jobId: _named, ...admission } = top;
-  const { code: named, message, ...fields } = detail;
+  const { code: refusal, message, ...fields } = detail;
   const isInline = "inline" in ERRORS[detail.code as ErrorCode];
-  expect(admission).toEqual(isInline ? { code: named, message, details: fields } : detail);
+  expect(admission).toEqual(isInline ? { code: refusal, message, details: fields } : detail);
 }
 
 const TEXT = "text.general.fast.v1";
@@ -136,6 +139,7 @@ const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
 const PINNED = "/v1/inference/pinned";
 const MANIFESTS = "/v1/provenance/manifests";
 const LOCKFILE = "/v1/provenance/lockfile";
+const REQUESTS = "/v1/capability-requests";
 const PIN = {
   pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
   input: "How deep is the sea?",
@@ -161,6 +165,14 @@ let manifest: string;
 let lockfile: object;
 /** A bulk that was canceled before it ran. */
 let bulk: string;
+/** Capability requests: one that is a draft, one that was submitted, one with a quote. */
+let filed: string;
+let submitted: string;
+let priced: string;
+/** Whose they are: a tenant of its own, since each is told to every delivery endpoint. */
+let customer: Tenant;
+/** Its key, for what is done without HTTP. */
+let asKey: Ctx;
 /** A hold that was ambiguous, and resolved. */
 let resolvedHold: string;
 /** Jobs that waited for approval, and what was decided. */
@@ -221,7 +233,10 @@ const settings = (projectId: string, values: object) =>
 /** What is connected belongs to a tenant of its own, since work of its project would run on it. */
 let vault: Vault;
 const isOfVault = ({ path }: Endpoint) => path.includes("/provider-credentials");
-const homeOf = (endpoint: Endpoint): Tenant => (isOfVault(endpoint) ? vault.tenant : tenant);
+const homeOf = (endpoint: Endpoint): Tenant => {
+  if (endpoint.path.startsWith(REQUESTS)) return customer;
+  return isOfVault(endpoint) ? vault.tenant : tenant;
+};
 
 beforeAll(async () => {
   vault = await openVault();
@@ -253,6 +268,7 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
     .replace("{receipt_id}", pinned)
     .replace("{bulk_id}", bulk)
     .replace("{manifest_id}", manifest)
+    .replace("{request_id}", verb === "submit" ? submitted : verb === "quote" ? priced : filed)
     .replace("{hold_id}", resolvedHold);
   if (path.endsWith("/usage-export")) return { method, target: `${target}?from=2026-01-01&to=2026-01-02` };
   if (path === PINNED && method === "GET")
@@ -263,6 +279,9 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
   if (path === `${LOCKFILE}/verify`) return { method, target, body: lockfile };
   if (path === MANIFESTS) return { method, target, body: { label: "x", receiptIds: [pinned] } };
   if (path.startsWith(MANIFESTS)) return { method, target };
+  if (path.startsWith(REQUESTS) && method === "POST" && verb !== "submit")
+    return { method, target, body: { ...NEED, projectId: customer.projectId } };
+  if (path.startsWith(REQUESTS)) return { method, target };
   if (method === "GET") return { method, target };
   if (method === "PUT") return { method, target, body: { enforcement: "off" } };
   if (path === "/v1/billing/guardrails") return { method, target, body: { dailyMicros: null } };
@@ -296,6 +315,11 @@ beforeAll(async () => {
   rejected = (await submitWaiting(tenant, TEXT, { input })).jobId;
   await tenant.post(`/v1/jobs/${approved}/approve`);
   await tenant.post(`/v1/jobs/${rejected}/reject`);
+  customer = await makeTenant();
+  asKey = await keyCtx(customer.key);
+  filed = (await needIn(asKey, "draft")).id;
+  submitted = (await needIn(asKey, "submitted")).id;
+  priced = (await quotedNeed(asKey)).request.id;
   resolvedHold = await loseHold(tenant);
   await budgets.resolveHold(systemCtx("test"), resolvedHold, { notCharged: true, note: "Looked." });
   owner = { headers: await sessionHeaders(tenant.organizationId, "owner") };
@@ -763,6 +787,102 @@ describe("provenance", () => {
     expect(json.checks[2].detail).toContain("settings.temperature is 2");
     await post([422, "list"], `${LOCKFILE}/verify`, { ...lockfile, receiptId: newId("receipt") });
     await post([422, "list"], `${LOCKFILE}/verify`, {});
+  });
+});
+
+describe("capability requests", () => {
+  const get = (wanted: Wanted, target: string) => ask(wanted, "GET", target, { key: customer.key });
+  const post = (wanted: Wanted, target: string, body?: unknown, options: Call = {}) =>
+    ask(wanted, "POST", target, { key: customer.key, body, ...options });
+
+  test("create: 422 for what no need is, with the field, and without a project; 403 for somebody else's", async () => {
+    for (const [field, value] of [
+      ["summary", undefined],
+      ["summary", " \n"],
+      ["summary", "x".repeat(301)],
+      ["need", ""],
+      ["need", 5],
+      ["schemaVersion", "service.capability-request.v2"],
+      ["proposedCapability", "stamps.sort.v1"],
+      ["constraints", []],
+      ["acceptanceCases", [1]],
+      ["acceptanceCases", Array(101).fill({})],
+      ["implementationPreferences", true],
+      ["idempotencyKey", ""],
+      ["projectId", "x".repeat(65)],
+    ] as const) {
+      const { json } = await post([422, "list"], REQUESTS, { ...NEED, [field]: value });
+      expect(json.detail[0].loc.slice(0, 2)).toEqual(["body", field]);
+    }
+    await post([422, "PROJECT_REQUIRED"], REQUESTS, NEED, { key: customer.unboundKey });
+    for (const projectId of [customer.otherProjectId, newId("project")])
+      await post([403, "AuthorizationFailed"], REQUESTS, { ...NEED, projectId });
+  });
+
+  test("create: 409 for another need under the same key, 200 for the same, here or in the header", async () => {
+    const body = { ...NEED, idempotencyKey: "stamps" };
+    const { json } = await post(200, REQUESTS, body);
+    expect((await post(200, REQUESTS, body)).json).toEqual(json);
+    const named = { headers: { "idempotency-key": "stamps" } };
+    expect((await post(200, REQUESTS, NEED, named)).json).toEqual(json);
+    const refused = await post([409, "IdempotencyConflict"], REQUESTS, { ...body, need: "Another." });
+    expect(refused.json.detail.details).toEqual({ jobId: json.id });
+    const two = await post([422, "list"], REQUESTS, { ...body, idempotencyKey: "coins" }, named);
+    expect(two.json.detail[0].loc).toEqual(["body", "idempotencyKey"]);
+  });
+
+  test("list: newest first in pages, by project and status; 422 for a cursor of another list, 403 for a project", async () => {
+    const first = (await get(200, `${REQUESTS}?limit=2`)).json;
+    expect(first.items.length).toBe(2);
+    const second = (await get(200, `${REQUESTS}?limit=2&cursor=${first.nextCursor}`)).json;
+    const ids = [...first.items, ...second.items].map(({ id }) => id);
+    expect(ids).toEqual([...new Set(ids)].sort().reverse());
+    const quoted = (await get(200, `${REQUESTS}?status=quoted&projectId=${customer.projectId}`)).json;
+    expect(quoted.items).toMatchObject([{ id: priced, status: "quoted", summary: NEED.summary }]);
+    for (const wrong of ["cursor=x", `cursor=${newId("job")}`, "limit=0", "limit=101", "status=lost"])
+      await get([422, "list"], `${REQUESTS}?${wrong}`);
+    await get([403, "AuthorizationFailed"], `${REQUESTS}?projectId=${customer.otherProjectId}`);
+  });
+
+  test("404 for none, wherever it is named", async () => {
+    const none = `${REQUESTS}/${newId("capabilityRequest")}`;
+    await get([404, "NotFound"], none);
+    await get([404, "NotFound"], `${none}/quote`);
+    await post([404, "NotFound"], `${none}/submit`);
+    await post([404, "NotFound"], `${none}/revisions`, NEED);
+    await get([404, "NotFound"], `${REQUESTS}/${filed}/quote`);
+  });
+
+  test("revisions: 422 for another project, 409 once it is declined or paid, 400 after fifty", async () => {
+    const target = `${REQUESTS}/${filed}/revisions`;
+    const { json } = await post([422, "list"], target, { ...NEED, projectId: customer.otherProjectId });
+    expect(json.detail[0].loc).toEqual(["body", "projectId"]);
+    for (const status of ["declined", "paid", "fulfilled", "refunded"] as const) {
+      const { id } = await needIn(asKey, status);
+      const refused = await post([409, "RequestStateConflict"], `${REQUESTS}/${id}/revisions`, NEED);
+      expect(refused.json.detail.details).toEqual({ requestId: id, status });
+      await post([409, "RequestStateConflict"], `${REQUESTS}/${id}/submit`);
+      expect((await get(200, `${REQUESTS}/${id}`)).json.status).toBe(status);
+    }
+    const { id } = await needIn(asKey, "draft");
+    for (let number = 2; number <= 50; number++) {
+      const { json } = await post(200, `${REQUESTS}/${id}/revisions`, NEED);
+      expect(json.revision.number).toBe(number);
+    }
+    await post([400, "PolicyRejected"], `${REQUESTS}/${id}/revisions`, NEED);
+    await post(200, `${REQUESTS}/${id}/submit`);
+  });
+
+  test("quote: 410 with the reason once its wording is replaced", async () => {
+    const { request, quote } = await quotedNeed(asKey);
+    expect((await get(200, `${REQUESTS}/${request.id}/quote`)).json).toEqual(quote);
+    await post(200, `${REQUESTS}/${request.id}/revisions`, NEED);
+    const gone = await get([410, "Gone"], `${REQUESTS}/${request.id}/quote`);
+    expect(gone.json.detail.details).toEqual({
+      quoteId: quote.quoteId,
+      reason: "superseded",
+      expiresAt: quote.expiresAt,
+    });
   });
 });
 

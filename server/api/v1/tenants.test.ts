@@ -8,11 +8,13 @@ import {
   type Call,
   call,
   finish,
+  keyCtx,
   makeTenant,
   sessionHeaders,
   submitWaiting,
   type Tenant,
 } from "@/testing/api";
+import { NEED, needIn, quotedNeed } from "@/testing/needs";
 import { openVault, type Vault } from "@/testing/vault";
 import { endpoints } from ".";
 
@@ -45,6 +47,9 @@ type Estate = {
   deliveryId: string;
   /** Of an execution whose charge nobody knows. */
   holdId: string;
+  /** A capability request, and one with a quote. */
+  requestId: string;
+  pricedId: string;
   /** A signed-in owner of the organization, for what is of people only. */
   owner: Call;
   /** What is connected, in an organization of its own, since work of its project would run on it. */
@@ -88,6 +93,8 @@ async function makeEstate(): Promise<Estate> {
     manifestId: (await tenant.post("/v1/provenance/manifests", { label: "x", receiptIds: [receiptId] })).json
       .manifestId,
     holdId: hold.holdId,
+    requestId: (await needIn(await keyCtx(tenant.key), "draft")).id,
+    pricedId: (await quotedNeed(await keyCtx(tenant.key))).request.id,
     owner: { headers: await sessionHeaders(tenant.organizationId, "owner") },
     projectId: tenant.projectId,
     otherProjectId: tenant.otherProjectId,
@@ -148,6 +155,8 @@ const missing = (): Estate => ({
   spareEndpointId: newId("endpoint"),
   deliveryId: newId("delivery"),
   holdId: newId("hold"),
+  requestId: newId("capabilityRequest"),
+  pricedId: newId("capabilityRequest"),
   vault: {
     ...mine.vault,
     sample: (method, path) => {
@@ -179,6 +188,10 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
   if (path.includes("{hold_id}")) {
     const body = { notCharged: true, note: "Looked." };
     return [{ method, target: path.replace("{hold_id}", of.holdId), body }];
+  }
+  if (path.includes("{request_id}")) {
+    const target = path.replace("{request_id}", path.endsWith("/quote") ? of.pricedId : of.requestId);
+    return [{ method, target, ...(path.endsWith("/revisions") ? { body: NEED } : {}) }];
   }
   if (path.includes("{bulk_id}")) {
     return [{ method, target: path.replace("{bulk_id}", of.bulkId) }];
@@ -220,7 +233,7 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|receipt|bulk|manifest|artifact|project|endpoint|delivery|hold|organization)_id\}/.test(
+  /\{(job|execution|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization)_id\}/.test(
     path,
   ),
 );
@@ -475,7 +488,43 @@ test("delivery endpoints and deliveries are listed to their project's keys and t
   }
 });
 
+test("capability requests are filed in and listed of one's own projects alone", async () => {
+  for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
+    const file = (projectId: string) =>
+      call("POST", "/v1/capability-requests", { key, body: { ...NEED, projectId } });
+    const refused = await file(theirs.projectId);
+    expect(refused.status).toBe(403);
+    expect(comparable(refused)).toEqual(comparable(await file(newId("project"))));
+    const { json } = await call("GET", "/v1/capability-requests?limit=100", { key });
+    const ids = json.items.map(({ id }: { id: string }) => id);
+    expect(ids).toEqual(expect.arrayContaining([mine.requestId, mine.pricedId]));
+    expect(ids).not.toContain(theirs.requestId);
+    const cursor = await call("GET", `/v1/capability-requests?cursor=${theirs.pricedId}`, { key });
+    expect(cursor.text).not.toContain(theirs.requestId);
+  }
+  const elsewhere = { ...NEED, projectId: mine.otherProjectId };
+  const { json } = await call("POST", "/v1/capability-requests", {
+    key: mine.tenant.unboundKey,
+    body: elsewhere,
+  });
+  expect(json.projectId).toBe(mine.otherProjectId);
+  expect((await mine.tenant.get(`/v1/capability-requests/${json.id}`)).status).toBe(404);
+  expect((await mine.tenant.get("/v1/capability-requests?limit=100")).text).not.toContain(json.id);
+});
+
+test("another tenant's commission quote is no quote of an execution, nor is one's own", async () => {
+  const [own, foreign] = [await quoteIdOf(mine), await quoteIdOf(theirs)];
+  const ask = (quoteId: string) =>
+    mine.tenant.post(`/v1/capabilities/${TEXT}/jobs`, { input, execution: { quoteId } });
+  const nothing = comparable(await ask(newId("commissionQuote")));
+  for (const quoteId of [own, foreign]) expect(comparable(await ask(quoteId))).toEqual(nothing);
+});
+
+const quoteIdOf = async ({ tenant, pricedId }: Estate) =>
+  (await tenant.get(`/v1/capability-requests/${pricedId}/quote`)).json.quoteId;
+
 for (const target of [
+  "/v1/capability-requests",
   "/v1/delivery-endpoints",
   "/v1/deliveries",
   "/v1/billing/summary",

@@ -1,0 +1,4 @@
+import { serve } from "@/server/api/endpoint";
+import { reviseCapabilityRequest } from "@/server/api/v1/requests";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(reviseCapabilityRequest);
