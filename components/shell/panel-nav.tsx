@@ -4,9 +4,11 @@ import {
   ChartColumn,
   FileCheck,
   Gauge,
+  Inbox,
   KeyRound,
   Layers,
   LayoutGrid,
+  Lightbulb,
   type LucideIcon,
   Pin,
   Plug,
@@ -17,6 +19,7 @@ import {
 } from "lucide-react";
 import Link from "next/link";
 import { usePathname } from "next/navigation";
+import { WaitingCount } from "@/components/approvals/waiting-count";
 import { cn } from "@/components/ui/class-names";
 
 const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
@@ -25,6 +28,8 @@ const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "pinned", label: "Pinned records", icon: Pin },
   { room: "bulks", label: "Bulks", icon: Layers },
   { room: "provenance", label: "Provenance", icon: FileCheck },
+  { room: "requests", label: "Requests", icon: Lightbulb },
+  { room: "approvals", label: "Approvals", icon: Inbox },
   { room: "usage", label: "Usage", icon: ChartColumn },
   { room: "budgets", label: "Budgets", icon: Gauge },
   { room: "connections", label: "Connections", icon: Plug },
@@ -48,6 +53,7 @@ export function PanelNav({ projectId, onNavigate }: { projectId: string; onNavig
           <Link key={room} href={href} aria-current={current} className={style} onClick={onNavigate}>
             <Icon aria-hidden className={cn(current && "text-link")} />
             {label}
+            {room === "approvals" && <WaitingCount projectId={projectId} />}
           </Link>
         );
       })}

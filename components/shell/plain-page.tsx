@@ -1,11 +1,12 @@
 import type { ReactNode } from "react";
 import { Mark } from "@/components/brand/logo";
+import { cn } from "@/components/ui/class-names";
 
 /** A page without the panel's frame: sign-in, and what is shown when there is nothing to frame. */
-export function PlainPage({ children }: { children: ReactNode }) {
+export function PlainPage({ wide = false, children }: { wide?: boolean; children: ReactNode }) {
   return (
     <main id="main" className="grid min-h-dvh place-items-center px-4 py-10">
-      <div className="w-full max-w-sm">{children}</div>
+      <div className={cn("w-full min-w-0", wide ? "max-w-2xl" : "max-w-sm")}>{children}</div>
     </main>
   );
 }

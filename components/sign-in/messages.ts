@@ -20,8 +20,12 @@ const MESSAGES: Record<string, string> = {
   Unreachable: "The server could not be reached. Check your connection and try again.",
 };
 
+/** The reason of a reader who is signed in, and wants to be somebody else. */
+export const SWITCH = "switch";
+
 /** What a reader who was sent here by the panel should know. */
 export const REASONS: Record<string, string> = {
   ended: "Your session has ended. Sign in to go on where you were.",
   out: "You are signed out on every device.",
+  [SWITCH]: "Sign in with the account you want to go on with. The other one stays as it is on other devices.",
 };

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { CheckoutSession } from "@/server/contract/billing";
+import { Commission, CommissionRef } from "@/server/contract/commissions";
 import { ProjectRef } from "@/server/contract/jobs";
 import {
   CapabilityRequest,
@@ -45,4 +47,14 @@ export const requestsRouter = router({
     .input(RequestRef)
     .output(CapabilityRequest)
     .mutation(({ ctx, input }) => requests.submit(ctx, input.request_id)),
+  /** A quote with all that the person needs who is to approve it. */
+  commission: human
+    .input(CommissionRef)
+    .output(Commission)
+    .query(({ ctx, input }) => requests.commission(ctx, input.quoteId)),
+  /** Opens the checkout of a quote, or joins the one that is open. */
+  pay: human
+    .input(CommissionRef)
+    .output(CheckoutSession.pick({ url: true, paymentId: true }))
+    .mutation(({ ctx, input }) => requests.startCommissionCheckout(ctx, input.quoteId)),
 });

@@ -1,7 +1,7 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
-import { REASONS } from "@/components/sign-in/messages";
+import { REASONS, SWITCH } from "@/components/sign-in/messages";
 import { SignInForm } from "@/components/sign-in/sign-in-form";
 import { Card } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
@@ -17,8 +17,9 @@ type Props = { searchParams: Promise<Record<string, string | string[] | undefine
 export default async function SignInPage({ searchParams }: Props) {
   const params = await searchParams;
   const next = ownPath(single(params.callbackUrl), publicUrl);
-  if (await findPerson()) redirect(next);
-  const reason = REASONS[single(params.reason) ?? ""];
+  const why = single(params.reason) ?? "";
+  if (why !== SWITCH && (await findPerson())) redirect(next);
+  const reason = REASONS[why];
   return (
     <PlainPage>
       <PlainTitle title="Sign in to Capstan" />

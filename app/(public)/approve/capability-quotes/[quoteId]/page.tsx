@@ -1,0 +1,29 @@
+import { HydrationBoundary } from "@tanstack/react-query";
+import type { Metadata } from "next";
+import { CommissionPage } from "@/components/commissions/commission-page";
+import { approvalHref, readReturned } from "@/components/commissions/hrefs";
+import { PanelData } from "@/components/trpc";
+import type { SearchParams } from "@/components/ui/paging";
+import { requirePerson } from "@/server/auth/session";
+import { panelRead, panelState } from "@/server/trpc/prefetch";
+
+export const metadata: Metadata = { title: "Approve a commission", robots: { index: false } };
+
+type Props = { params: Promise<{ quoteId: string }>; searchParams: Promise<SearchParams> };
+
+/** Where a person approves a commission quote and pays. Somebody else's and none at all are the same page. */
+export default async function ApprovalPage({ params, searchParams }: Props) {
+  const { quoteId } = await params;
+  const returned = readReturned(await searchParams);
+  await requirePerson(approvalHref(quoteId, returned));
+  await panelRead(({ trpc, queryClient }) =>
+    queryClient.fetchQuery(trpc.requests.commission.queryOptions({ quoteId })),
+  );
+  return (
+    <PanelData>
+      <HydrationBoundary state={panelState()}>
+        <CommissionPage quoteId={quoteId} returned={returned} />
+      </HydrationBoundary>
+    </PanelData>
+  );
+}

@@ -1,0 +1,154 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { CircleCheck } from "lucide-react";
+import Link from "next/link";
+import { formatMoney } from "@/components/billing/format-money";
+import { approvalHref } from "@/components/commissions/hrefs";
+import { ApprovalDecision } from "@/components/jobs/approval";
+import { requestHref } from "@/components/requests/list-state";
+import { PageHeader } from "@/components/shell/page-header";
+import { Countdown } from "@/components/time/countdown-text";
+import { useServerNow } from "@/components/time/server-now";
+import { useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { shortId } from "@/components/ui/copyable-id";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Fact, Facts } from "@/components/ui/facts";
+import type { Asker, WaitingCommission, WaitingJob } from "@/server/contract/approvals";
+
+const LOOK_AGAIN_MS = 10_000;
+
+/** What waits for a person of a project: jobs to be approved and commissions to be paid, what is due first first. */
+export function ApprovalsRoom({ projectId }: { projectId: string }) {
+  const trpc = useTRPC();
+  const { data } = useSuspenseQuery({
+    ...trpc.approvals.list.queryOptions({ project_id: projectId }),
+    refetchInterval: LOOK_AGAIN_MS,
+  });
+  const hidden = data.count - data.items.length;
+  return (
+    <>
+      <PageHeader title="Approvals">
+        What waits for a person: jobs above the threshold or at a step that is reviewed, and commissions that
+        only people pay.
+      </PageHeader>
+      {data.items.length === 0 ? (
+        <Card>
+          <EmptyState icon={CircleCheck} title="Nothing waits for you">
+            Jobs that need an approval and commission quotes to be paid appear here by themselves.{" "}
+            <Link href={`/projects/${projectId}/settings`} className="text-link underline">
+              Settings
+            </Link>{" "}
+            say which jobs wait.
+          </EmptyState>
+        </Card>
+      ) : (
+        <ul aria-label="Approvals, what is due first first" className="max-w-3xl space-y-4">
+          {data.items.map((item) =>
+            item.kind === "job" ? (
+              <li key={item.jobId}>
+                <JobCard projectId={projectId} item={item} now={data.now} />
+              </li>
+            ) : (
+              <li key={item.quote.quoteId}>
+                <CommissionCard projectId={projectId} item={item} now={data.now} />
+              </li>
+            ),
+          )}
+        </ul>
+      )}
+      {hidden > 0 && (
+        <p className="mt-4 max-w-3xl text-sm text-muted">
+          {hidden === 1 ? "One more waits" : `${hidden.toLocaleString("en-US")} more wait`}: decide on these
+          first, then the next appear.
+        </p>
+      )}
+    </>
+  );
+}
+
+function JobCard({ projectId, item, now }: { projectId: string; item: WaitingJob; now: string }) {
+  const title = `approval-${item.jobId}`;
+  return (
+    <Card aria-labelledby={title}>
+      <CardHeader
+        id={title}
+        title={
+          <Link href={`/projects/${projectId}/jobs/${item.jobId}`} className="hover:underline">
+            {item.capabilityKey}
+          </Link>
+        }
+        hint={<code>{shortId(item.jobId)}</code>}
+        actions={<Badge>Job</Badge>}
+      />
+      <CardBody className="space-y-2 text-sm">
+        <Facts>
+          <Fact name="Asked by">{nameOf(item.askedBy)}</Fact>
+          <Fact name="Waits">
+            {item.approval.deadlineAt && <Due until={item.approval.deadlineAt} now={now} />}
+          </Fact>
+        </Facts>
+        <ApprovalDecision jobId={item.jobId} approval={item.approval} rights={item.rights} />
+      </CardBody>
+    </Card>
+  );
+}
+
+function CommissionCard({
+  projectId,
+  item: { quote, summary, askedBy, mayPay },
+  now,
+}: {
+  projectId: string;
+  item: WaitingCommission;
+  now: string;
+}) {
+  const title = `approval-${quote.quoteId}`;
+  return (
+    <Card aria-labelledby={title}>
+      <CardHeader
+        id={title}
+        title={
+          <Link
+            href={requestHref(projectId, quote.requestId)}
+            className="[overflow-wrap:anywhere] hover:underline"
+          >
+            {summary}
+          </Link>
+        }
+        actions={<Badge>Commission</Badge>}
+      />
+      <CardBody className="space-y-3 text-sm">
+        <p>An operator priced this request. Paying starts the work; only a person can.</p>
+        <Facts>
+          <Fact name="Price">
+            <span className="font-semibold">{formatMoney(quote.commissionPrice)}</span>{" "}
+            <span className="text-muted">before tax, paid once</span>
+          </Fact>
+          <Fact name="Asked by">{nameOf(askedBy)}</Fact>
+          <Fact name="Waits">
+            <Due until={quote.expiresAt} now={now} />
+          </Fact>
+        </Facts>
+        <Button asChild variant={mayPay ? "primary" : "secondary"}>
+          <Link href={approvalHref(quote.quoteId)}>{mayPay ? "Review and pay" : "Open the quote"}</Link>
+        </Button>
+      </CardBody>
+    </Card>
+  );
+}
+
+function Due({ until, now }: { until: string; now: string }) {
+  return (
+    <>
+      until it ends <Countdown until={until} nowMs={useServerNow(now, until)} over="now" />
+    </>
+  );
+}
+
+function nameOf({ kind, name, id }: Asker): string {
+  if (kind === "service_principal") return name ? `${name} (API key)` : `An API key (${shortId(id)})`;
+  return name ?? id;
+}

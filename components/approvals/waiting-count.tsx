@@ -1,0 +1,22 @@
+"use client";
+import { useQuery } from "@tanstack/react-query";
+import { useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+
+const LOOK_AGAIN_MS = 30_000;
+const MOST = 99;
+
+/** How many approvals wait in a project, beside its door; nothing while none do. */
+export function WaitingCount({ projectId }: { projectId: string }) {
+  const { data: count } = useQuery({
+    ...useTRPC().approvals.count.queryOptions({ project_id: projectId }),
+    refetchInterval: LOOK_AGAIN_MS,
+  });
+  if (!count) return null;
+  return (
+    <Badge tone="warn" className="ml-auto tabular-nums">
+      {count > MOST ? `${MOST}+` : count}
+      <span className="sr-only"> waiting</span>
+    </Badge>
+  );
+}

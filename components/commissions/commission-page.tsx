@@ -1,0 +1,64 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import Link from "next/link";
+import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
+import { useServerNow } from "@/components/time/server-now";
+import { useTRPC } from "@/components/trpc";
+import type { Commission } from "@/server/contract/commissions";
+import { NextSteps } from "./next-steps";
+import { Offer } from "./offer";
+import { Pay } from "./pay";
+import { pollMs, type Returned, type Stage, stageOf } from "./stage";
+import { StageNotice } from "./stage-notice";
+
+const TITLES: Record<Stage["kind"], string> = {
+  payable: "Approve a commission",
+  confirming: "Waiting for your payment",
+  processing: "The money is on its way",
+  expired: "This quote has expired",
+  superseded: "This quote was replaced",
+  paid: "The commission is paid",
+  fulfilled: "The capability has shipped",
+  refunding: "The commission is being refunded",
+  refunded: "The commission was refunded",
+};
+
+/** The page on which a person decides about a commission quote and pays it, or reads what became of it. */
+export function CommissionPage({ quoteId, returned }: { quoteId: string; returned: Returned }) {
+  const trpc = useTRPC();
+  const { data: commission } = useSuspenseQuery({
+    ...trpc.requests.commission.queryOptions({ quoteId }),
+    refetchInterval: ({ state: { data } }) =>
+      data ? pollMs(data, stageOf(data, returned, Date.parse(data.now))) : false,
+  });
+  const nowMs = useServerNow(commission.now, commission.quote.expiresAt);
+  const stage = stageOf(commission, returned, nowMs);
+  return (
+    <PlainPage wide>
+      <PlainTitle title={TITLES[stage.kind]}>
+        {commission.organization.displayName} · {commission.project.displayName}
+      </PlainTitle>
+      <div className="space-y-5">
+        <StageNotice commission={commission} returned={returned} stage={stage} />
+        <Offer commission={commission} stage={stage} nowMs={nowMs} />
+        {stage.kind === "payable" && <NextSteps commission={commission} />}
+        {stage.kind === "payable" && <Pay commission={commission} />}
+        <WayOn commission={commission} />
+      </div>
+    </PlainPage>
+  );
+}
+
+/** Operators who are no members see the request in their own room. */
+function WayOn({ commission: { isMember, request } }: { commission: Commission }) {
+  const href = isMember
+    ? `/projects/${request.projectId}/requests/${request.id}`
+    : `/operator/requests/${request.id}`;
+  return (
+    <p className="text-center text-sm">
+      <Link href={href} className="text-link underline underline-offset-4">
+        Read the whole request
+      </Link>
+    </p>
+  );
+}

@@ -1,0 +1,69 @@
+import { formatMoney } from "@/components/billing/format-money";
+import { summaryOf, Wording } from "@/components/requests/wording";
+import { Countdown } from "@/components/time/countdown-text";
+import { Moment } from "@/components/time/moment";
+import { Card, CardBody } from "@/components/ui/card";
+import { Fact, Facts } from "@/components/ui/facts";
+import type { Commission } from "@/server/contract/commissions";
+import type { Stage } from "./stage";
+
+/** What is bought, for whom, for how much and with what promise. */
+export function Offer({ commission, stage, nowMs }: { commission: Commission; stage: Stage; nowMs: number }) {
+  const { quote, organization, project, revision } = commission;
+  return (
+    <Card aria-labelledby="offer-title">
+      <CardBody className="space-y-5 sm:p-5">
+        <div className="space-y-3">
+          <h2 id="offer-title" className="text-lg font-semibold [overflow-wrap:anywhere]">
+            {summaryOf(revision.content)}
+          </h2>
+          <Wording content={revision.content} />
+        </div>
+        <Facts className="border-t border-line pt-4">
+          <Fact name="Price">
+            <span className="text-lg font-semibold">{formatMoney(quote.commissionPrice)}</span>{" "}
+            <span className="text-muted">before tax, paid once</span>
+          </Fact>
+          <Fact name="Tax">Calculated at checkout from your address, and added to the price.</Fact>
+          <Fact name="Running it">
+            {quote.runtimePricing.display}{" "}
+            <span className="text-muted">– projected; what counts is its price once it has shipped</span>
+          </Fact>
+          <Fact name="For">
+            {organization.displayName}, project {project.displayName}
+          </Fact>
+          <Fact name="Delivery">
+            About {daysOf(quote.delivery.targetBusinessDays, "business day")} after it is paid
+          </Fact>
+          <Fact name="Guarantee">
+            Full refund, tax included, if you are not satisfied and say so within{" "}
+            {daysOf(quote.guarantee.acceptanceWindowDays, "day")} after delivery
+          </Fact>
+          {stage.kind === "payable" ? (
+            <Fact name="Can be paid">
+              <Countdown until={quote.expiresAt} nowMs={nowMs} over="no longer" />
+            </Fact>
+          ) : (
+            <Fact name="Issued">
+              <Moment at={quote.issuedAt} />
+            </Fact>
+          )}
+          <Fact name="Wording">
+            Revision {revision.number}, <code className="text-xs">{quote.requestHash}</code>
+          </Fact>
+        </Facts>
+        {quote.note && (
+          <figure className="rounded-md border border-line bg-sunken p-3">
+            <figcaption className="mb-1 text-xs font-medium text-muted">From the operator</figcaption>
+            <blockquote className="text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
+              {quote.note}
+            </blockquote>
+          </figure>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+/** `1 day`, `10 business days`. */
+export const daysOf = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? "" : "s"}`;

@@ -1,0 +1,75 @@
+import { expect, test } from "vitest";
+import { EMPTY_DRAFT, readDraft, refusedAt, toDraft } from "./draft";
+
+const GOOD = { ...EMPTY_DRAFT, summary: "Read drawings", need: "All of them." };
+
+test("a good draft becomes the body the API takes; empty fields are left out", () => {
+  expect(readDraft(GOOD)).toEqual({ body: { summary: "Read drawings", need: "All of them." }, problems: {} });
+  const { body } = readDraft({
+    ...GOOD,
+    acceptanceCases: '[{"input": 1, "expected": 2}]',
+    constraints: '{"maxLatencySeconds": 5}',
+    others: '{"team": "blue"}',
+  });
+  expect(body).toEqual({
+    summary: "Read drawings",
+    need: "All of them.",
+    acceptanceCases: [{ input: 1, expected: 2 }],
+    constraints: { maxLatencySeconds: 5 },
+    team: "blue",
+  });
+});
+
+test("what is wrong is said at its field, all at once, while the rest stays untouched", () => {
+  const { body, problems } = readDraft({
+    ...EMPTY_DRAFT,
+    summary: "x".repeat(301),
+    need: "  ",
+    acceptanceCases: '{"input": 1',
+    constraints: "[1]",
+    proposedCapability: "null",
+    others: "[]",
+  });
+  expect(body).toBeNull();
+  expect(Object.keys(problems).sort()).toEqual([
+    "acceptanceCases",
+    "constraints",
+    "need",
+    "others",
+    "summary",
+  ]);
+  expect(problems.need).toBe("Describe what it has to do.");
+  expect(problems.acceptanceCases).toMatch(/^This is not JSON yet: /);
+});
+
+test("a case that is no object is named by its place", () => {
+  const { problems } = readDraft({ ...GOOD, acceptanceCases: '[{"input": 1}, "two"]' });
+  expect(problems.acceptanceCases).toMatch(/^At 1: /);
+});
+
+test("members with a field of their own cannot be smuggled in beside it", () => {
+  for (const name of ["summary", "acceptanceCases", "projectId", "schemaVersion", "idempotencyKey"])
+    expect(readDraft({ ...GOOD, others: JSON.stringify({ [name]: "x" }) }).problems.others).toContain(name);
+});
+
+test("a wording that is revised without a change is the same wording, its own members included", () => {
+  const content = {
+    schemaVersion: "service.capability-request.v1",
+    summary: "Read drawings",
+    need: " All of them.\n",
+    acceptanceCases: [{ input: { page: 1 }, expected: {} }],
+    implementationPreferences: { language: "any" },
+    team: { name: "blue" },
+  };
+  const { schemaVersion: _, ...wording } = content;
+  expect(readDraft(toDraft(content)).body).toEqual(wording);
+});
+
+test("what the server refused is put at the field it names", () => {
+  const issues = [
+    { loc: ["body", "need"], msg: "is blank" },
+    { loc: ["body", "acceptanceCases", 3], msg: "is too deep" },
+    { loc: ["body", "projectId"], msg: "is another" },
+  ];
+  expect(refusedAt(issues)).toEqual({ need: "Is blank.", acceptanceCases: "Is too deep." });
+});

@@ -1,0 +1,120 @@
+import type { z } from "zod";
+import { CapabilityRequestBody, type RequestRevision } from "@/server/contract/requests";
+
+/** The fields of a wording that are typed as JSON. */
+export const JSON_FIELDS = [
+  "acceptanceCases",
+  "constraints",
+  "proposedCapability",
+  "implementationPreferences",
+] as const;
+export type JsonField = (typeof JSON_FIELDS)[number];
+
+/** A wording as it stands in the form: every field is text. */
+export type Draft = { summary: string; need: string } & Record<JsonField | "others", string>;
+export type DraftField = keyof Draft;
+export type Problems = Partial<Record<DraftField, string>>;
+
+const KNOWN = new Set<string>(["schemaVersion", "projectId", "summary", "need", ...JSON_FIELDS]);
+
+export const EMPTY_DRAFT: Draft = {
+  summary: "",
+  need: "",
+  acceptanceCases: "",
+  constraints: "",
+  proposedCapability: "",
+  implementationPreferences: "",
+  others: "",
+};
+
+/** A wording for revising it. Members of the caller's own stay, so that nothing is lost by a correction. */
+export function toDraft(content: RequestRevision["content"]): Draft {
+  const others = Object.fromEntries(Object.entries(content).filter(([name]) => !KNOWN.has(name)));
+  const text = (name: string) => (typeof content[name] === "string" ? content[name] : "");
+  const draft = { ...EMPTY_DRAFT, summary: text("summary"), need: text("need") };
+  for (const name of JSON_FIELDS) draft[name] = jsonText(content[name]);
+  return { ...draft, others: Object.keys(others).length > 0 ? jsonText(others) : "" };
+}
+
+const jsonText = (value: unknown) => (value == null ? "" : JSON.stringify(value, null, 2));
+
+type Body = z.input<typeof CapabilityRequestBody>;
+
+const MISSING: Problems = {
+  summary: "Say in one line what is needed.",
+  need: "Describe what it has to do.",
+};
+
+/** What is wrong in a draft, at its fields; and the body, where nothing is. */
+export function readDraft(draft: Draft): { body: Body | null; problems: Problems } {
+  const problems: Problems = {};
+  const { value: own, problem } = readOthers(draft.others);
+  if (problem) problems.others = problem;
+  const body: Body = { ...own, summary: draft.summary, need: draft.need };
+  for (const name of JSON_FIELDS) {
+    const read = readJson(draft[name]);
+    if (read.problem) problems[name] = read.problem;
+    else if (read.value !== undefined) Object.assign(body, { [name]: read.value });
+  }
+  for (const name of ["summary", "need"] as const)
+    if (draft[name].trim() === "") Object.assign(problems, { [name]: MISSING[name] });
+  const parsed = CapabilityRequestBody.safeParse(body);
+  if (!parsed.success) Object.assign(problems, problemsOf(parsed.error.issues, problems));
+  return { body: Object.keys(problems).length === 0 ? body : null, problems };
+}
+
+function readOthers(text: string): { value?: Record<string, unknown>; problem?: string } {
+  const { value, problem } = readJson(text);
+  if (problem) return { problem };
+  if (value === undefined) return {};
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return { problem: "This has to be an object: { … }." };
+  const taken = Object.keys(value).find((name) => KNOWN.has(name) || name === "idempotencyKey");
+  if (taken) return { problem: `“${taken}” has a field of its own.` };
+  return { value: Object.fromEntries(Object.entries(value)) };
+}
+
+/** JSON as somebody types it; nothing at all is undefined. */
+function readJson(text: string): { value?: unknown; problem?: string } {
+  if (text.trim() === "") return {};
+  try {
+    return { value: JSON.parse(text) };
+  } catch (cause) {
+    return {
+      problem: `This is not JSON yet: ${cause instanceof Error ? cause.message : "it cannot be read"}.`,
+    };
+  }
+}
+
+type Issue = { path: PropertyKey[]; message: string };
+
+/** Problems by their field, the first of each; those that are told already stay. */
+function problemsOf(issues: readonly Issue[], told: Problems): Problems {
+  const found: Problems = {};
+  for (const { path, message } of issues) {
+    const field = fieldOf(path[0]);
+    if (told[field] || found[field]) continue;
+    const inside = path.slice(1).map(String).join(".");
+    found[field] = sentence(inside ? `At ${inside}: ${message}` : message);
+  }
+  return found;
+}
+
+const FIELDS = new Set<string>(Object.keys(EMPTY_DRAFT));
+const isField = (name: unknown): name is DraftField => typeof name === "string" && FIELDS.has(name);
+const fieldOf = (name: unknown): DraftField => (isField(name) ? name : "others");
+
+const sentence = (text: string) => {
+  const words = text.charAt(0).toUpperCase() + text.slice(1);
+  return words.endsWith(".") ? words : `${words}.`;
+};
+
+/** What the server refused, at its fields; what belongs to none is left to the message above the form. */
+export function refusedAt(issues: readonly { loc: (string | number)[]; msg: string }[]): Problems {
+  const found: Problems = {};
+  for (const { loc, msg } of issues) {
+    const name = loc.find((part) => isField(part));
+    if (isField(name)) found[name] ??= sentence(msg);
+  }
+  return found;
+}

@@ -1,0 +1,68 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import Link from "next/link";
+import { formatMoney } from "@/components/billing/format-money";
+import { approvalHref } from "@/components/commissions/hrefs";
+import { daysOf } from "@/components/commissions/offer";
+import { pollMs, type Stage, stageOf } from "@/components/commissions/stage";
+import { Countdown } from "@/components/time/countdown-text";
+import { useServerNow } from "@/components/time/server-now";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Fact, Facts } from "@/components/ui/facts";
+
+const WORDS: Record<Stage["kind"], string> = {
+  payable: "Can be paid",
+  confirming: "Being paid",
+  processing: "Money on its way",
+  expired: "Expired",
+  superseded: "Replaced",
+  paid: "Paid",
+  fulfilled: "Paid",
+  refunding: "Being refunded",
+  refunded: "Refunded",
+};
+
+/** The price of a request, and the way to the page where a person decides about it. */
+export function QuoteCard({ quoteId }: { quoteId: string }) {
+  const trpc = useTRPC();
+  const { data: commission } = useSuspenseQuery({
+    ...trpc.requests.commission.queryOptions({ quoteId }),
+    refetchInterval: ({ state: { data } }) =>
+      data ? pollMs(data, stageOf(data, {}, Date.parse(data.now))) : false,
+  });
+  const { quote } = commission;
+  const nowMs = useServerNow(commission.now, quote.expiresAt);
+  const stage = stageOf(commission, {}, nowMs);
+  const isPayable = stage.kind === "payable";
+  return (
+    <Card aria-labelledby="quote-title">
+      <CardHeader title="Commission quote" id="quote-title" hint={WORDS[stage.kind]} />
+      <CardBody className="space-y-4">
+        <p className="text-xl font-semibold tabular-nums">
+          {formatMoney(quote.commissionPrice)}{" "}
+          <span className="text-sm font-normal text-muted">before tax</span>
+        </p>
+        <Facts>
+          <Fact name="Delivery">{daysOf(quote.delivery.targetBusinessDays, "business day")}</Fact>
+          <Fact name="Running it">{quote.runtimePricing.display}</Fact>
+          {isPayable && (
+            <Fact name="Ends">
+              <Countdown until={quote.expiresAt} nowMs={nowMs} over="now" />
+            </Fact>
+          )}
+          <Fact name="Quote">
+            <CopyableId id={quote.quoteId} what="quote id" short />
+          </Fact>
+        </Facts>
+        <Button asChild variant={isPayable ? "primary" : "secondary"} className="w-full">
+          <Link href={approvalHref(quote.quoteId)}>
+            {isPayable && commission.mayPay ? "Review and pay" : "Open the quote"}
+          </Link>
+        </Button>
+      </CardBody>
+    </Card>
+  );
+}

@@ -1,0 +1,210 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Pencil, Send } from "lucide-react";
+import Link from "next/link";
+import { BackLink } from "@/components/shell/back-link";
+import { Moment } from "@/components/time/moment";
+import { useRole, useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Fact, Facts, HashFact } from "@/components/ui/facts";
+import { Notice } from "@/components/ui/notice";
+import type { CapabilityRequest } from "@/server/contract/requests";
+import { EarlierRevisions } from "./earlier-revisions";
+import { explain, TURNS } from "./explain";
+import { requestsHref, reviseHref } from "./list-state";
+import { QuoteCard } from "./quote-card";
+import { RequestStatusBadge } from "./request-status";
+import { RequestThread } from "./request-thread";
+import { useSubmit } from "./use-send";
+import { summaryOf, Wording } from "./wording";
+
+const LOOK_AGAIN_MS = 10_000;
+const CLOSED: readonly CapabilityRequest["status"][] = ["declined", "refunded"];
+const CAN_BE_REVISED: readonly CapabilityRequest["status"][] = [
+  "draft",
+  "submitted",
+  "in_review",
+  "needs_information",
+  "quoted",
+];
+
+/** One request, whole: where it stands and whose turn it is, its wording, its price, and all that happened to it. */
+export function RequestPage({ projectId, requestId }: { projectId: string; requestId: string }) {
+  const trpc = useTRPC();
+  const { data: request } = useSuspenseQuery({
+    ...trpc.requests.get.queryOptions({ request_id: requestId }),
+    refetchInterval: ({ state: { data } }) => (data && CLOSED.includes(data.status) ? false : LOOK_AGAIN_MS),
+  });
+  return (
+    <>
+      <Header projectId={projectId} request={request} />
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_19rem] xl:grid-cols-[minmax(0,1fr)_22rem]">
+        <div className="grid min-w-0 grid-cols-1 gap-5">
+          <Feedback request={request} />
+          <Card aria-labelledby="wording-title">
+            <CardHeader
+              title="Current wording"
+              id="wording-title"
+              hint={`Revision ${request.revision.number}`}
+            />
+            <CardBody>
+              <Wording content={request.revision.content} />
+            </CardBody>
+          </Card>
+          <EarlierRevisions request={request} />
+        </div>
+        <div className="grid min-w-0 grid-cols-1 gap-5">
+          {request.quoteId && <QuoteCard quoteId={request.quoteId} />}
+          <RequestThread request={request} />
+          <Details request={request} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Header({ projectId, request }: { projectId: string; request: CapabilityRequest }) {
+  const { mayWrite } = useRole(projectId);
+  return (
+    <header className="mb-6">
+      <BackLink href={requestsHref(projectId)}>Requests</BackLink>
+      <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
+        <div className="min-w-0 flex-1 basis-72">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+            <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">
+              {summaryOf(request.revision.content)}
+            </h1>
+            <span role="status">
+              <RequestStatusBadge status={request.status} />
+            </span>
+          </div>
+          <CopyableId id={request.id} what="request id" className="mt-1 text-muted" />
+        </div>
+        {mayWrite && <Acts projectId={projectId} request={request} />}
+      </div>
+      {request.quoteId ? (
+        <ExplainedWithQuote request={request} quoteId={request.quoteId} />
+      ) : (
+        <Explained request={request} quoteExpiresAt={null} nowMs={0} />
+      )}
+    </header>
+  );
+}
+
+/** Whether a quote can be paid still is the server's to say: it comes with the quote. */
+function ExplainedWithQuote({ request, quoteId }: { request: CapabilityRequest; quoteId: string }) {
+  const { data } = useSuspenseQuery(useTRPC().requests.commission.queryOptions({ quoteId }));
+  return (
+    <Explained
+      request={request}
+      quoteExpiresAt={data.quote.expiresAt}
+      nowMs={data.quote.status === "expired" ? Date.parse(data.quote.expiresAt) : Date.parse(data.now)}
+    />
+  );
+}
+
+function Explained({
+  request,
+  quoteExpiresAt,
+  nowMs,
+}: {
+  request: CapabilityRequest;
+  quoteExpiresAt: string | null;
+  nowMs: number;
+}) {
+  const { text, turn } = explain(request, quoteExpiresAt, nowMs);
+  return (
+    <p className="mt-4 flex flex-wrap items-center gap-x-2.5 gap-y-1 rounded-lg border border-line bg-surface px-4 py-3 text-sm shadow-card">
+      <Badge tone={turn === "members" ? "warn" : "neutral"}>{TURNS[turn]}</Badge>
+      <span className="min-w-0 flex-1 basis-64">{text}</span>
+    </p>
+  );
+}
+
+/** What a person of the project can do with it as it stands. */
+function Acts({ projectId, request }: { projectId: string; request: CapabilityRequest }) {
+  const submit = useSubmit();
+  return (
+    <div className="flex flex-wrap gap-2">
+      {CAN_BE_REVISED.includes(request.status) && (
+        <Button asChild>
+          <Link href={reviseHref(projectId, request.id)}>
+            <Pencil aria-hidden />
+            Revise
+          </Link>
+        </Button>
+      )}
+      {request.status === "draft" && (
+        <Confirm
+          title="Submit this request?"
+          description="An operator reviews this wording. It can still be revised, and is then submitted again. Nothing costs anything before a person pays a quote."
+          action="Submit request"
+          actionVariant="primary"
+          keep="Not yet"
+          onConfirm={() => submit.mutate({ request_id: request.id })}
+        >
+          <Button variant="primary" pending={submit.isPending}>
+            <Send aria-hidden />
+            Submit
+          </Button>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+const TOLD = {
+  needs_information: { title: "The operator needs to know more", tone: "warn" },
+  declined: { title: "Why it was declined", tone: "bad" },
+  refunded: { title: "Why it was refunded", tone: "busy" },
+} as const;
+
+/** What the operator last told: as long as it is the last word, it stands on top. */
+function Feedback({ request: { feedback, status } }: { request: CapabilityRequest }) {
+  if (!feedback) return null;
+  const { title, tone } = TOLD[feedback.kind];
+  const isCurrent = feedback.kind === status;
+  return (
+    <Notice tone={isCurrent ? tone : "busy"} title={isCurrent ? title : "What the operator last told"}>
+      <p className="whitespace-pre-wrap">{feedback.message}</p>
+      <p className="mt-1.5 text-xs text-muted">
+        <Moment at={feedback.at} />
+      </p>
+    </Notice>
+  );
+}
+
+function Details({ request }: { request: CapabilityRequest }) {
+  return (
+    <Card aria-labelledby="details-title">
+      <CardHeader title="Details" id="details-title" />
+      <CardBody>
+        <Facts>
+          <HashFact name="Hash" hash={request.requestHash} />
+          <Fact name="Filed">
+            <Moment at={request.createdAt} />
+          </Fact>
+          <Fact name="Filed by">
+            <CopyableId id={request.createdBy} what="id of who filed it" />
+          </Fact>
+          <Fact name="Submitted">{request.submittedAt && <Moment at={request.submittedAt} />}</Fact>
+          <Fact name="Shipped">{request.fulfilledAt && <Moment at={request.fulfilledAt} />}</Fact>
+          <Fact name="Capability">
+            {request.capabilityKey && (
+              <Link
+                href={`/projects/${request.projectId}/catalog/${request.capabilityKey}`}
+                className="text-link hover:underline"
+              >
+                {request.capabilityKey}
+              </Link>
+            )}
+          </Fact>
+        </Facts>
+      </CardBody>
+    </Card>
+  );
+}

@@ -1,0 +1,39 @@
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleHelp,
+  CircleX,
+  Eye,
+  Hammer,
+  Inbox,
+  type LucideIcon,
+  Tag,
+  Undo2,
+} from "lucide-react";
+import { Badge, type Tone } from "@/components/ui/badge";
+import type { RequestStatus } from "@/server/contract/requests";
+
+type Look = { label: string; icon: LucideIcon; tone: Tone };
+
+/** How each state of a request looks and what it is called; an icon and words, never colour alone. */
+export const REQUEST_LOOK: Record<RequestStatus, Look> = {
+  draft: { label: "Draft", icon: CircleDashed, tone: "neutral" },
+  submitted: { label: "Submitted", icon: Inbox, tone: "busy" },
+  in_review: { label: "In review", icon: Eye, tone: "busy" },
+  needs_information: { label: "Needs information", icon: CircleHelp, tone: "warn" },
+  quoted: { label: "Quoted", icon: Tag, tone: "warn" },
+  declined: { label: "Declined", icon: CircleX, tone: "bad" },
+  paid: { label: "Paid, being built", icon: Hammer, tone: "busy" },
+  fulfilled: { label: "Fulfilled", icon: CircleCheck, tone: "good" },
+  refunded: { label: "Refunded", icon: Undo2, tone: "neutral" },
+};
+
+export function RequestStatusBadge({ status }: { status: RequestStatus }) {
+  const { label, icon: Icon, tone } = REQUEST_LOOK[status];
+  return (
+    <Badge tone={tone} data-status={status}>
+      <Icon aria-hidden />
+      {label}
+    </Badge>
+  );
+}

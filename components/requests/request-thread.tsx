@@ -1,0 +1,73 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useEffect } from "react";
+import { Moment } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import type { CapabilityRequest, RequestEvent } from "@/server/contract/requests";
+
+const WORDS: Record<RequestEvent["type"], string> = {
+  "capability_request.created": "Filed as a draft",
+  "capability_request.revised": "Revised",
+  "capability_request.submitted": "Submitted",
+  "capability_request.in_review": "Taken into review",
+  "capability_request.needs_information": "Asked for information",
+  "capability_request.declined": "Declined",
+  "capability_request.quoted": "Quoted",
+  "capability_request.quote_expiring": "Members reminded: the quote is about to expire",
+  "capability_request.paid": "Paid",
+  "capability_request.fulfilled": "Shipped",
+  "capability_request.refunded": "Refunded",
+};
+
+/** Everything that happened to a request, oldest first. */
+export function RequestThread({ request }: { request: CapabilityRequest }) {
+  const trpc = useTRPC();
+  const asked = trpc.requests.events.queryOptions({ request_id: request.id });
+  const { data: events, refetch } = useSuspenseQuery(asked);
+  // Each change of the request is an event: one it has not got yet is read at once.
+  const last = events.at(-1);
+  const isBehind = last !== undefined && last.createdAt < request.updatedAt;
+  useEffect(() => {
+    if (isBehind) refetch();
+  }, [isBehind, refetch]);
+  return (
+    <Card aria-labelledby="thread-title">
+      <CardHeader title="What happened" id="thread-title" />
+      <CardBody>
+        <ol className="space-y-3.5 border-l border-line pl-4">
+          {events.map((event) => (
+            <li key={event.eventId} className="relative text-sm">
+              <span
+                aria-hidden
+                className="absolute top-1.5 -left-[1.3rem] size-2 rounded-full border border-surface bg-line-strong"
+              />
+              <p className="font-medium">{WORDS[event.type]}</p>
+              <p className="text-xs text-muted [overflow-wrap:anywhere]">
+                {actorOf(event)} · <Moment at={event.createdAt} />
+              </p>
+              <Told event={event} />
+            </li>
+          ))}
+        </ol>
+      </CardBody>
+    </Card>
+  );
+}
+
+function actorOf({ actorKind, actorEmail }: RequestEvent): string {
+  if (actorEmail) return actorEmail;
+  if (actorKind === "service_principal") return "An agent, by its key";
+  return actorKind === "human_session" ? "The operator" : "Capstan";
+}
+
+/** What an event says beside its name: words of the operator, or the key that shipped. */
+function Told({ event: { payload } }: { event: RequestEvent }) {
+  const text = [payload.message, payload.capabilityKey].find((value) => typeof value === "string");
+  if (typeof text !== "string") return null;
+  return (
+    <p className="mt-1 line-clamp-4 rounded bg-sunken px-2 py-1 text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+      {text}
+    </p>
+  );
+}
