@@ -5,15 +5,17 @@ import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
-import { billingHref } from "./billing-state";
+import { hrefOf } from "@/components/ui/paging";
 import { formatMoney } from "./format-money";
 
 /** The page of the built-in checkout: pays with nothing, or gives up, and leads back. */
 export function TestCheckout({ paymentId }: { paymentId: string }) {
   const trpc = useTRPC();
   const { data: payment } = useSuspenseQuery(trpc.billing.testPayment.queryOptions({ paymentId }));
+  const { organizationId, returnPath } = payment;
+  const isTopUp = payment.kind === "top_up";
   const back = (result: "success" | "canceled") =>
-    billingHref({ organizationId: payment.organizationId, payment: paymentId, result });
+    hrefOf(returnPath, { organizationId, payment: paymentId, result });
   const decide = useMutation(
     trpc.billing.decideTestPayment.mutationOptions({
       onSuccess: ({ state }) => window.location.assign(back(state === "paid" ? "success" : "canceled")),
@@ -25,16 +27,22 @@ export function TestCheckout({ paymentId }: { paymentId: string }) {
   return (
     <Card className="space-y-5 p-5">
       <Notice tone="warn" title="Test checkout">
-        No real money moves here. Paying fills the test wallet, which the sandbox spends.
+        No real money moves here.{" "}
+        {isTopUp
+          ? "Paying fills the test wallet, which the sandbox spends."
+          : "Paying counts as paid all the same: the work begins."}
       </Notice>
       <Facts>
         <Fact name="What">{payment.title}</Fact>
         <Fact name="To pay">{formatMoney(payment.amount)}</Fact>
-        <Fact name="Wallet gets">{formatMoney(payment.credit)}</Fact>
+        {isTopUp && <Fact name="Wallet gets">{formatMoney(payment.credit)}</Fact>}
       </Facts>
       {decide.error && (
         <Notice tone="bad" role="alert">
-          {toFailure(decide.error).message}
+          <p>{toFailure(decide.error).message}</p>
+          <a href={returnPath} className="text-link underline">
+            {isTopUp ? "Back to billing" : "Back to the quote"}
+          </a>
         </Notice>
       )}
       {payment.state === "open" ? (
@@ -61,7 +69,9 @@ export function TestCheckout({ paymentId }: { paymentId: string }) {
             {payment.state === "paid" ? "This is paid." : "This checkout is closed. Nothing was charged."}
           </p>
           <Button asChild>
-            <a href={back(payment.state === "paid" ? "success" : "canceled")}>Back to billing</a>
+            <a href={back(payment.state === "paid" ? "success" : "canceled")}>
+              {isTopUp ? "Back to billing" : "Back to the quote"}
+            </a>
           </Button>
         </div>
       )}

@@ -20,7 +20,7 @@ export default async function TestCheckoutPage({ params }: Props) {
   return (
     <PanelData>
       <PlainPage>
-        <PlainTitle title="Top up" />
+        <PlainTitle title="Test checkout" />
         <HydrationBoundary state={panelState()}>
           <TestCheckout paymentId={paymentId} />
         </HydrationBoundary>
