@@ -13,15 +13,100 @@ export type StripeCall = {
   form: Record<string, string>;
 };
 
+/** A payment as Stripe has it: what was charged, and what of it has gone back. */
+export type Charge = { cents: number; refundedCents: number; lostCents: number };
+export type Session = {
+  id: string;
+  object: "checkout.session";
+  status: "open" | "complete" | "expired";
+  url: string;
+  expires_at: number;
+  form: Record<string, string>;
+};
+type Answer = { status: number; value: object };
+
+const refusal = (message: string, code?: string, status = 400): Answer => ({
+  status,
+  value: { error: { type: "invalid_request_error", message, code } },
+});
+
 /**
- * A local server that speaks as much of Stripe's API as the product uses, and this process's settings pointed at it.
- * `fail` makes it refuse everything; `intents` are what it knows of payments.
+ * A local server that speaks as much of Stripe's API as the product uses, and this process's settings pointed at it: it
+ * keeps checkouts and charges, answers the same request under the same idempotency key once, and another one under it not
+ * at all. `state` makes it refuse; `intents` are what it knows of payments, `charges` those that can be refunded.
  */
 export async function startStripe(secretKey = "sk_test_of_a_test") {
   const calls: StripeCall[] = [];
   const intents = new Map<string, Record<string, string>>();
-  const sessions = new Map<string, object>();
-  const state = { isDown: false };
+  const sessions = new Map<string, Session>();
+  const charges = new Map<string, Charge>();
+  /** What was really given back, in order. */
+  const refunds: { intent: string; cents: number; idempotencyKey: string | null }[] = [];
+  const answers = new Map<string, { request: string; answer: Answer }>();
+  const state: { isDown: boolean; refusesRefunds: string | null } = { isDown: false, refusesRefunds: null };
+
+  function work({ method, path, form, idempotencyKey }: StripeCall): Answer {
+    const [, , resource, ...rest] = path.split("/");
+    const session = resource === "checkout" ? sessions.get(rest[1] ?? "") : undefined;
+    if (path === "/v1/checkout/sessions") {
+      const id = `cs_test_${ulid()}`;
+      const url = `https://checkout.stripe.test/${id}`;
+      const expires_at = Number(form.expires_at);
+      const made: Session = { id, object: "checkout.session", status: "open", url, expires_at, form };
+      sessions.set(id, made);
+      return { status: 200, value: made };
+    }
+    if (session && method === "GET") return { status: 200, value: session };
+    if (session && rest[2] === "expire") {
+      if (session.status !== "open")
+        return refusal(`Only Checkout Sessions with a status in ["open"] can be expired.`);
+      session.status = "expired";
+      return { status: 200, value: session };
+    }
+    if (path === "/v1/refunds") {
+      const intent = form.payment_intent ?? "";
+      const charge = charges.get(intent);
+      if (!charge) return refusal("No such payment_intent", "resource_missing", 404);
+      if (state.refusesRefunds) return refusal("This charge cannot be refunded.", state.refusesRefunds);
+      const cents = charge.cents - charge.refundedCents - charge.lostCents;
+      if (cents <= 0) return refusal("Charge has already been refunded.", "charge_already_refunded");
+      charge.refundedCents += cents;
+      refunds.push({ intent, cents, idempotencyKey });
+      return {
+        status: 200,
+        value: { id: `re_${ulid()}`, object: "refund", amount: cents, status: "succeeded" },
+      };
+    }
+    if (path === "/v1/billing_portal/sessions")
+      return {
+        status: 200,
+        value: {
+          id: "bps_1",
+          object: "billing_portal.session",
+          url: `https://portal.stripe.test/${form.customer}`,
+        },
+      };
+    const metadata = intents.get(path.replace("/v1/payment_intents/", ""));
+    if (metadata)
+      return { status: 200, value: { id: path.split("/").at(-1), object: "payment_intent", metadata } };
+    return refusal("No such thing", undefined, 404);
+  }
+
+  function once(call: StripeCall): Answer {
+    const { idempotencyKey: key, path, form } = call;
+    if (call.method !== "POST" || key === null) return work(call);
+    const request = JSON.stringify([path, form]);
+    const known = answers.get(key);
+    if (known && known.request !== request)
+      return {
+        status: 400,
+        value: { error: { type: "idempotency_error", message: "The parameters differ from the first." } },
+      };
+    const answer = known?.answer ?? work(call);
+    answers.set(key, { request, answer: structuredClone(answer) });
+    return answer;
+  }
+
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8");
@@ -29,36 +114,19 @@ export async function startStripe(secretKey = "sk_test_of_a_test") {
       body += chunk;
     });
     request.on("end", () => {
-      const path = request.url ?? "";
-      const form = Object.fromEntries(new URLSearchParams(body));
       const key = request.headers["idempotency-key"];
-      const idempotencyKey = typeof key === "string" ? key : null;
-      calls.push({ method: request.method ?? "", path, idempotencyKey, form });
-      const answer = (status: number, value: object) =>
-        response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-      if (state.isDown || request.headers.authorization !== `Bearer ${secretKey}`)
-        return answer(401, {
-          error: { type: "invalid_request_error", message: `Invalid API Key: ${secretKey}` },
-        });
-      if (path === "/v1/checkout/sessions") {
-        const id = `cs_test_${ulid()}`;
-        const session = sessions.get(idempotencyKey ?? id) ?? {
-          id,
-          object: "checkout.session",
-          url: `https://checkout.stripe.test/${id}`,
-        };
-        sessions.set(idempotencyKey ?? id, session);
-        return answer(200, session);
-      }
-      if (path === "/v1/billing_portal/sessions")
-        return answer(200, {
-          id: "bps_1",
-          object: "billing_portal.session",
-          url: `https://portal.stripe.test/${form.customer}`,
-        });
-      const metadata = intents.get(path.replace("/v1/payment_intents/", ""));
-      if (metadata) return answer(200, { id: path.split("/").at(-1), object: "payment_intent", metadata });
-      return answer(404, { error: { type: "invalid_request_error", message: "No such thing" } });
+      const call: StripeCall = {
+        method: request.method ?? "",
+        path: request.url ?? "",
+        idempotencyKey: typeof key === "string" ? key : null,
+        form: Object.fromEntries(new URLSearchParams(body)),
+      };
+      calls.push(call);
+      const isRefused = state.isDown || request.headers.authorization !== `Bearer ${secretKey}`;
+      const { status, value } = isRefused
+        ? refusal(`Invalid API Key: ${secretKey}`, undefined, 401)
+        : once(call);
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
     });
   });
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
@@ -69,15 +137,21 @@ export async function startStripe(secretKey = "sk_test_of_a_test") {
     STRIPE_WEBHOOK_SECRET: env.STRIPE_WEBHOOK_SECRET,
     STRIPE_API_BASE: env.STRIPE_API_BASE,
   };
-  Object.assign(env, {
+  const settings = {
     STRIPE_SECRET_KEY: secretKey,
     STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
     STRIPE_API_BASE: `http://127.0.0.1:${port}`,
-  });
+  };
+  Object.assign(env, settings);
   return {
     calls,
     intents,
+    sessions,
+    charges,
+    refunds,
     state,
+    /** For another process that is to use it. */
+    settings,
     async stop() {
       Object.assign(env, before);
       server.closeAllConnections();
@@ -103,9 +177,14 @@ type Sold = {
   paymentId: string;
   organizationId: string;
   sessionId: string;
+  /** Before tax. */
   cents: number;
+  /** What Stripe adds to it. */
+  taxCents?: number;
   currency?: string;
   livemode?: boolean;
+  /** When what is told happens, by Stripe's clock. */
+  at?: () => Date;
 };
 
 /** Every kind of message about one payment, in Stripe's wire format, under fresh ids. */
@@ -114,8 +193,10 @@ export function messagesOf({
   organizationId,
   sessionId,
   cents,
+  taxCents = 0,
   currency = "usd",
   livemode = false,
+  at = () => new Date(),
 }: Sold) {
   const intent = `pi_${paymentId}`;
   const metadata = { paymentId, organizationId };
@@ -123,7 +204,7 @@ export function messagesOf({
     id: `evt_${ulid()}`,
     object: "event",
     api_version: "2026-10-28.endive",
-    created: 1_790_000_000,
+    created: Math.floor(at().getTime() / 1000),
     livemode,
     pending_webhooks: 1,
     request: null,
@@ -136,7 +217,9 @@ export function messagesOf({
       object: "checkout.session",
       client_reference_id: paymentId,
       metadata,
-      amount_total: cents,
+      amount_subtotal: cents,
+      amount_total: cents + taxCents,
+      total_details: { amount_discount: 0, amount_shipping: null, amount_tax: taxCents },
       currency,
       customer: `cus_${organizationId}`,
       payment_intent: intent,
@@ -155,7 +238,7 @@ export function messagesOf({
       event("charge.refunded", {
         id: `ch_${paymentId}`,
         object: "charge",
-        amount: cents,
+        amount: cents + taxCents,
         amount_refunded: refundedCents,
         currency,
         payment_intent: intent,
