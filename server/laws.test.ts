@@ -62,6 +62,7 @@ const isLeaf = (target: string) =>
     "server/canonical",
     "server/money",
     "server/ids",
+    "server/model-families",
     "server/step",
     "server/errors",
     "server/env",
@@ -137,6 +138,13 @@ describe("imports flow one way", () => {
         .map(({ target }) => `${file} imports ${target}`),
     );
     expect(pastTheDoor).toEqual([]);
+  });
+
+  test("a source of weights knows where they lie, not our product", () => {
+    const own = ["server/model-sources", "server/http", "server/safetensors"];
+    const allowed = (target: string) =>
+      !isOurs(target) || own.some((each) => isWithin(target, each)) || isLeaf(target);
+    expect(strays("server/model-sources", (target) => !allowed(target))).toEqual([]);
   });
 
   test("a capability names no provider, no database and nothing above it", () => {

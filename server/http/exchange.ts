@@ -1,4 +1,4 @@
-import type { Dispatcher, Pool } from "undici";
+import type { Dispatcher } from "undici";
 
 /*
  * One request and its answer: no retry, no redirect, no pipelining, no timeout but the caller's signal. What it promises
@@ -9,7 +9,7 @@ const MOST_DRAINED_BYTES = 64 * 1024;
 const HANG_UP_MS = 5_000;
 
 export type Sending = {
-  pool: Pool;
+  pool: Dispatcher;
   origin: string;
   path: string;
   method: "GET" | "POST";

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { FamilyName } from "@/server/model-families";
 import type { Secret } from "@/server/secret";
 import type { Json } from "@/server/step";
 import type { PinApis } from "./pins";
@@ -349,13 +350,15 @@ export type ModelFacts = {
     /** Changes a given picture; `mask`: only where it is told to. */
     edit?: boolean;
     mask?: boolean;
-    /** Takes LoRA weights. */
+    /** Takes LoRA weights, of the `families`. */
     adapters?: boolean;
     /** Follows a texture prompt and a texture picture at once. */
     textureByBoth?: boolean;
     seed?: boolean;
   };
   grades?: TextGrade[];
+  /** Of models that say `supports.adapters`: the families of base models whose LoRA weights fit. */
+  families?: FamilyName[];
   /** Tokens one picture in a message counts as, at most; of models that say `supports.vision`. */
   imageTokens?: number;
   /** Unicode characters one speech call may have, at most. */
@@ -423,6 +426,10 @@ export function defineProvider(provider: Provider): Provider {
     if (model.supports.stream && !provider[model.port]?.stream)
       throw new Error(
         `${provider.name} lists ${model.id} as streaming, which its port ${model.port} does not`,
+      );
+    if (Boolean(model.supports.adapters) !== Boolean(model.families?.length))
+      throw new Error(
+        `${provider.name} lists ${model.id} with LoRA weights and no families, or the other way`,
       );
     if (!provider[model.port])
       throw new Error(

@@ -249,6 +249,7 @@ export default defineProvider({
       title: "FLUX.1 [dev] with LoRA",
       price: perMegapixel(35_000),
       supports: { edit: true, adapters: true },
+      families: ["flux"],
       image: DRAWS,
     },
     {

@@ -220,6 +220,7 @@ export default defineProvider({
       title: "FLUX.1 [dev] with LoRA on Replicate",
       price: perImage(32_000),
       supports: { adapters: true },
+      families: ["flux"],
       image: DRAWS,
     },
     {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { FAMILIES } from "@/server/model-families";
 import type { ModelFacts, PortAdapter, ProviderFile } from "../define";
 import { parseReply, postJson, safeWord } from "../http";
 import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
@@ -36,6 +37,7 @@ export const imageModels = IMAGE_MODELS.map((model): ModelFacts => {
       ],
     },
     supports: { transparency: true, referenceImages: true, edit: true, mask: true, adapters: true },
+    families: FAMILIES.map(({ name }) => name),
     image: {
       minEdge: 256,
       maxEdge: 3840,
