@@ -1,4 +1,6 @@
 import type { Endpoint } from "@/server/api/endpoint";
+import * as adapterAliases from "./adapter-aliases";
+import * as adapters from "./adapters";
 import * as billing from "./billing";
 import * as budgets from "./budgets";
 import * as capabilities from "./capabilities";
@@ -18,6 +20,8 @@ export const endpoints: Endpoint[] = [
   ...Object.values(capabilities),
   ...Object.values(inputs),
   ...Object.values(jobs),
+  ...Object.values(adapters),
+  ...Object.values(adapterAliases),
   ...Object.values(pins),
   ...Object.values(bulks),
   ...Object.values(provenance),

@@ -19,6 +19,7 @@ import { ERRORS, type ErrorCode } from "@/server/errors";
 import { newId, ulid } from "@/server/ids";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { VERSION } from "@/server/version";
+import { type Adapters, newAdapter, openAdapters } from "@/testing/adapters";
 import {
   type Answer,
   type Call,
@@ -243,11 +244,18 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => vault.close());
 
+/** LoRA weights of the tenant. */
+let lora: Adapters;
+beforeAll(async () => {
+  lora = await openAdapters(tenant);
+}, 60_000);
+
 /** For every endpoint a request that succeeds, made of ids of the tenant above. */
 function sample({ method, path }: Endpoint): { method: string; target: string; body?: unknown } {
   const key = path.endsWith("/invoke") ? MATH : TEXT;
   const job = path.endsWith("/select") ? chosen : image;
   if (path.includes("/provider-credentials")) return vault.sample(method, path);
+  if (path.startsWith("/v1/adapter")) return lora.sample(method, path);
   const artifact = job.artifacts[0]?.artifactId ?? "";
   const verb = path.split("/").at(-1) ?? "";
   const ended: Record<string, string> = {
@@ -401,7 +409,11 @@ describe("every endpoint", () => {
         const sent = { body: body ?? (method === "POST" ? {} : undefined), headers: own };
         const isServed = endpoint.auth.includes("human_session");
         const named =
-          isServed && method === "POST" && isForKeys(endpoint) && !isOfVault(endpoint)
+          isServed &&
+          method === "POST" &&
+          isForKeys(endpoint) &&
+          !isOfVault(endpoint) &&
+          !target.includes("projectId=")
             ? `${target}?projectId=${tenant.projectId}`
             : target;
         await ask(isServed ? good(endpoint) : [403, "AuthorizationFailed"], method, named, sent);
@@ -1028,6 +1040,163 @@ describe("provider credentials", () => {
     expect((await ask(200, "DELETE", one, vault.owner)).json).toEqual({ unbound: true });
     await bind(200, second.json.credentialId);
     await vault.connect();
+  });
+});
+
+describe("adapters", () => {
+  const ADAPTERS = "/v1/adapters";
+  const ALIASES = "/v1/adapter-aliases";
+  const DEFAULT = `/v1/adapter-defaults/${IMAGE}`;
+  const unbound = () => ({ key: tenant.unboundKey });
+
+  test("an adapter is registered with all that is said of it, and answered so again", async () => {
+    const said = {
+      ...newAdapter(),
+      compatibleModels: ["sandbox-image"],
+      triggerWords: ["brass rider"],
+      recommendedWeight: 0.75,
+      licenseName: "Apache-2.0",
+      licenseUrl: "https://example.com/license",
+      licenseStatus: "declared",
+      provenance: { trainedBy: ["us"] },
+    };
+    const { json } = await post(200, ADAPTERS, { ...said, type: "lora", environment: "development" });
+    expect(json).toMatchObject({
+      ...said,
+      source: { ...said.source, filePath: null, sha256: null, byteLength: null },
+      frozen: true,
+      sourceHealth: { status: "unknown", checkedAt: null, detail: null },
+      environment: "development",
+      projectId: tenant.projectId,
+      aliases: [],
+    });
+    expect((await get(200, `${ADAPTERS}/${json.adapterId}`)).json).toEqual(json);
+    expect((await get(200, `${ADAPTERS}?limit=1`)).json.items).toEqual([json]);
+    const { source } = newAdapter();
+    const { json: loose } = await post(200, ADAPTERS, {
+      ...newAdapter(),
+      source: { ...source, revision: null },
+    });
+    expect(loose).toMatchObject({ frozen: false });
+  });
+
+  test("422 for what no adapter is, each by its field", async () => {
+    const { source, ...said } = newAdapter();
+    for (const [more, loc] of [
+      [{ displayName: " " }, ["displayName"]],
+      [{ displayName: "x".repeat(256) }, ["displayName"]],
+      [{ type: "checkpoint" }, ["type"]],
+      [{ recommendedWeight: 2.1 }, ["recommendedWeight"]],
+      [{ recommendedWeight: -0.1 }, ["recommendedWeight"]],
+      [{ triggerWords: Array.from({ length: 65 }, (_, n) => `${n}`) }, ["triggerWords"]],
+      [{ licenseUrl: "javascript:alert(1)" }, ["licenseUrl"]],
+      [{ licenseStatus: "good" }, ["licenseStatus"]],
+      [{ provenance: [] }, ["provenance"]],
+      [{ environment: "No Slug" }, ["environment"]],
+      [{ more: 1 }, ["more"]],
+      [{ source: undefined }, ["source"]],
+      [{ source: { ...source, kind: "torrent" } }, ["source", "kind"]],
+      [{ source: { ...source, ref: "" } }, ["source", "ref"]],
+      [{ source: { ...source, more: 1 } }, ["source", "more"]],
+      [{ source: { ...source, provider: "nobody" } }, ["source", "provider"]],
+      [{ source: { ...source, provider: "openai" } }, ["source", "provider"]],
+      [{ source: { ...source, provider: null } }, ["source", "provider"]],
+      [{ source: { ...source, filePath: "a.safetensors" } }, ["source", "filePath"]],
+      [{ source: { kind: "huggingface", ref: "owner/name" } }, ["source", "kind"]],
+    ] as const) {
+      const { json } = await post([422, "list"], ADAPTERS, { source, ...said, ...more });
+      expect(json.detail[0].loc, JSON.stringify(more)).toEqual(["body", ...loc]);
+    }
+    const taken = newAdapter();
+    await post(200, ADAPTERS, taken);
+    const { json } = await post([422, "list"], ADAPTERS, {
+      ...taken,
+      displayName: taken.displayName.toUpperCase(),
+    });
+    expect(json.detail[0]).toMatchObject({ loc: ["body", "displayName"], type: "name_taken" });
+  });
+
+  test("404 for adapters and aliases that are not there, 409 for an adapter that is in use", async () => {
+    const none = `${ADAPTERS}/${newId("adapter")}`;
+    await get([404, "NotFound"], none);
+    await ask([404, "NotFound"], "DELETE", none, { key: tenant.key });
+    const { json } = await ask([409, "AdapterInUse"], "DELETE", `${ADAPTERS}/${lora.adapterId}`, {
+      key: tenant.key,
+    });
+    expect(json.detail.details.references).toContainEqual({ kind: "alias", name: "Hero" });
+    const alias = `${ALIASES}/nobody`;
+    await get([404, "NotFound"], alias);
+    await get([404, "NotFound"], `${alias}/versions`);
+    await post([404, "NotFound"], `${alias}/promotions`, { target: { adapterId: lora.adapterId } });
+    await post([404, "NotFound"], `${alias}/recipe-binding`, {});
+  });
+
+  test("422 for targets, versions, cursors and weights that are not there or cannot be", async () => {
+    const absent = { adapterId: newId("adapter") };
+    for (const [target, body, loc] of [
+      [ALIASES, { alias: "New", target: absent }, ["target", "adapterId"]],
+      [ALIASES, { alias: "HERO", target: { adapterId: lora.adapterId } }, ["alias"]],
+      [ALIASES, { alias: "a/b", target: { adapterId: lora.adapterId } }, ["alias"]],
+      [ALIASES, { alias: "-", target: { adapterId: lora.adapterId } }, ["alias"]],
+      [`${ALIASES}/hero/promotions`, { target: absent }, ["target", "adapterId"]],
+      [`${ALIASES}/hero/promotions`, { target: { ...absent, weight: 3 } }, ["target", "weight"]],
+      [`${ALIASES}/hero/recipe-binding`, { versionId: newId("aliasVersion") }, ["versionId"]],
+    ] as const) {
+      const { json } = await post([422, "list"], target, body);
+      expect(json.detail[0].loc).toEqual(["body", ...loc]);
+    }
+    for (const target of [ADAPTERS, ALIASES, `${ALIASES}/hero/versions`])
+      for (const query of ["cursor=x", "limit=0", "limit=201", "environment=No Slug"])
+        await get([422, "list"], `${target}?${query}`);
+  });
+
+  test("an alias whose name has spaces is found by its address", async () => {
+    const target = { adapterId: await lora.register() };
+    const { json } = await post(200, ALIASES, { alias: "Brass Rider 2.0", target });
+    expect((await get(200, `${ALIASES}/brass%20rider%202.0`)).json).toEqual(json);
+  });
+
+  test("a default is set, read and cleared; 404 for no capability, 422 for one that takes no adapters", async () => {
+    const change = (wanted: Wanted, method: string, target: string, body?: object) =>
+      ask(wanted, method, target, { key: tenant.key, ...(body ? { body } : {}) });
+    expect((await change(200, "PUT", DEFAULT, { alias: "HERO" })).json).toMatchObject({ alias: "Hero" });
+    expect((await get(200, DEFAULT)).json).toMatchObject({ alias: "Hero", environment: "development" });
+    await change([422, "list"], "PUT", DEFAULT, { alias: "nobody" });
+    expect((await change(200, "DELETE", DEFAULT)).json).toMatchObject({ alias: null, setAt: null });
+    for (const [key, wanted] of [
+      ["image.draw.v1", [404, "UNKNOWN_CAPABILITY"]],
+      [TEXT, [422, "list"]],
+    ] as const) {
+      const target = DEFAULT.replace(IMAGE, key);
+      await get([...wanted], target);
+      await change([...wanted], "PUT", target, { alias: "hero" });
+      await change([...wanted], "DELETE", target);
+    }
+  });
+
+  test("422 for an unbound key that names no project, 403 for an environment that is not the key's", async () => {
+    const target = { adapterId: lora.adapterId };
+    for (const [method, path, body] of [
+      ["POST", ADAPTERS, newAdapter()],
+      ["GET", ADAPTERS, undefined],
+      ["POST", ALIASES, { alias: "x", target }],
+      ["GET", ALIASES, undefined],
+      ["GET", `${ALIASES}/hero`, undefined],
+      ["GET", `${ALIASES}/hero/versions`, undefined],
+      ["POST", `${ALIASES}/hero/promotions`, { target }],
+      ["POST", `${ALIASES}/hero/recipe-binding`, {}],
+      ["GET", DEFAULT, undefined],
+      ["PUT", DEFAULT, { alias: "hero" }],
+      ["DELETE", DEFAULT, undefined],
+    ] as const) {
+      await ask([422, "PROJECT_REQUIRED"], method, path, { ...unbound(), body });
+      const isCreation = method === "POST" && (path === ADAPTERS || path === ALIASES);
+      const elsewhere = isCreation
+        ? { key: tenant.key, body: { ...body, environment: "production" } }
+        : { key: tenant.key, body };
+      const named = isCreation ? path : `${path}?environment=production`;
+      await ask([403, "AuthorizationFailed"], method, named, elsewhere);
+    }
   });
 });
 

@@ -3,6 +3,7 @@ import type { Endpoint } from "@/server/api/endpoint";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
+import { type Adapters, newAdapter, openAdapters } from "@/testing/adapters";
 import {
   type Answer,
   type Call,
@@ -45,6 +46,7 @@ type Estate = {
   /** Another endpoint, which may be disabled. */
   spareEndpointId: string;
   deliveryId: string;
+  lora: Adapters;
   /** Of an execution whose charge nobody knows. */
   holdId: string;
   /** A capability request, and one with a quote. */
@@ -111,6 +113,7 @@ async function makeEstate(): Promise<Estate> {
     endpointId,
     spareEndpointId: spare.json.endpointId,
     deliveryId,
+    lora: await openAdapters(tenant),
     vault: await openVault(),
   };
 }
@@ -157,6 +160,13 @@ const missing = (): Estate => ({
   holdId: newId("hold"),
   requestId: newId("capabilityRequest"),
   pricedId: newId("capabilityRequest"),
+  lora: {
+    ...mine.lora,
+    sample: (method, path) => {
+      const { target, ...rest } = mine.lora.sample("GET", path);
+      return { ...rest, method, target: target.replace(/adp_\w+/, newId("adapter")) };
+    },
+  },
   vault: {
     ...mine.vault,
     sample: (method, path) => {
@@ -178,6 +188,7 @@ const missing = (): Estate => ({
 /** Requests that name things of an estate in the path, by endpoint; every endpoint with an id in its path has some. */
 function inPath({ method, path }: Endpoint, of: Estate): Request[] {
   if (path.includes("/provider-credentials")) return [of.vault.sample(method, path)];
+  if (path.includes("{adapter_id}")) return [of.lora.sample(method, path)];
   if (path.includes("{project_id}")) {
     return [of.projectId, of.otherProjectId].map((id) => ({
       method,
@@ -233,7 +244,7 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization)_id\}/.test(
+  /\{(job|execution|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter)_id\}/.test(
     path,
   ),
 );
@@ -285,7 +296,7 @@ for (const endpoint of withIds) {
 test("every endpoint with an id in its path was asked", () => {
   expect(withIds.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
     endpoints
-      .filter(({ path }) => /\{(?!capability_key\})/.test(path))
+      .filter(({ path }) => /\{(?!(?:capability_key|alias_name)\})/.test(path))
       .map(({ method, path }) => `${method} ${path}`)
       .sort(),
   );
@@ -604,4 +615,77 @@ test("a key of a project changes what serves its own environment alone, and noth
     unbound: true,
   });
   expect((await call("DELETE", target, bound)).status).toBe(200);
+});
+
+test("an alias of another tenant is no alias of one's own, and their project is answered like none", async () => {
+  const { tenant, lora } = mine;
+  await theirs.tenant.post("/v1/adapter-aliases", {
+    alias: "Theirs",
+    target: { adapterId: theirs.lora.adapterId },
+  });
+  const paths = endpoints.filter(({ path }) => path.includes("{alias_name}"));
+  expect(paths.length).toBe(4);
+  for (const { method, path } of paths) {
+    const ask = (alias: string, projectId: string, key: string) => {
+      const { body } = lora.sample(method, path);
+      const target = `${path.replace("{alias_name}", alias)}?projectId=${projectId}`;
+      return call(method, target, { key, body });
+    };
+    for (const key of [tenant.key, tenant.unboundKey]) {
+      const refused = await ask("theirs", mine.projectId, key);
+      expect(refused.status).toBe(404);
+      expect(comparable(refused)).toEqual(comparable(await ask("nobody", mine.projectId, key)));
+      const foreign = await ask("theirs", theirs.projectId, key);
+      expect(foreign.status).toBe(403);
+      expect(comparable(foreign)).toEqual(comparable(await ask("theirs", newId("project"), key)));
+      expect((await ask("hero", mine.projectId, key)).status).toBe(200);
+    }
+  }
+});
+
+test("adapters, artifacts, versions and aliases of another tenant in a body are answered like none", async () => {
+  const { tenant } = mine;
+  type Named = { adapterId: string; versionId: string; artifactId: string };
+  const absent: Named = {
+    adapterId: newId("adapter"),
+    versionId: newId("aliasVersion"),
+    artifactId: newId("artifact"),
+  };
+  const { adapterId, versionId } = theirs.lora;
+  const foreign = { adapterId, versionId, artifactId: theirs.artifactId };
+  const asks: ((of: Named) => Promise<Answer>)[] = [
+    (of) => tenant.post("/v1/adapter-aliases", { alias: "New", target: { adapterId: of.adapterId } }),
+    (of) => tenant.post("/v1/adapter-aliases/hero/promotions", { target: { adapterId: of.adapterId } }),
+    (of) => tenant.post("/v1/adapter-aliases/hero/recipe-binding", { versionId: of.versionId }),
+    (of) =>
+      tenant.post("/v1/adapters", {
+        ...newAdapter("One"),
+        source: { kind: "service_artifact", ref: of.artifactId },
+      }),
+  ];
+  for (const ask of asks) {
+    const refused = await ask(foreign);
+    expect(refused.status).toBe(422);
+    expect(comparable(refused)).toEqual(comparable(await ask(absent)));
+  }
+  const put = (alias: string) =>
+    call("PUT", "/v1/adapter-defaults/image.generate.v1", { key: tenant.key, body: { alias } });
+  expect(comparable(await put("theirs"))).toEqual(comparable(await put("nobody")));
+});
+
+test("adapters and aliases are listed to their own project, and a cursor of another moves through one's own", async () => {
+  for (const [of, others] of [
+    [mine, theirs],
+    [theirs, mine],
+  ] as const) {
+    for (const key of [of.tenant.key, of.tenant.unboundKey]) {
+      const list = async (path: string, more = "") =>
+        (await call("GET", `${path}?limit=200&projectId=${of.projectId}${more}`, { key })).text;
+      expect(await list("/v1/adapters")).toContain(of.lora.adapterId);
+      expect(await list("/v1/adapters")).not.toContain(others.lora.adapterId);
+      expect(await list("/v1/adapter-aliases")).not.toContain(others.lora.versionId);
+      const cursor = `&cursor=${others.lora.adapterId}`;
+      expect(await list("/v1/adapters", cursor)).not.toContain(others.lora.adapterId);
+    }
+  }
 });

@@ -151,10 +151,10 @@ test("an alias is not made, and not promoted, for an adapter that is not there",
   for (const adapterId of [second.adapterId, foreign.adapterId, newId("adapter")]) {
     const target = { adapterId };
     for (const work of [
-      adapters.createAlias(ctx, here, { alias: "Other", target }),
-      adapters.promote(ctx, "hero", here, { target }),
+      () => adapters.createAlias(ctx, here, { alias: "Other", target }),
+      () => adapters.promote(ctx, "hero", here, { target }),
     ])
-      expect(await refusal(work)).toBe("body.target.adapterId not_found");
+      expect(await refusal(work())).toBe("body.target.adapterId not_found");
   }
   expect((await adapters.listAliases(ctx, all)).items.map(({ alias }) => alias)).toEqual(["Hero"]);
   expect(await refusal(adapters.promote(ctx, "Other", here, { target: second }))).toBe("NotFound");
@@ -357,15 +357,15 @@ test("a key without the scope changes nothing", async () => {
   const reader: Ctx = { ...ctx, principal: { ...principal, scopes: new Set<Scope>(["jobs:read"]) } };
   const target = { adapterId: first.adapterId };
   for (const work of [
-    putAdapter(reader, "x"),
-    adapters.remove(reader, first.adapterId),
-    adapters.createAlias(reader, here, { alias: "x", target }),
-    adapters.promote(reader, "hero", here, { target }),
-    adapters.bindRecipe(reader, "hero", here, {}),
-    adapters.setDefault(reader, IMAGE, here, { alias: "hero" }),
-    adapters.clearDefault(reader, IMAGE, here),
+    () => putAdapter(reader, "x"),
+    () => adapters.remove(reader, first.adapterId),
+    () => adapters.createAlias(reader, here, { alias: "x", target }),
+    () => adapters.promote(reader, "hero", here, { target }),
+    () => adapters.bindRecipe(reader, "hero", here, {}),
+    () => adapters.setDefault(reader, IMAGE, here, { alias: "hero" }),
+    () => adapters.clearDefault(reader, IMAGE, here),
   ])
-    expect(await refusal(work)).toBe("AuthorizationFailed");
+    expect(await refusal(work())).toBe("AuthorizationFailed");
   expect((await adapters.getAlias(reader, "hero", here)).alias).toBe("Hero");
 });
 

@@ -6,3 +6,4 @@ export { type Described, insertAdapter, type KnownSource, nameTaken } from "./in
 export { nameKey } from "./names";
 export { type Place, placeOf } from "./place";
 export { get, list } from "./read";
+export { register } from "./register";

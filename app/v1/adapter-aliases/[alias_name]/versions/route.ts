@@ -1,0 +1,4 @@
+import { serve } from "@/server/api/endpoint";
+import { listAliasVersions } from "@/server/api/v1/adapter-aliases";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(listAliasVersions);

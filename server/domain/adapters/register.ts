@@ -1,0 +1,19 @@
+import type { ModelAdapter, ModelAdapterCreate } from "@/server/contract/adapters";
+import { inTransaction } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { insertAdapter, nameTaken } from "./insert";
+import { placeOf } from "./place";
+import { sourceOf } from "./sources";
+
+/** Registers weights under a name. Nothing of their tensors is fetched; what the source is is fixed now. */
+export async function register(
+  ctx: Ctx,
+  query: { projectId?: string | undefined },
+  { source: named, environment, ...described }: ModelAdapterCreate,
+): Promise<ModelAdapter> {
+  const place = await placeOf(ctx, { ...query, environment }, "adapters:write");
+  const source = sourceOf(named);
+  return inTransaction(
+    async (client) => (await insertAdapter(ctx, place, described, source, client)) ?? nameTaken(),
+  );
+}

@@ -1,0 +1,49 @@
+import { ulid } from "@/server/ids";
+import type { Tenant } from "./api";
+
+/** A body that registers an adapter of the sandbox under a new name. */
+export const newAdapter = (displayName = `Adapter ${ulid()}`) => ({
+  displayName,
+  baseModelFamily: "flux",
+  source: { kind: "provider_ref", provider: "sandbox", ref: `weights/${ulid()}`, revision: "1" },
+});
+
+/** What a tenant has registered, and requests that succeed with it. */
+export type Adapters = Awaited<ReturnType<typeof openAdapters>>;
+
+/** Registers adapters of a tenant, one of them under an alias; the spares may be deleted. */
+export async function openAdapters(tenant: Tenant, spares = 12) {
+  const register = async (): Promise<string> =>
+    (await tenant.post("/v1/adapters", newAdapter())).json.adapterId;
+  const adapterId = await register();
+  const target = { adapterId };
+  const { current } = (await tenant.post("/v1/adapter-aliases", { alias: "Hero", target })).json;
+  const spare = await Promise.all(Array.from({ length: spares }, register));
+  return {
+    adapterId,
+    alias: "Hero",
+    versionId: current.versionId as string,
+    register,
+    /** A request that succeeds, for each path template of adapters; a delete takes a spare. */
+    sample(method: string, template: string): { method: string; target: string; body?: unknown } {
+      const one = method === "DELETE" ? (spare.shift() ?? adapterId) : adapterId;
+      const path = template
+        .replace("{adapter_id}", one)
+        .replace("{alias_name}", "hero")
+        .replace("{capability_key}", "image.generate.v1");
+      const request = { method, target: `${path}?projectId=${tenant.projectId}` };
+      const body = bodyOf(method, template);
+      return body === undefined ? request : { ...request, body };
+    },
+  };
+
+  function bodyOf(method: string, template: string): unknown {
+    if (method === "PUT") return { alias: "hero" };
+    if (method !== "POST") return undefined;
+    const verb = template.split("/").at(-1);
+    if (verb === "adapters") return newAdapter();
+    if (verb === "adapter-aliases") return { alias: `Alias ${ulid()}`, target };
+    if (verb === "promotions") return { target };
+    return {};
+  }
+}
