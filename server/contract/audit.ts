@@ -17,8 +17,8 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.output<typeof AuditEntry>;
 
 export const ListAuditEntries = z.object({
-  /** The id of what it was done to. */
-  subject: z.string().min(1).max(64),
+  /** The ids of what it was done to. */
+  subjects: z.array(z.string().min(1).max(64)).min(1).max(100),
   /** The `nextCursor` of the page before. */
   cursor: z.string().max(64).optional(),
   limit: pageLimit(100, 25),

@@ -205,7 +205,9 @@ export const RequestPage = z
 export type RequestPage = z.output<typeof RequestPage>;
 
 /** The operators' list: without a status, every request but drafts. */
-export const ListQueue = ListRequests.omit({ projectId: true });
+export const ListQueue = ListRequests.omit({ projectId: true }).extend({
+  order: z.enum(["newest", "oldest"]).default("newest"),
+});
 export const QueuedRequest = RequestSummary.extend({
   organizationName: z.string(),
   projectName: z.string(),

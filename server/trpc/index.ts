@@ -7,6 +7,7 @@ import { connectionsRouter } from "./connections";
 import { router } from "./init";
 import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
+import { operatorRouter } from "./operator";
 import { pinnedRouter } from "./pinned";
 import { projectsRouter } from "./projects";
 import { provenanceRouter } from "./provenance";
@@ -29,6 +30,7 @@ export const appRouter = router({
   pinned: pinnedRouter,
   provenance: provenanceRouter,
   requests: requestsRouter,
+  operator: operatorRouter,
   approvals: approvalsRouter,
 });
 export type AppRouter = typeof appRouter;

@@ -32,7 +32,7 @@ test("an act is kept with who did it and the address it was asked from", async (
   const address = ownAddress();
   expect((await respond(changes, incoming({ key: apiKey, address, method: "POST" }))).status).toBe(200);
   const { rows } = await pool.query("SELECT prefix FROM api_key WHERE id = $1", [keyId]);
-  const { items } = await audit.entries(system, { subject, limit: 25 });
+  const { items } = await audit.entries(system, { subjects: [subject], limit: 25 });
   expect(items).toEqual([
     {
       entryId: expect.stringMatching(/^aud_/),
@@ -52,7 +52,7 @@ test("a person is named by their e-mail, the system by its name; where nobody as
   const subject = newId("budget");
   await audit.record({ ...ctx, address: "192.0.2.7" }, act(organizationId, subject, "thing.made"));
   await audit.record(system, act(organizationId, subject, "thing.ended"));
-  const { items } = await audit.entries(system, { subject, limit: 25 });
+  const { items } = await audit.entries(system, { subjects: [subject], limit: 25 });
   expect(items.map(({ action, actor, address }) => [action, actor, address])).toEqual([
     ["thing.ended", system.principal.id, null],
     ["thing.made", email, "192.0.2.7"],
@@ -66,8 +66,8 @@ test("pages follow each other without a gap, and hold nothing of other things", 
     await audit.record(system, act(organizationId, subject, action));
     await audit.record(system, act(organizationId, other, action));
   }
-  const first = await audit.entries(system, { subject, limit: 2 });
-  const rest = await audit.entries(system, { subject, limit: 2, cursor: first.nextCursor });
+  const first = await audit.entries(system, { subjects: [subject], limit: 2 });
+  const rest = await audit.entries(system, { subjects: [subject], limit: 2, cursor: first.nextCursor });
   expect([first, rest].map(({ items }) => items.map(({ action }) => action))).toEqual([["c", "b"], ["a"]]);
   expect(rest.nextCursor).toBeUndefined();
 });
@@ -75,7 +75,7 @@ test("pages follow each other without a gap, and hold nothing of other things", 
 test("only an operator reads it", async () => {
   const { organizationId } = await makeTenant();
   const { ctx } = await makePerson(organizationId, "owner");
-  await expect(audit.entries(ctx, { subject: organizationId, limit: 25 })).rejects.toMatchObject({
+  await expect(audit.entries(ctx, { subjects: [organizationId], limit: 25 })).rejects.toMatchObject({
     code: "AuthorizationFailed",
   });
 });

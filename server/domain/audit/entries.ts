@@ -13,8 +13,8 @@ type Row = {
   created_at: Date;
 };
 
-/** What was done to one thing, latest first. For operators. */
-export async function entries(ctx: Ctx, { subject, cursor, limit }: ListAuditEntries): Promise<AuditPage> {
+/** What was done to some things, latest first. For operators. */
+export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEntries): Promise<AuditPage> {
   requireOperator(ctx);
   const { rows } = await pool.query<Row>(
     `SELECT entry.id, action, actor_id, actor_kind, address, entry.created_at,
@@ -22,9 +22,9 @@ export async function entries(ctx: Ctx, { subject, cursor, limit }: ListAuditEnt
      FROM audit_entry entry
      LEFT JOIN user_account person ON actor_kind = 'human_session' AND person.id = actor_id
      LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
-     WHERE subject = $1 AND ($2::text IS NULL OR entry.id < $2)
+     WHERE subject = ANY($1) AND ($2::text IS NULL OR entry.id < $2)
      ORDER BY entry.id DESC LIMIT $3`,
-    [subject, cursor ?? null, limit + 1],
+    [subjects, cursor ?? null, limit + 1],
   );
   const items = rows.slice(0, limit).map((row) => ({
     entryId: row.id,

@@ -63,19 +63,20 @@ export async function list(
   return pageOf(rows.map(toSummary), limit);
 }
 
-/** The requests of every organization for operators, newest first; drafts only where they are asked for. */
+/** The requests of every organization for operators; drafts only where they are asked for. */
 export async function queue(
   ctx: Ctx,
-  { status, cursor, limit }: z.output<typeof ListQueue>,
+  { status, order, cursor, limit }: z.output<typeof ListQueue>,
 ): Promise<QueuePage> {
   requireOperator(ctx);
+  const isOldestFirst = order === "oldest";
   const { rows } = await pool.query<RequestBrief & { organization_name: string; project_name: string }>(
     `SELECT organization.display_name AS organization_name, project.display_name AS project_name, ${BRIEF}
      JOIN organization ON organization.id = request.organization_id
      JOIN project ON project.id = request.project_id
      WHERE CASE WHEN $1::text IS NULL THEN request.status <> 'draft' ELSE request.status = $1 END
-       AND ($2::text IS NULL OR request.id < $2)
-     ORDER BY request.id DESC LIMIT $3`,
+       AND ($2::text IS NULL OR request.id ${isOldestFirst ? ">" : "<"} $2)
+     ORDER BY request.id ${isOldestFirst ? "ASC" : "DESC"} LIMIT $3`,
     [status ?? null, readCursor(cursor), limit + 1],
   );
   const items = rows.map((row) => ({

@@ -186,6 +186,13 @@ export const toSummary = (row: RequestBrief): RequestSummary => ({
   quoteExpiresAt: row.quote_expires_at?.toISOString() ?? null,
 });
 
+const DAY_MS = 86_400_000;
+
+/** Is a commission still refunded when asked: any time before it is fulfilled, and within its acceptance window? */
+export function isWithinAcceptance({ fulfilled_at }: Pick<RequestRow, "fulfilled_at">, now: Date): boolean {
+  return !fulfilled_at || now.getTime() <= fulfilled_at.getTime() + ACCEPTANCE_WINDOW_DAYS * DAY_MS;
+}
+
 /** Where a quote stands at a moment: an active one ends by time alone. */
 export function stateAt(quote: Pick<CommissionQuoteRow, "state" | "expires_at">, now: Date): CommissionState {
   return quote.state === "active" && quote.expires_at <= now ? "expired" : quote.state;

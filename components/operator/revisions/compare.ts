@@ -1,0 +1,69 @@
+import type { RequestRevision } from "@/server/contract/requests";
+import { diffLines, type Row } from "./diff-lines";
+
+/** What became of one member of a request from one wording to another. */
+export type MemberChange = {
+  member: string;
+  label: string;
+  /** Text of a person, or JSON. */
+  isProse: boolean;
+  change: "same" | "changed" | "added" | "removed";
+  rows: Row[];
+};
+
+type Content = RequestRevision["content"];
+
+const KNOWN = [
+  ["summary", "Summary"],
+  ["need", "Need"],
+  ["proposedCapability", "Proposed capability"],
+  ["constraints", "Constraints"],
+  ["acceptanceCases", "Acceptance cases"],
+  ["implementationPreferences", "Implementation preferences"],
+] as const;
+const LABELS = new Map<string, string>(KNOWN);
+/** They say nothing about what is asked for: shown only where they differ. */
+const FORMAL = new Set(["schemaVersion", "projectId"]);
+
+/** The members of a wording in the order they are read: ours first, then the caller's own. */
+export function membersOf(...contents: Content[]): string[] {
+  const own = new Set(contents.flatMap((content) => Object.keys(content)));
+  const known = KNOWN.map(([member]) => member).filter((member) => own.delete(member));
+  return [...known, ...[...own].sort()];
+}
+
+export const labelOf = (member: string) => LABELS.get(member) ?? member;
+export const isFormal = (member: string) => FORMAL.has(member);
+
+/** A member as text: words as they are, anything else as JSON whose members stand in one order. Null: there is none. */
+export function textOf(value: unknown): string | null {
+  if (value === undefined) return null;
+  return typeof value === "string" ? value : (JSON.stringify(sorted(value), null, 2) ?? null);
+}
+
+/** The order of members means nothing in JSON, nor to the hash, so it must not look like a change. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, member]) => [name, sorted(member)]));
+}
+
+/** Two wordings member by member. */
+export function compare(older: Content, newer: Content): MemberChange[] {
+  return membersOf(older, newer).flatMap((member) => {
+    const [before, after] = [textOf(older[member]), textOf(newer[member])];
+    const change =
+      before === after ? "same" : before === null ? "added" : after === null ? "removed" : "changed";
+    if (change === "same" && isFormal(member)) return [];
+    return {
+      member,
+      label: labelOf(member),
+      isProse: [older[member], newer[member]].every(
+        (value) => value === undefined || typeof value === "string",
+      ),
+      change,
+      rows: change === "same" ? [] : diffLines(before, after),
+    };
+  });
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { CapabilityRequest, CommissionQuote, RequestEvent, RequestRevision } from "./requests";
+
+/** What an operator can do with a request as it stands. */
+export const OperatorAct = z.enum(["review", "ask", "decline", "quote", "fulfil", "refund"]);
+export type OperatorAct = z.output<typeof OperatorAct>;
+
+/** Who did something: the e-mail of a person, the name of a key; else an id. */
+const Actor = z.string();
+
+/** What tells a wording from the others; the wording itself is read by its id. */
+export const RevisionHead = RequestRevision.omit({ content: true }).extend({ author: Actor });
+export type RevisionHead = z.output<typeof RevisionHead>;
+
+export const DossierQuote = CommissionQuote.extend({ issuer: Actor });
+export type DossierQuote = z.output<typeof DossierQuote>;
+
+/** Everything an operator decides a request by. */
+export const RequestDossier = z.object({
+  request: CapabilityRequest,
+  organizationName: z.string(),
+  projectName: z.string(),
+  author: Actor,
+  /** Newest first. */
+  revisions: z.array(RevisionHead),
+  /** Newest first, those that have ended too. */
+  quotes: z.array(DossierQuote),
+  /** Oldest first. */
+  events: z.array(RequestEvent),
+  acts: z.array(OperatorAct),
+});
+export type RequestDossier = z.output<typeof RequestDossier>;
+
+export const RevisionRef = z.object({
+  requestId: z.string().min(1).max(64),
+  revisionId: z.string().min(1).max(64),
+});
+export type RevisionRef = z.output<typeof RevisionRef>;
+
+/** How many requests wait in each state in which an operator has to do something, or may have to. */
+export const QueueCounts = z.object({
+  submitted: z.int(),
+  in_review: z.int(),
+  quoted: z.int(),
+  paid: z.int(),
+});
+export type QueueCounts = z.output<typeof QueueCounts>;

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { AuditPage } from "@/server/contract/audit";
+import { QueueCounts, RequestDossier, RevisionRef } from "@/server/contract/dossiers";
+import {
+  CapabilityRequest,
+  CommissionQuote,
+  FulfilRequest,
+  IssueCommissionQuote,
+  ListQueue,
+  QueuePage,
+  RequestRef,
+  RequestRevision,
+  TellCustomer,
+} from "@/server/contract/requests";
+import * as audit from "@/server/domain/audit";
+import * as requests from "@/server/domain/requests";
+import { human, router } from "./init";
+
+/** What the page shows of a request after an act is read anew; the answer says that it was done. */
+const Done = CapabilityRequest.pick({ id: true, status: true });
+
+/** The operators' console of capability requests. Every verb asks for an operator itself. */
+export const operatorRouter = router({
+  queue: human
+    .input(ListQueue)
+    .output(QueuePage)
+    .query(({ ctx, input }) => requests.queue(ctx, input)),
+  counts: human.output(QueueCounts).query(({ ctx }) => requests.queueCounts(ctx)),
+  request: human
+    .input(RequestRef)
+    .output(RequestDossier)
+    .query(({ ctx, input }) => requests.dossier(ctx, input.request_id)),
+  revision: human
+    .input(RevisionRef)
+    .output(RequestRevision)
+    .query(({ ctx, input }) => requests.revision(ctx, input)),
+  /** Who did what to a request and to what was paid for it, when and from where. */
+  audit: human
+    .input(RequestRef.extend({ cursor: z.string().max(64).optional() }))
+    .output(AuditPage)
+    .query(({ ctx, input }) =>
+      audit.entries(ctx, { subjects: [input.request_id], cursor: input.cursor, limit: 25 }),
+    ),
+  openForReview: human
+    .input(RequestRef)
+    .output(Done)
+    .mutation(({ ctx, input }) => requests.openForReview(ctx, input.request_id)),
+  askForInformation: human
+    .input(TellCustomer)
+    .output(Done)
+    .mutation(({ ctx, input }) => requests.askForInformation(ctx, input)),
+  decline: human
+    .input(TellCustomer)
+    .output(Done)
+    .mutation(({ ctx, input }) => requests.decline(ctx, input)),
+  issueQuote: human
+    .input(IssueCommissionQuote)
+    .output(CommissionQuote)
+    .mutation(({ ctx, input }) => requests.issueQuote(ctx, input)),
+  fulfil: human
+    .input(FulfilRequest)
+    .output(Done)
+    .mutation(({ ctx, input }) => requests.fulfil(ctx, input)),
+});
