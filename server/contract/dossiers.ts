@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { CommissionPayment } from "./commissions";
+import { DateTime } from "./common";
 import { CapabilityRequest, CommissionQuote, RequestEvent, RequestRevision } from "./requests";
 
 /** What an operator can do with a request as it stands. */
@@ -12,7 +14,17 @@ const Actor = z.string();
 export const RevisionHead = RequestRevision.omit({ content: true }).extend({ author: Actor });
 export type RevisionHead = z.output<typeof RevisionHead>;
 
-export const DossierQuote = CommissionQuote.extend({ issuer: Actor });
+/** A payment of a commission, with why it goes back and why it would not. */
+export const DossierPayment = CommissionPayment.extend({
+  /** What the operator wrote who asked for the refund. */
+  refundNote: z.string().nullable(),
+  /** What the provider said who did not give it back. */
+  refundError: z.string().nullable(),
+});
+export type DossierPayment = z.output<typeof DossierPayment>;
+
+/** A quote with everything that was paid for it, newest first. */
+export const DossierQuote = CommissionQuote.extend({ issuer: Actor, payments: z.array(DossierPayment) });
 export type DossierQuote = z.output<typeof DossierQuote>;
 
 /** Everything an operator decides a request by. */
@@ -28,6 +40,8 @@ export const RequestDossier = z.object({
   /** Oldest first. */
   events: z.array(RequestEvent),
   acts: z.array(OperatorAct),
+  /** Until then what was fulfilled is refunded when asked; null: it has not been fulfilled. */
+  acceptedUntil: DateTime.nullable(),
 });
 export type RequestDossier = z.output<typeof RequestDossier>;
 

@@ -206,7 +206,8 @@ export type RequestPage = z.output<typeof RequestPage>;
 
 /** The operators' list: without a status, every request but drafts. */
 export const ListQueue = ListRequests.omit({ projectId: true }).extend({
-  order: z.enum(["newest", "oldest"]).default("newest"),
+  /** Newest first, unless told otherwise. */
+  order: z.enum(["newest", "oldest"]).optional(),
 });
 export const QueuedRequest = RequestSummary.extend({
   organizationName: z.string(),

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from "vitest";
 import { closeDatabase } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { grantOperator } from "@/server/domain/organizations";
+import { decideTestPayment } from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import { appRouter } from "./index";
@@ -69,6 +70,7 @@ test("nobody but an operator reads or does anything here, and nothing is done by
     askForInformation: () => panel.askForInformation(told),
     decline: () => panel.decline(told),
     issueQuote: () => panel.issueQuote(quoteOf(made)),
+    refund: () => panel.refund({ requestId, reason: "No." }),
     fulfil: () => panel.fulfil({ requestId, capabilityKey: "compute.evaluate.v1" }),
   };
   const procedures = Object.keys(appRouter._def.procedures).filter((path) => path.startsWith("operator."));
@@ -129,6 +131,41 @@ test("a quote that has expired may be issued anew", async () => {
   const later: Ctx = { ...ctx, now: () => new Date(Date.now() + 15 * DAY_MS) };
   const expired = await requests.dossier(later, made.requestId);
   expect(expired).toMatchObject({ acts: ["quote"], quotes: [{ status: "expired" }] });
+});
+
+test("what was paid is shipped, given back within the acceptance window, and not twice", async () => {
+  const made = await makeRequest();
+  const { requestId } = made;
+  const { ctx, panel } = await makeOperator();
+  await panel.openForReview({ request_id: requestId });
+  const { quoteId } = await panel.issueQuote(quoteOf(made));
+  const { paymentId } = await requests.startCommissionCheckout(made.member.ctx, quoteId);
+  await decideTestPayment(made.member.ctx, paymentId, "pay");
+  const paid = await panel.request({ request_id: requestId });
+  expect(paid.acts).toEqual(["fulfil", "refund"]);
+  expect(paid.quotes).toMatchObject([{ status: "paid", payments: [{ state: "paid", refund: null }] }]);
+
+  await panel.fulfil({ requestId, capabilityKey: "compute.evaluate.v1" });
+  const shipped = await panel.request({ request_id: requestId });
+  expect(shipped).toMatchObject({ acts: ["refund"], acceptedUntil: expect.any(String) });
+  const later: Ctx = { ...ctx, now: () => new Date(Date.parse(shipped.acceptedUntil ?? "") + 1) };
+  expect((await requests.dossier(later, requestId)).acts).toEqual([]);
+  await expect(requests.refund(later, { requestId, reason: "Late." })).rejects.toMatchObject({
+    code: "RequestStateConflict",
+  });
+
+  const asked = { requestId, reason: "It does not do what was asked." };
+  const [once, twice] = await Promise.all([panel.refund(asked), panel.refund(asked)]);
+  expect(once.refundId).toBe(twice.refundId);
+  const going = await panel.request({ request_id: requestId });
+  expect(going.acts).toEqual([]);
+  expect(going.quotes[0]?.payments).toMatchObject([
+    { refund: { reason: "operator" }, refundNote: asked.reason, refundError: null },
+  ]);
+  const { items } = await panel.audit({ request_id: requestId });
+  expect(items.map(({ action }) => action)).toEqual(
+    expect.arrayContaining(["payment.refund_due", "capability_request.fulfilled", "capability_request.paid"]),
+  );
 });
 
 test("the audit log of a request says who did what, when and from where, to operators of the installation", async () => {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AuditPage } from "@/server/contract/audit";
+import { CommissionRefund, RefundCommission } from "@/server/contract/commissions";
 import { QueueCounts, RequestDossier, RevisionRef } from "@/server/contract/dossiers";
 import {
   CapabilityRequest,
@@ -12,7 +13,6 @@ import {
   RequestRevision,
   TellCustomer,
 } from "@/server/contract/requests";
-import * as audit from "@/server/domain/audit";
 import * as requests from "@/server/domain/requests";
 import { human, router } from "./init";
 
@@ -39,7 +39,7 @@ export const operatorRouter = router({
     .input(RequestRef.extend({ cursor: z.string().max(64).optional() }))
     .output(AuditPage)
     .query(({ ctx, input }) =>
-      audit.entries(ctx, { subjects: [input.request_id], cursor: input.cursor, limit: 25 }),
+      requests.auditTrail(ctx, { requestId: input.request_id, cursor: input.cursor }),
     ),
   openForReview: human
     .input(RequestRef)
@@ -61,4 +61,9 @@ export const operatorRouter = router({
     .input(FulfilRequest)
     .output(Done)
     .mutation(({ ctx, input }) => requests.fulfil(ctx, input)),
+  /** Done means that the provider was asked; what came back is read with the request. */
+  refund: human
+    .input(RefundCommission)
+    .output(CommissionRefund)
+    .mutation(({ ctx, input }) => requests.refund(ctx, input)),
 });

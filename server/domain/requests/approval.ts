@@ -28,7 +28,7 @@ export async function commission(ctx: Ctx, quoteId: string): Promise<Commission>
   const { principal } = ctx;
   const now = ctx.now();
   const [names, revision, [request], payments] = await Promise.all([
-    namesOf(quote),
+    ownersOf(quote),
     revisionOf(quote),
     readWhole(pool, "WHERE request.id = $1", [quote.request_id]),
     paymentsOf([quote.id], now),
@@ -48,13 +48,16 @@ export async function commission(ctx: Ctx, quoteId: string): Promise<Commission>
   };
 }
 
-async function namesOf(quote: CommissionQuoteRow): Promise<{ organization: string; project: string }> {
+/** What the organization and the project are called that something belongs to. */
+export async function ownersOf(of: {
+  project_id: string;
+}): Promise<{ organization: string; project: string }> {
   const { rows } = await pool.query<{ organization: string; project: string }>(
     `SELECT organization.display_name AS organization, project.display_name AS project
      FROM project JOIN organization ON organization.id = project.organization_id WHERE project.id = $1`,
-    [quote.project_id],
+    [of.project_id],
   );
-  return rows[0] ?? noSuchQuote();
+  return rows[0]!; // a row of its project
 }
 
 async function revisionOf(quote: CommissionQuoteRow): Promise<RevisionRow> {

@@ -1,4 +1,6 @@
+import type { AuditPage } from "@/server/contract/audit";
 import {
+  type DossierPayment,
   OperatorAct,
   type QueueCounts,
   type RequestDossier,
@@ -7,12 +9,16 @@ import {
 import type { RequestRevision } from "@/server/contract/requests";
 import { pool } from "@/server/db";
 import { requireOperator } from "@/server/domain/access";
+import * as audit from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
 import { fail } from "@/server/errors";
+import { ownersOf, paymentsOf } from "./approval";
+import { COMMISSION } from "./commission";
 import { type CommissionQuoteWhole, readQuotes } from "./quotes";
 import { events } from "./read";
 import {
+  acceptedUntil,
   findRequest,
   isWithinAcceptance,
   type RequestWhole,
@@ -23,6 +29,9 @@ import {
   toRevision,
 } from "./rows";
 import { canMove } from "./transitions";
+
+const AUDIT_PAGE = 25;
+const MOST_PAYMENTS = 99;
 
 /** How many requests wait for an operator, and for what. For operators. */
 export async function queueCounts(ctx: Ctx): Promise<QueueCounts> {
@@ -47,26 +56,29 @@ export async function dossier(ctx: Ctx, requestId: string): Promise<RequestDossi
     readQuotes(pool, "WHERE quote.request_id = $1 ORDER BY quote.id DESC", [request.id]),
     events(ctx, request.id),
   ]);
-  const people = await namesOf([
-    request.created_by,
-    ...revisions.map((row) => row.created_by),
-    ...quotes.map((row) => row.issued_by),
+  const ids = [request, ...revisions].map((row) => row.created_by);
+  const [people, payments] = await Promise.all([
+    namesOf([...ids, ...quotes.map((row) => row.issued_by)]),
+    Promise.all(quotes.map((row) => paidFor(row, now))),
   ]);
   const known = (id: string) => people.get(id) ?? id;
   return {
     request: toRequest(request),
-    ...owners,
+    organizationName: owners.organization,
+    projectName: owners.project,
     author: known(request.created_by),
     revisions: revisions.map((row) => {
       const { content: _, ...head } = toRevision(row);
       return { ...head, author: known(row.created_by) };
     }),
-    quotes: quotes.map((row) => ({
+    quotes: quotes.map((row, at) => ({
       ...toCommissionQuote(row, row.request_hash, now),
       issuer: known(row.issued_by),
+      payments: payments[at] ?? [],
     })),
     events: thread,
-    acts: actsOn(request, quotes, now),
+    acts: actsOn(request, quotes, payments.flat(), now),
+    acceptedUntil: acceptedUntil(request)?.toISOString() ?? null,
   };
 }
 
@@ -81,6 +93,24 @@ export async function revision(ctx: Ctx, { requestId, revisionId }: RevisionRef)
   return row ? toRevision(row) : fail("NotFound", "There is no such revision of this request.");
 }
 
+/** Who did what to a request and to what was paid for it, when and from where, latest first. For operators. */
+export async function auditTrail(
+  ctx: Ctx,
+  { requestId, cursor }: { requestId: string; cursor?: string | undefined },
+): Promise<AuditPage> {
+  requireOperator(ctx);
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT payment.id FROM payment JOIN commission_quote quote ON quote.id = payment.subject_id
+     WHERE quote.request_id = $1 AND payment.kind = '${COMMISSION}' ORDER BY payment.id DESC LIMIT ${MOST_PAYMENTS}`,
+    [requestId],
+  );
+  return audit.entries(ctx, {
+    subjects: [requestId, ...rows.map(({ id }) => id)],
+    cursor,
+    limit: AUDIT_PAGE,
+  });
+}
+
 /** Heads only: of many long wordings the page shows two. */
 async function revisionsOf(request: RequestWhole): Promise<RevisionRow[]> {
   const { rows } = await pool.query<RevisionRow>(
@@ -91,26 +121,38 @@ async function revisionsOf(request: RequestWhole): Promise<RevisionRow[]> {
   return rows;
 }
 
-async function ownersOf(request: RequestWhole): Promise<{ organizationName: string; projectName: string }> {
-  const { rows } = await pool.query<{ organizationName: string; projectName: string }>(
-    `SELECT organization.display_name AS "organizationName", project.display_name AS "projectName"
-     FROM project JOIN organization ON organization.id = project.organization_id WHERE project.id = $1`,
-    [request.project_id],
+/** The payments of one quote, with what operators alone are told of their refunds. */
+async function paidFor({ id }: CommissionQuoteWhole, now: Date): Promise<DossierPayment[]> {
+  const payments = await paymentsOf([id], now);
+  const { rows } = await pool.query<{ payment_id: string; note: string | null; last_error: string | null }>(
+    "SELECT payment_id, note, last_error FROM payment_refund WHERE payment_id = ANY($1)",
+    [payments.map(({ paymentId }) => paymentId)],
   );
-  return rows[0] ?? { organizationName: request.organization_id, projectName: request.project_id };
+  return payments.map((payment) => {
+    const refund = rows.find((row) => row.payment_id === payment.paymentId);
+    return { ...payment, refundNote: refund?.note ?? null, refundError: refund?.last_error ?? null };
+  });
 }
 
 /** The acts that would not be refused. */
-function actsOn(request: RequestWhole, quotes: CommissionQuoteWhole[], now: Date): OperatorAct[] {
+function actsOn(
+  request: RequestWhole,
+  quotes: CommissionQuoteWhole[],
+  payments: DossierPayment[],
+  now: Date,
+): OperatorAct[] {
   const { status } = request;
   const isPayable = quotes.some((quote) => stateAt(quote, now) === "active");
+  const isReturning = payments.some(
+    ({ refund }) => refund?.reason === "operator" && refund.state !== "failed",
+  );
   const may: Record<OperatorAct, boolean> = {
     review: canMove(status, "in_review"),
     quote: canMove(status, "quoted") && !isPayable,
     ask: canMove(status, "needs_information"),
     decline: canMove(status, "declined"),
     fulfil: canMove(status, "fulfilled"),
-    refund: canMove(status, "refunded") && isWithinAcceptance(request, now),
+    refund: canMove(status, "refunded") && isWithinAcceptance(request, now) && !isReturning,
   };
   return OperatorAct.options.filter((act) => may[act]);
 }

@@ -1,7 +1,7 @@
 export { commission, paymentsOf } from "./approval";
 export { revise, submit } from "./change";
 export { create } from "./create";
-export { dossier, queueCounts, revision } from "./dossier";
+export { auditTrail, dossier, queueCounts, revision } from "./dossier";
 export { startCommissionCheckout } from "./pay";
 export { issueQuote, quote } from "./quotes";
 export { events, get, list, queue, revisions } from "./read";

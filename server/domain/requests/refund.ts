@@ -4,7 +4,7 @@ import { requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { dispatchRefunds, type PaymentRow, writeRefund } from "@/server/domain/payments";
 import { fail } from "@/server/errors";
-import { ACCEPTANCE_WINDOW_DAYS, type RequestRow } from "./rows";
+import { ACCEPTANCE_WINDOW_DAYS, isWithinAcceptance, type RequestRow } from "./rows";
 import { lockRequest, requireMove } from "./transitions";
 
 /**
@@ -42,11 +42,8 @@ export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission):
   return { refundId: written.id, requestId, paymentId: written.payment_id, state };
 }
 
-const DAY_MS = 86_400_000;
-
 function requireAcceptance(request: RequestRow, now: Date): void {
-  if (!request.fulfilled_at) return;
-  if (now.getTime() <= request.fulfilled_at.getTime() + ACCEPTANCE_WINDOW_DAYS * DAY_MS) return;
+  if (isWithinAcceptance(request, now)) return;
   fail(
     "RequestStateConflict",
     `It was fulfilled more than ${ACCEPTANCE_WINDOW_DAYS} days ago: its acceptance window has ended.`,

@@ -188,9 +188,15 @@ export const toSummary = (row: RequestBrief): RequestSummary => ({
 
 const DAY_MS = 86_400_000;
 
+/** Until when what was fulfilled is refunded when asked; null: it has not been fulfilled. */
+export function acceptedUntil({ fulfilled_at }: Pick<RequestRow, "fulfilled_at">): Date | null {
+  return fulfilled_at && new Date(fulfilled_at.getTime() + ACCEPTANCE_WINDOW_DAYS * DAY_MS);
+}
+
 /** Is a commission still refunded when asked: any time before it is fulfilled, and within its acceptance window? */
-export function isWithinAcceptance({ fulfilled_at }: Pick<RequestRow, "fulfilled_at">, now: Date): boolean {
-  return !fulfilled_at || now.getTime() <= fulfilled_at.getTime() + ACCEPTANCE_WINDOW_DAYS * DAY_MS;
+export function isWithinAcceptance(request: Pick<RequestRow, "fulfilled_at">, now: Date): boolean {
+  const until = acceptedUntil(request);
+  return until === null || now <= until;
 }
 
 /** Where a quote stands at a moment: an active one ends by time alone. */
