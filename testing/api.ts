@@ -118,7 +118,7 @@ export async function makeTenant({ walletMicros = 1_000_000_000 } = {}): Promise
 /** A new member of an organization who is signed in, as the browser sends it. */
 export async function sessionOf(
   organizationId: string,
-  role: "owner" | "member" = "member",
+  role: "owner" | "admin" | "member" | "viewer" = "member",
 ): Promise<string> {
   const { userId } = await organizations.createUser(system, {
     email: `${newId("user")}@capstan.test`,
@@ -134,7 +134,7 @@ export async function sessionOf(
 }
 
 /** What such a person's browser sends with a change. */
-export async function sessionHeaders(organizationId: string, role: "owner" | "member") {
+export async function sessionHeaders(organizationId: string, role: "owner" | "admin" | "member" | "viewer") {
   const cookie = await sessionOf(organizationId, role);
   return { cookie, origin: "http://localhost:3000", "content-type": "application/json" };
 }

@@ -46,6 +46,29 @@ test("nobody reads anything without a session", async () => {
   for (const [path, input] of asked) expect(await ask(anonymous, path, input)).toMatchObject({ status: 401 });
 });
 
+test("what no database can hold is refused before anything reads it, in a query and in a change", async () => {
+  const { GET, POST } = await import("@/app/api/trpc/[trpc]/route");
+  const from = { "content-type": "application/json", "sec-fetch-site": "same-origin" };
+  const post = (body: string) =>
+    POST(
+      new Request("http://panel/api/trpc/requests.create?batch=1", { method: "POST", headers: from, body }),
+    );
+  const get = (input: string) =>
+    GET(new Request(`http://panel/api/trpc/requests.get?input=${encodeURIComponent(input)}`));
+  for (const text of [
+    '{"a":"\\u0000"}',
+    '{"a":"\\ud800"}',
+    '{"__proto__":1}',
+    '{"a":9007199254740992}',
+    "[".repeat(70),
+  ])
+    for (const send of [post, get]) {
+      const refused = await send(text);
+      expect(refused.status).toBe(422);
+      expect((await refused.json()).detail).toMatchObject([{ loc: ["body"] }]);
+    }
+});
+
 test("the switcher offers the projects of the person's organizations and no others", async () => {
   const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
   const { ctx } = await makePerson(own.organizationId, "viewer");

@@ -11,7 +11,7 @@ import * as requests from "@/server/domain/requests";
 
 const tags = ["Capability requests"];
 const auth = ["service_principal", "human_session"] as const;
-const bodyLimit = 256 * 1024;
+const bodyLimit = requests.MOST_CONTENT_BYTES;
 
 export const createCapabilityRequest = endpoint({
   method: "POST",

@@ -2,8 +2,12 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import { type CapabilityRequestBody, REQUEST_VERSION } from "@/server/contract/requests";
 import type { Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import type { RequestRow, RevisionRow } from "./rows";
+
+/** What one wording may weigh, by whichever way it comes. */
+export const MOST_CONTENT_BYTES = 256 * 1024;
 
 /** A wording as it is frozen, and its hash. */
 export type Content = { body: RevisionRow["body"]; hash: string };
@@ -15,7 +19,12 @@ export type Content = { body: RevisionRow["body"]; hash: string };
 export function contentOf({ idempotencyKey: _, ...wording }: CapabilityRequestBody): Content {
   const sent = Object.entries(wording as Record<string, Json>).filter(([, value]) => value != null);
   const body: RevisionRow["body"] = { ...Object.fromEntries(sent), schemaVersion: REQUEST_VERSION };
-  return { body, hash: sha256Hex(canonicalText(body)) };
+  const text = canonicalText(body);
+  if (Buffer.byteLength(text) > MOST_CONTENT_BYTES)
+    fail("PayloadTooLarge", `A request is larger than ${MOST_CONTENT_BYTES} bytes.`, {
+      maxBytes: MOST_CONTENT_BYTES,
+    });
+  return { body, hash: sha256Hex(text) };
 }
 
 /** Writes down the current wording of a request, whose row is locked or new in this transaction. */

@@ -1,5 +1,6 @@
 export { commission, paymentsOf } from "./approval";
 export { revise, submit } from "./change";
+export { MOST_CONTENT_BYTES } from "./content";
 export { create } from "./create";
 export { auditTrail, dossier, queueCounts, revision } from "./dossier";
 export { startCommissionCheckout } from "./pay";

@@ -1,4 +1,5 @@
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { refuseHostileJson } from "@/server/api/json-scan";
 import { answered } from "@/server/auth/guard";
 import { requireJson, requireSameOrigin } from "@/server/auth/same-origin";
 import { panelCtx } from "@/server/auth/session";
@@ -14,13 +15,21 @@ function handle(request: Request): Promise<Response> {
   });
 }
 
-export const GET = handle;
+/** What no database or hash can hold is refused here as the API refuses it: the verbs are the same. */
+export function GET(request: Request): Promise<Response> {
+  return answered(async () => {
+    refuseHostileJson(new URL(request.url).searchParams.get("input") ?? "");
+    return handle(request);
+  });
+}
 
 /** Writes come by POST only, and only from our own pages. */
 export function POST(request: Request): Promise<Response> {
   return answered(async () => {
     requireSameOrigin(request);
     requireJson(request);
-    return handle(request);
+    const body = await request.text();
+    refuseHostileJson(body);
+    return handle(new Request(request, { body }));
   });
 }
