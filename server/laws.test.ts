@@ -147,6 +147,16 @@ describe("imports flow one way", () => {
     expect(strays("server/model-sources", (target) => !allowed(target))).toEqual([]);
   });
 
+  test("the check of safetensors files knows the format and nothing of the product", () => {
+    const isItsOwn = (target: string) => isWithin(target, "server/safetensors");
+    expect(sources.filter(isItsOwn).length).toBeGreaterThan(5);
+    expect(strays("server/safetensors", (target) => isOurs(target) && !isItsOwn(target))).toEqual([]);
+    const users = sources.filter((file) =>
+      importsOf(file).some(({ target }) => target.startsWith("server/safetensors/")),
+    );
+    expect(users.filter((file) => !isItsOwn(file))).toEqual([]); // through its index
+  });
+
   test("a capability names no provider, no database and nothing above it", () => {
     const forbidden = [
       "server/domain",

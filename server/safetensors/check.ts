@@ -1,0 +1,170 @@
+import { createHash } from "node:crypto";
+import { setImmediate as breathe } from "node:timers/promises";
+import { type Header, headerLength, PREFIX_BYTES, parseHeader } from "./header";
+import { findOtherFormat, HEAD_BYTES, TAIL_BYTES } from "./polyglot";
+import { LIMITS, refuse } from "./rules";
+
+export type CheckOptions = {
+  /** Of the whole file; LIMITS.fileBytes where nothing is said. */
+  mostBytes?: number;
+  /** As announced, by a Content-Length for instance. */
+  expectedBytes?: number;
+};
+
+export type CheckedFile = { header: Header; sha256: string; byteLength: number };
+
+/** How long a header is worked on before others have their turn. */
+const TURN_MS = 5;
+
+/**
+ * Reads a file once, checks it, and hands each piece on to the sink as it comes: memory holds a piece and the header.
+ * Whatever the pieces, the same file breaks the same rule. What the sink got is good only when this answers; it sees
+ * the refusal as an error of its source. Throws SafetensorsRefusal.
+ */
+export async function checkSafetensors(
+  pieces: AsyncIterable<Uint8Array>,
+  options: CheckOptions & { sink?: (pieces: AsyncIterable<Uint8Array>) => Promise<unknown> } = {},
+): Promise<CheckedFile> {
+  const hash = createHash("sha256");
+  let byteLength = 0;
+  let header: Header | undefined;
+  async function* measured() {
+    for await (const piece of checkPieces(pieces, options, (checked) => {
+      header = checked;
+    })) {
+      hash.update(piece);
+      byteLength += piece.byteLength;
+      yield piece;
+    }
+  }
+  await (options.sink ?? drain)(measured());
+  if (!header) throw new Error("The sink of a safetensors file did not read to its end.");
+  return { header, sha256: hash.digest("hex"), byteLength };
+}
+
+async function drain(pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of pieces) {
+    // What is wanted happens while they pass.
+  }
+}
+
+/**
+ * The pieces themselves, checked while they pass, for whoever hashes them anyway. `onEnd` is told the header after the
+ * last byte, when the file is known to be good.
+ */
+export async function* checkPieces(
+  pieces: AsyncIterable<Uint8Array>,
+  { mostBytes = LIMITS.fileBytes, expectedBytes }: CheckOptions,
+  onEnd: (header: Header) => void,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (expectedBytes !== undefined && expectedBytes > mostBytes) tooLarge(mostBytes);
+  const prefix = region(0, PREFIX_BYTES);
+  const head = region(0, HEAD_BYTES);
+  let text: Region | undefined;
+  let header: Header | undefined;
+  let tail: Region | undefined;
+  let total = Number.POSITIVE_INFINITY;
+  let received = 0;
+
+  for await (const piece of pieces) {
+    const start = received;
+    received += piece.byteLength;
+    if (!text && prefix.add(piece, start)) {
+      text = headerRegion(prefix.bytes, mostBytes);
+    }
+    if (text && !header && text.add(piece, start)) {
+      header = await inTurns(parseHeader(text.bytes));
+      total = checkTotal(header, mostBytes, expectedBytes);
+      // Of the data alone: what ends a ZIP file has bytes that no header may have.
+      tail = region(Math.max(total - TAIL_BYTES, total - header.dataBytes), total);
+    } else if (text && !header && text.filled > 0 && text.bytes[0] !== 0x7b) {
+      refuse("header_first_byte", { byte: PREFIX_BYTES });
+    }
+    if (received > total) refuse("trailing_bytes", { byte: total });
+    head.add(piece, start);
+    tail?.add(piece, start);
+    yield piece;
+  }
+
+  if (!text) refuse("file_too_short", { byte: received });
+  if (!header || !tail) refuse("header_truncated", { byte: received });
+  if (received < total) refuse("data_truncated", { byte: received });
+  const other = findOtherFormat(head.bytes.subarray(0, head.filled), tail.bytes);
+  if (other) refuse("polyglot", {}, `It is a ${other} too.`);
+  onEnd(header);
+}
+
+/**
+ * The header alone, of a file of this many bytes: its first bytes, from the length up to the end of the header at
+ * least. What only the rest of the file can show is not checked. Throws SafetensorsRefusal.
+ */
+export async function checkHeader(
+  bytes: Uint8Array,
+  byteLength: number,
+  { mostBytes = LIMITS.fileBytes }: { mostBytes?: number } = {},
+): Promise<Header> {
+  if (byteLength > mostBytes) tooLarge(mostBytes);
+  const length = headerLength(bytes.subarray(0, Math.min(bytes.byteLength, byteLength)));
+  if (bytes.byteLength > PREFIX_BYTES && bytes[PREFIX_BYTES] !== 0x7b) {
+    refuse("header_first_byte", { byte: PREFIX_BYTES });
+  }
+  const end = PREFIX_BYTES + length;
+  if (end > byteLength || end > bytes.byteLength) refuse("header_truncated", { byte: bytes.byteLength });
+  const header = await inTurns(
+    parseHeader(Buffer.from(bytes.buffer, bytes.byteOffset + PREFIX_BYTES, length)),
+  );
+  checkTotal(header, mostBytes, byteLength);
+  return header;
+}
+
+/** How many bytes the file has by its header, which must be what was announced. */
+function checkTotal(header: Header, mostBytes: number, expectedBytes: number | undefined): number {
+  const total = PREFIX_BYTES + header.headerBytes + header.dataBytes;
+  if (total > mostBytes) tooLarge(mostBytes);
+  if (expectedBytes !== undefined && total > expectedBytes) refuse("data_truncated", { byte: expectedBytes });
+  if (expectedBytes !== undefined && total < expectedBytes) refuse("trailing_bytes", { byte: total });
+  return total;
+}
+
+function headerRegion(prefix: Buffer, mostBytes: number): Region {
+  const end = PREFIX_BYTES + headerLength(prefix);
+  if (end > mostBytes) tooLarge(mostBytes);
+  return region(PREFIX_BYTES, end);
+}
+
+function tooLarge(mostBytes: number): never {
+  refuse("file_too_large", {}, `At most ${mostBytes} bytes are taken.`);
+}
+
+type Region = ReturnType<typeof region>;
+
+/** The bytes of the file from `from` up to `to`, gathered from the pieces that pass. */
+function region(from: number, to: number) {
+  const bytes = Buffer.allocUnsafeSlow(to - from);
+  let filled = 0;
+  return {
+    bytes,
+    get filled() {
+      return filled;
+    },
+    /** Takes its part of a piece that begins at this byte of the file; true when it has all of its own. */
+    add(piece: Uint8Array, start: number): boolean {
+      const part = piece.subarray(Math.max(0, from + filled - start), Math.max(0, to - start));
+      bytes.set(part, filled);
+      filled += part.byteLength;
+      return filled === bytes.byteLength;
+    },
+  };
+}
+
+/** Runs the work to its end; others have their turn every few milliseconds. */
+async function inTurns<T>(work: Generator<undefined, T>): Promise<T> {
+  let turn = performance.now();
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    if (performance.now() - turn < TURN_MS) continue;
+    await breathe();
+    turn = performance.now();
+  }
+}

@@ -1,0 +1,208 @@
+import { isUtf8 } from "node:buffer";
+import { DTYPE_BITS, type Dtype, isDtype } from "./dtypes";
+import { LIMITS, quote, refuse } from "./rules";
+import { type JsonReader, jsonReader } from "./text";
+
+/** One tensor: its bytes are those from `begin` up to `end` (excluded) after the header. */
+export type Tensor = { dtype: Dtype; shape: readonly number[]; begin: number; end: number };
+
+/** What a header says, in its own order. */
+export type Header = {
+  metadata: ReadonlyMap<string, string>;
+  tensors: ReadonlyMap<string, Tensor>;
+  /** Of the JSON with its padding. */
+  headerBytes: number;
+  /** Of all tensors together; the file has 8 + headerBytes + dataBytes. */
+  dataBytes: number;
+};
+
+/** The length of the header stands in front of it. */
+export const PREFIX_BYTES = 8;
+
+/** Work between two pauses: well under a millisecond's worth. */
+const PAUSE_BYTES = 32 * 1024;
+
+/** How many bytes the header has, by the first eight bytes of a file. */
+export function headerLength(prefix: Uint8Array): number {
+  if (prefix.byteLength < PREFIX_BYTES) refuse("file_too_short", { byte: prefix.byteLength });
+  const length = new DataView(prefix.buffer, prefix.byteOffset).getBigUint64(0, true);
+  if (length === 0n) refuse("header_empty", { byte: 0 });
+  if (length > LIMITS.headerBytes) refuse("header_too_large", { byte: 0 }, `It is said to have ${length}.`);
+  return Number(length);
+}
+
+/** Reads and checks a header (without its prefix), and pauses often. Throws the first rule it breaks. */
+export function* parseHeader(bytes: Buffer): Generator<undefined, Header> {
+  if (bytes[0] !== 0x7b) refuse("header_first_byte", { byte: PREFIX_BYTES });
+  if (!isUtf8(bytes)) refuse("header_utf8", { byte: PREFIX_BYTES + firstBadByte(bytes) });
+  const reader = jsonReader(bytes, PREFIX_BYTES);
+  const tensors = new Map<string, Tensor>();
+  let metadata: Map<string, string> | undefined;
+  let pausedAt = PREFIX_BYTES;
+  reader.need("{");
+  if (!reader.take("}")) {
+    do {
+      const byte = reader.place();
+      reader.needValue("string", "header_json");
+      const name = reader.shortString(LIMITS.nameBytes);
+      if (name === "__metadata__") {
+        if (metadata) refuse("duplicate_key", { byte }, quote(name));
+        reader.need(":");
+        metadata = yield* readMetadata(reader);
+      } else {
+        if (name === null || !isName(name) || /[/\\]/.test(name)) {
+          refuse("tensor_name", name === null ? { byte } : { byte, tensor: name });
+        }
+        if (tensors.has(name)) refuse("duplicate_key", { byte }, quote(name));
+        if (tensors.size === LIMITS.tensors) refuse("too_many_tensors", { byte });
+        reader.need(":");
+        tensors.set(name, readTensor(reader, name));
+      }
+      if (reader.place() - pausedAt > PAUSE_BYTES) {
+        pausedAt = reader.place();
+        yield;
+      }
+    } while (reader.take(","));
+    reader.need("}");
+  }
+  const end = reader.place() - PREFIX_BYTES;
+  for (let i = end; i < bytes.length; i++) {
+    if (bytes[i] !== 0x20) refuse("header_padding", { byte: PREFIX_BYTES + i });
+    if (i % PAUSE_BYTES === 0) yield;
+  }
+  if (tensors.size === 0) refuse("no_tensors", {});
+  yield;
+  const dataBytes = checkLayout(tensors, PREFIX_BYTES + bytes.length);
+  return { metadata: metadata ?? new Map(), tensors, headerBytes: bytes.length, dataBytes };
+}
+
+function* readMetadata(reader: JsonReader): Generator<undefined, Map<string, string>> {
+  const metadata = new Map<string, string>();
+  let pausedAt = reader.place();
+  reader.needValue("object", "metadata_type");
+  reader.need("{");
+  if (reader.take("}")) return metadata;
+  do {
+    reader.needValue("string", "header_json");
+    const byte = reader.place();
+    const key = reader.shortString(LIMITS.nameBytes);
+    if (key === null || !isName(key)) refuse("metadata_key", { byte });
+    if (metadata.has(key)) refuse("duplicate_key", { byte }, quote(key));
+    if (metadata.size === LIMITS.metadataEntries) refuse("metadata_too_many", { byte });
+    reader.need(":");
+    reader.needValue("string", "metadata_type");
+    metadata.set(key, yield* reader.longString());
+    if (reader.place() - pausedAt > PAUSE_BYTES) {
+      pausedAt = reader.place();
+      yield;
+    }
+  } while (reader.take(","));
+  reader.need("}");
+  return metadata;
+}
+
+function readTensor(reader: JsonReader, name: string): Tensor {
+  const first = reader.place();
+  let dtype: Dtype | undefined;
+  let shape: number[] | undefined;
+  let offsets: number[] | undefined;
+  reader.needValue("object", "entry_type");
+  reader.need("{");
+  if (!reader.take("}")) {
+    do {
+      reader.needValue("string", "header_json");
+      const byte = reader.place();
+      const field = reader.shortString(LIMITS.nameBytes);
+      reader.need(":");
+      if (field === "dtype") {
+        if (dtype) refuse("duplicate_key", { byte, tensor: name }, field);
+        reader.needValue("string", "entry_type");
+        const given = reader.shortString(16);
+        if (given === null || !isDtype(given)) refuse("dtype_unknown", { byte, tensor: name });
+        dtype = given;
+      } else if (field === "shape") {
+        if (shape) refuse("duplicate_key", { byte, tensor: name }, field);
+        shape = readNaturals(reader, LIMITS.dimensions) ?? refuse("shape_dimensions", { byte, tensor: name });
+      } else if (field === "data_offsets") {
+        if (offsets) refuse("duplicate_key", { byte, tensor: name }, field);
+        offsets = readNaturals(reader, 2) ?? refuse("offsets_pair", { byte, tensor: name });
+      } else {
+        refuse("entry_field_unknown", { byte, tensor: name }, field === null ? undefined : quote(field));
+      }
+    } while (reader.take(","));
+    reader.need("}");
+  }
+  if (!dtype || !shape || !offsets) refuse("entry_field_missing", { byte: first, tensor: name });
+  const [begin, end] = offsets;
+  if (begin === undefined || end === undefined) refuse("offsets_pair", { byte: first, tensor: name });
+  if (end < begin) refuse("offsets_reversed", { byte: first, tensor: name });
+  const bits = elementsOf(shape, first, name) * BigInt(DTYPE_BITS[dtype]);
+  if (bits % 8n !== 0n) refuse("shape_alignment", { byte: first, tensor: name });
+  if (bits / 8n !== BigInt(end - begin)) {
+    refuse(
+      "size_mismatch",
+      { byte: first, tensor: name },
+      `The shape gives ${bits / 8n} bytes, the offsets ${end - begin}.`,
+    );
+  }
+  return { dtype, shape, begin, end };
+}
+
+/** An array of at most this many integers; null when there are more. */
+function readNaturals(reader: JsonReader, most: number): number[] | null {
+  const numbers: number[] = [];
+  reader.needValue("array", "entry_type");
+  reader.need("[");
+  if (reader.take("]")) return numbers;
+  do {
+    if (numbers.length === most) return null;
+    numbers.push(reader.natural());
+  } while (reader.take(","));
+  reader.need("]");
+  return numbers;
+}
+
+function elementsOf(shape: readonly number[], byte: number, tensor: string): bigint {
+  let product = 1n;
+  let isEmpty = false;
+  for (const size of shape) {
+    if (size === 0) isEmpty = true;
+    else product *= BigInt(size);
+    if (product > BigInt(Number.MAX_SAFE_INTEGER)) refuse("shape_overflow", { byte, tensor });
+  }
+  return isEmpty ? 0n : product;
+}
+
+/** Every byte after the header belongs to exactly one tensor. Entries may stand in any order, as some writers leave them. */
+function checkLayout(tensors: ReadonlyMap<string, Tensor>, firstByte: number): number {
+  const placed = [...tensors];
+  const isBefore = ([, a]: [string, Tensor], [, b]: [string, Tensor]) => a.begin - b.begin || a.end - b.end;
+  placed.sort(isBefore);
+  let next = 0;
+  for (const [name, { begin, end }] of placed) {
+    if (begin !== next) {
+      refuse(begin > next ? "offsets_gap" : "offsets_overlap", { byte: firstByte + begin, tensor: name });
+    }
+    next = end;
+  }
+  return next;
+}
+
+const isName = (name: string) =>
+  name !== "" &&
+  name !== "__proto__" &&
+  !/\p{Cc}/u.test(name) &&
+  (name.length * 3 <= LIMITS.nameBytes || Buffer.byteLength(name) <= LIMITS.nameBytes);
+
+/** Where bytes that are not UTF-8 begin to be wrong: the window, then the character in it. */
+function firstBadByte(bytes: Buffer): number {
+  let start = 0;
+  for (const width of [4096, 1]) {
+    for (let end = start; start < bytes.length; start = end) {
+      end = Math.min(start + width, bytes.length);
+      for (let more = 0; more < 3 && end < bytes.length && ((bytes[end] ?? 0) & 0xc0) === 0x80; more++) end++;
+      if (!isUtf8(bytes.subarray(start, end))) break;
+    }
+  }
+  return start;
+}

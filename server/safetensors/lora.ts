@@ -1,0 +1,107 @@
+import { familyOf } from "./family";
+import type { Header, Tensor } from "./header";
+import { licenseOf, recommendedWeightOf, titleOf, triggerWordsOf } from "./metadata";
+import { refuse } from "./rules";
+
+/** How the maker names the two matrices of a module. */
+export type LoraNaming = "kohya" | "peft" | "diffusers";
+
+/** A module that is adapted: its name without the ending, and the two matrices whose product is added to it. */
+export type LoraPair = { module: string; naming: LoraNaming; down: Tensor; up: Tensor };
+
+export type LoraFacts = {
+  naming: LoraNaming;
+  tensors: number;
+  /** Modules that are adapted. */
+  modules: number;
+  /** Inner dimensions that occur, smallest first. */
+  ranks: number[];
+  /** Kinds of modules that are adapted, such as `to_q` or `img_attn_qkv`. */
+  targetModules: string[];
+  dtypes: string[];
+  /** What it was trained for, as far as the file says it without contradiction. */
+  baseModelFamily: string | null;
+  triggerWords: string[];
+  recommendedWeight: number | null;
+  title: string | null;
+  licenseName: string | null;
+};
+
+const MOST_TARGETS = 64;
+
+const KOHYA = /^(.+)\.lora_(down|up)\.weight$/;
+const PEFT = /^(.+)\.lora_(?:embedding_)?([AB])(?:\.[\w-]+)??(?:\.weight)?$/;
+const DIFFUSERS = /^(.+?)[._]lora(?:_linear_layer|\d)?\.(down|up)\.weight$/;
+
+/**
+ * What a checked header says about the LoRA in the file. Refuses `not_a_lora` where there is none, and where a module
+ * has one matrix without the other or the two do not multiply.
+ */
+export function loraFacts(header: Header): LoraFacts {
+  const pairs = findPairs(header.tensors);
+  const [first] = pairs;
+  if (!first) refuse("not_a_lora", {}, "It has none.");
+  return {
+    naming: first.naming,
+    tensors: header.tensors.size,
+    modules: pairs.length,
+    ranks: distinct(pairs.map(({ down }) => rankOf(down))).sort((a, b) => a - b),
+    targetModules: distinct(pairs.map(({ module }) => kindOf(module)))
+      .sort()
+      .slice(0, MOST_TARGETS),
+    dtypes: distinct(pairs.map(({ down }) => down.dtype)).sort(),
+    baseModelFamily: familyOf(header.metadata, pairs),
+    triggerWords: triggerWordsOf(header.metadata),
+    recommendedWeight: recommendedWeightOf(header.metadata),
+    title: titleOf(header.metadata),
+    licenseName: licenseOf(header.metadata),
+  };
+}
+
+function findPairs(tensors: ReadonlyMap<string, Tensor>): LoraPair[] {
+  const halves = new Map<string, Partial<LoraPair> & { module: string; naming: LoraNaming; name: string }>();
+  for (const [name, tensor] of tensors) {
+    const half = readName(name);
+    if (!half) continue;
+    const { module, naming, side } = half;
+    halves.set(module, { ...halves.get(module), module, naming, name, [side]: tensor });
+  }
+  return [...halves.values()].map(({ module, naming, name, down, up }) => {
+    if (!down || !up) refuse("not_a_lora", { tensor: name }, "Its other half is missing.");
+    if (!multiplies(down, up)) refuse("not_a_lora", { tensor: name }, "It does not fit its other half.");
+    return { module, naming, down, up };
+  });
+}
+
+function readName(name: string): { module: string; naming: LoraNaming; side: "down" | "up" } | null {
+  if (!name.includes("lora")) return null;
+  for (const [naming, pattern] of [
+    ["kohya", KOHYA],
+    ["peft", PEFT],
+    ["diffusers", DIFFUSERS],
+  ] as const) {
+    const [, module, side] = pattern.exec(name) ?? [];
+    if (module && side) return { module, naming, side: side === "down" || side === "A" ? "down" : "up" };
+  }
+  return null;
+}
+
+/** Matrices and convolutions have the inner dimension first (down) and second (up); stacks of matrices one later. */
+function multiplies(down: Tensor, up: Tensor): boolean {
+  if (down.shape.length < 2 || up.shape.length < 2) return false;
+  if (down.shape[0] === up.shape[1]) return true;
+  return down.shape.length === 3 && up.shape.length === 3 && down.shape[1] === up.shape[2];
+}
+
+const rankOf = ({ shape }: Tensor): number => shape[0] ?? 0;
+
+/** The kind of a module: its name after the last number that is followed by more. */
+function kindOf(module: string): string {
+  const parts = module.split(".");
+  if (parts.length === 1)
+    return module.replace(/^lora_(unet|te\d?|transformer)_/, "").replace(/^.*_\d+_(?=\D)/, "");
+  const last = parts.findLastIndex((part) => !/^\d+$/.test(part));
+  return parts.slice(Math.max(last, 0)).join(".");
+}
+
+const distinct = <T>(values: T[]): T[] => [...new Set(values)];

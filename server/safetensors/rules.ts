@@ -1,0 +1,84 @@
+/** What a safetensors file may measure at most. */
+export const LIMITS = {
+  fileBytes: 2 * 1024 ** 3,
+  headerBytes: 16 * 1024 ** 2,
+  tensors: 50_000,
+  metadataEntries: 10_000,
+  /** Of a tensor's name or a metadata key, as UTF-8. */
+  nameBytes: 1024,
+  dimensions: 32,
+} as const;
+
+/** Every rule a file can break, by its stable name. */
+export const RULES = {
+  file_too_short: "A file begins with eight bytes that give the length of its header.",
+  file_too_large: "The file, or what its header names, is larger than is taken.",
+  header_empty: "The header has at least one byte.",
+  header_too_large: `The header has at most ${LIMITS.headerBytes} bytes.`,
+  header_truncated: "The file holds its whole header.",
+  header_first_byte: "The first byte of the header is '{'.",
+  header_utf8: "The header is valid UTF-8.",
+  header_json: "The header is one JSON object.",
+  header_padding: "After the closing brace of the header there are only spaces.",
+  lone_surrogate: "Escapes in strings are whole characters: no half of a surrogate pair.",
+  duplicate_key: "No key stands twice in one object.",
+  metadata_type: "__metadata__ is one object of strings.",
+  metadata_key: `A metadata key has 1 to ${LIMITS.nameBytes} bytes, no control characters, and is not __proto__.`,
+  metadata_too_many: `__metadata__ has at most ${LIMITS.metadataEntries} entries.`,
+  too_many_tensors: `The header names at most ${LIMITS.tensors} tensors.`,
+  no_tensors: "The header names at least one tensor.",
+  tensor_name: `A tensor's name has 1 to ${LIMITS.nameBytes} bytes, no control characters, no '/' and no '\\', and is not __proto__.`,
+  entry_type: "A tensor is an object with a dtype string and arrays of integers as shape and data_offsets.",
+  entry_field_unknown: "A tensor has the fields dtype, shape and data_offsets and no other.",
+  entry_field_missing: "A tensor has all three fields: dtype, shape and data_offsets.",
+  dtype_unknown: "The dtype is one the format knows.",
+  number_form: "Numbers are non-negative integers written in plain digits.",
+  number_too_large: "Numbers are at most 2^53 - 1.",
+  shape_dimensions: `A shape has at most ${LIMITS.dimensions} dimensions.`,
+  shape_overflow: "The dimensions of a shape multiply to at most 2^53 - 1, zeros left out.",
+  shape_alignment: "A tensor of elements smaller than a byte fills whole bytes.",
+  offsets_pair: "data_offsets are exactly two numbers.",
+  offsets_reversed: "A tensor does not end before it begins.",
+  size_mismatch: "Shape and dtype give as many bytes as data_offsets do.",
+  offsets_gap: "Tensors, in order of their offsets, begin at 0 and leave no byte between them.",
+  offsets_overlap: "No byte belongs to two tensors.",
+  data_truncated: "The file holds every byte its tensors name.",
+  trailing_bytes: "The file ends with its last tensor.",
+  polyglot: "The file is not also a PDF, tar, ZIP or gzip file.",
+  not_a_lora: "The tensors are LoRA weights: pairs of a down and an up matrix.",
+} as const;
+
+export type Rule = keyof typeof RULES;
+
+/** Where a rule was broken: a byte of the file, and the tensor concerned where there is one. */
+export type Place = { byte?: number; tensor?: string };
+
+/** The file breaks a rule; the first one that is met when it is read from its beginning. */
+export class SafetensorsRefusal extends Error {
+  constructor(
+    readonly rule: Rule,
+    readonly place: Place,
+    detail?: string,
+  ) {
+    super([RULES[rule], detail, toText(place)].filter(Boolean).join(" "));
+    this.name = "SafetensorsRefusal";
+  }
+}
+
+export function refuse(rule: Rule, place: Place, detail?: string): never {
+  throw new SafetensorsRefusal(rule, place, detail);
+}
+
+/** A name of the file's own, as it may stand in a message: escaped and short. */
+export function quote(name: string): string {
+  const text = JSON.stringify([...name.slice(0, 200)].slice(0, 80).join(""));
+  return text.slice(1, -1).length < name.length ? `${text.slice(0, -1)}…"` : text;
+}
+
+function toText({ byte, tensor }: Place): string {
+  const parts = [
+    ...(tensor === undefined ? [] : [`tensor ${quote(tensor)}`]),
+    ...(byte === undefined ? [] : [`byte ${byte}`]),
+  ];
+  return parts.length === 0 ? "" : `(${parts.join(", ")})`;
+}

@@ -1,0 +1,234 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { checkHeader, checkSafetensors, LIMITS, RULES, type Rule, SafetensorsRefusal } from ".";
+import { BAD_FILES, GOOD_FILES } from "./corpus";
+import { isGoodSlowly } from "./reference.fixture";
+
+/** Files above this are not fed byte by byte, only in random pieces. */
+const SMALL = 256 * 1024;
+
+async function* inPieces(bytes: Buffer, lengths: readonly number[]): AsyncGenerator<Uint8Array> {
+  for (let at = 0, n = 0; at < bytes.length; n++) {
+    const length = lengths[n % lengths.length] ?? 1;
+    yield bytes.subarray(at, at + length);
+    at += length;
+  }
+}
+
+/** Runs it and answers the rule that was broken, or null. */
+async function ruleBrokenIn(run: Promise<unknown>): Promise<Rule | null> {
+  try {
+    await run;
+    return null;
+  } catch (error) {
+    if (!(error instanceof SafetensorsRefusal)) throw error;
+    return error.rule;
+  }
+}
+
+const check = (bytes: Buffer, lengths: readonly number[], expectedBytes?: number) =>
+  ruleBrokenIn(
+    checkSafetensors(inPieces(bytes, lengths), expectedBytes === undefined ? {} : { expectedBytes }),
+  );
+
+/** Random pieces, a hundred or so a file. */
+const piecesOf = (bytes: Buffer) =>
+  fc
+    .array(fc.integer({ min: 0, max: Math.ceil(bytes.length / 50) + 2 }), { minLength: 2, maxLength: 40 })
+    .filter((lengths) => lengths.reduce((sum, length) => sum + length, 0) > bytes.length / 200);
+
+describe("the corpus", () => {
+  test("has every rule that a file of tensors can break, and names each file once", () => {
+    expect(BAD_FILES.length).toBeGreaterThanOrEqual(60);
+    expect(GOOD_FILES.length).toBeGreaterThanOrEqual(12);
+    const names = [...BAD_FILES, ...GOOD_FILES].map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    const shown = new Set<Rule>(BAD_FILES.map(({ rule }) => rule));
+    expect(Object.keys(RULES).filter((rule) => !shown.has(rule as Rule))).toEqual(["not_a_lora"]);
+  });
+
+  test.each(BAD_FILES)("$name breaks $rule, however it comes", async ({ rule, bytes: make }) => {
+    const bytes = make();
+    expect(await check(bytes, [bytes.length || 1])).toBe(rule);
+    expect(await check(bytes, [bytes.length || 1], bytes.length)).toBe(rule);
+    if (bytes.length <= SMALL) {
+      expect(await check(bytes, [1])).toBe(rule);
+      expect(await check(bytes, [1], bytes.length)).toBe(rule);
+    }
+    await fc.assert(
+      fc.asyncProperty(piecesOf(bytes), async (lengths) => {
+        expect(await check(bytes, lengths)).toBe(rule);
+      }),
+      { numRuns: bytes.length <= SMALL ? 25 : 2 },
+    );
+    if (rule !== "polyglot") {
+      expect(await ruleBrokenIn(checkHeader(bytes, bytes.length))).toBe(rule);
+    }
+    if (bytes.length <= SMALL) expect(isGoodSlowly(bytes)).toBe(false);
+  });
+
+  test.each(GOOD_FILES)("$name is taken, however it comes", async ({ bytes: make }) => {
+    const bytes = make();
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const whole = await checkSafetensors(inPieces(bytes, [bytes.length]));
+    expect(whole).toMatchObject({ sha256, byteLength: bytes.length });
+    expect(await checkHeader(bytes, bytes.length)).toEqual(whole.header);
+    if (bytes.length <= SMALL) expect(await check(bytes, [1])).toBe(null);
+    await fc.assert(
+      fc.asyncProperty(piecesOf(bytes), async (lengths) => {
+        const copy: Uint8Array[] = [];
+        const checked = await checkSafetensors(inPieces(bytes, lengths), {
+          expectedBytes: bytes.length,
+          sink: async (pieces) => {
+            for await (const piece of pieces) copy.push(piece.slice());
+          },
+        });
+        expect(checked.sha256).toBe(sha256);
+        expect(Buffer.concat(copy).equals(bytes)).toBe(true);
+      }),
+      { numRuns: bytes.length <= SMALL ? 25 : 2 },
+    );
+    if (bytes.length <= SMALL) expect(isGoodSlowly(bytes)).toBe(true);
+  });
+});
+
+describe("changed bytes", () => {
+  const small = GOOD_FILES.map(({ name, bytes }) => ({ name, bytes: bytes() })).filter(
+    ({ bytes }) => bytes.length <= 32 * 1024,
+  );
+
+  test.each(small)("of $name are taken only when a slow check takes them", async ({ bytes }) => {
+    const headerEnd = 8 + Number(bytes.readBigUInt64LE());
+    const change = fc.record({
+      kind: fc.constantFrom("flip", "insert", "delete", "digit", "swap"),
+      at: fc.integer({ min: 0, max: headerEnd }),
+      byte: fc.oneof(
+        fc.integer({ min: 0, max: 255 }),
+        fc.constantFrom(...Buffer.from('{}[],:"\\ 0123456789-.e')),
+      ),
+      keepsLength: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 3 }), async (changes) => {
+        const changed = changes.reduce(applied, bytes);
+        const rule = await check(changed, [4096]);
+        expect(rule === null, String(rule)).toBe(isGoodSlowly(changed));
+      }),
+      { numRuns: 400 },
+    );
+  });
+});
+
+type Change = { kind: string; at: number; byte: number; keepsLength: boolean };
+
+function applied(bytes: Buffer, { kind, at, byte, keepsLength }: Change): Buffer {
+  const [before, after] = [bytes.subarray(0, at), bytes.subarray(at)];
+  const one = Buffer.from([byte]);
+  const changed =
+    kind === "insert"
+      ? Buffer.concat([before, one, after])
+      : kind === "delete"
+        ? Buffer.concat([before, after.subarray(1)])
+        : kind === "swap"
+          ? Buffer.concat([before, Buffer.from(after.subarray(0, 2)).reverse(), after.subarray(2)])
+          : Buffer.concat([
+              before,
+              kind === "digit" ? Buffer.from([0x30 + (byte % 10)]) : one,
+              after.subarray(1),
+            ]);
+  // The length in front follows the change, so that more than the length is tried.
+  const grown = changed.length - bytes.length;
+  if (keepsLength && grown !== 0 && at >= 8 && changed.length >= 8) {
+    changed.writeBigUInt64LE(BigInt.asUintN(64, changed.readBigUInt64LE() + BigInt(grown)));
+  }
+  return changed;
+}
+
+describe("a file of a length that was announced", () => {
+  const bytes = GOOD_FILES[0]?.bytes() ?? Buffer.alloc(0);
+
+  test("is refused as soon as its header contradicts that", async () => {
+    let read = 0;
+    async function* counted() {
+      for await (const piece of inPieces(bytes, [512])) {
+        read += piece.byteLength;
+        yield piece;
+      }
+    }
+    expect(await ruleBrokenIn(checkSafetensors(counted(), { expectedBytes: bytes.length + 1 }))).toBe(
+      "trailing_bytes",
+    );
+    expect(read).toBeLessThan(bytes.length);
+  });
+
+  test("is refused before it is read when that is too much", async () => {
+    let isRead = false;
+    async function* untouched() {
+      isRead = true;
+      yield bytes;
+    }
+    const tooMuch = { expectedBytes: LIMITS.fileBytes + 1 };
+    expect(await ruleBrokenIn(checkSafetensors(untouched(), tooMuch))).toBe("file_too_large");
+    expect(isRead).toBe(false);
+  });
+
+  test.each([8, 100, 1000, 4096])(
+    "is refused by a smaller limit of %i bytes, however it comes",
+    async (mostBytes) => {
+      for (const length of [1, 7, bytes.length]) {
+        const run = checkSafetensors(inPieces(bytes, [length]), { mostBytes });
+        expect(await ruleBrokenIn(run)).toBe("file_too_large");
+      }
+    },
+  );
+});
+
+test("a refusal names the rule and the place, and nothing long or foreign of the file", async () => {
+  const find = (name: string) => BAD_FILES.find((file) => file.name === name)?.bytes() ?? Buffer.alloc(0);
+  const refusalOf = async (name: string) =>
+    checkSafetensors(inPieces(find(name), [100])).then(
+      () => null,
+      (error: SafetensorsRefusal) => error,
+    );
+  expect(await refusalOf("one tensor twice, once escaped")).toMatchObject({
+    rule: "duplicate_key",
+    place: { byte: 8 + '{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},'.length },
+  });
+  expect(await refusalOf("overlap")).toMatchObject({ place: { tensor: "b" } });
+  expect((await refusalOf("name with NUL"))?.message).toContain('"a\\u0000b"');
+  for (const { name, bytes } of BAD_FILES) {
+    if (bytes().length > SMALL) continue;
+    const message = (await refusalOf(name))?.message ?? "";
+    expect(message.length, name).toBeLessThan(400);
+    expect(message, name).not.toMatch(/\p{Cc}/u);
+  }
+});
+
+test("the source is closed when the file is refused, and when the sink fails", async () => {
+  let closed = 0;
+  async function* source(bytes: Buffer) {
+    try {
+      yield* inPieces(bytes, [16]);
+    } finally {
+      closed++;
+    }
+  }
+  const broken = BAD_FILES.find(({ name }) => name === "JSON array")?.bytes() ?? Buffer.alloc(0);
+  expect(await ruleBrokenIn(checkSafetensors(source(broken)))).toBe("header_first_byte");
+  expect(closed).toBe(1);
+  const good = GOOD_FILES[0]?.bytes() ?? Buffer.alloc(0);
+  const sink = async (pieces: AsyncIterable<Uint8Array>) => {
+    for await (const _ of pieces) throw new Error("The disk is full.");
+  };
+  await expect(checkSafetensors(source(good), { sink })).rejects.toThrow("The disk is full.");
+  expect(closed).toBe(2);
+});
+
+test("a sink that leaves early gets no verdict", async () => {
+  const good = GOOD_FILES[0]?.bytes() ?? Buffer.alloc(0);
+  const sink = async (pieces: AsyncIterable<Uint8Array>) => {
+    for await (const _ of pieces) break;
+  };
+  await expect(checkSafetensors(inPieces(good, [16]), { sink })).rejects.toThrow("did not read to its end");
+});

@@ -1,0 +1,158 @@
+import { type Place, type Rule, refuse } from "./rules";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** Of a long string, what is decoded at once. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** Signs, the point and the letter of exponents. */
+const isOfNumber = (byte: number) =>
+  byte === 0x2b || byte === 0x2d || byte === 0x2e || byte === 0x45 || byte === 0x65;
+
+export type JsonReader = ReturnType<typeof jsonReader>;
+
+/**
+ * Reads the JSON of a header from its bytes, which are known to be valid UTF-8, where they stand. Nothing is built but
+ * what the grammar above asks for, so that nesting and repetition cost nothing. Places are bytes of the file.
+ */
+export function jsonReader(bytes: Buffer, firstByte: number) {
+  let at = 0;
+
+  const here = (): Place => ({ byte: firstByte + at });
+
+  /** The next byte that is no white space, without taking it; -1 at the end. */
+  function peek(): number {
+    let i = at;
+    let byte = bytes[i];
+    while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = bytes[++i];
+    at = i;
+    return byte ?? -1;
+  }
+
+  /** Takes the next byte when it is this one. */
+  function take(char: string): boolean {
+    if (peek() !== char.charCodeAt(0)) return false;
+    at++;
+    return true;
+  }
+
+  function need(char: string): void {
+    if (!take(char)) malformed(`'${char}' is missing.`);
+  }
+
+  /** The next value must begin so; another value breaks the rule, and what is no value at all is no JSON. */
+  function needValue(kind: "string" | "object" | "array", rule: Rule): void {
+    const first = peek();
+    if (first === (kind === "string" ? QUOTE : kind === "object" ? 0x7b : 0x5b)) return;
+    if (first === -1 || !'"{[-0123456789tfn'.includes(String.fromCharCode(first))) malformed();
+    refuse(rule, here());
+  }
+
+  function malformed(detail?: string): never {
+    refuse("header_json", here(), at >= bytes.length ? "It ends in the middle." : detail);
+  }
+
+  /**
+   * The bytes of a string from `at`, up to its closing quote or past `limit` bytes, whichever is first; never in the
+   * middle of an escape or of a character.
+   */
+  function span(limit: number): { isEnd: boolean; isPlain: boolean; isAscii: boolean; end: number } {
+    const stop = at + limit;
+    let isPlain = true;
+    let isAscii = true;
+    for (let i = at; i < bytes.length; ) {
+      const byte = bytes[i] ?? 0;
+      if (i >= stop && (byte & 0xc0) !== 0x80) return { isEnd: byte === QUOTE, isPlain, isAscii, end: i };
+      if (byte === QUOTE) return { isEnd: true, isPlain, isAscii, end: i };
+      if (byte === BACKSLASH) {
+        isPlain = false;
+        i += bytes[i + 1] === 0x75 ? 6 : 2;
+        continue;
+      }
+      if (byte < 0x20) {
+        at = i;
+        malformed("A control character stands in a string.");
+      }
+      if (byte >= 0x80) isAscii = false;
+      i++;
+    }
+    at = bytes.length;
+    return malformed();
+  }
+
+  function decode(end: number, isPlain: boolean, isAscii: boolean): string {
+    if (isPlain) return isAscii ? bytes.toString("latin1", at, end) : bytes.toString("utf8", at, end);
+    try {
+      return JSON.parse(`"${bytes.toString("utf8", at, end)}"`);
+    } catch {
+      return malformed("An escape in a string is wrong.");
+    }
+  }
+
+  function wellFormed(text: string): string {
+    if (/\p{Surrogate}/u.test(text)) refuse("lone_surrogate", here());
+    return text;
+  }
+
+  /** A string of at most this many bytes when every character is escaped; null when it is longer. */
+  function shortString(mostBytes: number): string | null {
+    need('"');
+    const { isEnd, isPlain, isAscii, end } = span(mostBytes * 6);
+    if (!isEnd) return null;
+    const text = decode(end, isPlain, isAscii);
+    if (!isPlain) wellFormed(text);
+    at = end + 1;
+    return text;
+  }
+
+  /** A string of any length, with a pause after each chunk. */
+  function* longString(): Generator<undefined, string> {
+    need('"');
+    const parts: string[] = [];
+    let half = ""; // of a pair whose other half is in the next chunk
+    for (;;) {
+      const { isEnd, isPlain, isAscii, end } = span(CHUNK_BYTES);
+      let text = half + decode(end, isPlain, isAscii);
+      half = !isEnd && /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : "";
+      if (half) text = text.slice(0, -1);
+      parts.push(wellFormed(text));
+      at = end;
+      if (isEnd) {
+        at++;
+        return parts.join("");
+      }
+      yield;
+    }
+  }
+
+  /** A non-negative integer in plain digits. */
+  function natural(): number {
+    const first = peek();
+    let end = at;
+    let number = 0;
+    for (let byte = bytes[end] ?? 0; byte >= 0x30 && byte <= 0x39; byte = bytes[++end] ?? 0) {
+      number = number * 10 + byte - 0x30;
+      if (number > Number.MAX_SAFE_INTEGER) refuse("number_too_large", here());
+    }
+    if (isOfNumber(bytes[end] ?? 0) || (first === 0x30 && end - at > 1)) refuse("number_form", here());
+    if (end === at) {
+      if (first === -1 || !'"{[tfn'.includes(String.fromCharCode(first))) malformed();
+      refuse("entry_type", here(), "A number is missing.");
+    }
+    at = end;
+    return number;
+  }
+
+  return {
+    peek,
+    take,
+    need,
+    needValue,
+    shortString,
+    longString,
+    natural,
+    /** Where it stands: the byte of the file. */
+    place: () => firstByte + at,
+  };
+}
