@@ -22,6 +22,7 @@ export const bulkAccepted = eventType("bulk/accepted", {
 export const refundDue = eventType("refund/due", {
   schema: staticSchema<{ refundId: string }>(),
 });
+export const mailDue = eventType("mail/due", { schema: staticSchema<{ mailId: string }>() });
 
 /** An event to send: with an `id`, a second one within 24 hours is dropped. */
 export type OutgoingEvent = { id?: string; name: string; data: { [key: string]: Json } };

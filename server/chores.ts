@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { relaxedPool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import * as notifications from "@/server/domain/notifications";
 import * as pins from "@/server/domain/pins";
 import * as requests from "@/server/domain/requests";
 import { log } from "@/server/log";
@@ -14,6 +15,7 @@ export const CHORES: readonly Chore[] = [
   { name: "sweep-jobs", everyMs: 2_000, pass: () => jobs.sweep(systemCtx("sweeper")) },
   { name: "sweep-pins", everyMs: 2_000, pass: () => pins.sweep(systemCtx("pin-sweeper")) },
   { name: "sweep-requests", everyMs: 2_000, pass: () => requests.sweep(systemCtx("request-sweeper")) },
+  { name: "send-mail", everyMs: 2_000, pass: () => notifications.handOnMail(systemCtx("mail-sweeper")) },
 ];
 
 /** How often a process asks whether a chore is due: one statement, however many chores there are. */

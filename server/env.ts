@@ -23,6 +23,27 @@ const address = z
     message: "is no address that starts with http:// or https://",
   });
 
+const MAIL_SERVER = "is no address such as smtps://user:password@mail.example.com:465";
+/** Where mail is handed over; `starttls` says whether a connection that begins in the open is encrypted. */
+const mailServer = z
+  .string()
+  .trim()
+  .refine(
+    (value) => {
+      if (!/^smtps?:\/\//.test(value) || !URL.canParse(value)) return false;
+      const { hostname, searchParams } = new URL(value);
+      const starttls = searchParams.get("starttls") ?? "offered";
+      return hostname !== "" && ["required", "offered", "never"].includes(starttls);
+    },
+    { message: MAIL_SERVER },
+  );
+const mailSender = z
+  .string()
+  .trim()
+  .regex(/^(?:[^<>\p{Cc}]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u, {
+    message: "is no address such as Capstan <no-reply@example.com>",
+  });
+
 const dollars = (usd: number) =>
   z.coerce.number("A number of US dollars.").min(0).max(1_000_000).default(usd);
 
@@ -78,8 +99,16 @@ const Environment = z.object({
   TAGS_MAX: clamped(32),
   TAG_MAX_LENGTH: clamped(256),
   EXTERNAL_REF_MAX_LENGTH: clamped(255),
+  SMTP_URL: mailServer.optional(),
+  MAIL_FROM: mailSender.optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
   CAPSTAN_FAILPOINTS: text,
+});
+
+/** What no setting can say alone. */
+const Together = Environment.refine(({ SMTP_URL, MAIL_FROM }) => !SMTP_URL || MAIL_FROM, {
+  path: ["MAIL_FROM"],
+  message: "is needed with SMTP_URL: who mail comes from, e.g. Capstan <no-reply@example.com>",
 });
 
 /** The names of the product's own settings, for the test that `.env.example` lists them. */
@@ -102,7 +131,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
     (name) => PROVIDER_SETTING.test(name) && !SETTINGS.includes(name),
   );
   const shapes = ofProviders.map((name) => [name, name.endsWith("_BASE_URL") ? address : text] as const);
-  const own = Environment.safeParse(present);
+  const own = Together.safeParse(present);
   const theirs = z.object(Object.fromEntries(shapes)).safeParse(present);
   if (own.success && theirs.success) return { ...theirs.data, ...own.data };
   const issues = [own, theirs].flatMap(({ error }) => error?.issues ?? []);

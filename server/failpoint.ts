@@ -27,6 +27,7 @@ export const FAILPOINTS = [
   "before-receipt",
   "before-refund-asked",
   "after-refund-asked",
+  "after-mail",
 ] as const;
 export type FailpointName = (typeof FAILPOINTS)[number];
 

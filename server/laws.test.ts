@@ -157,6 +157,13 @@ describe("imports flow one way", () => {
     expect(users.filter((file) => !isItsOwn(file))).toEqual([]); // through its index
   });
 
+  test("mail is sent by one file, which knows its protocol and not our product", () => {
+    const allowed = (target: string) => !isOurs(target) || isWithin(target, "server/mail") || isLeaf(target);
+    expect(strays("server/mail", (target) => !allowed(target))).toEqual([]);
+    const users = sources.filter((file) => importsOf(file).some(({ target }) => target === "nodemailer"));
+    expect(users).toEqual(["server/mail/smtp.ts"]);
+  });
+
   test("a capability names no provider, no database and nothing above it", () => {
     const forbidden = [
       "server/domain",

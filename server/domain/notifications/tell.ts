@@ -1,6 +1,8 @@
 import type { Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
+import { type Letter, oneLine, toMailing } from "./letter";
+import { stateOfNewMail } from "./mailer";
 
 /** Who is told: everybody who belongs to an organization, or the operators of the installation. */
 export type Audience = { organizationId: string } | "operators";
@@ -11,34 +13,82 @@ export type News = {
   /** e.g. commission.quote_ready */
   kind: string;
   title: string;
+  /** A sentence or two with what matters. */
   body: string;
   /** The page it leads to, from the root. */
   href: string;
+  /** What the mail says besides. */
+  letter: Letter;
 };
 
-/** Tells people of something, in the caller's transaction; the same occasion again tells nobody twice. */
+/**
+ * Tells people of something, in the panel and by mail, in the caller's transaction; the same occasion again tells nobody
+ * twice. Mail goes to the address each has at this moment, and leaves after the commit.
+ */
 export async function tell(client: Queryable, ctx: Ctx, audience: Audience, news: News): Promise<void> {
-  const organizationId = audience === "operators" ? null : audience.organizationId;
-  const { rows } = await client.query<{ id: string }>(
-    organizationId === null
-      ? "SELECT id FROM user_account WHERE is_operator ORDER BY id"
-      : "SELECT user_id AS id FROM membership WHERE organization_id = $1 ORDER BY user_id",
-    organizationId === null ? [] : [organizationId],
-  );
-  const made = rows.map(({ id }) => ({ id: newId("notification"), user_id: id }));
+  const { organizationId, people, reason } = await readAudience(client, audience);
+  if (people.length === 0) return;
+  const { kind, href, letter, body } = news;
+  const title = oneLine(news.title);
+  const mailState = stateOfNewMail();
+  const mailing = toMailing({ title, body, href, letter, reason });
+  const made = people.map(({ id, email }) => ({
+    id: newId("notification"),
+    user_id: id,
+    email,
+    mail_id: mailState && newId("mail"),
+  }));
+  // Only who is told of it now gets a mail: the row of the notification decides.
   await client.query(
-    `INSERT INTO notification (id, user_id, organization_id, occasion, kind, title, body, href, created_at)
-     SELECT x.id, x.user_id, $2, $3, $4, $5, $6, $7, $8 FROM json_to_recordset($1::json) AS x(id text, user_id text)
-     ON CONFLICT (user_id, occasion) DO NOTHING`,
+    `WITH person AS (
+       SELECT * FROM json_to_recordset($1::json) AS x(id text, user_id text, email text, mail_id text)
+     ), told AS (
+       INSERT INTO notification (id, user_id, organization_id, occasion, kind, title, body, href, created_at)
+       SELECT id, user_id, $2, $3, $4, $5, $6, $7, $8::timestamptz FROM person ORDER BY user_id
+       ON CONFLICT (user_id, occasion) DO NOTHING RETURNING id
+     )
+     INSERT INTO mail (id, notification_id, recipient, subject, text, html, state, next_attempt_at, created_at)
+     SELECT mail_id, id, email, $9, $10, $11, $12::text, CASE WHEN $12::text = 'pending' THEN $8::timestamptz END, $8::timestamptz
+     FROM person JOIN told USING (id) WHERE mail_id IS NOT NULL`,
     [
       JSON.stringify(made),
       organizationId,
       news.occasion,
-      news.kind,
-      news.title,
-      news.body,
-      news.href,
+      kind,
+      title,
+      body,
+      href,
       ctx.now(),
+      mailing.subject,
+      mailing.text,
+      mailing.html,
+      mailState,
     ],
   );
+}
+
+type Told = { organizationId: string | null; people: { id: string; email: string }[]; reason: string };
+
+async function readAudience(client: Queryable, audience: Audience): Promise<Told> {
+  if (audience === "operators") {
+    const { rows } = await client.query<{ id: string; email: string }>(
+      "SELECT id, email FROM user_account WHERE is_operator ORDER BY id",
+    );
+    return {
+      organizationId: null,
+      people: rows,
+      reason: "You get this mail because you are an operator of this installation of Capstan.",
+    };
+  }
+  const { rows } = await client.query<{ id: string; email: string; name: string }>(
+    `SELECT user_account.id, email, organization.display_name AS name FROM membership
+     JOIN user_account ON user_account.id = user_id JOIN organization ON organization.id = organization_id
+     WHERE organization_id = $1 ORDER BY user_account.id`,
+    [audience.organizationId],
+  );
+  return {
+    organizationId: audience.organizationId,
+    people: rows,
+    reason: `You get this mail because you belong to ${rows[0]?.name} on Capstan.`,
+  };
 }

@@ -4,6 +4,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { postText } from "@/server/http";
 import { log } from "@/server/log";
 import type { Step } from "@/server/step";
+import { jittered, type TryResult, tryUntilEnded, whenDue } from "@/server/tries";
 import { addressRules } from "./address";
 import { WAKE_PATIENCE_MS, wake } from "./dispatch";
 import { secretOf, switchOff } from "./endpoints";
@@ -22,27 +23,17 @@ export const WAITS_MS = [
   6 * HOUR_MS,
   24 * HOUR_MS,
 ] as const;
-/** Each wait is up to a tenth longer or shorter, so that what failed together does not come back together. */
-const JITTER = 0.1;
 const TIMEOUT_MS = 15 * SECOND_MS;
 /** A sender that has written nothing for so long is dead, and its delivery is sent again. */
 const LEASE_MS = MINUTE_MS;
-/** A run that wakes a little too early waits; one that finds its delivery due much later leaves it to the rows. */
-const MOST_EARLY_MS = 10 * SECOND_MS;
-
-type StepResult = { state: "ended" } | { state: "again"; afterMs: number };
 
 /**
  * The flow of one delivery: try, wait, try again. The row decides at every step, so a second run of the same delivery
  * changes nothing, and a run that is lost is replaced by the sweeper. At least once: a sender that dies between sending
  * and writing sends again, under the same event id.
  */
-export async function deliver(ctx: Ctx, deliveryId: string, step: Step): Promise<void> {
-  for (let turn = 1; ; turn++) {
-    const result: StepResult = await step.run(`attempt-${turn}`, () => attempt(ctx, deliveryId));
-    if (result.state === "ended") return;
-    await step.sleep(`wait-${turn}`, result.afterMs);
-  }
+export function deliver(ctx: Ctx, deliveryId: string, step: Step): Promise<void> {
+  return tryUntilEnded(step, () => attempt(ctx, deliveryId));
 }
 
 type Claimed = {
@@ -76,7 +67,7 @@ async function claim(deliveryId: string, now: Date): Promise<Claimed | null> {
 }
 
 /** One try of a delivery that is due, and what follows from it. */
-export async function attempt(ctx: Ctx, deliveryId: string): Promise<StepResult> {
+export async function attempt(ctx: Ctx, deliveryId: string): Promise<TryResult> {
   const startedAt = ctx.now();
   const claimed = await claim(deliveryId, startedAt);
   if (!claimed) return later(deliveryId, startedAt);
@@ -91,13 +82,12 @@ export async function attempt(ctx: Ctx, deliveryId: string): Promise<StepResult>
   return record(ctx, claimed, { ...outcome, startedAt, durationMs });
 }
 
-async function later(deliveryId: string, now: Date): Promise<StepResult> {
+async function later(deliveryId: string, now: Date): Promise<TryResult> {
   const { rows } = await pool.query<{ next_attempt_at: Date }>(
     "SELECT next_attempt_at FROM delivery WHERE id = $1 AND state = 'pending'",
     [deliveryId],
   );
-  const earlyMs = rows[0] ? rows[0].next_attempt_at.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
-  return earlyMs <= MOST_EARLY_MS ? { state: "again", afterMs: Math.max(earlyMs, 0) } : { state: "ended" };
+  return whenDue(rows[0]?.next_attempt_at ?? null, now);
 }
 
 function send(claimed: Claimed, body: string, now: Date) {
@@ -113,7 +103,7 @@ type Try = { status: number | null; error: string | null; startedAt: Date; durat
 
 const GONE = 410;
 
-async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<StepResult> {
+async function record(ctx: Ctx, claimed: Claimed, made: Try): Promise<TryResult> {
   const { status } = made;
   const hasArrived = status !== null && status >= 200 && status < 300;
   const error = hasArrived ? null : (made.error ?? refusalOf(status));
@@ -194,8 +184,4 @@ async function disableIfDead(claimed: Claimed, status: number | null, now: Date)
   const tries = WAITS_MS.length + 1;
   const reason = `A delivery failed ${tries} times over more than a day, and nothing else arrived in that time.`;
   await switchOff(claimed.endpoint_id, reason, now);
-}
-
-function jittered(waitMs: number): number {
-  return Math.round(waitMs * (1 + JITTER * (2 * Math.random() - 1)));
 }

@@ -1,0 +1,27 @@
+import { env, isProduction, publicUrl } from "@/server/env";
+import type { Mailer } from "@/server/mail/define";
+import { type SmtpSettings, smtpMailer } from "@/server/mail/smtp";
+
+let last: { settings: SmtpSettings; mailer: Mailer } | undefined;
+
+/** The mail server of this installation; null: none is set. */
+export function findMailer(): Mailer | null {
+  const { SMTP_URL: url, MAIL_FROM: from } = env;
+  if (!url || !from) return null;
+  if (!last || last.settings.url !== url || last.settings.from !== from) {
+    last?.mailer.close();
+    last = { settings: { url, from }, mailer: smtpMailer({ url, from }) };
+  }
+  return last.mailer;
+}
+
+/** What a new mail waits for: to be sent, or nothing (it is kept and shown). Null: no mail is written here. */
+export function stateOfNewMail(): "pending" | "kept" | null {
+  if (findMailer()) return "pending";
+  return isProduction ? null : "kept";
+}
+
+/** The right part of Message-IDs: where we are. */
+export const messageDomain = new URL(publicUrl).hostname
+  .replace(/^\[(.*)\]$/, "ipv6.$1")
+  .replaceAll(":", "-");

@@ -1,0 +1,107 @@
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { failpoint } from "@/server/failpoint";
+import type { Outcome } from "@/server/mail/define";
+import type { Step } from "@/server/step";
+import { jittered, type TryResult, tryUntilEnded, whenDue } from "@/server/tries";
+import { WAKE_PATIENCE_MS } from "./dispatch";
+import { findMailer, messageDomain } from "./mailer";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** The waits after the first, second, … try that did not succeed. After the last and one more the mail has failed. */
+export const MAIL_WAITS_MS = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  HOUR_MS,
+  3 * HOUR_MS,
+  8 * HOUR_MS,
+  24 * HOUR_MS,
+] as const;
+/** A sender that has written nothing for so long is dead, and its mail is sent again. Longer than sending may take. */
+const LEASE_MS = 2 * MINUTE_MS;
+
+/**
+ * The flow of one mail: try, wait, try again. Its row decides at every step. At least once: a sender that dies between
+ * sending and writing sends again, under the same Message-ID, by which a reader's mail server knows the copy.
+ */
+export function sendMail(ctx: Ctx, mailId: string, step: Step): Promise<void> {
+  return tryUntilEnded(step, () => attemptMail(ctx, mailId));
+}
+
+type Claimed = {
+  id: string;
+  recipient: string;
+  subject: string;
+  text: string;
+  html: string;
+  attempts: number;
+  created_at: Date;
+  lease_until: Date;
+  is_wanted: boolean;
+};
+
+/** Takes a mail that is due; whom it no longer concerns is seen in the same look. Null: not due, ended, or another's. */
+async function claim(mailId: string, now: Date): Promise<Claimed | null> {
+  const { rows } = await pool.query<Claimed>(
+    `UPDATE mail SET state = 'sending', lease_until = $3
+     FROM notification told JOIN user_account person ON person.id = told.user_id
+     WHERE mail.id = $1 AND told.id = mail.notification_id AND mail.state = 'pending' AND next_attempt_at <= $2
+     RETURNING mail.id, recipient, subject, text, html, attempts, mail.created_at, lease_until,
+       CASE WHEN told.organization_id IS NULL THEN person.is_operator ELSE EXISTS (
+         SELECT FROM membership WHERE user_id = person.id AND organization_id = told.organization_id) END AS is_wanted`,
+    [mailId, now, new Date(now.getTime() + LEASE_MS)],
+  );
+  return rows[0] ?? null;
+}
+
+/** One try of a mail that is due, and what follows from it. */
+export async function attemptMail(ctx: Ctx, mailId: string): Promise<TryResult> {
+  const now = ctx.now();
+  const mailer = findMailer();
+  if (!mailer) return { state: "ended" }; // it waits in its row until a mail server is set again
+  const claimed = await claim(mailId, now);
+  if (!claimed) return later(mailId, now);
+  if (!claimed.is_wanted) {
+    const reason = "Not sent: this person no longer belongs to those it concerns.";
+    return record(ctx, claimed, { state: "refused", reason });
+  }
+  const { id, recipient: to, subject, text, html, created_at: at } = claimed;
+  const outcome = await mailer.send({ id, domain: messageDomain, to, subject, text, html, at });
+  if (outcome.state === "accepted") failpoint("after-mail");
+  return record(ctx, claimed, outcome);
+}
+
+async function later(mailId: string, now: Date): Promise<TryResult> {
+  const { rows } = await pool.query<{ next_attempt_at: Date }>(
+    "SELECT next_attempt_at FROM mail WHERE id = $1 AND state = 'pending'",
+    [mailId],
+  );
+  return whenDue(rows[0]?.next_attempt_at ?? null, now);
+}
+
+async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<TryResult> {
+  const now = ctx.now();
+  const waitMs = outcome.state === "not_sent" ? MAIL_WAITS_MS[claimed.attempts] : undefined;
+  const afterMs = waitMs === undefined ? null : jittered(waitMs);
+  const state = outcome.state === "accepted" ? "sent" : afterMs === null ? "failed" : "pending";
+  const next = afterMs === null ? null : new Date(now.getTime() + afterMs);
+  const { rowCount } = await pool.query(
+    `UPDATE mail SET attempts = attempts + 1, state = $3, next_attempt_at = $4, lease_until = $5, last_error = $6,
+       completed_at = $7
+     WHERE id = $1 AND state = 'sending' AND lease_until = $2`,
+    [
+      claimed.id,
+      claimed.lease_until,
+      state,
+      next,
+      next && new Date(next.getTime() + WAKE_PATIENCE_MS),
+      outcome.state === "accepted" ? null : outcome.reason,
+      next ? null : now,
+    ],
+  );
+  if (state === "failed")
+    ctx.log.warn({ mailId: claimed.id, tries: claimed.attempts + 1 }, "a mail was given up");
+  return rowCount && afterMs !== null ? { state: "again", afterMs } : { state: "ended" };
+}

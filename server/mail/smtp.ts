@@ -1,0 +1,165 @@
+import { createTransport } from "nodemailer";
+import type { Letter, Mailer, Outcome } from "./define";
+
+export type SmtpSettings = {
+  /** smtp:// or smtps://, with user and password where the server wants them. */
+  url: string;
+  /** An address, or a name and an address in angle brackets. */
+  from: string;
+};
+
+const CONNECT_MS = 15_000;
+const SILENCE_MS = 30_000;
+/** From the first byte to the last word of the server; below the lease of whoever sends. */
+const WHOLE_MS = 60_000;
+const IDLE_MS = 30_000;
+const MOST_CONNECTIONS = 4;
+
+/** Sends by SMTP over a few connections that are kept while there is something to send. */
+export function smtpMailer({ url, from }: SmtpSettings): Mailer {
+  const server = readServer(url);
+  const sender = readSender(from);
+  const transport = createTransport({
+    pool: true,
+    maxConnections: MOST_CONNECTIONS,
+    maxRequeues: 0, // whether it is sent again is for our rows to say
+    idleTimeout: IDLE_MS,
+    host: server.host,
+    port: server.port,
+    ...server.tls,
+    ...(server.auth ? { auth: server.auth } : {}),
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return {
+    async send(letter) {
+      try {
+        await transport.sendMail({ ...toMessage(letter, sender), signal: AbortSignal.timeout(WHOLE_MS) });
+        return { state: "accepted" };
+      } catch (cause) {
+        return toOutcome(cause, server);
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+type Sender = { name: string; address: string };
+
+function toMessage({ id, domain, to, subject, text, html, at }: Letter, from: Sender) {
+  return {
+    messageId: `<${id}@${domain}>`,
+    date: at,
+    // Objects, so that nothing in a name or an address is read as a list of addresses.
+    from,
+    to: { name: "", address: to },
+    envelope: { from: from.address, to: [to] },
+    subject,
+    text,
+    html,
+    baseBoundary: id, // a copy is the same to the byte
+    headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
+  };
+}
+
+type Server = {
+  host: string;
+  port: number;
+  auth: { user: string; pass: string } | null;
+  tls: { secure: boolean; requireTLS?: boolean; ignoreTLS?: boolean };
+};
+
+/**
+ * Encrypted from the start with smtps. With smtp the connection is upgraded where the server offers it, and must be before a
+ * password leaves this machine; `?starttls=required`, `offered` or `never` says otherwise.
+ */
+export function readServer(url: string): Server {
+  const { protocol, hostname, port, username, password, searchParams } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const auth = username ? { user: plain(username), pass: plain(password) } : null;
+  if (protocol === "smtps:") return { host, port: Number(port) || 465, auth, tls: { secure: true } };
+  const isHere = host === "localhost" || host === "::1" || host.startsWith("127.");
+  const starttls = searchParams.get("starttls") ?? (auth && !isHere ? "required" : "offered");
+  const tls = {
+    secure: false,
+    ...(starttls === "required" ? { requireTLS: true } : {}),
+    ...(starttls === "never" ? { ignoreTLS: true } : {}),
+  };
+  return { host, port: Number(port) || 587, auth, tls };
+}
+
+/** Undoes percent-encoding; a text that has none to undo is meant as it is. */
+function plain(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function readSender(from: string): Sender {
+  const named = /^(.*?)\s*<([^<>]+)>$/.exec(from);
+  const [, name = "", address = from] = named ?? [];
+  return { name: name.replace(/^"(.*)"$/, "$1"), address };
+}
+
+/** What nodemailer's errors have, whatever failed. */
+type SmtpFailure = {
+  code?: string;
+  command?: string;
+  response?: string;
+  responseCode?: number;
+  permanent?: boolean;
+};
+
+/** Codes that are about us and not about the letter: what is set wrong here is set right, and then it is sent. */
+const WANTS_SIGN_IN = new Set([530, 534, 535, 538]);
+
+function toOutcome(cause: unknown, server: Server): Outcome {
+  const failure: SmtpFailure = Object.assign({}, cause);
+  const { code = "", responseCode = 0, command = "" } = failure;
+  const isOfLetter = code === "EENVELOPE" || code === "EMESSAGE";
+  if (isOfLetter && command === "API")
+    return { state: "refused", reason: "This is no address that mail can be sent to." };
+  const isRefused = isOfLetter && failure.permanent === true && !WANTS_SIGN_IN.has(responseCode);
+  const reason = isOfLetter && !WANTS_SIGN_IN.has(responseCode) ? saidBy(failure, server) : wordsFor(failure);
+  return { state: isRefused ? "refused" : "not_sent", reason };
+}
+
+const MOST_SHOWN = 300;
+
+/** The server's words about a letter, as far as they may be shown: on one line, and without what we sign in with. */
+function saidBy({ response = "", responseCode = 0 }: SmtpFailure, { auth }: Server): string {
+  const secrets = auth
+    ? [auth.pass, Buffer.from(auth.pass).toString("base64"), encodeURIComponent(auth.pass)]
+    : [];
+  const hidden = secrets
+    .filter((secret) => secret !== "")
+    .reduce((text, secret) => text.replaceAll(secret, "[redacted]"), response);
+  const words = hidden.replace(/[\p{Cc}\u2028\u2029]+/gu, " ").slice(0, MOST_SHOWN);
+  return words ? `The mail server answered: ${words}` : `The mail server answered ${responseCode}.`;
+}
+
+/** Our own words: what a server says while we connect and sign in may repeat what it was told. */
+function wordsFor({ code = "", responseCode = 0 }: SmtpFailure): string {
+  const suffix = responseCode ? ` (${responseCode})` : "";
+  switch (code) {
+    case "EAUTH":
+    case "ENOAUTH":
+    case "EENVELOPE":
+      return `The mail server does not accept the user and password of SMTP_URL.${suffix}`;
+    case "ETIMEDOUT":
+    case "EABORT":
+      return "The mail server did not answer in time.";
+    case "EDNS":
+      return "The host of SMTP_URL is not known.";
+    case "ETLS":
+      return `No encrypted connection to the mail server could be made.${suffix}`;
+    default:
+      return `The mail server could not be reached, or broke off.${suffix}`;
+  }
+}

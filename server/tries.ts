@@ -1,0 +1,29 @@
+import type { Step } from "@/server/step";
+
+/** What one try came to: over, or to be made again after so long. */
+export type TryResult = { state: "ended" } | { state: "again"; afterMs: number };
+
+/** Each wait is up to a tenth longer or shorter, so that what failed together does not come back together. */
+const JITTER = 0.1;
+
+/** A run that wakes a little too early waits; one that finds its work due much later leaves it to the rows. */
+const MOST_EARLY_MS = 10_000;
+
+/** The flow of something that is tried until it is done or given up. What each try may do, its row decides. */
+export async function tryUntilEnded(step: Step, attempt: () => Promise<TryResult>): Promise<void> {
+  for (let turn = 1; ; turn++) {
+    const result: TryResult = await step.run(`attempt-${turn}`, attempt);
+    if (result.state === "ended") return;
+    await step.sleep(`wait-${turn}`, result.afterMs);
+  }
+}
+
+/** For a try that found nothing to do: when it is due soon after all. Null: not any more, or not by this run. */
+export function whenDue(dueAt: Date | null, now: Date): TryResult {
+  const earlyMs = dueAt ? dueAt.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
+  return earlyMs <= MOST_EARLY_MS ? { state: "again", afterMs: Math.max(earlyMs, 0) } : { state: "ended" };
+}
+
+export function jittered(waitMs: number): number {
+  return Math.round(waitMs * (1 + JITTER * (2 * Math.random() - 1)));
+}
