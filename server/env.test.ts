@@ -73,3 +73,29 @@ test("a number or address that is none is refused with a sentence, before anythi
     ].join("\n"),
   );
 });
+
+test("a mail server needs a sender, and neither is accepted when nobody could mean it", () => {
+  const good = {
+    SMTP_URL: "smtps://robot:opensesame@mail.example.com",
+    MAIL_FROM: "Capstan <no-reply@example.com>",
+  };
+  expect(parseEnv(good)).toMatchObject(good);
+  expect(parseEnv({ ...good, MAIL_FROM: "no-reply@example.com" }).MAIL_FROM).toBe("no-reply@example.com");
+  expect(() => parseEnv({ SMTP_URL: good.SMTP_URL })).toThrow(
+    /^Wrong settings:\nMAIL_FROM: is needed with SMTP_URL/,
+  );
+  expect(() => parseEnv({ SMTP_URL: good.SMTP_URL })).not.toThrow(/opensesame/);
+  for (const SMTP_URL of [
+    "mail.example.com",
+    "https://mail.example.com",
+    "smtp://",
+    "smtp://mail?starttls=maybe",
+  ])
+    expect(() => parseEnv({ ...good, SMTP_URL }), SMTP_URL).toThrow(
+      /^Wrong settings:\nSMTP_URL: is no address/,
+    );
+  for (const MAIL_FROM of ["Capstan", "a@b.test, c@d.test", "A\r\nBcc: <c@d.test>"])
+    expect(() => parseEnv({ ...good, MAIL_FROM }), MAIL_FROM).toThrow(
+      /^Wrong settings:\nMAIL_FROM: is no address/,
+    );
+});

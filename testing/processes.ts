@@ -11,15 +11,23 @@ export const runJobKilledAt = (jobId: string, failpoint: FailpointName) =>
 export const runPinKilledAt = (request: object, failpoint: FailpointName) =>
   runKilledAt("pin-process.ts", JSON.stringify(request), failpoint);
 
+/** The same of a mail, by the mail server of these settings. */
+export const sendMailKilledAt = (
+  mailId: string,
+  failpoint: FailpointName,
+  settings: { SMTP_URL: string; MAIL_FROM: string },
+) => runKilledAt("mail-process.ts", mailId, failpoint, settings);
+
 async function runKilledAt(
   program: string,
   argument: string,
   failpoint: FailpointName,
+  settings: Record<string, string> = {},
 ): Promise<string | null> {
   const child = fork(resolve(import.meta.dirname, program), [argument], {
     execPath: process.execPath,
     execArgv: ["--import", "tsx"],
-    env: { ...process.env, CAPSTAN_FAILPOINTS: failpoint },
+    env: { ...process.env, ...settings, CAPSTAN_FAILPOINTS: failpoint },
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const [, signal] = (await once(child, "exit")) as [number | null, string | null]; // what the event gives

@@ -1,4 +1,4 @@
-import { env, isProduction, publicUrl } from "@/server/env";
+import { env, publicUrl } from "@/server/env";
 import type { Mailer } from "@/server/mail/define";
 import { type SmtpSettings, smtpMailer } from "@/server/mail/smtp";
 
@@ -18,7 +18,7 @@ export function findMailer(): Mailer | null {
 /** What a new mail waits for: to be sent, or nothing (it is kept and shown). Null: no mail is written here. */
 export function stateOfNewMail(): "pending" | "kept" | null {
   if (findMailer()) return "pending";
-  return isProduction ? null : "kept";
+  return env.CAPSTAN_ENV === "production" ? null : "kept";
 }
 
 /** The right part of Message-IDs: where we are. */
