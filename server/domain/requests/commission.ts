@@ -41,8 +41,9 @@ definePaymentKind(COMMISSION, {
       occasion: `${id}:refused:${ctx.now().toISOString()}`,
       kind: "commission.refund_refused",
       title: "A refund was refused by the payment provider",
-      body: "",
+      body: "The customer has not got their money back. What stands against it is to be seen at the payment provider.",
       href: consolePath({ id: quote.request_id }),
+      letter: { facts: [["Quote", quote.id]], action: "Open the request" },
     });
   },
 });
