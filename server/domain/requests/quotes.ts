@@ -85,7 +85,7 @@ export async function issueQuote(ctx: Ctx, input: IssueCommissionQuote): Promise
     if (payable) conflict(row, "The request has a quote that can still be paid.");
     await endActiveQuote(client, ctx, row.id);
     await insertQuote(client, ctx, id, row, input);
-    await move(client, ctx, row, "quoted", {}, { quoteId: id });
+    await move(client, ctx, row, "quoted");
     const [made] = await readQuotes(client, "WHERE quote.id = $1", [id]);
     if (!made) throw new Error("a quote that was just written is not there");
     return toCommissionQuote(made, made.request_hash, ctx.now());

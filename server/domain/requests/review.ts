@@ -37,7 +37,7 @@ async function answer(
   requireOperator(ctx);
   const feedback: RequestFeedback = { kind, message, at: ctx.now().toISOString() };
   return changed(requestId, async (client, row) => {
-    await move(client, ctx, row, kind, { feedback }, { message });
+    await move(client, ctx, row, kind, { feedback });
   });
 }
 
@@ -59,6 +59,6 @@ export async function fulfil(
   }
   return changed(requestId, async (client, row) => {
     const change = { capability_key: capabilityKey, fulfilled_at: ctx.now() };
-    await move(client, ctx, row, "fulfilled", change, { capabilityKey });
+    await move(client, ctx, row, "fulfilled", change);
   });
 }
