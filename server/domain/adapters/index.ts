@@ -7,3 +7,4 @@ export { nameKey } from "./names";
 export { type Place, placeOf } from "./place";
 export { get, list } from "./read";
 export { register } from "./register";
+export { MOST_ADAPTERS, type Resolved, type ResolvedAdapter, resolveAdapters } from "./resolve";

@@ -25,6 +25,7 @@ export {
   type Offer,
   routeKey,
   SANDBOX,
+  type Target,
   targetOf,
   targetsOf,
 } from "./targets";

@@ -1,0 +1,215 @@
+import type { AdapterChoice } from "@/server/contract/adapters";
+import { pool } from "@/server/db";
+import { getCapability, routeKey, type Target, targetsOf } from "@/server/domain/catalog";
+import { ValidationFault, type ValidationIssue } from "@/server/errors";
+import { familyOfWord } from "@/server/model-families";
+import { nameKey } from "./names";
+import type { AdapterRow } from "./rows";
+
+/** Of one execution. */
+export const MOST_ADAPTERS = 4;
+
+/** An adapter as an execution uses it: what it was called then, and what that stood for. */
+export type ResolvedAdapter = {
+  adapterId: string;
+  displayName: string;
+  /** Null where it was named by its id. */
+  alias: { name: string; versionId: string; number: number } | null;
+  weight: number;
+  triggerWords: string[];
+  source: {
+    kind: AdapterRow["source_kind"];
+    ref: string;
+    revision: string | null;
+    filePath: string | null;
+    provider: string | null;
+  };
+  /** Of the weights, where it is known. */
+  sha256: string | null;
+  artifactId: string | null;
+};
+
+export type Resolved = {
+  adapters: ResolvedAdapter[];
+  /** Nothing was named: they are the project's default. */
+  isDefault: boolean;
+  /** `provider/model` of every model that takes all of them; null where there are none to take. */
+  models: string[] | null;
+};
+
+type Place = { projectId: string; environment: string };
+type Found = AdapterRow & {
+  alias: string | null;
+  alias_key: string | null;
+  version_id: string | null;
+  number: number | null;
+  version_weight: number | null;
+};
+
+/**
+ * What the adapters of a request mean now: each an adapter whose bytes do not change, with its weight: as chosen, else
+ * the alias version's, else as recommended, else 1. A request that names none has the project's default; an empty list
+ * has none. Whatever cannot be used is a 422 at its place.
+ */
+export async function resolveAdapters(
+  place: Place,
+  choices: AdapterChoice[] | undefined,
+  capabilityKey: string,
+): Promise<Resolved> {
+  if (choices && choices.length > MOST_ADAPTERS)
+    refuse([{ at: [], msg: `At most ${MOST_ADAPTERS} adapters.`, type: "too_long" }]);
+  const wanted = choices ? await chosen(place, choices) : await byDefault(place, capabilityKey);
+  if (wanted.length === 0) return { adapters: [], isDefault: !choices, models: null };
+
+  const targets = targetsOf(getCapability(capabilityKey));
+  refuse(wanted.flatMap((each, position) => problemOf(each, wanted.slice(0, position), targets) ?? []));
+  const rows = wanted.flatMap(({ found }) => found ?? []);
+  const together = targets.filter((target) => rows.every((row) => fits(row, target)));
+  const families = new Set(rows.map(familyOf).filter((family) => family !== null));
+  // A model that would take either family takes one at a time.
+  if (together.length === 0 || families.size > 1)
+    refuse([{ at: [], msg: "No model takes all of these adapters together.", type: "incompatible" }]);
+  return {
+    adapters: wanted.flatMap(({ found, weight }) => (found ? [toResolved(found, weight)] : [])),
+    isDefault: !choices,
+    models: [...new Set(together.map(routeKey))],
+  };
+}
+
+type Wanted = {
+  found: Found | undefined;
+  weight: number | undefined;
+  /** Where it was named, from `adapters` on. */
+  at: (string | number)[];
+  what: string;
+};
+type Problem = { at: (string | number)[]; msg: string; type: string };
+
+async function chosen(place: Place, choices: AdapterChoice[]): Promise<Wanted[]> {
+  const keys = choices.flatMap(({ alias }) => (alias === undefined ? [] : [nameKey(alias)]));
+  const ids = choices.flatMap(({ adapterId }) => adapterId ?? []);
+  const [aliased, named] = await Promise.all([
+    keys.length === 0 ? [] : byVersion(place, "alias.current_version_id", "alias.alias_key = ANY($3)", keys),
+    ids.length === 0 ? [] : byId(place, ids),
+  ]);
+  return choices.map(({ alias, adapterId, weight }, position) =>
+    alias === undefined
+      ? {
+          found: named.find(({ id }) => id === adapterId),
+          weight,
+          at: [position, "adapterId"],
+          what: "adapter",
+        }
+      : {
+          found: aliased.find(({ alias_key }) => alias_key === nameKey(alias)),
+          weight,
+          at: [position, "alias"],
+          what: "alias",
+        },
+  );
+}
+
+/** The default's version is the one the recipe is bound to, else the alias's current one. */
+async function byDefault(place: Place, capabilityKey: string): Promise<Wanted[]> {
+  const rows = await byVersion(
+    place,
+    "coalesce((SELECT version_id FROM adapter_binding WHERE alias_id = alias.id), alias.current_version_id)",
+    `EXISTS (SELECT FROM adapter_default chosen WHERE chosen.project_id = $1 AND chosen.environment = $2
+       AND chosen.capability_key = $3 AND chosen.alias_id = alias.id)`,
+    capabilityKey,
+  );
+  return rows.map((found) => ({ found, weight: undefined, at: [], what: "alias" }));
+}
+
+async function byVersion(
+  { projectId, environment }: Place,
+  version: string,
+  condition: string,
+  value: string | string[],
+): Promise<Found[]> {
+  const { rows } = await pool.query<Found>(
+    `SELECT adapter.*, alias.alias, alias.alias_key, version.id AS version_id, version.number, version.weight AS version_weight
+     FROM adapter_alias alias JOIN adapter_alias_version version ON version.id = ${version}
+     JOIN model_adapter adapter ON adapter.id = version.adapter_id
+     WHERE alias.project_id = $1 AND alias.environment = $2 AND ${condition}`,
+    [projectId, environment, value],
+  );
+  return rows;
+}
+
+async function byId({ projectId, environment }: Place, ids: string[]): Promise<Found[]> {
+  const { rows } = await pool.query<Found>(
+    `SELECT *, NULL AS alias, NULL AS alias_key, NULL AS version_id, NULL AS number, NULL AS version_weight
+     FROM model_adapter WHERE project_id = $1 AND environment = $2 AND id = ANY($3)`,
+    [projectId, environment, ids],
+  );
+  return rows;
+}
+
+function problemOf({ found, at, what }: Wanted, before: Wanted[], targets: Target[]): Problem | null {
+  if (!found || found.deleted_at)
+    return { at, msg: `There is no such ${what} in this environment.`, type: "not_found" };
+  const name = JSON.stringify(found.display_name);
+  if (before.some((other) => other.found?.id === found.id))
+    return { at, msg: `The adapter ${name} is named twice.`, type: "repeated" };
+  if (!found.frozen)
+    return {
+      at,
+      msg: `The adapter ${name} is catalog-only: its source names no file that stays the same.`,
+      type: "not_frozen",
+    };
+  if (found.health_status === "missing")
+    return { at, msg: `The weights of the adapter ${name} are not there any more.`, type: "missing" };
+  if (familyOf(found) === null && found.compatible_models.length === 0)
+    return {
+      at,
+      msg: `Nothing says which base model the adapter ${name} was made for.`,
+      type: "incompatible",
+    };
+  if (!targets.some((target) => fits(found, target)))
+    return { at, msg: `No model of this capability takes the adapter ${name}.`, type: "incompatible" };
+  return null;
+}
+
+const familyOf = (row: AdapterRow) => (row.base_model_family ? familyOfWord(row.base_model_family) : null);
+
+/** Does the model take these weights, as far as both say? */
+function fits(row: AdapterRow, target: Target): boolean {
+  const { provider, model } = target;
+  if (!model.supports.adapters) return false;
+  if (row.source_kind === "provider_ref" && row.provider !== provider.name) return false;
+  const named = row.compatible_models;
+  if (named.length > 0 && !named.includes(model.id) && !named.includes(routeKey(target))) return false;
+  const family = familyOf(row);
+  return family === null ? named.length > 0 : (model.families ?? []).includes(family);
+}
+
+function toResolved(row: Found, weight: number | undefined): ResolvedAdapter {
+  const { alias, version_id: versionId, number } = row;
+  return {
+    adapterId: row.id,
+    displayName: row.display_name,
+    alias:
+      alias !== null && versionId !== null && number !== null ? { name: alias, versionId, number } : null,
+    weight: weight ?? row.version_weight ?? row.recommended_weight ?? 1,
+    triggerWords: row.trigger_words,
+    source: {
+      kind: row.source_kind,
+      ref: row.source_ref,
+      revision: row.source_revision,
+      filePath: row.file_path,
+      provider: row.provider,
+    },
+    sha256: row.sha256,
+    artifactId: row.artifact_id,
+  };
+}
+
+function refuse(problems: Problem[]): void {
+  if (problems.length === 0) return;
+  throw new ValidationFault(
+    problems.map(
+      ({ at, msg, type }): ValidationIssue => ({ loc: ["body", "input", "adapters", ...at], msg, type }),
+    ),
+  );
+}
