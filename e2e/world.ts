@@ -138,7 +138,7 @@ export function admin(...args: string[]) {
 /** A person of one's own: what a test does to their sessions disturbs no other. */
 export function makePerson(
   role: "owner" | "member" | "viewer",
-  { isOperator = false } = {},
+  { isOperator = false, organizationId = world.organizationId } = {},
 ): z.output<typeof Account> {
   const email = `${unique(role)}@capstan.localhost`;
   const { password } = admin(
@@ -147,7 +147,7 @@ export function makePerson(
     "--email",
     email,
     "--organization",
-    world.organizationId,
+    organizationId,
     "--role",
     role,
   );

@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
 import { Job } from "@/server/contract/jobs";
+import { quoted, signedIn } from "../needs";
 import { admin, call, makePerson, textInput, world } from "../world";
 import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
 
@@ -87,3 +88,65 @@ for (const colorScheme of ["light", "dark"] as const) {
     });
   });
 }
+
+test("the inbox has jobs and commissions together, with what each costs, who asked and until when", async ({
+  page,
+  browser,
+}) => {
+  const inbox = admin("project", "create", "--name", "Inbox", "--organization", world.organizationId);
+  const room = `/projects/${inbox.projectId}/approvals`;
+  const door = page.getByRole("navigation", { name: "Panel" }).getByRole("link", { name: "Approvals" });
+  await open(page, "/sign-in");
+  await signIn(page, owner);
+  await page.waitForURL("**/jobs");
+  await open(page, room);
+  await expect(page.getByText("Nothing waits for you")).toBeVisible();
+  await expect(door).toHaveAccessibleName("Approvals");
+  await expectAccessible(page);
+
+  await open(page, `/projects/${inbox.projectId}/settings`);
+  await page.getByRole("checkbox", { name: "Expensive jobs wait for approval" }).click();
+  await page.getByLabel("Threshold in US dollars").fill("0");
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByText("Approvals saved").last()).toBeVisible();
+  const answer = await call("/v1/capabilities/text.general.fast.v1/jobs", {
+    key: world.unboundApiKey,
+    body: { context: { projectId: inbox.projectId }, input: textInput("Is this worth it?") },
+  });
+  const { jobId } = Job.parse(await answer.json());
+  const operator = await signedIn(browser, world.operator);
+  const { summary, path } = await quoted(operator.page, inbox.projectId);
+  await operator.context.close();
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const size of [
+      { width: 390, height: 844 },
+      { width: 1280, height: 800 },
+    ]) {
+      await page.setViewportSize(size);
+      await open(page, room);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+    }
+  }
+  await expect(door).toHaveAccessibleName("Approvals 2 waiting");
+  const items = page.getByRole("list", { name: /^Approvals/ }).locator("> li");
+  await expect(items).toHaveCount(2);
+  // A job waits seven days, a quote fourteen: what is due first stands first.
+  const job = items.nth(0);
+  await expect(job).toContainText("The estimate is above the project's approval threshold.");
+  for (const words of ["Estimate", "At most", "API key", "in 6 days 23 h"])
+    await expect(job).toContainText(words);
+  const commission = items.filter({ hasText: summary });
+  for (const words of [summary, "$1,250.00", "API key", "in 13 days 23 h"])
+    await expect(commission).toContainText(words);
+
+  await job.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Approve job" }).click();
+  await expect(items).toHaveCount(1);
+  await expect.poll(async () => (await getJob(jobId)).status, { timeout: 60_000 }).toBe("succeeded");
+  await expect(door).toHaveAccessibleName("Approvals 1 waiting");
+  await commission.getByRole("link", { name: "Review and pay" }).click();
+  await page.waitForURL(`**${path}`);
+});
