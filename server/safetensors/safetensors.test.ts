@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkHeader, checkSafetensors, LIMITS, RULES, type Rule, SafetensorsRefusal } from ".";
@@ -231,4 +232,10 @@ test("a sink that leaves early gets no verdict", async () => {
     for await (const _ of pieces) break;
   };
   await expect(checkSafetensors(inPieces(good, [16]), { sink })).rejects.toThrow("did not read to its end");
+});
+
+test("the published rules are these", () => {
+  const page = readFileSync("docs/safetensors.md", "utf8");
+  const published = [...page.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, rule, text]) => [rule, text]);
+  expect(published).toEqual(Object.entries(RULES));
 });
