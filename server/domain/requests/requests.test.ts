@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { CapabilityRequestBody, CommissionQuote } from "@/server/contract/requests";
+import { CapabilityRequestBody, CommissionQuote, IssueCommissionQuote } from "@/server/contract/requests";
 import { closeDatabase, pool } from "@/server/db";
 import { type Ctx, SCOPES } from "@/server/domain/ctx";
 import { publicUrl } from "@/server/env";
@@ -283,6 +283,33 @@ describe("a commission quote", () => {
     expect(rows[0].n).toBe(0);
     expect(outcomes.size).toBe(2);
   });
+});
+
+test.each<[string, unknown, string]>([
+  ["priceMicros", 1_000_001, "no whole number of cents"],
+  ["priceMicros", 990_000, "less than one"],
+  ["priceMicros", 1_250.5, "no integer"],
+  ["priceMicros", "1250000000", "a text"],
+  ["currency", "EUR", "another currency"],
+  ["targetBusinessDays", 0, "no day"],
+  ["targetBusinessDays", 251, "more than a year"],
+  ["revisionId", undefined, "not there"],
+  ["approval", { humanRequired: false }, "not an operator's to say"],
+  ["expiresAt", "2099-01-01T00:00:00.000Z", "not an operator's to say"],
+  ["runtimePricing", { mode: "zero", billingCurrency: "USD", display: "x" }, "no mode"],
+  [
+    "runtimePricing",
+    { mode: "free", billingCurrency: "USD", display: "x", startingAtMicros: 1 },
+    "free at a price",
+  ],
+  ["runtimePricing", { mode: "fixed", billingCurrency: "USD", display: " " }, "blank"],
+])("a quote cannot be issued with a %s of %j: %s", async (field, value) => {
+  const { ctx } = await makeProject();
+  const good = priceOf(await fileNeed(ctx));
+  const parsed = IssueCommissionQuote.safeParse({ ...good, [field]: value });
+  expect(parsed.success).toBe(false);
+  const { path, code } = parsed.error!.issues[0]!;
+  expect(code === "unrecognized_keys" ? field : path[0]).toBe(field);
 });
 
 describe("review", () => {
