@@ -31,7 +31,7 @@ export async function makePayable({
     await moveRequest(project.ctx, requestId, "submitted");
     await moveRequest(operator, requestId, "in_review");
   };
-  const issue = async (revision = revisionId) => {
+  const issue = async (revision: string = revisionId) => {
     const { quoteId } = await requests.issueQuote(operator, {
       requestId,
       revisionId: revision,

@@ -18,6 +18,13 @@ export const sendMailKilledAt = (
   settings: { SMTP_URL: string; MAIL_FROM: string },
 ) => runKilledAt("mail-process.ts", mailId, failpoint, settings);
 
+/** The same of a refund that is asked of a payment provider set up like this. */
+export const askForRefundKilledAt = (
+  refundId: string,
+  failpoint: FailpointName,
+  settings: Record<string, string>,
+) => runKilledAt("refund-process.ts", refundId, failpoint, settings);
+
 async function runKilledAt(
   program: string,
   argument: string,

@@ -88,9 +88,26 @@ const HOLDS = `
   WHERE h.state = 'settled' AND ($1::text IS NULL OR h.organization_id = $1)
     AND coalesce(charged.micros, 0) <> h.settled_micros`;
 
+/** What providers were paid, less what went back, against what the ledger booked of it. */
+const PAYMENTS = `
+  WITH kept AS (
+    SELECT p.id, p.provider, p.currency, CASE p.state WHEN 'paid' THEN greatest(0, p.amount_micros + p.tax_micros - p.refunded_micros
+      - coalesce((SELECT sum((value->>'amountMicros')::bigint) FROM jsonb_each(p.disputes) WHERE value->>'outcome' = 'lost'), 0))
+      ELSE 0 END::bigint AS micros
+    FROM payment p WHERE $1::text IS NULL OR p.organization_id = $1
+  ), booked AS (
+    SELECT payment_id, account, currency, -sum(amount_micros)::bigint AS micros FROM ledger_entry
+    WHERE payment_id IS NOT NULL AND ($1::text IS NULL OR organization_id = $1) GROUP BY 1, 2, 3
+  )
+  SELECT 'payment booked otherwise than it stands' AS what, kept.id AS subject, kept.micros AS expected,
+    coalesce(booked.micros, 0)::bigint AS found
+  FROM kept LEFT JOIN booked ON booked.payment_id = kept.id AND booked.account = 'payments:' || kept.provider
+    AND booked.currency = kept.currency
+  WHERE coalesce(booked.micros, 0) <> kept.micros`;
+
 /**
- * Holds the figures that are kept against what they are kept of: every transaction sums to zero, wallets and budgets say
- * what ledger and holds say, all as of one moment. For operators; of one organization, or of all.
+ * Holds the figures that are kept against what they are kept of: every transaction sums to zero, wallets, budgets and payments
+ * say what ledger and holds say, all as of one moment. For operators; of one organization, or of all.
  */
 export async function checkLedger(ctx: Ctx, organizationId?: string): Promise<LedgerCheck> {
   requireOperator(ctx);
@@ -98,7 +115,7 @@ export async function checkLedger(ctx: Ctx, organizationId?: string): Promise<Le
     await client.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY");
     const only = [organizationId ?? null];
     const differences: LedgerCheck["differences"] = [];
-    for (const statement of [UNBALANCED, WALLETS, WINDOWS, HOLDS]) {
+    for (const statement of [UNBALANCED, WALLETS, WINDOWS, HOLDS, PAYMENTS]) {
       const { rows } = await client.query(`${statement} LIMIT ${MOST_LISTED}`, only);
       differences.push(...rows);
     }
