@@ -189,31 +189,27 @@ test("no endpoint of the API that is about payments or commissions pays for a ke
 
 const ROOT = resolve(import.meta.dirname, "..");
 
+/** The files of ours that a file imports, types aside. */
+const importsOf = new Map<string, string[]>();
+function readImports(file: string): string[] {
+  const text = readFileSync(join(ROOT, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");
+  const statements = text.matchAll(/^\s*(?:import|export)\s+((?:[^;"]*?\sfrom\s+)?)"([^"]+)"/gm);
+  return [...statements].flatMap(([, what = "", from = ""]) => {
+    if (what.startsWith("type ") || !/^(@\/|\.)/.test(from)) return [];
+    const path = from.startsWith("@/") ? from.slice(2) : relative(ROOT, resolve(ROOT, dirname(file), from));
+    const files = ["", ".ts", ".tsx", "/index.ts"].map((end) => path + end);
+    return files.filter((each) => /\.tsx?$/.test(each) && existsSync(join(ROOT, each))).slice(0, 1);
+  });
+}
+
 /** All files of ours that a module loads with it. */
 function loadedBy(entry: string): Set<string> {
-  const loaded = new Set<string>();
-  const visit = (file: string) => {
-    if (loaded.has(file)) return;
-    loaded.add(file);
-    const text = readFileSync(join(ROOT, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");
-    for (const [, what, from = ""] of text.matchAll(
-      /^\s*(?:import|export)\s+((?:[^;"]*?\sfrom\s+)?)"([^"]+)"/gm,
-    )) {
-      if (/^type\s/.test(what ?? "")) continue;
-      const path = from.startsWith("@/")
-        ? from.slice(2)
-        : from.startsWith(".")
-          ? relative(ROOT, resolve(ROOT, dirname(file), from))
-          : null;
-      const target =
-        path &&
-        ["", ".ts", ".tsx", "/index.ts"]
-          .map((end) => path + end)
-          .find((each) => /\.tsx?$/.test(each) && existsSync(join(ROOT, each)));
-      if (target) visit(target);
-    }
-  };
-  visit(entry);
+  const loaded = new Set([entry]);
+  for (const file of loaded) {
+    const imports = importsOf.get(file) ?? readImports(file);
+    importsOf.set(file, imports);
+    for (const target of imports) loaded.add(target);
+  }
   return loaded;
 }
 

@@ -14,6 +14,7 @@ import {
 } from "@/server/contract/billing";
 import * as billing from "@/server/domain/billing";
 import * as payments from "@/server/domain/payments";
+import "@/server/domain/requests"; // sells commissions: no process knows payments without them
 
 const tags = ["Billing"];
 const readers = ["service_principal", "human_session"] as const;
