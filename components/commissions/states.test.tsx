@@ -37,11 +37,7 @@ const textOf = (html: string) =>
 const notice = (commission: Commission, returned: Returned = {}) =>
   textOf(
     shown(
-      <StageNotice
-        commission={commission}
-        returned={returned}
-        stage={stageOf(commission, returned, now)}
-      />,
+      <StageNotice commission={commission} returned={returned} stage={stageOf(commission, returned, now)} />,
     ),
   );
 

@@ -1,6 +1,7 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { Logo } from "@/components/brand/logo";
+import { Bell } from "@/components/notifications/bell";
 import { AccountMenu } from "@/components/shell/account-menu";
 import { SkipLink } from "@/components/shell/panel-shell";
 import { PanelData } from "@/components/trpc";
@@ -18,7 +19,8 @@ export function OperatorFrame({ person, children }: { person: Person; children: 
             <Logo />
           </Link>
           <OperatorNav />
-          <div className="ml-auto max-w-60 min-w-0">
+          <div className="ml-auto flex max-w-72 min-w-0 items-center gap-1">
+            <Bell />
             <AccountMenu email={person.email} isOperator={person.isOperator} />
           </div>
         </div>

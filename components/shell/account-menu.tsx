@@ -1,5 +1,5 @@
 "use client";
-import { ChevronsUpDown, Inbox, LogOut, Monitor, Moon, Sun, TriangleAlert } from "lucide-react";
+import { ChevronsUpDown, Inbox, LogOut, Mail, Monitor, Moon, Sun, TriangleAlert } from "lucide-react";
 import Link from "next/link";
 import { signOut } from "next-auth/react";
 import { useTheme } from "next-themes";
@@ -64,6 +64,12 @@ export function AccountMenu({ email, isOperator }: { email: string; isOperator: 
               <Link href="/attention">
                 <TriangleAlert aria-hidden />
                 Needs attention
+              </Link>
+            </DropdownMenuItem>
+            <DropdownMenuItem asChild>
+              <Link href="/operator/outbox">
+                <Mail aria-hidden />
+                Outbox
               </Link>
             </DropdownMenuItem>
             <DropdownMenuSeparator />

@@ -1,6 +1,7 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { Logo } from "@/components/brand/logo";
+import { Bell } from "@/components/notifications/bell";
 import type { ProjectChoice } from "@/components/trpc";
 import { AccountMenu } from "./account-menu";
 import { MobileNav } from "./mobile-nav";
@@ -29,13 +30,17 @@ export function PanelShell({
       <header className="sticky top-0 z-30 flex h-13 items-center gap-2 border-b border-line bg-canvas px-3 lg:hidden">
         <MobileNav projectId={projectId} {...side} />
         <Home />
+        <div className="ml-auto">
+          <Bell />
+        </div>
       </header>
       <aside
         aria-label="Sidebar"
         className="sticky top-0 hidden h-dvh flex-col gap-3 border-r border-line bg-sunken p-3 lg:flex"
       >
-        <div className="flex h-9 items-center px-1">
+        <div className="flex h-9 items-center justify-between px-1">
           <Home />
+          <Bell />
         </div>
         {side.switcher}
         <PanelNav projectId={projectId} />

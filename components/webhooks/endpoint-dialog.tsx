@@ -13,6 +13,19 @@ import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { type DeliveryEndpoint, EventType } from "@/server/contract/webhooks";
 
+/** The types as they belong together; what comes later and is of neither kind stands with the organization's. */
+const GROUPS = [
+  { title: "Jobs", names: EventType.options.filter((type) => type.startsWith("job.")) },
+  {
+    title: "Capability requests",
+    names: EventType.options.filter((type) => type.startsWith("capability_request.")),
+  },
+  {
+    title: "Organization",
+    names: EventType.options.filter((type) => !/^(job|capability_request)\./.test(type)),
+  },
+];
+
 /**
  * Makes an endpoint, or changes the one given, in a dialog; a secret that was made up is shown, once. It stands beside the
  * list and not inside: what is shown must outlive the list's first entry.
@@ -159,7 +172,12 @@ function EndpointForm({
           <p className="mt-0.5 text-xs text-muted">
             {types.size === 0 ? "All of them, also kinds that come later." : `${types.size} chosen.`}
           </p>
-          <CheckList prefix="type" names={EventType.options} chosen={types} onChange={setTypes} />
+          {GROUPS.map(({ title, names }) => (
+            <fieldset key={title} className="mt-3">
+              <legend className="text-xs font-medium text-muted">{title}</legend>
+              <CheckList prefix="type" names={names} chosen={types} onChange={setTypes} />
+            </fieldset>
+          ))}
         </fieldset>
         <DialogActions>
           <DialogClose asChild>

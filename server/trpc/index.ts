@@ -7,6 +7,7 @@ import { connectionsRouter } from "./connections";
 import { router } from "./init";
 import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
+import { notificationsRouter } from "./notifications";
 import { operatorRouter } from "./operator";
 import { pinnedRouter } from "./pinned";
 import { projectsRouter } from "./projects";
@@ -26,6 +27,7 @@ export const appRouter = router({
   keys: keysRouter,
   webhooks: webhooksRouter,
   billing: billingRouter,
+  notifications: notificationsRouter,
   usage: usageRouter,
   pinned: pinnedRouter,
   provenance: provenanceRouter,

@@ -1,0 +1,38 @@
+"use client";
+import { useQuery } from "@tanstack/react-query";
+import { Bell as BellIcon } from "lucide-react";
+import Link from "next/link";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+
+const POLL_MS = 60_000;
+const MOST_SHOWN = 99;
+
+/** The way to a person's notifications, with how many they have not read: looked at each minute, and on return. */
+export function Bell() {
+  const { data } = useQuery({
+    ...useTRPC().notifications.unread.queryOptions(),
+    refetchInterval: POLL_MS,
+    refetchOnWindowFocus: true,
+  });
+  const unread = data?.unread ?? 0;
+  return (
+    <Button asChild variant="ghost" size="icon" className="relative size-9 [&_svg]:size-4.5">
+      <Link
+        href="/notifications"
+        prefetch={false}
+        aria-label={unread > 0 ? `Notifications, ${unread} unread` : "Notifications"}
+      >
+        <BellIcon aria-hidden />
+        {unread > 0 && (
+          <span
+            aria-hidden
+            className="absolute top-0 right-0 grid h-4 min-w-4 place-items-center rounded-full bg-primary px-1 text-2xs font-semibold text-on-primary tabular-nums"
+          >
+            {unread > MOST_SHOWN ? `${MOST_SHOWN}+` : unread}
+          </span>
+        )}
+      </Link>
+    </Button>
+  );
+}

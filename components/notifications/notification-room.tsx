@@ -1,0 +1,119 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Bell, Check } from "lucide-react";
+import Link from "next/link";
+import { PageHeader } from "@/components/shell/page-header";
+import { Ago } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { cn } from "@/components/ui/class-names";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Pagination } from "@/components/ui/pagination";
+import { newerPage, olderPage } from "@/components/ui/paging";
+import type { Notification } from "@/server/contract/notifications";
+import { type ListPlace, notificationsHref, toQuery } from "./list-state";
+
+/** What a person was told, newest first. Opening one marks it as read. */
+export function NotificationRoom({ place }: { place: ListPlace }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { data: page } = useSuspenseQuery({
+    ...trpc.notifications.list.queryOptions(toQuery(place)),
+    refetchInterval: 60_000,
+  });
+  const { mutate: markRead, isPending } = useMutation(
+    trpc.notifications.markRead.mutationOptions({
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.notifications.pathKey() }),
+    }),
+  );
+  const newer = newerPage(place);
+  return (
+    <>
+      <PageHeader
+        title="Notifications"
+        actions={
+          page.unread > 0 && (
+            <Button onClick={() => markRead({ all: true })} pending={isPending}>
+              <Check aria-hidden />
+              Mark all as read
+            </Button>
+          )
+        }
+      >
+        <span role="status">
+          {page.unread === 0 ? "All of them are read." : `${page.unread} not read yet.`}
+        </span>
+      </PageHeader>
+      {page.items.length === 0 ? (
+        <Card>
+          <EmptyState icon={Bell} title="Nothing yet">
+            You are told here, and by mail, when a quote is ready, paid or about to expire, and when a
+            capability you asked for has shipped.
+          </EmptyState>
+        </Card>
+      ) : (
+        <Card>
+          <ul className="divide-y divide-line">
+            {page.items.map((item) => (
+              <Line
+                key={item.notificationId}
+                item={item}
+                onRead={() => markRead({ ids: [item.notificationId] })}
+              />
+            ))}
+          </ul>
+        </Card>
+      )}
+      {(newer || page.nextCursor) && (
+        <div className="mt-4">
+          <Pagination
+            label="Pages of notifications"
+            newer={newer && notificationsHref(newer)}
+            older={page.nextCursor ? notificationsHref(olderPage(place, page.nextCursor)) : null}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Line({ item, onRead }: { item: Notification; onRead: () => void }) {
+  const isUnread = item.readAt === null;
+  return (
+    <li className="relative flex items-start gap-3 px-4 py-3 hover:bg-hover">
+      <span
+        aria-hidden
+        className={cn("mt-2 size-2 shrink-0 rounded-full", isUnread ? "bg-primary" : "bg-transparent")}
+      />
+      <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
+        <p className={cn("text-sm", isUnread ? "font-semibold" : "font-medium text-muted")}>
+          {isUnread && <span className="sr-only">Unread: </span>}
+          {/* The whole line is the link's. */}
+          <Link
+            href={item.href}
+            onClick={isUnread ? onRead : undefined}
+            className="after:absolute after:inset-0 after:content-['']"
+          >
+            {item.title}
+          </Link>
+        </p>
+        {item.body && <p className="mt-0.5 text-sm text-muted">{item.body}</p>}
+        <p className="mt-1 text-xs text-muted">
+          <Ago at={item.createdAt} />
+        </p>
+      </div>
+      {isUnread && (
+        <Button
+          variant="ghost"
+          size="icon"
+          className="relative z-10"
+          aria-label={`Mark as read: ${item.title}`}
+          onClick={onRead}
+        >
+          <Check aria-hidden />
+        </Button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,119 @@
+"use client";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { Mail } from "lucide-react";
+import { useState } from "react";
+import { PageHeader } from "@/components/shell/page-header";
+import { Moment } from "@/components/time/moment";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Badge, type Tone } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { Dialog, DialogContent } from "@/components/ui/dialog";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Notice } from "@/components/ui/notice";
+import { Pagination } from "@/components/ui/pagination";
+import { newerPage, olderPage } from "@/components/ui/paging";
+import { Skeleton } from "@/components/ui/skeleton";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+import type { OutboxMail } from "@/server/contract/notifications";
+import { type ListPlace, outboxHref, toQuery } from "./list-state";
+
+const LOOKS: Record<OutboxMail["state"], { tone: Tone; label: string }> = {
+  pending: { tone: "busy", label: "Waits" },
+  sending: { tone: "busy", label: "Sending" },
+  sent: { tone: "good", label: "Sent" },
+  failed: { tone: "bad", label: "Failed" },
+  kept: { tone: "neutral", label: "Kept" },
+};
+
+/** For operators: the mails of the installation, and what became of each. */
+export function OutboxRoom({ place }: { place: ListPlace }) {
+  const { data: page } = useSuspenseQuery({
+    ...useTRPC().notifications.outbox.queryOptions(toQuery(place)),
+    refetchInterval: 10_000,
+  });
+  const [shown, setShown] = useState<OutboxMail | null>(null);
+  const newer = newerPage(place);
+  return (
+    <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-8 outline-none sm:px-6">
+      <PageHeader title="Outbox">
+        {page.isSending
+          ? "Mails of this installation. One that a server puts off is tried again for more than a day."
+          : "No mail server is set (SMTP_URL): nothing is sent. In development mails are kept here."}
+      </PageHeader>
+      <Card>
+        {page.items.length === 0 ? (
+          <EmptyState icon={Mail} title="No mails">
+            Mails to members and operators appear here when there is something to tell them.
+          </EmptyState>
+        ) : (
+          <ul className="divide-y divide-line">
+            {page.items.map((mail) => (
+              <li key={mail.mailId} className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
+                <div className="min-w-0 flex-1 basis-64 [overflow-wrap:anywhere]">
+                  <p className="text-sm font-medium">{mail.subject}</p>
+                  <p className="text-xs text-muted">
+                    To {mail.recipient}, <Moment at={mail.createdAt} />
+                  </p>
+                  {mail.lastError && <p className="mt-1 text-xs text-bad">{mail.lastError}</p>}
+                </div>
+                <Badge tone={LOOKS[mail.state].tone}>{LOOKS[mail.state].label}</Badge>
+                <Button onClick={() => setShown(mail)} aria-label={`Show mail: ${mail.subject}`}>
+                  Show
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Card>
+      {(newer || page.nextCursor) && (
+        <div className="mt-4">
+          <Pagination
+            label="Pages of mails"
+            newer={newer && outboxHref(newer)}
+            older={page.nextCursor ? outboxHref(olderPage(place, page.nextCursor)) : null}
+          />
+        </div>
+      )}
+      <Dialog open={shown !== null} onOpenChange={(isOpen) => isOpen || setShown(null)}>
+        {shown && (
+          <DialogContent title={shown.subject} description={`To ${shown.recipient}`} className="max-w-2xl">
+            <MailParts mailId={shown.mailId} />
+          </DialogContent>
+        )}
+      </Dialog>
+    </main>
+  );
+}
+
+/** Both parts of a mail. Its page is shown where nothing of it can run, load or lead away. */
+function MailParts({ mailId }: { mailId: string }) {
+  const { data: mail, error } = useQuery(
+    useTRPC().notifications.outboxMail.queryOptions({ mail_id: mailId }),
+  );
+  if (error) return <Notice tone="bad">{toFailure(error).message}</Notice>;
+  if (!mail) return <Skeleton className="h-96 w-full" />;
+  return (
+    <Tabs defaultValue="html">
+      <TabsList aria-label="Parts of the mail">
+        <TabsTrigger value="html">Formatted</TabsTrigger>
+        <TabsTrigger value="text">Plain text</TabsTrigger>
+      </TabsList>
+      <TabsContent value="html" className="mt-3">
+        <iframe
+          title="The mail as a reader shows it"
+          sandbox=""
+          srcDoc={mail.html}
+          className="h-[60dvh] w-full rounded-md border border-line"
+        />
+      </TabsContent>
+      {/* Tab panels take the keyboard, so what scrolls is the panel. */}
+      <TabsContent
+        value="text"
+        className="mt-3 max-h-[60dvh] overflow-auto rounded-md border border-line bg-sunken p-3"
+      >
+        <pre className="text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{mail.text}</pre>
+      </TabsContent>
+    </Tabs>
+  );
+}

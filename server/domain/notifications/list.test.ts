@@ -1,0 +1,112 @@
+import { beforeEach, expect, test } from "vitest";
+import { inTransaction, pool } from "@/server/db";
+import { access, changeAccess } from "@/server/domain/access";
+import { systemCtx } from "@/server/domain/ctx";
+import { ctxOf, makePerson } from "@/testing/tenants";
+import { makeProject, type TestProject } from "@/testing/world";
+import { countUnread, list, markRead, outbox, outboxMail, tell } from ".";
+
+let project: TestProject;
+beforeEach(async () => {
+  project = await makeProject();
+});
+
+const tellMembers = (title: string, organizationId = project.organizationId) =>
+  inTransaction((client) =>
+    tell(
+      client,
+      project.ctx,
+      { organizationId },
+      {
+        occasion: `${organizationId}:${title}`,
+        kind: "request.declined",
+        title,
+        body: "Because.",
+        href: "/projects/p/requests/r",
+        letter: { facts: [], action: "Open the request" },
+      },
+    ),
+  );
+const member = () => makePerson(project.organizationId, "viewer");
+const titles = (page: Awaited<ReturnType<typeof list>>) => page.items.map(({ title }) => title);
+
+test("a person reads their own, newest first, page by page, with how many are unread", async () => {
+  const [one, other] = await Promise.all([member(), member()]);
+  for (const title of ["A", "B", "C"]) await tellMembers(title);
+  const first = await list(one.ctx, { limit: 2 });
+  expect([titles(first), first.unread]).toEqual([["C", "B"], 3]);
+  const second = await list(one.ctx, { limit: 2, cursor: first.nextCursor });
+  expect([titles(second), second.nextCursor]).toEqual([["A"], undefined]);
+  expect(await markRead(one.ctx, { ids: [first.items[0]!.notificationId] })).toBe(2);
+  expect((await list(one.ctx, { limit: 1 })).items[0]).toMatchObject({
+    title: "C",
+    readAt: expect.any(String),
+  });
+  expect(await countUnread(other.ctx)).toBe(3);
+  expect(await markRead(other.ctx, { all: true })).toBe(0);
+  expect(await countUnread(one.ctx)).toBe(2);
+});
+
+test("nobody marks what is another's, and what was read keeps its time", async () => {
+  const [one, other] = await Promise.all([member(), member()]);
+  await tellMembers("A");
+  const [own] = (await list(one.ctx, { limit: 1 })).items;
+  await markRead(other.ctx, { ids: [own!.notificationId] });
+  expect(await countUnread(one.ctx)).toBe(1);
+  await markRead(one.ctx, { all: true });
+  const [read] = (await list(one.ctx, { limit: 1 })).items;
+  await markRead({ ...one.ctx, now: () => new Date(Date.now() + 60_000) }, { all: true });
+  expect((await list(one.ctx, { limit: 1 })).items[0]!.readAt).toBe(read!.readAt);
+});
+
+test("who no longer belongs to an organization, or is no operator any more, no longer reads its news", async () => {
+  const person = await member();
+  await tellMembers("A");
+  const again = async () => ctxOf((await access.sessionPrincipal(person.userId, 1))!);
+  await changeAccess((tx) => tx.user.update({ where: { id: person.userId }, data: { isOperator: true } }));
+  await inTransaction((client) =>
+    tell(client, project.ctx, "operators", {
+      occasion: `${project.organizationId}:operators`,
+      kind: "request.submitted",
+      title: "For operators",
+      body: "",
+      href: "/operator/requests/r",
+      letter: { facts: [], action: "Open the request" },
+    }),
+  );
+  expect(titles(await list(await again(), { limit: 9 }))).toEqual(["For operators", "A"]);
+  await changeAccess((tx) => tx.membership.deleteMany({ where: { userId: person.userId } }));
+  expect(titles(await list(await again(), { limit: 9 }))).toEqual(["For operators"]);
+  await changeAccess((tx) => tx.user.update({ where: { id: person.userId }, data: { isOperator: false } }));
+  expect(await list(await again(), { limit: 9 })).toEqual({ items: [], unread: 0 });
+});
+
+test("keys and the system have no notifications", async () => {
+  for (const ctx of [project.ctx, systemCtx("test")])
+    await expect(list(ctx, { limit: 1 })).rejects.toMatchObject({ code: "AuthorizationFailed" });
+});
+
+test("operators see what was kept, whole; nobody else sees a mail", async () => {
+  const person = await member();
+  await tellMembers("Kept");
+  const { rows } = await pool.query<{ id: string }>("SELECT id FROM mail WHERE recipient = $1", [
+    person.email,
+  ]);
+  const operator = systemCtx("admin");
+  const page = await outbox(operator, { limit: 100 });
+  expect(page.isSending).toBe(false);
+  expect(page.items.find(({ mailId }) => mailId === rows[0]!.id)).toMatchObject({
+    recipient: person.email,
+    subject: "Kept",
+    state: "kept",
+    attempts: 0,
+  });
+  const whole = await outboxMail(operator, rows[0]!.id);
+  expect(whole.text).toContain("Because.");
+  expect(whole.html).toContain("Because.");
+  await expect(outboxMail(operator, "mail_none")).rejects.toMatchObject({ code: "NotFound" });
+  for (const ctx of [person.ctx, project.ctx]) {
+    await expect(outbox(ctx, { limit: 1 })).rejects.toMatchObject({ code: "AuthorizationFailed" });
+    await expect(outboxMail(ctx, rows[0]!.id)).rejects.toMatchObject({ code: "AuthorizationFailed" });
+  }
+});
