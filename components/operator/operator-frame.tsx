@@ -5,11 +5,16 @@ import { Bell } from "@/components/notifications/bell";
 import { AccountMenu } from "@/components/shell/account-menu";
 import { SkipLink } from "@/components/shell/panel-shell";
 import { PanelData } from "@/components/trpc";
-import type { Person } from "@/server/auth/session";
 import { OperatorNav } from "./operator-nav";
 
 /** The frame of what belongs to the installation and to no project: for its operators. */
-export function OperatorFrame({ person, children }: { person: Person; children: ReactNode }) {
+export function OperatorFrame({
+  person,
+  children,
+}: {
+  person: { email: string; isOperator: boolean };
+  children: ReactNode;
+}) {
   return (
     <PanelData>
       <SkipLink />
