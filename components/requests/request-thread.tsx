@@ -6,7 +6,7 @@ import { useTRPC } from "@/components/trpc";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import type { CapabilityRequest, RequestEvent } from "@/server/contract/requests";
 
-const WORDS: Record<RequestEvent["type"], string> = {
+export const EVENT_WORDS: Record<RequestEvent["type"], string> = {
   "capability_request.created": "Filed as a draft",
   "capability_request.revised": "Revised",
   "capability_request.submitted": "Submitted",
@@ -42,7 +42,7 @@ export function RequestThread({ request }: { request: CapabilityRequest }) {
                 aria-hidden
                 className="absolute top-1.5 -left-[1.3rem] size-2 rounded-full border border-surface bg-line-strong"
               />
-              <p className="font-medium">{WORDS[event.type]}</p>
+              <p className="font-medium">{EVENT_WORDS[event.type]}</p>
               <p className="text-xs text-muted [overflow-wrap:anywhere]">
                 {actorOf(event)} · <Moment at={event.createdAt} />
               </p>

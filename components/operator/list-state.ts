@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import type { QueueCounts } from "@/server/contract/dossiers";
+
+/** The parts of the queue. What waits is shown longest waiting first. */
+export const VIEWS = {
+  waiting: { label: "Waiting for review", status: "submitted", order: "oldest" },
+  review: { label: "In review", status: "in_review", order: "oldest" },
+  quoted: { label: "Quoted", status: "quoted", order: "newest" },
+  paid: { label: "To be delivered", status: "paid", order: "oldest" },
+  all: { label: "All", status: undefined, order: "newest" },
+} as const satisfies Record<
+  string,
+  { label: string; status: keyof QueueCounts | undefined; order: "oldest" | "newest" }
+>;
+export type View = keyof typeof VIEWS;
+export const VIEW_NAMES = Object.keys(VIEWS) as View[]; // the keys of a constant
+
+const REQUEST_ID = /^cr_[0-9a-hjkmnp-tv-z]{26}$/;
+const PAGE_SIZE = 25;
+
+/** Part and place of the queue as its address carries them. A word we do not know counts as absent. */
+const QueueState = z.object({
+  show: z.enum(VIEW_NAMES).catch("waiting"),
+  cursor: z.string().regex(REQUEST_ID).optional().catch(undefined),
+  trail: z.string().max(2000).optional().catch(undefined),
+});
+export type QueueState = z.output<typeof QueueState>;
+
+/** Reads the state from search parameters. */
+export const readQueueState = (params: SearchParams): QueueState => QueueState.parse(singleValues(params));
+
+/** The query of a state, as the operators' router takes it. */
+export function toQueueQuery({ show, cursor }: QueueState) {
+  const { status, order } = VIEWS[show];
+  return { status, order, cursor, limit: PAGE_SIZE };
+}
+
+/** The address of a state; of the first page of what waits it is the bare path. */
+export const queueHref = ({ show, ...place }: QueueState): string =>
+  hrefOf("/operator/requests", { show: show === "waiting" ? undefined : show, ...place });
+export const requestHref = (requestId: string) => `/operator/requests/${requestId}`;

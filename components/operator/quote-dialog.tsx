@@ -1,0 +1,81 @@
+"use client";
+import { useMutation } from "@tanstack/react-query";
+import { Tag } from "lucide-react";
+import { useState } from "react";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Dialog, DialogActions, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import type { RequestDossier } from "@/server/contract/dossiers";
+import type { ActProps } from "./acts";
+import { QuoteForm } from "./quote-form";
+import { QuoteTerms } from "./quote-terms";
+import { EMPTY_QUOTE, type QuoteDraft, type ReadQuote } from "./read-quote";
+import { Refusal } from "./refusal";
+import { useActEnds, useOnce } from "./use-act";
+
+/** Issues a commission quote: written, looked at as the customer will see it, then issued. */
+export function QuoteDialog({ dossier, onOutdated }: ActProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Dialog open={isOpen} onOpenChange={setOpen}>
+      <DialogTrigger asChild>
+        <Button variant="primary">
+          <Tag aria-hidden />
+          Issue a quote
+        </Button>
+      </DialogTrigger>
+      {isOpen && <QuoteSteps dossier={dossier} onOutdated={onOutdated} onClose={() => setOpen(false)} />}
+    </Dialog>
+  );
+}
+
+function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () => void }) {
+  const trpc = useTRPC();
+  // The wording the operator has before them: another one by the time of issuing is refused.
+  const [read] = useState(dossier.request.revision);
+  const [draft, setDraft] = useState<QuoteDraft>(EMPTY_QUOTE);
+  const [terms, setTerms] = useState<ReadQuote | null>(null);
+  const ends = useActEnds({ done: "The quote is issued", onEnd: onClose, onOutdated });
+  const issue = useMutation(trpc.operator.issueQuote.mutationOptions(ends));
+  const once = useOnce(issue);
+  const about = `For revision ${read.number} of “${summaryOf(dossier)}”.`;
+  if (!terms)
+    return (
+      <DialogContent
+        className="max-w-2xl"
+        title="Issue a quote"
+        description={`${about} You see it as the customer will before it is issued.`}
+      >
+        <QuoteForm draft={draft} onChange={setDraft} onRead={setTerms} />
+      </DialogContent>
+    );
+  return (
+    <DialogContent
+      className="max-w-2xl"
+      title="What the customer will see"
+      description={`${about} Once issued it cannot be changed; it can be paid for 14 days.`}
+    >
+      <div className="space-y-4">
+        <Refusal error={issue.error} />
+        <QuoteTerms {...terms} />
+        <DialogActions>
+          <Button disabled={issue.isPending} onClick={() => setTerms(null)}>
+            Change it
+          </Button>
+          <Button
+            variant="primary"
+            pending={issue.isPending}
+            onClick={() => once({ requestId: dossier.request.id, revisionId: read.id, ...terms })}
+          >
+            Issue quote
+          </Button>
+        </DialogActions>
+      </div>
+    </DialogContent>
+  );
+}
+
+const summaryOf = ({ request }: RequestDossier): string => {
+  const summary = String(request.revision.content.summary ?? "");
+  return summary.length > 80 ? `${summary.slice(0, 79)}…` : summary;
+};

@@ -1,0 +1,147 @@
+"use client";
+import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { DialogActions, DialogClose } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Textarea } from "@/components/ui/textarea";
+import { BillingCurrency } from "@/server/contract/billing";
+import { RuntimePricingDraft } from "@/server/contract/requests";
+import { type QuoteDraft, type ReadQuote, readQuote } from "./read-quote";
+
+const MODES: Record<QuoteDraft["mode"], string> = {
+  free: "Free",
+  fixed: "A fixed price a run",
+  metered: "By what is used",
+  hybrid: "A fixed price and by what is used",
+};
+
+/** The fields of a commission quote. What is wrong is said beside each when they are read. */
+export function QuoteForm({
+  draft,
+  onChange,
+  onRead,
+}: {
+  draft: QuoteDraft;
+  onChange: (draft: QuoteDraft) => void;
+  onRead: (quote: ReadQuote) => void;
+}) {
+  const [problems, setProblems] = useState<Partial<Record<keyof QuoteDraft, string>>>({});
+  const id = useId();
+  const set = (change: Partial<QuoteDraft>) => {
+    onChange({ ...draft, ...change });
+    setProblems((known) => Object.fromEntries(Object.entries(known).filter(([name]) => !(name in change))));
+  };
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const { quote, problems: found } = readQuote(draft);
+    setProblems(found);
+    if (quote) return onRead(quote);
+    const [first] = Object.keys(found);
+    event.currentTarget.querySelector<HTMLElement>(`[name="${first}"]`)?.focus();
+  }
+  const text = (name: "price" | "display" | "startingAt" | "days" | "note") => ({
+    id: `${id}-${name}`,
+    name,
+    value: draft[name],
+    "aria-invalid": problems[name] ? true : undefined,
+    "aria-describedby": problems[name] ? `${id}-${name}-problem` : undefined,
+    onChange: ({ target }: { target: { value: string } }) => set({ [name]: target.value }),
+  });
+  const field = (name: keyof QuoteDraft, label: ReactNode, control: ReactNode) => (
+    <div className="min-w-0 space-y-1.5">
+      <Label htmlFor={`${id}-${name}`}>{label}</Label>
+      {control}
+      {problems[name] && (
+        <p id={`${id}-${name}-problem`} className="text-xs text-bad">
+          {problems[name]}
+        </p>
+      )}
+    </div>
+  );
+  const isFree = draft.mode === "free";
+  return (
+    <form onSubmit={submit} noValidate className="space-y-4">
+      <div className="grid gap-4 sm:grid-cols-[minmax(0,1fr)_8rem_minmax(0,1fr)]">
+        {field(
+          "price",
+          "Price, before tax",
+          <Input {...text("price")} inputMode="decimal" autoComplete="off" placeholder="1,250.00" />,
+        )}
+        {field(
+          "currency",
+          "Currency",
+          <Select
+            value={draft.currency}
+            onValueChange={(value) => set({ currency: BillingCurrency.parse(value) })}
+          >
+            <SelectTrigger id={`${id}-currency`} />
+            <SelectContent>
+              {BillingCurrency.options.map((each) => (
+                <SelectItem key={each} value={each}>
+                  {each}
+                </SelectItem>
+              ))}
+            </SelectContent>
+          </Select>,
+        )}
+        {field(
+          "days",
+          "Delivery in business days",
+          <Input {...text("days")} inputMode="numeric" autoComplete="off" />,
+        )}
+      </div>
+      <fieldset className="space-y-4 rounded-md border border-line p-3">
+        <legend className="px-1 text-sm font-medium">What running it will cost</legend>
+        <div className="grid gap-4 sm:grid-cols-2">
+          {field(
+            "mode",
+            "How it is priced",
+            <Select
+              value={draft.mode}
+              onValueChange={(value) => set({ mode: RuntimePricingDraft.shape.mode.parse(value) })}
+            >
+              <SelectTrigger id={`${id}-mode`} />
+              <SelectContent>
+                {RuntimePricingDraft.shape.mode.options.map((each) => (
+                  <SelectItem key={each} value={each}>
+                    {MODES[each]}
+                  </SelectItem>
+                ))}
+              </SelectContent>
+            </Select>,
+          )}
+          {!isFree &&
+            field(
+              "startingAt",
+              <>
+                Starts at, in {draft.currency} <span className="font-normal text-muted">(if known)</span>
+              </>,
+              <Input {...text("startingAt")} inputMode="decimal" autoComplete="off" placeholder="0.02" />,
+            )}
+        </div>
+        {field(
+          "display",
+          "In words",
+          <Input {...text("display")} maxLength={300} autoComplete="off" placeholder="about $0.02 a page" />,
+        )}
+      </fieldset>
+      {field(
+        "note",
+        <>
+          A note to the customer <span className="font-normal text-muted">(if you like)</span>
+        </>,
+        <Textarea {...text("note")} maxLength={4_000} />,
+      )}
+      <DialogActions>
+        <DialogClose asChild>
+          <Button>Cancel</Button>
+        </DialogClose>
+        <Button type="submit" variant="primary">
+          Look at it
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

@@ -1,0 +1,34 @@
+import { formatMoney } from "@/components/billing/format-money";
+import { daysOf } from "@/components/commissions/offer";
+import { Fact, Facts } from "@/components/ui/facts";
+import type { ReadQuote } from "./read-quote";
+
+/** The terms of a commission quote as its customer reads them. */
+export function QuoteTerms({ priceMicros, currency, runtimePricing, targetBusinessDays, note }: ReadQuote) {
+  const { startingAtMicros } = runtimePricing;
+  return (
+    <div className="space-y-4">
+      <Facts>
+        <Fact name="Price">
+          <span className="text-lg font-semibold">
+            {formatMoney({ amountMicros: priceMicros, currency })}
+          </span>{" "}
+          <span className="text-muted">before tax, paid once</span>
+        </Fact>
+        <Fact name="Running it">
+          {runtimePricing.display} <span className="text-muted">– projected</span>
+        </Fact>
+        <Fact name="Starts at">
+          {startingAtMicros != null && formatMoney({ amountMicros: startingAtMicros, currency })}
+        </Fact>
+        <Fact name="Delivery">About {daysOf(targetBusinessDays, "business day")} after it is paid</Fact>
+      </Facts>
+      {note && (
+        <figure className="rounded-md border border-line bg-sunken p-3">
+          <figcaption className="mb-1 text-xs font-medium text-muted">From the operator</figcaption>
+          <blockquote className="text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{note}</blockquote>
+        </figure>
+      )}
+    </div>
+  );
+}

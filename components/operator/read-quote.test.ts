@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { IssueCommissionQuote } from "@/server/contract/requests";
+import { EMPTY_QUOTE, readQuote } from "./read-quote";
+
+const WRITTEN = {
+  ...EMPTY_QUOTE,
+  price: "1,250.00",
+  display: " about $0.02 a page ",
+  startingAt: "0.02",
+  days: "7",
+};
+
+test("what was written is issued as it was meant", () => {
+  const { quote, problems } = readQuote({ ...WRITTEN, note: " At once. " });
+  expect(problems).toEqual({});
+  expect(IssueCommissionQuote.parse({ ...quote, requestId: "cr_1", revisionId: "crr_1" })).toMatchObject({
+    priceMicros: 1_250_000_000,
+    currency: "USD",
+    runtimePricing: {
+      mode: "metered",
+      billingCurrency: "USD",
+      display: "about $0.02 a page",
+      startingAtMicros: 20_000,
+    },
+    targetBusinessDays: 7,
+    note: "At once.",
+  });
+});
+
+test("in Canadian dollars the price of running it is, too", () => {
+  const { quote } = readQuote({ ...WRITTEN, currency: "CAD" });
+  expect(quote).toMatchObject({ currency: "CAD", runtimePricing: { billingCurrency: "CAD" } });
+});
+
+test("what is free starts at nothing, whatever stood there before", () => {
+  const { quote } = readQuote({ ...WRITTEN, mode: "free", startingAt: "not a number" });
+  expect(quote?.runtimePricing).toMatchObject({ mode: "free", startingAtMicros: null });
+});
+
+test.each([
+  [{ price: "12.345" }, "price"],
+  [{ startingAt: "cheap" }, "startingAt"],
+  [{ days: "0" }, "days"],
+  [{ days: "251" }, "days"],
+  [{ days: "1.5" }, "days"],
+  [{ display: "  " }, "display"],
+])("%j is said beside its field, and nothing is issued", (change, field) => {
+  const { quote, problems } = readQuote({ ...WRITTEN, ...change });
+  expect(quote).toBeNull();
+  expect(Object.keys(problems)).toEqual([field]);
+});
+
+test("an empty form names every field that is needed, in the order they are read", () => {
+  expect(Object.keys(readQuote({ ...EMPTY_QUOTE, days: "" }).problems)).toEqual(["price", "days", "display"]);
+});

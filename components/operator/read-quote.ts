@@ -1,0 +1,60 @@
+import type { IssueCommissionQuote } from "@/server/contract/requests";
+import { readPrice, readStartingPrice } from "./amount";
+
+/** A quote as it is written into the form. */
+export type QuoteDraft = {
+  price: string;
+  currency: IssueCommissionQuote["currency"];
+  mode: IssueCommissionQuote["runtimePricing"]["mode"];
+  display: string;
+  startingAt: string;
+  days: string;
+  note: string;
+};
+export const EMPTY_QUOTE: QuoteDraft = {
+  price: "",
+  currency: "USD",
+  mode: "metered",
+  display: "",
+  startingAt: "",
+  days: "10",
+  note: "",
+};
+
+/** The same as it is issued. */
+export type ReadQuote = Omit<IssueCommissionQuote, "requestId" | "revisionId">;
+export type QuoteProblems = Partial<Record<keyof QuoteDraft, string>>;
+
+const MOST_DAYS = 250;
+
+/** Reads what was written; either a quote, or what is wrong with which field. */
+export function readQuote(draft: QuoteDraft): { quote: ReadQuote | null; problems: QuoteProblems } {
+  const price = readPrice(draft.price);
+  const hasStart = draft.mode !== "free" && draft.startingAt.trim() !== "";
+  const start = hasStart ? readStartingPrice(draft.startingAt) : { micros: null, problem: null };
+  const days = /^\d{1,3}$/.test(draft.days.trim()) ? Number(draft.days) : 0;
+  const display = draft.display.trim();
+  const problems: QuoteProblems = {
+    ...(price.problem && { price: price.problem }),
+    ...(start.problem && { startingAt: start.problem }),
+    ...((days < 1 || days > MOST_DAYS) && { days: `A whole number of days, 1 to ${MOST_DAYS}.` }),
+    ...(display === "" && { display: "Say what running it will cost, as well as you know." }),
+  };
+  if (price.micros === null || Object.keys(problems).length > 0) return { quote: null, problems };
+  const runtimePricing = {
+    mode: draft.mode,
+    billingCurrency: draft.currency,
+    display,
+    startingAtMicros: start.micros,
+  };
+  return {
+    quote: {
+      priceMicros: price.micros,
+      currency: draft.currency,
+      runtimePricing,
+      targetBusinessDays: days,
+      note: draft.note.trim() || null,
+    },
+    problems: {},
+  };
+}

@@ -1,0 +1,100 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { RequestStatusBadge } from "@/components/requests/request-status";
+import { summaryOf, Wording } from "@/components/requests/wording";
+import { BackLink } from "@/components/shell/back-link";
+import { Moment } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Fact, Facts, HashFact } from "@/components/ui/facts";
+import type { RequestDossier } from "@/server/contract/dossiers";
+import { Acts } from "./acts";
+import { AuditCard } from "./audit-card";
+import { QuoteList } from "./quote-list";
+import { CompareCard } from "./revisions/compare-card";
+import { ThreadCard } from "./thread-card";
+
+const LOOK_AGAIN_MS = 10_000;
+
+/** One request for its operator: what is asked, how it changed, what was done, and what can be done now. */
+export function RequestRoom({ requestId }: { requestId: string }) {
+  const { data: dossier } = useSuspenseQuery({
+    ...useTRPC().operator.request.queryOptions({ request_id: requestId }),
+    refetchInterval: LOOK_AGAIN_MS,
+  });
+  const { request, revisions } = dossier;
+  return (
+    <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-6 outline-none sm:px-6">
+      <header className="mb-6">
+        <BackLink href="/operator/requests">Capability requests</BackLink>
+        <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1.5">
+          <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">
+            {summaryOf(request.revision.content)}
+          </h1>
+          <span role="status">
+            <RequestStatusBadge status={request.status} />
+          </span>
+        </div>
+        <p className="mt-1 text-sm text-muted [overflow-wrap:anywhere]">
+          {dossier.organizationName}, {dossier.projectName}
+        </p>
+      </header>
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_21rem]">
+        <div className="grid min-w-0 grid-cols-1 gap-5 lg:order-last">
+          <Acts dossier={dossier} />
+          <QuoteList quotes={dossier.quotes} revisions={revisions} />
+          <Details dossier={dossier} />
+        </div>
+        <div className="grid min-w-0 grid-cols-1 gap-5">
+          <Card aria-labelledby="wording-title">
+            <CardHeader
+              title="Current wording"
+              id="wording-title"
+              hint={`Revision ${request.revision.number}`}
+            />
+            <CardBody>
+              <Wording content={request.revision.content} />
+            </CardBody>
+          </Card>
+          {revisions.length > 1 && <CompareCard requestId={request.id} revisions={revisions} />}
+          <ThreadCard events={dossier.events} />
+          <AuditCard requestId={request.id} />
+        </div>
+      </div>
+    </main>
+  );
+}
+
+function Details({
+  dossier: { request, author, organizationName, projectName },
+}: {
+  dossier: RequestDossier;
+}) {
+  return (
+    <Card aria-labelledby="details-title">
+      <CardHeader title="Details" id="details-title" />
+      <CardBody>
+        <Facts>
+          <Fact name="Request">
+            <CopyableId id={request.id} what="request id" short />
+          </Fact>
+          <Fact name="Organization">
+            {organizationName} <CopyableId id={request.organizationId} what="organization id" short />
+          </Fact>
+          <Fact name="Project">
+            {projectName} <CopyableId id={request.projectId} what="project id" short />
+          </Fact>
+          <Fact name="Filed by">{author}</Fact>
+          <Fact name="Filed">
+            <Moment at={request.createdAt} />
+          </Fact>
+          <Fact name="Submitted">{request.submittedAt && <Moment at={request.submittedAt} />}</Fact>
+          <Fact name="Shipped">{request.fulfilledAt && <Moment at={request.fulfilledAt} />}</Fact>
+          <Fact name="Capability">{request.capabilityKey && <code>{request.capabilityKey}</code>}</Fact>
+          <HashFact name="Hash" hash={request.requestHash} />
+        </Facts>
+      </CardBody>
+    </Card>
+  );
+}

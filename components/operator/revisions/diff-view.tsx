@@ -1,0 +1,139 @@
+"use client";
+import { type ReactNode, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { cn } from "@/components/ui/class-names";
+import { folded, type Line, type Row, type Stretch, unified } from "./diff-lines";
+
+/** More at once would make the page slow; the rest is one click away. */
+const MOST_ROWS = 400;
+
+type Props = { rows: Row[]; isProse: boolean; caption: string };
+
+/** A comparison: side by side where there is room, in one column on a phone. What is the same is folded. */
+export function DiffView({ rows, isProse, caption }: Props) {
+  const [shown, setShown] = useState(MOST_ROWS);
+  const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
+  const stretches = folded(rows.slice(0, shown));
+  const view = stretches.map((stretch, at) => ({
+    ...stretch,
+    isFolded: stretch.kind === "folded" && !open.has(at),
+    unfold: () => setOpen((known) => new Set([...known, at])),
+  }));
+  const left = rows.length - shown;
+  return (
+    <div
+      className={cn(
+        "overflow-hidden rounded-md border border-line text-sm",
+        !isProse && "font-mono text-xs leading-5",
+      )}
+    >
+      <table className="hidden w-full table-fixed border-collapse md:table">
+        <caption className="sr-only">{caption}</caption>
+        <thead className="sr-only">
+          <tr>
+            <th scope="col">Before</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
+        {view.map((stretch, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: stretches follow from the rows and never move
+          <tbody key={at}>
+            {stretch.isFolded ? (
+              <tr>
+                <td colSpan={2} className="p-0">
+                  <Unfold {...stretch} />
+                </td>
+              </tr>
+            ) : (
+              stretch.rows.map((row) => (
+                <tr key={`${row.older?.number} ${row.newer?.number}`}>
+                  <Side line={row.older} sign={row.kind === "same" ? " " : "-"} />
+                  <Side line={row.newer} sign={row.kind === "same" ? " " : "+"} />
+                </tr>
+              ))
+            )}
+          </tbody>
+        ))}
+      </table>
+      <div className="md:hidden">
+        {view.map((stretch, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: stretches follow from the rows and never move
+          <div key={at}>
+            {stretch.isFolded ? (
+              <Unfold {...stretch} />
+            ) : (
+              unified(stretch.rows).map(({ sign, line }) => (
+                <div key={`${sign} ${line.number}`} className={cn("px-2 py-0.5", LOOK[sign])}>
+                  <LineText line={line} sign={sign} />
+                </div>
+              ))
+            )}
+          </div>
+        ))}
+      </div>
+      {left > 0 && (
+        <div className="border-t border-line p-2 text-center font-sans">
+          <Button size="sm" onClick={() => setShown(shown + MOST_ROWS)}>
+            Show more ({left.toLocaleString("en-US")} lines left)
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Unfold({ rows, unfold }: Stretch & { unfold: () => void }): ReactNode {
+  return (
+    <button
+      type="button"
+      onClick={unfold}
+      className="w-full border-y border-line bg-sunken px-2 py-1 text-left font-sans text-xs text-muted hover:bg-hover hover:text-text"
+    >
+      Show {rows.length} lines that are the same
+    </button>
+  );
+}
+
+type Sign = " " | "-" | "+";
+const LOOK: Record<Sign, string> = { " ": "", "-": "bg-bad-soft", "+": "bg-good-soft" };
+const SAID: Record<Sign, string> = { " ": "", "-": "Removed: ", "+": "Added: " };
+
+function Side({ line, sign }: { line: Line | null; sign: Sign }) {
+  if (!line) return <td className="bg-sunken align-top" />;
+  return (
+    <td className={cn("px-2 py-0.5 align-top not-first:border-l not-first:border-line", LOOK[sign])}>
+      <LineText line={line} sign={sign} />
+    </td>
+  );
+}
+
+/** One line with its sign; the words that differ are marked, and said to be where colours are not seen. */
+function LineText({ line, sign }: { line: Line; sign: Sign }) {
+  const Mark = sign === "-" ? "del" : "ins";
+  return (
+    <div className="grid grid-cols-[1rem_minmax(0,1fr)]">
+      <span aria-hidden className="font-mono text-muted select-none">
+        {sign === "-" ? "−" : sign}
+      </span>
+      <span className="whitespace-pre-wrap [overflow-wrap:anywhere]">
+        <span className="sr-only">{SAID[sign]}</span>
+        {line.pieces.map(({ text, isChanged }, at) =>
+          isChanged ? (
+            <Mark
+              // biome-ignore lint/suspicious/noArrayIndexKey: the pieces of a line never move
+              key={at}
+              className={cn(
+                "rounded-xs font-semibold underline decoration-2 underline-offset-2",
+                sign === "-" ? "bg-bad-line/60 text-text" : "bg-good-line/60 text-text",
+              )}
+            >
+              {text}
+            </Mark>
+          ) : (
+            text
+          ),
+        )}
+      </span>
+    </div>
+  );
+}
