@@ -1,0 +1,86 @@
+import { call, makePerson, world } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+
+// What operators see is theirs; the account of the other tests is a member's.
+test.describe.configure({ timeout: 120_000 });
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test.describe(`in ${colorScheme} colours`, () => {
+    test.use({ colorScheme });
+
+    test("the bell leads to what a person was told, on a desk and on a phone", async ({ page }) => {
+      await open(page, `/projects/${world.projectId}/jobs`);
+      await page.getByRole("link", { name: /^Notifications/ }).click();
+      await page.waitForURL("**/notifications");
+      await expect(page.getByRole("heading", { level: 1, name: "Notifications" })).toBeVisible();
+      await expectAccessible(page);
+      await page.setViewportSize({ width: 390, height: 844 });
+      await expect(page.getByRole("link", { name: /^Notifications/ })).toHaveCount(1);
+      await expectNoSidewaysScroll(page);
+      await expectAccessible(page);
+    });
+  });
+}
+
+test.describe("for operators", () => {
+  test.use({ storageState: { cookies: [], origins: [] } });
+
+  test("what a customer submits is told to an operator: by the bell, in the list, and by a mail that is kept", async ({
+    page,
+  }) => {
+    const operator = makePerson("owner", { isOperator: true });
+    const summary = `Read maps of the sea <b>${Date.now()}</b>`;
+    const made = await call("/v1/capability-requests", {
+      body: { schemaVersion: "service.capability-request.v1", summary, need: "Depths as numbers." },
+    });
+    const { id } = await made.json();
+    const submitted = await call(`/v1/capability-requests/${id}/submit`, { body: {} });
+    expect(submitted.status).toBe(200);
+
+    await open(page, "/sign-in");
+    await signIn(page, operator);
+    await page.waitForURL("**/jobs");
+    await page.getByRole("link", { name: /^Notifications, \d+ unread$/ }).click();
+    await page.waitForURL("**/notifications");
+    const line = page.getByRole("listitem").filter({ hasText: summary });
+    await expect(line).toContainText("Unread:");
+    await expectAccessible(page);
+    await line.getByRole("button", { name: /^Mark as read/ }).click();
+    await expect(line).not.toContainText("Unread:");
+    await expect(line.getByRole("link")).toHaveAttribute("href", `/operator/requests/${id}`);
+
+    await open(page, "/operator/outbox");
+    const mail = page.getByRole("listitem").filter({ hasText: operator.email }).filter({ hasText: summary });
+    await expect(mail).toContainText("Kept");
+    await mail.getByRole("button", { name: /^Show mail/ }).click();
+    const shown = page.getByRole("dialog").frameLocator("iframe");
+    await expect(shown.getByRole("link", { name: "Open the request" })).toHaveAttribute(
+      "href",
+      new RegExp(`/operator/requests/${id}$`),
+    );
+    await expect(shown.getByRole("heading", { level: 1 })).toContainText(summary);
+    await page.getByRole("tab", { name: "Plain text" }).click();
+    await expect(page.getByRole("tabpanel")).toContainText("because you are an operator");
+  });
+
+  test("the outbox is a way from the account menu, and nobody else's", async ({ page, browser }) => {
+    const operator = makePerson("owner", { isOperator: true });
+    await open(page, "/sign-in");
+    await signIn(page, operator);
+    await page.waitForURL("**/jobs");
+    await page.getByRole("button", { name: "Account:" }).click();
+    await page.getByRole("menuitem", { name: "Outbox" }).click();
+    await page.waitForURL("**/operator/outbox");
+    await expect(page.getByRole("heading", { level: 1, name: "Outbox" })).toBeVisible();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectNoSidewaysScroll(page);
+
+    const other = await browser.newPage({ baseURL: world.baseUrl });
+    await open(other, "/sign-in");
+    await signIn(other, world.member);
+    await other.waitForURL("**/jobs");
+    expect((await other.goto("/operator/outbox"))?.status()).toBe(404);
+    await other.close();
+  });
+});
