@@ -44,6 +44,16 @@ const mailSender = z
     message: "is no address such as Capstan <no-reply@example.com>",
   });
 
+const HOST_PATTERN = /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/;
+const hostList = (fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((list) => list.split(",").map((each) => each.trim().toLowerCase()))
+    .refine((list) => list.every((each) => HOST_PATTERN.test(each)), {
+      message: "is no list of host names, each like example.org or *.example.org",
+    });
+
 const dollars = (usd: number) =>
   z.coerce.number("A number of US dollars.").min(0).max(1_000_000).default(usd);
 
@@ -82,6 +92,11 @@ const Environment = z.object({
   S3_SECRET_ACCESS_KEY: text,
   OPENAI_COMPATIBLE_MODELS: text,
   OPENAI_COMPATIBLE_MATURITY: z.enum(["G", "PG", "PG13", "R", "NC17"]).default("PG13"),
+  HF_BASE_URL: address.default("https://huggingface.co"),
+  HF_TOKEN: text,
+  ADAPTER_SOURCE_HOSTS: hostList(
+    "huggingface.co,*.hf.co,cdn-lfs.huggingface.co,cdn-lfs-us-1.huggingface.co,cdn-lfs-eu-1.huggingface.co",
+  ),
   STRIPE_SECRET_KEY: text,
   STRIPE_WEBHOOK_SECRET: text,
   STRIPE_TAX: flag,

@@ -7,12 +7,12 @@ test.each([
   ["black-forest-labs/FLUX.1-schnell", "flux"],
   ["black-forest-labs/FLUX.1-Krea-dev", "flux"],
   ["black-forest-labs/FLUX.1-Kontext-dev", "flux-kontext"],
-  ["black-forest-labs/FLUX.2-dev", "flux2"],
+  ["black-forest-labs/FLUX.2-dev", "flux-2"],
   ["stabilityai/stable-diffusion-xl-base-1.0", "sdxl"],
   ["stabilityai/sdxl-turbo", "sdxl"],
-  ["runwayml/stable-diffusion-v1-5", "sd15"],
-  ["stable-diffusion-v1-5/stable-diffusion-v1-5", "sd15"],
-  ["CompVis/stable-diffusion-v1-4", "sd15"],
+  ["runwayml/stable-diffusion-v1-5", "sd1.5"],
+  ["stable-diffusion-v1-5/stable-diffusion-v1-5", "sd1.5"],
+  ["CompVis/stable-diffusion-v1-4", "sd1.5"],
   ["stabilityai/stable-diffusion-2-1-base", "sd2"],
   ["stabilityai/stable-diffusion-3-medium-diffusers", "sd3"],
   ["stabilityai/stable-diffusion-3.5-large", "sd3.5-large"],
@@ -39,7 +39,7 @@ test("a family goes by what people call it", () => {
   expect(familyOfWord("FLUX.1 [dev]")).toBeNull();
   expect(familyOfWord("Flux.1 D")).toBe("flux");
   expect(familyOfWord("Stable Diffusion XL")).toBe("sdxl");
-  expect(familyOfWord("SD 1.5")).toBe("sd15");
+  expect(familyOfWord("SD 1.5")).toBe("sd1.5");
   expect(isFamilyName("toString")).toBe(false);
 });
 

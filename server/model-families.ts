@@ -22,7 +22,7 @@ const FAMILIES_BY_NAME = {
     ],
   },
   "flux-kontext": { title: "FLUX.1 Kontext", hubIds: [/^black-forest-labs\/flux\.1-kontext-/] },
-  flux2: { title: "FLUX.2", hubIds: [/^black-forest-labs\/flux\.2-/] },
+  "flux-2": { title: "FLUX.2", hubIds: [/^black-forest-labs\/flux\.2-/] },
   sdxl: {
     title: "Stable Diffusion XL",
     hubIds: [
@@ -37,7 +37,7 @@ const FAMILIES_BY_NAME = {
       /^playgroundai\/playground-v2\.5-/,
     ],
   },
-  sd15: {
+  "sd1.5": {
     title: "Stable Diffusion 1.5",
     hubIds: [
       /^(runwayml|stable-diffusion-v1-5|sd-legacy|benjamin-paine)\/stable-diffusion-v1-5$/,
@@ -64,6 +64,11 @@ const FAMILIES_BY_NAME = {
   "qwen-image": { title: "Qwen-Image", hubIds: [/^qwen\/qwen-image(-2512)?$/] },
   "qwen-image-edit": { title: "Qwen-Image-Edit", hubIds: [/^qwen\/qwen-image-edit(-\d+)?$/] },
   "z-image": { title: "Z-Image", hubIds: [/^tongyi-mai\/z-image(-turbo|-base)?$/] },
+  wan: { title: "Wan", hubIds: [/^wan-ai\/wan2\.[12]-/] },
+  "hunyuan-video": {
+    title: "HunyuanVideo",
+    hubIds: [/^(tencent|hunyuanvideo-community)\/hunyuanvideo(-1\.5)?$/],
+  },
   hidream: { title: "HiDream-I1", hubIds: [/^hidream-ai\/hidream-i1-/] },
   chroma: { title: "Chroma", hubIds: [/^lodestones\/chroma/] },
 } as const satisfies Record<string, Family>;
@@ -114,17 +119,17 @@ const SPOKEN: ReadonlyMap<string, FamilyName> = new Map([
   ["flux.1-krea", "flux"],
   ["flux-krea", "flux"],
   ["flux.1-kontext", "flux-kontext"],
-  ["flux.2", "flux2"],
-  ["flux-2", "flux2"],
+  ["flux.2", "flux-2"],
   ["sdxl-1.0", "sdxl"],
   ["sd-xl", "sdxl"],
   ["stable-diffusion-xl", "sdxl"],
   ["pony", "sdxl"],
   ["illustrious", "sdxl"],
-  ["sd1", "sd15"],
-  ["sd-1.5", "sd15"],
-  ["sd1.5", "sd15"],
-  ["stable-diffusion-1.5", "sd15"],
+  ["sd1", "sd1.5"],
+  ["sd15", "sd1.5"],
+  ["flux2", "flux-2"],
+  ["sd-1.5", "sd1.5"],
+  ["stable-diffusion-1.5", "sd1.5"],
   ["sd-2.1", "sd2"],
   ["sd2.1", "sd2"],
   ["sd-3", "sd3"],

@@ -95,6 +95,6 @@ export type ModelSource = {
   preview?(source: SourceRef, io: SourceIo): Promise<SourcePreview>;
   /** Fixes which bytes are meant. Throws SourceFault. */
   freeze?(source: SourceRef, io: SourceIo): Promise<FrozenSource>;
-  /** Are the weights still there, unchanged? Follows no branch or tag, and never throws. */
+  /** Are the weights still there, unchanged? Follows no branch or tag; what a source does wrong is an answer. */
   health?(frozen: FrozenSource, io: SourceIo): Promise<SourceHealth>;
 };

@@ -1,0 +1,25 @@
+import { type Fetched, FetchFault, type FetchRequest, fetchPublic } from "@/server/http";
+import { SourceFault, type SourceIo } from "./define";
+
+/** What looking something up may transfer, all requests together. */
+export const MOST_BYTES = 1_000_000;
+
+export type Ask = (request: Omit<FetchRequest, "maxBytes"> & { maxBytes?: number }) => Promise<Fetched>;
+
+/** Fetches that share one budget of bytes. Throws SourceFault, except for `too_large` and `range`, which are the asker's to judge. */
+export function budgeted({ rules }: Pick<SourceIo, "rules">): Ask {
+  let left = MOST_BYTES;
+  return async (request) => {
+    const maxBytes = Math.min(request.maxBytes ?? left, left);
+    try {
+      const fetched = await fetchPublic({ ...request, maxBytes }, rules);
+      left -= fetched.bytes.byteLength;
+      return fetched;
+    } catch (cause) {
+      if (cause instanceof FetchFault && cause.reason === "too_large") left -= maxBytes; // at most so much came
+      if (!(cause instanceof FetchFault) || cause.reason === "too_large" || cause.reason === "range")
+        throw cause;
+      throw new SourceFault(cause.isPassing ? "unavailable" : "refused", cause.message);
+    }
+  };
+}

@@ -1,0 +1,11 @@
+import { FetchFault } from "@/server/http";
+import { SourceFault, type SourceHealth } from "./define";
+
+/** What a source that told nothing says of its health. */
+export function healthOf(cause: unknown): SourceHealth {
+  if (cause instanceof FetchFault) return { status: "unknown", detail: cause.message };
+  if (!(cause instanceof SourceFault)) throw cause;
+  const { reason, message } = cause;
+  const status = reason === "not_found" ? "missing" : reason === "unavailable" ? "unknown" : "degraded";
+  return { status, detail: message };
+}

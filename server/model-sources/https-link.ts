@@ -1,0 +1,82 @@
+import { FetchFault, isListedHost } from "@/server/http";
+import { budgeted } from "./budget";
+import { type ModelSource, SourceFault, type SourceIo } from "./define";
+import { healthOf } from "./health-of";
+import { readWeightsHeader } from "./weights-header";
+
+/**
+ * A direct link to a file on a listed host. Its owner may put another file there at any time, so it is never frozen.
+ */
+export const httpsLink: ModelSource = {
+  kind: "provider_ref",
+
+  read(query, { rules }) {
+    const text = query.trim();
+    if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
+    const url = new URL(text);
+    const isFile = /\.safetensors$/i.test(url.pathname);
+    const isPlain = !/%(?![0-9a-f]{2})|%[89a-f]/i.test(url.pathname); // else its name may be no text
+    if (!isFile || !isPlain || !isListedHost(url.hostname, rules.hosts)) return null;
+    url.hash = "";
+    return { kind: "provider_ref", ref: url.href, revision: null, filePath: null, provider: null };
+  },
+
+  async preview(source, io) {
+    const { byteLength, facts } = await look(source.ref, io);
+    const path = nameOf(source.ref);
+    return {
+      source,
+      revision: null,
+      files: [{ path, byteLength, sha256: null }],
+      selectedFile: path,
+      baseModelFamily: facts?.baseModelFamily ?? null,
+      displayName: facts?.title ?? path.replace(/\.safetensors$/i, ""),
+      recommendedWeight: facts?.recommendedWeight ?? null,
+      triggerWords: facts?.triggerWords ?? [],
+      licenseName: facts?.licenseName ?? null,
+      licenseUrl: null,
+      warnings: [
+        "A link does not say which bytes are meant: what lies behind it may change.",
+        ...(facts ? [] : ["The head of the file is too long to be looked at from here."]),
+      ],
+    };
+  },
+
+  async freeze(source, io) {
+    const { byteLength } = await look(source.ref, io);
+    return { source, isFrozen: false, sha256: null, byteLength, url: source.ref };
+  },
+
+  async health({ source, byteLength }, io) {
+    try {
+      const found = await look(source.ref, io);
+      const isSame = byteLength === null || byteLength === found.byteLength;
+      return isSame
+        ? { status: "healthy", detail: null }
+        : { status: "degraded", detail: "The file is not as long as it was." };
+    } catch (cause) {
+      return healthOf(cause);
+    }
+  },
+};
+
+const nameOf = (link: string): string => decodeURIComponent(new URL(link).pathname.split("/").at(-1) ?? "");
+
+/** Sent without any credential: the link is not the Hub's. */
+function look(url: string, io: SourceIo) {
+  const ask = budgeted(io);
+  return readWeightsHeader(async (first, last) => {
+    const reply = await ask({ url, range: { first, last } }).catch((cause) => {
+      if (cause instanceof FetchFault && cause.reason === "range")
+        throw new SourceFault("unusable", "The server does not serve parts of files, so nothing was read.");
+      throw cause;
+    });
+    const { status } = reply;
+    if (status >= 200 && status < 300) return reply;
+    if (status === 401 || status === 403)
+      throw new SourceFault("no_access", "The server does not give the file away.");
+    if (status === 404 || status === 410)
+      throw new SourceFault("not_found", "There is no file at this link.");
+    throw new SourceFault("unavailable", "The server has failed to answer.");
+  }, null);
+}

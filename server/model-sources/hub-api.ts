@@ -1,0 +1,157 @@
+import { z } from "zod";
+import { type Fetched, FetchFault } from "@/server/http";
+import { type Ask, budgeted } from "./budget";
+import { SourceFault, type SourceIo, type WeightsFile } from "./define";
+
+/* The Hugging Face Hub as it is asked here: facts of a revision, lists of files, and files themselves. */
+
+const MOST_FACTS_BYTES = 100_000;
+const MOST_LIST_BYTES = 400_000;
+
+const Facts = z.object({
+  /** The repository by its name of today; another one where it was renamed. */
+  id: z.string().nullish(),
+  sha: z.string().regex(/^[0-9a-f]{40}$/),
+  private: z.boolean().nullish(),
+  disabled: z.boolean().nullish(),
+  gated: z.union([z.boolean(), z.string()]).nullish(),
+});
+const Entry = z.object({
+  type: z.string(),
+  path: z.string(),
+  size: z.number().nullish(),
+  lfs: z.object({ oid: z.string(), size: z.number() }).nullish(),
+});
+
+export type HubFacts = { repo: string; commit: string; isOpen: boolean };
+export type HubFile = WeightsFile & { isFile: boolean };
+
+export type Hub = ReturnType<typeof openHub>;
+
+/** A conversation with the Hub, within one budget of bytes. */
+export function openHub(io: SourceIo) {
+  const { baseUrl, token } = io.hub;
+  const base = baseUrl.replace(/\/+$/, "");
+  const ask = budgeted(io);
+  const credential = token ? { origin: new URL(base).origin, authorization: `Bearer ${token}` } : undefined;
+
+  return {
+    /** Which commit a branch or tag is now, and who may read it. */
+    async facts(repo: string, revision: string): Promise<HubFacts> {
+      const query = ["sha", "private", "disabled", "gated"].map((name) => `expand[]=${name}`).join("&");
+      const url = `${base}/api/models/${repo}/revision/${encodeURIComponent(revision)}?${query}`;
+      const reply = await get(ask, {
+        url,
+        maxBytes: MOST_FACTS_BYTES,
+        accept: "application/json",
+        credential,
+      });
+      const facts = read(Facts, reply);
+      return {
+        repo: facts.id && /^[\w-]+\/[\w.-]+$/.test(facts.id) ? facts.id : repo,
+        commit: facts.sha,
+        isOpen: !facts.private && !facts.disabled && !facts.gated,
+      };
+    },
+
+    /** The files of a commit, or of one of its folders alone. `isWhole` is false where the Hub has more to tell. */
+    async files(
+      repo: string,
+      commit: string,
+      folder?: string,
+    ): Promise<{ files: HubFile[]; isWhole: boolean }> {
+      const place = folder === undefined ? "" : `/${encodePath(folder)}`;
+      const recursive = folder === undefined || folder === "";
+      const url = `${base}/api/models/${repo}/tree/${commit}${place}?recursive=${recursive}&expand=false`;
+      const request = { url, maxBytes: MOST_LIST_BYTES, accept: "application/json", credential };
+      const reply = await get(ask, request).catch(nullIfTooLarge);
+      if (!reply) return { files: [], isWhole: false };
+      const entries = read(z.array(Entry), reply);
+      return {
+        files: entries.map(({ type, path, size, lfs }) => ({
+          path,
+          byteLength: lfs?.size ?? size ?? null,
+          sha256: lfs && /^[0-9a-f]{64}$/.test(lfs.oid) ? lfs.oid : null,
+          isFile: type === "file",
+        })),
+        isWhole: !/rel="?next"?/.test(reply.header("link") ?? ""),
+      };
+    },
+
+    /** A small text file whole; null where there is none, or it is not small. */
+    async text(repo: string, commit: string, path: string, maxBytes: number): Promise<string | null> {
+      try {
+        const url = fileUrl(base, repo, commit, path);
+        const { bytes } = await get(ask, { url, maxBytes, credential });
+        return new TextDecoder().decode(bytes);
+      } catch (cause) {
+        const isNone = cause instanceof SourceFault && cause.reason === "not_found";
+        if (isNone || cause instanceof FetchFault) return null;
+        throw cause;
+      }
+    },
+
+    /** Some bytes of a file. As anybody may have them, where `isAnonymous`. */
+    part(repo: string, commit: string, path: string, first: number, last: number, isAnonymous = false) {
+      return get(ask, {
+        url: fileUrl(base, repo, commit, path),
+        range: { first, last },
+        ...(isAnonymous ? {} : { credential }),
+      });
+    },
+
+    urlOf: (repo: string, commit: string, path: string) => fileUrl(base, repo, commit, path),
+  };
+}
+
+function nullIfTooLarge(cause: unknown): null {
+  if (cause instanceof FetchFault && cause.reason === "too_large") return null;
+  throw cause;
+}
+
+const encodePath = (path: string) => path.split("/").map(encodeURIComponent).join("/");
+const fileUrl = (base: string, repo: string, commit: string, path: string) =>
+  `${base}/${repo}/resolve/${commit}/${encodePath(path)}`;
+
+async function get(ask: Ask, request: Parameters<Ask>[0]): Promise<Fetched> {
+  const reply = await ask(request);
+  if (reply.status >= 200 && reply.status < 300) return reply;
+  throw faultOf(reply);
+}
+
+/**
+ * What the Hub's status means. It answers 401 for what is private and for what is not there alike, so these two are one; why
+ * stands in `x-error-code`.
+ */
+function faultOf({ status, header }: Fetched): SourceFault {
+  const code = header("x-error-code");
+  if (code === "GatedRepo")
+    return new SourceFault("no_access", "The repository is gated: its owner lets in only some.");
+  if (code === "RevisionNotFound")
+    return new SourceFault("not_found", "The repository has no such branch, tag or commit.");
+  if (code === "EntryNotFound") return new SourceFault("not_found", "The repository has no such file.");
+  if (code === "RepoNotFound" || status === 401)
+    return new SourceFault("not_found", "There is no such public repository; it may be private.");
+  if (code === "DisabledRepo" || status === 403)
+    return new SourceFault("no_access", "The Hugging Face Hub does not give access to the repository.");
+  if (status === 404 || status === 400 || status === 410)
+    return new SourceFault("not_found", "The Hugging Face Hub knows nothing of that name.");
+  const isBusy = status === 429;
+  return new SourceFault(
+    "unavailable",
+    isBusy
+      ? "The Hugging Face Hub takes no more questions right now."
+      : "The Hugging Face Hub has failed to answer.",
+  );
+}
+
+function read<T>(schema: z.ZodType<T>, { bytes }: Fetched): T {
+  try {
+    return schema.parse(JSON.parse(Buffer.from(bytes).toString("utf8")));
+  } catch {
+    throw new SourceFault(
+      "unavailable",
+      "The Hugging Face Hub answered with something else than it promises.",
+    );
+  }
+}

@@ -1,0 +1,181 @@
+import { type FamilyName, familyOfHubId, familyOfWord } from "@/server/model-families";
+import type { LoraFacts } from "@/server/safetensors";
+import { type FrozenSource, type ModelSource, SourceFault, type SourcePreview } from "./define";
+import { healthOf } from "./health-of";
+import { type Hub, type HubFacts, type HubFile, openHub } from "./hub-api";
+import { isCommit, readHubQuery } from "./hub-query";
+import { type ModelCard, readModelCard } from "./model-card";
+import { readWeightsHeader } from "./weights-header";
+
+const MOST_CARD_BYTES = 200_000;
+const MOST_WORDS = 64;
+const MOST_WORD_LENGTH = 64;
+
+/** The Hugging Face Hub: repositories of files, each commit of which stays what it is. */
+export const huggingface: ModelSource = {
+  kind: "huggingface",
+
+  read: (query, { hub }) => readHubQuery(query, hub.baseUrl),
+
+  async preview(source, io) {
+    const hub = openHub(io);
+    const facts = await hub.facts(source.ref, source.revision ?? "main");
+    const warnings: string[] = [];
+    const { files, isWhole } = await hub.files(facts.repo, facts.commit);
+    if (!isWhole) warnings.push("The repository has more files than were listed.");
+    const weights = weightsAmong(files, isWhole && !source.filePath);
+    const [only] = weights;
+    const selected = source.filePath
+      ? await findFile(hub, facts, source.filePath, files)
+      : weights.length === 1 && isWhole && only
+        ? only
+        : null;
+    if (!selected) warnings.push("Several files could be meant: name the one to use.");
+    if (!facts.isOpen) warnings.push(CLOSED);
+    if (facts.repo.toLowerCase() !== source.ref.toLowerCase())
+      warnings.push(`The repository is called ${facts.repo} now.`);
+    const hasCard = !isWhole || files.some(({ path }) => path === "README.md");
+    const card = hasCard ? await cardOf(hub, facts) : null;
+    const told = selected ? (await headerOf(hub, facts, selected)).facts : null;
+    if (selected && !told) warnings.push("The head of the file is too long to be looked at from here.");
+    return {
+      source: { ...source, ref: facts.repo, filePath: selected?.path ?? null },
+      revision: facts.commit,
+      files: weights.map(({ path, byteLength, sha256 }) => ({ path, byteLength, sha256 })),
+      selectedFile: selected?.path ?? null,
+      baseModelFamily: familyFrom(card, told, warnings),
+      displayName: (told?.title ?? facts.repo.split("/")[1] ?? null)?.slice(0, 255) ?? null,
+      recommendedWeight: told?.recommendedWeight ?? null,
+      triggerWords: wordsFrom(card, told, warnings),
+      ...licenseFrom(hub, facts, card, told),
+      warnings,
+    } satisfies SourcePreview;
+  },
+
+  async freeze(source, io): Promise<FrozenSource> {
+    const hub = openHub(io);
+    const facts = await hub.facts(source.ref, source.revision ?? "main");
+    const named = { ...source, ref: facts.repo };
+    // A repository alone names no weights.
+    if (!source.filePath)
+      return { source: named, isFrozen: false, sha256: null, byteLength: null, url: null };
+    if (!facts.isOpen) throw new SourceFault("no_access", CLOSED);
+    const file = await findFile(hub, facts, source.filePath);
+    const { byteLength } = await headerOf(hub, facts, file);
+    return {
+      source: { ...named, revision: facts.commit },
+      isFrozen: true,
+      sha256: file.sha256,
+      byteLength,
+      url: hub.urlOf(facts.repo, facts.commit, file.path),
+    };
+  },
+
+  async health({ source, isFrozen, sha256, byteLength }, io) {
+    const { ref, revision, filePath } = source;
+    try {
+      const hub = openHub(io);
+      if (!isFrozen || !revision || !isCommit(revision) || !filePath) {
+        const { isOpen } = await hub.facts(ref, revision ?? "main");
+        return isOpen ? HEALTHY : { status: "degraded", detail: CLOSED };
+      }
+      const file = await findFile(hub, { repo: ref, commit: revision }, filePath);
+      const isSame =
+        (sha256 === null || file.sha256 === null || file.sha256 === sha256) &&
+        (byteLength === null || file.byteLength === null || file.byteLength === byteLength);
+      if (!isSame) return { status: "degraded", detail: "The file is not the one it was." };
+      // As the providers will fetch it: without an account.
+      await hub.part(ref, revision, filePath, 0, 7, true);
+      return HEALTHY;
+    } catch (cause) {
+      return healthOf(cause);
+    }
+  },
+};
+
+const HEALTHY = { status: "healthy", detail: null } as const;
+const CLOSED = "The repository is gated, private or disabled: providers cannot fetch weights from it.";
+
+/** The files that can be weights; where some are needed, a fault that says why there are none. */
+function weightsAmong(files: HubFile[], areNeeded: boolean): HubFile[] {
+  const all = files.filter(({ isFile, path }) => isFile && /\.safetensors$/i.test(path));
+  const whole = all.filter(({ path }) => !/-\d{5}-of-\d{5}\.safetensors$/i.test(path));
+  if (whole.length > 0 || !areNeeded) return whole;
+  if (all.length > 0)
+    throw new SourceFault(
+      "unusable",
+      "The weights are in several parts, as of a whole model: a LoRA is one file.",
+    );
+  const isPickled = files.some(({ path }) => /\.(bin|ckpt|pt|pth|pkl)$/i.test(path));
+  throw new SourceFault(
+    "unusable",
+    isPickled
+      ? "The repository has weights only in formats that can carry code; .safetensors is needed."
+      : "The repository has no .safetensors file.",
+  );
+}
+
+async function findFile(
+  hub: Hub,
+  { repo, commit }: Pick<HubFacts, "repo" | "commit">,
+  path: string,
+  listed?: HubFile[],
+): Promise<HubFile> {
+  if (!/\.safetensors$/i.test(path)) throw new SourceFault("unusable", "Weights are a .safetensors file.");
+  if (/-\d{5}-of-\d{5}\.safetensors$/i.test(path))
+    throw new SourceFault("unusable", "This file is one part of several: a LoRA is one file.");
+  const isIt = (file: HubFile) => file.isFile && file.path === path;
+  const known = listed?.find(isIt);
+  if (known) return known;
+  const { files } = await hub.files(repo, commit, path.split("/").slice(0, -1).join("/"));
+  const found = files.find(isIt);
+  if (!found) throw new SourceFault("not_found", "The repository has no such file.");
+  return found;
+}
+
+const headerOf = (hub: Hub, { repo, commit }: HubFacts, { path, byteLength }: HubFile) =>
+  readWeightsHeader((first, last) => hub.part(repo, commit, path, first, last), byteLength);
+
+async function cardOf(hub: Hub, { repo, commit }: HubFacts): Promise<ModelCard | null> {
+  const text = await hub.text(repo, commit, "README.md", MOST_CARD_BYTES);
+  return text === null ? null : readModelCard(text);
+}
+
+/** What card and file say, where they do not contradict each other or themselves. */
+function familyFrom(card: ModelCard | null, told: LoraFacts | null, warnings: string[]): FamilyName | null {
+  const byCard = [...new Set((card?.baseModels ?? []).map(familyOfHubId).filter((each) => each !== null))];
+  const byFile = told?.baseModelFamily ? familyOfWord(told.baseModelFamily) : null;
+  if (byCard.length > 1) {
+    warnings.push("The model card names base models of several families.");
+    return null;
+  }
+  const [named = null] = byCard;
+  // The file tells `sd3` of all that have its layers; the card knows which.
+  if (named && byFile && named !== byFile && !named.startsWith(byFile)) {
+    warnings.push(`The model card says ${named}, the file looks like ${byFile}.`);
+    return null;
+  }
+  if (!named && !byFile) warnings.push("Which family of base models it is for is not known.");
+  return named ?? byFile;
+}
+
+function wordsFrom(card: ModelCard | null, told: LoraFacts | null, warnings: string[]): string[] {
+  const prompt = card?.instancePrompt ?? "";
+  const all = [...prompt.split(","), ...(told?.triggerWords ?? [])].map((each) => each.trim());
+  const words = [
+    ...new Set(all.filter((each) => each !== "" && each !== "-" && each.length <= MOST_WORD_LENGTH)),
+  ];
+  if (all.some((each) => each.length > MOST_WORD_LENGTH))
+    warnings.push("A trigger text was too long and is left out.");
+  return words.slice(0, MOST_WORDS);
+}
+
+function licenseFrom(hub: Hub, { repo, commit }: HubFacts, card: ModelCard | null, told: LoraFacts | null) {
+  const link = card?.licenseLink ?? null;
+  const isAddress = link !== null && /^https:\/\//i.test(link) && URL.canParse(link);
+  const isFile = link !== null && /^[\w][\w./-]{0,200}$/.test(link) && !link.includes("..");
+  return {
+    licenseName: (card?.licenseName ?? told?.licenseName ?? null)?.slice(0, 255) ?? null,
+    licenseUrl: isAddress ? link : isFile ? hub.urlOf(repo, commit, link) : null,
+  };
+}

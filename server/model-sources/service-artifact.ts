@@ -1,0 +1,11 @@
+import type { ModelSource } from "./define";
+
+/** Weights that lie here, by their artifact's id. Whose they are, and what is in them, the domain knows. */
+export const serviceArtifact: ModelSource = {
+  kind: "service_artifact",
+  read(query) {
+    const ref = query.trim();
+    if (!/^art_[0-9a-hjkmnp-tv-z]{26}$/.test(ref)) return null;
+    return { kind: "service_artifact", ref, revision: null, filePath: null, provider: null };
+  },
+};

@@ -1,0 +1,64 @@
+import { type Fetched, FetchFault } from "@/server/http";
+import {
+  checkHeader,
+  headerLength,
+  type LoraFacts,
+  loraFacts,
+  PREFIX_BYTES,
+  SafetensorsRefusal,
+} from "@/server/safetensors";
+import { SourceFault } from "./define";
+
+/** Headers of LoRA weights have tens of kilobytes, those of the largest a few hundred. */
+const MOST_HEADER_BYTES = 500_000;
+
+export type WeightsFacts = {
+  byteLength: number;
+  /** Null: the header is too long to be looked at from afar. */
+  facts: LoraFacts | null;
+};
+
+/**
+ * Reads what a file far away says about itself, without a byte of a tensor: eight bytes that say how long its header is, then the
+ * header. `unusable` where it is no LoRA in safetensors.
+ */
+export async function readWeightsHeader(
+  part: (first: number, last: number) => Promise<Fetched>,
+  expectedBytes: number | null,
+): Promise<WeightsFacts> {
+  try {
+    const prefix = await part(0, PREFIX_BYTES - 1);
+    const byteLength = prefix.totalBytes ?? expectedBytes;
+    if (byteLength === null)
+      throw new SourceFault("unusable", "The server does not tell how long the file is.");
+    if (expectedBytes !== null && expectedBytes !== byteLength)
+      throw new SourceFault("unusable", "The file is not as long as the list of files says.");
+    const length = headerLength(copyOf(prefix.bytes));
+    if (PREFIX_BYTES + length > byteLength)
+      throw new SourceFault(
+        "unusable",
+        "This is no LoRA in safetensors: its header is longer than the file.",
+      );
+    if (length > MOST_HEADER_BYTES) return { byteLength, facts: null };
+    const rest = await part(PREFIX_BYTES, PREFIX_BYTES + length - 1);
+    const header = await checkHeader(copyOf(prefix.bytes, rest.bytes), byteLength);
+    return { byteLength, facts: loraFacts(header) };
+  } catch (cause) {
+    if (cause instanceof SafetensorsRefusal)
+      throw new SourceFault("unusable", `This is no LoRA in safetensors: ${cause.message}`);
+    if (cause instanceof FetchFault)
+      throw new SourceFault("unusable", `The head of the file cannot be read. ${cause.message}`);
+    throw cause;
+  }
+}
+
+/** In memory of its own, as what reads numbers from it may not expect a part of another. */
+const copyOf = (...pieces: Uint8Array[]): Uint8Array => {
+  const bytes = new Uint8Array(pieces.reduce((sum, { byteLength }) => sum + byteLength, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.byteLength;
+  }
+  return bytes;
+};
