@@ -45,7 +45,7 @@ const style =
 export function PanelNav({ projectId, onNavigate }: { projectId: string; onNavigate?: () => void }) {
   const pathname = usePathname();
   return (
-    <nav aria-label="Panel" className="flex flex-1 flex-col gap-0.5">
+    <nav aria-label="Panel" className="-m-1 flex min-h-0 flex-1 flex-col gap-0.5 overflow-y-auto p-1">
       {ROOMS.map(({ room, label, icon: Icon }) => {
         const href = `/projects/${projectId}/${room}`;
         const current = pathname === href ? "page" : pathname.startsWith(`${href}/`) ? "true" : undefined;
