@@ -38,14 +38,11 @@ test("an agent files a need, an operator prices it, a member pays, the operator 
   browser,
 }) => {
   // The agent finds nothing, and is told where to file what it needs.
-  const intent = `calibrate a theodolite against ${unique("starlight")}`;
-  const resolution = await (
-    await call("/v1/capabilities/resolve", {
-      key: world.unboundApiKey,
-      body: { intent, context: { projectId } },
-    })
-  ).json();
-  expect(JSON.stringify(resolution)).toContain("/v1/capability-requests");
+  const intent = "transcribe a phone call";
+  const resolved = await call("/v1/capabilities/resolve", { key: world.unboundApiKey, body: { intent } });
+  const resolution = await resolved.json();
+  expect(resolution).toMatchObject({ resolution: "no_match_requestable" });
+  expect(JSON.stringify(resolution)).toContain("POST /v1/capability-requests");
   const filed = await file(needOf(projectId));
   const { id } = filed;
   expect(filed).toMatchObject({ status: "draft", revision: { number: 1 }, quoteId: null });
