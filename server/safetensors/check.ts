@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { setImmediate as breathe } from "node:timers/promises";
 import { type Header, headerLength, PREFIX_BYTES, parseHeader } from "./header";
 import { findOtherFormat, HEAD_BYTES, TAIL_BYTES } from "./polyglot";
 import { LIMITS, refuse } from "./rules";
+import { inTurns } from "./turns";
 
 export type CheckOptions = {
   /** Of the whole file; LIMITS.fileBytes where nothing is said. */
@@ -12,9 +12,6 @@ export type CheckOptions = {
 };
 
 export type CheckedFile = { header: Header; sha256: string; byteLength: number };
-
-/** How long a header is worked on before others have their turn. */
-const TURN_MS = 5;
 
 /**
  * Reads a file once, checks it, and hands each piece on to the sink as it comes: memory holds a piece and the header.
@@ -28,6 +25,7 @@ export async function checkSafetensors(
   const hash = createHash("sha256");
   let byteLength = 0;
   let header: Header | undefined;
+  let isWhole = false;
   async function* measured() {
     for await (const piece of checkPieces(pieces, options, (checked) => {
       header = checked;
@@ -36,9 +34,10 @@ export async function checkSafetensors(
       byteLength += piece.byteLength;
       yield piece;
     }
+    isWhole = true;
   }
   await (options.sink ?? drain)(measured());
-  if (!header) throw new Error("The sink of a safetensors file did not read to its end.");
+  if (!header || !isWhole) throw new Error("The sink of a safetensors file did not read to its end.");
   return { header, sha256: hash.digest("hex"), byteLength };
 }
 
@@ -49,13 +48,13 @@ async function drain(pieces: AsyncIterable<Uint8Array>): Promise<void> {
 }
 
 /**
- * The pieces themselves, checked while they pass, for whoever hashes them anyway. `onEnd` is told the header after the
- * last byte, when the file is known to be good.
+ * The pieces themselves, checked while they pass, for whoever hashes them anyway. `onHeader` is told the header when it
+ * is known to be good, before the tensors are read, and may refuse it by throwing; the file is good when the pieces end.
  */
 export async function* checkPieces(
   pieces: AsyncIterable<Uint8Array>,
   { mostBytes = LIMITS.fileBytes, expectedBytes }: CheckOptions,
-  onEnd: (header: Header) => void,
+  onHeader: (header: Header) => unknown,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (expectedBytes !== undefined && expectedBytes > mostBytes) tooLarge(mostBytes);
   const prefix = region(0, PREFIX_BYTES);
@@ -75,6 +74,7 @@ export async function* checkPieces(
     if (text && !header && text.add(piece, start)) {
       header = await inTurns(parseHeader(text.bytes));
       total = checkTotal(header, mostBytes, expectedBytes);
+      await onHeader(header);
       // Of the data alone: what ends a ZIP file has bytes that no header may have.
       tail = region(Math.max(total - TAIL_BYTES, total - header.dataBytes), total);
     } else if (text && !header && text.filled > 0 && text.bytes[0] !== 0x7b) {
@@ -91,7 +91,6 @@ export async function* checkPieces(
   if (received < total) refuse("data_truncated", { byte: received });
   const other = findOtherFormat(head.bytes.subarray(0, head.filled), tail.bytes);
   if (other) refuse("polyglot", {}, `It is a ${other} too.`);
-  onEnd(header);
 }
 
 /**
@@ -155,16 +154,4 @@ function region(from: number, to: number) {
       return filled === bytes.byteLength;
     },
   };
-}
-
-/** Runs the work to its end; others have their turn every few milliseconds. */
-async function inTurns<T>(work: Generator<undefined, T>): Promise<T> {
-  let turn = performance.now();
-  for (;;) {
-    const { done, value } = work.next();
-    if (done) return value;
-    if (performance.now() - turn < TURN_MS) continue;
-    await breathe();
-    turn = performance.now();
-  }
 }

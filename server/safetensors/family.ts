@@ -23,9 +23,12 @@ const SAID_BY = [
 ];
 
 /** The base model's family: what metadata says and what the names and shapes show must agree, or one be silent. */
-export function familyOf(metadata: ReadonlyMap<string, string>, pairs: readonly LoraPair[]): string | null {
+export function* familyOf(
+  metadata: ReadonlyMap<string, string>,
+  pairs: readonly LoraPair[],
+): Generator<undefined, string | null> {
   const said = familySaid(metadata);
-  const shown = familyShown(pairs);
+  const shown = familyShown(yield* look(pairs));
   if (said && shown) return said === shown ? said : null;
   return said ?? shown;
 }
@@ -42,47 +45,73 @@ function familySaid(metadata: ReadonlyMap<string, string>): string | null {
 const PREFIX =
   /^(base_model\.model\.)?(model\.diffusion_model\.|diffusion_model\.|transformer\.|unet\.|lora_unet_|lora_transformer_)?/;
 
+/** Layers whose names tell what model they are of. */
+const MARKS = {
+  sd3: /^joint_blocks_\d+_(context|x)_block_/,
+  wan: /^blocks_\d+_(self|cross)_attn_[qkvo]$/,
+  mixed: /^(double_blocks|single_blocks|single_transformer_blocks)_/,
+  notFlux: /_mlp_fc[12]$|_qkv_mlp_proj$/,
+  joint: /^transformer_blocks_\d+_(attn_(add|to)_|img_|txt_)/,
+  jointAdded: /^transformer_blocks_\d+_.*attn_add_[qkv]_proj$/,
+} as const;
+
+const TEXT_ATTENTION =
+  /^(down_blocks|up_blocks|mid_block|input_blocks|output_blocks|middle_block)_.*attn2_(processor_)?to_[kv]$/;
+const DOUBLE = /^(?:double_blocks|transformer_blocks)_(\d{1,4})_/;
+const SINGLE = /^(?:single_blocks|single_transformer_blocks)_(\d{1,4})_/;
+
+/** What is seen of all layers together. */
+type Sight = {
+  marks: Set<keyof typeof MARKS>;
+  /** Inputs and outputs of any layer. */
+  widths: Set<number>;
+  /** Inputs of a UNet's attention to the text. */
+  textWidths: Set<number>;
+  /** The highest number of a block of its kind; -1 for none. */
+  lastDouble: number;
+  lastSingle: number;
+};
+
+function* look(pairs: readonly LoraPair[]): Generator<undefined, Sight> {
+  const sight: Sight = {
+    marks: new Set(),
+    widths: new Set(),
+    textWidths: new Set(),
+    lastDouble: -1,
+    lastSingle: -1,
+  };
+  for (const [n, { module, down, up }] of pairs.entries()) {
+    if (n % 256 === 0) yield;
+    const name = module.replace(PREFIX, "").replaceAll(".", "_");
+    for (const mark of Object.keys(MARKS) as (keyof typeof MARKS)[]) {
+      if (MARKS[mark].test(name)) sight.marks.add(mark);
+    }
+    sight.widths.add(down.shape[1] ?? 0).add(up.shape[0] ?? 0);
+    if (TEXT_ATTENTION.test(name)) sight.textWidths.add(down.shape[1] ?? 0);
+    sight.lastDouble = Math.max(sight.lastDouble, Number(DOUBLE.exec(name)?.[1] ?? -1));
+    sight.lastSingle = Math.max(sight.lastSingle, Number(SINGLE.exec(name)?.[1] ?? -1));
+  }
+  return sight;
+}
+
+const TEXT_WIDTHS = new Map([
+  [768, "sd1.5"],
+  [1024, "sd2"],
+  [2048, "sdxl"],
+]);
+
 /** The families whose layers have these names, numbers and widths and no other's have. */
-function familyShown(pairs: readonly LoraPair[]): string | null {
-  const layers = pairs.map(({ module, down, up }) => ({
-    name: module.replace(PREFIX, "").replaceAll(".", "_"),
-    inputs: down.shape[1] ?? 0,
-    outputs: up.shape[0] ?? 0,
-  }));
-  const named = (pattern: RegExp) => layers.filter(({ name }) => pattern.test(name));
-  /** The highest number of a block so named; -1 for none. */
-  const last = (pattern: RegExp) =>
-    layers.reduce((most, { name }) => Math.max(most, Number(pattern.exec(name)?.[1] ?? -1)), -1);
-  const isWide = (width: number) =>
-    layers.some(({ inputs, outputs }) => inputs === width || outputs === width);
-
-  if (named(/^joint_blocks_\d+_(context|x)_block_/).length > 0) return "sd3";
-
-  const attended = named(
-    /^(down_blocks|up_blocks|mid_block|input_blocks|output_blocks|middle_block)_.*attn2_(processor_)?to_[kv]$/,
-  );
-  if (attended.length > 0) {
-    const [width, ...others] = new Set(attended.map(({ inputs }) => inputs));
-    const family = width === 768 ? "sd1.5" : width === 1024 ? "sd2" : width === 2048 ? "sdxl" : null;
-    return others.length === 0 ? family : null;
+function familyShown({ marks, widths, textWidths, lastDouble, lastSingle }: Sight): string | null {
+  if (marks.has("sd3")) return "sd3";
+  const [textWidth, ...others] = textWidths;
+  if (textWidth !== undefined) return others.length === 0 ? (TEXT_WIDTHS.get(textWidth) ?? null) : null;
+  if (marks.has("wan")) return [5120, 3072, 1536].some((width) => widths.has(width)) ? "wan" : null;
+  if (marks.has("mixed")) {
+    if (!widths.has(3072) || lastDouble > 19 || lastSingle > 39) return null;
+    if (lastDouble === 19 || lastSingle > 37) return "hunyuan-video";
+    return !marks.has("notFlux") && (lastDouble === 18 || lastSingle === 37) ? "flux" : null;
   }
-
-  if (named(/^blocks_\d+_(self|cross)_attn_[qkvo]$/).length > 0) {
-    return isWide(5120) || isWide(1536) || isWide(3072) ? "wan" : null;
-  }
-
-  const double = last(/^(?:double_blocks|transformer_blocks)_(\d+)_/);
-  const single = last(/^(?:single_blocks|single_transformer_blocks)_(\d+)_/);
-  const isMixed = named(/^double_blocks_|^single_/).length > 0;
-  if (isMixed && isWide(3072)) {
-    if (double > 19 || single > 39) return null;
-    if (double === 19 || single > 37) return "hunyuan-video";
-    const isOther = named(/_mlp_fc[12]$|_qkv_mlp_proj$/).length > 0;
-    return !isOther && (double === 18 || single === 37) ? "flux" : null;
-  }
-  if (!isMixed && named(/^transformer_blocks_\d+_(attn_(add|to)_|img_|txt_)/).length > 0) {
-    if (double === 59 && isWide(3072)) return "qwen-image";
-    if (named(/_attn_add_[qkv]_proj$/).length > 0 && (isWide(1536) || isWide(2432))) return "sd3";
-  }
-  return null;
+  if (!marks.has("joint")) return null;
+  if (lastDouble === 59 && widths.has(3072)) return "qwen-image";
+  return marks.has("jointAdded") && (widths.has(1536) || widths.has(2432)) ? "sd3" : null;
 }

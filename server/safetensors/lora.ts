@@ -2,6 +2,7 @@ import { familyOf } from "./family";
 import type { Header, Tensor } from "./header";
 import { licenseOf, recommendedWeightOf, titleOf, triggerWordsOf } from "./metadata";
 import { refuse } from "./rules";
+import { inTurns } from "./turns";
 
 /** How the maker names the two matrices of a module. */
 export type LoraNaming = "kohya" | "peft" | "diffusers";
@@ -28,6 +29,8 @@ export type LoraFacts = {
 };
 
 const MOST_TARGETS = 64;
+/** Names that are read between two pauses. */
+const PAUSE_NAMES = 256;
 
 const KOHYA = /^(.+)\.lora_(down|up)\.weight$/;
 const PEFT = /^(.+)\.lora_(?:embedding_)?([AB])(?:\.[\w-]+)??(?:\.weight)?$/;
@@ -37,8 +40,12 @@ const DIFFUSERS = /^(.+?)[._]lora(?:_linear_layer|\d)?\.(down|up)\.weight$/;
  * What a checked header says about the LoRA in the file. Refuses `not_a_lora` where there is none, and where a module
  * has one matrix without the other or the two do not multiply.
  */
-export function loraFacts(header: Header): LoraFacts {
-  const pairs = findPairs(header.tensors);
+export function loraFacts(header: Header): Promise<LoraFacts> {
+  return inTurns(readFacts(header));
+}
+
+function* readFacts(header: Header): Generator<undefined, LoraFacts> {
+  const pairs = yield* findPairs(header.tensors);
   const [first] = pairs;
   if (!first) refuse("not_a_lora", {}, "It has none.");
   return {
@@ -46,11 +53,9 @@ export function loraFacts(header: Header): LoraFacts {
     tensors: header.tensors.size,
     modules: pairs.length,
     ranks: distinct(pairs.map(({ down }) => rankOf(down))).sort((a, b) => a - b),
-    targetModules: distinct(pairs.map(({ module }) => kindOf(module)))
-      .sort()
-      .slice(0, MOST_TARGETS),
+    targetModules: yield* kindsOf(pairs),
     dtypes: distinct(pairs.map(({ down }) => down.dtype)).sort(),
-    baseModelFamily: familyOf(header.metadata, pairs),
+    baseModelFamily: yield* familyOf(header.metadata, pairs),
     triggerWords: triggerWordsOf(header.metadata),
     recommendedWeight: recommendedWeightOf(header.metadata),
     title: titleOf(header.metadata),
@@ -58,9 +63,11 @@ export function loraFacts(header: Header): LoraFacts {
   };
 }
 
-function findPairs(tensors: ReadonlyMap<string, Tensor>): LoraPair[] {
+function* findPairs(tensors: ReadonlyMap<string, Tensor>): Generator<undefined, LoraPair[]> {
   const halves = new Map<string, Partial<LoraPair> & { module: string; naming: LoraNaming; name: string }>();
+  let seen = 0;
   for (const [name, tensor] of tensors) {
+    if (++seen % PAUSE_NAMES === 0) yield;
     const half = readName(name);
     if (!half) continue;
     const { module, naming, side } = half;
@@ -94,6 +101,15 @@ function multiplies(down: Tensor, up: Tensor): boolean {
 }
 
 const rankOf = ({ shape }: Tensor): number => shape[0] ?? 0;
+
+function* kindsOf(pairs: readonly LoraPair[]): Generator<undefined, string[]> {
+  const kinds = new Set<string>();
+  for (const [n, { module }] of pairs.entries()) {
+    if (n % PAUSE_NAMES === 0) yield;
+    kinds.add(kindOf(module));
+  }
+  return [...kinds].sort().slice(0, MOST_TARGETS);
+}
 
 /** The kind of a module: its name after the last number that is followed by more. */
 function kindOf(module: string): string {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { checkHeader, checkSafetensors, LIMITS, RULES, type Rule, SafetensorsRefusal } from ".";
+import { checkHeader, checkPieces, checkSafetensors, LIMITS, RULES, type Rule, SafetensorsRefusal } from ".";
 import { BAD_FILES, GOOD_FILES } from "./corpus";
 import { isGoodSlowly } from "./reference.fixture";
 
@@ -238,4 +238,17 @@ test("the published rules are these", () => {
   const page = readFileSync("docs/safetensors.md", "utf8");
   const published = [...page.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, rule, text]) => [rule, text]);
   expect(published).toEqual(Object.entries(RULES));
+});
+
+test("whoever looks at the header may refuse the file before its tensors are read", async () => {
+  const bytes = GOOD_FILES[0]?.bytes() ?? Buffer.alloc(0);
+  let passed = 0;
+  const run = async () => {
+    const refusing = checkPieces(inPieces(bytes, [512]), {}, async () => {
+      throw new Error("Not this one.");
+    });
+    for await (const piece of refusing) passed += piece.byteLength;
+  };
+  await expect(run()).rejects.toThrow("Not this one.");
+  expect(passed).toBeLessThan(1024);
 });
