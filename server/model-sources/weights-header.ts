@@ -42,7 +42,7 @@ export async function readWeightsHeader(
     if (length > MOST_HEADER_BYTES) return { byteLength, facts: null };
     const rest = await part(PREFIX_BYTES, PREFIX_BYTES + length - 1);
     const header = await checkHeader(copyOf(prefix.bytes, rest.bytes), byteLength);
-    return { byteLength, facts: loraFacts(header) };
+    return { byteLength, facts: await loraFacts(header) };
   } catch (cause) {
     if (cause instanceof SafetensorsRefusal)
       throw new SourceFault("unusable", `This is no LoRA in safetensors: ${cause.message}`);
