@@ -1,4 +1,6 @@
+import { env } from "@/server/env";
 import { ulid } from "@/server/ids";
+import { commitOf, startHub, weights } from "@/server/model-sources/hub.fixture";
 import type { Tenant } from "./api";
 
 /** A body that registers an adapter of the sandbox under a new name. */
@@ -11,8 +13,19 @@ export const newAdapter = (displayName = `Adapter ${ulid()}`) => ({
 /** What a tenant has registered, and requests that succeed with it. */
 export type Adapters = Awaited<ReturnType<typeof openAdapters>>;
 
-/** Registers adapters of a tenant, one of them under an alias; the spares may be deleted. */
+/**
+ * Registers adapters of a tenant, one of them under an alias; the spares may be deleted. Public ones are looked up at a
+ * hub of its own, with one repository, until `close`.
+ */
 export async function openAdapters(tenant: Tenant, spares = 12) {
+  const hub = await startHub("hf_of_the_tests");
+  const commit = commitOf("main");
+  hub.repos["maker/moss"] = {
+    refs: { main: commit },
+    commits: { [commit]: { "moss.safetensors": weights() } },
+  };
+  const { HF_BASE_URL, ADAPTER_SOURCE_HOSTS } = env;
+  Object.assign(env, { HF_BASE_URL: hub.url, ADAPTER_SOURCE_HOSTS: ["127.0.0.1"] });
   const register = async (): Promise<string> =>
     (await tenant.post("/v1/adapters", newAdapter())).json.adapterId;
   const adapterId = await register();
@@ -24,6 +37,11 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
     alias: "Hero",
     versionId: current.versionId as string,
     register,
+    hub,
+    async close() {
+      Object.assign(env, { HF_BASE_URL, ADAPTER_SOURCE_HOSTS });
+      await hub.stop();
+    },
     /** A request that succeeds, for each path template of adapters; a delete takes a spare. */
     sample(method: string, template: string): { method: string; target: string; body?: unknown } {
       const one = method === "DELETE" ? (spare.shift() ?? adapterId) : adapterId;
@@ -41,6 +59,9 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
     if (method === "PUT") return { alias: "hero" };
     if (method !== "POST") return undefined;
     const verb = template.split("/").at(-1);
+    if (verb === "source-preview") return { query: "maker/moss" };
+    if (verb === "suggestions" || verb === "accept") return { query: "hero" };
+    if (verb === "revalidate") return undefined;
     if (verb === "adapters") return newAdapter();
     if (verb === "adapter-aliases") return { alias: `Alias ${ulid()}`, target };
     if (verb === "promotions") return { target };

@@ -1,11 +1,17 @@
 import { endpoint } from "@/server/api/endpoint";
 import {
+  AcceptRequest,
   AdapterDeleted,
+  AdapterQuery,
   AdapterRef,
   ListAdapters,
   ModelAdapter,
   ModelAdapterCreate,
   ModelAdapterPage,
+  SourcePreview,
+  SourcePreviewRequest,
+  Suggestion,
+  SuggestionRequest,
 } from "@/server/contract/adapters";
 import { InProject } from "@/server/contract/inputs-stored";
 import * as adapters from "@/server/domain/adapters";
@@ -25,7 +31,7 @@ export const registerAdapter = endpoint({
   query: InProject,
   body: ModelAdapterCreate,
   output: ModelAdapter,
-  errors: ["PROJECT_REQUIRED"],
+  errors: ["PROJECT_REQUIRED", "ProviderUnavailable"],
   run: (ctx, { query, body }) => adapters.register(ctx, query, body),
 });
 
@@ -68,4 +74,67 @@ export const deleteAdapter = endpoint({
   output: AdapterDeleted,
   errors: ["NotFound", "AdapterInUse"],
   run: (ctx, { params }) => adapters.remove(ctx, params.adapter_id),
+});
+
+export const previewAdapterSource = endpoint({
+  method: "POST",
+  path: "/v1/adapters/source-preview",
+  summary: "Look up public LoRA weights before they are registered",
+  description:
+    "`query` is `owner/name` of the Hugging Face Hub, an address of it, or a direct link to a host weights are read from. Proposes commit, file, family of base models, name, weight, trigger words and licence; of several plausible files none is selected. Registers nothing, reads no tensor and costs nothing.",
+  tags,
+  auth,
+  scope: "adapters:write",
+  query: InProject,
+  body: SourcePreviewRequest,
+  output: SourcePreview,
+  errors: ["PROJECT_REQUIRED", "ProviderUnavailable"],
+  run: (ctx, { query, body }) => adapters.previewSource(ctx, query, body),
+});
+
+export const suggestAdapter = endpoint({
+  method: "POST",
+  path: "/v1/adapters/suggestions",
+  summary: "Turn a name or a link into what a request needs",
+  description:
+    "An alias, an adapter's id or a display name becomes `patch`, to be merged into the input of image.generate.v1; several display names that have the text in them are a `choice`; a public link is a `suggestion` with its preview. Changes nothing.",
+  tags,
+  auth,
+  scope: "adapters:write",
+  query: AdapterQuery,
+  body: SuggestionRequest,
+  output: Suggestion,
+  errors: ["PROJECT_REQUIRED", "ProviderUnavailable"],
+  run: (ctx, { query, body }) => adapters.suggest(ctx, query, body),
+});
+
+export const acceptAdapter = endpoint({
+  method: "POST",
+  path: "/v1/adapters/suggestions/accept",
+  summary: "Use what a suggestion named, registering it where it is public and unambiguous",
+  description:
+    "`used`: an adapter of the environment. `registered`: a public one, at the commit it is at now, where one file and its family are known; `filePath` and `baseModelFamily` say what the source leaves open. Several files, or no family: what the suggestion showed. A source that is registered already is used as it is, unless `refresh` asks for its newest commit; the same commit and file is the same adapter.",
+  tags,
+  auth,
+  scope: "adapters:write",
+  query: AdapterQuery,
+  body: AcceptRequest,
+  output: Suggestion,
+  errors: ["PROJECT_REQUIRED", "ProviderUnavailable"],
+  run: (ctx, { query, body }) => adapters.accept(ctx, query, body),
+});
+
+export const revalidateAdapter = endpoint({
+  method: "POST",
+  path: "/v1/adapters/{adapter_id}/revalidate",
+  summary: "Look whether an adapter's weights are still there",
+  description:
+    "Refreshes `sourceHealth` alone. It never follows a branch or tag, and changes neither the adapter nor what an alias stands for.",
+  tags,
+  auth,
+  scope: "adapters:write",
+  params: AdapterRef,
+  output: ModelAdapter,
+  errors: ["NotFound"],
+  run: (ctx, { params }) => adapters.revalidate(ctx, params.adapter_id),
 });

@@ -249,6 +249,7 @@ let lora: Adapters;
 beforeAll(async () => {
   lora = await openAdapters(tenant);
 }, 60_000);
+afterAll(() => lora.close());
 
 /** For every endpoint a request that succeeds, made of ids of the tenant above. */
 function sample({ method, path }: Endpoint): { method: string; target: string; body?: unknown } {
@@ -1102,7 +1103,10 @@ describe("adapters", () => {
       [{ source: { ...source, provider: "openai" } }, ["source", "provider"]],
       [{ source: { ...source, provider: null } }, ["source", "provider"]],
       [{ source: { ...source, filePath: "a.safetensors" } }, ["source", "filePath"]],
-      [{ source: { kind: "huggingface", ref: "owner/name" } }, ["source", "kind"]],
+      [{ source: { kind: "huggingface", ref: "maker/none" } }, ["source", "ref"]],
+      [{ source: { kind: "huggingface", ref: "no repository" } }, ["source", "ref"]],
+      [{ source: { kind: "service_artifact", ref: newId("artifact") } }, ["source", "ref"]],
+      [{ source: { kind: "service_artifact", ref: "art", revision: "1" } }, ["source", "revision"]],
     ] as const) {
       const { json } = await post([422, "list"], ADAPTERS, { source, ...said, ...more });
       expect(json.detail[0].loc, JSON.stringify(more)).toEqual(["body", ...loc]);
@@ -1120,6 +1124,7 @@ describe("adapters", () => {
     const none = `${ADAPTERS}/${newId("adapter")}`;
     await get([404, "NotFound"], none);
     await ask([404, "NotFound"], "DELETE", none, { key: tenant.key });
+    await post([404, "NotFound"], `${none}/revalidate`);
     const { json } = await ask([409, "AdapterInUse"], "DELETE", `${ADAPTERS}/${lora.adapterId}`, {
       key: tenant.key,
     });
@@ -1148,6 +1153,40 @@ describe("adapters", () => {
     for (const target of [ADAPTERS, ALIASES, `${ALIASES}/hero/versions`])
       for (const query of ["cursor=x", "limit=0", "limit=201", "environment=No Slug"])
         await get([422, "list"], `${target}?${query}`);
+  });
+
+  test("a public file is suggested, accepted once, and used from then on", async () => {
+    const { json: seen } = await post(200, `${ADAPTERS}/source-preview`, { query: "maker/moss" });
+    expect(seen).toMatchObject({
+      ref: "maker/moss",
+      selectedFile: "moss.safetensors",
+      baseModelFamily: "flux",
+    });
+    await post([422, "PROJECT_REQUIRED"], `${ADAPTERS}/source-preview`, { query: "maker/moss" }, unbound());
+    const suggested = await post(200, `${ADAPTERS}/suggestions`, { query: "maker/moss" });
+    expect(suggested.json).toMatchObject({ resolution: "suggestion", preview: seen });
+    const accept = () => post(200, `${ADAPTERS}/suggestions/accept`, { query: "maker/moss" });
+    const { json: made } = await accept();
+    expect(made).toMatchObject({ resolution: "registered", adapter: { frozen: true } });
+    expect((await accept()).json).toEqual({ ...made, resolution: "used" });
+    const { json: looked } = await post(200, `${ADAPTERS}/${made.adapter.adapterId}/revalidate`);
+    expect(looked).toMatchObject({ source: made.adapter.source, sourceHealth: { status: "healthy" } });
+  });
+
+  test("503 while a source cannot be asked, 422 for a query that names none", async () => {
+    const requests = [
+      [ADAPTERS, { ...newAdapter(), source: { kind: "huggingface", ref: "maker/down" } }],
+      [`${ADAPTERS}/source-preview`, { query: "maker/down" }],
+      [`${ADAPTERS}/suggestions`, { query: "maker/down" }],
+      [`${ADAPTERS}/suggestions/accept`, { query: "maker/down" }],
+    ] as const;
+    for (const [target, body] of requests) await post([422, "list"], target, body);
+    lora.hub.answerOtherwise(() => ({ status: 500 }));
+    for (const [target, body] of requests) await post([503, "ProviderUnavailable"], target, body);
+    lora.hub.answerOtherwise(() => undefined);
+    for (const [target] of requests.slice(1))
+      for (const query of ["", "x".repeat(2_049), null]) await post([422, "list"], target, { query });
+    await post([422, "list"], `${ADAPTERS}/source-preview`, { query: "no repository" });
   });
 
   test("an alias whose name has spaces is found by its address", async () => {
@@ -1179,6 +1218,8 @@ describe("adapters", () => {
     for (const [method, path, body] of [
       ["POST", ADAPTERS, newAdapter()],
       ["GET", ADAPTERS, undefined],
+      ["POST", `${ADAPTERS}/suggestions`, { query: "hero" }],
+      ["POST", `${ADAPTERS}/suggestions/accept`, { query: "hero" }],
       ["POST", ALIASES, { alias: "x", target }],
       ["GET", ALIASES, undefined],
       ["GET", `${ALIASES}/hero`, undefined],

@@ -127,6 +127,8 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
+  await theirs.lora.close();
+  await mine.lora.close();
   await mine.vault.close();
   await theirs.vault.close();
 });
@@ -667,6 +669,12 @@ test("adapters, artifacts, versions and aliases of another tenant in a body are 
     const refused = await ask(foreign);
     expect(refused.status).toBe(422);
     expect(comparable(refused)).toEqual(comparable(await ask(absent)));
+  }
+  for (const path of ["/v1/adapters/suggestions", "/v1/adapters/suggestions/accept"]) {
+    const nothing = await tenant.post(path, { query: "nobody" });
+    expect(nothing.json.resolution).toBe("not_found");
+    for (const query of ["theirs", adapterId])
+      expect(comparable(await tenant.post(path, { query }))).toEqual(comparable(nothing));
   }
   const put = (alias: string) =>
     call("PUT", "/v1/adapter-defaults/image.generate.v1", { key: tenant.key, body: { alias } });

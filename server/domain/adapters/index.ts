@@ -1,3 +1,4 @@
+export { accept } from "./accept";
 export { aliasVersions, createAlias, getAlias, listAliases, promote } from "./aliases";
 export { bindRecipe } from "./bind";
 export { clearDefault, getDefault, setDefault } from "./defaults";
@@ -5,6 +6,9 @@ export { remove } from "./delete";
 export { type Described, insertAdapter, type KnownSource, nameTaken } from "./insert";
 export { nameKey } from "./names";
 export { type Place, placeOf } from "./place";
+export { previewSource } from "./preview";
 export { get, list } from "./read";
 export { register } from "./register";
 export { MOST_ADAPTERS, type Resolved, type ResolvedAdapter, resolveAdapters } from "./resolve";
+export { revalidate } from "./revalidate";
+export { suggest } from "./suggest";

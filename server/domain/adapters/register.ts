@@ -3,16 +3,26 @@ import { inTransaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { insertAdapter, nameTaken } from "./insert";
 import { placeOf } from "./place";
-import { sourceOf } from "./sources";
+import { findSource } from "./sources";
 
-/** Registers weights under a name. Nothing of their tensors is fetched; what the source is is fixed now. */
+/**
+ * Registers weights under a name. Nothing of their tensors is fetched; what the source is is fixed now. What the caller
+ * does not say of them they may say themselves.
+ */
 export async function register(
   ctx: Ctx,
   query: { projectId?: string | undefined },
-  { source: named, environment, ...described }: ModelAdapterCreate,
+  { source: named, environment, ...said }: ModelAdapterCreate,
 ): Promise<ModelAdapter> {
   const place = await placeOf(ctx, { ...query, environment }, "adapters:write");
-  const source = sourceOf(named);
+  const { source, told } = await findSource(ctx, place, named);
+  const described = {
+    ...said,
+    baseModelFamily: said.baseModelFamily || told?.baseModelFamily,
+    triggerWords: said.triggerWords.length > 0 ? said.triggerWords : told?.triggerWords,
+    recommendedWeight: said.recommendedWeight ?? told?.recommendedWeight,
+    licenseName: said.licenseName || told?.licenseName,
+  };
   return inTransaction(
     async (client) => (await insertAdapter(ctx, place, described, source, client)) ?? nameTaken(),
   );

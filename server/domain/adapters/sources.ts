@@ -1,20 +1,31 @@
 import type { ModelAdapterCreate } from "@/server/contract/adapters";
+import { artifactStore } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import { artifactInput } from "@/server/domain/inputs";
+import { type FrozenSource, readSource, type SourceRef, sourceIo, sourceOf } from "@/server/model-sources";
 import type { Provider } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
-import type { KnownSource } from "./insert";
+import { checkSafetensors, loraFacts, SafetensorsRefusal } from "@/server/safetensors";
+import { askSource } from "./ask-source";
+import type { Described, KnownSource } from "./insert";
+import type { Place } from "./place";
 import { refuseAt } from "./rows";
 
 type Named = ModelAdapterCreate["source"];
+/** A source, and what its weights say of themselves. */
+type Found = { source: KnownSource; told?: Omit<Described, "displayName"> };
 
 const AT = ["body", "source"];
 
 /** Looks at the source a registration names, and fixes which bytes it means where that can be done. */
-export function sourceOf(source: Named): KnownSource {
-  switch (source.kind) {
+export async function findSource(ctx: Ctx, place: Place, named: Named): Promise<Found> {
+  switch (named.kind) {
     case "provider_ref":
-      return ofProvider(source);
-    default:
-      refuseAt([...AT, "kind"], `not served by this version: ${source.kind}`, "value_error");
+      return { source: ofProvider(named) };
+    case "service_artifact":
+      return ofArtifact(ctx, place, named);
+    case "huggingface":
+      return { source: await ofHub(ctx, named) };
   }
 }
 
@@ -45,6 +56,77 @@ function ofProvider({ ref, revision, filePath, provider }: Named): KnownSource {
     frozen: Boolean(revision),
     artifactId: null,
     health: { status: "unknown", checkedAt: null, detail: null },
+  };
+}
+
+/** Weights that were uploaded as an artifact of the project: read once, from the first byte to the last, and checked. */
+async function ofArtifact(ctx: Ctx, { projectId }: Place, named: Named): Promise<Found> {
+  const { ref, revision, filePath, provider } = named;
+  refuseGiven({ revision, filePath, provider }, "An artifact is named by its id alone.");
+  const found = await artifactInput(projectId, ref, ["source", "ref"]);
+  try {
+    const pieces = await artifactStore().open(found.sha256);
+    const { header } = await checkSafetensors(pieces, { expectedBytes: found.byte_length });
+    const { baseModelFamily, triggerWords, recommendedWeight, licenseName } = loraFacts(header);
+    return {
+      source: {
+        kind: "service_artifact",
+        ref,
+        revision: null,
+        filePath: null,
+        provider: null,
+        sha256: found.sha256,
+        byteLength: found.byte_length,
+        frozen: true,
+        artifactId: found.id,
+        health: { status: "healthy", checkedAt: ctx.now(), detail: null },
+      },
+      told: { baseModelFamily, triggerWords, recommendedWeight, licenseName },
+    };
+  } catch (error) {
+    if (!(error instanceof SafetensorsRefusal)) throw error;
+    refuseAt([...AT, "ref"], error.message, error.rule);
+  }
+}
+
+/** A file of a repository, at the commit its branch or tag is now; or a direct link, which stays no longer than its owner likes. */
+async function ofHub(ctx: Ctx, { ref, revision, filePath, provider }: Named): Promise<KnownSource> {
+  refuseGiven({ provider }, "The Hugging Face Hub and links have no provider.");
+  const read = readSource(ref);
+  if (!read || read.kind === "service_artifact" || read.provider !== null)
+    refuseAt(
+      [...AT, "ref"],
+      "No repository `owner/name`, and no link to a host weights are read from.",
+      "value_error",
+    );
+  if (read.kind !== "huggingface") refuseGiven({ revision, filePath }, "A link names its file by itself.");
+  const wanted = {
+    ...read,
+    revision: revision || read.revision,
+    filePath: filePath || read.filePath,
+  };
+  return toKnown(ctx, await freeze(ctx, wanted, [...AT, "ref"]));
+}
+
+/** Fixes which bytes a reference means now. A refusal of the source stands at this place of the request. */
+export function freeze(ctx: Ctx, wanted: SourceRef, at: string[]): Promise<FrozenSource> {
+  return askSource(at, async () => {
+    const frozen = await sourceOf(wanted).freeze?.(wanted, sourceIo(ctx.signal));
+    if (!frozen) throw new Error(`sources of the kind ${wanted.kind} are not looked up`);
+    return frozen;
+  });
+}
+
+/** What was found of a source just now, as it is kept. */
+export function toKnown(ctx: Ctx, { source, isFrozen, sha256, byteLength }: FrozenSource): KnownSource {
+  return {
+    ...source,
+    kind: "huggingface",
+    sha256,
+    byteLength,
+    frozen: isFrozen,
+    artifactId: null,
+    health: { status: "healthy", checkedAt: ctx.now(), detail: null },
   };
 }
 

@@ -1,0 +1,107 @@
+import type { z } from "zod";
+import type { AcceptRequest, AdapterQuery, ModelAdapter, Suggestion } from "@/server/contract/adapters";
+import { inTransaction, pool, type Queryable } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import type { SourceRef } from "@/server/model-sources";
+import { type Described, insertAdapter, type KnownSource } from "./insert";
+import { type Place, placeOf } from "./place";
+import { look, readPublic, toPreview } from "./preview";
+import { ADAPTER_COLUMNS, type AdapterRow, refuseAt, toAdapter } from "./rows";
+import { freeze, toKnown } from "./sources";
+import { suggestLike, suggestOwn } from "./suggest";
+
+/**
+ * Uses what a name or a link means: an adapter of the environment, or a public one that is registered where one file of
+ * weights and its family are known. Anything else is answered as the suggestion was, and registers nothing.
+ */
+export async function accept(
+  ctx: Ctx,
+  query: z.output<typeof AdapterQuery>,
+  input: AcceptRequest,
+): Promise<Suggestion> {
+  const place = await placeOf(ctx, query, "adapters:write");
+  const own = await suggestOwn(place, input.query);
+  const source = own ? null : readPublic(input.query);
+  if (source) return acceptPublic(ctx, place, source, input);
+  const meant = own ?? (await suggestLike(place, input.query));
+  if (!meant) return { resolution: "not_found", patch: null, preview: null, adapter: null };
+  return meant.resolution === "patch" ? { ...meant, resolution: "used" } : meant;
+}
+
+async function acceptPublic(
+  ctx: Ctx,
+  place: Place,
+  read: SourceRef,
+  input: AcceptRequest,
+): Promise<Suggestion> {
+  const wanted = { ...read, filePath: input.filePath || read.filePath };
+  if (!input.refresh) {
+    const [known, ...others] = await registeredFrom(pool, place, wanted);
+    if (known && others.length === 0) return taken("used", toAdapter(known));
+  }
+  const looked = await look(ctx, wanted);
+  const { selectedFile, files } = looked;
+  const preview = toPreview(input.query, looked);
+  if (input.filePath && !files.some(({ path }) => path === input.filePath))
+    refuseAt(["body", "filePath"], "The source has no weights of this name.", "not_found");
+  const baseModelFamily = input.baseModelFamily || looked.baseModelFamily;
+  const suggestion: Suggestion = { resolution: "suggestion", patch: null, preview, adapter: null };
+  if (!selectedFile || !baseModelFamily) return suggestion;
+
+  // The commit that was looked at, whatever the branch is by now.
+  const frozen = await freeze(ctx, { ...looked.source, revision: looked.revision }, ["body", "query"]);
+  if (!frozen.isFrozen) return suggestion;
+  const described = {
+    displayName: looked.displayName || selectedFile,
+    baseModelFamily,
+    triggerWords: looked.triggerWords,
+    recommendedWeight: looked.recommendedWeight,
+    licenseName: looked.licenseName,
+    licenseUrl: looked.licenseUrl,
+    licenseStatus: looked.licenseName ? ("declared" as const) : ("unknown" as const),
+  };
+  return registerOnce(ctx, place, described, toKnown(ctx, frozen));
+}
+
+/** The same frozen source is the same adapter, whoever accepts it at the same moment. */
+function registerOnce(
+  ctx: Ctx,
+  place: Place,
+  described: Described,
+  source: KnownSource,
+): Promise<Suggestion> {
+  const { ref, revision, filePath } = source;
+  const lock = [place.projectId, place.environment, ref, revision, filePath].join("\n");
+  return inTransaction(async (client) => {
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`adapter source\n${lock}`]);
+    const [known] = await registeredFrom(client, place, source);
+    if (known) return taken("used", toAdapter(known));
+    for (let number = 1; ; number++) {
+      const suffix = number === 1 ? "" : ` (${number})`;
+      const displayName = described.displayName.slice(0, 255 - suffix.length) + suffix;
+      const made = await insertAdapter(ctx, place, { ...described, displayName }, source, client);
+      if (made) return taken("registered", made);
+    }
+  });
+}
+
+/** Adapters of this source, oldest first: of one commit or file where it names one, else of any. */
+async function registeredFrom(
+  database: Queryable,
+  { projectId, environment }: Place,
+  { ref, revision, filePath }: Pick<SourceRef, "ref" | "revision" | "filePath">,
+): Promise<AdapterRow[]> {
+  const { rows } = await database.query<AdapterRow>(
+    `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter
+     WHERE adapter.project_id = $1 AND adapter.environment = $2 AND adapter.deleted_at IS NULL AND adapter.frozen
+       AND adapter.source_kind = 'huggingface' AND lower(adapter.source_ref) = lower($3)
+       AND ($4::text IS NULL OR adapter.source_revision = $4) AND ($5::text IS NULL OR adapter.file_path = $5)
+     ORDER BY adapter.id`,
+    [projectId, environment, ref, revision, filePath],
+  );
+  return rows;
+}
+
+function taken(resolution: "used" | "registered", adapter: ModelAdapter): Suggestion {
+  return { resolution, patch: { adapters: [{ adapterId: adapter.adapterId }] }, preview: null, adapter };
+}

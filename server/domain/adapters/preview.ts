@@ -1,0 +1,54 @@
+import type { z } from "zod";
+import type { SourcePreview, SourcePreviewRequest } from "@/server/contract/adapters";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import {
+  type SourcePreview as Looked,
+  readSource,
+  type SourceRef,
+  sourceIo,
+  sourceOf,
+} from "@/server/model-sources";
+import { askSource } from "./ask-source";
+import { refuseAt } from "./rows";
+
+const AT = ["body", "query"];
+
+/** Looks a public source up and proposes what to register. Registers nothing and reads no tensor. */
+export async function previewSource(
+  ctx: Ctx,
+  named: { projectId?: string | undefined },
+  { query }: z.output<typeof SourcePreviewRequest>,
+): Promise<SourcePreview> {
+  await access.project(ctx, named.projectId, "adapters:write");
+  const source = readPublic(query);
+  if (!source)
+    refuseAt(AT, "No repository `owner/name`, and no link to a host weights are read from.", "value_error");
+  return toPreview(query, await look(ctx, source));
+}
+
+/** What of a text names a source that can be looked up from here; null: nothing. */
+export function readPublic(query: string): SourceRef | null {
+  const source = readSource(query);
+  return source && sourceOf(source).preview ? source : null;
+}
+
+/** What the source tells. */
+export function look(ctx: Ctx, source: SourceRef): Promise<Looked> {
+  return askSource(AT, async () => {
+    const looked = await sourceOf(source).preview?.(source, sourceIo(ctx.signal));
+    if (!looked) throw new Error(`sources of the kind ${source.kind} are not looked up`);
+    return looked;
+  });
+}
+
+export function toPreview(query: string, looked: Looked): SourcePreview {
+  const { source, files, licenseUrl: _page, ...told } = looked;
+  return {
+    ...told,
+    query,
+    kind: "huggingface",
+    ref: source.ref,
+    files: files.map(({ path, byteLength }) => ({ path, byteLength })),
+  };
+}

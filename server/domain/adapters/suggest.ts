@@ -1,0 +1,80 @@
+import type { z } from "zod";
+import type { AdapterQuery, Suggestion, SuggestionRequest } from "@/server/contract/adapters";
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { findAliasNamed } from "./alias-rows";
+import { nameKey } from "./names";
+import { type Place, placeOf } from "./place";
+import { look, readPublic, toPreview } from "./preview";
+import { ADAPTER_COLUMNS, type AdapterRow, toAdapter } from "./rows";
+
+const MOST_CHOICES = 20;
+const NOTHING: Suggestion = { resolution: "not_found", patch: null, preview: null, adapter: null };
+
+/**
+ * What a name or a link means for a request: an alias, adapter or display name of the environment becomes a patch,
+ * several display names a choice, a public link a suggestion of what could be registered. Changes nothing.
+ */
+export async function suggest(
+  ctx: Ctx,
+  query: z.output<typeof AdapterQuery>,
+  { query: text }: z.output<typeof SuggestionRequest>,
+): Promise<Suggestion> {
+  const place = await placeOf(ctx, query, "adapters:write");
+  const own = await suggestOwn(place, text);
+  if (own) return own;
+  const source = readPublic(text);
+  if (!source) return (await suggestLike(place, text)) ?? NOTHING;
+  return { ...NOTHING, resolution: "suggestion", preview: toPreview(text, await look(ctx, source)) };
+}
+
+/** An alias, an id or a whole name of the environment. */
+export async function suggestOwn(place: Place, text: string): Promise<Suggestion | null> {
+  const alias = await findAliasNamed(pool, place, text);
+  if (alias) {
+    const [adapter] = await adaptersWhere(place, "adapter.id = $3", alias.adapter_id);
+    return adapter ? toPatch(adapter, { alias: alias.alias }) : null;
+  }
+  const [adapter] = await adaptersWhere(
+    place,
+    "(adapter.id = $3 OR adapter.name_key = $4)",
+    text,
+    nameKey(text),
+  );
+  return adapter ? toPatch(adapter) : null;
+}
+
+/** Adapters whose name has the text in it: one is meant, several are to be chosen from. */
+export async function suggestLike(place: Place, text: string): Promise<Suggestion | null> {
+  const like = await adaptersWhere(place, "position($3 in adapter.name_key) > 0", nameKey(text));
+  const [only, ...others] = like;
+  if (!only) return null;
+  if (others.length === 0) return toPatch(only);
+  const choices = like.map((row) => ({ adapterId: row.id, displayName: row.display_name }));
+  return { ...NOTHING, resolution: "choice", choices };
+}
+
+/** What is catalog-only can be shown, yet goes into no request. */
+function toPatch(
+  row: AdapterRow,
+  choice: { alias?: string; adapterId?: string } = { adapterId: row.id },
+): Suggestion {
+  const adapter = toAdapter(row);
+  return row.frozen
+    ? { ...NOTHING, resolution: "patch", patch: { adapters: [choice] }, adapter }
+    : { ...NOTHING, resolution: "suggestion", adapter };
+}
+
+async function adaptersWhere(
+  { projectId, environment }: Place,
+  condition: string,
+  ...values: string[]
+): Promise<AdapterRow[]> {
+  const { rows } = await pool.query<AdapterRow>(
+    `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter
+     WHERE adapter.project_id = $1 AND adapter.environment = $2 AND adapter.deleted_at IS NULL AND ${condition}
+     ORDER BY adapter.name_key LIMIT ${MOST_CHOICES}`,
+    [projectId, environment, ...values],
+  );
+  return rows;
+}
