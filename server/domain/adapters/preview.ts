@@ -47,7 +47,7 @@ export function toPreview(query: string, looked: Looked): SourcePreview {
   return {
     ...told,
     query,
-    kind: "huggingface",
+    kind: source.kind,
     ref: source.ref,
     files: files.map(({ path, byteLength }) => ({ path, byteLength })),
   };

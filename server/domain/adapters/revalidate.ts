@@ -24,7 +24,7 @@ export async function revalidate(ctx: Ctx, adapterId: string): Promise<ModelAdap
 }
 
 async function healthOf(ctx: Ctx, row: AdapterRow): Promise<SourceHealth> {
-  if (row.source_kind === "provider_ref") return { status: "unknown", detail: "Only the provider can tell." };
+  if (row.provider !== null) return { status: "unknown", detail: "Only the provider can tell." };
   if (row.source_kind === "service_artifact") return healthOfArtifact(row);
   const read = readSource(row.source_ref);
   if (!read) return { status: "unknown", detail: "Weights are not read from this place any more." };

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { AcceptRequest, ModelAdapterCreate } from "@/server/contract/adapters";
 import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
-import type { Ctx } from "@/server/domain/ctx";
+import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as inputs from "@/server/domain/inputs";
+import { prune } from "@/server/domain/jobs";
 import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { commitOf, startHub, weights } from "@/server/model-sources/hub.fixture";
@@ -139,6 +140,23 @@ test("an uploaded artifact is checked from end to end, and says itself what it i
   );
   await artifactStore().remove(good.sha256);
   expect((await adapters.revalidate(ctx, made.adapterId)).sourceHealth.status).toBe("missing");
+});
+
+test("an artifact whose time has come is kept while an adapter is made of it", async () => {
+  const { ctx, projectId } = await makeProject();
+  const artifactId = newId("artifact");
+  const bytes = weights({ metadata: { of: artifactId } });
+  const { sha256 } = await artifactStore().put(bytes);
+  await pool.query(
+    `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, created_at, expires_at)
+     VALUES ($1, $2, 'application/octet-stream', $3, $4, now(), now())`,
+    [artifactId, projectId, sha256, bytes.length],
+  );
+  const { adapterId } = await register(ctx, { kind: "service_artifact", ref: artifactId });
+  const later = systemCtx("test", () => new Date(Date.now() + 86_400_000));
+  expect((await prune(later, { projectId })).artifacts).toBe(0);
+  await adapters.remove(ctx, adapterId);
+  expect((await prune(later, { projectId })).artifacts).toBe(1);
 });
 
 test("revalidation tells missing, degraded and healthy, and changes nothing else", async () => {

@@ -21,13 +21,17 @@ const AT = ["body", "source"];
 export async function findSource(ctx: Ctx, place: Place, named: Named): Promise<Found> {
   switch (named.kind) {
     case "provider_ref":
-      return { source: ofProvider(named) };
+      return { source: isLink(named) ? await ofHub(ctx, named) : ofProvider(named) };
     case "service_artifact":
       return ofArtifact(ctx, place, named);
     case "huggingface":
       return { source: await ofHub(ctx, named) };
   }
 }
+
+/** A reference of no provider is a direct link. */
+const isLink = ({ ref, provider }: Named) =>
+  !provider && readSource(ref)?.kind === "provider_ref" && /^https?:/i.test(ref.trim());
 
 /** The providers that draw with LoRA weights. */
 export function adapterProviders(): string[] {
@@ -121,7 +125,6 @@ export function freeze(ctx: Ctx, wanted: SourceRef, at: string[]): Promise<Froze
 export function toKnown(ctx: Ctx, { source, isFrozen, sha256, byteLength }: FrozenSource): KnownSource {
   return {
     ...source,
-    kind: "huggingface",
     sha256,
     byteLength,
     frozen: isFrozen,

@@ -138,6 +138,7 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
      WHERE pruned_at IS NULL AND expires_at <= $1 AND id > $2 AND ($3::text IS NULL OR project_id = $3) AND NOT EXISTS (
        SELECT FROM job_artifact JOIN job ON job.id = job_artifact.job_id
        WHERE job_artifact.artifact_id = artifact.id AND job_artifact.project_id = artifact.project_id AND job.status NOT IN ${ENDED})
+       AND NOT EXISTS (SELECT FROM model_adapter WHERE artifact_id = artifact.id AND deleted_at IS NULL)
      ORDER BY id LIMIT ${BATCH}`,
     [now, after, projectId],
   );
