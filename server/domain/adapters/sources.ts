@@ -71,7 +71,7 @@ async function ofArtifact(ctx: Ctx, { projectId }: Place, named: Named): Promise
   try {
     const pieces = await artifactStore().open(found.sha256);
     const { header } = await checkSafetensors(pieces, { expectedBytes: found.byte_length });
-    const { baseModelFamily, triggerWords, recommendedWeight, licenseName } = loraFacts(header);
+    const { baseModelFamily, triggerWords, recommendedWeight, licenseName } = await loraFacts(header);
     return {
       source: {
         kind: "service_artifact",
