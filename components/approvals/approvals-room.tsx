@@ -86,7 +86,7 @@ function JobCard({ projectId, item, now }: { projectId: string; item: WaitingJob
       <CardBody className="space-y-2 text-sm">
         <Facts>
           <Fact name="Asked by">{nameOf(item.askedBy)}</Fact>
-          <Fact name="Waits">
+          <Fact name="Ends">
             {item.approval.deadlineAt && <Due until={item.approval.deadlineAt} now={now} />}
           </Fact>
         </Facts>
@@ -128,7 +128,7 @@ function CommissionCard({
             <span className="text-muted">before tax, paid once</span>
           </Fact>
           <Fact name="Asked by">{nameOf(askedBy)}</Fact>
-          <Fact name="Waits">
+          <Fact name="Ends">
             <Due until={quote.expiresAt} now={now} />
           </Fact>
         </Facts>
@@ -141,11 +141,7 @@ function CommissionCard({
 }
 
 function Due({ until, now }: { until: string; now: string }) {
-  return (
-    <>
-      until it ends <Countdown until={until} nowMs={useServerNow(now, until)} over="now" />
-    </>
-  );
+  return <Countdown until={until} nowMs={useServerNow(now, until)} over="now" />;
 }
 
 function nameOf({ kind, name, id }: Asker): string {

@@ -40,8 +40,8 @@ export function Offer({ commission, stage, nowMs }: { commission: Commission; st
             {daysOf(quote.guarantee.acceptanceWindowDays, "day")} after delivery
           </Fact>
           {stage.kind === "payable" ? (
-            <Fact name="Can be paid">
-              <Countdown until={quote.expiresAt} nowMs={nowMs} over="no longer" />
+            <Fact name="Offer ends">
+              <Countdown until={quote.expiresAt} nowMs={nowMs} over="It has ended" />
             </Fact>
           ) : (
             <Fact name="Issued">

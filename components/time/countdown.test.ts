@@ -5,7 +5,11 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 test.each([
-  [14 * DAY, "14 days 0 h 00 min"],
+  [14 * DAY, "14 days"],
+  [14 * DAY - 1, "14 days"],
+  [13 * DAY + 22.5 * HOUR, "13 days 23 h"],
+  [2 * DAY + 1, "2 days 1 h"],
+  [2 * DAY, "2 days 0 h 00 min"],
   [DAY + 5 * HOUR + 3 * 60_000, "1 day 5 h 03 min"],
   [DAY - 60_000, "23 h 59 min"],
   [HOUR + 1, "1 h 01 min"],

@@ -1,9 +1,10 @@
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 
 /**
- * What is left until a moment, in the units that still matter; seconds only in the last hour. Rounded up, so that nothing
+ * What is left until a moment, in the units that still matter: minutes in the last two days, seconds in the last hour. Rounded up, so that nothing
  * reads as over while it is not. Null: nothing is left.
  */
 export function formatRemaining(ms: number): string | null {
@@ -11,6 +12,10 @@ export function formatRemaining(ms: number): string | null {
   if (ms <= HOUR) {
     const seconds = Math.ceil(ms / SECOND);
     return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${two(seconds % 60)} s`;
+  }
+  if (ms > 2 * DAY) {
+    const hours = Math.ceil(ms / HOUR);
+    return `${Math.floor(hours / 24)} days${hours % 24 ? ` ${hours % 24} h` : ""}`;
   }
   const minutes = Math.ceil(ms / MINUTE);
   const hours = Math.floor(minutes / 60);

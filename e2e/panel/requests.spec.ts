@@ -176,7 +176,7 @@ test.describe("others", () => {
     await open(page, `${roomPath()}/${price.requestId}`);
     const quote = page.getByRole("region", { name: "Commission quote" });
     await expect(quote).toContainText("$1,250.00");
-    await expect(quote.getByRole("timer")).toContainText("in 13 days");
+    await expect(quote.getByRole("timer")).toContainText("in 14 days");
     await expectAccessible(page);
     await quote.getByRole("link", { name: "Review and pay" }).click();
     await page.waitForURL(`**${price.path}`);
