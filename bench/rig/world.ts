@@ -7,8 +7,8 @@ import { migrateEngine } from "@/inngest/embedded/migrate";
 import { keyPrefix, makeKeyText } from "@/server/domain/access/key-text";
 import { DEFAULT_SCOPES } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
-import { RUNTIME_FLAGS } from "../../scripts/launch/instance";
 import { type Postgres, startPostgres } from "../../scripts/launch/postgres";
+import { RUNTIME_ENV, runtimeFlags } from "../../scripts/launch/process-flags";
 import { freePort } from "../../scripts/launch/system";
 import { applyMigrations } from "../../scripts/migrations";
 import { programCommand } from "./peers";
@@ -90,8 +90,9 @@ export async function openWorld(): Promise<World> {
       RATE_LIMIT_KEY_PER_MINUTE: "1000000000",
       RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000000",
       NEXT_TELEMETRY_DISABLED: "1",
+      ...RUNTIME_ENV,
     };
-    const command = [process.execPath, ...RUNTIME_FLAGS, ...extraArgs, `dist/${name}.mjs`];
+    const command = [process.execPath, ...runtimeFlags(name), ...extraArgs, `dist/${name}.mjs`];
     const running = start(name, SUBJECT_CORE, command, { env, log: log(name) });
     const url = `http://127.0.0.1:${port}`;
     if (name === "web") await untilAnswers(`${url}/readyz`, running, log(name));

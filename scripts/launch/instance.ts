@@ -11,6 +11,7 @@ import { hasProgram, sourceOf } from "./build";
 import { lastLines, type Supervised, supervise } from "./child";
 import { findFile, writeWhole } from "./files";
 import { type Postgres, startPostgres } from "./postgres";
+import { RUNTIME_ENV, runtimeFlags } from "./process-flags";
 import type { Report } from "./report";
 import { type Runtime, removeRuntime, writeRuntime } from "./runtime";
 import { canListen, freePort } from "./system";
@@ -113,6 +114,7 @@ export async function startInstance(options: Options): Promise<Instance> {
       NEXTAUTH_URL: process.env.NEXTAUTH_URL ?? publicUrl,
       CAPSTAN_VAULT_KEY: secrets.vaultKey.toString("base64"),
       NEXT_TELEMETRY_DISABLED: "1",
+      ...RUNTIME_ENV,
       ...(sandboxUrl && { SANDBOX_URL: sandboxUrl }),
       ...(ownSandbox && { SANDBOX_PORT: String(sandboxPort) }),
     };
@@ -188,11 +190,8 @@ function explainDatabase(error: unknown): unknown {
     : error;
 }
 
-/** Room for the objects of requests in flight, so that they die young: collecting them is 5 % of a web process otherwise. */
-export const RUNTIME_FLAGS = ["--max-semi-space-size=64"];
-
 function argumentsOf(name: string, dev: boolean): string[] {
-  const lifeline = [...RUNTIME_FLAGS, "--import", `./dist/lifeline.mjs`];
+  const lifeline = [...runtimeFlags(name), "--import", `./dist/lifeline.mjs`];
   if (!dev) return [...lifeline, "--enable-source-maps", `dist/${name}.mjs`];
   const tsx = "node_modules/tsx/dist/cli.mjs";
   const watch = name === "sandbox" ? [] : ["watch", "--clear-screen=false"];

@@ -9,8 +9,8 @@ import pg from "pg";
 import { migrateEngine } from "@/inngest/embedded/migrate";
 import type { Submission } from "@/server/sandbox/submissions";
 import { build, isBuilt } from "../launch/build";
-import { RUNTIME_FLAGS } from "../launch/instance";
 import { startPostgres } from "../launch/postgres";
+import { RUNTIME_ENV, runtimeFlags } from "../launch/process-flags";
 import { freePort } from "../launch/system";
 import { applyMigrations } from "../migrations";
 
@@ -63,6 +63,7 @@ export async function openInstallation(
     PORT: String(webPort),
     LOG_LEVEL: "warn",
     RATE_LIMIT_KEY_PER_MINUTE: "1000000",
+    ...RUNTIME_ENV,
     ...settings,
   };
   await mkdir(join(directory, "logs"), { recursive: true });
@@ -77,7 +78,7 @@ export async function openInstallation(
 
   async function start(name: string, extra: Record<string, string> = {}): Promise<ChildProcess> {
     const log = await open(join(directory, "logs", `${name}.log`), "a");
-    const child = spawn(process.execPath, [...RUNTIME_FLAGS, `dist/${name}.mjs`], {
+    const child = spawn(process.execPath, [...runtimeFlags(name), `dist/${name}.mjs`], {
       env: { ...env, ...extra },
       stdio: ["ignore", log.fd, log.fd],
     });
