@@ -55,7 +55,7 @@ test("the offer says what is bought, for whom, for how much, until when, and wit
     "Atelier, project Drawings",
     "About 10 business days",
     "within 7 days after delivery",
-    "in 4 days 0 h 00 min",
+    "in 4 days",
     "We start with the drawings you sent.",
   ])
     expect(text).toContain(words);
