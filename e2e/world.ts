@@ -32,6 +32,8 @@ export function call(path: string, { key = world.apiKey, body }: { key?: string;
     method: body === undefined ? "GET" : "POST",
     headers: {
       authorization: `Bearer ${key}`,
+      // An admin command blocks this process for seconds: a connection kept meanwhile is closed by the server, unseen.
+      connection: "close",
       ...(body !== undefined && { "content-type": "application/json" }),
     },
     body: body === undefined ? null : JSON.stringify(body),

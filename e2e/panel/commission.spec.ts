@@ -180,9 +180,20 @@ test("an agent files a need, an operator prices it, a member pays, the operator 
 
   // Everybody it concerns got their letters.
   await open(operator.page, "/operator/outbox");
-  const letters = operator.page.getByRole("main");
-  for (const subject of ["quote is ready", "was paid", "has shipped"])
-    await expect(letters.getByText(new RegExp(subject, "i")).first()).toBeVisible();
+  const letters = operator.page.getByRole("main").getByRole("listitem").filter({ hasText: summary });
+  for (const [subject, { email }] of [
+    ["For review", world.operator],
+    ["A quote is ready", world.member],
+    ["Paid", world.member],
+    ["Paid", world.operator],
+    ["Shipped", world.member],
+  ] as const)
+    await expect(
+      letters
+        .filter({ hasText: `${subject}: “${summary}”` })
+        .filter({ hasText: `To ${email}` })
+        .first(),
+    ).toBeVisible();
   await context.close();
   await operator.context.close();
 });
