@@ -1,7 +1,7 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { RequestStatusBadge } from "@/components/requests/request-status";
-import { summaryOf, Wording } from "@/components/requests/wording";
+import { CurrentWording, summaryOf } from "@/components/requests/wording";
 import { BackLink } from "@/components/shell/back-link";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
@@ -47,16 +47,7 @@ export function RequestRoom({ requestId }: { requestId: string }) {
           <Details dossier={dossier} />
         </div>
         <div className="grid min-w-0 grid-cols-1 gap-5">
-          <Card aria-labelledby="wording-title">
-            <CardHeader
-              title="Current wording"
-              id="wording-title"
-              hint={`Revision ${request.revision.number}`}
-            />
-            <CardBody>
-              <Wording content={request.revision.content} />
-            </CardBody>
-          </Card>
+          <CurrentWording revision={request.revision} />
           {revisions.length > 1 && <CompareCard requestId={request.id} revisions={revisions} />}
           <ThreadCard events={dossier.events} />
           <AuditCard requestId={request.id} />

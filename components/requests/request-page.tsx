@@ -20,7 +20,7 @@ import { QuoteCard } from "./quote-card";
 import { RequestStatusBadge } from "./request-status";
 import { RequestThread } from "./request-thread";
 import { useSubmit } from "./use-send";
-import { summaryOf, Wording } from "./wording";
+import { CurrentWording, summaryOf } from "./wording";
 
 const LOOK_AGAIN_MS = 10_000;
 const CLOSED: readonly CapabilityRequest["status"][] = ["declined", "refunded"];
@@ -45,16 +45,7 @@ export function RequestPage({ projectId, requestId }: { projectId: string; reque
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_19rem] xl:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="grid min-w-0 grid-cols-1 gap-5">
           <Feedback request={request} />
-          <Card aria-labelledby="wording-title">
-            <CardHeader
-              title="Current wording"
-              id="wording-title"
-              hint={`Revision ${request.revision.number}`}
-            />
-            <CardBody>
-              <Wording content={request.revision.content} />
-            </CardBody>
-          </Card>
+          <CurrentWording revision={request.revision} />
           <EarlierRevisions request={request} />
         </div>
         <div className="grid min-w-0 grid-cols-1 gap-5">

@@ -1,5 +1,6 @@
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { JsonView } from "@/components/ui/json-view";
 import { spaced } from "@/components/ui/wording";
 import type { RequestRevision } from "@/server/contract/requests";
@@ -12,6 +13,18 @@ type Content = RequestRevision["content"];
 
 export const summaryOf = (content: Content) => textOf(content.summary);
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
+
+/** What a request asks for as it stands now. */
+export function CurrentWording({ revision }: { revision: RequestRevision }) {
+  return (
+    <Card aria-labelledby="wording-title">
+      <CardHeader title="Current wording" id="wording-title" hint={`Revision ${revision.number}`} />
+      <CardBody>
+        <Wording content={revision.content} />
+      </CardBody>
+    </Card>
+  );
+}
 
 /** One wording of a request: the need in words, its cases and its other members folded. */
 export function Wording({ content }: { content: Content }) {
