@@ -45,6 +45,9 @@ CREATE DOMAIN "commission_state" AS text CONSTRAINT "commission_state_known" CHE
 CREATE DOMAIN "refund_state" AS text CONSTRAINT "refund_state_known" CHECK (VALUE IN ('pending', 'done', 'failed'));
 CREATE DOMAIN "mail_state" AS text CONSTRAINT "mail_state_known" CHECK (VALUE IN ('pending', 'sending', 'sent', 'failed', 'kept'));
 CREATE DOMAIN "source_health" AS text CONSTRAINT "source_health_known" CHECK (VALUE IN ('healthy', 'degraded', 'missing', 'unknown'));
+CREATE DOMAIN "comparison_decision" AS text CONSTRAINT "comparison_decision_known" CHECK (VALUE IN ('winner', 'tie', 'none'));
+CREATE DOMAIN "comparison_intent" AS text CONSTRAINT "comparison_intent_known" CHECK (VALUE IN
+  ('exploratory', 'production_decision', 'golden_regression'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
@@ -80,6 +83,9 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('pinned_attempt.sent_hash', 'sha256_hex'),
   ('pinned_bulk.status', 'bulk_status'), ('pinned_bulk.principal_kind', 'principal_kind'),
   ('pinned_bulk.concurrency', 'ordinal'), ('pinned_bulk.lanes', 'ordinal'), ('pinned_bulk.item_count', 'ordinal'),
+  ('comparison.decision', 'comparison_decision'), ('comparison.intent', 'comparison_intent'),
+  ('comparison.estimated_micros', 'amount_micros'), ('comparison.maximum_micros', 'amount_micros'),
+  ('comparison_entry.position', 'ordinal'),
   ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role')
 ) AS restricted(column_name, domain_name);
 
@@ -164,6 +170,25 @@ CREATE INDEX "commission_quote_to_remind" ON "commission_quote" ("expires_at") W
 CREATE UNIQUE INDEX "model_adapter_one_name" ON "model_adapter" ("project_id", "environment", "name_key") WHERE "deleted_at" IS NULL;
 CREATE TRIGGER "adapter_alias_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "adapter_alias_version"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "comparison_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "comparison_entry"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "comparison_never_deleted" BEFORE DELETE OR TRUNCATE ON "comparison"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- A comparison is judged once; nothing else of it changes.
+CREATE FUNCTION capstan_guard_comparison() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD."decision" IS NOT NULL OR NEW."decision" IS NULL
+     OR (to_jsonb(NEW) - ARRAY['decision', 'overall_winner_entry_id', 'value_winner_entry_id', 'judged_by', 'judged_at'])
+        IS DISTINCT FROM
+        (to_jsonb(OLD) - ARRAY['decision', 'overall_winner_entry_id', 'value_winner_entry_id', 'judged_by', 'judged_at']) THEN
+    RAISE EXCEPTION 'comparison %: it is judged once, and nothing else of it changes', OLD."id"
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER "comparison_stays" BEFORE UPDATE ON "comparison" FOR EACH ROW EXECUTE FUNCTION capstan_guard_comparison();
+-- The jobs that are still blind are few: what sums over executions leaves them out by this.
+CREATE INDEX "job_blind" ON "job" ("project_id", "comparison_id") WHERE "is_blind";
 CREATE TRIGGER "model_adapter_never_deleted" BEFORE DELETE OR TRUNCATE ON "model_adapter"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 -- What an adapter is never changes; how its source is, and that it was put away, may.

@@ -222,6 +222,20 @@ export const ERRORS = {
       references: z.array(z.object({ kind: z.enum(["alias", "default", "binding"]), name: z.string() })),
     }),
   },
+  /** It would tell who did the work before the comparison is judged. */
+  ComparisonUnjudged: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ comparisonId: z.string() }),
+  },
+  /** A comparison is judged once. */
+  ComparisonJudged: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ comparisonId: z.string(), decision: z.string() }),
+  },
   /** A capability request is where this cannot be done to it. */
   RequestStateConflict: {
     status: 409,

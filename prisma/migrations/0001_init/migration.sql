@@ -147,6 +147,43 @@ CREATE TABLE "chore" (
 );
 
 -- CreateTable
+CREATE TABLE "comparison" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "environment" TEXT NOT NULL,
+    "principal_id" TEXT NOT NULL,
+    "capability_key" TEXT NOT NULL,
+    "intent" TEXT NOT NULL,
+    "workload_tags" JSONB NOT NULL DEFAULT '{}',
+    "idempotency_key" TEXT,
+    "request_hash" TEXT NOT NULL,
+    "seed" INTEGER NOT NULL,
+    "estimated_micros" BIGINT NOT NULL,
+    "maximum_micros" BIGINT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "decision" TEXT,
+    "overall_winner_entry_id" TEXT,
+    "value_winner_entry_id" TEXT,
+    "judged_by" TEXT,
+    "judged_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "comparison_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "comparison_entry" (
+    "id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "comparison_id" TEXT NOT NULL,
+    "position" INTEGER NOT NULL,
+    "job_id" TEXT NOT NULL,
+    "competitor" JSONB NOT NULL,
+
+    CONSTRAINT "comparison_entry_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "credential" (
     "id" TEXT NOT NULL,
     "organization_id" TEXT NOT NULL,
@@ -317,6 +354,8 @@ CREATE TABLE "job" (
     "submitted_by" TEXT,
     "attention" JSONB,
     "retry_of" TEXT,
+    "comparison_id" TEXT,
+    "is_blind" BOOLEAN NOT NULL DEFAULT false,
     "maturity" JSONB,
     "webhook_event" INTEGER,
     "warnings" JSONB NOT NULL DEFAULT '[]',
@@ -1075,6 +1114,21 @@ CREATE INDEX "audit_entry_organization_id_id_idx" ON "audit_entry"("organization
 CREATE INDEX "audit_entry_subject_id_idx" ON "audit_entry"("subject", "id" DESC);
 
 -- CreateIndex
+CREATE INDEX "comparison_project_id_id_idx" ON "comparison"("project_id", "id" DESC);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "comparison_project_id_idempotency_key_key" ON "comparison"("project_id", "idempotency_key");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "comparison_project_id_id_key" ON "comparison"("project_id", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "comparison_entry_job_id_key" ON "comparison_entry"("job_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "comparison_entry_comparison_id_position_key" ON "comparison_entry"("comparison_id", "position");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "credential_organization_id_id_key" ON "credential"("organization_id", "id");
 
 -- CreateIndex
@@ -1267,6 +1321,9 @@ ALTER TABLE "job_artifact" ADD CONSTRAINT "job_artifact_project_id_job_id_fkey" 
 ALTER TABLE "job_artifact" ADD CONSTRAINT "job_artifact_project_id_artifact_id_fkey" FOREIGN KEY ("project_id", "artifact_id") REFERENCES "artifact"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "comparison_entry" ADD CONSTRAINT "comparison_entry_project_id_comparison_id_fkey" FOREIGN KEY ("project_id", "comparison_id") REFERENCES "comparison"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "credential_binding" ADD CONSTRAINT "credential_binding_organization_id_credential_id_fkey" FOREIGN KEY ("organization_id", "credential_id") REFERENCES "credential"("organization_id", "id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -1388,6 +1445,9 @@ CREATE DOMAIN "commission_state" AS text CONSTRAINT "commission_state_known" CHE
 CREATE DOMAIN "refund_state" AS text CONSTRAINT "refund_state_known" CHECK (VALUE IN ('pending', 'done', 'failed'));
 CREATE DOMAIN "mail_state" AS text CONSTRAINT "mail_state_known" CHECK (VALUE IN ('pending', 'sending', 'sent', 'failed', 'kept'));
 CREATE DOMAIN "source_health" AS text CONSTRAINT "source_health_known" CHECK (VALUE IN ('healthy', 'degraded', 'missing', 'unknown'));
+CREATE DOMAIN "comparison_decision" AS text CONSTRAINT "comparison_decision_known" CHECK (VALUE IN ('winner', 'tie', 'none'));
+CREATE DOMAIN "comparison_intent" AS text CONSTRAINT "comparison_intent_known" CHECK (VALUE IN
+  ('exploratory', 'production_decision', 'golden_regression'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
@@ -1423,6 +1483,9 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('pinned_attempt.sent_hash', 'sha256_hex'),
   ('pinned_bulk.status', 'bulk_status'), ('pinned_bulk.principal_kind', 'principal_kind'),
   ('pinned_bulk.concurrency', 'ordinal'), ('pinned_bulk.lanes', 'ordinal'), ('pinned_bulk.item_count', 'ordinal'),
+  ('comparison.decision', 'comparison_decision'), ('comparison.intent', 'comparison_intent'),
+  ('comparison.estimated_micros', 'amount_micros'), ('comparison.maximum_micros', 'amount_micros'),
+  ('comparison_entry.position', 'ordinal'),
   ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role')
 ) AS restricted(column_name, domain_name);
 
@@ -1507,6 +1570,25 @@ CREATE INDEX "commission_quote_to_remind" ON "commission_quote" ("expires_at") W
 CREATE UNIQUE INDEX "model_adapter_one_name" ON "model_adapter" ("project_id", "environment", "name_key") WHERE "deleted_at" IS NULL;
 CREATE TRIGGER "adapter_alias_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "adapter_alias_version"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "comparison_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "comparison_entry"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "comparison_never_deleted" BEFORE DELETE OR TRUNCATE ON "comparison"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- A comparison is judged once; nothing else of it changes.
+CREATE FUNCTION capstan_guard_comparison() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD."decision" IS NOT NULL OR NEW."decision" IS NULL
+     OR (to_jsonb(NEW) - ARRAY['decision', 'overall_winner_entry_id', 'value_winner_entry_id', 'judged_by', 'judged_at'])
+        IS DISTINCT FROM
+        (to_jsonb(OLD) - ARRAY['decision', 'overall_winner_entry_id', 'value_winner_entry_id', 'judged_by', 'judged_at']) THEN
+    RAISE EXCEPTION 'comparison %: it is judged once, and nothing else of it changes', OLD."id"
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER "comparison_stays" BEFORE UPDATE ON "comparison" FOR EACH ROW EXECUTE FUNCTION capstan_guard_comparison();
+-- The jobs that are still blind are few: what sums over executions leaves them out by this.
+CREATE INDEX "job_blind" ON "job" ("project_id", "comparison_id") WHERE "is_blind";
 CREATE TRIGGER "model_adapter_never_deleted" BEFORE DELETE OR TRUNCATE ON "model_adapter"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 -- What an adapter is never changes; how its source is, and that it was put away, may.

@@ -451,6 +451,8 @@ export function toRow(admission: Admission): JobRow {
     error_code: null,
     error: null,
     receipt_id: null,
+    comparison_id: null,
+    is_blind: false,
     metadata: admission.metadata as JobRow["metadata"], // an object by its schema
     maturity: admission.maturity as JobRow["maturity"], // likewise
     warnings: admission.warnings as JobRow["warnings"], // written from this very type
@@ -479,7 +481,7 @@ function toFreshJob(admission: Admission, now: Date): Job {
 const unfinished = new Map<string, { count: number; countedAt: number }>();
 
 /** Refuses above 10,000 unfinished jobs of a project; counted at most once a second per process, so a little late. */
-async function refuseOverload(projectId: string, nowMs: number) {
+export async function refuseOverload(projectId: string, nowMs: number) {
   let known = unfinished.get(projectId);
   if (!known || nowMs - known.countedAt > 1000 || nowMs < known.countedAt) {
     const { rows } = await pool.query<{ count: number }>({

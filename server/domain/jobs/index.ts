@@ -16,5 +16,6 @@ export { retry } from "./retry";
 export { rights } from "./rights";
 export { run } from "./run";
 export { selectVariant } from "./select-variant";
+export { type AdmittedTogether, submitTogether, type Together } from "./submit-together";
 export { sweep } from "./sweep";
 export { countWaiting, listWaiting } from "./waiting";

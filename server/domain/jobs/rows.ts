@@ -77,6 +77,9 @@ export type JobRow = {
   submitted_by: string | null;
   attention: StoredAttention | null;
   retry_of: string | null;
+  comparison_id: string | null;
+  /** A competitor of a comparison that nobody has judged yet: who does the work, for how much and how fast is hidden. */
+  is_blind: boolean;
   maturity: Maturity | null;
   warnings: Record<string, Json>[];
   error_code: string | null;

@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { batched } from "@/server/batch";
 import type { FileFacts } from "@/server/capabilities/define";
 import { sealContent } from "@/server/content";
@@ -247,6 +248,26 @@ export const insertAdmitted = batched<Admission, Admitted | null>(async (items) 
   );
   return items.map((item) => admitted.get(item.id) ?? null);
 });
+
+/**
+ * Admits several as the blind competitors of one comparison, inside a transaction: all of them or, by throwing what
+ * `insertAdmitted` throws, none.
+ */
+export async function insertTogether(
+  client: pg.PoolClient,
+  comparisonId: string,
+  items: Admission[],
+): Promise<void> {
+  const { rows } = await client
+    .query<{ id: string }>(admitAll(items.map(sealed).toSorted(byKey)))
+    .catch(refuseReservation);
+  if (rows.length !== items.length) throw new Error("the idempotency key of a competitor was taken");
+  await client.query({
+    name: "make-blind",
+    text: "UPDATE job SET comparison_id = $1, is_blind = true WHERE id = ANY($2)",
+    values: [comparisonId, items.map(({ id }) => id)],
+  });
+}
 
 type Key = { projectId: string; operation: "jobs" | "invoke"; key: string };
 

@@ -1,0 +1,197 @@
+import { z } from "zod";
+import { DateTime, JsonObject } from "./common";
+import { Context } from "./envelope";
+import { JobArtifactRef, JobError, JobStatus } from "./jobs";
+
+export const COMPARISON_AXES = ["provider", "recipe", "profile"] as const;
+export const FEWEST_COMPETITORS = 2;
+export const MOST_COMPETITORS = 4;
+
+/** Who competes: another provider, another input, or another named way of working. */
+export const Competitor = z
+  .discriminatedUnion("axis", [
+    z.strictObject({
+      axis: z.literal("provider"),
+      providerPin: z.string().trim().min(1).max(255).meta({
+        description:
+          "A provider (`openai`), a provider and what it does (`openai-image`), or one of its models (`openai/gpt-image-2`).",
+      }),
+    }),
+    z.strictObject({
+      axis: z.literal("recipe"),
+      label: z.string().trim().max(255).nullish(),
+      inputOverrides: JsonObject.default({}).meta({
+        description: "Fields that replace those of `input` for this competitor; null takes one away.",
+      }),
+    }),
+    z.strictObject({
+      axis: z.literal("profile"),
+      profileKey: z.string().trim().min(1).max(128),
+      profileVersion: z.string().trim().max(64).nullish(),
+    }),
+  ])
+  .meta({ id: "ComparisonCompetitor" });
+export type Competitor = z.output<typeof Competitor>;
+
+const Competitors = z.array(Competitor).min(FEWEST_COMPETITORS).max(MOST_COMPETITORS);
+export const ComparisonIntent = z.enum(["exploratory", "production_decision", "golden_regression"]);
+
+export const ComparisonCreateRequest = z
+  .strictObject({
+    context: Context,
+    competitors: Competitors,
+    input: JsonObject.default({}),
+    intent: ComparisonIntent.default("exploratory"),
+    workloadTags: JsonObject.default({}),
+    idempotencyKey: z.string().min(1).max(255).nullish(),
+  })
+  .meta({ id: "ComparisonCreateRequest" });
+export type ComparisonCreateRequest = z.output<typeof ComparisonCreateRequest>;
+
+export const ComparisonEstimateRequest = z
+  .strictObject({ competitors: Competitors, input: JsonObject.default({}) })
+  .meta({ id: "ComparisonEstimateRequest" });
+export type ComparisonEstimateRequest = z.output<typeof ComparisonEstimateRequest>;
+
+/** Of a competitor: the one dollar amount is what the caller would be charged. */
+const Estimated = z.object({
+  currency: z.literal("USD"),
+  estimatedCost: z.number(),
+  estimatedCostMicros: z.int(),
+  maximumCost: z.number(),
+  maximumCostMicros: z.int(),
+});
+
+/** What a comparison would cost. No id of it can be used as `execution.quoteId`. */
+export const ComparisonEstimate = z
+  .object({
+    estimateKind: z.literal("comparison"),
+    isRetailQuote: z.literal(false),
+    capabilityKey: z.string(),
+    competitors: z.array(
+      Estimated.extend({
+        competitor: Competitor,
+        billingMode: z.enum(["byok", "managed"]).nullable(),
+      }),
+    ),
+    total: Estimated,
+  })
+  .meta({ id: "ComparisonEstimate" });
+export type ComparisonEstimate = z.output<typeof ComparisonEstimate>;
+
+/** What could compete in a capability, for the caller, now. */
+export const CompetitorOptions = z
+  .object({
+    capabilityKey: z.string(),
+    axes: z.array(z.enum(COMPARISON_AXES)),
+    /** What a comparison takes that names nobody: one of each provider, at most four; may be fewer than two. */
+    defaultCompetitors: z.array(Competitor),
+    providers: z.array(
+      z.object({
+        providerPin: z.string(),
+        provider: z.string(),
+        model: z.string(),
+        title: z.string(),
+        available: z.boolean(),
+        reason: z.string().nullable(),
+      }),
+    ),
+    profiles: z.array(
+      z.object({
+        profileKey: z.string(),
+        profileVersion: z.string(),
+        title: z.string(),
+        description: z.string(),
+      }),
+    ),
+    recipes: z.object({ supported: z.boolean(), inputFields: z.array(z.string()) }),
+  })
+  .meta({ id: "ComparisonCompetitorOptions" });
+export type CompetitorOptions = z.output<typeof CompetitorOptions>;
+
+export const ComparisonRef = z.object({ comparison_id: z.string().min(1).max(64) });
+export const ComparisonStatus = z.enum(["running", "completed", "partial", "failed"]);
+
+/** Who answered and for how much: of entries of a judged comparison only. */
+const Revealed = z.object({
+  competitor: Competitor,
+  providerPin: z.string(),
+  provider: z.string(),
+  model: z.string(),
+  cost: z.number().nullable(),
+  costMicros: z.int().nullable(),
+  startedAt: DateTime.nullable(),
+  completedAt: DateTime.nullable(),
+  receiptId: z.string().nullable(),
+});
+
+export const ComparisonEntry = z
+  .object({
+    entryId: z.string(),
+    jobId: z.string(),
+    status: JobStatus,
+    artifacts: z.array(JobArtifactRef),
+    typedOutput: z.json(),
+    error: JobError.nullable(),
+    ...Revealed.partial().shape,
+  })
+  .meta({ id: "ComparisonEntry" });
+export type ComparisonEntry = z.output<typeof ComparisonEntry>;
+
+export const ComparisonDecision = z.enum(["winner", "tie", "none"]);
+export const Judgement = z
+  .object({
+    decision: ComparisonDecision,
+    overallWinnerEntryId: z.string().nullable(),
+    valueWinnerEntryId: z.string().nullable(),
+    judgedBy: z.string(),
+    judgedAt: DateTime,
+  })
+  .meta({ id: "ComparisonJudgement" });
+
+export const Comparison = z
+  .object({
+    comparisonId: z.string(),
+    capabilityKey: z.string(),
+    projectId: z.string(),
+    environment: z.string(),
+    status: ComparisonStatus,
+    intent: ComparisonIntent,
+    workloadTags: JsonObject,
+    idempotencyKey: z.string().nullable(),
+    createdAt: DateTime,
+    /** Of all entries together. The cost is known when all have ended. */
+    estimatedCost: z.number(),
+    maximumCost: z.number(),
+    cost: z.number().nullable(),
+    currency: z.literal("USD"),
+    /** In an order that was drawn. */
+    entries: z.array(ComparisonEntry),
+    judgement: Judgement.nullable(),
+    nextAction: z.enum(["poll", "judge", "stop"]),
+    pollAfterSeconds: z.int().nullable(),
+  })
+  .meta({ id: "Comparison" });
+export type Comparison = z.output<typeof Comparison>;
+
+export const JudgementRequest = z
+  .strictObject({
+    decision: ComparisonDecision,
+    overallWinnerEntryId: z.string().min(1).max(64).nullish(),
+    /** The best for its price, as far as one can guess before prices are shown; by default the winner. */
+    valueWinnerEntryId: z.string().min(1).max(64).nullish(),
+  })
+  .meta({ id: "ComparisonJudgementRequest" });
+export type JudgementRequest = z.output<typeof JudgementRequest>;
+
+/** A line of the list of comparisons. */
+export const ComparisonLine = z.object({
+  comparisonId: z.string(),
+  capabilityKey: z.string(),
+  status: ComparisonStatus,
+  intent: ComparisonIntent,
+  createdAt: DateTime,
+  entryCount: z.int(),
+  decision: ComparisonDecision.nullable(),
+});
+export type ComparisonLine = z.output<typeof ComparisonLine>;
