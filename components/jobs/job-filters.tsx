@@ -1,11 +1,10 @@
 "use client";
 import { Search, X } from "lucide-react";
-import { useRouter } from "next/navigation";
-import { useTransition } from "react";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { Input } from "@/components/ui/input";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { useAddress } from "@/components/ui/use-address";
 import { JobStatus } from "@/server/contract/jobs";
 import { STATUS_LOOK } from "./job-status";
 import { hasFilter, type ListState, listHref, withFilter } from "./list-state";
@@ -23,15 +22,12 @@ export function JobFilters({
   /** Keys to choose from. */
   capabilities: string[];
 }) {
-  const router = useRouter();
-  const [isPending, startTransition] = useTransition();
-
-  function show(change: Partial<ListState>) {
-    startTransition(() => router.push(listHref(projectId, withFilter(state, change)), { scroll: false }));
-  }
+  const address = useAddress(state, (next) => listHref(projectId, next));
+  const { wanted, isPending } = address;
+  const show = (change: Partial<ListState>) => address.show(withFilter(wanted, change));
   const pick = (name: "status" | "capability" | "outcome") => (value: string) =>
     show({ [name]: value === ANY ? undefined : value });
-  const keys = state.capability ? [...new Set([...capabilities, state.capability])].sort() : capabilities;
+  const keys = wanted.capability ? [...new Set([...capabilities, wanted.capability])].sort() : capabilities;
 
   return (
     <search
@@ -39,7 +35,7 @@ export function JobFilters({
       aria-busy={isPending}
       className={cn("flex flex-wrap items-center gap-2 transition-opacity", isPending && "opacity-60")}
     >
-      <Select value={state.status ?? ANY} onValueChange={pick("status")}>
+      <Select value={wanted.status ?? ANY} onValueChange={pick("status")}>
         <SelectTrigger aria-label="Status" className="h-8 w-auto min-w-32 flex-1 text-sm sm:flex-none" />
         <SelectContent>
           <SelectItem value={ANY}>Any status</SelectItem>
@@ -50,7 +46,7 @@ export function JobFilters({
           ))}
         </SelectContent>
       </Select>
-      <Select value={state.outcome ?? ANY} onValueChange={pick("outcome")}>
+      <Select value={wanted.outcome ?? ANY} onValueChange={pick("outcome")}>
         <SelectTrigger aria-label="Outcome" className="h-8 w-auto min-w-32 flex-1 text-sm sm:flex-none" />
         <SelectContent>
           <SelectItem value={ANY}>Any outcome</SelectItem>
@@ -58,7 +54,7 @@ export function JobFilters({
           <SelectItem value="reusable">With reusable output</SelectItem>
         </SelectContent>
       </Select>
-      <Select value={state.capability ?? ANY} onValueChange={pick("capability")}>
+      <Select value={wanted.capability ?? ANY} onValueChange={pick("capability")}>
         <SelectTrigger aria-label="Capability" className="h-8 w-full text-sm sm:w-56" />
         <SelectContent>
           <SelectItem value={ANY}>Any capability</SelectItem>
@@ -89,7 +85,7 @@ export function JobFilters({
           className="h-8 pl-8 text-sm"
         />
       </form>
-      {hasFilter(state) && (
+      {hasFilter(wanted) && (
         <Button
           variant="ghost"
           onClick={() =>

@@ -9,6 +9,7 @@ import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useAddress } from "@/components/ui/use-address";
 import type { UsageFigures } from "@/server/contract/usage";
 import { MOST_SERIES, type Series, StackedBars } from "./stacked-bars";
 import {
@@ -43,7 +44,11 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
   const isTest = state.money ? state.money === "test" : !hasSome(false) && hasSome(true);
   const groups = groupUsage(usage, state, isTest);
   const totals = addFigures(groups.map(({ figures }) => figures));
-  const href = (change: Partial<UsageState>) => usageHref(projectId, { ...state, ...change });
+  const { wanted, show } = useAddress(state, (next) => usageHref(projectId, next));
+  const choose = (change: Partial<UsageState>) => ({
+    href: usageHref(projectId, { ...wanted, ...change }),
+    onChoose: () => show({ ...wanted, ...change }),
+  });
   const series = toSeries(groups, usage.days, state.show);
   const whole = formatMeasure(measureOf(totals, state.show), state.show);
 
@@ -67,32 +72,32 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
           label="Days"
           options={(["7", "30", "90"] as const).map((days) => ({
             name: `${days} days`,
-            href: href({ days }),
-            current: state.days === days,
+            ...choose({ days }),
+            current: wanted.days === days,
           }))}
         />
         <Choice
           label="Money"
           options={(["live", "test"] as const).map((money) => ({
             name: money === "live" ? "Live" : "Test",
-            href: href({ money }),
-            current: isTest === (money === "test"),
+            ...choose({ money }),
+            current: (wanted.money ?? (isTest ? "test" : "live")) === money,
           }))}
         />
         <Choice
           label="By"
           options={(["capability", "provider", "key"] as const).map((by) => ({
             name: GROUP[by],
-            href: href({ by }),
-            current: state.by === by,
+            ...choose({ by }),
+            current: wanted.by === by,
           }))}
         />
         <Choice
           label="Show"
           options={(["charged", "executions", "tokens"] as const).map((show) => ({
             name: MEASURE[show],
-            href: href({ show }),
-            current: state.show === show,
+            ...choose({ show }),
+            current: wanted.show === show,
           }))}
         />
       </div>
@@ -104,7 +109,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
             action={
               hasSome(!isTest) && (
                 <Button asChild>
-                  <Link href={href({ money: isTest ? "live" : "test" })}>
+                  <Link href={usageHref(projectId, { ...wanted, money: isTest ? "live" : "test" })}>
                     {isTest ? "Show live usage" : "Show the sandbox's usage"}
                   </Link>
                 </Button>
@@ -171,18 +176,21 @@ function Choice({
   options,
 }: {
   label: string;
-  options: { name: string; href: string; current: boolean }[];
+  options: { name: string; href: string; onChoose: () => void; current: boolean }[];
 }) {
   return (
     <nav
       aria-label={label}
       className="inline-flex items-center gap-0.5 rounded-md bg-sunken p-0.5 ring-1 ring-line ring-inset"
     >
-      {options.map(({ name, href, current }) => (
+      {options.map(({ name, href, onChoose, current }) => (
         <Link
           key={name}
           href={href}
-          scroll={false}
+          onNavigate={(event) => {
+            event.preventDefault();
+            onChoose();
+          }}
           aria-current={current ? "true" : undefined}
           className="flex h-6 items-center rounded px-2.5 text-xs font-medium text-muted transition-colors hover:text-text aria-[current]:bg-surface aria-[current]:text-text aria-[current]:shadow-card aria-[current]:ring-1 aria-[current]:ring-line"
         >

@@ -2,8 +2,7 @@
 import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { RotateCcw, SearchX, Send } from "lucide-react";
 import Link from "next/link";
-import { useRouter } from "next/navigation";
-import { type ReactNode, useState, useTransition } from "react";
+import { type ReactNode, useState } from "react";
 import { toast } from "sonner";
 import { formatDuration } from "@/components/time/format";
 import { Ago, Moment } from "@/components/time/moment";
@@ -21,6 +20,7 @@ import { Pagination } from "@/components/ui/pagination";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
+import { useAddress } from "@/components/ui/use-address";
 import { type Delivery, type DeliveryDetail, DeliveryState } from "@/server/contract/webhooks";
 import { DELIVERY_LOOK, DeliveryStateBadge } from "./delivery-state";
 import { type LogState, logHref, toDeliveriesQuery } from "./list-state";
@@ -96,23 +96,16 @@ export function DeliveryLog({ projectId, state }: Props) {
 }
 
 function LogFilters({ projectId, state, urlOf }: Props & { urlOf: ReadonlyMap<string, string> }) {
-  const router = useRouter();
-  const [isPending, startTransition] = useTransition();
-  const pick = (name: "state" | "endpoint") => (value: string) => {
-    const href = logHref(projectId, {
-      ...state,
-      cursor: undefined,
-      [name]: value === ANY ? undefined : value,
-    });
-    startTransition(() => router.push(href, { scroll: false }));
-  };
+  const { wanted, isPending, show } = useAddress(state, (next) => logHref(projectId, next));
+  const pick = (name: "state" | "endpoint") => (value: string) =>
+    show({ ...wanted, cursor: undefined, [name]: value === ANY ? undefined : value });
   return (
     <search
       aria-label="Filter deliveries"
       aria-busy={isPending}
       className={cn("flex min-w-0 flex-wrap gap-2 transition-opacity", isPending && "opacity-60")}
     >
-      <Select value={state.state ?? ANY} onValueChange={pick("state")}>
+      <Select value={wanted.state ?? ANY} onValueChange={pick("state")}>
         <SelectTrigger aria-label="State" className="h-8 w-auto min-w-32 text-sm" />
         <SelectContent>
           <SelectItem value={ANY}>Any state</SelectItem>
@@ -124,7 +117,7 @@ function LogFilters({ projectId, state, urlOf }: Props & { urlOf: ReadonlyMap<st
         </SelectContent>
       </Select>
       {urlOf.size > 1 && (
-        <Select value={state.endpoint ?? ANY} onValueChange={pick("endpoint")}>
+        <Select value={wanted.endpoint ?? ANY} onValueChange={pick("endpoint")}>
           <SelectTrigger aria-label="Endpoint" className="h-8 w-56 text-sm" />
           <SelectContent>
             <SelectItem value={ANY}>Any endpoint</SelectItem>

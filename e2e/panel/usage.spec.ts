@@ -38,6 +38,7 @@ test("usage is stacked by capability, provider and key, and its tables have the 
   await expect(page.getByRole("table", { name: /^Usage by provider/ })).toContainText("sandbox");
   await page.getByRole("link", { name: "Key or person" }).click();
   await expect(page.getByRole("table", { name: /^Usage by key or person/ })).toBeVisible();
+  // Faster than the page follows: the second choice keeps the first.
   await page.getByRole("link", { name: "Executions", exact: true }).click();
   await page.getByRole("link", { name: "7 days" }).click();
   await expect(page).toHaveURL(/days=7/);

@@ -1,0 +1,20 @@
+"use client";
+import { useRouter } from "next/navigation";
+import { useOptimistic, useTransition } from "react";
+
+/**
+ * A page's state that lives in its address. What is chosen counts at once, as `wanted`, so that a second choice made
+ * before the page has followed keeps the first.
+ */
+export function useAddress<State extends object>(state: State, toHref: (state: State) => string) {
+  const router = useRouter();
+  const [wanted, want] = useOptimistic(state);
+  const [isPending, startTransition] = useTransition();
+  function show(next: State) {
+    startTransition(() => {
+      want(next);
+      router.push(toHref(next), { scroll: false });
+    });
+  }
+  return { wanted, isPending, show };
+}
