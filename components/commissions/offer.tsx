@@ -24,7 +24,7 @@ export function Offer({ commission, stage, nowMs }: { commission: Commission; st
             <span className="text-lg font-semibold">{formatMoney(quote.commissionPrice)}</span>{" "}
             <span className="text-muted">before tax, paid once</span>
           </Fact>
-          <Fact name="Tax">Calculated at checkout from your address, and added to the price.</Fact>
+          <Fact name="Tax">{taxOf(stage)}</Fact>
           <Fact name="Running it">
             {quote.runtimePricing.display}{" "}
             <span className="text-muted">– projected; what counts is its price once it has shipped</span>
@@ -63,6 +63,13 @@ export function Offer({ commission, stage, nowMs }: { commission: Commission; st
       </CardBody>
     </Card>
   );
+}
+
+function taxOf(stage: Stage): string {
+  const payment = "payment" in stage ? stage.payment : null;
+  return payment
+    ? `${formatMoney(payment.tax)}, calculated at checkout`
+    : "Calculated at checkout from your address, and added to the price.";
 }
 
 /** `1 day`, `10 business days`. */

@@ -78,7 +78,7 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
         ),
         operators(
           "commission.paid",
-          `Paid: ${name}`,
+          `To be made: ${name}`,
           "A commission was paid. Its work begins.",
           review,
           paid,
