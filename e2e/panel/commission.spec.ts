@@ -184,7 +184,7 @@ test("an agent files a need, an operator prices it, a member pays, the operator 
     ["For review", world.operator],
     ["A quote is ready", world.member],
     ["Paid", world.member],
-    ["Paid", world.operator],
+    ["To be made", world.operator],
     ["Shipped", world.member],
   ] as const)
     await findLetter(operator.page, `${subject}: “${summary}”`, email);
