@@ -38,6 +38,18 @@ export const AdapterSourceKind = z.enum(["service_artifact", "huggingface", "pro
 export const LicenseStatus = z.enum(["unknown", "declared", "verified"]);
 export const SourceHealthStatus = z.enum(["healthy", "degraded", "missing", "unknown"]);
 
+/** The list of adapters: as said, and of those the ones that were looked for. */
+export const ListModelAdapters = ListAdapters.extend({
+  q: z
+    .string()
+    .trim()
+    .max(200)
+    .optional()
+    .meta({ description: "In a name, an alias, a trigger word or the source, whatever its case." }),
+  baseModelFamily: z.string().trim().max(128).optional(),
+  health: SourceHealthStatus.optional(),
+});
+
 export const ModelAdapterSource = z
   .strictObject({
     kind: AdapterSourceKind,
@@ -152,6 +164,29 @@ export type Alias = z.output<typeof Alias>;
 export const AliasPage = z
   .object({ items: z.array(Alias), nextCursor: z.string().optional() })
   .meta({ id: "ModelAdapterAliasPage" });
+/** A version as people read of it: with the adapter as it is now, and who promoted it. */
+export const AliasStep = AliasVersion.extend({
+  adapter: ModelAdapter,
+  /** It was deleted since; a version that was, stays. */
+  isAdapterDeleted: z.boolean(),
+  /** An e-mail, or a key's name. */
+  createdByName: z.string().nullable(),
+});
+export type AliasStep = z.output<typeof AliasStep>;
+export const AliasHistory = z.object({ items: z.array(AliasStep), nextCursor: z.string().optional() });
+/** An alias with the adapter it stands for. */
+export const AliasShown = Alias.extend({ adapter: ModelAdapter });
+export type AliasShown = z.output<typeof AliasShown>;
+export const AliasesShown = z.object({ items: z.array(AliasShown), nextCursor: z.string().optional() });
+/** Which models of a capability draw with an adapter, or why none does. */
+export const AdapterUse = z.object({
+  capabilityKey: z.string(),
+  title: z.string(),
+  models: z.array(z.string()),
+  problem: z.string().nullable(),
+});
+export type AdapterUse = z.output<typeof AdapterUse>;
+
 export const AliasVersionPage = z
   .object({ items: z.array(AliasVersion), nextCursor: z.string().optional() })
   .meta({ id: "ModelAdapterAliasVersionPage" });

@@ -1,3 +1,4 @@
+import { adaptersRouter } from "./adapters";
 import { approvalsRouter } from "./approvals";
 import { attentionRouter } from "./attention";
 import { billingRouter } from "./billing";
@@ -34,5 +35,6 @@ export const appRouter = router({
   requests: requestsRouter,
   operator: operatorRouter,
   approvals: approvalsRouter,
+  adapters: adaptersRouter,
 });
 export type AppRouter = typeof appRouter;

@@ -11,4 +11,6 @@ export { get, list } from "./read";
 export { register } from "./register";
 export { MOST_ADAPTERS, type Resolved, type ResolvedAdapter, resolveAdapters } from "./resolve";
 export { revalidate } from "./revalidate";
+export { aliasHistory, showAlias, showAliases, takers, usesOf } from "./shown";
+export { adapterProviders } from "./sources";
 export { suggest } from "./suggest";

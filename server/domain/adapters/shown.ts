@@ -1,0 +1,99 @@
+import type { z } from "zod";
+import type {
+  AdapterUse,
+  AliasesShown,
+  AliasHistory,
+  AliasShown,
+  ListAdapters,
+} from "@/server/contract/adapters";
+import { pool } from "@/server/db";
+import { allCapabilities } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { namesOf } from "@/server/domain/organizations";
+import { ValidationFault } from "@/server/errors";
+import { aliasVersions, getAlias, listAliases } from "./aliases";
+import { resolveAdapters } from "./resolve";
+import { ADAPTER_COLUMNS, type AdapterRow, findAdapter, toAdapter } from "./rows";
+
+type Query = z.output<typeof ListAdapters>;
+type Where = Pick<Query, "projectId" | "environment">;
+
+/** The aliases of an environment, newest first, each with the adapter it stands for. */
+export async function showAliases(ctx: Ctx, query: Query): Promise<z.output<typeof AliasesShown>> {
+  const { items, ...page } = await listAliases(ctx, query);
+  const rows = await adaptersById(items.map(({ current }) => current.target.adapterId));
+  return { ...page, items: items.flatMap((alias) => withAdapter(alias, rows) ?? []) };
+}
+
+/** One alias with the adapter it stands for. */
+export async function showAlias(ctx: Ctx, name: string, query: Where): Promise<AliasShown> {
+  const alias = await getAlias(ctx, name, query);
+  const shown = withAdapter(alias, await adaptersById([alias.current.target.adapterId]));
+  if (!shown) throw new Error(`the alias ${alias.aliasId} stands for no adapter`);
+  return shown;
+}
+
+function withAdapter(alias: Omit<AliasShown, "adapter">, rows: Map<string, AdapterRow>): AliasShown | null {
+  const row = rows.get(alias.current.target.adapterId);
+  return row ? { ...alias, adapter: toAdapter(row) } : null;
+}
+
+/** What an alias stood for, newest first: adapters also where they were deleted since, and who promoted them. */
+export async function aliasHistory(
+  ctx: Ctx,
+  name: string,
+  query: Query,
+): Promise<z.output<typeof AliasHistory>> {
+  const { items, ...page } = await aliasVersions(ctx, name, query);
+  const [rows, names] = await Promise.all([
+    adaptersById(items.map(({ target }) => target.adapterId)),
+    namesOf(items.map(({ createdBy }) => createdBy)),
+  ]);
+  return {
+    ...page,
+    items: items.flatMap((version) => {
+      const row = rows.get(version.target.adapterId);
+      if (!row) return [];
+      return {
+        ...version,
+        adapter: toAdapter(row),
+        isAdapterDeleted: row.deleted_at !== null,
+        createdByName: names.get(version.createdBy) ?? null,
+      };
+    }),
+  };
+}
+
+/** Also of adapters that were deleted: a version keeps its adapter's row. Whoever may see the version may see it. */
+async function adaptersById(ids: string[]): Promise<Map<string, AdapterRow>> {
+  const { rows } = await pool.query<AdapterRow>(
+    `SELECT ${ADAPTER_COLUMNS} FROM model_adapter adapter WHERE adapter.id = ANY($1)`,
+    [[...new Set(ids)]],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** What can be drawn with an adapter: for each capability that takes adapters its models, or why it has none. */
+export async function usesOf(ctx: Ctx, adapterId: string): Promise<AdapterUse[]> {
+  const row = await findAdapter(ctx, adapterId, "jobs:read");
+  const place = { projectId: row.project_id, environment: row.environment };
+  return Promise.all(
+    takers().map(async ({ key: capabilityKey, title }) => {
+      try {
+        const { models } = await resolveAdapters(place, [{ adapterId }], capabilityKey);
+        return { capabilityKey, title, models: models ?? [], problem: null };
+      } catch (error) {
+        if (!(error instanceof ValidationFault)) throw error;
+        return { capabilityKey, title, models: [], problem: error.issues[0]?.msg ?? error.message };
+      }
+    }),
+  );
+}
+
+/** The capabilities that take adapters. */
+export function takers(): { key: string; title: string }[] {
+  return allCapabilities
+    .filter(({ takesAdapters }) => takesAdapters)
+    .map(({ key, title }) => ({ key, title }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
+}
