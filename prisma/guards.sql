@@ -86,13 +86,17 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('comparison.decision', 'comparison_decision'), ('comparison.intent', 'comparison_intent'),
   ('comparison.estimated_micros', 'amount_micros'), ('comparison.maximum_micros', 'amount_micros'),
   ('comparison_entry.position', 'ordinal'),
-  ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role')
+  ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role'),
+  ('invitation.role', 'member_role')
 ) AS restricted(column_name, domain_name);
 
 -- What concerns two columns, or is seldom written, stays a CHECK.
 ALTER TABLE "job" ADD CONSTRAINT "job_completed_when_terminal" CHECK
   ("completed_at" IS NOT NULL OR "status" NOT IN ('succeeded', 'failed', 'canceled'));
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_is_sha256" CHECK (octet_length("hash") = 32);
+ALTER TABLE "invitation" ADD CONSTRAINT "invitation_token_is_sha256" CHECK (octet_length("token_hash") = 32);
+ALTER TABLE "mail" ADD CONSTRAINT "mail_tells_of_one_thing" CHECK
+  (num_nonnulls("notification_id", "invitation_id") = 1 AND ("invitation_id" IS NULL) = ("invitation_nonce" IS NULL));
 
 -- Rows of a few kilobytes stay as they are: compressing them was a fifth of the work of an execution.
 ALTER TABLE "job" SET (toast_tuple_target = 8160);
@@ -629,6 +633,9 @@ CREATE INDEX "pinned_execution_waiting" ON "pinned_execution" ("bulk_id", "posit
 CREATE INDEX "pinned_execution_leases" ON "pinned_execution" ("lease_until") WHERE "status" = 'running';
 CREATE INDEX "pinned_execution_under_way" ON "pinned_execution" ("bulk_id") WHERE "status" = 'running';
 CREATE INDEX "pinned_bulk_leases" ON "pinned_bulk" ("lease_until") WHERE "status" IN ('accepted', 'running');
+-- One open invitation of an address to an organization.
+CREATE UNIQUE INDEX "invitation_open" ON "invitation" ("organization_id", "email")
+  WHERE "accepted_at" IS NULL AND "withdrawn_at" IS NULL;
 CREATE INDEX "payload_of_pinned" ON "payload" ("pinned_id", "kind") WHERE "pinned_id" IS NOT NULL;
 CREATE INDEX "payload_of_bulk" ON "payload" ("bulk_id") WHERE "bulk_id" IS NOT NULL;
 CREATE INDEX "delivery_due" ON "delivery" ("next_attempt_at") WHERE "state" IN ('pending', 'delivering');

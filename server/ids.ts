@@ -7,6 +7,7 @@ export const PREFIXES = {
   project: "cpr",
   environment: "env",
   user: "usr",
+  invitation: "inv",
   key: "key",
   job: "wfr",
   attempt: "att",

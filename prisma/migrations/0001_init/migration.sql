@@ -706,7 +706,9 @@ CREATE TABLE "notification" (
 -- CreateTable
 CREATE TABLE "mail" (
     "id" TEXT NOT NULL,
-    "notification_id" TEXT NOT NULL,
+    "notification_id" TEXT,
+    "invitation_id" TEXT,
+    "invitation_nonce" TEXT,
     "recipient" TEXT NOT NULL,
     "subject" TEXT NOT NULL,
     "text" TEXT NOT NULL,
@@ -741,6 +743,7 @@ CREATE TABLE "project" (
     "status" TEXT NOT NULL DEFAULT 'active',
     "approval_threshold_micros" BIGINT,
     "settings" JSONB NOT NULL DEFAULT '{}',
+    "repository" JSONB,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "project_pkey" PRIMARY KEY ("id")
@@ -782,6 +785,25 @@ CREATE TABLE "membership" (
 );
 
 -- CreateTable
+CREATE TABLE "invitation" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "email" TEXT NOT NULL,
+    "role" TEXT NOT NULL,
+    "nonce" TEXT NOT NULL,
+    "token_hash" BYTEA NOT NULL,
+    "invited_by" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "sent_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "accepted_at" TIMESTAMPTZ(3),
+    "accepted_by" TEXT,
+    "withdrawn_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "invitation_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "sign_in_failure" (
     "id" BIGSERIAL NOT NULL,
     "subject" TEXT NOT NULL,
@@ -805,6 +827,7 @@ CREATE TABLE "api_key" (
     "expires_at" TIMESTAMPTZ(3),
     "revoked_at" TIMESTAMPTZ(3),
     "last_used_at" TIMESTAMPTZ(3),
+    "replaced_by" TEXT,
 
     CONSTRAINT "api_key_pkey" PRIMARY KEY ("id")
 );
@@ -1228,6 +1251,12 @@ CREATE UNIQUE INDEX "environment_project_id_slug_key" ON "environment"("project_
 CREATE UNIQUE INDEX "user_account_email_key" ON "user_account"("email");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "invitation_token_hash_key" ON "invitation"("token_hash");
+
+-- CreateIndex
+CREATE INDEX "invitation_organization_id_id_idx" ON "invitation"("organization_id", "id" DESC);
+
+-- CreateIndex
 CREATE INDEX "sign_in_failure_subject_at_idx" ON "sign_in_failure"("subject", "at");
 
 -- CreateIndex
@@ -1369,6 +1398,9 @@ ALTER TABLE "membership" ADD CONSTRAINT "membership_user_id_fkey" FOREIGN KEY ("
 ALTER TABLE "membership" ADD CONSTRAINT "membership_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "invitation" ADD CONSTRAINT "invitation_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -1486,13 +1518,17 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('comparison.decision', 'comparison_decision'), ('comparison.intent', 'comparison_intent'),
   ('comparison.estimated_micros', 'amount_micros'), ('comparison.maximum_micros', 'amount_micros'),
   ('comparison_entry.position', 'ordinal'),
-  ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role')
+  ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role'),
+  ('invitation.role', 'member_role')
 ) AS restricted(column_name, domain_name);
 
 -- What concerns two columns, or is seldom written, stays a CHECK.
 ALTER TABLE "job" ADD CONSTRAINT "job_completed_when_terminal" CHECK
   ("completed_at" IS NOT NULL OR "status" NOT IN ('succeeded', 'failed', 'canceled'));
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_is_sha256" CHECK (octet_length("hash") = 32);
+ALTER TABLE "invitation" ADD CONSTRAINT "invitation_token_is_sha256" CHECK (octet_length("token_hash") = 32);
+ALTER TABLE "mail" ADD CONSTRAINT "mail_tells_of_one_thing" CHECK
+  (num_nonnulls("notification_id", "invitation_id") = 1 AND ("invitation_id" IS NULL) = ("invitation_nonce" IS NULL));
 
 -- Rows of a few kilobytes stay as they are: compressing them was a fifth of the work of an execution.
 ALTER TABLE "job" SET (toast_tuple_target = 8160);
@@ -2029,6 +2065,9 @@ CREATE INDEX "pinned_execution_waiting" ON "pinned_execution" ("bulk_id", "posit
 CREATE INDEX "pinned_execution_leases" ON "pinned_execution" ("lease_until") WHERE "status" = 'running';
 CREATE INDEX "pinned_execution_under_way" ON "pinned_execution" ("bulk_id") WHERE "status" = 'running';
 CREATE INDEX "pinned_bulk_leases" ON "pinned_bulk" ("lease_until") WHERE "status" IN ('accepted', 'running');
+-- One open invitation of an address to an organization.
+CREATE UNIQUE INDEX "invitation_open" ON "invitation" ("organization_id", "email")
+  WHERE "accepted_at" IS NULL AND "withdrawn_at" IS NULL;
 CREATE INDEX "payload_of_pinned" ON "payload" ("pinned_id", "kind") WHERE "pinned_id" IS NOT NULL;
 CREATE INDEX "payload_of_bulk" ON "payload" ("bulk_id") WHERE "bulk_id" IS NOT NULL;
 CREATE INDEX "delivery_due" ON "delivery" ("next_attempt_at") WHERE "state" IN ('pending', 'delivering');
