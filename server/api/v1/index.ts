@@ -5,6 +5,7 @@ import * as billing from "./billing";
 import * as budgets from "./budgets";
 import * as capabilities from "./capabilities";
 import * as credentials from "./credentials";
+import * as diagnostics from "./diagnostics";
 import * as inputs from "./inputs";
 import * as jobs from "./jobs";
 import * as bulks from "./pinned-bulks";
@@ -30,6 +31,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(usage),
   ...Object.values(budgets),
   ...Object.values(credentials),
+  ...Object.values(diagnostics),
   ...Object.values(session),
   ...Object.values(billing),
 ];

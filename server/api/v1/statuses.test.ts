@@ -1286,6 +1286,45 @@ describe("keys, session and references", () => {
     await ask(304, "GET", "/.well-known/jwks.json", { headers: { "if-none-match": headers.etag ?? "" } });
   });
 
+  test("diagnostics tell a key what it is, whom it reaches and whether it could work", async () => {
+    const { json: session } = await get(200, "/v1/diagnostics/session");
+    expect(session).toMatchObject({
+      authenticated: true,
+      organizationId: tenant.organizationId,
+      tokenProjectId: tenant.projectId,
+      principalProjectId: tenant.projectId,
+    });
+    const { json: reached } = await get(200, "/v1/diagnostics/providers");
+    expect(reached).toMatchObject({ projectId: tenant.projectId, imageGenerationReady: true });
+    const target = "/v1/diagnostics/readiness";
+    const { json } = await get(200, `${target}?capabilities=image.generate.v1&capabilities=image.paint.v1`);
+    expect(json).toMatchObject({
+      ready: false,
+      capabilities: [
+        { capabilityKey: "image.generate.v1", known: true, ready: true },
+        { capabilityKey: "image.paint.v1", known: false, ready: false, accessDecision: null },
+      ],
+    });
+    expect(json.capabilities[1].nearestMatches.length).toBeGreaterThan(0);
+    for (const of of ["/v1/diagnostics/session", "/v1/diagnostics/providers", target])
+      await ask([401, "AuthenticationFailed"], "GET", of);
+    for (const of of ["/v1/diagnostics/providers", target]) {
+      await get([403, "AuthorizationFailed"], `${of}?projectId=${tenant.otherProjectId}`);
+      await get([422, "list"], `${of}?environment=NOT%20ONE`);
+    }
+    await get([422, "list"], `${target}?capabilities=`);
+  });
+
+  test("the context for agents is everybody's, by profile, and is not sent again to who has it", async () => {
+    const { json, headers } = await ask(200, "GET", "/v1/agent-context?profile=compact");
+    expect(json).toMatchObject({ version: "service-public-1", profile: "compact" });
+    const { text } = await ask(304, "GET", "/v1/agent-context?profile=compact", {
+      headers: { "if-none-match": headers.etag ?? "" },
+    });
+    expect(text).toBe("");
+    await ask([422, "list"], "GET", "/v1/agent-context?profile=long");
+  });
+
   test("the session says who asks and where it works; 422 and 403 for a project it cannot name", async () => {
     const { json } = await get(200, "/v1/session/context");
     expect(json).toEqual({

@@ -542,6 +542,8 @@ for (const target of [
   "/v1/deliveries",
   "/v1/billing/summary",
   "/v1/billing/usage-export?from=2026-01-01&to=2026-01-02",
+  "/v1/diagnostics/providers",
+  "/v1/diagnostics/readiness",
 ]) {
   test(`${target}: ?projectId= of another tenant is answered like one that does not exist`, async () => {
     for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {

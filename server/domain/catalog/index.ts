@@ -23,6 +23,7 @@ export {
   dependsOnFunds,
   modelIds,
   type Offer,
+  offersOf,
   routeKey,
   SANDBOX,
   type Target,

@@ -1,0 +1,58 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { AgentContext, AgentContextProfile } from "@/server/contract/diagnostics";
+import type { Json } from "@/server/step";
+import { SECTIONS, type Section } from "./agent-sections";
+
+type Profile = (typeof AgentContextProfile.options)[number];
+
+/** What the smaller profiles have; full has everything. */
+const PROFILES: Record<Exclude<Profile, "full">, readonly Section[]> = {
+  compact: [
+    "product",
+    "profiles",
+    "agentOperating",
+    "authentication",
+    "capabilityDiscovery",
+    "featuredCapabilities",
+    "invocation",
+    "asyncJobs",
+    "missingCapabilities",
+    "credentialSafety",
+  ],
+  integration: [
+    "product",
+    "profiles",
+    "agentOperating",
+    "authentication",
+    "configuration",
+    "capabilityDiscovery",
+    "capabilities",
+    "invocation",
+    "asyncJobs",
+    "pinnedExecution",
+    "provenance",
+    "pricing",
+    "missingCapabilities",
+    "credentialSafety",
+    "security",
+    "sdk",
+    "verification",
+  ],
+};
+
+const made = new Map<Profile, AgentContext>();
+
+/**
+ * What an agent has to know before its first call, for anybody. It is made of this build's code and settings alone, so it is
+ * the same until the next start; its hash says whether it changed.
+ */
+export function agentContext(profile: Profile): AgentContext {
+  const known = made.get(profile);
+  if (known) return known;
+  const names = profile === "full" ? (Object.keys(SECTIONS) as Section[]) : PROFILES[profile]; // its own keys
+  const sections = Object.fromEntries(names.map((name) => [name, SECTIONS[name]()]));
+  const document = { version: "service-public-1" as const, profile, ...sections };
+  const fresh = { ...document, contentHash: sha256Hex(canonicalText(document as unknown as Json)) }; // plain data
+  made.set(profile, fresh);
+  return fresh;
+}

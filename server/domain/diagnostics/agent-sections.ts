@@ -1,0 +1,203 @@
+import { TERMINAL } from "@/server/contract/jobs";
+import {
+  BULK_ITEMS,
+  BULK_LANES,
+  PINNED_ADMISSION,
+  PINNED_TIMEOUT,
+  START_WINDOW_SECONDS,
+} from "@/server/contract/pinned";
+import { REQUEST_VERSION } from "@/server/contract/requests";
+import { plans, SERVICE_FEE_BPS } from "@/server/domain/billing";
+import { allCapabilities, PRICING_VERSION } from "@/server/domain/catalog";
+import { isSandboxOn, publicUrl } from "@/server/env";
+import type { Json } from "@/server/step";
+import { VERSION } from "@/server/version";
+
+const POLL = { intervalSeconds: 4, timeoutSeconds: 600 };
+const PINNED_POLL = { intervalSeconds: 4, timeoutSeconds: 3_600 };
+/** Shown first to who knows nothing yet. */
+const FEATURED = [
+  "text.general.fast.v1",
+  "text.structured.generation.v1",
+  "image.generate.v1",
+  "image.edit.v1",
+  "video.generate.v1",
+  "compute.evaluate.v1",
+  "document.verify.v1",
+];
+const summaries = (keys?: readonly string[]) =>
+  allCapabilities
+    .filter(({ key }) => !keys || keys.includes(key))
+    .map(({ key, title, modes }) => ({ key, title, executionModes: [...modes] }));
+
+/** Each member of the document, made when it is asked for. Whatever names a method and a path is held to our endpoints by a test. */
+export const SECTIONS = {
+  product: () => ({ name: "Capstan", version: VERSION, baseUrl: publicUrl, apiBase: `${publicUrl}/v1` }),
+  profiles: () => ({
+    compact: "Enough to find and run a capability, in few tokens.",
+    integration: "What a program needs: discovery, jobs, pins, evidence, doors.",
+    full: "Everything.",
+  }),
+  agentOperating: () => ({
+    loop: ["discover", "quote", "run", "wait", "download", "verify"],
+    rules: [
+      "Ask for a capability by what it does; do not choose a provider unless a person did.",
+      "Send an idempotency key with everything that runs; repeat a request under the same key, never under a new one.",
+      "After an error read detail.code, retryable and nextAction before anything is sent again.",
+      "A person approves what waits for approval and pays commission quotes; you cannot.",
+    ],
+  }),
+  agentPack: () => ({ documents: [`${publicUrl}/openapi.json`, `${publicUrl}/docs`] }),
+  asyncJobs: () => ({
+    submit: "POST /v1/capabilities/{capability_key}/jobs",
+    poll: "GET /v1/jobs/{job_id}",
+    events: "GET /v1/jobs/{job_id}/events",
+    result: "GET /v1/jobs/{job_id}/result",
+    receipt: "GET /v1/jobs/{job_id}/receipt",
+    download: "GET /v1/jobs/{job_id}/artifacts/{artifact_id}",
+    cancel: "POST /v1/jobs/{job_id}/cancel",
+    discovery: ["GET /v1/projects/{project_id}/jobs", "GET /v1/jobs"],
+    idempotencyKeyRequired: true,
+    jobIdIsNavigationKey: true,
+    jobWait: {
+      waiting: ["queued", "running", "canceling"],
+      terminal: [...TERMINAL, "awaiting_approval", "needs_attention"],
+      success: ["succeeded"],
+      failure: ["failed", "canceled"],
+      humanGate: ["awaiting_approval", "needs_attention"],
+      nextActions: ["poll", "download_artifacts", "retry_new", "present_approval", "inspect_error", "stop"],
+      ...POLL,
+      unknownStatusKeepsPolling: true,
+    },
+    terminalJobFields: ["status", "artifacts", "typedOutput", "receiptId", "error", "actualCost"],
+    notes: ["Prefer pollAfterSeconds of the answer over the interval given here."],
+  }),
+  authentication: () => ({
+    scheme: "bearer",
+    header: "Authorization: Bearer <API_KEY>",
+    keyForm: "cap_<environment>_…",
+    anonymous: [
+      "GET /v1/capabilities",
+      "POST /v1/capabilities/resolve",
+      "GET /v1/capabilities/{capability_key}",
+      "GET /v1/capabilities/{capability_key}/execution-targets",
+      "GET /v1/agent-context",
+    ],
+    boundKeys: "A key bound to a project needs no context.projectId; every other names one.",
+  }),
+  bootstrap: () => ({
+    whoAmI: "GET /v1/diagnostics/session",
+    where: "GET /v1/session/context",
+    ready: "GET /v1/diagnostics/readiness",
+    keysAreMadeAt: `${publicUrl}/`,
+  }),
+  capabilities: () => summaries(),
+  capabilityDiscovery: () => ({
+    authority: "GET /v1/capabilities",
+    list: "GET /v1/capabilities",
+    resolve: "POST /v1/capabilities/resolve",
+    describe: "GET /v1/capabilities/{capability_key}",
+    quotePattern: "POST /v1/capabilities/{capability_key}/quote",
+    estimatePattern: "POST /v1/capabilities/{capability_key}/estimate",
+    catalogPricesNotAuthoritative: true,
+    estimateDoesNotSpend: true,
+    pricingIncluded: true,
+    retailQuoteId: "quote_… is what execution.quoteId takes",
+    commissionQuoteId: "cq_… is paid by a person and runs nothing",
+    semantics: "A quote is sealed to its input; another input is QUOTE_MISMATCH.",
+  }),
+  catalogNotice: () => ({ pricingVersion: PRICING_VERSION, capabilities: allCapabilities.length }),
+  cliExitCodes: () => ({ available: false }),
+  configuration: () => ({
+    environmentVariables: { CAPSTAN_BASE_URL: publicUrl, CAPSTAN_API_KEY: "an API key" },
+    contentType: "application/json",
+  }),
+  credentialSafety: () => ({
+    agentsNeverTakeProviderSecrets: true,
+    connectByPerson: "CONNECTION_REQUIRED carries details.connectUrl: show it to a person.",
+    keysAreSecrets: "Never put an API key into a prompt, an input, a tag or metadata.",
+  }),
+  externalPaths: () => ({ openapi: "/openapi.json", docs: "/docs", health: "/healthz", ready: "/readyz" }),
+  featuredCapabilities: () => summaries(FEATURED),
+  integrationPolicy: () => ({
+    unknownFields:
+      "Answers gain fields: ignore those you do not know. Requests refuse what they do not know.",
+    ids: "An id has a prefix that names its kind; do not read more out of it.",
+    money: "amountMicros is the authority; everything else is for showing.",
+  }),
+  interactionSurfaces: () => ({ available: false, person: publicUrl }),
+  invocation: () => ({
+    sync: "POST /v1/capabilities/{capability_key}/invoke",
+    durable: "POST /v1/capabilities/{capability_key}/jobs",
+    stream: "executionMode Stream, or Accept: text/event-stream, where the capability has invoke_stream",
+    envelope: ["context", "input", "execution", "idempotencyKey", "tags", "metadata", "externalRef"],
+    errors: { shape: "{detail: {code, message, details}}", wrongDoor: ["USE_JOBS", "USE_INVOKE"] },
+  }),
+  launchScope: () => ({ capabilityKeys: allCapabilities.map(({ key }) => key).sort() }),
+  managedInference: () => ({ available: true, serviceFeeBps: SERVICE_FEE_BPS, pinned: false }),
+  managedSmoke: () => ({ state: "GET /v1/diagnostics/providers", field: "managedSmokeAvailable" }),
+  missingCapabilities: () => ({
+    requestEndpoint: "POST /v1/capability-requests",
+    submit: "POST /v1/capability-requests/{request_id}/submit",
+    requestSchema: REQUEST_VERSION,
+    requestable: true,
+    quoteIsNonBinding: true,
+    commissionRequiresHumanApproval: true,
+    commissionQuoteIsNotExecutionQuote: true,
+    guidance: "Resolve first. File a request where nothing fits, with acceptance cases a person could check.",
+  }),
+  onboarding: () => ({ signIn: `${publicUrl}/sign-in`, connections: "GET /v1/diagnostics/providers" }),
+  pinnedExecution: () => ({
+    submit: "POST /v1/inference/pinned",
+    get: "GET /v1/inference/pinned/{receipt_id}",
+    bulkSubmit: "POST /v1/inference/pinned/bulk",
+    bulkGet: "GET /v1/inference/pinned/bulk/{bulk_id}",
+    bulkWait: {
+      ...PINNED_POLL,
+      terminal: ["succeeded", "partial", "failed"],
+      nextActions: ["poll", "stop"],
+    },
+    bulkLimits: { items: BULK_ITEMS, concurrency: BULK_LANES },
+    providerTimeout: {
+      defaultSeconds: PINNED_TIMEOUT.standard,
+      minSeconds: PINNED_TIMEOUT.least,
+      exceedsPlatformMax: 422,
+      admissionDeadline: {
+        standardSeconds: PINNED_ADMISSION.standard,
+        deferredSeconds: PINNED_ADMISSION.deferred,
+        maxSeconds: PINNED_ADMISSION.most,
+      },
+      queueWait: { bulkScheduleToStartSeconds: START_WINDOW_SECONDS, receiptField: "schedulerWaitMs" },
+    },
+    semantics: "Exactly this provider, model and interface, once; never another, never silently changed.",
+  }),
+  pricing: () => ({
+    byokFeePercent: 0,
+    managedServiceFeeBps: SERVICE_FEE_BPS,
+    managedServiceFeePercent: SERVICE_FEE_BPS / 100,
+    plans: plans().plans.map(({ limits: _, ...plan }) => plan),
+    rule: "Managed: the provider's price and the fee on it. Your own account: no fee.",
+  }),
+  projectBootstrap: () => ({ available: false }),
+  provenance: () => ({
+    receipts: "GET /v1/jobs/{job_id}/receipt",
+    manifests: "POST /v1/provenance/manifests",
+    lockfile: "GET /v1/provenance/lockfile",
+    keys: `${publicUrl}/.well-known/jwks.json`,
+    signature: "Ed25519 over the RFC 8785 form",
+  }),
+  publicSmoke: () => ({ capability: "compute.evaluate.v1", costs: 0, needsKey: true }),
+  pythonSdk: () => ({ available: false }),
+  sdk: () => ({ openapi: `${publicUrl}/openapi.json` }),
+  security: () => ({
+    tenancy: "A key sees one organization, and its project where it is bound to one.",
+    retention: "context.retentionRequirement says how long content is kept; hashes stay.",
+  }),
+  surfaces: () => ({ http: `${publicUrl}/v1`, panel: publicUrl, sandbox: isSandboxOn }),
+  verification: () => ({
+    artifact: "Compare the SHA-256 of the downloaded bytes with artifacts[].sha256 of the receipt.",
+    receipt: "Verify the signature with the published keys; no server is needed.",
+  }),
+  workspace: () => ({ context: "GET /v1/session/context" }),
+} satisfies Record<string, () => Json>;
+export type Section = keyof typeof SECTIONS;

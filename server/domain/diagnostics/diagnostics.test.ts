@@ -1,0 +1,137 @@
+import { afterAll, describe, expect, test } from "vitest";
+import { endpoints } from "@/server/api/v1";
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import { AgentContext, AgentContextProfile } from "@/server/contract/diagnostics";
+import { closeDatabase, pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import { allCapabilities } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import type { Json } from "@/server/step";
+import { ctxOf, makeTenant } from "@/testing/tenants";
+import { agentContext, providerDiagnostics, readiness, session } from ".";
+
+afterAll(closeDatabase);
+
+/** The context of a request with this key. */
+async function keyCtx(apiKey: string): Promise<Ctx> {
+  const principal = await access.keyPrincipal(apiKey, new Date());
+  if (!principal) throw new Error("the key is not good");
+  return ctxOf(principal);
+}
+
+/** Whatever text of a document names a method and a path. */
+function namedIn(value: Json): string[] {
+  if (typeof value === "string") return /^(?:GET|POST|PUT|PATCH|DELETE) \/\S*$/.test(value) ? [value] : [];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(namedIn);
+}
+
+describe("the context for agents", () => {
+  const whole = agentContext("full");
+
+  test("every method and path it names is an endpoint, and every capability is there", () => {
+    const served = new Set(endpoints.map(({ method, path }) => `${method} ${path}`));
+    const named = namedIn(whole as unknown as Json);
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((each) => !served.has(each))).toEqual([]);
+    expect(whole.launchScope).toEqual({ capabilityKeys: allCapabilities.map(({ key }) => key).sort() });
+  });
+
+  test("what it calls anonymous is open to anybody", () => {
+    const { anonymous } = whole.authentication as { anonymous: string[] };
+    const open = endpoints.filter(({ auth }) => (auth as readonly string[]).includes("anonymous"));
+    const names = open.map(({ method, path }) => `${method} ${path}`);
+    expect(anonymous.filter((each) => !names.includes(each))).toEqual([]);
+  });
+
+  test.each(AgentContextProfile.options)(
+    "%s fits its contract, and its hash is of everything else",
+    (profile) => {
+      const { contentHash, ...rest } = AgentContext.parse(agentContext(profile));
+      expect(contentHash).toBe(sha256Hex(canonicalText(rest as unknown as Json)));
+      for (const [name, value] of Object.entries(rest))
+        if (name !== "profile") expect(value).toEqual(whole[name]);
+    },
+  );
+
+  test("compact is a fraction of full", () => {
+    const [compact, integration, full] = (["compact", "integration", "full"] as const).map(
+      (profile) => JSON.stringify(agentContext(profile)).length,
+    );
+    expect(compact!).toBeLessThan(integration!);
+    expect(integration!).toBeLessThan(full!);
+  });
+});
+
+describe("diagnostics of a key", () => {
+  test("a bound key has its project, an unbound one none; expiry and scopes are told", async () => {
+    const tenant = await makeTenant();
+    const expiresAt = new Date("2031-01-02T03:04:05.000Z");
+    await pool.query("UPDATE api_key SET expires_at = $2 WHERE id = $1", [tenant.keyId, expiresAt]);
+    const bound = await session(await keyCtx(tenant.apiKey));
+    expect(bound).toMatchObject({
+      principalId: tenant.keyId,
+      projectId: tenant.projectId,
+      environment: "development",
+      expiresAt: expiresAt.toISOString(),
+    });
+    expect(bound.routeBundleVersion).not.toBe("");
+    expect(bound.scopes).toContain("capabilities:run");
+  });
+
+  test("without money and without an account the sandbox alone is reached, and it says so", async () => {
+    const tenant = await makeTenant();
+    const found = await providerDiagnostics(await keyCtx(tenant.apiKey), {});
+    const of = (name: string) => found.generationProviders.find(({ provider }) => provider === name);
+    expect(of("sandbox")).toMatchObject({ available: true, accounts: ["sandbox"], reason: null });
+    expect(of("openai")).toMatchObject({ available: false, accounts: [], reason: "connection_required" });
+    expect(found).toMatchObject({ byokBound: false, imageProviderReady: true, imageGenerationReady: true });
+    expect(found.managedOperatorFundingPresent).toBe(false);
+    expect(found.managedSmokeAvailable).toBe(
+      found.managedExecutionFundingAvailable && found.managedExecutionCoverage.covered.length > 0,
+    );
+    expect(found.managedExecutionFundingRemaining).toBeCloseTo(
+      found.managedTrialRemaining + found.managedCreditRemaining,
+      6,
+    );
+  });
+
+  test("sandbox money spent: an image cannot be had, while the provider is still there", async () => {
+    const tenant = await makeTenant({ walletMicros: 0 });
+    await pool.query(
+      `INSERT INTO wallet (organization_id, is_test, allowance_micros, allowance_used_micros, created_at)
+       VALUES ($1, true, 500000, 500000, $2)
+       ON CONFLICT (organization_id, is_test) DO UPDATE SET allowance_micros = 500000, allowance_used_micros = 500000`,
+      [tenant.organizationId, new Date()],
+    );
+    const ctx = await keyCtx(tenant.apiKey);
+    const found = await providerDiagnostics(ctx, {});
+    expect(found).toMatchObject({ imageProviderReady: true, imageGenerationReady: false });
+    expect(found.imageGenerationAccess).toMatchObject({ reason: "funding_required" });
+    const state = await readiness(ctx, { capabilities: ["image.generate.v1", "compute.evaluate.v1"] });
+    expect(state.ready).toBe(false);
+    expect(state.checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["funding"]);
+    expect(state.capabilities.map(({ ready }) => ready)).toEqual([false, true]);
+  });
+
+  test("a key without the scope is refused; one that may not run is told so", async () => {
+    const tenant = await makeTenant();
+    const ctx = await keyCtx(tenant.apiKey);
+    const without = (...scopes: string[]): Ctx => {
+      const { principal } = ctx;
+      if (principal.kind !== "service_principal") throw new Error("a key");
+      const left = [...principal.scopes].filter((scope) => !scopes.includes(scope));
+      return { ...ctx, principal: { ...principal, scopes: new Set(left) } };
+    };
+    const asks = [
+      session,
+      (of: Ctx) => providerDiagnostics(of, {}),
+      (of: Ctx) => readiness(of, { capabilities: [] }),
+    ];
+    for (const ask of asks)
+      await expect(ask(without("diagnostics:read"))).rejects.toMatchObject({ code: "AuthorizationFailed" });
+    const { checks, ready } = await readiness(without("capabilities:run"), { capabilities: [] });
+    expect(ready).toBe(false);
+    expect(checks.find(({ name }) => name === "permission")?.ok).toBe(false);
+  });
+});

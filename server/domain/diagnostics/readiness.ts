@@ -1,0 +1,87 @@
+import type { CapabilityAccessDecision } from "@/server/contract/capabilities";
+import type { Readiness } from "@/server/contract/diagnostics";
+import { access } from "@/server/domain/access";
+import {
+  accessDecisionFor,
+  allCapabilities,
+  getCapability,
+  isCapability,
+  nearestKeys,
+  viewerOf,
+} from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+
+type Asked = {
+  projectId?: string | undefined;
+  environment?: string | undefined;
+  capabilities: string[];
+};
+
+/**
+ * Could the caller work now, and what is missing if not: of its project as a whole, and of each capability asked for.
+ * A key that names no project gets the check that says so, not an error.
+ */
+export async function readiness(ctx: Ctx, { capabilities, ...place }: Asked): Promise<Readiness> {
+  access.requireScope(ctx, "diagnostics:read");
+  const viewer = await viewerOf(ctx, place);
+  const asked = await Promise.all(
+    [...new Set(capabilities)].map(async (key): Promise<Readiness["capabilities"][number]> => {
+      const capabilityKey = key;
+      if (!isCapability(key)) {
+        const nearestMatches = nearestKeys(key);
+        return { capabilityKey, known: false, ready: false, accessDecision: null, nearestMatches };
+      }
+      const accessDecision = await accessDecisionFor(ctx, getCapability(key), viewer);
+      return { capabilityKey, known: true, ready: accessDecision?.runnable ?? false, accessDecision };
+    }),
+  );
+  const whole = await Promise.all(
+    allCapabilities
+      .filter(({ execute }) => !("local" in execute))
+      .map((capability) => accessDecisionFor(ctx, capability, viewer)),
+  );
+  const checks = checksOf(viewer.project?.displayName ?? null, viewer.mayRun, whole);
+  return {
+    projectId: viewer.project?.id ?? null,
+    environment: viewer.environment,
+    ready: checks.every(({ ok }) => ok) && asked.every(({ ready }) => ready),
+    checks,
+    capabilities: asked,
+  };
+}
+
+function checksOf(
+  projectName: string | null,
+  mayRun: boolean,
+  decisions: (CapabilityAccessDecision | null)[],
+): Readiness["checks"] {
+  const isReached = (decision: CapabilityAccessDecision | null) =>
+    (decision?.availableCredentialSources.length ?? 0) > 0;
+  const reached = decisions.filter(isReached);
+  const payable = reached.filter((decision) => (decision?.availableFundingSources.length ?? 0) > 0);
+  return [
+    {
+      name: "project",
+      ok: projectName !== null,
+      detail: projectName ?? "This key is bound to no project: name one in context.projectId.",
+    },
+    {
+      name: "permission",
+      ok: mayRun,
+      detail: mayRun ? "May run capabilities." : "The scope or role to run capabilities is missing.",
+    },
+    {
+      name: "provider",
+      ok: reached.length > 0,
+      detail: `${reached.length} of ${decisions.length} capabilities that need a provider reach one.`,
+    },
+    {
+      name: "funding",
+      ok: payable.length > 0,
+      detail:
+        payable.length > 0
+          ? `${payable.length} of them can be paid for.`
+          : "Nothing could pay: connect an account or add funds.",
+    },
+  ];
+}
