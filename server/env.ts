@@ -97,6 +97,10 @@ const Environment = z.object({
   ADAPTER_SOURCE_HOSTS: hostList(
     "huggingface.co,*.hf.co,cdn-lfs.huggingface.co,cdn-lfs-us-1.huggingface.co,cdn-lfs-eu-1.huggingface.co",
   ),
+  ADAPTER_UPLOAD_MAX_BYTES: count(2 * 1024 ** 3),
+  ADAPTER_UPLOAD_IDLE_MS: count(30_000),
+  ADAPTER_UPLOADS_PER_ORGANIZATION: count(3),
+  ADAPTER_UPLOADS_AT_ONCE: count(12),
   STRIPE_SECRET_KEY: text,
   STRIPE_WEBHOOK_SECRET: text,
   STRIPE_TAX: flag,

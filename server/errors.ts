@@ -38,6 +38,8 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ allow: z.array(z.string()) }),
   },
+  /** The body did not come in time. */
+  RequestTimeout: { status: 408, retryable: true, next: "retry_after_backoff", details: Open },
   Gone: { status: 410, retryable: false, next: "stop", details: Open },
   PayloadTooLarge: {
     status: 413,

@@ -28,6 +28,8 @@ export const FAILPOINTS = [
   "before-refund-asked",
   "after-refund-asked",
   "after-mail",
+  "after-bytes-came",
+  "after-bytes-kept",
 ] as const;
 export type FailpointName = (typeof FAILPOINTS)[number];
 

@@ -2,6 +2,7 @@ import { env } from "@/server/env";
 import { ulid } from "@/server/ids";
 import { commitOf, startHub, weights } from "@/server/model-sources/hub.fixture";
 import type { Tenant } from "./api";
+import { uploadOf } from "./forms";
 
 /** A body that registers an adapter of the sandbox under a new name. */
 export const newAdapter = (displayName = `Adapter ${ulid()}`) => ({
@@ -62,6 +63,7 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
     if (verb === "source-preview") return { query: "maker/moss" };
     if (verb === "suggestions" || verb === "accept") return { query: "hero" };
     if (verb === "revalidate") return undefined;
+    if (verb === "upload") return uploadOf();
     if (verb === "adapters") return newAdapter();
     if (verb === "adapter-aliases") return { alias: `Alias ${ulid()}`, target };
     if (verb === "promotions") return { target };

@@ -10,14 +10,17 @@ import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
 import { env } from "@/server/env";
 import { newId } from "@/server/ids";
+import { Form } from "./forms";
 import { fund, inlineStep, testClock } from "./world";
 
 const route = router(endpoints);
 
 export type Call = {
   key?: string;
-  /** Sent as JSON; a Uint8Array or a string is sent as it is. */
+  /** Sent as JSON; a Uint8Array or a string is sent as it is, and a form as one. */
   body?: unknown;
+  /** The bytes of the body as they come, where that is what matters. */
+  stream?: AsyncIterable<Uint8Array>;
   headers?: Record<string, string>;
   /** Whose anonymous limit is used; every call has its own unless it says otherwise. */
   address?: string;
@@ -39,20 +42,23 @@ export type Answer = {
 /** Sends one request through the router of /v1, as the web process does. */
 export async function call(method: string, target: string, options: Call = {}): Promise<Answer> {
   const url = new URL(target, "http://capstan.test");
-  const isRaw = typeof options.body === "string" || options.body instanceof Uint8Array;
-  const sent = options.body === undefined || isRaw ? options.body : JSON.stringify(options.body);
+  const form = options.body instanceof Form ? options.body : undefined;
+  const given = form ? form.bytes : options.body;
+  const isRaw = typeof given === "string" || given instanceof Uint8Array;
+  const sent = given === undefined || isRaw ? given : JSON.stringify(given);
   const bytes = sent === undefined ? null : Buffer.from(sent as string | Uint8Array); // narrowed above
   const headers: Record<string, string> = {
     ...(options.key === undefined ? {} : { authorization: `Bearer ${options.key}` }),
     ...(bytes ? { "content-type": "application/json", "content-length": String(bytes.byteLength) } : {}),
     ...options.headers,
+    ...(form ? { "content-type": form.contentType } : {}),
   };
   const answer = await route({
     method,
     path: url.pathname,
     query: url.searchParams,
     header: (name) => headers[name],
-    body: bytes && chunks(bytes),
+    body: options.stream ?? (bytes && chunks(bytes)),
     params: {},
     address: options.address ?? newId("request"),
     signal: new AbortController().signal,

@@ -24,6 +24,7 @@ export async function identify(
   incoming: Incoming,
   now: Date,
   headers: Record<string, string>,
+  bodyType: BodyType = "application/json",
 ): Promise<Principal> {
   const credential = credentialOf(incoming);
   const caller = networkOf(incoming.address);
@@ -40,7 +41,7 @@ export async function identify(
     fail("AuthenticationFailed", "This key or session is not valid.");
   }
   keyLimit.take(principal.id, headers);
-  if (credential.kind === "session") requireOwnPages(incoming);
+  if (credential.kind === "session") requireOwnPages(incoming, bodyType);
   return principal;
 }
 
@@ -89,11 +90,14 @@ async function personOf(token: string): Promise<Principal | null> {
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
+/** What the body of a request is; only an endpoint that takes a form takes one from a signed-in browser. */
+type BodyType = "application/json" | "multipart/form-data";
+
 /**
  * A browser sends our cookie with requests that other sites make. Those that change something must come from our own
- * pages (Origin, or else Sec-Fetch-Site), be JSON, and match the CSRF token when one is sent.
+ * pages (Origin, or else Sec-Fetch-Site), be of the endpoint's type, and match the CSRF token when one is sent.
  */
-function requireOwnPages(incoming: Incoming): void {
+function requireOwnPages(incoming: Incoming, bodyType: BodyType): void {
   if (SAFE_METHODS.has(incoming.method)) return;
   const origin = incoming.header("origin");
   const site = incoming.header("sec-fetch-site");
@@ -106,7 +110,7 @@ function requireOwnPages(incoming: Incoming): void {
     fail("CrossSiteRequest", "The X-CSRF-Token does not belong to this session.");
   }
   const type = incoming.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type !== "application/json") fail("UnsupportedMediaType", "Send the body as application/json.");
+  if (type !== bodyType) fail("UnsupportedMediaType", `Send the body as ${bodyType}.`);
 }
 
 function isOwnOrigin(origin: string, host: string | undefined): boolean {

@@ -45,6 +45,8 @@ type Facts = {
   bodyLimit?: number;
   /** The body is not read: `run` gets the stream of `incoming`. */
   rawBody?: true;
+  /** The same of a multipart form with these fields, one of them a file. A signed-in person's browser may send it. */
+  form?: z.ZodObject;
   /** Other media types it may answer, by Accept. */
   also?: readonly Raw[];
   /** Of success; 200 when not said. */
@@ -182,7 +184,8 @@ async function perform(
   ctx: Ctx,
   headers: Headers,
 ): Promise<Outgoing> {
-  ctx.principal = await identify(incoming, ctx.now(), headers);
+  const bodyType = endpoint.form ? "multipart/form-data" : "application/json";
+  ctx.principal = await identify(incoming, ctx.now(), headers, bodyType);
   requireCaller(endpoint, ctx, headers);
   const { params, query, body } = endpoint;
   if (params) refuseHostileParams(incoming.params);

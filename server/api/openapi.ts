@@ -130,6 +130,10 @@ function requestBodyOf(
   if (endpoint.rawBody) {
     return { requestBody: { content: { "application/octet-stream": { schema: {} } }, required: true } };
   }
+  if (endpoint.form) {
+    const schema = schemaOf(endpoint.form, "input", components);
+    return { requestBody: { content: { "multipart/form-data": { schema } }, required: true } };
+  }
   if (!endpoint.body) return {};
   const schema = schemaOf(endpoint.body, "input", components);
   const required = !endpoint.body.safeParse(undefined).success;
@@ -163,7 +167,8 @@ const HEADERS = {
 function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
   const isOpen = endpoint.auth.includes("anonymous");
   const common = COMMON_ERRORS.filter((code) => {
-    if (code === "PayloadTooLarge" || code === "UnsupportedMediaType") return endpoint.body !== undefined;
+    if (code === "PayloadTooLarge" || code === "UnsupportedMediaType")
+      return endpoint.body !== undefined || endpoint.form !== undefined;
     if (code === "CrossSiteRequest")
       return endpoint.method !== "GET" && endpoint.auth.includes("human_session");
     if (code === "AuthorizationFailed") return !isOpen;

@@ -1,6 +1,8 @@
 export type BodyStream = AsyncIterable<Uint8Array> & {
   /** The whole body at once where the host can do that cheaply; null when it is longer than `limit` bytes. */
   collect?(limit: number): Promise<Uint8Array | null>;
+  /** Lets the body take this long, where the host ends those that take longer than usual. */
+  allow?(ms: number): void;
 };
 
 /** A request, whoever received it: our own server, a Next route or a test. */

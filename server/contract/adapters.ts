@@ -81,6 +81,16 @@ export const ModelAdapterCreate = z
   .meta({ id: "ModelAdapterCreate" });
 export type ModelAdapterCreate = z.output<typeof ModelAdapterCreate>;
 
+/** What is said of weights that are uploaded, each in a field of its own beside the file. */
+export const AdapterUploadFields = ModelAdapterCreate.omit({ type: true, source: true, provenance: true });
+/**
+ * The form itself. Every field is text: an empty one says nothing, and words stand in one field with commas between them,
+ * or in several.
+ */
+export const ModelAdapterUpload = AdapterUploadFields.extend({
+  file: z.file().meta({ description: "The safetensors file, before, between or after the other fields." }),
+}).meta({ id: "ModelAdapterUpload" });
+
 export const AdapterRef = z.object({ adapter_id: z.string().min(1).max(128) });
 export const AliasRef = z.object({ alias_name: z.string().min(1).max(64) });
 export const AdapterDefaultRef = z.object({ capability_key: z.string().min(1).max(128) });

@@ -2,9 +2,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { clientAddress } from "@/server/api/address";
 import type { BodyStream, Incoming, Outgoing } from "@/server/api/transport";
 import { log } from "@/server/log";
+import type { Deadlines } from "./deadlines";
 
 /** A request as the API kernel sees it. Nothing that an endpoint may not need is made before it is asked for. */
-export function toIncoming(request: IncomingMessage, response: ServerResponse): Incoming {
+export function toIncoming(
+  request: IncomingMessage,
+  response: ServerResponse,
+  deadlines: Deadlines,
+): Incoming {
   const target = request.url ?? "/";
   const cut = target.indexOf("?");
   const { headers } = request;
@@ -21,7 +26,7 @@ export function toIncoming(request: IncomingMessage, response: ServerResponse): 
       const value = headers[name];
       return typeof value === "string" ? value : value?.join(", ");
     },
-    body: hasBody(request) ? bodyOf(request) : null,
+    body: hasBody(request) ? bodyOf(request, deadlines) : null,
     params: {},
     get address() {
       const forwarded = headers["x-forwarded-for"];
@@ -37,16 +42,17 @@ export function toIncoming(request: IncomingMessage, response: ServerResponse): 
   };
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   const length = headers["content-length"];
   return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
 }
 
-function bodyOf(request: IncomingMessage): BodyStream {
+function bodyOf(request: IncomingMessage, deadlines: Deadlines): BodyStream {
   return {
     // Leaving the loop early must not tear down the connection that the answer goes through.
     [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }),
     collect: (limit) => collect(request, limit),
+    allow: (ms) => deadlines.allow(request, ms),
   };
 }
 

@@ -11,7 +11,8 @@ import { publicUrl } from "@/server/env";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 import { VERSION } from "@/server/version";
-import { send, toIncoming } from "./exchange";
+import { bodyDeadlines } from "./deadlines";
+import { hasBody, send, toIncoming } from "./exchange";
 
 /** Whatever is not the API: pages, sign-in, tRPC, Inngest. */
 export type Pages = {
@@ -47,7 +48,7 @@ export async function startServer(options: {
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (isStopping) response.setHeader("connection", "close");
-    const incoming = toIncoming(request, response);
+    const incoming = toIncoming(request, response, deadlines);
     const { path } = incoming;
     const own = path.startsWith("/v1/") || path === "/v1" ? route : paths[path];
     if (own && own !== route && incoming.method === "OPTIONS") {
@@ -72,25 +73,38 @@ export async function startServer(options: {
     return pages.handle(request, response);
   }
 
+  const deadlines = bodyDeadlines(({ socket }) => {
+    refuseConnection("408 Request Timeout", socket);
+    socket.destroySoon(); // who sends slowly would close it slowly
+  });
   const server = createServer(
     {
-      // The longest upload at a modest pace; a request's headers must come at once.
-      requestTimeout: 300_000,
+      // Bodies have deadlines of their own; a request's headers must come at once.
+      requestTimeout: 0,
       headersTimeout: 15_000,
       connectionsCheckingInterval: 5_000,
       keepAliveTimeout: 65_000, // longer than load balancers keep theirs
       noDelay: true,
     },
     (request, response) => {
-      handle(request, response).catch((error) => {
-        if (!request.destroyed)
-          log.error({ err: error, path: request.url }, "a request failed outside its endpoint");
-        if (response.headersSent) response.destroy();
-        else response.writeHead(500, { "content-type": "application/json" }).end(FAILURE);
-      });
+      const isWatched = hasBody(request);
+      if (isWatched) deadlines.allow(request);
+      handle(request, response)
+        .catch((error) => {
+          if (!request.destroyed)
+            log.error({ err: error, path: request.url }, "a request failed outside its endpoint");
+          if (response.headersSent) response.destroy();
+          else response.writeHead(500, { "content-type": "application/json" }).end(FAILURE);
+        })
+        .finally(() => {
+          if (isWatched) deadlines.end(request);
+        });
     },
   );
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuseConnection(error, socket));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
+    refuseConnection(lineOf(error), socket);
+  });
   if (pages?.upgrade) server.on("upgrade", pages.upgrade);
 
   await new Promise<void>((resolve, reject) => {
@@ -116,6 +130,7 @@ export async function startServer(options: {
       await closed;
       clearTimeout(timer);
       clearInterval(idle);
+      deadlines.stop();
     },
   };
 }
@@ -124,15 +139,13 @@ const FAILURE = JSON.stringify({
   detail: { code: "InternalFailure", message: "Something failed on our side. It has been logged." },
 });
 
-/** What is not HTTP, or too much of it, gets a short answer and no connection. */
-function refuseConnection(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === "ECONNRESET" || !socket.writable) return void socket.destroy();
-  const line =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? "431 Request Header Fields Too Large"
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? "408 Request Timeout"
-        : "400 Bad Request";
+function lineOf({ code }: NodeJS.ErrnoException): string {
+  if (code === "HPE_HEADER_OVERFLOW") return "431 Request Header Fields Too Large";
+  return code === "ERR_HTTP_REQUEST_TIMEOUT" ? "408 Request Timeout" : "400 Bad Request";
+}
+
+/** What is not HTTP, too much of it or too slow gets a short answer and no connection. */
+function refuseConnection(line: string, socket: Duplex): void {
   const body = JSON.stringify({ detail: { code: "InvalidRequest", message: `${line.slice(4)}.` } });
   socket.end(
     `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,

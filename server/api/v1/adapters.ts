@@ -8,6 +8,7 @@ import {
   ModelAdapter,
   ModelAdapterCreate,
   ModelAdapterPage,
+  ModelAdapterUpload,
   SourcePreview,
   SourcePreviewRequest,
   Suggestion,
@@ -33,6 +34,29 @@ export const registerAdapter = endpoint({
   output: ModelAdapter,
   errors: ["PROJECT_REQUIRED", "ProviderUnavailable"],
   run: (ctx, { query, body }) => adapters.register(ctx, query, body),
+});
+
+export const uploadAdapter = endpoint({
+  method: "POST",
+  path: "/v1/adapters/upload",
+  summary: "Upload LoRA weights and register them under a name",
+  description:
+    "The field `file` is a safetensors file (at most 2 GiB, unless the installation takes less); the others are text and may stand before or behind it, where those before it are refused before its bytes are read. The file is checked while it streams: a 422 at `file` names the rule it breaks. What the fields leave open, family, trigger words, weight and licence, is taken from the file. Answers one frozen adapter of kind `service_artifact`; generates nothing and costs nothing. A refused upload leaves nothing behind.",
+  tags,
+  auth,
+  scope: "adapters:write",
+  query: InProject,
+  form: ModelAdapterUpload,
+  output: ModelAdapter,
+  errors: ["PROJECT_REQUIRED", "RequestTimeout"],
+  run: (ctx, { query, incoming }) => {
+    incoming.body?.allow?.(adapters.MOST_UPLOAD_MS);
+    return adapters.upload(ctx, query, {
+      contentType: incoming.header("content-type"),
+      contentLength: incoming.header("content-length"),
+      bytes: incoming.body,
+    });
+  },
 });
 
 export const listAdapters = endpoint({

@@ -15,6 +15,7 @@ import {
   submitWaiting,
   type Tenant,
 } from "@/testing/api";
+import { someWeights, uploadOf } from "@/testing/forms";
 import { NEED, needIn, quotedNeed } from "@/testing/needs";
 import { openVault, type Vault } from "@/testing/vault";
 import { endpoints } from ".";
@@ -645,6 +646,23 @@ test("an alias of another tenant is no alias of one's own, and their project is 
       expect((await ask("hero", mine.projectId, key)).status).toBe(200);
     }
   }
+});
+
+test("an upload to another tenant's project is answered like one to none, whatever its bytes", async () => {
+  const upload = (projectId: string, key: string) =>
+    call("POST", `/v1/adapters/upload?projectId=${projectId}`, { key, body: uploadOf() });
+  for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
+    const refused = await upload(theirs.projectId, key);
+    expect(refused.status).toBe(403);
+    expect(comparable(refused)).toEqual(comparable(await upload(newId("project"), key)));
+  }
+  expect((await upload(mine.otherProjectId, mine.tenant.unboundKey)).status).toBe(200);
+  const bytes = someWeights();
+  const send = (tenant: Tenant) => tenant.post("/v1/adapters/upload", uploadOf(bytes));
+  const { json } = await send(theirs.tenant);
+  expect((await send(mine.tenant)).json.source.sha256).toBe(json.source.sha256);
+  expect((await mine.tenant.get(`/v1/artifacts/${json.source.ref}`)).status).toBe(404);
+  expect((await mine.tenant.get(`/v1/adapters/${json.adapterId}`)).status).toBe(404);
 });
 
 test("adapters, artifacts, versions and aliases of another tenant in a body are answered like none", async () => {

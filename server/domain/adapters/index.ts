@@ -14,3 +14,4 @@ export { revalidate } from "./revalidate";
 export { aliasHistory, showAlias, showAliases, takers, usesOf } from "./shown";
 export { adapterProviders } from "./sources";
 export { suggest } from "./suggest";
+export { type AdapterUpload, MOST_UPLOAD_MS, mostUploadBytes, upload } from "./upload";

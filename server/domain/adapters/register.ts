@@ -3,7 +3,7 @@ import { inTransaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { insertAdapter, nameTaken } from "./insert";
 import { placeOf } from "./place";
-import { findSource } from "./sources";
+import { described, findSource } from "./sources";
 
 /**
  * Registers weights under a name. Nothing of their tensors is fetched; what the source is is fixed now. What the caller
@@ -16,14 +16,7 @@ export async function register(
 ): Promise<ModelAdapter> {
   const place = await placeOf(ctx, { ...query, environment }, "adapters:write");
   const { source, told } = await findSource(ctx, place, named);
-  const described = {
-    ...said,
-    baseModelFamily: said.baseModelFamily || told?.baseModelFamily,
-    triggerWords: said.triggerWords.length > 0 ? said.triggerWords : told?.triggerWords,
-    recommendedWeight: said.recommendedWeight ?? told?.recommendedWeight,
-    licenseName: said.licenseName || told?.licenseName,
-  };
   return inTransaction(
-    async (client) => (await insertAdapter(ctx, place, described, source, client)) ?? nameTaken(),
+    async (client) => (await insertAdapter(ctx, place, described(said, told), source, client)) ?? nameTaken(),
   );
 }

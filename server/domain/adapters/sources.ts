@@ -5,15 +5,16 @@ import { artifactInput } from "@/server/domain/inputs";
 import { type FrozenSource, readSource, type SourceRef, sourceIo, sourceOf } from "@/server/model-sources";
 import type { Provider } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
-import { checkSafetensors, loraFacts, SafetensorsRefusal } from "@/server/safetensors";
+import { checkSafetensors, type LoraFacts, loraFacts, SafetensorsRefusal } from "@/server/safetensors";
 import { askSource } from "./ask-source";
 import type { Described, KnownSource } from "./insert";
 import type { Place } from "./place";
 import { refuseAt } from "./rows";
 
 type Named = ModelAdapterCreate["source"];
+type Told = Omit<Described, "displayName">;
 /** A source, and what its weights say of themselves. */
-type Found = { source: KnownSource; told?: Omit<Described, "displayName"> };
+type Found = { source: KnownSource; told?: Told };
 
 const AT = ["body", "source"];
 
@@ -71,26 +72,45 @@ async function ofArtifact(ctx: Ctx, { projectId }: Place, named: Named): Promise
   try {
     const pieces = await artifactStore().open(found.sha256);
     const { header } = await checkSafetensors(pieces, { expectedBytes: found.byte_length });
-    const { baseModelFamily, triggerWords, recommendedWeight, licenseName } = await loraFacts(header);
-    return {
-      source: {
-        kind: "service_artifact",
-        ref,
-        revision: null,
-        filePath: null,
-        provider: null,
-        sha256: found.sha256,
-        byteLength: found.byte_length,
-        frozen: true,
-        artifactId: found.id,
-        health: { status: "healthy", checkedAt: ctx.now(), detail: null },
-      },
-      told: { baseModelFamily, triggerWords, recommendedWeight, licenseName },
-    };
+    const told = toldBy(await loraFacts(header));
+    return { source: ofStored(ctx, found.id, found.sha256, found.byte_length), told };
   } catch (error) {
     if (!(error instanceof SafetensorsRefusal)) throw error;
     refuseAt([...AT, "ref"], error.message, error.rule);
   }
+}
+
+/** Checked weights that stand in our own store. */
+export function ofStored(ctx: Ctx, artifactId: string, sha256: string, byteLength: number): KnownSource {
+  return {
+    kind: "service_artifact",
+    ref: artifactId,
+    revision: null,
+    filePath: null,
+    provider: null,
+    sha256,
+    byteLength,
+    frozen: true,
+    artifactId,
+    health: { status: "healthy", checkedAt: ctx.now(), detail: null },
+  };
+}
+
+/** What weights say of themselves. */
+export function toldBy(facts: LoraFacts): Told {
+  const { baseModelFamily, triggerWords, recommendedWeight, licenseName } = facts;
+  return { baseModelFamily, triggerWords, recommendedWeight, licenseName };
+}
+
+/** What is said of an adapter, and where its caller says nothing, what its weights say. */
+export function described<S extends Described>(said: S, told: Told | undefined): S {
+  return {
+    ...said,
+    baseModelFamily: said.baseModelFamily || told?.baseModelFamily,
+    triggerWords: said.triggerWords?.length ? said.triggerWords : told?.triggerWords,
+    recommendedWeight: said.recommendedWeight ?? told?.recommendedWeight,
+    licenseName: said.licenseName || told?.licenseName,
+  };
 }
 
 /** A file of a repository, at the commit its branch or tag is now; or a direct link, which stays no longer than its owner likes. */

@@ -63,6 +63,7 @@ export function filesStore(directory: string): ArtifactStore {
           await handle.close();
         }
         const sha256 = hash.digest("hex");
+        await options?.beforeKept?.({ sha256, byteLength });
         const home = dirname(pathOf(sha256));
         // Over a file of the same content too: it renews the age and heals a damaged disk block.
         await inDirectory(home, () => rename(path, pathOf(sha256)));

@@ -92,6 +92,7 @@ export function s3Store(settings: S3Settings): ArtifactStore {
       const putWhole = async (content: Uint8Array) => {
         const digest = hash.digest();
         const sha256 = digest.toString("hex");
+        await options?.beforeKept?.({ sha256, byteLength });
         const ChecksumSHA256 = digest.toString("base64"); // a server that knows the header refuses damaged bytes
         await client.send(
           new sdk.PutObjectCommand({ Bucket, Key: keyOf(sha256), Body: content, ChecksumSHA256 }),
@@ -120,6 +121,7 @@ export function s3Store(settings: S3Settings): ArtifactStore {
       }
       try {
         const sha256 = hash.digest("hex");
+        await options?.beforeKept?.({ sha256, byteLength });
         const CopySource = encodeURI(`${Bucket}/${temporary}`);
         await client.send(new sdk.CopyObjectCommand({ Bucket, Key: keyOf(sha256), CopySource }));
         return { sha256, byteLength };

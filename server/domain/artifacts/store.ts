@@ -7,6 +7,8 @@ import { s3Store } from "./s3";
 /** What stands in the store: the content's name and its size in bytes. */
 export type Stored = { sha256: string; byteLength: number };
 
+export type PutOptions = { maxBytes?: number; beforeKept?(stored: Stored): Promise<void> };
+
 /**
  * Bytes under the SHA-256 (64 lower-case hex digits) of their content. The store knows no tenant and no row: a row
  * is written after `put` answered and read before `open` is asked, so access is decided there.
@@ -16,9 +18,10 @@ export type ArtifactStore = {
    * Keeps the bytes. When this answers they are durable: they survive a crash of the process and of the machine.
    * The same content again, also at the same time, is the same object with its age renewed. Above `maxBytes`:
    * PayloadTooLarge; when the source throws, that error. Nothing is left behind by either, and memory does not
-   * grow with the size of a stream.
+   * grow with the size of a stream. `beforeKept` is asked when all bytes came and before they stand under their name:
+   * a row may be written there, so that a crash leaves no bytes that no row names; what it throws refuses them.
    */
-  put(source: Uint8Array | AsyncIterable<Uint8Array>, options?: { maxBytes?: number }): Promise<Stored>;
+  put(source: Uint8Array | AsyncIterable<Uint8Array>, options?: PutOptions): Promise<Stored>;
   /**
    * The bytes, or one range of them. NotFound when there are none under this name; RangeNotSatisfiable when the
    * range begins after the last byte; an end after the last byte means the last byte. Whoever opens must read to

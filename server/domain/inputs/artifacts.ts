@@ -1,6 +1,6 @@
 import { RETENTION_DAYS } from "@/server/contract/envelope";
 import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-stored";
-import { pool } from "@/server/db";
+import { pool, type Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
@@ -44,39 +44,55 @@ export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery
   const { sha256, byteLength } = await artifactStore().put(notEmpty(file.bytes), {
     maxBytes: MOST_UPLOAD_BYTES,
   });
-  const now = ctx.now();
-  const days = RETENTION_DAYS[query.retentionRequirement ?? "Transient"];
   const artifact = {
     artifactId: newId("artifact"),
     mediaType: toMediaType(file.mediaType),
     filename: toFilename(query.filename ?? file.filename),
-    expiresAt: days === null ? null : new Date(now.getTime() + days * DAY_MS),
+    sha256,
+    byteLength,
+    projectId: project.id,
+    createdAt: ctx.now(),
+    expiresAt: expiryOf(ctx, query.retentionRequirement),
   };
-  await pool.query(
-    `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, filename, created_at, expires_at, uploaded_by)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      artifact.artifactId,
-      project.id,
-      artifact.mediaType,
-      sha256,
-      byteLength,
-      artifact.filename,
-      now,
-      artifact.expiresAt,
-      ctx.principal.id,
-    ],
-  );
+  await insertArtifact(ctx, artifact, pool);
   return {
     ...artifact,
     kind: "input",
     downloadPath: `/v1/artifacts/${artifact.artifactId}`,
-    sha256,
-    byteLength,
-    projectId: project.id,
-    createdAt: now.toISOString(),
+    createdAt: artifact.createdAt.toISOString(),
     expiresAt: artifact.expiresAt?.toISOString() ?? null,
   };
+}
+
+/** An uploaded artifact, as its row is written. */
+export type NewArtifact = Pick<
+  StoredArtifact,
+  "artifactId" | "projectId" | "mediaType" | "sha256" | "byteLength" | "filename"
+> & { createdAt: Date; expiresAt: Date | null };
+
+/** Until when what is uploaded now is kept; null: for ever. */
+export function expiryOf(ctx: Ctx, requirement: UploadQuery["retentionRequirement"]): Date | null {
+  const days = RETENTION_DAYS[requirement ?? "Transient"];
+  return days === null ? null : new Date(ctx.now().getTime() + days * DAY_MS);
+}
+
+/** Writes the row of an uploaded artifact. */
+export async function insertArtifact(ctx: Ctx, artifact: NewArtifact, database: Queryable): Promise<void> {
+  await database.query(
+    `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, filename, created_at, expires_at, uploaded_by)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      artifact.artifactId,
+      artifact.projectId,
+      artifact.mediaType,
+      artifact.sha256,
+      artifact.byteLength,
+      artifact.filename,
+      artifact.createdAt,
+      artifact.expiresAt,
+      ctx.principal.id,
+    ],
+  );
 }
 
 /** An artifact as its row has it. */
@@ -160,7 +176,7 @@ function toMediaType(given: string | null): string {
 }
 
 /** The name alone, without folders and what a database cannot hold. */
-function toFilename(given: string | null): string | null {
+export function toFilename(given: string | null): string | null {
   const name =
     given
       ?.split(/[/\\]/)

@@ -6,4 +6,14 @@ export {
   storeArtifact,
   type Upload,
 } from "./artifacts";
+export { type Kept, keepFor } from "./keep";
+export {
+  boundaryOf,
+  type FilePart,
+  type FormReader,
+  fieldText,
+  MOST_AROUND_FILE,
+  readFilePart,
+} from "./multipart";
+export { impatient, type Patience } from "./patience";
 export { resolveInput, storePayload } from "./payloads";

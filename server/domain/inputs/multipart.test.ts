@@ -66,8 +66,10 @@ test("no file, two files and endless fields are refused", async () => {
 test("boundaries and names as browsers and tools write them", () => {
   expect(boundaryOf('multipart/form-data; boundary="a b"')).toBe("a b");
   expect(boundaryOf("Multipart/Form-Data; charset=utf-8; boundary=xyz")).toBe("xyz");
-  for (const other of [undefined, "image/png", "multipart/form-data", "multipart/mixed; boundary=x"])
+  for (const other of [undefined, "image/png", "multipart/form-data-x", "multipart/mixed; boundary=x"])
     expect(boundaryOf(other)).toBeNull();
+  for (const without of ["", "; boundary=", `; boundary=${"x".repeat(71)}`, '; boundary="', "; aboundary=x"])
+    expect(() => boundaryOf(`multipart/form-data${without}`)).toThrow("names no boundary");
   expect(filenameOf('form-data; name="f"; filename="a\\"b.png"')).toBe('a"b.png');
   expect(filenameOf("attachment; filename=plain.txt")).toBe("plain.txt");
   expect(filenameOf("attachment; filename=\"x\"; filename*=UTF-8''%C3%A4.txt")).toBe("ä.txt");

@@ -1,95 +1,171 @@
+import { isUtf8 } from "node:buffer";
 import { ValidationFault } from "@/server/errors";
 
-/** The file of a multipart/form-data body: its own media type and name, and its bytes as they come. */
+/** The file of a multipart/form-data body: the name of its field, its own media type and name, and its bytes as they come. */
 export type FilePart = {
+  field: string | null;
   mediaType: string | null;
   filename: string | null;
   bytes: AsyncIterable<Uint8Array>;
 };
 
-const MOST_HEADER_BYTES = 16 * 1024;
-const MOST_FIELDS_BYTES = 64 * 1024;
+/** Is told what a body holds, in its order; what it throws refuses the body. */
+export type FormReader = {
+  /** Each field that is no file. */
+  field?(name: string | null, value: Buffer): void;
+  /** The file, before its first byte. */
+  file?(part: Omit<FilePart, "bytes">): Promise<void>;
+  /** The body was whole; the file's bytes have not ended yet. */
+  end?(): Promise<void>;
+};
 
-/** The boundary of a multipart content type, or null for another type. */
+const MOST_HEADER_BYTES = 16 * 1024;
+/** Of everything that is not the file. */
+const MOST_OTHER_BYTES = 128 * 1024;
+const MOST_FIELD_BYTES = 64 * 1024;
+const MOST_PARTS = 200;
+
+/** What a multipart body measures beside its file at most. */
+export const MOST_AROUND_FILE = MOST_OTHER_BYTES;
+
+const isForm = (contentType: string | undefined) =>
+  /^multipart\/form-data\s*(?:;|$)/i.test(contentType ?? "");
+
+/** The boundary of a multipart content type, or null for another type. Refuses a form that names none. */
 export function boundaryOf(contentType: string | undefined): string | null {
-  const match = /^multipart\/form-data\s*;.*?\bboundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))/i.exec(
-    contentType ?? "",
+  if (!isForm(contentType)) return null;
+  const match = /;\s*boundary=(?:"([^"\r\n]{1,70})"|([^\s;"]{1,70}))\s*(?:;|$)/i.exec(contentType ?? "");
+  return (
+    match?.[1] ?? match?.[2] ?? refuse("The multipart content type names no boundary of 1 to 70 characters.")
   );
-  return match?.[1] ?? match?.[2] ?? null;
 }
 
 /**
- * Reads up to the one file of a multipart body. Its bytes are handed on piece by piece; they end with an error when the
- * body ends before its closing boundary, or when a second file follows. Memory does not grow with the file.
+ * Reads up to the one file of a multipart body. Its bytes are handed on piece by piece, and end only when everything
+ * behind them was read too: with an error when the body ends before its closing boundary, holds a second file, or the
+ * reader refuses something. Memory does not grow with the file. Whoever got the bytes reads them or ends them, which
+ * closes the source; so does every refusal.
  */
-export async function readFilePart(source: AsyncIterable<Uint8Array>, boundary: string): Promise<FilePart> {
+export async function readFilePart(
+  source: AsyncIterable<Uint8Array>,
+  boundary: string,
+  reader: FormReader = {},
+): Promise<FilePart> {
   const chunks = source[Symbol.asyncIterator]();
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   // The first boundary stands at the very start: with a line break before it, it is like the others.
   let held = Buffer.from("\r\n");
-  let passed = 0;
+  let others = 0;
+  let parts = 0;
 
-  async function more(): Promise<void> {
+  /** One more piece; false at the end. */
+  async function gather(): Promise<boolean> {
     const { done, value } = await chunks.next();
-    if (done) refuse("The multipart body ends before its closing boundary.");
-    held = held.length === 0 ? Buffer.from(value) : Buffer.concat([held, value]);
+    if (!done) held = held.length === 0 ? Buffer.from(value) : Buffer.concat([held, value]);
+    return !done;
+  }
+  async function more(): Promise<void> {
+    if (!(await gather())) refuse("The multipart body ends before its closing boundary.");
   }
   async function until(mark: Buffer, most: number): Promise<Buffer> {
-    for (;;) {
-      const at = held.indexOf(mark);
+    for (let from = 0; ; ) {
+      const at = held.indexOf(mark, from);
+      if ((at >= 0 ? at : held.length - mark.length) > most)
+        refuse("A part of the multipart body is too long.");
       if (at >= 0) {
         const before = held.subarray(0, at);
         held = held.subarray(at + mark.length);
+        others += at + mark.length;
+        if (others > MOST_OTHER_BYTES) refuse("The fields of the multipart body are too long.");
         return before;
       }
-      if (held.length > most) refuse("A part of the multipart body is too long.");
+      from = Math.max(0, held.length - mark.length + 1);
       await more();
     }
   }
-  /** After a boundary: true when another part follows, false at the end. */
-  async function isPart(): Promise<boolean> {
+  /** After a boundary: the head of the part that follows, or null at the end of the body. */
+  async function nextHead() {
     while (held.length < 2) await more();
-    const mark = held.subarray(0, 2).toString("latin1");
-    if (mark === "--") return false;
+    if (held.subarray(0, 2).toString("latin1") === "--") {
+      held = held.subarray(2);
+      return null;
+    }
+    if (++parts > MOST_PARTS) refuse("The multipart body has too many parts.");
     await until(Buffer.from("\r\n"), 1024); // blanks may stand after a boundary
-    return true;
-  }
-
-  await until(delimiter, MOST_FIELDS_BYTES);
-  while (await isPart()) {
     held = Buffer.concat([Buffer.from("\r\n"), held]); // a part may have no header at all
-    const head = (await until(Buffer.from("\r\n\r\n"), MOST_HEADER_BYTES)).toString("utf8");
-    const { isFile, ...named } = readHead(head);
-    if (isFile) return { ...named, bytes: fileBytes() };
-    passed += (await until(delimiter, MOST_FIELDS_BYTES)).length;
-    if (passed > MOST_FIELDS_BYTES) refuse("The fields of the multipart body are too long.");
+    return readHead((await until(Buffer.from("\r\n\r\n"), MOST_HEADER_BYTES)).toString("utf8"));
   }
-  return refuse("The multipart body has no file.");
+  /** Reads fields up to the file or the end of the body, which is null. */
+  async function nextFile() {
+    for (let head = await nextHead(); head; head = await nextHead()) {
+      if (head.isFile) return head;
+      const value = await until(delimiter, MOST_FIELD_BYTES);
+      reader.field?.(head.field, value);
+    }
+    return null;
+  }
+  /** What stands behind the closing boundary: a line break, if anything. */
+  async function atEnd() {
+    do {
+      if (/[^ \t\r\n]/.test(held.toString("latin1")))
+        refuse("There is more behind the end of the multipart body.");
+      others += held.length;
+      if (others > MOST_OTHER_BYTES) refuse("The fields of the multipart body are too long.");
+      held = Buffer.alloc(0);
+    } while (await gather());
+  }
+  const close = async () => {
+    await chunks.return?.();
+  };
+
+  let isFound = false;
+  try {
+    await until(delimiter, MOST_FIELD_BYTES);
+    const head = await nextFile();
+    if (!head) return refuse("The multipart body has no file.");
+    const { isFile: _, ...part } = head;
+    await reader.file?.(part);
+    isFound = true;
+    return { ...part, bytes: fileBytes() };
+  } finally {
+    if (!isFound) await close();
+  }
 
   async function* fileBytes(): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      const at = held.indexOf(delimiter);
-      if (at >= 0) {
-        if (at > 0) yield held.subarray(0, at);
-        held = held.subarray(at + delimiter.length);
-        break;
+    try {
+      for (;;) {
+        const at = held.indexOf(delimiter);
+        if (at >= 0) {
+          if (at > 0) yield held.subarray(0, at);
+          held = held.subarray(at + delimiter.length);
+          break;
+        }
+        // What may be the beginning of a boundary waits for what follows.
+        const ready = held.length - delimiter.length;
+        if (ready > 0) {
+          const bytes = held.subarray(0, ready);
+          held = Buffer.from(held.subarray(ready));
+          yield bytes;
+        }
+        await more();
       }
-      // What may be the beginning of a boundary waits for what follows.
-      const ready = held.length - delimiter.length;
-      if (ready > 0) {
-        const bytes = held.subarray(0, ready);
-        held = Buffer.from(held.subarray(ready));
-        yield bytes;
-      }
-      await more();
-    }
-    while (await isPart()) {
-      held = Buffer.concat([Buffer.from("\r\n"), held]);
-      const head = (await until(Buffer.from("\r\n\r\n"), MOST_HEADER_BYTES)).toString("utf8");
-      if (readHead(head).isFile) refuse("The multipart body has more than one file; send one.");
-      await until(delimiter, MOST_FIELDS_BYTES);
+      if (await nextFile()) refuse("The multipart body has more than one file; send one.");
+      await atEnd();
+      await reader.end?.();
+    } finally {
+      await close();
     }
   }
+}
+
+/** The text of a field. Refuses what is no UTF-8, and the one character that no database keeps. */
+export function fieldText(name: string, value: Buffer): string {
+  const refuseField = (msg: string, type: string): never => {
+    throw new ValidationFault([{ loc: ["body", name], msg, type }]);
+  };
+  if (!isUtf8(value)) return refuseField("This field is not valid UTF-8.", "unicode_invalid");
+  if (value.includes(0)) return refuseField("The character U+0000 is not allowed.", "nul_character");
+  return value.toString("utf8");
 }
 
 function readHead(head: string) {
@@ -98,7 +174,8 @@ function readHead(head: string) {
   const disposition = header("content-disposition");
   const filename = filenameOf(disposition);
   const mediaType = header("content-type").trim() || null;
-  return { filename, mediaType, isFile: filename !== null || /;\s*name="?file"?\s*(;|$)/i.test(disposition) };
+  const field = parameterOf(disposition, "name");
+  return { field, filename, mediaType, isFile: filename !== null || field?.toLowerCase() === "file" };
 }
 
 /** The file name of a Content-Disposition header, if it has one. */
@@ -111,7 +188,12 @@ export function filenameOf(disposition: string): string | null {
       // the plain form is taken then
     }
   }
-  const match = /;\s*filename=(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition);
+  return parameterOf(disposition, "filename");
+}
+
+/** A parameter of a header, quoted or not; browsers write a quotation mark in it as %22. */
+function parameterOf(header: string, name: string): string | null {
+  const match = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^;\\s]+))`, "i").exec(header);
   const quoted = match?.[1]?.replace(/\\(.)/g, "$1").replaceAll("%22", '"');
   return quoted ?? match?.[2] ?? null;
 }

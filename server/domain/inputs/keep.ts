@@ -1,0 +1,105 @@
+import { inTransaction, type Queryable } from "@/server/db";
+import { artifactStore, type Stored } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import { failpoint } from "@/server/failpoint";
+import { newId } from "@/server/ids";
+import { log } from "@/server/log";
+import { expiryOf, insertArtifact, toFilename } from "./artifacts";
+
+/** How long an artifact may stay that nobody came to own: its process died. */
+const UNOWNED_MS = 3_600_000;
+
+/** Bytes that stand in the store for somebody who is about to own them. */
+export type Kept = Stored & {
+  artifactId: string;
+  /** Makes them last as uploads do, in the transaction that writes their owner. */
+  own(database: Queryable): Promise<void>;
+  /** Takes row and bytes back: there will be no owner. */
+  discard(): Promise<void>;
+};
+
+/**
+ * Keeps bytes as an artifact of the project whose owner is written next. Before they stand in the store an artifact
+ * that soon expires says so: whoever dies in between leaves nothing that the pruning does not find.
+ */
+export async function keepFor(
+  ctx: Ctx,
+  projectId: string,
+  source: AsyncIterable<Uint8Array>,
+  { maxBytes, filename }: { maxBytes: number; filename: string | null },
+): Promise<Kept> {
+  const artifactId = newId("artifact");
+  let isNew = false;
+  const discard = (stored: Stored) => discardArtifact(artifactId, stored.sha256, isNew);
+  let announced: Stored | undefined;
+  try {
+    const stored = await artifactStore().put(source, {
+      maxBytes,
+      async beforeKept(whole) {
+        failpoint("after-bytes-came");
+        await inTransaction(async (client) => {
+          await lockContent(client, whole.sha256);
+          const now = ctx.now();
+          await insertArtifact(
+            ctx,
+            {
+              ...whole,
+              artifactId,
+              projectId,
+              mediaType: "application/octet-stream",
+              filename: toFilename(filename),
+              createdAt: now,
+              expiresAt: new Date(now.getTime() + UNOWNED_MS),
+            },
+            client,
+          );
+        });
+        announced = whole;
+        isNew = !(await artifactStore().stat(whole.sha256));
+      },
+    });
+    failpoint("after-bytes-kept");
+    return {
+      ...stored,
+      artifactId,
+      async own(database) {
+        await database.query("UPDATE artifact SET expires_at = $2 WHERE id = $1", [
+          artifactId,
+          expiryOf(ctx, undefined),
+        ]);
+      },
+      discard: () => discard(stored),
+    };
+  } catch (error) {
+    if (announced) await discard(announced);
+    throw error;
+  }
+}
+
+/**
+ * What was new goes at once, unless somebody else has announced the same meanwhile. Bytes that stood there before and
+ * that no other row names may be about to be somebody's: they are left to the pruning, which waits.
+ */
+async function discardArtifact(artifactId: string, sha256: string, isNew: boolean): Promise<void> {
+  try {
+    await inTransaction(async (client) => {
+      await lockContent(client, sha256);
+      const { rows } = await client.query(
+        "SELECT id FROM artifact WHERE sha256 = $1 AND pruned_at IS NULL AND id <> $2 LIMIT 1",
+        [sha256, artifactId],
+      );
+      const isShared = rows.length > 0;
+      if (!isShared && !isNew && (await artifactStore().stat(sha256))) return;
+      if (!isShared) await artifactStore().remove(sha256);
+      await client.query("DELETE FROM artifact WHERE id = $1", [artifactId]);
+    });
+  } catch (cause) {
+    // The refusal that led here is the one to tell; the row expires and takes the bytes along.
+    log.warn({ err: cause, artifactId }, "an upload without an owner is left to the pruning");
+  }
+}
+
+/** Whoever announces content waits for who is about to remove it, and the other way round. */
+async function lockContent(database: Queryable, sha256: string): Promise<void> {
+  await database.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`content\n${sha256}`]);
+}

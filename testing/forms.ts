@@ -1,0 +1,46 @@
+import { ulid } from "@/server/ids";
+import { fileOf, loraHeader } from "@/server/safetensors/corpus-parts";
+
+/** A multipart form as it is sent. */
+export class Form {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+  constructor(parts: readonly Part[], boundary = `----capstan${ulid()}`) {
+    this.contentType = `multipart/form-data; boundary=${boundary}`;
+    const pieces = parts.flatMap(([name, value]) => {
+      const isText = typeof value === "string";
+      const file = isText ? "" : `; filename="${value.filename}"\r\nContent-Type: application/octet-stream`;
+      const head = `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n`;
+      return [Buffer.from(head), isText ? Buffer.from(value) : value.bytes, Buffer.from("\r\n")];
+    });
+    this.bytes = Buffer.concat([...pieces, Buffer.from(`--${boundary}--\r\n`)]);
+  }
+}
+
+/** A field, or a file. */
+export type Part = readonly [name: string, value: string | { filename: string; bytes: Uint8Array }];
+
+/** The part of a form that is the weights. */
+export const weightsPart = (bytes: Uint8Array, filename = "lora.safetensors"): Part => [
+  "file",
+  { filename, bytes },
+];
+
+/** LoRA weights that no other call makes, of FLUX, which say their trigger words. */
+export const someWeights = (metadata: Record<string, string> = {}): Buffer =>
+  fileOf(
+    loraHeader({
+      maker: "kohya",
+      metadata: {
+        "modelspec.architecture": "flux-1-dev/lora",
+        "modelspec.trigger_phrase": "mossy stone, wet light",
+        "modelspec.license": "Apache-2.0",
+        note: ulid(),
+        ...metadata,
+      },
+    }),
+  );
+
+/** A form that uploads an adapter under a new name. */
+export const uploadOf = (bytes: Uint8Array = someWeights(), fields: Record<string, string> = {}): Form =>
+  new Form([...Object.entries({ displayName: `Adapter ${ulid()}`, ...fields }), weightsPart(bytes)]);
