@@ -105,6 +105,12 @@ export function newId<K extends IdKind>(kind: K): Id<K> {
   return `${PREFIXES[kind]}_${ulid()}`;
 }
 
+/** An id that says another moment than the one it is made at: for what must not tell when it was made. */
+export function newIdAt<K extends IdKind>(kind: K, atMs: number): Id<K> {
+  const chance = ulid().slice(-16);
+  return `${PREFIXES[kind]}_${ulidAt(atMs).slice(0, 10)}${chance}`;
+}
+
 /** The receipt id of an execution: `rcpt_` and the ULID of the execution. */
 export function receiptIdOf(executionId: string): Id<"receipt"> {
   return `${PREFIXES.receipt}_${executionId.slice(executionId.indexOf("_") + 1)}`;

@@ -133,7 +133,7 @@ export const getJobReceipt = endpoint({
   scope: "jobs:read",
   params: JobRef,
   output: Receipt,
-  errors: ["NotFound", "JobNotFinished"],
+  errors: ["NotFound", "JobNotFinished", "ComparisonUnjudged"],
   run: (ctx, { params }) => jobs.receipt(ctx, params.job_id),
 });
 
@@ -221,6 +221,7 @@ export const retryJob = endpoint({
     "NotFound",
     "PayloadUnavailable",
     "RetryNotSafe",
+    "ComparisonUnjudged",
     "USE_INVOKE",
     "IdempotencyConflict",
     "ROUTE_UNAVAILABLE",

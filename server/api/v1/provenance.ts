@@ -50,7 +50,7 @@ export const createManifest = endpoint({
   scope: "provenance:write",
   body: ManifestRequest,
   output: Manifest,
-  errors: ["PROJECT_REQUIRED", "CONFLICTING_EXECUTION_CONSTRAINT"],
+  errors: ["PROJECT_REQUIRED", "CONFLICTING_EXECUTION_CONSTRAINT", "ComparisonUnjudged"],
   run: (ctx, { body }) => provenance.createManifest(ctx, body),
 });
 

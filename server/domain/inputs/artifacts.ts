@@ -2,7 +2,7 @@ import { RETENTION_DAYS } from "@/server/contract/envelope";
 import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-stored";
 import { pool, type Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { artifactStore } from "@/server/domain/artifacts";
+import { artifactStore, entryFilename } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
@@ -112,17 +112,23 @@ export type FoundArtifact = {
  */
 export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
   const scope = access.scopeOf(ctx, "jobs:read");
-  const { rows } = await pool.query<FoundArtifact>(
-    `SELECT artifact.id, project_id, media_type, sha256, byte_length, filename, pruned_at
+  const { rows } = await pool.query<FoundArtifact & { is_blind: boolean; place: number | null }>(
+    `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at,
+       maker.job_id IS NOT NULL AS is_blind, maker.place
      FROM artifact JOIN project ON project.id = artifact.project_id
-     WHERE artifact.id = $1 AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
+     LEFT JOIN LATERAL ( -- from the blind jobs of the project, which are few: nothing finds a job by its artifact
+       SELECT job.id AS job_id, (SELECT position FROM comparison_entry entry WHERE entry.job_id = job.id) AS place
+       FROM job JOIN job_artifact made ON made.job_id = job.id AND made.artifact_id = artifact.id
+       WHERE job.project_id = artifact.project_id AND job.is_blind LIMIT 1) maker ON true
+     WHERE artifact.id = $1 AND ($2::text[] IS NULL OR project.organization_id = ANY($2)) AND ($3::text IS NULL OR artifact.project_id = $3)`,
     [artifactId, scope.organizationIds, scope.projectId],
   );
   const found = rows[0];
   if (!found) fail("NotFound", "There is no such artifact.");
   if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
     fail("Gone", "The content of this artifact was removed.");
-  return found;
+  const { is_blind, place, ...artifact } = found;
+  return is_blind ? { ...artifact, filename: entryFilename(place, artifact.media_type) } : artifact;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Job, JobApproveBody } from "@/server/contract/jobs";
+import { pool } from "@/server/db";
 import { access, type ProjectAccess, personBehind } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
@@ -72,10 +73,11 @@ export async function pauseForApproval(
   const project = await access.project(ctx, job.project_id, "jobs:write");
   const now = ctx.now();
   const deadlineAt = new Date(now.getTime() + APPROVAL_MS);
+  const { estimatedMicros, maximumMicros } = await figuresOfWait(job);
   const approval: StoredApproval = {
     ...gate,
-    estimatedMicros: job.pricing.expectedMicros,
-    maximumMicros: job.pricing.maximumMicros,
+    estimatedMicros,
+    maximumMicros,
     thresholdMicros: null,
     isDifferentApproverRequired: wantsSecondPerson(project),
     requestedAt: now.toISOString(),
@@ -92,6 +94,18 @@ export async function pauseForApproval(
     approval: approval as unknown as Json, // plain data
     approvalDeadlineAt: deadlineAt,
   });
+}
+
+/** What a wait inside a flow shows: of a blind job what the dearest of its comparison may cost, as at admission. */
+async function figuresOfWait(job: JobRow): Promise<{ estimatedMicros: Micros; maximumMicros: Micros }> {
+  const { expectedMicros: estimatedMicros, maximumMicros } = job.pricing;
+  if (!job.is_blind) return { estimatedMicros, maximumMicros };
+  const { rows } = await pool.query<{ estimatedMicros: Micros; maximumMicros: Micros }>(
+    `SELECT max(estimated_micros)::bigint AS "estimatedMicros", max(maximum_micros)::bigint AS "maximumMicros"
+     FROM job WHERE project_id = $1 AND comparison_id = $2 AND is_blind`,
+    [job.project_id, job.comparison_id],
+  );
+  return rows[0] ?? { estimatedMicros, maximumMicros };
 }
 
 /** May this caller decide about this job? Throws the refusal. */

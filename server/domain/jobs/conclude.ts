@@ -8,7 +8,7 @@ import { SANDBOX } from "@/server/domain/catalog";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
 import { sealReceipt } from "@/server/domain/receipts";
 import { failpoint } from "@/server/failpoint";
-import { newId } from "@/server/ids";
+import { newId, newIdAt } from "@/server/ids";
 import type { Micros } from "@/server/money";
 import type { Json } from "@/server/step";
 import { expiryOf } from "./retention";
@@ -36,7 +36,7 @@ export type Ended = {
 
 /** Puts files into the store and names them; the rows that list them are written with the answer. */
 export async function keepFiles(
-  job: Pick<JobRow, "retention_requirement" | "content_kept_ms">,
+  job: Pick<JobRow, "retention_requirement" | "content_kept_ms" | "is_blind" | "created_at">,
   files: OutputFile[],
   now: Date,
 ): Promise<StoredArtifact[]> {
@@ -45,7 +45,8 @@ export async function keepFiles(
     files.map(async (file) => {
       const { sha256, byteLength } = await artifactStore().put(file.bytes);
       return {
-        artifact_id: newId("artifact"),
+        // Of a blind job not even the id says how fast it came.
+        artifact_id: job.is_blind ? newIdAt("artifact", job.created_at.getTime()) : newId("artifact"),
         media_type: file.mediaType,
         sha256,
         byte_length: byteLength,

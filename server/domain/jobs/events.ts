@@ -3,6 +3,7 @@ import { type JobEvent, type JobEventPage, TERMINAL } from "@/server/contract/jo
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Json } from "@/server/step";
+import { blindEvent } from "./blind";
 import { followPages, type Pace } from "./follow";
 import { PAGE_SIZE, type ReadPages } from "./hub";
 import { findJob, type JobRow } from "./rows";
@@ -37,8 +38,11 @@ const openText = (jobId: string, { payload, text, is_sealed }: EventRow) =>
 export const readerTextName = (jobId: string, sequence: number) => `${jobId}/reader_text/${sequence}`;
 
 /** An event as every transport carries it: pages, streams and webhooks. */
-export function toEvent(job: Pick<JobRow, "id" | "project_id">, row: EventRow): JobEvent {
-  return {
+export function toEvent(
+  job: Pick<JobRow, "id" | "project_id" | "is_blind" | "created_at">,
+  row: EventRow,
+): JobEvent {
+  const event = {
     id: String(row.id),
     cursor: String(row.id),
     type: row.type,
@@ -47,6 +51,7 @@ export function toEvent(job: Pick<JobRow, "id" | "project_id">, row: EventRow): 
     createdAt: row.created_at.toISOString(),
     payload: row.type === "job.reader_text" ? { text: openText(job.id, row), ...row.payload } : row.payload,
   };
+  return job.is_blind ? blindEvent(job, event) : event;
 }
 
 /**

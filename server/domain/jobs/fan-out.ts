@@ -14,6 +14,8 @@ type Behind = EventRow & {
   job_id: string;
   project_id: string;
   organization_id: string;
+  is_blind: boolean;
+  job_created_at: Date;
   webhook_event: number;
   endpoints: string[];
 };
@@ -37,11 +39,11 @@ export async function announce(ctx: Ctx, only: { projectId?: string } = {}): Pro
 async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const { rows } = await pool.query<Behind>(
     `WITH behind AS (
-       SELECT id, project_id, organization_id, webhook_event FROM job
+       SELECT id, project_id, organization_id, is_blind, created_at, webhook_event FROM job
        WHERE webhook_event < last_event AND ($2::text IS NULL OR project_id = $2) ORDER BY id LIMIT $1
      )
      SELECT behind.id AS job_id, behind.project_id, behind.organization_id, behind.webhook_event,
-       event.*, ARRAY(
+       behind.is_blind, behind.created_at AS job_created_at, event.*, ARRAY(
          SELECT endpoint.id FROM delivery_endpoint endpoint
          WHERE endpoint.organization_id = behind.organization_id AND endpoint.enabled
            AND (endpoint.project_id IS NULL OR endpoint.project_id = behind.project_id)
@@ -60,7 +62,8 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const made: Record<string, string | boolean>[] = [];
   for (const row of rows) {
     moves.set(row.job_id, { id: row.job_id, was: row.webhook_event, seen: row.id });
-    const body = row.endpoints.length > 0 ? JSON.stringify(toEvent({ ...row, id: row.job_id }, row)) : "";
+    const job = { ...row, id: row.job_id, created_at: row.job_created_at };
+    const body = row.endpoints.length > 0 ? JSON.stringify(toEvent(job, row)) : "";
     for (const endpoint_id of row.endpoints) {
       const id = newId("delivery");
       const is_sealed = row.is_sealed ?? false;

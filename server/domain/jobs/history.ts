@@ -30,6 +30,7 @@ const listed = {
   selectedArtifactId: true,
   receiptId: true,
   actualMicros: true,
+  isBlind: true,
 } as const;
 type Listed = {
   id: string;
@@ -42,6 +43,7 @@ type Listed = {
   selectedArtifactId: string | null;
   receiptId: string | null;
   actualMicros: bigint | null;
+  isBlind: boolean;
 };
 
 function toPage(rows: Listed[], limit: number): JobPage {
@@ -59,6 +61,7 @@ function toPage(rows: Listed[], limit: number): JobPage {
         selected_artifact_id: row.selectedArtifactId,
         receipt_id: row.receiptId,
         actual_micros: row.actualMicros === null ? null : Number(row.actualMicros),
+        is_blind: row.isBlind,
       }),
     ),
     nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null,

@@ -1,6 +1,7 @@
 export { submit } from "./admit";
 export { approve, pauseForApproval, reject } from "./approvals";
 export { acceptAsIs, failWaiting, listAttention, retryStep } from "./attention";
+export { refuseBlind } from "./blind";
 export { cancel } from "./cancel";
 export { events, followEvents } from "./events";
 export { announce } from "./fan-out";

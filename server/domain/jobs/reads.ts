@@ -1,10 +1,12 @@
 import type { JobResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
-import { artifactStore } from "@/server/domain/artifacts";
+import { artifactStore, entryFilename } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import type { Json } from "@/server/step";
+import { entryPlaceOf, refuseBlind } from "./blind";
+import { sharedRequestOf } from "./blind-request";
 import { get } from "./get";
 import {
   type ArtifactRow,
@@ -15,9 +17,24 @@ import {
   sealedReceiptOf,
 } from "./rows";
 
-/** The canonical submitted request; where it is not kept (any more) `request` is null and its hash stays. */
+/**
+ * The canonical submitted request; where it is not kept (any more) `request` is null and its hash stays. Of a blind job what
+ * was asked of all competitors, and no hash: who knows what they vary could find theirs by it.
+ */
 export async function request(ctx: Ctx, jobId: string): Promise<Record<string, Json>> {
   const job = await findJob(ctx, jobId);
+  if (job.is_blind) {
+    const shared = await sharedRequestOf(job);
+    return {
+      jobId: job.id,
+      capabilityKey: job.capability_key,
+      idempotencyKey: job.comparison_id,
+      requestHash: null,
+      sha256: null,
+      contentState: "input" in shared ? "available" : "pruned",
+      request: "input" in shared ? shared : null,
+    };
+  }
   const payloads = await payloadsOf(job);
   const snapshot = requestContentOf(job, payloads);
   return {
@@ -40,16 +57,18 @@ export async function result(ctx: Ctx, jobId: string): Promise<JobResult> {
     jobId: job.jobId,
     status: job.status,
     typedOutput: job.typedOutput,
-    outputPayloadRef: output?.id ?? null,
+    // Its id says when it was written.
+    outputPayloadRef: row.is_blind ? null : (output?.id ?? null),
     payloadState: output ? (output.content === null ? "pruned" : "available") : null,
     artifacts: job.artifacts,
     error: job.error,
   };
 }
 
-/** The sealed receipt. JobNotFinished while the job has none yet. */
+/** The sealed receipt. JobNotFinished while the job has none yet, ComparisonUnjudged while it is blind. */
 export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
   const job = await findJob(ctx, jobId);
+  refuseBlind(job, "The receipt");
   if (!TERMINAL.includes(job.status)) {
     fail("JobNotFinished", "The receipt is sealed when the job has ended.", { status: job.status });
   }
@@ -65,5 +84,7 @@ export async function artifact(ctx: Ctx, jobId: string, artifactId: string): Pro
   if (!found) fail("NotFound", "There is no such artifact of this job.");
   if (found.pruned_at || !(await artifactStore().stat(found.sha256)))
     fail("Gone", "The content of this artifact was removed.");
-  return found;
+  return job.is_blind
+    ? { ...found, filename: entryFilename(await entryPlaceOf(job), found.media_type) }
+    : found;
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { ListReferences, Reference, ReferencePage } from "@/server/contract/references";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { entryFilename } from "@/server/domain/artifacts";
 import { ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
 import { projectInPath } from "./history";
@@ -20,6 +21,9 @@ type Row = {
   label: string | null;
   variant_index: number | null;
   is_selected: boolean | null;
+  is_blind: boolean | null;
+  place: number | null;
+  submitted_at: Date | null;
 };
 
 /**
@@ -33,10 +37,12 @@ export async function references(ctx: Ctx, projectId: string, query: ListReferen
   const { rows } = await pool.query<Row>({
     name: "references",
     text: `SELECT artifact.id, media_type, sha256, byte_length, filename, artifact.created_at,
-        made.job_id, made.capability_key, made.kind, made.label, made.variant_index, made.is_selected
+        made.job_id, made.capability_key, made.kind, made.label, made.variant_index, made.is_selected,
+        made.is_blind, made.place, made.submitted_at
       FROM artifact LEFT JOIN LATERAL (
         SELECT job.id AS job_id, job.capability_key, listed.kind, listed.label, listed.variant_index,
-          coalesce(job.selected_artifact_id = artifact.id, false) AS is_selected
+          coalesce(job.selected_artifact_id = artifact.id, false) AS is_selected, job.is_blind, job.created_at AS submitted_at,
+          CASE WHEN job.is_blind THEN (SELECT position FROM comparison_entry entry WHERE entry.job_id = job.id) END AS place
         FROM job_artifact listed JOIN job ON job.project_id = listed.project_id AND job.id = listed.job_id
         WHERE listed.project_id = artifact.project_id AND listed.artifact_id = artifact.id AND job.status = 'succeeded'
           AND (job.selected_artifact_id = artifact.id OR (
@@ -73,14 +79,14 @@ function toReference(row: Row): Reference {
     kind: row.kind ?? "input",
     sha256: row.sha256,
     byteLength: row.byte_length,
-    filename: row.filename,
-    label: row.label,
+    filename: row.is_blind ? entryFilename(row.place, row.media_type) : row.filename,
+    label: row.is_blind ? null : row.label,
     jobId: row.job_id,
     capabilityKey: row.capability_key,
     variantIndex: row.variant_index,
     selected: row.is_selected ?? false,
     downloadPath:
       row.job_id === null ? `/v1/artifacts/${row.id}` : `/v1/jobs/${row.job_id}/artifacts/${row.id}`,
-    createdAt: row.created_at.toISOString(),
+    createdAt: ((row.is_blind && row.submitted_at) || row.created_at).toISOString(),
   };
 }

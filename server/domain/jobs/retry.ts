@@ -5,6 +5,7 @@ import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { admitDurable } from "./admit";
+import { refuseBlind } from "./blind";
 import { findWholeJob, isNewKeySafe, requestContentOf } from "./rows";
 
 /**
@@ -14,6 +15,7 @@ import { findWholeJob, isNewKeySafe, requestContentOf } from "./rows";
 export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string): Promise<Job> {
   const { job, parts } = await findWholeJob(ctx, jobId, "capabilities:run");
   await access.project(ctx, job.project_id, "capabilities:run");
+  refuseBlind(job, "Whether it can be run again safely");
   if (job.operation !== "jobs") {
     const invoke = `/v1/capabilities/${job.capability_key}/invoke`;
     fail("USE_INVOKE", `A synchronous run is started again by POST ${invoke}.`, { invoke });

@@ -18,7 +18,7 @@ export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
         )
       : "",
     decisionRights(ctx, job),
-    job.operation === "jobs" && isNewKeySafe(job, await attemptOf(job))
+    job.operation === "jobs" && !job.is_blind && isNewKeySafe(job, await attemptOf(job))
       ? refusalOf(() => access.project(ctx, job.project_id, "capabilities:run"))
       : "",
   ]);

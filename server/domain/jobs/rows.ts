@@ -24,6 +24,9 @@ import { type Micros, microsToUsd } from "@/server/money";
 import type { Tier } from "@/server/providers/define";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
+import { blindJob, blindListItem, type Veil } from "./blind";
+import { veilOf } from "./blind-request";
+import { isObject, withPrompt } from "./prompt";
 
 /** A job as the database has it. */
 export type JobRow = {
@@ -275,6 +278,7 @@ export async function findWholeJob(
       artifacts: row.artifacts ?? [],
       sealed: row.sealed && JSON.parse(row.sealed),
       resolution: row.resolution,
+      ...(row.is_blind ? { veil: await veilOf(row) } : {}),
     },
   };
 }
@@ -514,16 +518,6 @@ function toSnapshot(job: JobRow, payloads: PayloadRow[]): Record<string, Json> {
   return { ...content, ...known, ...(isObject(input) ? { input: withPrompt(input) } : {}) };
 }
 
-/** Clients read the executed prompt at one place: of a conversation it is the last thing the user said. */
-function withPrompt(input: Record<string, Json>): Record<string, Json> {
-  if (input.prompt !== undefined || !Array.isArray(input.messages)) return input;
-  const said = input.messages.findLast((message) => isObject(message) && message.role === "user");
-  return isObject(said) && typeof said.content === "string" ? { ...input, prompt: said.content } : input;
-}
-
-const isObject = (value: Json | undefined): value is Record<string, Json> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export type JobParts = {
   /** The last one. */
   attempt: Pick<AttemptRow, "submission" | "number"> | null;
@@ -533,10 +527,17 @@ export type JobParts = {
   sealed: Pick<Receipt, "pricing"> | null;
   /** What a person found out of its charge. */
   resolution: { chargedMicros: Micros; resolvedAt: string } | null;
+  /** Of a blind job alone: without it, all is hidden that differs between competitors. */
+  veil?: Veil | undefined;
 };
 
-/** The wire's Job: hints are derived here, never stored. */
+/** The wire's Job: hints are derived here, never stored. Of a blind job, what may be shown. */
 export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
+  const view = toWholeJob(job, parts, now);
+  return job.is_blind ? blindJob(job, view, parts.veil) : view;
+}
+
+function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
   const typedOutput = parseContent(parts.payloads.find((payload) => payload.kind === "output"));
   const isTerminal = TERMINAL.includes(job.status);
   const shown = parts.artifacts.filter((row) => job.status !== "running" || row.slot_status !== UNPROCESSED);
@@ -632,9 +633,10 @@ export function toListItem(
     | "selected_artifact_id"
     | "receipt_id"
     | "actual_micros"
+    | "is_blind"
   >,
 ): JobListItem {
-  return {
+  const item = {
     jobId: row.id,
     status: row.status,
     capabilityKey: row.capability_key,
@@ -647,4 +649,5 @@ export function toListItem(
     receiptId: row.receipt_id,
     actualCost: row.actual_micros === null ? null : microsToUsd(row.actual_micros),
   };
+  return row.is_blind ? blindListItem(item) : item;
 }

@@ -275,11 +275,15 @@ const findFirst = statementOver<Key & { place: number }>(
   "first-of-key",
   { place: "int", projectId: "text", operation: "text", key: "text" },
   `
-SELECT input.place, job.id, job.request_hash FROM input JOIN job
+SELECT input.place, job.id, CASE WHEN job.comparison_id IS NULL THEN job.request_hash ELSE '' END AS request_hash
+FROM input JOIN job
   ON job.project_id = input."projectId" AND job.operation = input.operation AND job.idempotency_key = input.key`,
 );
 
-/** The job a key stands for; null when it is free. Concurrent calls share statements. */
+/**
+ * The job a key stands for; null when it is free. Concurrent calls share statements. A competitor's key belongs to its
+ * comparison and has the hash of no request: by replaying it one could find out which of them it is.
+ */
 export const firstOfKey = batched<Key, { id: string; request_hash: string } | null>(async (keys) => {
   const { rows } = await pool.query<{ place: number; id: string; request_hash: string }>(
     findFirst(keys.map((key, place) => ({ ...key, place }))),

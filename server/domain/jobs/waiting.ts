@@ -2,6 +2,7 @@ import type { WaitingJob } from "@/server/contract/approvals";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
+import { blindApproval } from "./blind";
 import { projectInPath } from "./history";
 import { decisionRights } from "./rights";
 import { type JobRow, toApproval } from "./rows";
@@ -22,7 +23,8 @@ export async function listWaiting(
   const names = await namesOf(rows.map(({ principal_id }) => principal_id));
   const items = await Promise.all(
     rows.slice(0, MOST).map(async (job): Promise<WaitingJob[]> => {
-      const approval = toApproval(job);
+      const whole = toApproval(job);
+      const approval = job.is_blind ? blindApproval(job, whole) : whole;
       if (!approval) return [];
       return [
         {

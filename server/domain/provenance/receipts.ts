@@ -1,4 +1,5 @@
 import { pool } from "@/server/db";
+import { refuseBlind } from "@/server/domain/jobs";
 import { toRecord } from "@/server/domain/pins";
 import { type Sealed, toReceipt } from "@/server/domain/receipts";
 import type { Json } from "@/server/step";
@@ -12,28 +13,39 @@ export type FoundReceipt = {
   requestHash: string;
 };
 
-type Row = Sealed & { id: string; isPinned: boolean; requestHash: string };
+type Row = Sealed & {
+  id: string;
+  isPinned: boolean;
+  requestHash: string;
+  is_blind: boolean;
+  comparison_id: string | null;
+};
 
 /** Receipts are read, and checked, this many at a time: others are served in between. */
 export const AT_ONCE = 250;
 
-/** Those of these receipts that are the project's: of jobs and of pinned executions. */
+/**
+ * Those of these receipts that are the project's: of jobs and of pinned executions. ComparisonUnjudged where one is of a
+ * competitor that nobody has judged.
+ */
 export async function receiptsOf(projectId: string, ids: string[]): Promise<Map<string, FoundReceipt>> {
   const found = new Map<string, FoundReceipt>();
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const { rows } = await pool.query<Row>({
       name: "receipts-by-id",
       text: `
-        SELECT receipt.id, body, hash, signature, key_id AS "keyId", false AS "isPinned", job.request_hash AS "requestHash"
+        SELECT receipt.id, body, hash, signature, key_id AS "keyId", false AS "isPinned", job.request_hash AS "requestHash",
+          job.is_blind, job.comparison_id
         FROM receipt JOIN job ON job.id = receipt.job_id
         WHERE receipt.id = ANY($2) AND receipt.project_id = $1
         UNION ALL
-        SELECT record.id, body, hash, signature, key_id, true, pinned.request_hash
+        SELECT record.id, body, hash, signature, key_id, true, pinned.request_hash, false, NULL
         FROM pinned_record record JOIN pinned_execution pinned ON pinned.id = record.pinned_id
         WHERE record.id = ANY($2) AND record.project_id = $1`,
       values: [projectId, ids.slice(from, from + AT_ONCE)],
     });
     for (const row of rows) {
+      refuseBlind(row, "The receipt");
       const document = row.isPinned ? toRecord(row, { output: null, corrections: [] }) : toReceipt(row);
       found.set(row.id, {
         id: row.id,
