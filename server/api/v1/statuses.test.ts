@@ -2480,6 +2480,22 @@ describe("retry", () => {
     await post([409, "IdempotencyConflict"], retry(canceled), undefined, { headers });
   });
 
+  test("409 for a competitor that nobody has judged, as for its receipt", async () => {
+    const { json } = await post(200, at(TEXT, "jobs"), { input });
+    const { receiptId } = await finish(json.jobId);
+    const comparisonId = newId("comparison");
+    await pool.query("UPDATE job SET is_blind = true, comparison_id = $2 WHERE id = $1", [
+      json.jobId,
+      comparisonId,
+    ]);
+    for (const refused of [
+      await post([409, "ComparisonUnjudged"], retry(json.jobId)),
+      await get([409, "ComparisonUnjudged"], `/v1/jobs/${json.jobId}/receipt`),
+      await post([409, "ComparisonUnjudged"], MANIFESTS, { label: "x", receiptIds: [receiptId] }),
+    ])
+      expect(refused.json.detail.details).toEqual({ comparisonId });
+  });
+
   test("409 where the route has gone meanwhile, 410 where the content was removed, 400 for a synchronous run", async () => {
     const rewrite = (jobId: string, content: string | null) =>
       pool.query("UPDATE payload SET content = $2 WHERE job_id = $1 AND kind = 'request'", [jobId, content]);

@@ -1,4 +1,3 @@
-import { pool } from "@/server/db";
 import { getCapability } from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";

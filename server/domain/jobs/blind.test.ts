@@ -30,7 +30,8 @@ test("a blind job shows its work and neither who did it, nor what it cost, nor w
   const { ctx } = world;
   const { comparisonId, jobIds } = await compareDrawings(world);
   for (const jobId of jobIds) await run(world, jobId);
-  const created = (await pool.query("SELECT created_at FROM job WHERE id = $1", [jobIds[1]])).rows[0].created_at;
+  const created = (await pool.query("SELECT created_at FROM job WHERE id = $1", [jobIds[1]])).rows[0]
+    .created_at;
   const blind = await jobs.get(ctx, jobIds[1]!);
   expect(blind).toMatchObject({
     status: "succeeded",
@@ -58,7 +59,10 @@ test("a blind job shows its work and neither who did it, nor what it cost, nor w
   const { items } = await jobs.references(ctx, world.projectId, { limit: 50 });
   expect(items.map(({ filename }) => filename).toSorted()).toEqual(["entry-1.png", "entry-2.png"]);
   expect(items.find((each) => each.artifactId === artifactId)?.createdAt).toBe(created.toISOString());
-  for (const page of [await jobs.mine(ctx, { limit: 25 }), await jobs.history(ctx, world.projectId, { limit: 25 })]) {
+  for (const page of [
+    await jobs.mine(ctx, { limit: 25 }),
+    await jobs.history(ctx, world.projectId, { limit: 25 }),
+  ]) {
     expect(page.items).toHaveLength(2);
     for (const item of page.items) expect(item).toMatchObject({ completedAt: null, actualCost: null });
   }
@@ -66,7 +70,10 @@ test("a blind job shows its work and neither who did it, nor what it cost, nor w
   await reveal(comparisonId);
   const shown = await jobs.get(ctx, jobIds[1]!);
   expect(shown.diagnostics?.backendId).toMatch(/^sandbox\//);
-  expect(shown).toMatchObject({ artifacts: [{ artifactId, filename: "image-1.png" }], actualCost: expect.any(Number) });
+  expect(shown).toMatchObject({
+    artifacts: [{ artifactId, filename: "image-1.png" }],
+    actualCost: expect.any(Number),
+  });
   expect((await findArtifact(ctx, artifactId)).filename).toBe("image-1.png");
 });
 
@@ -107,7 +114,9 @@ test("of the request what any competitor varies is left out, with its hash and i
   await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1", [jobIds[1]]);
   expect(await jobs.request(world.ctx, jobIds[0]!)).toMatchObject({ contentState: "pruned", request: null });
   await reveal(comparisonId);
-  expect(await jobs.request(world.ctx, jobIds[0]!)).toMatchObject({ request: { input: { prompt: "A red kite" } } });
+  expect(await jobs.request(world.ctx, jobIds[0]!)).toMatchObject({
+    request: { input: { prompt: "A red kite" } },
+  });
 });
 
 test("events keep their ids, order and types, and nothing of them differs between competitors but the work", async () => {

@@ -1,4 +1,11 @@
-import type { Job, JobApproval, JobArtifactRef, JobError, JobEvent, JobListItem } from "@/server/contract/jobs";
+import type {
+  Job,
+  JobApproval,
+  JobArtifactRef,
+  JobError,
+  JobEvent,
+  JobListItem,
+} from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { entryFilename } from "@/server/domain/artifacts";
 import { fail } from "@/server/errors";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ListReferences, Reference, ReferencePage } from "@/server/contract/references";
 import { pool } from "@/server/db";
-import type { Ctx } from "@/server/domain/ctx";
 import { entryFilename } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
 import { projectInPath } from "./history";
