@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject } from "./common";
+import { DateTime, JsonObject, pageLimit } from "./common";
 import { Context } from "./envelope";
 import { JobArtifactRef, JobError, JobStatus } from "./jobs";
 
@@ -112,12 +112,26 @@ export type CompetitorOptions = z.output<typeof CompetitorOptions>;
 export const ComparisonRef = z.object({ comparison_id: z.string().min(1).max(64) });
 export const ComparisonStatus = z.enum(["running", "completed", "partial", "failed"]);
 
-/** Who answered and for how much: of entries of a judged comparison only. */
+/** A competitor as it was asked for; what it varied is null where its content is not kept (any more). */
+const ShownCompetitor = z
+  .object({
+    axis: z.enum(COMPARISON_AXES),
+    providerPin: z.string().optional(),
+    label: z.string().nullish(),
+    inputOverrides: JsonObject.nullable().optional(),
+    profileKey: z.string().optional(),
+    profileVersion: z.string().optional(),
+  })
+  .meta({ id: "ComparisonShownCompetitor" });
+export type ShownCompetitor = z.output<typeof ShownCompetitor>;
+
+/** Who answered and for how much: of entries of a judged comparison only. Provider and model are null of what ran here. */
 const Revealed = z.object({
-  competitor: Competitor,
-  providerPin: z.string(),
-  provider: z.string(),
-  model: z.string(),
+  competitor: ShownCompetitor,
+  /** As it was asked for, or the model that was chosen. */
+  providerPin: z.string().nullable(),
+  provider: z.string().nullable(),
+  model: z.string().nullable(),
   cost: z.number().nullable(),
   costMicros: z.int().nullable(),
   startedAt: DateTime.nullable(),
@@ -195,3 +209,14 @@ export const ComparisonLine = z.object({
   decision: ComparisonDecision.nullable(),
 });
 export type ComparisonLine = z.output<typeof ComparisonLine>;
+
+export const ListComparisons = z.object({
+  limit: pageLimit(100, 25),
+  cursor: z.string().max(64).optional(),
+});
+export type ListComparisons = z.output<typeof ListComparisons>;
+export const ComparisonPage = z.object({
+  items: z.array(ComparisonLine),
+  nextCursor: z.string().nullable(),
+});
+export type ComparisonPage = z.output<typeof ComparisonPage>;

@@ -4,6 +4,7 @@ import { attentionRouter } from "./attention";
 import { billingRouter } from "./billing";
 import { budgetsRouter } from "./budgets";
 import { catalogRouter } from "./catalog";
+import { comparisonsRouter } from "./comparisons";
 import { connectionsRouter } from "./connections";
 import { router } from "./init";
 import { jobsRouter } from "./jobs";
@@ -22,6 +23,7 @@ export const appRouter = router({
   projects: projectsRouter,
   catalog: catalogRouter,
   jobs: jobsRouter,
+  comparisons: comparisonsRouter,
   attention: attentionRouter,
   budgets: budgetsRouter,
   connections: connectionsRouter,

@@ -28,7 +28,7 @@ import * as catalog from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import * as usage from "@/server/domain/usage";
-import type { ErrorCode } from "@/server/errors";
+import { PLANNING } from "./planning";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -121,22 +121,6 @@ export const describeBenchmarks = endpoint({
       incoming,
     ),
 });
-
-const PLANNING: ErrorCode[] = [
-  "UNKNOWN_CAPABILITY",
-  "UNKNOWN_INPUT_FIELD",
-  "UNKNOWN_EXECUTION_FIELD",
-  "CONFLICTING_EXECUTION_CONSTRAINT",
-  "PromptTooLong",
-  "CONNECTION_REQUIRED",
-  "ROUTE_UNAVAILABLE",
-  "EstimateUnavailable",
-  "ESTIMATE_MISMATCH",
-  "BudgetExceeded",
-  "PROJECT_REQUIRED",
-  "InvalidInput",
-  "PolicyRejected",
-];
 
 const quoting = {
   method: "POST",

@@ -4,6 +4,7 @@ import * as adapters from "./adapters";
 import * as billing from "./billing";
 import * as budgets from "./budgets";
 import * as capabilities from "./capabilities";
+import * as comparisons from "./comparisons";
 import * as credentials from "./credentials";
 import * as diagnostics from "./diagnostics";
 import * as inputs from "./inputs";
@@ -23,6 +24,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(jobs),
   ...Object.values(adapters),
   ...Object.values(adapterAliases),
+  ...Object.values(comparisons),
   ...Object.values(pins),
   ...Object.values(bulks),
   ...Object.values(provenance),

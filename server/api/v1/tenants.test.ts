@@ -15,6 +15,7 @@ import {
   submitWaiting,
   type Tenant,
 } from "@/testing/api";
+import { COMPARED, COMPARISONS, compared } from "@/testing/comparisons";
 import { someWeights, uploadOf } from "@/testing/forms";
 import { NEED, needIn, quotedNeed } from "@/testing/needs";
 import { openVault, type Vault } from "@/testing/vault";
@@ -38,6 +39,8 @@ type Estate = {
   manifestId: string;
   /** A bulk of them, canceled before it ran. */
   bulkId: string;
+  /** A judged one. */
+  comparison: Awaited<ReturnType<typeof compared>>;
   queuedId: string;
   approvedId: string;
   rejectedId: string;
@@ -93,6 +96,7 @@ async function makeEstate(): Promise<Estate> {
   return {
     tenant,
     bulkId,
+    comparison: await compared(tenant, true),
     manifestId: (await tenant.post("/v1/provenance/manifests", { label: "x", receiptIds: [receiptId] })).json
       .manifestId,
     holdId: hold.holdId,
@@ -152,6 +156,7 @@ const missing = (): Estate => ({
   receiptId: newId("receipt"),
   manifestId: newId("manifest"),
   bulkId: newId("bulk"),
+  comparison: { ...mine.comparison, comparisonId: newId("comparison") },
   queuedId: newId("job"),
   approvedId: newId("job"),
   rejectedId: newId("job"),
@@ -210,6 +215,11 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
   if (path.includes("{bulk_id}")) {
     return [{ method, target: path.replace("{bulk_id}", of.bulkId) }];
   }
+  if (path.includes("{comparison_id}")) {
+    const { comparisonId, winner } = of.comparison;
+    const target = path.replace("{comparison_id}", comparisonId);
+    return [{ method, target, ...(method === "POST" ? { body: winner } : {}) }];
+  }
   if (path.includes("{receipt_id}")) {
     return [{ method, target: path.replace("{receipt_id}", of.receiptId) }];
   }
@@ -247,7 +257,7 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter)_id\}/.test(
+  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter)_id\}/.test(
     path,
   ),
 );
@@ -356,6 +366,44 @@ test("pinned: context.projectId and ?projectId= of another tenant are answered l
     expect((await ask(mine.otherProjectId, mine.tenant.unboundKey)).status).toBe(200);
     expect((await ask(mine.otherProjectId, mine.tenant.key)).status).toBe(403);
   }
+});
+
+test("comparisons: a project of another tenant is answered like none, in bodies and in queries; its key is no key of mine", async () => {
+  const { competitors, input } = COMPARED;
+  const asks: ((projectId: string, key: string) => Promise<Answer>)[] = [
+    (projectId, key) => call("POST", COMPARISONS, { key, body: { ...COMPARED, context: { projectId } } }),
+    (projectId, key) =>
+      call("POST", `${COMPARISONS}/estimate?projectId=${projectId}`, { key, body: { competitors, input } }),
+    (projectId, key) => call("GET", `${COMPARISONS}/competitor-options?projectId=${projectId}`, { key }),
+  ];
+  for (const ask of asks) {
+    for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
+      const refused = await ask(theirs.projectId, key);
+      expect(refused.status).toBe(403);
+      expect(comparable(refused)).toEqual(comparable(await ask(newId("project"), key)));
+    }
+    expect((await ask(mine.otherProjectId, mine.tenant.unboundKey)).status).toBe(200);
+    expect((await ask(mine.otherProjectId, mine.tenant.key)).status).toBe(403);
+  }
+  const named = { ...COMPARED, idempotencyKey: "shared" };
+  const [one, other] = [
+    await mine.tenant.post(COMPARISONS, named),
+    await theirs.tenant.post(COMPARISONS, named),
+  ];
+  expect([one.status, other.status]).toEqual([200, 200]);
+  expect(one.json.comparisonId).not.toBe(other.json.comparisonId);
+});
+
+test("an entry of another tenant's comparison wins nothing of mine", async () => {
+  const { comparisonId } = await compared(mine.tenant, false);
+  const judge = (overallWinnerEntryId: string | undefined) =>
+    mine.tenant.post(`/v1/comparisons/${comparisonId}/judgements`, {
+      decision: "winner",
+      overallWinnerEntryId,
+    });
+  const refused = await judge(theirs.comparison.entryIds[0]);
+  expect(refused.status).toBe(422);
+  expect(comparable(refused)).toEqual(comparable(await judge(newId("comparisonEntry"))));
 });
 
 test("provenance: another tenant's receipts and projects are answered like none, in bodies and in queries", async () => {

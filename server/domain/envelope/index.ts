@@ -2,6 +2,7 @@ export { enforcementOf } from "./enforcement";
 export { maturityOf } from "./maturity";
 export {
   checkCallerFields,
+  checkCallerObject,
   type Envelope,
   type EnvelopeKind,
   nearest,

@@ -220,11 +220,21 @@ export function checkCallerFields(envelope: Pick<Envelope<"jobs">, "externalRef"
   envelope.tags.forEach((tag, position) => {
     if (charactersOf(tag) > tagLength) add(["tags", position], `At most ${tagLength} characters.`);
   });
-  const [bytes, depth] = [ceiling(env.METADATA_MAX_BYTES, 16384), ceiling(env.METADATA_MAX_DEPTH, 32)];
-  if (Buffer.byteLength(JSON.stringify(envelope.metadata)) > bytes)
-    add(["metadata"], `At most ${bytes} bytes as JSON.`);
-  else if (depthOf(envelope.metadata) > depth) add(["metadata"], `At most ${depth} levels deep.`);
+  issues.push(...issuesOfObject(envelope.metadata, ["metadata"]));
   if (issues.length > 0) throw new ValidationFault(issues);
+}
+
+/** Holds an object of the caller's own, at this place of the body, to the ceilings of metadata. */
+export function checkCallerObject(value: Fields, at: string[]) {
+  const issues = issuesOfObject(value, at);
+  if (issues.length > 0) throw new ValidationFault(issues);
+}
+
+function issuesOfObject(value: Fields, at: string[]): ValidationIssue[] {
+  const issue = (msg: string) => [{ loc: ["body", ...at], msg, type: "too_long" }];
+  const [bytes, depth] = [ceiling(env.METADATA_MAX_BYTES, 16384), ceiling(env.METADATA_MAX_DEPTH, 32)];
+  if (Buffer.byteLength(JSON.stringify(value)) > bytes) return issue(`At most ${bytes} bytes as JSON.`);
+  return depthOf(value) > depth ? issue(`At most ${depth} levels deep.`) : [];
 }
 
 const charactersOf = (text: string) => [...text].length;

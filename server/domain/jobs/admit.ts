@@ -39,7 +39,7 @@ export const DISPATCH_AFTER_MS = 10_000;
 type Kind = "jobs" | "invoke";
 
 /** A request in its one normal form, and where it belongs. */
-type Submission = {
+export type Submission = {
   kind: Kind;
   capability: Capability;
   envelope: Envelope<"invoke">;
@@ -163,18 +163,25 @@ export async function read(
   };
 }
 
+/** Reads a submission against the catalog: where it would run, and for how much. Writes nothing. */
+export async function planSubmission(
+  ctx: Ctx,
+  { kind, capability, envelope, project, environment }: Submission,
+): Promise<ExecutionPlan> {
+  const isFunded = await fundedFor(capability, project.organizationId, envelope);
+  return planExecution(
+    capability,
+    { id: project.id, environment },
+    { ...envelope, maturity: maturityOf(envelope, project.settings), isFunded, now: ctx.now() },
+    kind === "invoke" ? "sync" : "durable",
+  );
+}
+
 /** Plans a submission: everything about its content that may refuse it. Writes nothing. */
 export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
   const { kind, capability, envelope, project, environment, idempotencyKey, content, contentHash } =
     submission;
-  const maturity = maturityOf(envelope, project.settings);
-  const isFunded = await fundedFor(capability, project.organizationId, envelope);
-  const plan = await planExecution(
-    capability,
-    { id: project.id, environment },
-    { ...envelope, maturity, isFunded, now: ctx.now() },
-    kind === "invoke" ? "sync" : "durable",
-  );
+  const plan = await planSubmission(ctx, submission);
   checkGuardrail(project, plan.estimate);
   const { quoteId } = envelope.execution;
   const fx = presentationFor(project.organizationSettings);
@@ -255,7 +262,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       approval_deadline_at: wait?.deadlineAt ?? null,
       submitted_by: personBehind(ctx.principal),
       retry_of: submission.retryOf ?? null,
-      maturity,
+      maturity: maturityOf(envelope, project.settings),
       payload_is_sealed: isKeptSealed(dataClassification, retentionRequirement),
       payload_id: newId("payload"),
       // What runs at once is never read back: where nothing is to be kept, nothing is written.
@@ -358,12 +365,16 @@ function checkReader(kind: Kind, capability: Capability, envelope: Envelope<"inv
   if (envelope.toolSchemas?.length) only("not given together with toolSchemas");
 }
 
+/** Refuses a capability that has no durable runs. */
+export function requireDurable({ key, modes }: Capability) {
+  const invoke = `/v1/capabilities/${key}/invoke`;
+  if (!modes.includes("job_async"))
+    fail("USE_INVOKE", `${key} runs at once; use POST ${invoke}.`, { invoke });
+}
+
 function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: Envelope<"invoke">) {
   const submit = `/v1/capabilities/${capability.key}/jobs`;
-  const invoke = `/v1/capabilities/${capability.key}/invoke`;
-  if (kind === "jobs" && !capability.modes.includes("job_async")) {
-    fail("USE_INVOKE", `${capability.key} runs at once; use POST ${invoke}.`, { invoke });
-  }
+  if (kind === "jobs") requireDurable(capability);
   if (kind === "invoke") {
     if (!capability.modes.includes("invoke_sync"))
       fail("USE_JOBS", `${capability.key} runs as a durable job; use POST ${submit}.`, { submit });

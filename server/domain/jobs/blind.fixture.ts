@@ -18,6 +18,7 @@ export async function compareDrawings(
   const admitted = await jobs.submitTogether(ctx, getCapability("image.generate.v1"), {
     comparisonId,
     requests: requests as never[], // as a caller sends them
+    order: models.map((_, place) => place),
     refusal: (_place, cause) => cause,
     attach: async (client, made) => {
       await client.query(

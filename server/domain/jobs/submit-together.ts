@@ -1,63 +1,70 @@
 import type pg from "pg";
+import { canonicalText } from "@/server/canonical";
 import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { inTransaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import type { Estimate, ExecutionPlan } from "@/server/domain/quotes";
+import { ValidationFault } from "@/server/errors";
+import { failpoint } from "@/server/failpoint";
+import { newId } from "@/server/ids";
 import type { Micros } from "@/server/money";
 import type { Json } from "@/server/step";
-import { prepare, read, refuseOverload } from "./admit";
+import { planSubmission, prepare, read, refuseOverload, type Submission } from "./admit";
 import { toldOfWait } from "./approvals";
 import { wake } from "./dispatch";
 import type { StoredApproval } from "./rows";
 import { type Admission, insertTogether } from "./transitions";
 
-export type Together = {
-  comparisonId: string;
-  /** One request for each job, in the order in which their ids are to be made; each with an idempotency key of its own. */
+/** One request for each competitor, as its caller has them in order, and what a refusal of one of them becomes. */
+export type Requests = {
   requests: RawEnvelope[];
-  /** What a refusal of one of them becomes: the place is the one in `requests`. */
+  /** The place is the one in `requests`. */
   refusal: (place: number, cause: unknown) => unknown;
+};
+export type Together = Requests & {
+  comparisonId: string;
+  /** The places of `requests` in the order in which their ids are made: nothing else tells one from another. */
+  order: number[];
   /** Writes what holds them together, before them in the same transaction. Throws what takes everything back. */
   attach: (client: pg.PoolClient, jobs: AdmittedTogether[]) => Promise<void>;
 };
 export type AdmittedTogether = {
+  /** In `requests`. */
+  place: number;
   jobId: string;
-  projectId: string;
-  organizationId: string;
-  environment: string;
-  provider: string;
-  model: string;
   estimatedMicros: Micros;
   maximumMicros: Micros;
 };
 
 /**
  * Admits the competitors of a comparison: all of them, blind, with their holds, or none. Their wakes leave once they are
- * committed; a wake that is lost is sent by the sweeper as always.
+ * committed; a wake that is lost is sent by the sweeper as always. `attach` and the answer have them in `order`.
  */
 export async function submitTogether(
   ctx: Ctx,
   capability: Capability,
-  { comparisonId, requests, refusal, attach }: Together,
+  { comparisonId, requests, order, refusal, attach }: Together,
 ): Promise<AdmittedTogether[]> {
-  const prepared: Admission[] = [];
-  for (const [place, raw] of requests.entries()) {
-    try {
-      const { admission } = await prepare(ctx, await read(ctx, "jobs", capability, raw, undefined));
-      await refuseOverload(admission.project_id, ctx.now().getTime());
-      prepared.push(admission);
-    } catch (cause) {
-      throw refusal(place, cause);
-    }
-  }
-  const admissions = waitTogether(prepared);
-  const jobs = admissions.map((each) => ({
+  // One moment for all, and ids that are made together: how long each took to plan is to be seen nowhere.
+  const moment = ctx.now();
+  const at: Ctx = { ...ctx, now: () => moment };
+  const prepared = await planned({ requests, refusal }, async (raw) => {
+    const submission = await read(at, "jobs", capability, raw, undefined);
+    return { submission, ...(await prepare(at, submission)) };
+  });
+  for (const { admission } of prepared) await refuseOverload(admission.project_id, moment.getTime());
+  const ids = order.map(() => newId("job"));
+  const admissions = waitTogether(
+    order.map((place, position) => {
+      const { admission } = prepared[place]!; // `order` holds the places of `requests`
+      const hold_id = admission.hold_id && newId("hold");
+      return { ...admission, id: ids[position]!, payload_id: newId("payload"), hold_id };
+    }),
+  );
+  const jobs = admissions.map((each, position) => ({
+    place: order[position]!, // likewise
     jobId: each.id,
-    projectId: each.project_id,
-    organizationId: each.organization_id,
-    environment: each.environment,
-    provider: each.provider,
-    model: each.model,
     estimatedMicros: each.estimated_micros,
     maximumMicros: each.maximum_micros,
   }));
@@ -65,11 +72,58 @@ export async function submitTogether(
     await attach(client, jobs);
     await insertTogether(client, comparisonId, admissions);
   });
+  failpoint("after-admission");
   for (const each of admissions) {
     if (each.dispatch_state === "pending")
       wake({ id: each.id, projectId: each.project_id, dispatchNumber: 1 });
   }
   return jobs;
+}
+
+/** The price of each of them, by the plan its submission would have. Writes nothing. */
+export async function estimateTogether(
+  ctx: Ctx,
+  capability: Capability,
+  requests: Requests,
+): Promise<Estimate[]> {
+  const found = await planned(requests, async (raw) => {
+    const submission = await read(ctx, "jobs", capability, raw, undefined);
+    return { submission, plan: await planSubmission(ctx, submission) };
+  });
+  return found.map(({ plan }) => plan.estimate);
+}
+
+/** Plans each in turn, and refuses one that would ask the same of the same model as one before it: nothing is compared then. */
+async function planned<T extends { submission: Submission; plan: ExecutionPlan }>(
+  { requests, refusal }: Requests,
+  plan: (raw: RawEnvelope) => Promise<T>,
+): Promise<T[]> {
+  const all: T[] = [];
+  const places = new Map<string, number>();
+  for (const [place, raw] of requests.entries()) {
+    try {
+      const found = await plan(raw);
+      const work = workOf(found);
+      const same = places.get(work);
+      if (same !== undefined) {
+        const msg = `It asks the same of the same model as competitor ${same}.`;
+        throw new ValidationFault([{ loc: ["body"], msg, type: "value_error" }]);
+      }
+      places.set(work, place);
+      all.push(found);
+    } catch (cause) {
+      throw refusal(place, cause);
+    }
+  }
+  return all;
+}
+
+/** What would be done, and where: of requests that are otherwise the same. */
+function workOf({ submission, plan }: { submission: Submission; plan: ExecutionPlan }): string {
+  const { sampling } = submission.envelope;
+  const { route, account } = plan.estimate;
+  const work = { route, account, input: plan.input, sampling };
+  return canonicalText(JSON.parse(JSON.stringify(work)));
 }
 
 /** Where one has to wait for approval all do, each with the figures of the dearest: a wait must not tell them apart. */

@@ -1,0 +1,4 @@
+import { serve } from "@/server/api/endpoint";
+import { createComparison } from "@/server/api/v1/comparisons";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(createComparison);

@@ -1,0 +1,111 @@
+import { endpoint } from "@/server/api/endpoint";
+import { CapabilityRef } from "@/server/contract/capabilities";
+import {
+  Comparison,
+  ComparisonCreateRequest,
+  ComparisonEstimate,
+  ComparisonEstimateRequest,
+  ComparisonRef,
+  CompetitorOptions,
+  JudgementRequest,
+} from "@/server/contract/comparisons";
+import { QuoteQuery } from "@/server/contract/envelope";
+import * as comparisons from "@/server/domain/comparisons";
+import type { ErrorCode } from "@/server/errors";
+import { PLANNING } from "./planning";
+
+const tags = ["Comparisons"];
+const MEGABYTE = 1024 * 1024;
+
+/** A comparison's own body has none of these. */
+const OF_ENVELOPES: ErrorCode[] = [
+  "UNKNOWN_EXECUTION_FIELD",
+  "CONFLICTING_EXECUTION_CONSTRAINT",
+  "ESTIMATE_MISMATCH",
+  "BudgetExceeded",
+];
+const PLANNING_TOGETHER: ErrorCode[] = [
+  ...PLANNING.filter((code) => !OF_ENVELOPES.includes(code)),
+  "USE_INVOKE",
+];
+
+export const createComparison = endpoint({
+  method: "POST",
+  path: "/v1/capabilities/{capability_key}/comparisons",
+  summary: "Put one request to two to four competitors, blind until it is judged",
+  tags,
+  auth: ["service_principal"],
+  scope: "capabilities:run",
+  params: CapabilityRef,
+  body: ComparisonCreateRequest,
+  bodyLimit: 32 * MEGABYTE,
+  output: Comparison,
+  envelopeErrors: true,
+  errors: [
+    ...PLANNING_TOGETHER,
+    "BudgetExceeded",
+    "funding_required",
+    "IdempotencyConflict",
+    "DURABLE_CONCURRENCY_LIMIT",
+  ],
+  run: (ctx, { params, body, incoming }) =>
+    comparisons.create(ctx, params.capability_key, body, incoming.header("idempotency-key")),
+});
+
+export const estimateComparison = endpoint({
+  method: "POST",
+  path: "/v1/capabilities/{capability_key}/comparisons/estimate",
+  summary: "Price the competitors of a comparison; no retail quote",
+  tags,
+  auth: ["service_principal"],
+  scope: "capabilities:run",
+  params: CapabilityRef,
+  query: QuoteQuery,
+  body: ComparisonEstimateRequest,
+  bodyLimit: 32 * MEGABYTE,
+  output: ComparisonEstimate,
+  errors: PLANNING_TOGETHER,
+  run: (ctx, { params, query, body }) =>
+    comparisons.estimate(ctx, params.capability_key, body, query.projectId),
+});
+
+export const listCompetitorOptions = endpoint({
+  method: "GET",
+  path: "/v1/capabilities/{capability_key}/comparisons/competitor-options",
+  summary: "What could compete in a capability",
+  tags,
+  auth: ["service_principal"],
+  scope: "capabilities:run",
+  params: CapabilityRef,
+  query: QuoteQuery,
+  output: CompetitorOptions,
+  errors: ["UNKNOWN_CAPABILITY", "PROJECT_REQUIRED"],
+  run: (ctx, { params, query }) => comparisons.options(ctx, params.capability_key, query.projectId),
+});
+
+export const getComparison = endpoint({
+  method: "GET",
+  path: "/v1/comparisons/{comparison_id}",
+  summary: "Read a comparison; who answered is told once it is judged",
+  tags,
+  auth: ["service_principal", "human_session"],
+  scope: "jobs:read",
+  params: ComparisonRef,
+  output: Comparison,
+  errors: ["NotFound"],
+  run: (ctx, { params }) => comparisons.get(ctx, params.comparison_id),
+});
+
+export const judgeComparison = endpoint({
+  method: "POST",
+  path: "/v1/comparisons/{comparison_id}/judgements",
+  summary: "Judge a comparison by the work alone, once; then everything about it is told",
+  tags,
+  auth: ["service_principal", "human_session"],
+  scope: "jobs:write",
+  params: ComparisonRef,
+  body: JudgementRequest,
+  output: Comparison,
+  errors: ["NotFound", "JobNotFinished", "ComparisonJudged"],
+  run: (ctx, { params, body }) => comparisons.judge(ctx, params.comparison_id, body),
+});

@@ -1,0 +1,53 @@
+import type { ComparisonEstimate, ComparisonEstimateRequest } from "@/server/contract/comparisons";
+import { access } from "@/server/domain/access";
+import { getCapability } from "@/server/domain/catalog";
+import { connectionsOf } from "@/server/domain/credentials";
+import type { Ctx } from "@/server/domain/ctx";
+import { estimateTogether, requireDurable } from "@/server/domain/jobs";
+import { type Micros, microsToUsd } from "@/server/money";
+import { requestOf, toRefusal } from "./competitors";
+
+/**
+ * What a comparison would cost, by the plan each of its jobs would have. Nothing is written, held or promised: no part of
+ * the answer is a quote.
+ */
+export async function estimate(
+  ctx: Ctx,
+  capabilityKey: string,
+  { competitors, input }: ComparisonEstimateRequest,
+  projectId?: string,
+): Promise<ComparisonEstimate> {
+  const capability = getCapability(capabilityKey);
+  requireDurable(capability);
+  const project = await access.project(ctx, projectId, "capabilities:run");
+  const { environment } = project;
+  const connections = await connectionsOf({ id: project.id, environment });
+  const estimates = await estimateTogether(ctx, capability, {
+    requests: competitors.map((competitor, place) => ({
+      ...requestOf(capability, connections, input, competitor, place),
+      context: { projectId: project.id, environment },
+    })),
+    refusal: (place, cause) => toRefusal(competitors, place, cause),
+  });
+  const sum = (of: "expectedMicros" | "maximumMicros") =>
+    estimates.reduce((total, each) => total + each[of], 0);
+  return {
+    estimateKind: "comparison",
+    isRetailQuote: false,
+    capabilityKey: capability.key,
+    competitors: estimates.map(({ expectedMicros, maximumMicros, route, billingMode }, place) => ({
+      competitor: competitors[place]!, // one estimate each
+      billingMode: route ? billingMode : null,
+      ...priced(expectedMicros, maximumMicros),
+    })),
+    total: priced(sum("expectedMicros"), sum("maximumMicros")),
+  };
+}
+
+const priced = (estimated: Micros, maximum: Micros) => ({
+  currency: "USD" as const,
+  estimatedCost: microsToUsd(estimated),
+  estimatedCostMicros: estimated,
+  maximumCost: microsToUsd(maximum),
+  maximumCostMicros: maximum,
+});

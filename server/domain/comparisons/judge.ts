@@ -1,0 +1,106 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Comparison, JudgementRequest } from "@/server/contract/comparisons";
+import { inTransaction } from "@/server/db";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { get } from "./get";
+import { type ComparisonRow, findComparison, statusOf } from "./rows";
+
+const RIGHT = "jobs:write";
+
+/** What is judged, in one form: nobody is named where nobody won. */
+type Verdict = Pick<ComparisonRow, "decision" | "overall_winner_entry_id" | "value_winner_entry_id">;
+
+/**
+ * Judges a comparison once all of its jobs have ended, and so ends their blindness. The same judgement again answers with
+ * the comparison; another one is ComparisonJudged. Of judgements at the same time one is the first.
+ */
+export async function judge(ctx: Ctx, comparisonId: string, request: JudgementRequest): Promise<Comparison> {
+  const verdict = verdictOf(request);
+  const row = await findComparison(ctx, comparisonId, RIGHT);
+  if (row.decision) return judgedBefore(ctx, row, verdict);
+  const status = statusOf(row.entries.map((entry) => entry.status));
+  if (status === "running")
+    fail("JobNotFinished", "A comparison is judged when all of its jobs have ended.", { status });
+  checkWinners(row, request);
+  const isFirst = await inTransaction(async (client) => {
+    const { rowCount } = await client.query(
+      `WITH judged AS (
+         UPDATE comparison SET decision = $3, overall_winner_entry_id = $4, value_winner_entry_id = $5, judged_by = $6,
+           judged_at = $7
+         WHERE id = $1 AND project_id = $2 AND decision IS NULL RETURNING id, project_id
+       ), unblinded AS (
+         UPDATE job SET is_blind = false FROM judged
+         WHERE job.project_id = judged.project_id AND job.comparison_id = judged.id AND job.is_blind
+       )
+       SELECT FROM judged`,
+      [
+        row.id,
+        row.project_id,
+        verdict.decision,
+        verdict.overall_winner_entry_id,
+        verdict.value_winner_entry_id,
+        ctx.principal.id,
+        ctx.now(),
+      ],
+    );
+    if (rowCount === 0) return false;
+    const act = {
+      organizationId: row.organization_id,
+      projectId: row.project_id,
+      action: "comparison.judged",
+      subject: row.id,
+      details: {
+        decision: verdict.decision,
+        overallWinnerEntryId: verdict.overall_winner_entry_id,
+        valueWinnerEntryId: verdict.value_winner_entry_id,
+      },
+    };
+    await record(ctx, act, client);
+    return true;
+  });
+  if (isFirst) return get(ctx, comparisonId, RIGHT);
+  return judgedBefore(ctx, await findComparison(ctx, comparisonId, RIGHT), verdict);
+}
+
+/** A winner is named where there is one, and nowhere else. */
+function verdictOf({ decision, overallWinnerEntryId, valueWinnerEntryId }: JudgementRequest): Verdict {
+  if (decision === "winner" && !overallWinnerEntryId)
+    refuse("overallWinnerEntryId", "The decision winner names an entry.", "missing");
+  if (decision !== "winner" && overallWinnerEntryId)
+    refuse("overallWinnerEntryId", `The decision ${decision} names no winner.`);
+  if (decision !== "winner" && valueWinnerEntryId)
+    refuse("valueWinnerEntryId", `The decision ${decision} names no winner.`);
+  return {
+    decision,
+    overall_winner_entry_id: overallWinnerEntryId ?? null,
+    value_winner_entry_id: valueWinnerEntryId ?? overallWinnerEntryId ?? null,
+  };
+}
+
+/** Who wins is an entry of this comparison, and has something to show. */
+function checkWinners({ entries }: ComparisonRow, request: JudgementRequest) {
+  for (const field of ["overallWinnerEntryId", "valueWinnerEntryId"] as const) {
+    const entryId = request[field];
+    if (!entryId) continue;
+    const entry = entries.find((each) => each.entry_id === entryId);
+    if (!entry) refuse(field, "This is no entry of this comparison.");
+    if (entry?.status !== "succeeded") refuse(field, "This entry did not succeed.");
+  }
+}
+
+function judgedBefore(ctx: Ctx, row: ComparisonRow, wanted: Verdict): Promise<Comparison> {
+  const { decision, overall_winner_entry_id, value_winner_entry_id } = row;
+  const was: Verdict = { decision, overall_winner_entry_id, value_winner_entry_id };
+  if (!isDeepStrictEqual(was, wanted))
+    fail("ComparisonJudged", "This comparison was judged otherwise, and is judged once.", {
+      comparisonId: row.id,
+      decision: decision ?? "",
+    });
+  return get(ctx, row.id, RIGHT);
+}
+
+function refuse(field: string, msg: string, type = "value_error"): never {
+  throw new ValidationFault([{ loc: ["body", field], msg, type }]);
+}

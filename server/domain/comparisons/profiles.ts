@@ -1,0 +1,73 @@
+import type { Capability } from "@/server/capabilities/define";
+import { MESH_PROFILES } from "@/server/contract/meshes";
+import type { Json } from "@/server/step";
+
+/** A named way of working. What it sets never changes under one version. */
+export type Profile = {
+  key: string;
+  version: string;
+  title: string;
+  description: string;
+  /** Replaces what the request says of these. */
+  sampling?: { reasoningIntent: "economy" | "balanced" | "deep" | "maximum" };
+  input?: Record<string, Json>;
+};
+
+/** The settings of one kind, and the capabilities that take them. The last of several versions is the one taken unasked. */
+const KINDS: { takes: (capability: Capability) => boolean; profiles: Profile[] }[] = [
+  {
+    takes: ({ execute, family }) => "port" in execute && execute.port === "text" && family === "text",
+    profiles: (
+      [
+        ["economy", "Economical reasoning", "Thinks as little as the model can."],
+        ["balanced", "Balanced reasoning", "Thinks for as long as most tasks need."],
+        ["deep", "Deep reasoning", "Thinks longer, for more tokens."],
+        ["maximum", "Maximal reasoning", "Thinks for as long as the model can."],
+      ] as const
+    ).map(([reasoningIntent, title, description]) => ({
+      key: `reasoning-${reasoningIntent}`,
+      version: "1",
+      title,
+      description,
+      sampling: { reasoningIntent },
+    })),
+  },
+  {
+    takes: takesField("quality"),
+    profiles: (
+      [
+        ["low", "Low quality", "The fastest and cheapest drawing."],
+        ["medium", "Medium quality", "The usual drawing."],
+        ["high", "High quality", "The most careful drawing."],
+      ] as const
+    ).map(([quality, title, description]) => ({
+      key: `quality-${quality}`,
+      version: "1",
+      title,
+      description,
+      input: { quality },
+    })),
+  },
+  {
+    takes: takesField("meshProfile"),
+    profiles: MESH_PROFILES.map((meshProfile) => ({
+      key: `mesh-${meshProfile.replaceAll("_", "-")}`,
+      version: "1",
+      title: `Mesh profile ${meshProfile}`,
+      description: `Makes the mesh by the profile ${meshProfile}.`,
+      input: { meshProfile },
+    })),
+  },
+];
+
+function takesField(name: string) {
+  return ({ input }: Capability) => fieldsOf({ input }).includes(name);
+}
+
+/** The fields a capability's input takes, where its schema lists them. */
+export const fieldsOf = ({ input }: Pick<Capability, "input">): string[] =>
+  "shape" in input ? Object.keys(input.shape as object) : [];
+
+/** Every profile of a capability, in all versions. */
+export const profilesOf = (capability: Capability): Profile[] =>
+  KINDS.filter(({ takes }) => takes(capability)).flatMap(({ profiles }) => profiles);

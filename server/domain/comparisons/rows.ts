@@ -1,0 +1,164 @@
+import type {
+  Comparison,
+  ComparisonEntry,
+  ComparisonLine,
+  ShownCompetitor,
+} from "@/server/contract/comparisons";
+import type { Job, JobStatus } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/jobs";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { type Micros, microsToUsd } from "@/server/money";
+import type { Json } from "@/server/step";
+
+/** An entry with what its job says of who did the work: what of it is shown is for `toComparison` to decide. */
+export type EntryRow = {
+  entry_id: string;
+  job_id: string;
+  competitor: ShownCompetitor;
+  status: JobStatus;
+  provider: string;
+  model: string;
+  /** Null: not known, or not yet. */
+  cost_micros: Micros | null;
+};
+
+export type ComparisonRow = {
+  id: string;
+  organization_id: string;
+  project_id: string;
+  environment: string;
+  capability_key: string;
+  intent: Comparison["intent"];
+  workload_tags: Record<string, Json>;
+  idempotency_key: string | null;
+  estimated_micros: Micros;
+  maximum_micros: Micros;
+  created_at: Date;
+  decision: NonNullable<Comparison["judgement"]>["decision"] | null;
+  overall_winner_entry_id: string | null;
+  value_winner_entry_id: string | null;
+  judged_by: string | null;
+  judged_at: Date | null;
+  entries: EntryRow[];
+};
+
+/** The comparison of this id with its entries in their order, where the caller may see it; else NotFound. */
+export async function findComparison(ctx: Ctx, comparisonId: string, right: Scope): Promise<ComparisonRow> {
+  const scope = access.scopeOf(ctx, right);
+  const { rows } = await pool.query<ComparisonRow>({
+    name: "find-comparison",
+    text: `SELECT comparison.*, (
+         SELECT json_agg(json_build_object('entry_id', entry.id, 'job_id', job.id, 'competitor', competitor,
+           'status', job.status, 'provider', job.provider, 'model', job.model,
+           'cost_micros', coalesce(job.actual_micros, (SELECT coalesce(settled_micros, 0) FROM hold
+             WHERE hold.execution_id = job.id AND resolved_by IS NOT NULL))) ORDER BY position)
+         FROM comparison_entry entry JOIN job ON job.id = entry.job_id AND job.project_id = entry.project_id
+         WHERE entry.comparison_id = comparison.id AND entry.project_id = comparison.project_id) AS entries
+       FROM comparison WHERE id = $1
+       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
+    values: [comparisonId, scope.organizationIds, scope.projectId],
+  });
+  return rows[0] ?? fail("NotFound", "There is no such comparison.");
+}
+
+/** Where a comparison stands, by how its jobs ended: one that waits for a person has not. */
+export function statusOf(statuses: readonly JobStatus[]): Comparison["status"] {
+  if (!statuses.every((status) => TERMINAL.includes(status))) return "running";
+  const succeeded = statuses.filter((status) => status === "succeeded").length;
+  if (succeeded === 0) return "failed";
+  return succeeded === statuses.length ? "completed" : "partial";
+}
+
+/** The comparison as it is answered; `jobs` are its entries' jobs as anybody sees them, in the same order. */
+export function toComparison(row: ComparisonRow, jobs: Job[], now: Date): Comparison {
+  const status = statusOf(row.entries.map((entry) => entry.status));
+  const costs = row.entries.map(({ cost_micros }) => cost_micros);
+  const isKnown = status !== "running" && !costs.includes(null);
+  const isYoung = now.getTime() - row.created_at.getTime() < 10_000;
+  return {
+    comparisonId: row.id,
+    capabilityKey: row.capability_key,
+    projectId: row.project_id,
+    environment: row.environment,
+    status,
+    intent: row.intent,
+    workloadTags: row.workload_tags,
+    idempotencyKey: row.idempotency_key,
+    createdAt: row.created_at.toISOString(),
+    estimatedCost: microsToUsd(row.estimated_micros),
+    maximumCost: microsToUsd(row.maximum_micros),
+    cost: isKnown ? microsToUsd(costs.reduce<Micros>((sum, each) => sum + (each ?? 0), 0)) : null,
+    currency: "USD",
+    entries: row.entries.map((entry, position) => toEntry(row, entry, jobs[position]!)), // one job each
+    judgement: judgementOf(row),
+    nextAction: status === "running" ? "poll" : row.decision ? "stop" : "judge",
+    pollAfterSeconds: status === "running" ? (isYoung ? 1 : 4) : null,
+  };
+}
+
+/** Of an entry that nobody has judged yet nothing but what its blind job shows. */
+function toEntry({ decision }: ComparisonRow, entry: EntryRow, job: Job): ComparisonEntry {
+  const { artifacts, typedOutput, error } = job;
+  const shown = { entryId: entry.entry_id, jobId: job.jobId, status: job.status };
+  const told = { ...shown, artifacts, typedOutput, error };
+  if (decision === null) return told;
+  const { provider, model, cost_micros } = entry;
+  const competitor = withOverrides(entry.competitor, job);
+  const chosen = provider ? `${provider}/${model}` : null;
+  return {
+    ...told,
+    competitor,
+    providerPin: competitor.providerPin ?? chosen,
+    provider: provider || null,
+    model: model || null,
+    cost: cost_micros === null ? null : microsToUsd(cost_micros),
+    costMicros: cost_micros,
+    startedAt: job.startedAt,
+    completedAt: job.completedAt,
+    receiptId: job.receiptId,
+  };
+}
+
+/** A recipe with the values its request still has. */
+function withOverrides(kept: ShownCompetitor, { requestSnapshot }: Job): ShownCompetitor {
+  if (!kept.inputOverrides) return kept;
+  const input = requestSnapshot?.input;
+  if (typeof input !== "object" || input === null || Array.isArray(input))
+    return { ...kept, inputOverrides: null };
+  const names = Object.keys(kept.inputOverrides);
+  return {
+    ...kept,
+    inputOverrides: Object.fromEntries(
+      names.map((name) => [name, Object.hasOwn(input, name) ? (input[name] ?? null) : null]),
+    ),
+  };
+}
+
+export function judgementOf(row: ComparisonRow): Comparison["judgement"] {
+  const { decision, judged_at, judged_by } = row;
+  if (!decision || !judged_at || !judged_by) return null;
+  return {
+    decision,
+    overallWinnerEntryId: row.overall_winner_entry_id,
+    valueWinnerEntryId: row.value_winner_entry_id,
+    judgedBy: judged_by,
+    judgedAt: judged_at.toISOString(),
+  };
+}
+
+export type LineRow = Pick<ComparisonRow, "id" | "capability_key" | "intent" | "created_at" | "decision"> & {
+  statuses: JobStatus[];
+};
+
+export const toLine = ({ statuses, ...row }: LineRow): ComparisonLine => ({
+  comparisonId: row.id,
+  capabilityKey: row.capability_key,
+  status: statusOf(statuses),
+  intent: row.intent,
+  createdAt: row.created_at.toISOString(),
+  entryCount: statuses.length,
+  decision: row.decision,
+});

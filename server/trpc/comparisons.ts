@@ -1,0 +1,54 @@
+import { CapabilityRef } from "@/server/contract/capabilities";
+import {
+  Comparison,
+  ComparisonCreateRequest,
+  ComparisonEstimate,
+  ComparisonEstimateRequest,
+  ComparisonPage,
+  ComparisonRef,
+  CompetitorOptions,
+  JudgementRequest,
+  ListComparisons,
+} from "@/server/contract/comparisons";
+import { ProjectRef } from "@/server/contract/jobs";
+import * as comparisons from "@/server/domain/comparisons";
+import { human, router } from "./init";
+
+/** A capability, for the project on whose page it is compared. */
+const Compared = CapabilityRef.extend(ProjectRef.shape);
+
+export const comparisonsRouter = router({
+  /** A request of the form works in the project whose page it stands on, whatever it says. */
+  create: human
+    .input(Compared.extend({ body: ComparisonCreateRequest }))
+    .output(Comparison)
+    .mutation(({ ctx, input: { capability_key, project_id, body } }) =>
+      comparisons.create(ctx, capability_key, {
+        ...body,
+        context: { ...body.context, projectId: project_id },
+      }),
+    ),
+  /** Spends nothing; a body may be long, so it does not travel in an address. */
+  estimate: human
+    .input(Compared.extend({ body: ComparisonEstimateRequest }))
+    .output(ComparisonEstimate)
+    .mutation(({ ctx, input }) =>
+      comparisons.estimate(ctx, input.capability_key, input.body, input.project_id),
+    ),
+  options: human
+    .input(Compared)
+    .output(CompetitorOptions)
+    .query(({ ctx, input }) => comparisons.options(ctx, input.capability_key, input.project_id)),
+  list: human
+    .input(ListComparisons.extend(ProjectRef.shape))
+    .output(ComparisonPage)
+    .query(({ ctx, input: { project_id, ...page } }) => comparisons.list(ctx, project_id, page)),
+  get: human
+    .input(ComparisonRef)
+    .output(Comparison)
+    .query(({ ctx, input }) => comparisons.get(ctx, input.comparison_id)),
+  judge: human
+    .input(ComparisonRef.extend({ body: JudgementRequest }))
+    .output(Comparison)
+    .mutation(({ ctx, input }) => comparisons.judge(ctx, input.comparison_id, input.body)),
+});
