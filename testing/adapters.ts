@@ -1,3 +1,4 @@
+import { weightsLink } from "@/server/domain/adapters/weights-link";
 import { env } from "@/server/env";
 import { ulid } from "@/server/ids";
 import { commitOf, startHub, weights } from "@/server/model-sources/hub.fixture";
@@ -32,11 +33,18 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
   const adapterId = await register();
   const target = { adapterId };
   const { current } = (await tenant.post("/v1/adapter-aliases", { alias: "Hero", target })).json;
+  const uploaded = await tenant.post("/v1/artifacts", weights(), {
+    headers: { "content-type": "application/octet-stream" },
+  });
+  const inAnHour = new Date(Date.now() + 3_600_000);
   const spare = await Promise.all(Array.from({ length: spares }, register));
   return {
     adapterId,
     alias: "Hero",
     versionId: current.versionId as string,
+    /** An address at which a vendor fetches uploaded weights, from its path on. */
+    link: new URL(weightsLink(uploaded.json.artifactId, inAnHour)).pathname,
+    artifactId: uploaded.json.artifactId as string,
     register,
     hub,
     async close() {
@@ -45,6 +53,7 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
     },
     /** A request that succeeds, for each path template of adapters; a delete takes a spare. */
     sample(method: string, template: string): { method: string; target: string; body?: unknown } {
+      if (template.includes("{weights_link}")) return { method, target: this.link };
       const one = method === "DELETE" ? (spare.shift() ?? adapterId) : adapterId;
       const path = template
         .replace("{adapter_id}", one)

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { AdapterChoice } from "@/server/contract/adapters";
 import type { ModelFacts, PortName, Ports, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 
@@ -234,8 +235,11 @@ export type CapabilityDefinition<I, O, M = never> = {
   };
   /** Does a person usually have to act while it runs, and why? Absent: no. */
   interaction?: { typicallyRequired: boolean; reason: string };
-  /** Its pictures may be drawn with LoRA adapters of the project. */
-  takesAdapters?: true;
+  /**
+   * The LoRA adapters an input names; undefined: the project's default. What they are, the domain finds out, and it adds them
+   * to the call. Absent: the capability takes none.
+   */
+  adapters?(input: I): AdapterChoice[] | undefined;
   /** How many variants were asked for; absent: the capability has none. */
   variants?(input: I): number;
   examples: { title: string; input: z.input<z.ZodType<I>>; output?: Json }[];

@@ -1,3 +1,4 @@
+import { MOST_ADAPTERS } from "@/server/contract/adapters";
 import {
   canvasOf,
   IMAGE_DIMENSIONS,
@@ -97,7 +98,6 @@ export default defineCapability({
   family: "image",
   category: "generation",
   modes: ["job_async"],
-  takesAdapters: true,
   input: ImageInput,
   output: ImageOutput,
   inputConstraints: {
@@ -119,6 +119,12 @@ export default defineCapability({
       keyColors: [...KEY_COLORS],
     },
     referenceImages: { max: 4 },
+    adapters: {
+      max: MOST_ADAPTERS,
+      type: "lora",
+      weight: { min: 0, max: 2 },
+      namedBy: ["alias", "adapterId"],
+    },
     sheetSlicing: { supported: true, maxRows: 8, maxColumns: 8, variantCount: 1 },
     canvasFloor: { minPixels: IMAGE_DIMENSIONS.minPixels, minimumSquare: "816x816" },
     providerBacked: true,
@@ -154,11 +160,19 @@ export default defineCapability({
     maxExecutionSeconds: 900,
   },
   variants: (input) => input.variantCount,
+  adapters: (input) => input.adapters,
   examples: [
     { title: "One picture", input: { prompt: "A lighthouse above a calm sea at dawn" } },
     {
       title: "Two transparent sprites",
       input: { prompt: "A round red potion bottle", requestTransparentOutput: true, variantCount: 2 },
+    },
+    {
+      title: "In the project's own style, a little stronger than usual",
+      input: {
+        prompt: "A harbour in winter, in the style of TOK",
+        adapters: [{ alias: "house-style", weight: 1.2 }],
+      },
     },
     { title: "A banner", input: { prompt: "Hills in the morning fog", width: 1200, height: 630 } },
     {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
 import type { ModelFacts } from "@/server/providers/define";
 import openai from "@/server/providers/openai";
 import sandbox from "@/server/providers/sandbox";
@@ -73,11 +72,21 @@ describe("image input", () => {
     { width: 810, height: 810 },
   ])("%j is taken", (input) => expect(parse(input).success).toBe(true));
 
-  test("what this version does not serve is refused by name, never ignored", () => {
-    expect(issues({ adapters: [] })).toEqual([": not served by this version: adapters"]);
-    expect(Object.keys(z.toJSONSchema(capability.input, { io: "input" }).properties ?? {})).not.toContain(
-      "adapters",
-    );
+  test("adapters are up to four, each by alias or by id", () => {
+    const four = Array.from({ length: 4 }, () => ({ alias: "hero", weight: 2 }));
+    expect(capability.adapters?.(parsed({ adapters: four }))).toEqual(four);
+    expect(capability.adapters?.(parsed({ adapters: [] }))).toEqual([]);
+    expect(capability.adapters?.(parsed({}))).toBeUndefined();
+    expect(issues({ adapters: [{ alias: "hero", adapterId: "adp_1" }, {}] })).toEqual([
+      "adapters.0: name one of alias and adapterId",
+      "adapters.1: name one of alias and adapterId",
+    ]);
+    for (const adapters of [
+      [...four, { alias: "x" }],
+      [{ alias: "x", weight: 2.1 }],
+      [{ alias: "x", strength: 1 }],
+    ])
+      expect(parse({ adapters }).success).toBe(false);
   });
 
   test("megabytes of reference images are checked without effort", () => {

@@ -92,6 +92,8 @@ export const ModelAdapterUpload = AdapterUploadFields.extend({
 }).meta({ id: "ModelAdapterUpload" });
 
 export const AdapterRef = z.object({ adapter_id: z.string().min(1).max(128) });
+/** The last part of an address of weights, signature and all. */
+export const WeightsRef = z.object({ weights_link: z.string().min(1).max(128) });
 export const AliasRef = z.object({ alias_name: z.string().min(1).max(64) });
 export const AdapterDefaultRef = z.object({ capability_key: z.string().min(1).max(128) });
 
@@ -267,12 +269,22 @@ export const SourcePreview = z
   .meta({ id: "ModelAdapterSourcePreview" });
 export type SourcePreview = z.output<typeof SourcePreview>;
 
+/** Of one execution. */
+export const MOST_ADAPTERS = 4;
 /** One adapter of an image request: by alias, or by id. */
 export const AdapterChoice = z
   .strictObject({
-    alias: z.string().trim().min(1).max(64).optional(),
-    adapterId: z.string().min(1).max(128).optional(),
-    weight: AdapterWeight.optional(),
+    alias: z
+      .string()
+      .trim()
+      .min(1)
+      .max(64)
+      .optional()
+      .meta({ description: "Whichever adapter was last promoted under it." }),
+    adapterId: z.string().min(1).max(128).optional().meta({ description: "In place of an alias." }),
+    weight: AdapterWeight.optional().meta({
+      description: "By default the alias version's, else the adapter's recommended one, else 1.",
+    }),
   })
   .refine(({ alias, adapterId }) => (alias === undefined) !== (adapterId === undefined), {
     message: "name one of alias and adapterId",

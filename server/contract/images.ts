@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AdapterChoice, MOST_ADAPTERS } from "./adapters";
 import { boundary, type Rectangle } from "./geometry";
 
 /** The input of image generation, the geometry of its sheets, and its output. */
@@ -90,49 +91,44 @@ export const KEY_COLORS = ["#ff00ff", "#00ffff", "#00ff00"] as const;
 export const TRANSPARENCY_METHODS = ["native", "matte-v9"] as const;
 export const TRANSPARENT_REGIONS = ["borderConnected", "borderConnectedAndEnclosed"] as const;
 
-/** Fields of the full image interface that this version does not serve; they are refused, never ignored. */
-const NOT_SERVED = ["adapters"];
-
 export const ImageInput = z
-  .strictObject(
-    {
-      // Published only: a longer prompt is PromptTooLong, by the capability's input constraints.
-      prompt: z.string().min(1).meta({ description: "What to draw.", maxLength: 32_000 }),
-      width: Edge,
-      height: Edge,
-      quality: z.enum(["low", "medium", "high", "auto", "standard"]).default("medium"),
-      variantCount: z.int().min(1).max(4).default(1).describe("One when a sheet is sliced."),
-      requestTransparentOutput: z.boolean().default(false),
-      transparencyMethod: z
-        .enum(TRANSPARENCY_METHODS)
-        .optional()
-        .describe(
-          "`native`: the model draws on nothing. `matte-v9`: it draws on a flat key colour, which is removed. By default what the model can do.",
-        ),
-      keyColor: z.enum(KEY_COLORS).optional().describe("The background of matte-v9; by default #ff00ff."),
-      transparentRegions: z
-        .enum(TRANSPARENT_REGIONS)
-        .optional()
-        .describe(
-          "Where matte-v9 removes the key colour: only what touches the border (the default), or enclosed areas as well.",
-        ),
-      referenceImages: z.array(InlineImage).max(4).optional(),
-      sheet: Sheet.optional(),
-      model: z
-        .string()
-        .min(1)
-        .max(128)
-        .optional()
-        .describe("`auto`, or the id of an execution target's model."),
-    },
-    {
-      error: (issue) => {
-        if (issue.code !== "unrecognized_keys") return undefined;
-        const known = issue.keys.filter((key) => NOT_SERVED.includes(key));
-        return known.length > 0 ? `not served by this version: ${known.join(", ")}` : undefined;
-      },
-    },
-  )
+  .strictObject({
+    // Published only: a longer prompt is PromptTooLong, by the capability's input constraints.
+    prompt: z.string().min(1).meta({ description: "What to draw.", maxLength: 32_000 }),
+    width: Edge,
+    height: Edge,
+    quality: z.enum(["low", "medium", "high", "auto", "standard"]).default("medium"),
+    variantCount: z.int().min(1).max(4).default(1).describe("One when a sheet is sliced."),
+    requestTransparentOutput: z.boolean().default(false),
+    transparencyMethod: z
+      .enum(TRANSPARENCY_METHODS)
+      .optional()
+      .describe(
+        "`native`: the model draws on nothing. `matte-v9`: it draws on a flat key colour, which is removed. By default what the model can do.",
+      ),
+    keyColor: z.enum(KEY_COLORS).optional().describe("The background of matte-v9; by default #ff00ff."),
+    transparentRegions: z
+      .enum(TRANSPARENT_REGIONS)
+      .optional()
+      .describe(
+        "Where matte-v9 removes the key colour: only what touches the border (the default), or enclosed areas as well.",
+      ),
+    referenceImages: z.array(InlineImage).max(4).optional(),
+    sheet: Sheet.optional(),
+    adapters: z
+      .array(AdapterChoice)
+      .max(MOST_ADAPTERS)
+      .optional()
+      .describe(
+        "LoRA weights of the project to draw with, each by alias or by id. Left out: the project's default. An empty list: none. Trigger words are not put into the prompt.",
+      ),
+    model: z
+      .string()
+      .min(1)
+      .max(128)
+      .optional()
+      .describe("`auto`, or the id of an execution target's model."),
+  })
   .superRefine((input, context) => {
     for (const { path, message } of problemsOf(input)) context.addIssue({ code: "custom", path, message });
   });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AdapterSourceKind } from "./adapters";
 import { DateTime, JsonObject, Money } from "./common";
 import { JobArtifactRef, JobStatus } from "./jobs";
 import { ReceiptPricing } from "./pricing";
@@ -59,6 +60,33 @@ const ReceiptAttempt = z.object({
   submissionBegunAt: DateTime.nullable(),
   answeredAt: DateTime.nullable(),
 });
+
+/** One of `media.adapters`: LoRA weights as they were when the execution was admitted. */
+export const ReceiptAdapter = z
+  .object({
+    adapterId: z.string(),
+    displayName: z.string(),
+    /** Null where it was named by its id. */
+    alias: z.string().nullable(),
+    aliasVersionId: z.string().nullable(),
+    aliasVersionNumber: z.int().nullable(),
+    weight: z.number(),
+    /** What the weights answer to; never put into a prompt by the service. */
+    triggerWords: z.array(z.string()),
+    source: z.object({
+      kind: AdapterSourceKind,
+      ref: z.string(),
+      revision: z.string().nullable(),
+      filePath: z.string().nullable(),
+      provider: z.string().nullable(),
+    }),
+    /** Of the weights; null where their source does not tell. */
+    sha256: Sha256.nullable(),
+    /** The request named none: it is the project's default. */
+    byDefault: z.boolean(),
+  })
+  .meta({ id: "ReceiptAdapter" });
+export type ReceiptAdapter = z.output<typeof ReceiptAdapter>;
 
 /** EdDSA (Ed25519) over the canonical body: everything but this member and `provenance.receiptHash`. */
 export const ReceiptSignature = z

@@ -110,7 +110,7 @@ function nullIfTooLarge(cause: unknown): null {
 }
 
 const encodePath = (path: string) => path.split("/").map(encodeURIComponent).join("/");
-const fileUrl = (base: string, repo: string, commit: string, path: string) =>
+export const fileUrl = (base: string, repo: string, commit: string, path: string) =>
   `${base}/${repo}/resolve/${commit}/${encodePath(path)}`;
 
 async function get(ask: Ask, request: Parameters<Ask>[0]): Promise<Fetched> {

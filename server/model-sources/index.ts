@@ -2,6 +2,7 @@ import { env } from "@/server/env";
 import { networkOf } from "@/server/http";
 import type { ModelSource, SourceIo, SourceRef } from "./define";
 import { httpsLink } from "./https-link";
+import { fileUrl } from "./hub-api";
 import { huggingface } from "./huggingface";
 import { providerRef } from "./provider-ref";
 import { serviceArtifact } from "./service-artifact";
@@ -40,6 +41,10 @@ export function readSource(
   }
   return null;
 }
+
+/** Where anybody fetches a file of a public repository, at a commit. */
+export const hubFileUrl = (repo: string, commit: string, path: string): string =>
+  fileUrl(env.HF_BASE_URL.replace(/\/+$/, ""), repo, commit, path);
 
 /** Who knows about this: a reference without a provider of its own is a link. */
 export function sourceOf({ kind, provider }: SourceRef): ModelSource {

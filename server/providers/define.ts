@@ -75,7 +75,7 @@ export type ImageCall = {
   source?: NamedFile;
   /** Where the source may change: its transparent pixels. For models that say `supports.mask`. */
   mask?: NamedFile;
-  /** LoRA weights by their address, for models that say `supports.adapters`. */
+  /** LoRA weights by their address, or by the vendor's own word for them (`adapterReference`), for models that say `supports.adapters`. */
   adapters?: { url: string; weight: number }[];
 };
 export type ProviderFile = { bytes: Uint8Array; mediaType: string };
@@ -359,6 +359,8 @@ export type ModelFacts = {
   grades?: TextGrade[];
   /** Of models that say `supports.adapters`: the families of base models whose LoRA weights fit. */
   families?: FamilyName[];
+  /** How many of them one picture takes; absent: as many as anybody may ask for. */
+  mostAdapters?: number;
   /** Tokens one picture in a message counts as, at most; of models that say `supports.vision`. */
   imageTokens?: number;
   /** Unicode characters one speech call may have, at most. */
@@ -410,6 +412,8 @@ export type Provider = {
    * Throws ProviderFault: `refused` where they are not.
    */
   check?(account: ProviderAccount): Promise<void>;
+  /** What a call has for LoRA weights that lie with this vendor. Absent: the reference as it is. */
+  adapterReference?(ref: string, revision: string): string;
   /** Its own interfaces that can be pinned. */
   pins?: PinApis;
 } & { [P in PortName]?: PortAdapter<P> };

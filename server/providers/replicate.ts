@@ -118,7 +118,6 @@ const SHAPES = [
   { shape: "2:3", width: 832, height: 1216 },
 ];
 const STEPS = { low: 16, medium: 28, standard: 28, high: 44 } as const;
-const MOST_ADAPTERS = 2;
 
 function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageResult>> {
   const { adapters = [], width, height } = call;
@@ -127,7 +126,8 @@ function submitImage(call: ImageCall, io: ProviderIo): Promise<Progress<ImageRes
   if (call.transparent) refuseCall("This model does not draw on nothing.");
   if (adapters.length > 0 && !io.model.supports.adapters)
     refuseCall("This model does not take LoRA weights.");
-  if (adapters.length > MOST_ADAPTERS) refuseCall(`This model takes ${MOST_ADAPTERS} LoRA weights at most.`);
+  const most = io.model.mostAdapters ?? 0;
+  if (adapters.length > most) refuseCall(`This model takes ${most} LoRA weights at most.`);
   const found = SHAPES.find((each) => each.width === width && each.height === height);
   if (!found) return refuseCall(`This model does not draw ${width} x ${height}.`);
   const [first, second] = adapters;
@@ -205,6 +205,8 @@ export default defineProvider({
   credentials: z.object({ apiKey: z.string().min(1).describe("An API token of a Replicate account.") }),
   environment: { credentials: { apiKey: "REPLICATE_API_TOKEN" }, baseUrl: "REPLICATE_BASE_URL" },
   defaultBaseUrl: "https://api.replicate.com/v1",
+  // `owner/model/version`, as replicate/cog-flux reads it.
+  adapterReference: (ref, revision) => (ref.endsWith(`/${revision}`) ? ref : `${ref}/${revision}`),
   models: [
     {
       id: "black-forest-labs/flux-dev",
@@ -221,6 +223,7 @@ export default defineProvider({
       price: perImage(32_000),
       supports: { adapters: true },
       families: ["flux"],
+      mostAdapters: 2,
       image: DRAWS,
     },
     {

@@ -5,6 +5,7 @@ import { type Canvas, createCanvas, GlobalFonts, type SKRSContext2D } from "@nap
 import { editPicture } from "./edit";
 import { pick, type Random, randomFrom } from "./random";
 import type { ImageRequest } from "./requests";
+import { readWeights } from "./weights";
 
 export type ImageAnswer = { images: { mediaType: "image/png"; base64: string }[]; usage: { images: number } };
 
@@ -27,14 +28,17 @@ export async function drawImages(request: ImageRequest): Promise<ImageAnswer> {
   const references = request.referenceImages
     .map(({ base64 }) => createHash("sha256").update(base64).digest("hex"))
     .join(" ");
-  const weights = (request.adapters ?? []).map(({ url, weight }) => `\n${url} ${weight}`).join("");
+  const adapters = await Promise.all(
+    (request.adapters ?? []).map(async ({ url, weight }) => ({ digest: await readWeights(url), weight })),
+  );
+  const weights = adapters.map(({ digest, weight }) => `\n${digest} ${weight}`).join("");
   const images: ImageAnswer["images"] = [];
   // One that leaves an image out where there are several, and one whose files no reader understands.
   const count = request.model === "sandbox-partial" ? Math.max(1, request.count - 1) : request.count;
   const isGarbled = request.model === "sandbox-garbled";
   for (let variant = 0; variant < count; variant += 1) {
     const random = randomFrom(`${request.model}\n${request.prompt}\n${references}\n${variant}${weights}`);
-    const drawn = await draw(request, variant, random);
+    const drawn = await draw(request, variant, random, adapters);
     const png = request.source ? await editPicture(request, request.source, drawn) : drawn;
     const sent = isGarbled ? png.subarray(0, 32) : png;
     images.push({ mediaType: "image/png", base64: sent.toString("base64") });
@@ -58,7 +62,14 @@ function paletteFrom(random: Random): Palette {
   };
 }
 
-async function draw(request: ImageRequest, variant: number, random: Random): Promise<Buffer> {
+type Adapter = { digest: string; weight: number };
+
+async function draw(
+  request: ImageRequest,
+  variant: number,
+  random: Random,
+  adapters: Adapter[],
+): Promise<Buffer> {
   const { width, height, transparent, background, sheet } = request;
   const canvas = createCanvas(width, height);
   const context = canvas.getContext("2d");
@@ -78,7 +89,8 @@ async function draw(request: ImageRequest, variant: number, random: Random): Pro
     drawSky(context, width, height, palette, random);
     drawShapes(context, width, height, palette, random, shapes);
     drawHills(context, width, height, palette, random);
-    drawCaption(context, request, palette, variant);
+    drawFrames(context, width, height, adapters);
+    drawCaption(context, request, palette, variant, adapters);
   }
   return canvas.encode("png");
 }
@@ -256,14 +268,40 @@ function drawSheet(
   }
 }
 
-function drawCaption(context: SKRSContext2D, request: ImageRequest, palette: Palette, variant: number) {
+/** A frame for each adapter, one inside the other: its colour tells the weights, its width how much of them. */
+function drawFrames(context: SKRSContext2D, width: number, height: number, adapters: Adapter[]) {
+  const unit = Math.min(width, height) * 0.02;
+  let inset = 0;
+  for (const { digest, weight } of adapters) {
+    const line = unit * weight;
+    if (line === 0) continue;
+    context.strokeStyle = `hsl(${Number.parseInt(digest.slice(0, 8), 16) % 360}, 78%, 56%)`;
+    context.lineWidth = line;
+    context.strokeRect(
+      inset + line / 2,
+      inset + line / 2,
+      width - 2 * inset - line,
+      height - 2 * inset - line,
+    );
+    inset += line;
+  }
+}
+
+function drawCaption(
+  context: SKRSContext2D,
+  request: ImageRequest,
+  palette: Palette,
+  variant: number,
+  adapters: Adapter[],
+) {
   const { width, height } = request;
   drawWords(context, request.prompt, palette, width, height);
   const unit = Math.min(width, height);
   context.font = `500 ${Math.max(11, unit * 0.02)}px ${FONT}`;
   context.fillStyle = "rgba(255, 253, 247, 0.78)";
+  const drawnWith = adapters.map(({ digest, weight }) => `  ·  LoRA ${digest.slice(0, 6)} × ${weight}`);
   context.fillText(
-    `${request.model}  ·  ${width} × ${height}  ·  variant ${variant + 1}`,
+    `${request.model}  ·  ${width} × ${height}  ·  variant ${variant + 1}${drawnWith.join("")}`,
     unit * 0.06,
     height - unit * 0.06 * 0.7,
   );

@@ -68,7 +68,7 @@ export const ImageRequest = z.object({
   /** The picture to change; where the mask is wholly clear, or everywhere. */
   source: File.optional(),
   mask: File.optional(),
-  /** Weights by their address; the sandbox reads none of them, and draws otherwise for each. */
+  /** Weights by their address, or by a word for weights that lie here. */
   adapters: z
     .array(z.object({ url: z.string(), weight: z.number() }))
     .max(4)

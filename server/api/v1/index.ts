@@ -1,5 +1,6 @@
 import type { Endpoint } from "@/server/api/endpoint";
 import * as adapterAliases from "./adapter-aliases";
+import * as adapterWeights from "./adapter-weights";
 import * as adapters from "./adapters";
 import * as billing from "./billing";
 import * as budgets from "./budgets";
@@ -25,6 +26,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(adapters),
   ...Object.values(adapterAliases),
   ...Object.values(comparisons),
+  ...Object.values(adapterWeights),
   ...Object.values(pins),
   ...Object.values(bulks),
   ...Object.values(provenance),

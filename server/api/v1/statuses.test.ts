@@ -6,6 +6,7 @@ import { addressLimit } from "@/server/api/rate-limit";
 import { SESSION_COOKIE } from "@/server/auth/cookies";
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import { pool } from "@/server/db";
+import { weightsLink } from "@/server/domain/adapters/weights-link";
 import { artifactStore } from "@/server/domain/artifacts";
 import { credit } from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
@@ -1338,6 +1339,49 @@ describe("adapters", () => {
     }
   });
 
+  test("uploaded weights are served to a vendor whole or in part, and kept by nobody; 404 for whatever is wrong", async () => {
+    const whole = await ask(200, "GET", lora.link, {});
+    expect(whole.headers).toMatchObject({
+      "cache-control": "private, no-store",
+      "referrer-policy": "no-referrer",
+      "accept-ranges": "bytes",
+      "content-type": "application/octet-stream",
+    });
+    const sized = await ask(200, "HEAD", lora.link, {});
+    expect([sized.bytes.length, sized.headers["content-length"]]).toEqual([0, String(whole.bytes.length)]);
+    const part = await ask(206, "GET", lora.link, { headers: { range: "bytes=0-7" } });
+    expect(part.bytes).toEqual(whole.bytes.subarray(0, 8));
+    expect(part.headers["cache-control"]).toBe("private, no-store");
+    await ask(304, "GET", lora.link, { headers: { "if-none-match": whole.headers.etag ?? "" } });
+    await ask([416, "RangeNotSatisfiable"], "GET", lora.link, {
+      headers: { range: `bytes=${whole.bytes.length}-` },
+    });
+    await ask([422, "list"], "GET", `/v1/adapter-weights/${"x".repeat(129)}`, {});
+
+    const [, expires = "", mac = ""] = lora.link.split(".");
+    const over = weightsLink(lora.artifactId, new Date(Date.now() - 1_000));
+    const gone = weightsLink(newId("artifact"), new Date(Date.now() + 60_000));
+    const answers = new Set<string>();
+    for (const wrong of [
+      "/v1/adapter-weights/nothing",
+      `/v1/adapter-weights/${lora.artifactId}`,
+      lora.link.replace(".safetensors", ""),
+      lora.link.replace(
+        mac,
+        mac.replace(/^./, (first) => (first === "A" ? "B" : "A")),
+      ),
+      lora.link.replace(mac, ""),
+      lora.link.replace(expires, "zzzzzzzz"),
+      lora.link.replace(expires, `0${expires}`),
+      new URL(over).pathname,
+      new URL(gone).pathname,
+    ]) {
+      const { text, headers } = await ask([404, "NotFound"], "GET", wrong, {});
+      answers.add(text.replaceAll(headers["x-request-id"] ?? "", ""));
+    }
+    expect(answers.size).toBe(1);
+  });
+
   test("422 for an unbound key that names no project, 403 for an environment that is not the key's", async () => {
     await post([422, "PROJECT_REQUIRED"], UPLOAD, uploadOf(), unbound());
     const staging = uploadOf(undefined, { environment: "staging" });
@@ -1971,7 +2015,8 @@ describe("POST /v1/capabilities/image.generate.v1/plan", () => {
   const refusals: [Wanted, Record<string, unknown>][] = [
     [[422, "list"], { input: { prompt: "" } }],
     [[422, "list"], { input: { prompt: "x", sheet, variantCount: 2 } }],
-    [[422, "UNKNOWN_INPUT_FIELD"], { input: { prompt: "x", adapters: [] } }],
+    [[422, "UNKNOWN_INPUT_FIELD"], { input: { prompt: "x", adapter: [] } }],
+    [[422, "list"], { input: { prompt: "x", adapters: [{ alias: "nobody" }] } }],
     [[422, "UNKNOWN_EXECUTION_FIELD"], { input: { prompt: "x" }, preferedModel: "x" }],
     [
       [422, "CONFLICTING_EXECUTION_CONSTRAINT"],

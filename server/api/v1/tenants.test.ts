@@ -309,10 +309,20 @@ for (const endpoint of withIds) {
 test("every endpoint with an id in its path was asked", () => {
   expect(withIds.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
     endpoints
-      .filter(({ path }) => /\{(?!(?:capability_key|alias_name)\})/.test(path))
+      .filter(({ path }) => /\{(?!(?:capability_key|alias_name|weights_link)\})/.test(path))
       .map(({ method, path }) => `${method} ${path}`)
       .sort(),
   );
+});
+
+test("an address of weights is of nobody's: whoever has it is served by it, and by no other", async () => {
+  const { link, artifactId } = theirs.lora;
+  for (const caller of [{}, { key: mine.tenant.key }, { key: theirs.tenant.key }])
+    expect((await call("GET", link, caller)).status).toBe(200);
+  const other = await call("GET", link.replace(artifactId, mine.lora.artifactId));
+  const absent = await call("GET", link.replace(artifactId, newId("artifact")));
+  expect(other.status).toBe(404);
+  expect(comparable(other)).toEqual(comparable(absent));
 });
 
 test("a job of one's own does not open another tenant's artifact", async () => {

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { AdapterDefault, AdapterDefaultSet, AdapterQuery } from "@/server/contract/adapters";
-import { inTransaction, pool, type Queryable } from "@/server/db";
+import { pool, type Queryable } from "@/server/db";
+import { changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx, Scope } from "@/server/domain/ctx";
@@ -16,7 +17,7 @@ export async function getDefault(ctx: Ctx, capabilityKey: string, query: Where):
   return read(pool, place, capabilityKey);
 }
 
-/** Sets it. Executions that were admitted before keep what they were admitted with. */
+/** Sets it, for every process at once: each remembers which there are. Executions that were admitted before keep what they were admitted with. */
 export async function setDefault(
   ctx: Ctx,
   capabilityKey: string,
@@ -26,7 +27,7 @@ export async function setDefault(
   const place = await placeFor(ctx, capabilityKey, query, "adapters:write");
   const alias = await findAliasNamed(pool, place, name); // aliases are never deleted
   if (!alias) refuseAt(["body", "alias"], "There is no such alias in this environment.", "not_found");
-  return inTransaction(async (client) => {
+  return changeAccessBy(async (client) => {
     await client.query(
       `INSERT INTO adapter_default (project_id, environment, capability_key, alias_id, set_by, set_at)
        VALUES ($1, $2, $3, $4, $5, $6)
@@ -41,7 +42,7 @@ export async function setDefault(
 /** Clears it; where none was set nothing changes. */
 export async function clearDefault(ctx: Ctx, capabilityKey: string, query: Where): Promise<AdapterDefault> {
   const place = await placeFor(ctx, capabilityKey, query, "adapters:write");
-  return inTransaction(async (client) => {
+  return changeAccessBy(async (client) => {
     const { rowCount } = await client.query(
       "DELETE FROM adapter_default WHERE project_id = $1 AND environment = $2 AND capability_key = $3",
       [place.projectId, place.environment, capabilityKey],
@@ -54,7 +55,7 @@ export async function clearDefault(ctx: Ctx, capabilityKey: string, query: Where
 async function placeFor(ctx: Ctx, capabilityKey: string, query: Where, right: Scope): Promise<Place> {
   const place = await placeOf(ctx, query, right);
   const capability = getCapability(capabilityKey);
-  if (!capability.takesAdapters)
+  if (!capability.adapters)
     refuseAt(["path", "capability_key"], `${capability.key} takes no adapters.`, "value_error");
   return place;
 }

@@ -1,4 +1,5 @@
 export { accept } from "./accept";
+export { toCall } from "./addresses";
 export { aliasVersions, createAlias, getAlias, listAliases, promote } from "./aliases";
 export { bindRecipe } from "./bind";
 export { clearDefault, getDefault, setDefault } from "./defaults";
@@ -9,9 +10,10 @@ export { type Place, placeOf } from "./place";
 export { previewSource } from "./preview";
 export { get, list } from "./read";
 export { register } from "./register";
-export { MOST_ADAPTERS, type Resolved, type ResolvedAdapter, resolveAdapters } from "./resolve";
+export { NO_ADAPTERS, type Resolved, type ResolvedAdapter, resolveAdapters } from "./resolve";
 export { revalidate } from "./revalidate";
 export { aliasHistory, showAlias, showAliases, takers, usesOf } from "./shown";
 export { adapterProviders } from "./sources";
 export { suggest } from "./suggest";
 export { type AdapterUpload, MOST_UPLOAD_MS, mostUploadBytes, upload } from "./upload";
+export { findWeights } from "./weights-link";

@@ -52,7 +52,7 @@ test("a weight is the chosen one, else the alias version's, else the recommended
 
 test("the default is used where none are named, at the version the recipe is bound to; an empty list has none", async () => {
   const { ctx, resolve, alias } = await setUp();
-  expect(await resolve()).toEqual({ adapters: [], isDefault: true, models: null });
+  expect(await resolve()).toEqual(adapters.NO_ADAPTERS);
   const first = await putAdapter(ctx, "first");
   const second = await putAdapter(ctx, "second");
   await alias("Hero", first.adapterId);
@@ -65,7 +65,7 @@ test("the default is used where none are named, at the version the recipe is bou
     adapterId: second.adapterId,
     alias: { number: 2 },
   });
-  expect(await resolve([])).toEqual({ adapters: [], isDefault: false, models: null });
+  expect(await resolve([])).toEqual(adapters.NO_ADAPTERS);
   await adapters.clearDefault(ctx, IMAGE, {});
   expect((await resolve()).adapters).toEqual([]);
 });
@@ -80,7 +80,7 @@ test("only models that take all of them are left", async () => {
   });
   const ofReplicate = await putAdapter(ctx, "theirs", { kind: "provider_ref", provider: "replicate" });
   const modelsOf = async (...ids: string[]) =>
-    (await resolve(ids.map((adapterId) => ({ adapterId })))).models ?? [];
+    (await resolve(ids.map((adapterId) => ({ adapterId })))).only?.models ?? [];
   const all = await modelsOf(flux.adapterId);
   expect(all).toEqual(
     expect.arrayContaining([

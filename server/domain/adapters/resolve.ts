@@ -1,13 +1,12 @@
-import type { AdapterChoice } from "@/server/contract/adapters";
+import { type AdapterChoice, MOST_ADAPTERS } from "@/server/contract/adapters";
 import { pool } from "@/server/db";
-import { getCapability, routeKey, type Target, targetsOf } from "@/server/domain/catalog";
+import { getCapability, modelIds, routeKey, type Target, targetsOf } from "@/server/domain/catalog";
 import { ValidationFault, type ValidationIssue } from "@/server/errors";
 import { familyOfWord } from "@/server/model-families";
+import { unreachableFor } from "./addresses";
+import { defaultsOf } from "./default-aliases";
 import { nameKey } from "./names";
 import type { AdapterRow } from "./rows";
-
-/** Of one execution. */
-export const MOST_ADAPTERS = 4;
 
 /** An adapter as an execution uses it: what it was called then, and what that stood for. */
 export type ResolvedAdapter = {
@@ -33,9 +32,17 @@ export type Resolved = {
   adapters: ResolvedAdapter[];
   /** Nothing was named: they are the project's default. */
   isDefault: boolean;
-  /** `provider/model` of every model that takes all of them; null where there are none to take. */
-  models: string[] | null;
+  /** Whose routes are left; null where there are none to take. */
+  only: {
+    /** `provider/model` of every model that takes all of them. */
+    models: string[];
+    /** Why no other is taken, in whole sentences. */
+    because: string;
+  } | null;
 };
+
+/** Of an execution that draws with none. */
+export const NO_ADAPTERS: Resolved = { adapters: [], isDefault: false, only: null };
 
 type Place = { projectId: string; environment: string };
 type Found = AdapterRow & {
@@ -59,21 +66,43 @@ export async function resolveAdapters(
   if (choices && choices.length > MOST_ADAPTERS)
     refuse([{ at: [], msg: `At most ${MOST_ADAPTERS} adapters.`, type: "too_long" }]);
   const wanted = choices ? await chosen(place, choices) : await byDefault(place, capabilityKey);
-  if (wanted.length === 0) return { adapters: [], isDefault: !choices, models: null };
+  if (wanted.length === 0) return NO_ADAPTERS;
 
   const targets = targetsOf(getCapability(capabilityKey));
   refuse(wanted.flatMap((each, position) => problemOf(each, wanted.slice(0, position), targets) ?? []));
   const rows = wanted.flatMap(({ found }) => found ?? []);
-  const together = targets.filter((target) => rows.every((row) => fits(row, target)));
+  const together = targets.filter(
+    (target) =>
+      rows.every((row) => fits(row, target)) && rows.length <= (target.model.mostAdapters ?? MOST_ADAPTERS),
+  );
   const families = new Set(rows.map(familyOf).filter((family) => family !== null));
   // A model that would take either family takes one at a time.
   if (together.length === 0 || families.size > 1)
     refuse([{ at: [], msg: "No model takes all of these adapters together.", type: "incompatible" }]);
+  const cut = together.flatMap(({ provider }) =>
+    rows.flatMap(({ source_kind }) => unreachableFor(provider, source_kind) ?? []),
+  );
+  const isCutOff = ({ provider }: Target) =>
+    rows.some(({ source_kind }) => unreachableFor(provider, source_kind) !== null);
   return {
     adapters: wanted.flatMap(({ found, weight }) => (found ? [toResolved(found, weight)] : [])),
     isDefault: !choices,
-    models: [...new Set(together.map(routeKey))],
+    only: {
+      models: modelIds(together.filter((target) => !isCutOff(target))),
+      because: because(rows, !choices, [...new Set(cut)]),
+    },
   };
+}
+
+function because(rows: Found[], isDefault: boolean, cut: string[]): string {
+  const names = rows.map((row) => JSON.stringify(row.alias ?? row.display_name)).join(", ");
+  const what = rows.length === 1 ? `the adapter ${names}` : `the adapters ${names} together`;
+  return [
+    isDefault
+      ? `The project's default is ${what}: only models that take it may draw this; an empty list of adapters is drawn without.`
+      : `Only models that take ${what} may draw this.`,
+    ...cut.map((origin) => `No vendor can fetch weights from ${origin}, which is a private address.`),
+  ].join(" ");
 }
 
 type Wanted = {
@@ -111,12 +140,13 @@ async function chosen(place: Place, choices: AdapterChoice[]): Promise<Wanted[]>
 
 /** The default's version is the one the recipe is bound to, else the alias's current one. */
 async function byDefault(place: Place, capabilityKey: string): Promise<Wanted[]> {
+  const aliasId = (await defaultsOf(place)).get(capabilityKey);
+  if (!aliasId) return [];
   const rows = await byVersion(
     place,
     "coalesce((SELECT version_id FROM adapter_binding WHERE alias_id = alias.id), alias.current_version_id)",
-    `EXISTS (SELECT FROM adapter_default chosen WHERE chosen.project_id = $1 AND chosen.environment = $2
-       AND chosen.capability_key = $3 AND chosen.alias_id = alias.id)`,
-    capabilityKey,
+    "alias.id = $3",
+    aliasId,
   );
   return rows.map((found) => ({ found, weight: undefined, at: [], what: "alias" }));
 }

@@ -80,8 +80,9 @@ export async function usesOf(ctx: Ctx, adapterId: string): Promise<AdapterUse[]>
   return Promise.all(
     takers().map(async ({ key: capabilityKey, title }) => {
       try {
-        const { models } = await resolveAdapters(place, [{ adapterId }], capabilityKey);
-        return { capabilityKey, title, models: models ?? [], problem: null };
+        const { only } = await resolveAdapters(place, [{ adapterId }], capabilityKey);
+        const models = only?.models ?? [];
+        return { capabilityKey, title, models, problem: models.length > 0 ? null : (only?.because ?? null) };
       } catch (error) {
         if (!(error instanceof ValidationFault)) throw error;
         return { capabilityKey, title, models: [], problem: error.issues[0]?.msg ?? error.message };
@@ -93,7 +94,7 @@ export async function usesOf(ctx: Ctx, adapterId: string): Promise<AdapterUse[]>
 /** The capabilities that take adapters. */
 export function takers(): { key: string; title: string }[] {
   return allCapabilities
-    .filter(({ takesAdapters }) => takesAdapters)
+    .filter(({ adapters }) => adapters !== undefined)
     .map(({ key, title }) => ({ key, title }))
     .sort((a, b) => (a.key < b.key ? -1 : 1));
 }

@@ -20,6 +20,7 @@ function kept(poll: () => Promise<Progress<never>>, signal = new AbortController
     call: { messages: [{ role: "user", content: "Hello" }] } as Work["call"], // never sent
     material: undefined,
     estimate: { bounds: {} } as Work["estimate"], // no price is asked for
+    executionSeconds: 60,
     attemptId: "att_1",
     tier: "standard",
     signal,

@@ -1,4 +1,5 @@
 import { type Capability, CapabilityFault, type OutputFile, UnfitAnswer } from "@/server/capabilities/define";
+import { toCall } from "@/server/domain/adapters";
 import { noteFailure, noteSuccess, type Route, SANDBOX } from "@/server/domain/catalog";
 import { baseUrlOf, type OpenAccount, openAccount, operatorCredentials } from "@/server/domain/credentials";
 import { type Estimate, priceOf } from "@/server/domain/quotes";
@@ -83,7 +84,9 @@ export type Work = {
   call: AnyCall;
   /** What the capability made ready before its call. */
   material: unknown;
-  estimate: Pick<Estimate, "bounds" | "account">;
+  estimate: Pick<Estimate, "bounds" | "account" | "adapters">;
+  /** How long it may take altogether: what a vendor is to fetch can be fetched for as long. */
+  executionSeconds: number;
   attemptId: string;
   /** What is asked for. */
   tier: Tier;
@@ -125,8 +128,11 @@ type Unfit = { state: "unfit"; observed: Observed; answer: unknown; fault: Unfit
  * kept: whoever finds this attempt without an end knows that it was sent, and sends nothing.
  */
 export async function submitCall(work: Work): Promise<CallOutcome> {
-  const submit = ({ call, ...more }: Work) =>
-    observe({ call, ...more }, (adapter, io) => adapter.submit(call as never, io)); // the port decides which call it is
+  const submit = async (one: Work) => {
+    const call = await withAdapters(one);
+    if ("state" in call) return call;
+    return observe(one, (adapter, io) => adapter.submit(call as never, io)); // the port decides which call it is
+  };
   const first = await submit(work);
   if (first.state !== "unfit") return first;
   const repair = repairOf(work, first);
@@ -134,6 +140,29 @@ export async function submitCall(work: Work): Promise<CallOutcome> {
   failpoint("before-repair");
   // Of another id, so that no vendor takes it for the same request sent again.
   return joined(first, await submit({ ...work, call: repair, attemptId: `${work.attemptId}-2` }));
+}
+
+const FETCH_GRACE_SECONDS = 60;
+
+/**
+ * The call with the adapters it was admitted with. Addresses into our own store are made here, at the last moment, and go to
+ * the vendor alone.
+ */
+async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
+  const { call, route, estimate, executionSeconds } = work;
+  if (!estimate.adapters) return call;
+  const until = new Date(work.now().getTime() + (executionSeconds + FETCH_GRACE_SECONDS) * 1000);
+  try {
+    const adapters = await toCall(estimate.adapters.used, route.provider, until);
+    if (adapters) return { ...call, adapters } as AnyCall; // of the image port: no other capability takes adapters
+  } catch (cause) {
+    // Our own storage, before anything could leave.
+    log.error({ err: cause, attemptId: work.attemptId }, "the weights of a call could not be looked up");
+    const message = "The weights of an adapter could not be looked up.";
+    return { state: "refused_for_now", reason: "unreachable", retryAfterMs: null, message, isOurs: true };
+  }
+  const gone = "The weights of an adapter this execution was to draw with are no longer there.";
+  return failed("PayloadUnavailable", gone, nothingSent, "released");
 }
 
 function repairOf({ capability: { execute }, call, estimate }: Work, unfit: Unfit): AnyCall | null {

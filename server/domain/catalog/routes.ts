@@ -13,6 +13,7 @@ import {
   type Offer,
   offersOf,
   placeOfAccount,
+  routeKey,
   SANDBOX,
   type Target,
   targetsOf,
@@ -59,6 +60,8 @@ export type RouteWish = {
   isBehind?(offer: Offer): boolean;
   /** Only the sandbox, or never it: one execution is paid with one kind of money. */
   isSandbox?: boolean;
+  /** Only these, `provider/model`, and why no other: what is asked beside the input may leave few. */
+  only?: { models: readonly string[]; because: string } | null;
   /** false: nobody has paid for the operator's accounts, so the sandbox goes first where it is on. */
   isFunded?: boolean | undefined;
 };
@@ -99,10 +102,12 @@ export function chooseRoute(
 ): Route {
   const execution = capability.execute;
   if ("local" in execution) throw new Error(`${capability.key} runs here and has no route`);
-  const { connections, maturity } = wish;
+  const { connections, maturity, only } = wish;
   const targets = targetsOf(capability, connections).filter(
     (target) =>
-      (!wish.streams || canStream(target)) && (execution.accepts?.(input as never, target.model) ?? true), // parsed by this capability's own schema
+      (!only || only.models.includes(routeKey(target))) &&
+      (!wish.streams || canStream(target)) &&
+      (execution.accepts?.(input as never, target.model) ?? true), // parsed by this capability's own schema
   );
   const reachable = targets
     .filter(({ provider }) => wish.isSandbox === undefined || (provider.name === SANDBOX) === wish.isSandbox)
@@ -157,8 +162,8 @@ export function chooseRoute(
         target.provider.name !== SANDBOX &&
         availabilityOf(target, connections).reason === "connection_required",
     );
-    if (missing) connectionRequired(connectUrl, missing);
-    if (targets.length > 0 && reachable.length === 0) connectionRequired(connectUrl, null);
+    if (missing) connectionRequired(connectUrl, missing, only);
+    if (targets.length > 0 && reachable.length === 0) connectionRequired(connectUrl, null, only);
   }
   routeUnavailable(modelIds(reachable.filter(isDefault)), wish);
 }
@@ -194,14 +199,14 @@ function tooMature(asked: MaturityRating, refused: Target[], alternates: Target[
 }
 
 /** Leads a person to the form of the provider that is missing. */
-function connectionRequired(connectUrl: string, missing: Target | null): never {
-  if (!missing)
-    fail("CONNECTION_REQUIRED", "No provider account is connected that can run this capability.", {
-      connectUrl,
-    });
+function connectionRequired(connectUrl: string, missing: Target | null, only: RouteWish["only"]): never {
+  if (!missing) {
+    const message = withReason("No provider account is connected that can run this capability.", only);
+    fail("CONNECTION_REQUIRED", message, { connectUrl });
+  }
   const { name, title } = missing.provider;
   const more = connectUrl.includes("?") ? "&" : "?";
-  fail("CONNECTION_REQUIRED", `No account of ${title} is connected to this project.`, {
+  fail("CONNECTION_REQUIRED", withReason(`No account of ${title} is connected to this project.`, only), {
     connectUrl: `${connectUrl}${more}provider=${encodeURIComponent(name)}`,
     provider: name,
   });
@@ -210,12 +215,18 @@ function connectionRequired(connectUrl: string, missing: Target | null): never {
 /** What was asked for by name is not there; nothing else is taken in its place. */
 export function routeUnavailable(
   alternates: string[],
-  { pin, preferredModel, providerPin }: Pick<RouteWish, "pin" | "preferredModel" | "providerPin">,
+  {
+    pin,
+    preferredModel,
+    providerPin,
+    only,
+  }: Pick<RouteWish, "pin" | "preferredModel" | "providerPin" | "only">,
 ): never {
   const constraint = preferredModel ? "preferredModel" : providerPin ? "providerPin" : null;
   const field = pin ? "pin.target" : constraint && `execution.executionConstraints.${constraint}`;
-  fail("ROUTE_UNAVAILABLE", "The model or provider that was asked for cannot run this request.", {
-    alternates,
-    ...(field ? { field } : {}),
-  });
+  const message = "The model or provider that was asked for cannot run this request.";
+  fail("ROUTE_UNAVAILABLE", withReason(message, only), { alternates, ...(field ? { field } : {}) });
 }
+
+const withReason = (message: string, only: RouteWish["only"]) =>
+  only ? `${message} ${only.because}` : message;

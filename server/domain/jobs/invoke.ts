@@ -166,6 +166,7 @@ async function callProvider(
     call: plan.call!,
     material: plan.material,
     estimate: plan.estimate,
+    executionSeconds: job.execution_seconds,
     attemptId: attempt.id,
     tier: "standard" as const,
     signal,

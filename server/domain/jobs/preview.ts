@@ -1,6 +1,7 @@
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import { describeAdapters } from "@/server/domain/quotes";
 import { toMoney } from "@/server/money";
 import type { Json } from "@/server/step";
 import { prepare, read } from "./admit";
@@ -27,6 +28,7 @@ export async function preview(
     environment: admission.environment,
     ...shown,
     route: estimate.route,
+    ...(estimate.adapters ? { adapters: describeAdapters(estimate.adapters) } : {}),
     billingMode: estimate.billingMode,
     estimate: {
       pricingVersion: estimate.pricingVersion,

@@ -139,6 +139,9 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
        SELECT FROM job_artifact JOIN job ON job.id = job_artifact.job_id
        WHERE job_artifact.artifact_id = artifact.id AND job_artifact.project_id = artifact.project_id AND job.status NOT IN ${ENDED})
        AND NOT EXISTS (SELECT FROM model_adapter WHERE artifact_id = artifact.id AND deleted_at IS NULL)
+       AND NOT EXISTS (SELECT FROM model_adapter adapter JOIN job ON job.project_id = adapter.project_id
+         WHERE adapter.artifact_id = artifact.id AND job.status NOT IN ${ENDED}
+           AND job.pricing->'adapters'->'used' @> jsonb_build_array(jsonb_build_object('artifactId', artifact.id)))
      ORDER BY id LIMIT ${BATCH}`,
     [now, after, projectId],
   );

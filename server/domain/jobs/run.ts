@@ -241,6 +241,7 @@ const callOf = (ctx: Ctx, work: LoadedWork, row: AttemptRow, lease: Lease) => ({
   now: ctx.now,
   project: { id: work.job.project_id, environment: work.job.environment },
   estimate: work.stage?.estimate ?? work.job.pricing,
+  executionSeconds: work.job.execution_seconds,
   attemptId: row.id,
   tier: tierToAsk(work.job, row),
   signal: lease.signal,

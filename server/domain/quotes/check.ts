@@ -49,7 +49,9 @@ export async function checkQuote(
   if (quoted.pricingVersion !== PRICING_VERSION) requireReestimate("pricing_version", quoted, plan.estimate);
   const seal = plan.seal();
   if (found.hash !== seal.hash) {
-    const fields = Object.keys(seal.parts).filter((part) => seal.parts[part] !== quoted.seal[part]);
+    const { parts } = seal;
+    const named = new Set([...Object.keys(parts), ...Object.keys(quoted.seal)]);
+    const fields = [...named].filter((part) => parts[part] !== quoted.seal[part]);
     mismatch("changed", { fields });
   }
   const { route, billingMode, maximumMicros } = plan.estimate;

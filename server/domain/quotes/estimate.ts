@@ -1,6 +1,7 @@
 import type { Capability } from "@/server/capabilities/define";
 import type { ScaledFxRate } from "@/server/contract/billing";
 import type { BillingMode } from "@/server/contract/common";
+import type { ResolvedAdapter } from "@/server/domain/adapters";
 import {
   feeBpsOf,
   isListed,
@@ -42,6 +43,8 @@ export type Estimate = {
   fx?: ScaledFxRate;
   /** The model the caller asked for: `provider/model` or a model's id; null: any. */
   requestedTarget: string | null;
+  /** LoRA adapters, as they were at admission: a promotion or deletion since then changes nothing. Absent: none. */
+  adapters?: { used: ResolvedAdapter[]; isDefault: boolean };
   /** Fields of the input that were sent with another value; `from` is null where the caller left it out. */
   rewrites: { field: string; from: Json; to: string | number }[];
   /** exact: a listed price of a whole, or of tokens that were counted. upper_bound: bounded by bytes or by area. */

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { CallOptions, Capability, InputConstraint } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
+import { NO_ADAPTERS, type Resolved, resolveAdapters } from "@/server/domain/adapters";
 import { isFunded, recentFunds } from "@/server/domain/billing";
 import {
   canDefer,
@@ -40,6 +41,8 @@ export type Wanted = {
   toolSchemas?: Record<string, Json>[] | null | undefined;
   pin?: { target: string } | null | undefined;
   maturity?: Maturity | null;
+  /** What the adapters of the input mean, where that was found out already. */
+  adapters?: Resolved;
   /** What `fundedFor` found. */
   isFunded?: boolean | undefined;
   /** What has failed lately is judged by this moment. */
@@ -62,6 +65,8 @@ export type ExecutionPlan = {
   call: AnyCall | null;
   /** What the capability made ready before its call. */
   material: unknown;
+  /** What the adapters of the input mean at this moment. */
+  adapters: Resolved;
   estimate: Estimate;
   /** Everything that prices or routes, hashed: what a quote is sealed to. Not computed before it is asked for. */
   seal: () => Seal;
@@ -87,7 +92,6 @@ export async function planExecution(
   const { execute: execution } = capability;
   const inInput = "local" in execution ? undefined : execution.credentialSource?.(input as never); // parsed by this capability's own schema
   const billingMode = billingModeOf(wanted, inInput);
-  const seal = () => sealOf(capability.key, project, billingMode, wanted);
   if ("local" in execution) {
     refuseModelWords(capability, wanted);
     await findSources(project.id, capability, input);
@@ -97,12 +101,17 @@ export async function planExecution(
       route: null,
       call: null,
       material: undefined,
+      adapters: NO_ADAPTERS,
       estimate: FREE,
-      seal,
+      seal: () => sealOf(capability.key, project, billingMode, wanted, NO_ADAPTERS),
       warnings: [],
     };
   }
-  const connections = await connectionsOf(project);
+  const [connections, adapters, isBehind] = await Promise.all([
+    connectionsOf(project),
+    wanted.adapters ?? adaptersOf(capability, project, input),
+    healthNow(wanted.now ?? new Date()),
+  ]);
   const stages = stagesOf(capability, input);
   const { providerPin, preferredModel, autoSelect } = constraints;
   const asked = { pin: wanted.pin?.target, providerPin, preferredModel, autoSelect };
@@ -120,7 +129,8 @@ export async function planExecution(
       streams: wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery),
       isFunded: wanted.isFunded,
       connections,
-      isBehind: await healthNow(wanted.now ?? new Date()),
+      only: adapters.only,
+      isBehind,
     },
     connectUrl,
   );
@@ -139,6 +149,9 @@ export async function planExecution(
     ...(await estimate(capability, input, route, call, processing, mayRepair)),
     requestedTarget: names.main === asked ? requestedTarget(wanted) : null,
     rewrites: rewritesOf(wanted.input, call),
+    ...(adapters.adapters.length > 0
+      ? { adapters: { used: adapters.adapters, isDefault: adapters.isDefault } }
+      : {}),
   };
   const before = await estimateStages(
     capability,
@@ -156,10 +169,22 @@ export async function planExecution(
     route,
     call,
     material,
+    adapters,
     estimate: whole,
-    seal,
+    seal: () => sealOf(capability.key, project, billingMode, wanted, adapters),
     warnings: checkCallCeiling(whole.maximumMicros, wanted),
   };
+}
+
+/** What the adapters an input names, or the project's default, mean now; nothing is asked where a capability takes none. */
+function adaptersOf(
+  capability: Capability,
+  project: { id: string; environment: string },
+  input: unknown,
+): Resolved | Promise<Resolved> {
+  if (!capability.adapters) return NO_ADAPTERS;
+  const place = { projectId: project.id, environment: project.environment };
+  return resolveAdapters(place, capability.adapters(input as never), capability.key); // parsed by this capability's own schema
 }
 
 /** What an envelope asks of the provider beside the input. */

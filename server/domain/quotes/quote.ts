@@ -14,6 +14,7 @@ import { Fault, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
 import type { QuoteBody } from "./check";
+import { describeAdapters } from "./describe-adapters";
 import type { Estimate } from "./estimate";
 import { fundedFor, planExecution, type Wanted } from "./plan";
 import type { Seal } from "./seal";
@@ -129,6 +130,7 @@ export async function quote(
       qualifier: estimate.qualifier,
       processing: estimate.processing,
       deferredDiscountBps: estimate.deferredDiscountBps,
+      ...(estimate.adapters ? { adapters: describeAdapters(estimate.adapters) } : {}),
     },
     expectedCharge: toMoney(estimate.expectedMicros),
     maximumAuthorizedCharge: toMoney(estimate.maximumMicros),
@@ -138,7 +140,7 @@ export async function quote(
           routingAlternatives: await alternativesTo(
             capability,
             { id: project.id, environment },
-            { ...envelope, maturity },
+            { ...envelope, maturity, adapters: plan.adapters },
             estimate.route,
           ),
         }
@@ -162,7 +164,7 @@ async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, par
 async function alternativesTo(
   capability: Capability,
   project: { id: string; environment: string },
-  envelope: Envelope<"quote"> & Pick<Wanted, "maturity">,
+  envelope: Envelope<"quote"> & Pick<Wanted, "maturity" | "adapters">,
   chosen: Estimate["route"],
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>> {
   const targets = targetsOf(capability, await connectionsOf(project));
@@ -180,7 +182,7 @@ async function priceOn(
   target: string,
   capability: Capability,
   project: { id: string; environment: string },
-  envelope: Envelope<"quote"> & Pick<Wanted, "maturity">,
+  envelope: Envelope<"quote"> & Pick<Wanted, "maturity" | "adapters">,
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>[number] | null> {
   const { execution } = envelope;
   const unbound = {

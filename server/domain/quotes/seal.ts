@@ -1,4 +1,5 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { Resolved } from "@/server/domain/adapters";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Json } from "@/server/step";
 import type { Wanted } from "./plan";
@@ -15,15 +16,18 @@ export function sealOf(
   project: { id: string; environment: string },
   billingMode: "byok" | "managed" | null,
   wanted: Wanted,
+  adapters: Resolved,
 ): Seal {
   const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
-  const { responseSchema, ...input } = wanted.input;
+  const { responseSchema, adapters: _, ...input } = wanted.input;
   const sealed: Record<string, Json> = {
     capability: capabilityKey,
     projectId: project.id,
     environment: project.environment,
     billingMode,
     input,
+    // By what they stood for, not by what they were called.
+    ...(adapters.adapters.length > 0 ? { "input.adapters": meantBy(adapters) } : {}),
     constraints: {
       providerPin: providerPin ?? null,
       preferredModel: preferredModel ?? null,
@@ -45,3 +49,12 @@ export function sealOf(
     },
   };
 }
+
+const meantBy = ({ adapters, isDefault }: Resolved): Json => ({
+  isDefault,
+  adapters: adapters.map(({ adapterId, alias, weight }) => ({
+    adapterId,
+    versionId: alias?.versionId ?? null,
+    weight,
+  })),
+});

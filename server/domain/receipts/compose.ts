@@ -5,7 +5,7 @@ import type { Receipt } from "@/server/contract/receipts";
 import { present } from "@/server/domain/billing";
 import type { Funding } from "@/server/domain/budgets";
 import { ROUTING_POLICY_VERSION } from "@/server/domain/catalog";
-import { type Estimate, pricingOf, serviceFee } from "@/server/domain/quotes";
+import { describeAdapters, type Estimate, pricingOf, serviceFee } from "@/server/domain/quotes";
 import { receiptIdOf } from "@/server/ids";
 import { type Micros, microsToUsd, toMoney } from "@/server/money";
 import type { SubmissionState, Tier, Usage } from "@/server/providers/define";
@@ -296,6 +296,7 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
         requestedVariants: facts.requestedVariants,
         quality: estimate.bounds.quality ?? null,
         images: usage?.images ?? null,
+        ...(estimate.adapters ? { adapters: describeAdapters(estimate.adapters) } : {}),
         artifactIds: artifacts.map(({ artifactId }) => artifactId),
         mediaTypes: [...new Set(artifacts.map(({ mediaType }) => mediaType))],
         ...facts.media,

@@ -10,6 +10,7 @@ const REASONS: Record<string, string> = {
   model_not_found: "The sandbox has no such model.",
   unreadable_picture: "The sandbox cannot read one of the pictures.",
   too_large: "The request is too large for the sandbox.",
+  weights_unavailable: "The sandbox found no LoRA weights at one of their addresses.",
   refused: "This sandbox model refuses every request.",
   busy: "The sandbox has no capacity right now.",
   tier_unavailable: "This sandbox model does not offer the tier.",

@@ -1,0 +1,50 @@
+import { timingSafeEqual } from "node:crypto";
+import { pool } from "@/server/db";
+import { artifactStore } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import { env, publicUrl } from "@/server/env";
+import { fail } from "@/server/errors";
+import { signText } from "@/server/vault";
+
+/*
+ * Weights in our own store, for a vendor that has no account here: an address that gives away exactly one artifact, until a
+ * moment that is part of it, to whoever has it. It is made when a call is sent and stands in that call alone: nothing stores
+ * or logs it. All of it is in the path, since a vendor may drop a query (replicate/cog-flux does), and it ends as weights do,
+ * since that is how they are told.
+ */
+
+const PATH = "/v1/adapter-weights";
+const NAME = /^(art_[0-9a-hjkmnp-tv-z]{26})\.([0-9a-z]{1,9})\.([\w-]{43})\.safetensors$/;
+
+const macOf = (artifactId: string, expires: string) =>
+  signText(`${artifactId}.${expires}`, "adapter-weights");
+
+/** Where vendors find this installation. */
+export const ownAddress = (): string => env.PUBLIC_URL ?? publicUrl;
+
+/** The address at which these weights can be fetched until then. */
+export function weightsLink(artifactId: string, expiresAt: Date): string {
+  const expires = Math.floor(expiresAt.getTime() / 1000).toString(36);
+  return `${ownAddress()}${PATH}/${artifactId}.${expires}.${macOf(artifactId, expires)}.safetensors`;
+}
+
+/** What such an address gives away. Whatever is wrong with it is the same NotFound. */
+export async function findWeights(ctx: Ctx, name: string) {
+  const [, artifactId, expires, mac] = NAME.exec(name) ?? [];
+  if (!artifactId || !expires || !mac) return notThere();
+  if (!timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(artifactId, expires)))) return notThere();
+  if (Number.parseInt(expires, 36) * 1000 <= ctx.now().getTime()) return notThere();
+  return (await findStored(artifactId)) ?? notThere();
+}
+
+/** Are the weights of an artifact still in the store? */
+export async function findStored(artifactId: string) {
+  const { rows } = await pool.query<{ sha256: string; byte_length: number; media_type: string }>(
+    "SELECT sha256, byte_length, media_type FROM artifact WHERE id = $1 AND pruned_at IS NULL",
+    [artifactId],
+  );
+  const found = rows[0];
+  return found && (await artifactStore().stat(found.sha256)) ? found : null;
+}
+
+const notThere = (): never => fail("NotFound", "There are no weights at this address.");

@@ -1,0 +1,17 @@
+import type { ReceiptAdapter } from "@/server/contract/receipts";
+import type { Estimate } from "./estimate";
+
+/** The adapters of an execution as quotes, previews and receipts tell them: what each was called, what that stood for, and what fixes its bytes. */
+export const describeAdapters = ({ used, isDefault }: NonNullable<Estimate["adapters"]>): ReceiptAdapter[] =>
+  used.map(({ adapterId, displayName, alias, weight, triggerWords, source, sha256 }) => ({
+    adapterId,
+    displayName,
+    alias: alias?.name ?? null,
+    aliasVersionId: alias?.versionId ?? null,
+    aliasVersionNumber: alias?.number ?? null,
+    weight,
+    triggerWords,
+    source,
+    sha256,
+    byDefault: isDefault,
+  }));
