@@ -87,7 +87,14 @@ function leaveIfSignedOut(error: unknown) {
   window.location.assign(`/sign-in?${new URLSearchParams({ callbackUrl: here, reason: "ended" })}`);
 }
 
-const ALONE = new Set(["catalog.invoke", "catalog.submit", "catalog.quote", "pinned.run"]);
+const ALONE = new Set([
+  "catalog.invoke",
+  "catalog.submit",
+  "catalog.quote",
+  "comparisons.create",
+  "comparisons.estimate",
+  "pinned.run",
+]);
 
 let browserClient: QueryClient | undefined;
 

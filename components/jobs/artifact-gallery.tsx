@@ -16,7 +16,7 @@ import { eventsKey } from "./events-key";
 import { PrivateContent } from "./job-content";
 
 /** The panel's own address of an artifact: readable with the reader's session, no key needed. */
-function artifactHref(jobId: string, artifactId: string): string {
+export function artifactHref(jobId: string, artifactId: string): string {
   return `/artifacts/${jobId}/${artifactId}`;
 }
 

@@ -14,6 +14,7 @@ import { Pagination } from "@/components/ui/pagination";
 import { newerPage, olderPage } from "@/components/ui/paging";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { type JobListItem, TERMINAL } from "@/server/contract/jobs";
+import { Hidden, isBlind } from "./blind";
 import { FirstJob } from "./first-job";
 import { formatUsd } from "./format-usd";
 import { JobStatusBadge } from "./job-status";
@@ -179,11 +180,13 @@ function JobOutcome({ job }: { job: JobListItem }) {
 
 /** What the provider's work cost; unknown is no zero. */
 function Cost({ job }: { job: JobListItem }) {
+  if (isBlind(job)) return <Hidden />;
   if (job.actualCost !== null) return formatUsd(job.actualCost);
   return isUnderWay(job) ? null : "Unknown cost";
 }
 
 function Took({ job }: { job: JobListItem }) {
+  if (isBlind(job)) return <Hidden />;
   const ms = msBetween(job.createdAt, job.completedAt);
   if (ms !== null) return formatDuration(ms);
   return isUnderWay(job) ? <Elapsed since={job.createdAt} /> : null;

@@ -14,6 +14,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { type Job, type JobRights, TERMINAL } from "@/server/contract/jobs";
 import { ApprovalNotice } from "./approval";
 import { ArtifactGallery } from "./artifact-gallery";
+import { BlindNotice, ComparisonLink, Hidden, isBlind } from "./blind";
 import { Metadata, Tags } from "./caller-facts";
 import { CancelJob } from "./cancel-job";
 import { formatUsd } from "./format-usd";
@@ -87,28 +88,31 @@ function JobHeader({
           <Moment at={job.createdAt} />
         </Figure>
         <Figure name="Waited">
-          <Span from={job.createdAt} to={job.startedAt ?? job.completedAt} />
+          {isBlind(job) ? <Hidden /> : <Span from={job.createdAt} to={job.startedAt ?? job.completedAt} />}
         </Figure>
         <Figure name="Ran">
-          {job.startedAt ? <Span from={job.startedAt} to={job.completedAt} /> : <None />}
+          <Ran job={job} />
         </Figure>
         <Figure name="Provider estimate">
-          {job.estimatedCost === null ? <None /> : formatUsd(job.estimatedCost)}
+          {isBlind(job) ? <Hidden /> : job.estimatedCost === null ? <None /> : formatUsd(job.estimatedCost)}
         </Figure>
         <Figure name="Provider cost">
-          {job.actualCost === null ? (
-            TERMINAL.includes(job.status) ? (
-              <span className="text-muted">Unknown</span>
-            ) : (
-              <None />
-            )
-          ) : (
-            formatUsd(job.actualCost)
-          )}
+          <ProviderCost job={job} />
         </Figure>
       </Figures>
     </header>
   );
+}
+
+function Ran({ job }: { job: Job }) {
+  if (isBlind(job)) return <Hidden />;
+  return job.startedAt ? <Span from={job.startedAt} to={job.completedAt} /> : <None />;
+}
+
+function ProviderCost({ job }: { job: Job }) {
+  if (isBlind(job)) return <Hidden />;
+  if (job.actualCost !== null) return formatUsd(job.actualCost);
+  return TERMINAL.includes(job.status) ? <span className="text-muted">Unknown</span> : <None />;
 }
 
 function Span({ from, to }: { from: string; to: string | null }) {
@@ -123,6 +127,7 @@ function JobNotices({ job, rights }: { job: Job; rights: JobRights | undefined }
   const wasCanceled = job.status === "canceled";
   return (
     <>
+      <BlindNotice job={job} />
       {error && job.status !== "needs_attention" && (
         <Notice
           tone={wasCanceled ? "busy" : "bad"}
@@ -130,11 +135,13 @@ function JobNotices({ job, rights }: { job: Job; rights: JobRights | undefined }
           role={wasCanceled ? undefined : "alert"}
         >
           <p>{error.message}</p>
-          <p className="mt-1.5 text-xs text-muted">
-            {job.retry.newKeySafe
-              ? "Nothing ran and nothing was charged: the same request may be submitted again under a new key."
-              : "Do not submit it again under a new key: the first attempt may have run."}
-          </p>
+          {!isBlind(job) && (
+            <p className="mt-1.5 text-xs text-muted">
+              {job.retry.newKeySafe
+                ? "Nothing ran and nothing was charged: the same request may be submitted again under a new key."
+                : "Do not submit it again under a new key: the first attempt may have run."}
+            </p>
+          )}
         </Notice>
       )}
       {job.approval && <ApprovalNotice jobId={job.jobId} approval={job.approval} rights={rights} />}
@@ -192,11 +199,16 @@ function JobDetails({ job }: { job: Job }) {
           <Fact name="Route">{job.diagnostics?.backendId}</Fact>
           <Fact name="Billing">{job.pricing?.mode}</Fact>
           <Fact name="Environment">{job.environment}</Fact>
+          <Fact name="Comparison">
+            {job.comparison && <ComparisonLink job={job}>{job.comparison.comparisonId}</ComparisonLink>}
+          </Fact>
           <Fact name="Idempotency key">
-            <CopyableId id={job.idempotencyKey} what="idempotency key" />
+            {isBlind(job) ? null : <CopyableId id={job.idempotencyKey} what="idempotency key" />}
           </Fact>
           <Fact name="External reference">{job.externalRef}</Fact>
-          <Fact name="Correlation id">{job.correlationId}</Fact>
+          <Fact name="Correlation id">
+            {job.correlationId === job.comparison?.comparisonId ? null : job.correlationId}
+          </Fact>
           <Fact name="Retry of">
             {job.retryOf && (
               <Link href={`/jobs/${job.retryOf}`} className="text-link hover:underline">

@@ -21,6 +21,7 @@ import { Moment } from "@/components/time/moment";
 import { Card, CardHeader } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import type { Job, JobEvent } from "@/server/contract/jobs";
+import { isBlind } from "./blind";
 import { isComplete, useJobEvents } from "./job-events";
 
 const LOOKS: Record<string, { title: string; icon: LucideIcon; tone?: string }> = {
@@ -72,7 +73,10 @@ export function JobTimeline({ job }: { job: Job }) {
             <TimelineEntry
               key={event.id}
               event={event}
-              sincePrevious={msBetween(events[index - 1]?.createdAt ?? null, event.createdAt)}
+              sincePrevious={
+                isBlind(job) ? null : msBetween(events[index - 1]?.createdAt ?? null, event.createdAt)
+              }
+              isTimed={!isBlind(job)}
               isLast={index === events.length - 1}
             />
           ))}
@@ -95,10 +99,13 @@ function PayloadValue({ value }: { value: unknown }) {
 function TimelineEntry({
   event,
   sincePrevious,
+  isTimed,
   isLast,
 }: {
   event: JobEvent;
   sincePrevious: number | null;
+  /** False: when it happened is hidden. */
+  isTimed: boolean;
   isLast: boolean;
 }) {
   const { title, icon: Icon, tone } = LOOKS[event.type] ?? { title: event.type, icon: Shapes };
@@ -123,9 +130,11 @@ function TimelineEntry({
             </span>
           )}
         </div>
-        <div className="text-xs text-muted">
-          <Moment at={event.createdAt} />
-        </div>
+        {isTimed && (
+          <div className="text-xs text-muted">
+            <Moment at={event.createdAt} />
+          </div>
+        )}
         {facts.length > 0 && (
           <dl className="mt-1 space-y-0.5 text-xs">
             {facts.map(([name, value]) => (

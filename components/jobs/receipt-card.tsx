@@ -17,6 +17,7 @@ import { VerifyHere } from "@/components/verify/verify-here";
 import type { Job } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { verifyDocument } from "@/server/verify";
+import { HiddenCard, isBlind } from "./blind";
 
 /** What the readable form takes from a receipt. Receipts grow; what an old one lacks is not shown. */
 const Readable = z.looseObject({
@@ -69,10 +70,12 @@ export function ReceiptCard({ job }: { job: Job }) {
   const receipt = useQuery(
     trpc.jobs.receipt.queryOptions(
       { job_id: job.jobId },
-      { enabled: job.receiptId !== null, staleTime: Infinity },
+      { enabled: job.receiptId !== null && !isBlind(job), staleTime: Infinity },
     ),
   );
   if (job.receiptId === null) return null;
+  if (isBlind(job))
+    return <HiddenCard job={job} title="Receipt" id="receipt-title" what="It is sealed, and" />;
   return (
     <Tabs defaultValue="readable">
       <Card aria-labelledby="receipt-title" aria-busy={receipt.isPending}>

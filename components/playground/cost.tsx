@@ -1,23 +1,11 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useEffect, useState } from "react";
 import { formatUsd } from "@/components/jobs/format-usd";
 import { sentencesOf, useTRPCClient } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { RetailQuote } from "@/server/contract/pricing";
 import type { RunRequest } from "./use-run";
-
-const PAUSE_MS = 700;
-
-/** What stood still for a moment: a request is not priced at every letter. */
-function useSettled<T>(value: T): T {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return useDeferredValue(settled);
-}
+import { useSettled } from "./use-settled";
 
 /** What the request would cost, before it is sent. */
 export function Cost({

@@ -9,7 +9,17 @@ const LANGUAGES: Record<Language, string> = { curl: "curl", typescript: "TypeScr
 const nothingChanges = () => () => {};
 
 /** The request of the form as code, word for word, for a key in the environment. */
-export function Snippets({ path, body, stream = false }: { path: string; body: unknown; stream?: boolean }) {
+export function Snippets({
+  path,
+  body,
+  stream = false,
+  title = "As code",
+}: {
+  path: string;
+  body: unknown;
+  stream?: boolean;
+  title?: string;
+}) {
   // The server does not know by which name it is reached; the browser does.
   const origin = useSyncExternalStore(
     nothingChanges,
@@ -21,7 +31,7 @@ export function Snippets({ path, body, stream = false }: { path: string; body: u
     <Tabs defaultValue="curl">
       <Card aria-labelledby="code-title">
         <CardHeader
-          title="As code"
+          title={title}
           id="code-title"
           actions={
             <TabsList aria-label="Language">

@@ -2,6 +2,7 @@
 import {
   BookOpen,
   ChartColumn,
+  Columns2,
   FileCheck,
   Gauge,
   Inbox,
@@ -25,6 +26,7 @@ import { cn } from "@/components/ui/class-names";
 const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "catalog", label: "Catalog", icon: LayoutGrid },
   { room: "jobs", label: "Jobs", icon: Workflow },
+  { room: "comparisons", label: "Comparisons", icon: Columns2 },
   { room: "pinned", label: "Pinned records", icon: Pin },
   { room: "bulks", label: "Bulks", icon: Layers },
   { room: "provenance", label: "Provenance", icon: FileCheck },

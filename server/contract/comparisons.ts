@@ -198,6 +198,15 @@ export const JudgementRequest = z
   .meta({ id: "ComparisonJudgementRequest" });
 export type JudgementRequest = z.output<typeof JudgementRequest>;
 
+/** A comparison as people read it. */
+export const ComparisonShown = Comparison.extend({
+  /** An e-mail, or a key's name; null while nobody has judged. */
+  judgedByName: z.string().nullable(),
+  /** Is what its entries made somebody's own words, shown only to who asks for it? */
+  isPrivate: z.boolean(),
+});
+export type ComparisonShown = z.output<typeof ComparisonShown>;
+
 /** A line of the list of comparisons. */
 export const ComparisonLine = z.object({
   comparisonId: z.string(),
@@ -213,6 +222,9 @@ export type ComparisonLine = z.output<typeof ComparisonLine>;
 export const ListComparisons = z.object({
   limit: pageLimit(100, 25),
   cursor: z.string().max(64).optional(),
+  status: ComparisonStatus.optional(),
+  capabilityKey: z.string().max(128).optional(),
+  judged: z.boolean().optional(),
 });
 export type ListComparisons = z.output<typeof ListComparisons>;
 export const ComparisonPage = z.object({

@@ -109,6 +109,11 @@ export const JobApproveBody = z
   .nullish();
 export type JobApproveBody = z.output<typeof JobApproveBody>;
 
+/** The comparison a job competes in; until that is judged, what tells who did the job is left out of every answer. */
+export const CompetesIn = z
+  .object({ comparisonId: z.string(), isJudged: z.boolean() })
+  .meta({ id: "JobComparison" });
+
 export const Job = z
   .object({
     jobId: z.string(),
@@ -173,6 +178,7 @@ export const Job = z
     retry: z.object({ sameKey: z.boolean(), newKeySafe: z.boolean() }),
     approval: JobApproval.nullable(),
     retryOf: z.string().nullable(),
+    comparison: CompetesIn.nullable(),
   })
   .meta({ id: "Job" });
 export type Job = z.output<typeof Job>;
@@ -259,6 +265,7 @@ export const JobListItem = z
     receiptId: z.string().nullable(),
     /** Of the provider, in dollars; null: not ended, or unknown. */
     actualCost: z.number().nullable(),
+    comparison: CompetesIn.nullable(),
   })
   .meta({ id: "ProjectJobListItem" });
 export type JobListItem = z.output<typeof JobListItem>;

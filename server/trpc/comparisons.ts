@@ -6,6 +6,7 @@ import {
   ComparisonEstimateRequest,
   ComparisonPage,
   ComparisonRef,
+  ComparisonShown,
   CompetitorOptions,
   JudgementRequest,
   ListComparisons,
@@ -45,8 +46,13 @@ export const comparisonsRouter = router({
     .query(({ ctx, input: { project_id, ...page } }) => comparisons.list(ctx, project_id, page)),
   get: human
     .input(ComparisonRef)
-    .output(Comparison)
-    .query(({ ctx, input }) => comparisons.get(ctx, input.comparison_id)),
+    .output(ComparisonShown)
+    .query(({ ctx, input }) => comparisons.shown(ctx, input.comparison_id, { withContent: false })),
+  /** The comparison with its content, for a reader who asked to see private content. */
+  content: human
+    .input(ComparisonRef)
+    .output(ComparisonShown)
+    .query(({ ctx, input }) => comparisons.shown(ctx, input.comparison_id, { withContent: true })),
   judge: human
     .input(ComparisonRef.extend({ body: JudgementRequest }))
     .output(Comparison)

@@ -7,10 +7,16 @@ import { folded, type Line, type Row, type Stretch, unified } from "./diff-lines
 /** More at once would make the page slow; the rest is one click away. */
 const MOST_ROWS = 400;
 
-type Props = { rows: Row[]; isProse: boolean; caption: string };
+type Props = {
+  rows: Row[];
+  isProse: boolean;
+  caption: string;
+  /** The names of both columns where neither came before the other; shown. */
+  sides?: [string, string];
+};
 
 /** A comparison: side by side where there is room, in one column on a phone. What is the same is folded. */
-export function DiffView({ rows, isProse, caption }: Props) {
+export function DiffView({ rows, isProse, caption, sides }: Props) {
   const [shown, setShown] = useState(MOST_ROWS);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const stretches = folded(rows.slice(0, shown));
@@ -20,6 +26,7 @@ export function DiffView({ rows, isProse, caption }: Props) {
     unfold: () => setOpen((known) => new Set([...known, at])),
   }));
   const left = rows.length - shown;
+  const said = sides ? between(sides) : CHANGED;
   return (
     <div
       className={cn(
@@ -29,10 +36,17 @@ export function DiffView({ rows, isProse, caption }: Props) {
     >
       <table className="hidden w-full table-fixed border-collapse md:table">
         <caption className="sr-only">{caption}</caption>
-        <thead className="sr-only">
+        <thead className={cn(!sides && "sr-only")}>
           <tr>
-            <th scope="col">Before</th>
-            <th scope="col">After</th>
+            {(sides ?? ["Before", "After"]).map((side) => (
+              <th
+                key={side}
+                scope="col"
+                className="border-b border-line px-2 py-1.5 text-left text-xs font-semibold not-first:border-l"
+              >
+                {side}
+              </th>
+            ))}
           </tr>
         </thead>
         {view.map((stretch, at) => (
@@ -47,8 +61,8 @@ export function DiffView({ rows, isProse, caption }: Props) {
             ) : (
               stretch.rows.map((row) => (
                 <tr key={`${row.older?.number} ${row.newer?.number}`}>
-                  <Side line={row.older} sign={row.kind === "same" ? " " : "-"} />
-                  <Side line={row.newer} sign={row.kind === "same" ? " " : "+"} />
+                  <Side line={row.older} sign={row.kind === "same" ? " " : "-"} said={said} />
+                  <Side line={row.newer} sign={row.kind === "same" ? " " : "+"} said={said} />
                 </tr>
               ))
             )}
@@ -56,6 +70,11 @@ export function DiffView({ rows, isProse, caption }: Props) {
         ))}
       </table>
       <div className="md:hidden">
+        {sides && (
+          <p aria-hidden className="border-b border-line px-2 py-1.5 text-xs font-semibold">
+            − {sides[0]}, + {sides[1]}
+          </p>
+        )}
         {view.map((stretch, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: stretches follow from the rows and never move
           <div key={at}>
@@ -64,7 +83,7 @@ export function DiffView({ rows, isProse, caption }: Props) {
             ) : (
               unified(stretch.rows).map(({ sign, line }) => (
                 <div key={`${sign} ${line.number}`} className={cn("px-2 py-0.5", LOOK[sign])}>
-                  <LineText line={line} sign={sign} />
+                  <LineText line={line} sign={sign} said={said} />
                 </div>
               ))
             )}
@@ -96,19 +115,26 @@ function Unfold({ rows, unfold }: Stretch & { unfold: () => void }): ReactNode {
 
 type Sign = " " | "-" | "+";
 const LOOK: Record<Sign, string> = { " ": "", "-": "bg-bad-soft", "+": "bg-good-soft" };
-const SAID: Record<Sign, string> = { " ": "", "-": "Removed: ", "+": "Added: " };
+/** What each sign means where it cannot be seen. */
+type Said = Record<Sign, string>;
+const CHANGED: Said = { " ": "", "-": "Removed: ", "+": "Added: " };
+const between = ([left, right]: [string, string]): Said => ({
+  " ": "",
+  "-": `Only in ${left}: `,
+  "+": `Only in ${right}: `,
+});
 
-function Side({ line, sign }: { line: Line | null; sign: Sign }) {
+function Side({ line, sign, said }: { line: Line | null; sign: Sign; said: Said }) {
   if (!line) return <td className="bg-sunken align-top" />;
   return (
     <td className={cn("px-2 py-0.5 align-top not-first:border-l not-first:border-line", LOOK[sign])}>
-      <LineText line={line} sign={sign} />
+      <LineText line={line} sign={sign} said={said} />
     </td>
   );
 }
 
 /** One line with its sign; the words that differ are marked, and said to be where colours are not seen. */
-function LineText({ line, sign }: { line: Line; sign: Sign }) {
+function LineText({ line, sign, said }: { line: Line; sign: Sign; said: Said }) {
   const Mark = sign === "-" ? "del" : "ins";
   return (
     <div className="grid grid-cols-[1rem_minmax(0,1fr)]">
@@ -116,7 +142,7 @@ function LineText({ line, sign }: { line: Line; sign: Sign }) {
         {sign === "-" ? "−" : sign}
       </span>
       <span className="whitespace-pre-wrap [overflow-wrap:anywhere]">
-        <span className="sr-only">{SAID[sign]}</span>
+        <span className="sr-only">{said[sign]}</span>
         {line.pieces.map(({ text, isChanged }, at) =>
           isChanged ? (
             <Mark

@@ -1,6 +1,6 @@
 export { create } from "./create";
 export { estimate } from "./estimate";
-export { get } from "./get";
+export { get, shown } from "./get";
 export { judge } from "./judge";
 export { list } from "./list";
 export { options } from "./options";

@@ -1,4 +1,5 @@
 import type { ComparisonPage, ListComparisons } from "@/server/contract/comparisons";
+import { TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
@@ -12,7 +13,7 @@ const Cursor = idSchema("comparison");
 export async function list(
   ctx: Ctx,
   projectId: string,
-  { cursor, limit }: ListComparisons,
+  { cursor, limit, status, capabilityKey, judged }: ListComparisons,
 ): Promise<ComparisonPage> {
   const project = await access.project(ctx, projectId, "jobs:read");
   if (cursor !== undefined && !Cursor.safeParse(cursor).success)
@@ -21,11 +22,26 @@ export async function list(
     ]);
   const { rows } = await pool.query<LineRow>({
     name: "list-comparisons",
-    text: `SELECT id, capability_key, intent, created_at, decision, ARRAY(
-         SELECT job.status::text FROM comparison_entry entry JOIN job ON job.id = entry.job_id
-         WHERE entry.comparison_id = comparison.id ORDER BY position) AS statuses
-       FROM comparison WHERE project_id = $1 AND ($2::text IS NULL OR id < $2) ORDER BY id DESC LIMIT $3`,
-    values: [project.id, cursor ?? null, limit + 1],
+    text: `SELECT id, capability_key, intent, created_at, decision, statuses
+       FROM comparison, LATERAL (SELECT array_agg(job.status::text ORDER BY position) AS statuses,
+         CASE WHEN NOT bool_and(job.status::text = ANY($7)) THEN 'running'
+           WHEN bool_and(job.status = 'succeeded') THEN 'completed'
+           WHEN bool_or(job.status = 'succeeded') THEN 'partial' ELSE 'failed' END AS status
+         FROM comparison_entry entry JOIN job ON job.id = entry.job_id
+         WHERE entry.comparison_id = comparison.id) AS entries
+       WHERE project_id = $1 AND ($2::text IS NULL OR id < $2)
+         AND ($4::text IS NULL OR entries.status = $4) AND ($5::text IS NULL OR capability_key = $5)
+         AND ($6::boolean IS NULL OR (decision IS NOT NULL) = $6)
+       ORDER BY id DESC LIMIT $3`,
+    values: [
+      project.id,
+      cursor ?? null,
+      limit + 1,
+      status ?? null,
+      capabilityKey ?? null,
+      judged ?? null,
+      TERMINAL,
+    ],
   });
   const page = rows.slice(0, limit);
   return { items: page.map(toLine), nextCursor: rows.length > limit ? (page.at(-1)?.id ?? null) : null };

@@ -164,6 +164,7 @@ export function blindJob(job: JobRow, view: Job, veil: Veil | undefined): Job {
     retry: { sameKey: false, newKeySafe: false },
     approval: blindApproval(job, view.approval),
     retryOf: null,
+    comparison: view.comparison,
   };
 }
 
@@ -181,6 +182,7 @@ export function blindListItem(item: JobListItem): JobListItem {
     selectedArtifactId: item.selectedArtifactId,
     receiptId: item.receiptId,
     actualCost: null,
+    comparison: item.comparison,
   };
 }
 

@@ -30,6 +30,7 @@ const listed = {
   selectedArtifactId: true,
   receiptId: true,
   actualMicros: true,
+  comparisonId: true,
   isBlind: true,
 } as const;
 type Listed = {
@@ -43,6 +44,7 @@ type Listed = {
   selectedArtifactId: string | null;
   receiptId: string | null;
   actualMicros: bigint | null;
+  comparisonId: string | null;
   isBlind: boolean;
 };
 
@@ -61,6 +63,7 @@ function toPage(rows: Listed[], limit: number): JobPage {
         selected_artifact_id: row.selectedArtifactId,
         receipt_id: row.receiptId,
         actual_micros: row.actualMicros === null ? null : Number(row.actualMicros),
+        comparison_id: row.comparisonId,
         is_blind: row.isBlind,
       }),
     ),

@@ -599,8 +599,12 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
     retry: { sameKey: !isTerminal, newKeySafe: isNewKeySafe(job, parts.attempt) },
     approval: toApproval(job),
     retryOf: job.retry_of,
+    comparison: competesIn(job),
   };
 }
+
+const competesIn = ({ comparison_id, is_blind }: Pick<JobRow, "comparison_id" | "is_blind">) =>
+  comparison_id === null ? null : { comparisonId: comparison_id, isJudged: !is_blind };
 
 /** What an earlier call did stays done. */
 function backendStateOf(attempt: JobParts["attempt"]): AttemptRow["submission"] {
@@ -633,6 +637,7 @@ export function toListItem(
     | "selected_artifact_id"
     | "receipt_id"
     | "actual_micros"
+    | "comparison_id"
     | "is_blind"
   >,
 ): JobListItem {
@@ -648,6 +653,7 @@ export function toListItem(
     selectedArtifactId: row.selected_artifact_id,
     receiptId: row.receipt_id,
     actualCost: row.actual_micros === null ? null : microsToUsd(row.actual_micros),
+    comparison: competesIn(row),
   };
   return row.is_blind ? blindListItem(item) : item;
 }

@@ -1,6 +1,7 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
+import { isBlind } from "@/components/jobs/blind";
 import { eventsKey } from "@/components/jobs/events-key";
 import { JobPage } from "@/components/jobs/job-page";
 import { requirePerson } from "@/server/auth/session";
@@ -18,10 +19,13 @@ export default async function Page({ params }: Props) {
   await panelRead(async ({ trpc, queryClient }) => {
     const job = await queryClient.fetchQuery(trpc.jobs.get.queryOptions({ job_id: jobId }));
     if (job.projectId !== projectId) notFound();
-    const [, { events }] = await Promise.all([
-      queryClient.fetchQuery(trpc.usage.cost.queryOptions({ job_id: jobId, status: job.status })),
+    const [{ events }] = await Promise.all([
       queryClient.fetchQuery(trpc.jobs.events.queryOptions({ job_id: jobId, limit: 200 })),
-      job.receiptId && queryClient.fetchQuery(trpc.jobs.receipt.queryOptions({ job_id: jobId })),
+      !isBlind(job) &&
+        queryClient.fetchQuery(trpc.usage.cost.queryOptions({ job_id: jobId, status: job.status })),
+      !isBlind(job) &&
+        job.receiptId &&
+        queryClient.fetchQuery(trpc.jobs.receipt.queryOptions({ job_id: jobId })),
     ]);
     queryClient.setQueryData(eventsKey(jobId), events);
   });

@@ -1,0 +1,149 @@
+"use client";
+import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { Columns2 } from "lucide-react";
+import { useRouter } from "next/navigation";
+import { useMemo, useRef, useState } from "react";
+import { carriedInput } from "@/components/playground/carried";
+import { firstInput, type Input, InputForm } from "@/components/playground/input-form";
+import { issuesOf, standing } from "@/components/playground/issues";
+import { Refused } from "@/components/playground/refused";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Choice } from "@/components/ui/choice";
+import { JsonObject } from "@/server/contract/common";
+import { type Comparison, ComparisonIntent } from "@/server/contract/comparisons";
+import { CompetitorPicker } from "./competitor-picker";
+import { competitorsOf, type Draft, draftOf, isEnough } from "./draft";
+import { Estimate } from "./estimate";
+import { comparisonHref } from "./list-state";
+import { INTENT_WORDS } from "./words";
+
+type Sent = { input: Input; draft: Draft };
+
+/** What is compared, who competes, what it would cost, and the start. */
+export function ComparisonForm({
+  projectId,
+  capabilityKey,
+  isCarried,
+}: {
+  projectId: string;
+  capabilityKey: string;
+  isCarried: boolean;
+}) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const which = { project_id: projectId, capability_key: capabilityKey };
+  const { data: capability } = useSuspenseQuery(trpc.catalog.describe.queryOptions(which));
+  const { data: options } = useSuspenseQuery(trpc.comparisons.options.queryOptions(which));
+  const [input, setInput] = useState<Input>(
+    () => (isCarried && carriedInput(capabilityKey)) || firstInput(capability),
+  );
+  const [draft, setDraft] = useState<Draft>(() => draftOf(options));
+  const [intent, setIntent] = useState<Comparison["intent"]>("exploratory");
+  const [sent, setSent] = useState<Sent | null>(null);
+  const keyOf = useIdempotencyKey();
+  const create = useMutation(
+    trpc.comparisons.create.mutationOptions({
+      meta: { isShownInPlace: true },
+      onSuccess: ({ comparisonId }) => router.push(comparisonHref(projectId, comparisonId)),
+    }),
+  );
+  // While its page opens, a second click must find the button as it was.
+  const isBusy = create.isPending || create.isSuccess;
+  const failure = create.error ? toFailure(create.error) : null;
+  const body = useMemo(
+    () => ({ input: JsonObject.parse(input), competitors: competitorsOf(draft) }),
+    [input, draft],
+  );
+  const issues = useMemo(() => {
+    const all = issuesOf(failure, sent?.input ?? null);
+    const isOfCompetitor = ({ loc }: { loc: (string | number)[] }) => loc[0] === "competitors";
+    return {
+      input: standing(
+        all.filter((issue) => !isOfCompetitor(issue)),
+        input,
+        sent?.input ?? null,
+      ),
+      competitors: sent?.draft === draft ? all.filter(isOfCompetitor) : [],
+    };
+  }, [failure, sent, input, draft]);
+
+  function start() {
+    const whole = { context: { projectId }, ...body, intent };
+    setSent({ input, draft });
+    create.mutate({ ...which, body: { ...whole, idempotencyKey: keyOf(JSON.stringify(whole)) } });
+  }
+
+  return (
+    <form
+      noValidate
+      className="grid items-start gap-4 lg:grid-cols-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isBusy && isEnough(draft)) start();
+      }}
+    >
+      <InputForm
+        projectId={projectId}
+        capability={capability}
+        input={input}
+        disabled={isBusy}
+        issues={issues.input}
+        onChange={setInput}
+      />
+      <div className="min-w-0 space-y-4">
+        <CompetitorPicker
+          projectId={projectId}
+          capability={capability}
+          options={options}
+          draft={draft}
+          input={input}
+          disabled={isBusy}
+          issues={issues.competitors}
+          onChange={setDraft}
+        />
+        <Card aria-labelledby="start-title">
+          <CardHeader title="Start it" id="start-title" />
+          <CardBody className="space-y-4">
+            <div className="max-w-72">
+              <Choice
+                label="Intent"
+                value={intent}
+                disabled={isBusy}
+                options={ComparisonIntent.options.map((each) => [each, INTENT_WORDS[each].name])}
+                onChange={(value) => setIntent(ComparisonIntent.parse(value))}
+              />
+              <p className="mt-1 text-xs text-muted">{INTENT_WORDS[intent].hint}</p>
+            </div>
+            <Estimate
+              projectId={projectId}
+              capabilityKey={capabilityKey}
+              body={body}
+              enabled={isEnough(draft)}
+            />
+            {failure && (
+              <Refused
+                failure={failure}
+                fieldsRefused="Some fields were refused; what is wrong stands at them. Nothing was started."
+              />
+            )}
+            <Button type="submit" variant="primary" size="lg" pending={isBusy} disabled={!isEnough(draft)}>
+              {!isBusy && <Columns2 aria-hidden />}
+              Start comparison
+            </Button>
+          </CardBody>
+        </Card>
+      </div>
+    </form>
+  );
+}
+
+/** One key for one content: the same request sent twice is one comparison, another request is another. */
+function useIdempotencyKey(): (content: string) => string {
+  const last = useRef<{ content: string; key: string } | null>(null);
+  return (content) => {
+    if (last.current?.content !== content) last.current = { content, key: crypto.randomUUID() };
+    return last.current.key;
+  };
+}

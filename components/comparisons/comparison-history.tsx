@@ -1,0 +1,191 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { ChevronRight, Columns2, SearchX } from "lucide-react";
+import Link from "next/link";
+import { PageHeader } from "@/components/shell/page-header";
+import { Ago } from "@/components/time/moment";
+import { useRole, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { shortId } from "@/components/ui/copyable-id";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Pagination } from "@/components/ui/pagination";
+import { newerPage, olderPage } from "@/components/ui/paging";
+import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
+import type { ComparisonLine } from "@/server/contract/comparisons";
+import { ComparisonFilters } from "./comparison-filters";
+import {
+  comparisonHref,
+  comparisonsHref,
+  hasFilter,
+  type ListState,
+  newComparisonHref,
+  toComparisonsQuery,
+} from "./list-state";
+import { ComparisonStatusBadge, DecisionBadge, INTENT_WORDS } from "./words";
+
+const LIVE_MS = 3000;
+const IDLE_MS = 15_000;
+
+/** The comparisons of a project, newest first. Nothing here tells who competes. */
+export function ComparisonHistory({
+  projectId,
+  state,
+  capabilities,
+}: {
+  projectId: string;
+  state: ListState;
+  /** Keys to filter by. */
+  capabilities: string[];
+}) {
+  const trpc = useTRPC();
+  const { data } = useSuspenseQuery({
+    ...trpc.comparisons.list.queryOptions(toComparisonsQuery(projectId, state)),
+    refetchInterval: (query) =>
+      query.state.data?.items.some(({ status }) => status === "running") ? LIVE_MS : IDLE_MS,
+  });
+  const { mayWrite } = useRole(projectId);
+  const newer = newerPage(state);
+  const isEmpty = data.items.length === 0 && !state.cursor;
+  const begin = mayWrite && (
+    <Button asChild variant="primary">
+      <Link href={newComparisonHref(projectId)}>
+        <Columns2 aria-hidden />
+        New comparison
+      </Link>
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader title="Comparisons" actions={!(isEmpty && !hasFilter(state)) && begin}>
+        One request to several models or settings, judged by the work alone.
+      </PageHeader>
+      {isEmpty && !hasFilter(state) ? (
+        <Card>
+          <EmptyState icon={Columns2} title="Nothing was compared yet" action={begin}>
+            Put one request to two to four competitors. You see what they made side by side; who made it, for
+            how much and how fast is told when you have judged.
+          </EmptyState>
+        </Card>
+      ) : (
+        <div className="space-y-4">
+          <ComparisonFilters projectId={projectId} state={state} capabilities={capabilities} />
+          {isEmpty ? (
+            <Card>
+              <EmptyState
+                icon={SearchX}
+                title="No comparison matches these filters"
+                action={
+                  <Button asChild>
+                    <Link href={comparisonsHref(projectId)}>Show all comparisons</Link>
+                  </Button>
+                }
+              >
+                Take one away, or look at all of them.
+              </EmptyState>
+            </Card>
+          ) : (
+            <Card className="overflow-hidden">
+              <ComparisonTable projectId={projectId} items={data.items} />
+              <ComparisonCards projectId={projectId} items={data.items} />
+              {data.items.length === 0 && (
+                <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
+              )}
+            </Card>
+          )}
+          {(newer || data.nextCursor) && (
+            <Pagination
+              label="Pages of comparisons"
+              newer={newer && comparisonsHref(projectId, newer)}
+              older={data.nextCursor && comparisonsHref(projectId, olderPage(state, data.nextCursor))}
+            />
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+type ListProps = { projectId: string; items: ComparisonLine[] };
+
+function ComparisonTable({ projectId, items }: ListProps) {
+  return (
+    <div className="hidden md:block">
+      <Table>
+        <caption className="sr-only">Comparisons, newest first</caption>
+        <thead>
+          <tr>
+            <TableHead className="w-40">Status</TableHead>
+            <TableHead>Capability</TableHead>
+            <TableHead>Comparison</TableHead>
+            <TableHead>Intent</TableHead>
+            <TableHead>Decision</TableHead>
+            <TableHead className="text-right">Entries</TableHead>
+            <TableHead className="text-right">Created</TableHead>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((line) => (
+            <TableRow key={line.comparisonId} className="relative">
+              <TableCell>
+                <ComparisonStatusBadge status={line.status} />
+              </TableCell>
+              <TableCell className="font-medium">{line.capabilityKey}</TableCell>
+              <TableCell>
+                <LineLink projectId={projectId} line={line} />
+              </TableCell>
+              <TableCell className="text-muted">{INTENT_WORDS[line.intent].name}</TableCell>
+              <TableCell>
+                <DecisionBadge line={line} />
+              </TableCell>
+              <TableCell className="text-right text-muted">{line.entryCount}</TableCell>
+              <TableCell className="text-right text-muted">
+                <Ago at={line.createdAt} />
+              </TableCell>
+            </TableRow>
+          ))}
+        </tbody>
+      </Table>
+    </div>
+  );
+}
+
+function ComparisonCards({ projectId, items }: ListProps) {
+  return (
+    <ul aria-label="Comparisons, newest first" className="divide-y divide-line md:hidden">
+      {items.map((line) => (
+        <li key={line.comparisonId} className="relative flex items-center gap-3 px-4 py-3">
+          <div className="min-w-0 flex-1 space-y-1.5">
+            <div className="flex items-center justify-between gap-2">
+              <ComparisonStatusBadge status={line.status} />
+              <span className="text-xs text-muted">
+                <Ago at={line.createdAt} />
+              </span>
+            </div>
+            <div className="truncate text-sm font-medium">{line.capabilityKey}</div>
+            <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+              <LineLink projectId={projectId} line={line} />
+              <span>{INTENT_WORDS[line.intent].name}</span>
+              <span>{line.entryCount} entries</span>
+              <DecisionBadge line={line} />
+            </div>
+          </div>
+          <ChevronRight aria-hidden className="size-4 shrink-0 text-muted" />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The link covers its whole row. */
+function LineLink({ projectId, line }: { projectId: string; line: ComparisonLine }) {
+  return (
+    <Link
+      href={comparisonHref(projectId, line.comparisonId)}
+      className="rounded font-mono text-xs text-link after:absolute after:inset-0 hover:underline"
+      title={line.comparisonId}
+    >
+      {shortId(line.comparisonId)}
+    </Link>
+  );
+}

@@ -1,0 +1,153 @@
+"use client";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { EyeOff } from "lucide-react";
+import { useState } from "react";
+import { formatUsd } from "@/components/jobs/format-usd";
+import { BackLink } from "@/components/shell/back-link";
+import { Moment } from "@/components/time/moment";
+import { sentencesOf, useTRPC } from "@/components/trpc";
+import { Card } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Figure, Figures } from "@/components/ui/figures";
+import { HiddenContent } from "@/components/ui/hidden-content";
+import { JsonView } from "@/components/ui/json-view";
+import { Skeleton } from "@/components/ui/skeleton";
+import type { Comparison, ComparisonShown } from "@/server/contract/comparisons";
+import { TERMINAL } from "@/server/contract/jobs";
+import { Entries } from "./entries";
+import { JudgeForm } from "./judge-form";
+import { comparisonsHref } from "./list-state";
+import { isJudged, UseTheWinner, Verdict } from "./verdict";
+import { ComparisonStatusBadge, INTENT_WORDS } from "./words";
+
+const MS = 1000;
+/** How soon one learns that somebody else has judged. */
+const UNJUDGED_MS = 15_000;
+
+function pollMs({ nextAction, pollAfterSeconds }: Comparison): number | false {
+  if (nextAction === "poll") return (pollAfterSeconds ?? 4) * MS;
+  return nextAction === "judge" ? UNJUDGED_MS : false;
+}
+
+/** One comparison: the work side by side, the judgement, and then who had done it. */
+export function ComparisonPage({ comparisonId, projectId }: { comparisonId: string; projectId: string }) {
+  const trpc = useTRPC();
+  const { data: comparison } = useSuspenseQuery({
+    ...trpc.comparisons.get.queryOptions({ comparison_id: comparisonId }),
+    refetchInterval: ({ state }) => (state.data ? pollMs(state.data) : false),
+  });
+  return (
+    <>
+      <Head comparison={comparison} projectId={projectId} />
+      <div className="space-y-5">
+        {isJudged(comparison) ? (
+          <Verdict comparison={comparison} />
+        ) : (
+          <p className="flex items-start gap-2 text-sm text-muted">
+            <EyeOff aria-hidden className="mt-0.5 size-4 shrink-0" />
+            Who made which entry, for how much and how fast is told after the judgement. The order was drawn.
+          </p>
+        )}
+        {comparison.isPrivate ? (
+          <PrivateEntries comparison={comparison} />
+        ) : (
+          <Entries comparison={comparison} />
+        )}
+        {isJudged(comparison) ? (
+          <UseTheWinner comparison={comparison} />
+        ) : (
+          <JudgeForm comparison={comparison} />
+        )}
+        <Asked comparison={comparison} />
+      </div>
+    </>
+  );
+}
+
+/** Of private work the server sends nothing until the reader asks. */
+function PrivateEntries({ comparison }: { comparison: ComparisonShown }) {
+  const trpc = useTRPC();
+  const [isShown, setShown] = useState(false);
+  const whole = useQuery({
+    ...trpc.comparisons.content.queryOptions({ comparison_id: comparison.comparisonId }),
+    enabled: isShown,
+    refetchInterval: pollMs(comparison),
+  });
+  if (whole.data) return <Entries comparison={whole.data} />;
+  return (
+    <Card>
+      <HiddenContent of="comparison" pending={whole.isFetching} onShow={() => setShown(true)} />
+    </Card>
+  );
+}
+
+function Head({ comparison, projectId }: { comparison: Comparison; projectId: string }) {
+  const { entries, cost, estimatedCost, maximumCost } = comparison;
+  const ended = entries.filter(({ status }) => TERMINAL.includes(status)).length;
+  return (
+    <header className="mb-5">
+      <BackLink href={comparisonsHref(projectId)}>Comparisons</BackLink>
+      <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1.5">
+        <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">{comparison.capabilityKey}</h1>
+        <span role="status">
+          <ComparisonStatusBadge status={comparison.status} />
+        </span>
+      </div>
+      <CopyableId id={comparison.comparisonId} what="comparison id" className="mt-1 text-muted" />
+      <Figures>
+        <Figure name="Created">
+          <Moment at={comparison.createdAt} />
+        </Figure>
+        <Figure name="Intent">{INTENT_WORDS[comparison.intent].name}</Figure>
+        <Figure name="Ended">
+          {ended} of {entries.length}
+        </Figure>
+        <Figure name="Estimate of all">
+          {formatUsd(estimatedCost)}
+          {maximumCost !== estimatedCost && (
+            <span className="block text-xs font-normal text-muted">at most {formatUsd(maximumCost)}</span>
+          )}
+        </Figure>
+        <Figure name="Cost of all">
+          {cost === null ? (
+            <span className="text-muted">{ended < entries.length ? "–" : "Unknown"}</span>
+          ) : (
+            formatUsd(cost)
+          )}
+        </Figure>
+      </Figures>
+    </header>
+  );
+}
+
+/** The request as it was put to all; read when somebody wants to see it. */
+function Asked({ comparison }: { comparison: Comparison }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Card>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary className="px-4 py-3 text-sm font-semibold hover:bg-hover">What was asked of all</summary>
+        {isOpen && <Request comparison={comparison} />}
+      </details>
+    </Card>
+  );
+}
+
+function Request({ comparison }: { comparison: Comparison }) {
+  const trpc = useTRPC();
+  const jobId = comparison.entries[0]?.jobId ?? "";
+  const { data: job, error } = useQuery(trpc.jobs.get.queryOptions({ job_id: jobId }));
+  return (
+    <div className="border-t border-line p-4" aria-busy={!job && !error}>
+      {error ? (
+        <p className="text-sm text-muted">{sentencesOf(error)}</p>
+      ) : !job ? (
+        <Skeleton className="h-24 w-full" />
+      ) : job.requestSnapshot?.input === undefined ? (
+        <p className="text-sm text-muted">The content of this request is not kept, or it is private.</p>
+      ) : (
+        <JsonView value={job.requestSnapshot.input} what="input of all entries" />
+      )}
+    </div>
+  );
+}

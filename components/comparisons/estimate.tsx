@@ -1,0 +1,104 @@
+"use client";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import type { z } from "zod";
+import { formatUsd } from "@/components/jobs/format-usd";
+import { useSettled } from "@/components/playground/use-settled";
+import { sentencesOf, useTRPCClient } from "@/components/trpc";
+import { Skeleton } from "@/components/ui/skeleton";
+import type { JsonObject } from "@/server/contract/common";
+import type { ComparisonEstimate, Competitor } from "@/server/contract/comparisons";
+import { competitorName } from "./draft";
+
+type Body = { input: z.output<typeof JsonObject>; competitors: Competitor[] };
+
+/** What each competitor and all together would cost, before anything is started. */
+export function Estimate({
+  projectId,
+  capabilityKey,
+  body,
+  enabled,
+}: {
+  projectId: string;
+  capabilityKey: string;
+  body: Body;
+  enabled: boolean;
+}) {
+  const client = useTRPCClient();
+  const text = useSettled(JSON.stringify(body));
+  const { data, error, isFetching } = useQuery({
+    queryKey: ["comparison-estimate", projectId, capabilityKey, text],
+    queryFn: () =>
+      client.comparisons.estimate.mutate({
+        project_id: projectId,
+        capability_key: capabilityKey,
+        body: JSON.parse(text),
+      }),
+    enabled,
+    retry: false,
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+    meta: { isShownInPlace: true },
+  });
+  return (
+    <div aria-live="polite" aria-busy={isFetching} className="min-h-10 text-sm" data-estimate>
+      {!enabled ? (
+        <p className="text-muted">Choose two to four competitors to see what they would cost.</p>
+      ) : error ? (
+        <p className="text-muted">No estimate yet: {sentencesOf(error)}</p>
+      ) : data ? (
+        <Figures estimate={data} />
+      ) : (
+        <Skeleton className="h-24 w-full" />
+      )}
+    </div>
+  );
+}
+
+function Figures({ estimate }: { estimate: ComparisonEstimate }) {
+  const { competitors, total } = estimate;
+  return (
+    <>
+      <table className="w-full border-collapse tabular-nums">
+        <caption className="sr-only">What the competitors would cost</caption>
+        <thead>
+          <tr className="text-xs text-muted">
+            <th scope="col" className="pb-1 text-left font-medium">
+              Competitor
+            </th>
+            <th scope="col" className="pb-1 pl-3 text-right font-medium">
+              Estimate
+            </th>
+            <th scope="col" className="pb-1 pl-3 text-right font-medium">
+              At most
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {competitors.map(({ competitor, estimatedCost, maximumCost, billingMode }, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: competitors have no id and stand in one order
+            <tr key={at} className="border-t border-line">
+              <th scope="row" className="py-1.5 text-left font-normal [overflow-wrap:anywhere]">
+                {competitorName(competitor)}
+                {billingMode && <span className="ml-1.5 text-xs text-muted">{billingMode}</span>}
+              </th>
+              <td className="py-1.5 pl-3 text-right">{formatUsd(estimatedCost)}</td>
+              <td className="py-1.5 pl-3 text-right text-muted">{formatUsd(maximumCost)}</td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr className="border-t border-line-strong font-semibold">
+            <th scope="row" className="py-1.5 text-left">
+              Together
+            </th>
+            <td className="py-1.5 pl-3 text-right">{formatUsd(total.estimatedCost)}</td>
+            <td className="py-1.5 pl-3 text-right">{formatUsd(total.maximumCost)}</td>
+          </tr>
+        </tfoot>
+      </table>
+      <p className="mt-1 text-xs text-muted">
+        An estimate by today’s prices, no quote: nothing is promised and nothing is reserved yet.
+      </p>
+    </>
+  );
+}

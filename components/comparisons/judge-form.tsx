@@ -1,0 +1,171 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Gavel } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { toast } from "sonner";
+import { sentencesOf, useRole, useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Choice as Select } from "@/components/ui/choice";
+import { Notice } from "@/components/ui/notice";
+import type { Comparison } from "@/server/contract/comparisons";
+import {
+  type Choice,
+  couldWin,
+  judgementOf,
+  mayBeJudged,
+  NOTHING_CHOSEN,
+  nameOf,
+  wordsOf,
+} from "./judgement";
+
+const SAME = "same";
+
+/** Where one says which entry is best, before one knows whose it is. */
+export function JudgeForm({ comparison }: { comparison: Comparison }) {
+  const { comparisonId, entries, projectId } = comparison;
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { mayWrite } = useRole(projectId);
+  const [choice, choose] = useState<Choice>(NOTHING_CHOSEN);
+  const judge = useMutation(
+    trpc.comparisons.judge.mutationOptions({
+      meta: { isShownInPlace: true },
+      onSuccess: () => toast.success("Judged. Now it is told who made which."),
+      // What was hidden of its jobs no longer is.
+      onSettled: () =>
+        Promise.all([
+          queryClient.invalidateQueries({ queryKey: trpc.comparisons.pathKey() }),
+          queryClient.invalidateQueries({ queryKey: trpc.jobs.pathKey() }),
+          queryClient.invalidateQueries({ queryKey: trpc.usage.pathKey() }),
+        ]),
+    }),
+  );
+  const isOpen = mayBeJudged(entries);
+  const judgement = judgementOf(choice, entries);
+  const disabled = !mayWrite || !isOpen;
+  const winners = entries.filter(couldWin);
+  const overall = typeof choice.overall === "object" ? choice.overall?.winner : choice.overall;
+
+  return (
+    <Card aria-labelledby="judge-title">
+      <CardHeader title="Your judgement" id="judge-title" hint="By the work alone, and once." />
+      <CardBody className="space-y-4">
+        {!isOpen && (
+          <p role="status" className="text-sm text-muted">
+            It can be judged when every entry has ended.
+          </p>
+        )}
+        <fieldset disabled={disabled} className="min-w-0">
+          <legend className="mb-2 text-sm font-medium">Which is best?</legend>
+          <div className="grid gap-2 sm:grid-cols-2 lg:grid-cols-3">
+            {entries.map((entry, at) => (
+              <Option
+                key={entry.entryId}
+                checked={overall === entry.entryId}
+                disabled={!couldWin(entry)}
+                onPick={() => choose({ ...choice, overall: { winner: entry.entryId } })}
+                hint={isOpen && !couldWin(entry) ? "Made nothing that could win" : null}
+              >
+                {nameOf(at)}
+              </Option>
+            ))}
+            <Option
+              checked={overall === "tie"}
+              disabled={winners.length < 2}
+              onPick={() => choose({ overall: "tie", value: null })}
+              hint="None is better than the others"
+            >
+              Tie
+            </Option>
+            <Option
+              checked={overall === "none"}
+              onPick={() => choose({ overall: "none", value: null })}
+              hint="Not good enough, any of them"
+            >
+              None
+            </Option>
+          </div>
+        </fieldset>
+        {judgement?.decision === "winner" && winners.length > 1 && (
+          <div className="max-w-72">
+            <Select
+              label="Best value (optional)"
+              value={choice.value ?? SAME}
+              disabled={disabled}
+              options={[
+                [SAME, "The winner as well"],
+                ...entries.flatMap((entry, at): [string, string][] =>
+                  couldWin(entry) ? [[entry.entryId, nameOf(at)]] : [],
+                ),
+              ]}
+              onChange={(value) => choose({ ...choice, value: value === SAME ? null : value })}
+            />
+          </div>
+        )}
+        {judge.error && (
+          <Notice tone="bad" role="alert" title="Not judged">
+            {sentencesOf(judge.error)}
+          </Notice>
+        )}
+        <div className="flex flex-wrap items-center gap-3">
+          <Confirm
+            title="Judge it so?"
+            description={
+              <>
+                {judgement && wordsOf(judgement, entries)} This is kept and cannot be changed. Then it is told
+                who made which, for how much and how fast.
+              </>
+            }
+            action="Judge and reveal"
+            actionVariant="primary"
+            keep="Look again"
+            onConfirm={() => judgement && judge.mutate({ comparison_id: comparisonId, body: judgement })}
+          >
+            <Button variant="primary" size="lg" pending={judge.isPending} disabled={disabled || !judgement}>
+              {!judge.isPending && <Gavel aria-hidden />}
+              Judge
+            </Button>
+          </Confirm>
+          <p aria-live="polite" className="text-sm text-muted">
+            {mayWrite
+              ? judgement && wordsOf(judgement, entries)
+              : "Members of your organization judge. Your role here is viewer."}
+          </p>
+        </div>
+      </CardBody>
+    </Card>
+  );
+}
+
+function Option({
+  checked,
+  disabled,
+  hint,
+  onPick,
+  children,
+}: {
+  checked: boolean;
+  disabled?: boolean;
+  hint?: ReactNode;
+  onPick(): void;
+  children: ReactNode;
+}) {
+  return (
+    <label className="flex min-w-0 items-start gap-2.5 rounded-md border border-line px-3 py-2.5 shadow-card has-checked:border-primary has-checked:bg-hover has-disabled:opacity-55 has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-focus">
+      <input
+        type="radio"
+        name="overall-winner"
+        checked={checked}
+        disabled={disabled}
+        onChange={onPick}
+        className="mt-0.5 size-4 shrink-0 accent-primary outline-none"
+      />
+      <span className="min-w-0">
+        <span className="block text-sm font-medium">{children}</span>
+        {hint && <span className="block text-xs text-muted">{hint}</span>}
+      </span>
+    </label>
+  );
+}

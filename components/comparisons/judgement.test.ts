@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import type { JobStatus } from "@/server/contract/jobs";
+import { judgementOf, letterOf, mayBeJudged, NOTHING_CHOSEN, wordsOf } from "./judgement";
+
+const entries = (...statuses: JobStatus[]) =>
+  statuses.map((status, place) => ({ entryId: `cent_${letterOf(place)}`, status }));
+
+test("nothing is judged while an entry still runs", () => {
+  const running = entries("succeeded", "running");
+  expect(mayBeJudged(running)).toBe(false);
+  expect(judgementOf({ overall: "none", value: null }, running)).toBeNull();
+  expect(judgementOf({ overall: { winner: "cent_A" }, value: null }, running)).toBeNull();
+  expect(mayBeJudged(entries("failed", "canceled"))).toBe(true);
+});
+
+test("a winner is the best value as well unless another is named", () => {
+  const ended = entries("succeeded", "succeeded", "failed");
+  expect(judgementOf(NOTHING_CHOSEN, ended)).toBeNull();
+  expect(judgementOf({ overall: { winner: "cent_B" }, value: null }, ended)).toEqual({
+    decision: "winner",
+    overallWinnerEntryId: "cent_B",
+    valueWinnerEntryId: "cent_B",
+  });
+  expect(judgementOf({ overall: { winner: "cent_B" }, value: "cent_A" }, ended)).toMatchObject({
+    valueWinnerEntryId: "cent_A",
+  });
+});
+
+test("what failed wins nothing, and one alone is no tie", () => {
+  const ended = entries("succeeded", "failed");
+  expect(judgementOf({ overall: { winner: "cent_B" }, value: null }, ended)).toBeNull();
+  expect(judgementOf({ overall: { winner: "cent_A" }, value: "cent_B" }, ended)).toMatchObject({
+    valueWinnerEntryId: "cent_A",
+  });
+  expect(judgementOf({ overall: "tie", value: null }, ended)).toBeNull();
+  expect(judgementOf({ overall: "none", value: "cent_A" }, ended)).toEqual({ decision: "none" });
+});
+
+test("a judgement is said in words before it is made", () => {
+  const ended = entries("succeeded", "succeeded");
+  const words = (value: string | null) => {
+    const judgement = judgementOf({ overall: { winner: "cent_A" }, value }, ended);
+    return judgement && wordsOf(judgement, ended);
+  };
+  expect(words(null)).toBe("Entry A is the best and the best value.");
+  expect(words("cent_B")).toBe("Entry A is the best, Entry B the best value.");
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { newId } from "@/server/ids";
+import {
+  comparisonsHref,
+  hasFilter,
+  newComparisonHref,
+  readListState,
+  toComparisonsQuery,
+  withFilter,
+} from "./list-state";
+
+test("every filter and the place survive the way through the address", () => {
+  const state = readListState({
+    status: "partial",
+    capability: "image.generate.v1",
+    judged: "no",
+    cursor: newId("comparison"),
+  });
+  const address = new URL(comparisonsHref("cpr_1", state), "http://panel");
+  expect(readListState(Object.fromEntries(address.searchParams))).toEqual(state);
+  expect(toComparisonsQuery("cpr_1", state)).toMatchObject({ status: "partial", judged: false, limit: 25 });
+  expect(toComparisonsQuery("cpr_1", {})).toMatchObject({ judged: undefined });
+});
+
+test("words that no filter knows, and a place that is none, are left out", () => {
+  expect(readListState({ status: "exploded", judged: "maybe", cursor: newId("job") })).toEqual({});
+  expect(comparisonsHref("cpr_1")).toBe("/projects/cpr_1/comparisons");
+});
+
+test("another filter starts at the newest page", () => {
+  const deep = readListState({ status: "failed", cursor: newId("comparison"), trail: "x" });
+  const other = withFilter(deep, { judged: "yes" });
+  expect(other).toMatchObject({ status: "failed", judged: "yes", cursor: undefined, trail: undefined });
+  expect([hasFilter(other), hasFilter({})]).toEqual([true, false]);
+});
+
+test("a new comparison knows its capability, and whether an input was taken along", () => {
+  expect(newComparisonHref("cpr_1")).toBe("/projects/cpr_1/comparisons/new");
+  expect(newComparisonHref("cpr_1", "a.b", true)).toBe(
+    "/projects/cpr_1/comparisons/new?capability=a.b&from=playground",
+  );
+});

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { ComparisonStatus } from "@/server/contract/comparisons";
+
+const COMPARISON_ID = /^cmp_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** Filters and place of the list of comparisons as its address carries them. A word we do not know counts as absent. */
+const ListState = z.object({
+  status: ComparisonStatus.optional().catch(undefined),
+  capability: z.string().min(1).max(128).optional().catch(undefined),
+  judged: z.enum(["yes", "no"]).optional().catch(undefined),
+  cursor: z.string().regex(COMPARISON_ID).optional().catch(undefined),
+  trail: z.string().max(2000).optional().catch(undefined),
+});
+export type ListState = z.output<typeof ListState>;
+
+const PAGE_SIZE = 25;
+
+/** Reads the state from search parameters. */
+export function readListState(params: SearchParams): ListState {
+  return ListState.parse(singleValues(params));
+}
+
+/** The query of a state, as the comparisons router takes it. */
+export function toComparisonsQuery(projectId: string, { status, capability, judged, cursor }: ListState) {
+  return {
+    project_id: projectId,
+    status,
+    capabilityKey: capability,
+    judged: judged && judged === "yes",
+    cursor,
+    limit: PAGE_SIZE,
+  };
+}
+
+/** The state with other filters; a change of filter starts at the newest page again. */
+export function withFilter(state: ListState, change: Partial<ListState>): ListState {
+  return { ...state, ...change, cursor: undefined, trail: undefined };
+}
+
+export const hasFilter = (state: ListState) => Boolean(state.status || state.capability || state.judged);
+
+/** The address of a state; without a filter or a place it is the bare path. */
+export const comparisonsHref = (projectId: string, state: ListState = {}) =>
+  hrefOf(`/projects/${projectId}/comparisons`, state);
+export const comparisonHref = (projectId: string, comparisonId: string) =>
+  `/projects/${projectId}/comparisons/${comparisonId}`;
+/** Where one is begun; `isCarried`: with the input that was taken along from the playground. */
+export const newComparisonHref = (projectId: string, capabilityKey?: string, isCarried = false) =>
+  hrefOf(`/projects/${projectId}/comparisons/new`, {
+    capability: capabilityKey,
+    from: isCarried ? "playground" : undefined,
+  });

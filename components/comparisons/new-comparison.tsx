@@ -1,0 +1,77 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Columns2 } from "lucide-react";
+import { useRouter } from "next/navigation";
+import { useTransition } from "react";
+import { BackLink } from "@/components/shell/back-link";
+import { PageHeader } from "@/components/shell/page-header";
+import { useRole, useTRPC } from "@/components/trpc";
+import { Card, CardBody } from "@/components/ui/card";
+import { Choice } from "@/components/ui/choice";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Notice } from "@/components/ui/notice";
+import { ComparisonForm } from "./comparison-form";
+import { comparisonsHref, newComparisonHref } from "./list-state";
+
+/** Where a comparison is made: first what is to be done, then what exactly and by whom. */
+export function NewComparison({
+  projectId,
+  capabilityKey,
+  isCarried,
+}: {
+  projectId: string;
+  capabilityKey: string | null;
+  /** With the input that was taken along from the playground. */
+  isCarried: boolean;
+}) {
+  const trpc = useTRPC();
+  const router = useRouter();
+  const [isPending, startTransition] = useTransition();
+  const { mayWrite } = useRole(projectId);
+  const { data: entries } = useSuspenseQuery(trpc.catalog.list.queryOptions({ project_id: projectId }));
+  const durable = entries.filter(({ executionModes }) => executionModes.includes("job_async"));
+  return (
+    <>
+      <BackLink href={comparisonsHref(projectId)}>Comparisons</BackLink>
+      <div className="mt-2">
+        <PageHeader title="New comparison">
+          One request to two to four competitors. Each runs as a job of its own; who is who is told after you
+          have judged.
+        </PageHeader>
+      </div>
+      {!mayWrite ? (
+        <Notice tone="busy">Members of your organization can compare. Your role here is viewer.</Notice>
+      ) : (
+        <>
+          <Card className="mb-4" aria-busy={isPending}>
+            <CardBody>
+              <div className="max-w-md">
+                <Choice
+                  label="Capability"
+                  value={capabilityKey ?? ""}
+                  placeholder="Choose what is to be done"
+                  options={durable.map(({ key, title }) => [key, `${title} (${key})`])}
+                  onChange={(key) => startTransition(() => router.replace(newComparisonHref(projectId, key)))}
+                />
+              </div>
+            </CardBody>
+          </Card>
+          {capabilityKey ? (
+            <ComparisonForm
+              key={capabilityKey}
+              projectId={projectId}
+              capabilityKey={capabilityKey}
+              isCarried={isCarried}
+            />
+          ) : (
+            <Card>
+              <EmptyState icon={Columns2} title="Choose a capability">
+                Its input and who can compete in it appear here.
+              </EmptyState>
+            </Card>
+          )}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,126 @@
+"use client";
+import { type ReactNode, type RefObject, useEffect, useRef } from "react";
+import { CHECKERBOARD } from "@/components/artifacts/image-zoom";
+import { cn } from "@/components/ui/class-names";
+import { byKey, moved, type Point, pinched, transformOf, type View, wheelFactor, zoomed } from "./zoom";
+
+/** A view that several frames share: what one is moved to, all show. */
+export type Shared = { view: View; look(change: (before: View) => View): void };
+
+/** A frame through which a part of a picture is seen; moved by pointer, wheel, pinch and keys. */
+export function PictureFrame({
+  name,
+  shared,
+  className,
+  children,
+}: {
+  name: string;
+  shared: Shared;
+  className?: string;
+  /** Fills the frame; see `Picture`. */
+  children: ReactNode;
+}) {
+  const frame = useRef<HTMLElement>(null);
+  const hands = usePointers(shared);
+  useWheel(frame, shared);
+  const isNear = shared.view.scale > 1;
+  return (
+    <section
+      ref={frame}
+      aria-label={`${name}: plus and minus zoom, arrow keys move`}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what is moved by keys must be reachable by them
+      tabIndex={0}
+      data-scale={shared.view.scale.toFixed(2)}
+      className={cn(
+        "relative overflow-hidden outline-offset-[-2px] select-none",
+        CHECKERBOARD,
+        // One finger scrolls the page over a whole picture and moves a near one; two always zoom.
+        isNear ? "cursor-grab touch-none active:cursor-grabbing" : "touch-pan-y",
+        className,
+      )}
+      onKeyDown={(event) => {
+        if (event.ctrlKey || event.metaKey || event.altKey || event.target !== event.currentTarget) return;
+        const after = byKey(shared.view, event.key);
+        if (!after) return;
+        event.preventDefault();
+        shared.look(() => after);
+      }}
+      {...hands}
+    >
+      {children}
+    </section>
+  );
+}
+
+/** A picture as large as its frame and as the view wants it. */
+export function Picture({ href, alt, view }: { href: string; alt: string; view: View }) {
+  return (
+    // biome-ignore lint/performance/noImgElement: shown as stored, behind the reader's session, never through an optimizer
+    <img
+      src={href}
+      alt={alt}
+      draggable={false}
+      className="size-full object-contain"
+      style={{ transform: transformOf(view), imageRendering: view.scale >= 6 ? "pixelated" : undefined }}
+    />
+  );
+}
+
+/** One pointer moves, two pinch. */
+function usePointers({ look }: Shared) {
+  const held = useRef(new Map<number, Point>());
+  const at = (event: React.PointerEvent<HTMLElement>): Point => {
+    const box = event.currentTarget.getBoundingClientRect();
+    return { x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height };
+  };
+  const release = (event: React.PointerEvent<HTMLElement>) => {
+    held.current.delete(event.pointerId);
+  };
+  return {
+    onPointerDown(event: React.PointerEvent<HTMLElement>) {
+      if (event.button !== 0 || held.current.size > 1) return;
+      held.current.set(event.pointerId, at(event));
+      event.currentTarget.setPointerCapture?.(event.pointerId);
+    },
+    onPointerMove(event: React.PointerEvent<HTMLElement>) {
+      const before = held.current.get(event.pointerId);
+      if (!before) return;
+      const now = at(event);
+      const [other] = [...held.current].filter(([id]) => id !== event.pointerId).map(([, point]) => point);
+      held.current.set(event.pointerId, now);
+      const { width, height } = event.currentTarget.getBoundingClientRect();
+      look((view) =>
+        other
+          ? pinched(view, [before, other], [now, other], width / height)
+          : moved(view, { x: now.x - before.x, y: now.y - before.y }),
+      );
+    },
+    onPointerUp: release,
+    onPointerCancel: release,
+    onLostPointerCapture: release,
+  };
+}
+
+/**
+ * The wheel zooms where somebody works with the pictures (one has the focus, they are near already, or it is a pinch of a
+ * trackpad); elsewhere it scrolls the page, which would else be caught at every picture.
+ */
+function useWheel(frame: RefObject<HTMLElement | null>, { view, look }: Shared) {
+  const isNear = view.scale > 1;
+  useEffect(() => {
+    const element = frame.current;
+    if (!element) return;
+    function onWheel(event: WheelEvent) {
+      const isMeant = isNear || event.ctrlKey || document.activeElement === element;
+      if (!element || !isMeant || (!isNear && event.deltaY > 0 && !event.ctrlKey)) return;
+      event.preventDefault();
+      const box = element.getBoundingClientRect();
+      const at = { x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height };
+      const pixels = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? event.deltaY * 30 : event.deltaY;
+      look((before) => zoomed(before, wheelFactor(pixels), at));
+    }
+    // React's own listener is passive: it could not keep the page from scrolling.
+    element.addEventListener("wheel", onWheel, { passive: false });
+    return () => element.removeEventListener("wheel", onWheel);
+  }, [frame, look, isNear]);
+}

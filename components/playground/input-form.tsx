@@ -1,0 +1,138 @@
+"use client";
+import type { FieldIssue } from "@/components/trpc";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
+import type { CapabilityDescriptor } from "@/server/contract/capabilities";
+import { type Form, JsonText, ObjectFields } from "./fields";
+import { blankOf, type Path, type Schema, withValue } from "./schema";
+
+export type Input = Record<string, unknown>;
+
+/** The input of a capability as a form and as JSON, two views of one value, with examples to begin from. */
+export function InputForm({
+  projectId,
+  capability,
+  input,
+  disabled,
+  issues,
+  onChange,
+}: {
+  projectId: string;
+  capability: CapabilityDescriptor;
+  input: Input;
+  disabled: boolean;
+  /** What was said against it, by the place in it. */
+  issues: FieldIssue[];
+  onChange(change: Input | ((before: Input) => Input)): void;
+}) {
+  const schema = schemaOf(capability);
+  const form: Form = {
+    root: schema,
+    projectId,
+    disabled,
+    issues,
+    set: (path: Path, value: unknown) => onChange((before) => withValue(before, path, value) as Input),
+  };
+  const loose = issues.filter(
+    ({ loc }) => loc.length === 0 || !(String(loc[0]) in (schema.properties ?? {})),
+  );
+  return (
+    <Tabs defaultValue="form">
+      <Card aria-labelledby="input-form-title">
+        <CardHeader
+          title="Input"
+          id="input-form-title"
+          actions={
+            <>
+              {capability.examples.length > 0 && (
+                <Examples
+                  capability={capability}
+                  disabled={disabled}
+                  onPick={(place) => onChange(exampleInput(capability, place) ?? {})}
+                />
+              )}
+              <TabsList aria-label="View of the input">
+                <TabsTrigger value="form">Form</TabsTrigger>
+                <TabsTrigger value="json">JSON</TabsTrigger>
+              </TabsList>
+            </>
+          }
+        />
+        <CardBody>
+          {loose.length > 0 && (
+            <Notice tone="bad" className="mb-4">
+              {loose.map(({ loc, msg }) => (
+                <p key={`${loc.join(".")} ${msg}`}>
+                  {loc.length > 0 && <code>{loc.join(".")}: </code>}
+                  {msg}
+                </p>
+              ))}
+            </Notice>
+          )}
+          <TabsContent value="form">
+            <ObjectFields form={form} path={[]} schema={schema} value={input} />
+          </TabsContent>
+          <TabsContent value="json">
+            <JsonText
+              aria={{}}
+              value={input}
+              disabled={disabled}
+              onChange={(value) => isObject(value) && onChange(value)}
+              label="Input as JSON"
+              className="min-h-64"
+            />
+          </TabsContent>
+        </CardBody>
+      </Card>
+    </Tabs>
+  );
+}
+
+/** What a form begins with: the first example, or the least that can be. */
+export function firstInput(capability: CapabilityDescriptor): Input {
+  const schema = schemaOf(capability);
+  return exampleInput(capability, 0) ?? (blankOf(schema, schema) as Input);
+}
+
+/** The input's schema; it is published by us as JSON Schema. */
+export const schemaOf = (capability: CapabilityDescriptor) => capability.inputSchema as Schema;
+
+function Examples({
+  capability,
+  disabled,
+  onPick,
+}: {
+  capability: CapabilityDescriptor;
+  disabled: boolean;
+  onPick(place: number): void;
+}) {
+  return (
+    <Select value="" disabled={disabled} onValueChange={(place) => onPick(Number(place))}>
+      <SelectTrigger
+        aria-label="Load an example"
+        placeholder="Examples"
+        className="h-7 w-auto max-w-40 text-xs"
+      />
+      <SelectContent>
+        {capability.examples.map((example, place) => (
+          <SelectItem key={titleOf(example, place)} value={String(place)}>
+            {titleOf(example, place)}
+          </SelectItem>
+        ))}
+      </SelectContent>
+    </Select>
+  );
+}
+
+const titleOf = (example: Record<string, unknown>, place: number) =>
+  typeof example.title === "string" ? example.title : `Example ${place + 1}`;
+
+function exampleInput(capability: CapabilityDescriptor, place: number): Input | null {
+  const input = capability.examples[place]?.input;
+  return isObject(input) ? input : null;
+}
+
+const isObject = (value: unknown): value is Input =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

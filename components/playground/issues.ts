@@ -1,0 +1,34 @@
+import type { Failure, FieldIssue } from "@/components/trpc";
+
+type Whole = Record<string, unknown>;
+
+/** What was refused, by its place in the input; `sent` is the input as it was sent. */
+export function issuesOf(failure: Failure | null, sent: Whole | null): FieldIssue[] {
+  if (!failure || !sent) return [];
+  const within = failure.issues.map((issue) => ({ ...issue, loc: inInput(issue.loc) }));
+  const { field } = failure.details;
+  if (within.length > 0 || typeof field !== "string") return within;
+  const loc = inInput(
+    field
+      .replace(/^\//, "")
+      .split(/[./]/)
+      .map((step) => (/^\d+$/.test(step) ? Number(step) : step)),
+  );
+  return [{ loc, msg: failure.message, type: failure.code ?? "" }];
+}
+
+/** Those of them that still stand: a field that changed since is no longer wrong. */
+export const standing = (issues: FieldIssue[], input: Whole, sent: Whole | null) =>
+  issues.filter(({ loc }) => valueAt(input, loc) === valueAt(sent, loc));
+
+const inInput = (loc: (string | number)[]) => {
+  const inBody = loc[0] === "body" ? loc.slice(1) : loc;
+  return inBody[0] === "input" ? inBody.slice(1) : inBody;
+};
+
+function valueAt(whole: unknown, path: (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (value, step) => (value as Record<string | number, unknown> | undefined)?.[step],
+    whole,
+  );
+}

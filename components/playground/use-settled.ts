@@ -1,0 +1,14 @@
+"use client";
+import { useDeferredValue, useEffect, useState } from "react";
+
+const PAUSE_MS = 700;
+
+/** What stood still for a moment: a request is not priced at every letter. */
+export function useSettled<T>(value: T): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return useDeferredValue(settled);
+}

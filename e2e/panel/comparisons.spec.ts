@@ -1,0 +1,307 @@
+import type { Page, Response } from "@playwright/test";
+import { Comparison } from "@/server/contract/comparisons";
+import { call, makePerson, textInput, unique, world } from "../world";
+import {
+  catalogPath,
+  expect,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  jobPath,
+  open,
+  signIn,
+  test,
+} from "./panel";
+
+const IMAGE = "image.generate.v1";
+const TEXT = "text.general.fast.v1";
+const PHONE = { width: 390, height: 844 };
+
+const comparisonsPath = (rest = "") => `/projects/${world.projectId}/comparisons${rest}`;
+const pins = (...models: string[]) =>
+  models.map((model) => ({ axis: "provider", providerPin: `sandbox/sandbox-${model}` }));
+
+/** Starts a comparison over the API. */
+async function compare(capability: string, input: object, competitors: object[]): Promise<Comparison> {
+  const answer = await call(`/v1/capabilities/${capability}/comparisons`, {
+    body: { context: { projectId: world.projectId }, input, competitors },
+  });
+  if (!answer.ok) throw new Error(`The comparison answered ${answer.status}: ${await answer.text()}`);
+  return Comparison.parse(await answer.json());
+}
+
+/** The comparison when all of its entries have ended. */
+async function over({ comparisonId }: Pick<Comparison, "comparisonId">): Promise<Comparison> {
+  for (;;) {
+    const told = Comparison.parse(await (await call(`/v1/comparisons/${comparisonId}`)).json());
+    if (told.nextAction !== "poll") return told;
+    await new Promise((resolve) => setTimeout(resolve, 400));
+  }
+}
+
+/** What the page asks for from now on, as it was answered. */
+function listen(page: Page) {
+  const answers: Promise<{ url: string; text: string }>[] = [];
+  const onResponse = (response: Response) => {
+    if (!["document", "fetch", "xhr"].includes(response.request().resourceType())) return;
+    const url = response.url();
+    answers.push(
+      response.text().then(
+        (text) => ({ url, text }),
+        () => ({ url, text: "" }), // the page went on meanwhile
+      ),
+    );
+  };
+  page.on("response", onResponse);
+  return async () => {
+    page.off("response", onResponse);
+    return Promise.all(answers);
+  };
+}
+
+/** What must not be told before a judgement: makers, and members that only revealed entries have. */
+const BETRAYALS = [
+  /sandbox[-/]/i,
+  /"sandbox"/,
+  /providerPin/,
+  /"costMicros"/,
+  /"startedAt":"/,
+  /"completedAt":"/,
+  /receiptHash/,
+];
+
+async function expectBlind(page: Page, answers: { url: string; text: string }[]) {
+  expect(answers.length).toBeGreaterThan(0);
+  const html = await page.content();
+  for (const betrayal of BETRAYALS) {
+    expect(html).not.toMatch(betrayal);
+    for (const { url, text } of answers) expect(`${url} ${text}`).not.toMatch(betrayal);
+  }
+}
+
+const scales = (page: Page) =>
+  page
+    .locator("[data-scale]")
+    .evaluateAll((frames) => frames.map((frame) => frame.getAttribute("data-scale")));
+
+test("pictures of three competitors: compared blind, zoomed together, judged by keyboard, revealed", async ({
+  page,
+}) => {
+  const prompt = unique("A capstan at dusk");
+  await open(page, catalogPath(IMAGE));
+  await page.getByLabel("Prompt").first().fill(prompt);
+  await page.getByRole("link", { name: "Compare", exact: true }).click();
+  await expect(page.getByRole("heading", { name: "New comparison" })).toBeVisible();
+  await expect(page.getByLabel("Prompt").first()).toHaveValue(prompt);
+
+  // The two of the only provider there is are chosen; a third is added, and a fourth has other fields.
+  await expect(page.getByText("2 of 2 to 4 chosen")).toBeVisible();
+  await page.getByRole("checkbox", { name: /sandbox-slow/ }).click();
+  const estimate = page.locator("[data-estimate]");
+  await expect(estimate.getByRole("row", { name: /sandbox\/sandbox-slow/ })).toContainText("$");
+  await expect(estimate.getByRole("row", { name: /Together/ })).toContainText("$");
+  await expect(estimate).toContainText("no quote");
+  await page.getByRole("button", { name: "Start comparison" }).dblclick();
+  await page.waitForURL(/\/comparisons\/cmp_/);
+  const comparisonId = page.url().split("/").at(-1) ?? "";
+
+  // Partial results stand there while another still runs.
+  const heard = listen(page);
+  await open(page, comparisonsPath(`/${comparisonId}`));
+  const entries = page.locator("[data-entry]");
+  await expect(entries).toHaveCount(3);
+  await expect(page.getByRole("heading", { level: 2, name: "Entry C" })).toBeVisible();
+  await expect(entries.getByRole("img")).toHaveCount(2);
+  await expect(page.getByText("It can be judged when every entry has ended.")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Judge", exact: true })).toBeDisabled();
+  await expect(entries.getByRole("img")).toHaveCount(3, { timeout: 60_000 });
+  for (const image of await entries.getByRole("img").all())
+    await expect
+      .poll(() => image.evaluate((element) => element instanceof HTMLImageElement && element.naturalWidth))
+      .toBeGreaterThan(0);
+
+  // One is moved, all move.
+  const first = page.locator("[data-scale]").first();
+  await first.focus();
+  await page.keyboard.press("+");
+  await page.keyboard.press("+");
+  expect(await scales(page)).toEqual(["2.25", "2.25", "2.25"]);
+  await page.keyboard.press("ArrowRight");
+  const moved = await entries.getByRole("img").evaluateAll((all) => all.map((each) => each.style.transform));
+  expect(new Set(moved).size).toBe(1);
+  expect(moved[0]).not.toContain("translate(0%, 0%)");
+  await first.hover();
+  await page.mouse.wheel(0, -200);
+  await expect.poll(async () => Number((await scales(page))[2])).toBeGreaterThan(2.25);
+  await page.keyboard.press("0");
+  expect(await scales(page)).toEqual(["1.00", "1.00", "1.00"]);
+  await page.getByRole("tab", { name: "Overlay" }).click();
+  await page.getByRole("slider", { name: "Border" }).press("ArrowLeft");
+  await expect(page.getByRole("slider", { name: "Border" })).toHaveValue("49");
+  await page.getByRole("tab", { name: "Side by side" }).click();
+  await page.getByText("What was asked of all").click();
+  await expect(page.getByRole("region", { name: "input of all entries" })).toContainText(prompt);
+  await expectBlind(page, await heard());
+
+  // The page of a competitor's job says what is hidden, and where it is judged.
+  const { entries: blind } = await over({ comparisonId });
+  const heardOfJob = listen(page);
+  await open(page, jobPath(blind[0]?.jobId ?? ""));
+  await expect(page.getByRole("link", { name: "Look at the comparison" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Receipt" })).toContainText(
+    "hidden until the comparison is judged",
+  );
+  await expect(page.getByRole("region", { name: "Cost" })).toContainText(
+    "hidden until the comparison is judged",
+  );
+  await expect(page.getByRole("main")).not.toContainText(/Invalid|null|NaN|undefined/);
+  await expectBlind(page, await heardOfJob());
+  await page.getByRole("link", { name: "Look at the comparison" }).click();
+
+  // By keyboard alone.
+  await page.getByRole("radio", { name: "Entry A" }).focus();
+  await page.keyboard.press("Space");
+  await page.keyboard.press("ArrowDown");
+  await expect(page.getByRole("radio", { name: "Entry B" })).toBeChecked();
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("combobox", { name: /Best value/ })).toBeFocused();
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: "Judge", exact: true })).toBeFocused();
+  await page.keyboard.press("Enter");
+  const question = page.getByRole("alertdialog", { name: "Judge it so?" });
+  await expect(question).toContainText("Entry B is the best and the best value.");
+  await page.keyboard.press("Tab");
+  await expect(question.getByRole("button", { name: "Judge and reveal" })).toBeFocused();
+  await page.keyboard.press("Enter");
+
+  const table = page.getByRole("table", { name: "The entries with who made them" });
+  await expect(table.getByRole("row")).toHaveCount(4);
+  for (const model of ["sandbox-1", "sandbox-2", "sandbox-slow"])
+    await expect(table.getByText(model, { exact: true })).toBeVisible();
+  await expect(table.locator("[data-revealed='Entry B']")).toContainText("Winner");
+  await expect(table.locator("[data-revealed='Entry B']")).toContainText("$");
+  await expect(page.locator("[data-entry='Entry B']")).toContainText("Winner");
+  const code = page.getByRole("region", { name: "Use the winner" });
+  await expect(code).toContainText(prompt);
+  await expect(code).toContainText('"providerPin": "sandbox"');
+  await table.locator("[data-revealed='Entry A']").getByRole("link").click();
+  await expect(page.getByRole("region", { name: /^Receipt/ })).toContainText("sandbox");
+  await expect(page.getByText("Hidden", { exact: true })).toHaveCount(0);
+});
+
+test("texts are read side by side and word by word; a failed entry says so; a tie is a judgement", async ({
+  page,
+}) => {
+  const comparison = await compare(TEXT, textInput(unique("Tell of kites")), pins("1", "2", "refuse"));
+  const { entries } = await over(comparison);
+  const failed = entries.findIndex(({ status }) => status === "failed");
+  const heard = listen(page);
+  await open(page, comparisonsPath(`/${comparison.comparisonId}`));
+  await expect(page.locator("[data-status=partial]")).toHaveText("Partly failed");
+  await expect(page.locator("[data-entry]").nth(failed)).toContainText(/Entry [A-C] failed/);
+  const widths = await page
+    .locator("[data-entry]")
+    .evaluateAll((cards) => cards.map((card) => Math.round(card.getBoundingClientRect().width)));
+  expect(new Set(widths).size).toBe(1);
+  await page.getByRole("tab", { name: "Differences" }).click();
+  await expect(page.getByRole("tabpanel", { name: "Differences" })).toContainText(/\w{3}/);
+  await expectBlind(page, await heard());
+  await page.getByRole("radio", { name: "Tie" }).check();
+  await expect(page.getByRole("radio", { name: `Entry ${"ABC"[failed]}` })).toBeDisabled();
+  await page.getByRole("button", { name: "Judge", exact: true }).click();
+  await page.getByRole("button", { name: "Judge and reveal" }).click();
+  await expect(page.locator("[data-decision=tie]")).toBeVisible();
+  await expect(page.getByText("sandbox-refuse").first()).toBeVisible();
+
+  await open(page, comparisonsPath(`?judged=yes&capability=${TEXT}&status=partial`));
+  await expect(page.getByRole("row", { name: new RegExp(comparison.comparisonId.slice(-6)) })).toContainText(
+    "Tie",
+  );
+  await open(page, comparisonsPath("?judged=no&status=partial"));
+  await expect(page.getByText(comparison.comparisonId.slice(-6))).toHaveCount(0);
+});
+
+test("two clicks start one comparison, and a recipe has its own fields", async ({ page }) => {
+  const words = unique("Say ahoy");
+  await open(page, comparisonsPath(`/new?capability=${TEXT}`));
+  await page.getByLabel("Content").first().fill(words);
+  for (const box of await page.getByRole("checkbox", { name: /sandbox\/sandbox-[12]$/ }).all())
+    if (await box.isChecked()) await box.click();
+  await expect(page.getByRole("button", { name: "Start comparison" })).toBeDisabled();
+  await page.getByRole("checkbox", { name: /sandbox\/sandbox-1$/ }).click();
+  await page.getByRole("button", { name: "Add a recipe" }).click();
+  await page.getByLabel("Name of recipe 1").fill("Short");
+  await page.getByRole("combobox", { name: "Another field for recipe 1" }).click();
+  await page.getByRole("option", { name: "Max output tokens" }).click();
+  const recipe = page.getByRole("group", { name: "Recipe 1" });
+  await recipe
+    .getByLabel(/Max output tokens/)
+    .first()
+    .fill("64");
+  await expect(page.locator("[data-estimate]")).toContainText("Short");
+  const created: string[] = [];
+  page.on("request", (request) => {
+    if (request.url().includes("comparisons.create")) created.push(request.postData() ?? "");
+  });
+  await page.getByRole("button", { name: "Start comparison" }).dblclick();
+  await page.waitForURL(/\/comparisons\/cmp_/);
+  expect(created).toHaveLength(1);
+  const { entries } = await over({ comparisonId: page.url().split("/").at(-1) ?? "" });
+  expect(entries.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+});
+
+test("who may only look sees the entries and judges nothing", async ({ browser }) => {
+  const comparison = await compare(TEXT, textInput(unique("Look")), pins("1", "2"));
+  await over(comparison);
+  const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
+  const page = await context.newPage();
+  await open(page, "/sign-in");
+  await signIn(page, makePerson("viewer"));
+  await page.waitForURL("**/jobs");
+  await open(page, comparisonsPath(`/${comparison.comparisonId}`));
+  await expect(page.locator("[data-entry]")).toHaveCount(2);
+  await expect(page.getByRole("radio", { name: "Entry A" })).toBeDisabled();
+  await expect(page.getByText("Your role here is viewer.")).toBeVisible();
+  await open(page, comparisonsPath());
+  await expect(page.getByRole("link", { name: "New comparison" })).toHaveCount(0);
+  await open(page, comparisonsPath(`/new?capability=${TEXT}`));
+  await expect(page.getByText("Your role here is viewer.")).toBeVisible();
+  await context.close();
+});
+
+for (const colorScheme of ["light", "dark"] as const)
+  test(`every room of comparisons is for everybody and fits a phone: ${colorScheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme });
+    const [images, texts] = await Promise.all([
+      compare(IMAGE, { prompt: "Looks", variantCount: 2 }, pins("1", "2", "refuse")),
+      compare(TEXT, textInput("Looks"), pins("1", "2")),
+    ]);
+    await Promise.all([over(images), over(texts)]);
+    const judged = await over(await compare(TEXT, textInput("Looks again"), pins("1", "2")));
+    const { entryId = "" } = judged.entries.find(({ status }) => status === "succeeded") ?? {};
+    const answer = await call(`/v1/comparisons/${judged.comparisonId}/judgements`, {
+      body: { decision: "winner", overallWinnerEntryId: entryId },
+    });
+    expect(answer.status).toBe(200);
+    const rooms = [
+      comparisonsPath(),
+      comparisonsPath("?status=failed&judged=yes"),
+      comparisonsPath("/new"),
+      comparisonsPath(`/new?capability=${IMAGE}`),
+      comparisonsPath(`/${images.comparisonId}`),
+      comparisonsPath(`/${texts.comparisonId}`),
+      comparisonsPath(`/${judged.comparisonId}`),
+      jobPath(images.entries[0]?.jobId ?? ""),
+    ];
+    for (const path of rooms) {
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await open(page, path);
+      await expectAccessible(page);
+      await page.setViewportSize(PHONE);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+    }
+    await open(page, comparisonsPath(`/${images.comparisonId}`));
+    await page.getByRole("tab", { name: "Overlay" }).click();
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+  });

@@ -1,0 +1,71 @@
+import { afterAll, expect, test } from "vitest";
+import { closeDatabase } from "@/server/db";
+import { makeTenant } from "@/testing/api";
+import { COMPARED, COMPARISONS, compared, pinned } from "@/testing/comparisons";
+import { makePerson } from "@/testing/tenants";
+import { appRouter } from "./index";
+
+afterAll(closeDatabase);
+
+test("the list is filtered by where a comparison stands, by capability and by whether it was judged", async () => {
+  const tenant = await makeTenant();
+  const { ctx } = await makePerson(tenant.organizationId, "viewer");
+  const { comparisons } = appRouter.createCaller(ctx);
+  const of = (...models: string[]) => ({ ...COMPARED, competitors: pinned(...models) });
+  const { json: running } = await tenant.post(COMPARISONS, COMPARED);
+  const done = await compared(tenant, false);
+  const judged = await compared(tenant, true);
+  const partial = await compared(tenant, false, of("1", "refuse"));
+  const failed = await compared(tenant, false, of("refuse", "fail"));
+  const listed = async (filter: object) => {
+    const { items } = await comparisons.list({ project_id: tenant.projectId, ...filter });
+    return items.map(({ comparisonId }) => comparisonId);
+  };
+  expect(await listed({})).toEqual(
+    [failed, partial, judged, done, running].map(({ comparisonId }) => comparisonId),
+  );
+  expect(await listed({ status: "running" })).toEqual([running.comparisonId]);
+  expect(await listed({ status: "completed" })).toEqual([judged.comparisonId, done.comparisonId]);
+  expect(await listed({ status: "partial" })).toEqual([partial.comparisonId]);
+  expect(await listed({ status: "failed" })).toEqual([failed.comparisonId]);
+  expect(await listed({ status: "completed", judged: false })).toEqual([done.comparisonId]);
+  expect(await listed({ judged: true })).toEqual([judged.comparisonId]);
+  expect(await listed({ judged: false, cursor: partial.comparisonId })).toEqual([
+    done.comparisonId,
+    running.comparisonId,
+  ]);
+  expect(await listed({ capabilityKey: "image.generate.v1" })).toEqual([]);
+});
+
+test("private words of entries stay on the server until a reader asks for them", async () => {
+  const tenant = await makeTenant();
+  const { ctx } = await makePerson(tenant.organizationId, "viewer");
+  const { comparisons } = appRouter.createCaller(ctx);
+  const { comparisonId } = await compared(tenant, false, {
+    ...COMPARED,
+    context: { dataClassification: "PrivateUserContent" },
+  });
+  const which = { comparison_id: comparisonId };
+  const whole = await comparisons.content(which);
+  const said = whole.entries.map(({ typedOutput }) => (typedOutput as { content: string }).content); // a text model answered
+  expect(said.every((words) => words.length > 0)).toBe(true);
+  const shown = await comparisons.get(which);
+  expect(shown).toMatchObject({ isPrivate: true, judgedByName: null });
+  for (const words of said) expect(JSON.stringify(shown)).not.toContain(words);
+});
+
+test("who judged is told by name, and who may only look judges nothing", async () => {
+  const tenant = await makeTenant();
+  const [viewer, member] = await Promise.all(
+    (["viewer", "member"] as const).map((role) => makePerson(tenant.organizationId, role)),
+  );
+  const { comparisonId, winner } = await compared(tenant, false);
+  const judge = { comparison_id: comparisonId, body: { ...winner, decision: "winner" as const } };
+  const asViewer = appRouter.createCaller(viewer!.ctx).comparisons;
+  await expect(asViewer.judge(judge)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  expect((await asViewer.get({ comparison_id: comparisonId })).judgement).toBeNull();
+  await appRouter.createCaller(member!.ctx).comparisons.judge(judge);
+  const shown = await asViewer.get({ comparison_id: comparisonId });
+  expect(shown.judgedByName).toContain("@");
+  expect(shown).toMatchObject({ isPrivate: false, nextAction: "stop", judgement: { decision: "winner" } });
+});
