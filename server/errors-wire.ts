@@ -2,7 +2,7 @@ import { ZodError, type z } from "zod";
 import { type ErrorCode, Fault, ValidationFault, type ValidationIssue } from "@/server/errors";
 import { isDatabaseOutage } from "@/server/outage";
 
-export type WireError = { status: number; headers: Record<string, string>; body: { detail: unknown } };
+export type WireError = { status: number; headers: Record<string, string>; body: object };
 
 /**
  * The HTTP answer to anything that was thrown: a refusal by its row, a validation list, or an opaque 500 that names

@@ -3,7 +3,7 @@ import { access } from "@/server/domain/access";
 import { type Ctx, type PrincipalKind, type Scope, systemClock } from "@/server/domain/ctx";
 import { env } from "@/server/env";
 import { type ErrorCode, Fault, fail } from "@/server/errors";
-import { toWire } from "@/server/errors-wire";
+import { toWire, type WireError } from "@/server/errors-wire";
 import { log } from "@/server/log";
 import { identify, identifyAgain, refuseAnonymous } from "./auth";
 import { DEFAULT_BODY_LIMIT, readJson } from "./body";
@@ -19,7 +19,7 @@ import {
   type Reply,
 } from "./transport";
 
-export { eventStream, lastEventIdOf, wantsEventStream } from "./event-stream";
+export { COMMENT, eventStream, lastEventIdOf, streamed, toLine, wantsEventStream } from "./event-stream";
 export { serve } from "./next";
 export { bytes, type Incoming, type Outgoing, type Raw, type Reply, raw, reply } from "./transport";
 
@@ -55,6 +55,8 @@ type Facts = {
   errors: readonly ErrorCode[];
   /** Refusals carry code, message and details at the top level as well. */
   envelopeErrors?: true;
+  /** Refusals in the shape of somebody else's interface. */
+  refusals?: { toWire(error: unknown, requestId: string): WireError; schema: z.ZodType };
 };
 
 type Definition<P, Q, B, O> = Facts & {
@@ -151,7 +153,11 @@ async function answer(
   try {
     return await work(ctx, headers);
   } catch (error) {
-    const { status, headers: own, body } = toWire(error, requestId, endpoint?.envelopeErrors);
+    const {
+      status,
+      headers: own,
+      body,
+    } = endpoint?.refusals?.toWire(error, requestId) ?? toWire(error, requestId, endpoint?.envelopeErrors);
     report(error, incoming, endpoint, ctx, status);
     Object.assign(headers, { "content-type": "application/json" }, own);
     return { status, headers, body: JSON.stringify(body) };

@@ -39,6 +39,11 @@ export function eventStream<Item>(
   toEvent: (item: Item) => StreamEvent,
   headers: Record<string, string> = {},
 ): Bytes {
+  return streamed(frames(pages, toEvent), headers);
+}
+
+/** An answer that is written as it is made, in the frames of an event stream. */
+export function streamed(body: AsyncIterable<Uint8Array>, headers: Record<string, string> = {}): Bytes {
   return bytes({
     headers: {
       "content-type": EVENT_STREAM,
@@ -47,7 +52,7 @@ export function eventStream<Item>(
       "x-accel-buffering": "no",
       ...headers,
     },
-    body: frames(pages, toEvent),
+    body,
   });
 }
 
@@ -61,12 +66,13 @@ async function* frames<Item>(
   }
 }
 
-const COMMENT = Buffer.from(":\n\n");
+/** A frame that says nothing: sent so that headers go out, and that a quiet connection is not taken for a dead one. */
+export const COMMENT = Buffer.from(":\n\n");
 
 const toFrame = ({ id, event, data }: StreamEvent) => `id: ${id}\nevent: ${event}\ndata: ${toLine(data)}\n\n`;
 
 /** JSON on one line, also for readers that break lines where Unicode may. */
-const toLine = (data: unknown) =>
+export const toLine = (data: unknown) =>
   JSON.stringify(data).replace(
     /[\u0085\u2028\u2029]/g,
     (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -154,7 +154,13 @@ function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Op
     responses[status] = {
       description: codes.join(", "),
       headers: HEADERS,
-      content: { "application/json": { schema: errorSchemaOf(Number(status), codes) } },
+      content: {
+        "application/json": {
+          schema: endpoint.refusals
+            ? schemaOf(endpoint.refusals.schema, "output", components)
+            : errorSchemaOf(Number(status), codes),
+        },
+      },
     };
   }
   return responses;

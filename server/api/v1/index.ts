@@ -10,6 +10,7 @@ import * as credentials from "./credentials";
 import * as diagnostics from "./diagnostics";
 import * as inputs from "./inputs";
 import * as jobs from "./jobs";
+import * as openai from "./openai";
 import * as bulks from "./pinned-bulks";
 import * as pins from "./pins";
 import * as provenance from "./provenance";
@@ -38,4 +39,5 @@ export const endpoints: Endpoint[] = [
   ...Object.values(diagnostics),
   ...Object.values(session),
   ...Object.values(billing),
+  ...Object.values(openai),
 ];

@@ -5,6 +5,7 @@ import { pathFinder } from "@/server/api/path";
 import { addressLimit } from "@/server/api/rate-limit";
 import { SESSION_COOKIE } from "@/server/auth/cookies";
 import { canonicalText, sha256Hex } from "@/server/canonical";
+import { OpenAIError } from "@/server/contract/openai";
 import { pool } from "@/server/db";
 import { weightsLink } from "@/server/domain/adapters/weights-link";
 import { artifactStore } from "@/server/domain/artifacts";
@@ -89,7 +90,8 @@ function check(answer: Answer, wanted: Wanted, method: string, target: string): 
   }
   expect(headers["x-content-type-options"]).toBe("nosniff");
 
-  if (status >= 400) checkRefusal(answer, endpoint, code);
+  if (status >= 400 && endpoint?.refusals) checkOpenAIRefusal(answer, endpoint, code);
+  else if (status >= 400) checkRefusal(answer, endpoint, code);
   else if (status === 304) expect(answer.bytes.byteLength).toBe(0);
   else if (endpoint && !("rawMediaType" in endpoint.output)) {
     expect(headers["content-type"]).toBe("application/json");
@@ -97,6 +99,22 @@ function check(answer: Answer, wanted: Wanted, method: string, target: string): 
     expect(endpoint.output.parse(answer.json)).toEqual(answer.json);
   }
 }
+
+/** The same promises in OpenAI's shape: a list of field errors is one message that names them, and our code for it. */
+function checkOpenAIRefusal(answer: Answer, endpoint: Endpoint, code: ErrorCode | "list" | undefined) {
+  const { error } = OpenAIError.parse(answer.json);
+  expect(answer.json).toEqual({ error });
+  expect(error.message).toMatch(/\S/);
+  const told = error.code as ErrorCode; // its row is looked up next
+  if (code) expect(told).toBe(code === "list" ? "InvalidInput" : code);
+  expect(ERRORS[told].status).toBe(answer.status);
+  expect([...endpoint.errors, ...COMMON_ERRORS, "InvalidInput"]).toContain(told);
+  if (!ERRORS[told].retryable) expect(answer.headers["x-should-retry"]).toBe("false");
+  seenCodes.add(`${nameOf(endpoint)} ${told}`);
+}
+
+/** What a refusal says beside code and message, in either shape. */
+const detailsOf = ({ json }: Answer) => json.error?.details ?? json.detail.details;
 
 function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: ErrorCode | "list" | undefined) {
   if (answer.json === undefined) return expect(answer.bytes.byteLength).toBe(0); // of HEAD
@@ -144,6 +162,8 @@ const PINNED = "/v1/inference/pinned";
 const MANIFESTS = "/v1/provenance/manifests";
 const LOCKFILE = "/v1/provenance/lockfile";
 const REQUESTS = "/v1/capability-requests";
+const CHAT = "/v1/chat/completions";
+const RESPONSES = "/v1/responses";
 const PIN = {
   pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
   input: "How deep is the sea?",
@@ -307,6 +327,9 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
   if (path.startsWith(REQUESTS) && method === "POST" && verb !== "submit")
     return { method, target, body: { ...NEED, projectId: customer.projectId } };
   if (path.startsWith(REQUESTS)) return { method, target };
+  if (path === "/v1/models/{model}") return { method, target: `/v1/models/${TEXT}` };
+  if (path === CHAT) return { method, target, body: { model: TEXT, ...input } };
+  if (path === RESPONSES) return { method, target, body: { model: TEXT, input: input.messages } };
   if (method === "GET") return { method, target };
   if (method === "PUT") return { method, target, body: { enforcement: "off" } };
   if (path === "/v1/billing/guardrails") return { method, target, body: { dailyMicros: null } };
@@ -392,7 +415,7 @@ describe("every endpoint", () => {
       }
       check(refused, [429, "RateLimited"], method, target);
       expect(Number(refused.headers["retry-after"])).toBeGreaterThanOrEqual(1);
-      expect(refused.json.detail.details.retryAfterSeconds).toBe(Number(refused.headers["retry-after"]));
+      expect(detailsOf(refused).retryAfterSeconds).toBe(Number(refused.headers["retry-after"]));
       // A key that is known stays welcome at that address.
       if (isForKeys(endpoint))
         await ask(good(endpoint), method, target, as(endpoint, { body, address: "203.0.113.9" }));
@@ -410,7 +433,7 @@ describe("every endpoint", () => {
         const { projectId } = homeOf(endpoint);
         const poor = await makeKey({ projectId, scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
         const refused = await ask([403, "AuthorizationFailed"], method, target, { key: poor, body });
-        expect(refused.json.detail.details).toEqual({ scope: endpoint.scope });
+        expect(detailsOf(refused)).toEqual({ scope: endpoint.scope });
         const rich = await makeKey({ projectId, scopes: endpoint.scope ? [endpoint.scope] : [] });
         // `GET /v1/jobs` is of the key itself; everything else is the project's.
         await ask(good(endpoint), method, target, { key: rich, body });
@@ -448,7 +471,7 @@ describe("every endpoint", () => {
         for (const part of ["%00", "x".repeat(200)]) {
           parts[place] = part;
           const { json } = await ask([422, "list"], method, parts.join("/"), as(endpoint, { body }));
-          expect(json.detail[0].loc[0]).toBe("path");
+          if (!endpoint.refusals) expect(json.detail[0].loc[0]).toBe("path");
         }
       });
     }
@@ -458,7 +481,7 @@ describe("every endpoint", () => {
         const { method, target } = sample(endpoint);
         const huge = Buffer.alloc((endpoint.bodyLimit ?? 1024 * 1024) + 1, 32);
         const tooLarge = await ask([413, "PayloadTooLarge"], method, target, as(endpoint, { body: huge }));
-        expect(tooLarge.json.detail.details).toEqual({ maxBytes: huge.byteLength - 1 });
+        expect(detailsOf(tooLarge)).toEqual({ maxBytes: huge.byteLength - 1 });
         const lying = { body: huge, headers: { "content-length": "10" } };
         await ask([413, "PayloadTooLarge"], method, target, as(endpoint, lying));
         const plain = { body: "{}", headers: { "content-type": "text/plain" } };
@@ -467,7 +490,7 @@ describe("every endpoint", () => {
         const deep = `${'{"a":'.repeat(65)}1${"}".repeat(65)}`;
         for (const body of [...hostile, deep, Buffer.from([0x7b, 0xff, 0x7d])]) {
           const { json } = await ask([422, "list"], method, target, as(endpoint, { body }));
-          expect(json.detail[0].loc[0]).toBe("body");
+          if (!endpoint.refusals) expect(json.detail[0].loc[0]).toBe("body");
         }
         if (!endpoint.body?.safeParse(undefined).success)
           await ask([422, "list"], method, target, as(endpoint));
@@ -3529,6 +3552,110 @@ describe("billing", () => {
   });
 });
 
+for (const target of [CHAT, RESPONSES]) {
+  describe(`POST ${target} refuses`, () => {
+    const words = [{ role: "user", content: "How deep is the sea?" }];
+    const ask = (code: ErrorCode, more: object = {}, options: Call = {}) => {
+      const conversation = target === CHAT ? { messages: words } : { input: words };
+      return post([ERRORS[code].status, code], target, { model: TEXT, ...conversation, ...more }, options);
+    };
+    const limit = target === CHAT ? "max_completion_tokens" : "max_output_tokens";
+    const named = (model: string) => ({ model: `${TEXT}@sandbox/${model}` });
+    const structured = (model: string) => ({ model: `${JSON_TEXT}@sandbox/${model}` });
+    const { SANDBOX_URL } = env;
+    afterEach(() => {
+      env.SANDBOX_URL = SANDBOX_URL;
+    });
+
+    test("what cannot be planned", async () => {
+      const { json } = await ask("UNKNOWN_CAPABILITY", { model: "gpt-4o" });
+      expect(json.error.details.nearestMatches).toContain(TEXT);
+      const long = [...words, { role: "user", content: "x".repeat(1_000_000) }];
+      const tooLong = await ask("PromptTooLong", target === CHAT ? { messages: long } : { input: long });
+      expect(tooLong.json.error.param).toBe(`${target === CHAT ? "messages" : "input"}[1].content`);
+      const gone = await ask("ROUTE_UNAVAILABLE", named("gone-1"));
+      expect(gone.json.error.param).toBe("model");
+      const unconnected = await ask("CONNECTION_REQUIRED", { model: "openai/gpt-4.1-mini" });
+      expect(unconnected.json.error.details.connectUrl).toContain("/connections");
+      await ask("USE_JOBS", { [limit]: 2049 });
+      await ask("PROJECT_REQUIRED", {}, { key: tenant.unboundKey });
+    });
+
+    test("what may not be paid, or not be asked for", async () => {
+      const poor = await makeTenant({ walletMicros: 0 });
+      const { json } = await ask("funding_required", {}, { key: poor.key });
+      expect(json.error.type).toBe("insufficient_quota");
+      const held = await makeTenant();
+      const set = await call("PUT", `/v1/projects/${held.projectId}/budget-policy`, {
+        headers: await sessionHeaders(held.organizationId, "owner"),
+        body: { budgets: [{ period: "total", ceilingUsd: 0, enforcement: "prevent" }] },
+      });
+      expect(set.status).toBe(200);
+      await ask("BudgetExceeded", {}, { key: held.key });
+      const sandbox = PROVIDERS.find(({ name }) => name === "sandbox")!;
+      const { maturity } = sandbox;
+      sandbox.maturity = "PG";
+      await settings(tenant.projectId, { maturityRating: "R" });
+      try {
+        await ask("PolicyRejected");
+      } finally {
+        sandbox.maturity = maturity;
+        await settings(tenant.projectId, {});
+      }
+    });
+
+    test("one key for two requests", async () => {
+      const headers = { "idempotency-key": `of ${target}` };
+      await post(200, target, sample(asEndpoint(target)).body, { headers });
+      await ask("IdempotencyConflict", { metadata: { a: "b" } }, { headers });
+    });
+
+    test.each([
+      ["ProviderRejected", named("sandbox-refuse")],
+      ["PROVIDER_EMPTY_OUTPUT", named("sandbox-empty")],
+      ["PROVIDER_ERROR", named("sandbox-fail")],
+      ["TRANSPORT_AMBIGUOUS", named("sandbox-lost")],
+      ["OutputLimitReached", { [limit]: 1 }],
+      ["StructuredOutputInvalid", structured("sandbox-careless")],
+      ["StructuredOutputRepairFailed", structured("sandbox-stubborn")],
+      ["ReasoningBudgetExhausted", structured("sandbox-thinker")],
+    ] as const)("%s names its record, which can be read", async (code, more) => {
+      const { json, headers } = await ask(code, more);
+      const { executionId, receiptId } = json.error.details;
+      expect(headers["x-execution-id"]).toBe(executionId);
+      expect((await get(200, `/v1/jobs/${executionId}/receipt`)).json).toMatchObject({ receiptId });
+    });
+
+    test("what was canceled while it ran", async () => {
+      const { key } = await makeTenant();
+      const running = ask("Cancelled", named("sandbox-slow"), { key });
+      const executionId = await vi.waitFor(
+        async () => {
+          const { json } = await call("GET", "/v1/jobs", { key });
+          expect(json.items[0]?.status).toBe("running");
+          return json.items[0].jobId as string;
+        },
+        { timeout: 10_000, interval: 20 },
+      );
+      await post(200, `/v1/jobs/${executionId}/cancel`, undefined, { key });
+      expect((await running).json.error.details).toMatchObject({ executionId });
+    });
+
+    test("what cannot be reached", async () => {
+      env.SANDBOX_URL = "http://127.0.0.1:1";
+      const { headers } = await ask("ProviderUnavailable");
+      expect(headers["x-should-retry"]).toBeUndefined(); // nothing was sent
+    });
+  });
+}
+
+test("404 for a model that is none", async () => {
+  for (const model of ["gpt-4o", "text.translate.v1", "openai%2Fgpt-4.1-mini", `${TEXT}@sandbox%2Fnone`])
+    await get([404, "UNKNOWN_CAPABILITY"], `/v1/models/${model}`);
+});
+
+const asEndpoint = (path: string) => endpoints.find((each) => each.path === path)!;
+
 describe("usage", () => {
   const summary = "/v1/billing/summary";
   const file = "/v1/billing/usage-export";
@@ -3588,6 +3715,10 @@ const OUT_OF_REACH: Partial<Record<ErrorCode, string>> = {
   InvalidInput: "no capability refuses an input that its schema accepted",
 };
 
+/** Of OpenAI's endpoints, which have no field for it: a limit of time is the capability's own, of a minute and more. */
+const isTimeLimit = (endpoint: Endpoint, code: ErrorCode) =>
+  endpoint.refusals !== undefined && code === "ExecutionTimeout";
+
 function statusesOf(endpoint: Endpoint): number[] {
   const codes: ErrorCode[] = [...endpoint.errors, "AuthenticationFailed", "RateLimited"];
   if (!endpoint.auth.includes("anonymous")) codes.push("AuthorizationFailed");
@@ -3611,7 +3742,7 @@ test("every status every endpoint can answer has a case, and so has every code i
       .map((status) => `${nameOf(endpoint)} ${status}`)
       .filter((each) => !seen.has(each)),
     ...endpoint.errors
-      .filter((code) => !(code in OUT_OF_REACH))
+      .filter((code) => !(code in OUT_OF_REACH) && !isTimeLimit(endpoint, code))
       .map((code) => `${nameOf(endpoint)} ${code}`)
       .filter((each) => !seenCodes.has(each)),
   ]);

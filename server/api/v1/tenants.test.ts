@@ -309,7 +309,7 @@ for (const endpoint of withIds) {
 test("every endpoint with an id in its path was asked", () => {
   expect(withIds.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
     endpoints
-      .filter(({ path }) => /\{(?!(?:capability_key|alias_name|weights_link)\})/.test(path))
+      .filter(({ path }) => /\{(?!(?:capability_key|alias_name|weights_link|model)\})/.test(path))
       .map(({ method, path }) => `${method} ${path}`)
       .sort(),
   );
@@ -772,6 +772,30 @@ test("adapters and aliases are listed to their own project, and a cursor of anot
       expect(await list("/v1/adapter-aliases")).not.toContain(others.lora.versionId);
       const cursor = `&cursor=${others.lora.adapterId}`;
       expect(await list("/v1/adapters", cursor)).not.toContain(others.lora.adapterId);
+    }
+  }
+});
+
+test("OpenAI's project header of another tenant is answered like one that does not exist", async () => {
+  const paths = endpoints.filter(({ refusals }) => refusals);
+  expect(paths.length).toBe(4);
+  const messages = [{ role: "user", content: "How deep is the sea?" }];
+  const bodies: Record<string, object> = {
+    "/v1/chat/completions": { model: TEXT, messages },
+    "/v1/responses": { model: TEXT, input: messages },
+  };
+  for (const { method, path } of paths) {
+    for (const key of [mine.tenant.key, mine.tenant.unboundKey]) {
+      const ask = (projectId: string) =>
+        call(method, path.replace("{model}", "sandbox%2Fsandbox-1"), {
+          key,
+          headers: { "openai-project": projectId },
+          ...(bodies[path] ? { body: bodies[path] } : {}),
+        });
+      const refused = await ask(theirs.projectId);
+      expect(refused.status).toBe(403);
+      expect(comparable(refused)).toEqual(comparable(await ask(newId("project"))));
+      expect((await ask(mine.projectId)).status).toBe(200);
     }
   }
 });

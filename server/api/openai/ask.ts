@@ -1,0 +1,173 @@
+import type { z } from "zod";
+import type { RawEnvelope } from "@/server/contract/envelope";
+import type { Effort, NamedSchema, shared } from "@/server/contract/openai";
+import { Fault, ValidationFault } from "@/server/errors";
+import type { Incoming } from "../transport";
+import { readModel } from "./model";
+
+/* A request of either OpenAI endpoint as what both mean, and as the envelope of an invoke. */
+
+type Part = { type: "text"; text: string } | { type: "image"; url: string };
+export type Message = {
+  role: "system" | "developer" | "user" | "assistant";
+  content: string | Part[];
+};
+type Format =
+  | { type: "text" }
+  | { type: "json_object" }
+  | { type: "json_schema"; named: z.output<z.ZodObject<typeof NamedSchema>> };
+
+/** The fields of a request that a refusal may be about, as its sender spells them. */
+export type Spelling = {
+  /** Of the message at this place of the conversation. */
+  message(place: number): string;
+  maxOutputTokens: string;
+  effort: string;
+  format: string;
+  schema: string;
+};
+
+export type Ask = {
+  model: string;
+  messages: Message[];
+  maxOutputTokens: number | null | undefined;
+  effort: Effort | null | undefined;
+  format: Format | null | undefined;
+  tools: Record<string, unknown>[] | null | undefined;
+  common: Pick<
+    z.output<z.ZodObject<typeof shared>>,
+    "temperature" | "stream" | "metadata" | "tool_choice" | "parallel_tool_calls"
+  >;
+  spelling: Spelling;
+};
+
+const INTENTS = {
+  none: "omit",
+  minimal: "economy",
+  low: "economy",
+  medium: "balanced",
+  high: "deep",
+  xhigh: "maximum",
+} as const satisfies Record<Effort, string>;
+
+/** The capability that is meant, and the body of its invoke. */
+export function toInvoke(ask: Ask, incoming: Incoming): { capabilityKey: string; envelope: RawEnvelope } {
+  const { capability, named } = readModel(ask.model);
+  const { common, format, tools, effort, maxOutputTokens, spelling } = ask;
+  const takesPictures = capability.features.visionInput === true;
+  if (tools?.length && common.parallel_tool_calls === false)
+    refuse("parallel_tool_calls", "A model calls as many tools at once as it will; only true is done here.");
+  // `none` means that no tool is called: what is not offered is not.
+  const offered = tools?.length && common.tool_choice !== "none" ? tools : null;
+  const schema = format?.type === "json_schema" ? format.named : null;
+  const envelope = {
+    input: {
+      messages: ask.messages.map((message, place) =>
+        toMessage(message, spelling.message(place), takesPictures),
+      ),
+      ...(maxOutputTokens ? { maxOutputTokens } : {}),
+      ...(format?.type === "json_object" ? { responseFormat: "json_object" } : {}),
+    },
+    ...(schema ? { responseSchema: described(schema) } : {}),
+    ...(offered ? { toolSchemas: offered } : {}),
+    sampling: {
+      ...(typeof common.temperature === "number" ? { temperature: common.temperature } : {}),
+      ...(effort ? { reasoningIntent: INTENTS[effort] } : {}),
+    },
+    ...(named === null ? {} : { execution: { executionConstraints: constraintsOf(named) } }),
+    ...(common.metadata ? { metadata: common.metadata } : {}),
+    ...(common.stream ? { executionMode: "Stream" } : {}),
+    context: { projectId: projectOf(incoming) ?? null },
+  };
+  return { capabilityKey: capability.key, envelope: envelope as RawEnvelope }; // parsed JSON, in another order
+}
+
+/** A model of somebody's: where only their account is missing, the refusal says so. */
+function constraintsOf(named: string) {
+  const cut = named.indexOf("/");
+  const [providerPin, preferredModel] = [named.slice(0, cut), named.slice(cut + 1)];
+  if (cut < 1 || preferredModel === "") refuse("model", "A model is named provider/model.");
+  return { providerPin, preferredModel };
+}
+
+/** The project a key of a whole organization works in: what OpenAI's clients call `project`. */
+export const projectOf = (incoming: Incoming): string | undefined =>
+  incoming.header("openai-project")?.trim() || undefined;
+
+const described = ({
+  schema,
+  description,
+}: {
+  schema: Record<string, unknown>;
+  description?: string | null | undefined;
+}) => (description && schema.description === undefined ? { ...schema, description } : schema);
+
+function toMessage({ role, content }: Message, at: string, takesPictures: boolean) {
+  const spoken = role === "developer" ? "system" : role;
+  if (typeof content === "string") return { role: spoken, content };
+  if (!takesPictures) {
+    const lines = content.map((part, place) =>
+      part.type === "text" ? part.text : refuse(`${at}.content[${place}]`, NO_PICTURES),
+    );
+    return { role: spoken, content: lines.join("\n") };
+  }
+  return {
+    role: spoken,
+    content: content.map((part, place) =>
+      part.type === "text" ? part : toPicture(part.url, `${at}.content[${place}]`),
+    ),
+  };
+}
+
+const NO_PICTURES = "This model reads no pictures; text.vision.structured.v1 does.";
+const DATA_URL = /^data:(image\/[a-z]+);base64,([\s\S]*)$/;
+
+function toPicture(url: string, at: string) {
+  const [, mediaType, data] = DATA_URL.exec(url) ?? [];
+  if (!mediaType || !data)
+    return refuse(at, "A picture is given as data:image/…;base64,…; nothing is fetched from addresses.");
+  return { type: "image", mediaType, data };
+}
+
+/** A refusal at a field that is already spelled as its sender does. */
+function refuse(field: string, msg: string): never {
+  throw new ValidationFault([{ loc: ["body", field], msg, type: "unsupported" }]);
+}
+
+/** Does this work; what it refuses is refused in the words of the request it was made of. */
+export async function inWordsOf<T>(spelling: Spelling, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof ValidationFault)
+      throw new ValidationFault(
+        cause.issues.map((issue) => ({ ...issue, loc: respelled(issue.loc, spelling) })),
+      );
+    if (cause instanceof Fault && typeof cause.details.field === "string") {
+      const field = cause.details.field.replace(IN_MESSAGE, (_, place) => spelling.message(Number(place)));
+      throw new Fault(cause.code, cause.message, { ...cause.details, field }, cause.headers, { cause });
+    }
+    throw cause;
+  }
+}
+
+const IN_MESSAGE = /^input\.messages\[(\d+)\]/;
+
+function respelled(loc: (string | number)[], spelling: Spelling): (string | number)[] {
+  const [where, ...path] = loc;
+  if (where !== "body") return loc;
+  const [first, second, third, ...rest] = path;
+  if (first === "input" && second === "messages" && typeof third === "number")
+    return [where, spelling.message(third), ...rest];
+  const at = (name: string, after: (string | number)[]) => [where, name, ...after];
+  const below = third === undefined ? rest : [third, ...rest];
+  if (first === "input" && second === "messages") return at(spelling.message(0).replace(/\[.*$/, ""), below);
+  if (first === "input" && second === "maxOutputTokens") return at(spelling.maxOutputTokens, below);
+  if (first === "input" && second === "responseFormat") return at(spelling.format, below);
+  if (first === "responseSchema") return at(spelling.schema, path.slice(1));
+  if (first === "toolSchemas") return at("tools", path.slice(1));
+  if (first === "sampling") return at(second === "temperature" ? "temperature" : spelling.effort, below);
+  if (first === "execution") return at("model", []);
+  if (first === "executionMode") return at("stream", []);
+  return loc;
+}

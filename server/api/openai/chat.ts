@@ -1,0 +1,130 @@
+import type { InvocationResult } from "@/server/contract/jobs";
+import type { ChatCompletion, ChatMessage, ChatRequest } from "@/server/contract/openai";
+import { COMMENT, toLine } from "../event-stream";
+import type { Ask, Message, Spelling } from "./ask";
+import { toOpenAIError } from "./errors";
+import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt } from "./result";
+
+/* POST /v1/chat/completions: its request as an ask, and an execution as its answer. */
+
+const spelling = (request: ChatRequest): Spelling => ({
+  message: (place) => `messages[${place}]`,
+  maxOutputTokens: request.max_tokens ? "max_tokens" : "max_completion_tokens",
+  effort: "reasoning_effort",
+  format: "response_format",
+  schema: "response_format.json_schema.schema",
+});
+
+/** What a request asks for. */
+export function chatAsk(request: ChatRequest): Ask {
+  const { response_format: format } = request;
+  return {
+    model: request.model,
+    messages: request.messages.map(toMessage),
+    maxOutputTokens: request.max_completion_tokens ?? request.max_tokens,
+    effort: request.reasoning_effort,
+    format: format?.type === "json_schema" ? { type: "json_schema", named: format.json_schema } : format,
+    tools: request.tools?.map(({ function: { parameters, ...tool } }) => ({
+      type: "function",
+      function: { ...given(tool), ...(parameters ? { parameters } : {}) },
+    })),
+    common: request,
+    spelling: spelling(request),
+  };
+}
+
+const given = (fields: object) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
+
+function toMessage({ role, content }: ChatMessage): Message {
+  if (typeof content === "string") return { role, content };
+  return {
+    role,
+    content: content.map((part) =>
+      part.type === "text" ? part : { type: "image", url: part.image_url.url },
+    ),
+  };
+}
+
+/** An execution that succeeded, as a completion. */
+export function toCompletion(request: ChatRequest, result: InvocationResult): ChatCompletion {
+  const head = headOf(result);
+  const said = saidIn(result.typedOutput);
+  return {
+    id: head.id,
+    object: "chat.completion",
+    created: head.madeAt,
+    model: head.model,
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content: said.text, refusal: null, ...toolCallsOf(said) },
+        finish_reason: finishOf(said),
+        logprobs: null,
+      },
+    ],
+    ...usageOf(tokensOf(result.usage)),
+    metadata: withReceipt(request.metadata, head),
+  };
+}
+
+const finishOf = ({ toolCalls }: Said) => (toolCalls.length > 0 ? "tool_calls" : "stop");
+
+function toolCallsOf({ toolCalls }: Said) {
+  if (toolCalls.length === 0) return {};
+  return {
+    tool_calls: toolCalls.map(({ id, name, arguments: text }) => ({
+      id,
+      type: "function" as const,
+      function: { name, arguments: text },
+    })),
+  };
+}
+
+function usageOf(tokens: ReturnType<typeof tokensOf>) {
+  if (!tokens) return {};
+  const { input, output, total } = tokens;
+  return { usage: { prompt_tokens: input, completion_tokens: output, total_tokens: total } };
+}
+
+/** The frames of a streamed completion. A failure is a frame with `error`; only a whole answer ends with [DONE]. */
+export async function* chatFrames(
+  request: ChatRequest,
+  head: Head,
+  answer: AsyncIterable<Heard>,
+): AsyncGenerator<Uint8Array> {
+  const countsTokens = request.stream_options?.include_usage === true;
+  const chunk = (more: object) =>
+    frame({
+      id: head.id,
+      object: "chat.completion.chunk",
+      created: head.madeAt,
+      model: head.model,
+      ...(countsTokens ? { usage: null } : {}),
+      ...more,
+    });
+  const piece = (delta: object, finish_reason: string | null = null) =>
+    chunk({ choices: [{ index: 0, delta, finish_reason, logprobs: null }] });
+
+  yield piece({ role: "assistant", content: "", refusal: null });
+  let isText = false;
+  for await (const each of answer) {
+    if (each.type === "quiet") yield COMMENT;
+    if (each.type === "failed") yield frame(toOpenAIError(each));
+    if (each.type === "text") {
+      isText = true;
+      yield piece({ content: each.text });
+    }
+    if (each.type === "succeeded") {
+      const { said, tokens } = each;
+      if (!isText && said.text) yield piece({ content: said.text });
+      const { tool_calls } = toolCallsOf(said);
+      if (tool_calls) yield piece({ tool_calls: tool_calls.map((call, index) => ({ index, ...call })) });
+      yield piece({}, finishOf(said));
+      if (countsTokens) yield chunk({ choices: [], usage: usageOf(tokens).usage ?? null });
+      yield Buffer.from("data: [DONE]\n\n");
+    }
+  }
+}
+
+const frame = (data: object) => Buffer.from(`data: ${toLine(data)}\n\n`);

@@ -1,0 +1,493 @@
+import OpenAI, { APIError } from "openai";
+import { zodResponseFormat, zodTextFormat } from "openai/helpers/zod";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { keyLimit } from "@/server/api/rate-limit";
+import { closeDatabase, pool } from "@/server/db";
+import { receiptIdOf } from "@/server/ids";
+import { startServer, type WebServer } from "@/server/web/server";
+import { makeKey, makeKeyWithId, makeTenant, revokeKey, type Tenant } from "@/testing/api";
+
+/* OpenAI's own client against a running server, as it comes: only its address and its key are ours. */
+
+const FAST = "text.general.fast.v1";
+const question = [{ role: "user" as const, content: "How deep are the rivers?" }];
+
+let tenant: Tenant;
+let server: WebServer;
+let client: OpenAI;
+const clientOf = (apiKey: string, more: object = {}) =>
+  new OpenAI({ apiKey, baseURL: `${server.url}/v1`, ...more });
+
+beforeAll(async () => {
+  tenant = await makeTenant();
+  server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
+  client = clientOf(tenant.key);
+});
+afterAll(async () => {
+  await server.stop(1_000);
+  await closeDatabase();
+});
+
+/** What a call is refused with. */
+async function refusal(work: Promise<unknown>): Promise<APIError> {
+  const error = await work.then(
+    () => null,
+    (cause) => cause,
+  );
+  expect(error).toBeInstanceOf(APIError);
+  return error;
+}
+
+const executions = async () => {
+  const { rows } = await pool.query<{ count: number }>(
+    "SELECT count(*) AS count FROM job WHERE project_id = $1",
+    [tenant.projectId],
+  );
+  return rows[0]?.count;
+};
+
+describe("chat completions", () => {
+  test("an answer is an execution: its id, its receipt, its tokens", async () => {
+    const { data, response } = await client.chat.completions
+      .create({
+        model: FAST,
+        messages: [{ role: "developer", content: "Be brief." }, ...question],
+        temperature: 0.5,
+        max_completion_tokens: 200,
+        reasoning_effort: "low",
+        metadata: { ticket: "7" },
+        user: "somebody",
+        n: 1,
+      })
+      .withResponse();
+    expect(data).toMatchObject({
+      id: expect.stringMatching(/^wfr_/),
+      object: "chat.completion",
+      model: "sandbox/sandbox-1",
+      choices: [
+        {
+          index: 0,
+          finish_reason: "stop",
+          message: { role: "assistant", content: expect.stringContaining("rivers"), refusal: null },
+        },
+      ],
+    });
+    expect(Math.abs(data.created - Date.now() / 1000)).toBeLessThan(60);
+    const receiptId = receiptIdOf(data.id);
+    expect(response.headers.get("x-capstan-receipt-id")).toBe(receiptId);
+    expect(response.headers.get("x-execution-id")).toBe(data.id);
+    expect(response.headers.get("ratelimit-limit")).toMatch(/^\d+$/);
+    expect(data).toMatchObject({ metadata: { ticket: "7", capstan_receipt_id: receiptId } });
+    const { usage } = data;
+    expect(usage?.total_tokens).toBe((usage?.prompt_tokens ?? 0) + (usage?.completion_tokens ?? 0));
+    const job = (await tenant.get(`/v1/jobs/${data.id}`)).json;
+    expect(job).toMatchObject({ status: "succeeded", capabilityKey: FAST, metadata: { ticket: "7" } });
+    const request = (await tenant.get(`/v1/jobs/${data.id}/request`)).json;
+    expect(JSON.stringify(request)).toContain('"temperature":0.5');
+    expect((await tenant.get(`/v1/jobs/${data.id}/receipt`)).json).toMatchObject({ receiptId });
+  });
+
+  test("a stream says the same words piece by piece, and its tokens where they are asked for", async () => {
+    const whole = await client.chat.completions.create({ model: FAST, messages: question });
+    const stream = await client.chat.completions.create({
+      model: FAST,
+      messages: question,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const chunks = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
+    expect(text).toBe(whole.choices[0]?.message.content);
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+    expect(chunks.length).toBeGreaterThan(3);
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop");
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: whole.usage });
+    expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
+    const id = chunks[0]?.id ?? "";
+    expect((await tenant.get(`/v1/jobs/${id}/receipt`)).json).toMatchObject({ receiptId: receiptIdOf(id) });
+  });
+
+  test("the client's own stream helper puts it together", async () => {
+    const runner = client.chat.completions.stream({ model: FAST, messages: question });
+    const { choices } = await runner.finalChatCompletion();
+    expect(choices[0]?.message.content).toContain("rivers");
+  });
+
+  test("a reader that goes away in the middle loses nothing but its own view: the execution ends and is recorded", async () => {
+    const stream = await client.chat.completions.create({
+      model: `${FAST}@sandbox/sandbox-slow`,
+      messages: [{ role: "user", content: "Write 40 sentences about rivers." }],
+      stream: true,
+    });
+    let id = "";
+    for await (const chunk of stream) {
+      id = chunk.id;
+      if (chunk.choices[0]?.delta.content) {
+        stream.controller.abort();
+        break;
+      }
+    }
+    for (;;) {
+      const { json } = await tenant.get(`/v1/jobs/${id}`);
+      if (json.status === "succeeded") break;
+      expect(json.status).toBe("running");
+    }
+    expect((await tenant.get(`/v1/jobs/${id}/receipt`)).status).toBe(200);
+  });
+
+  test("tools are offered, and what the model calls is read by the client", async () => {
+    const tools = [
+      {
+        type: "function" as const,
+        function: {
+          name: "depth_of",
+          description: "The depth of a river.",
+          parameters: {
+            type: "object",
+            properties: { river: { type: "string" } },
+            required: ["river"],
+            additionalProperties: false,
+          },
+        },
+      },
+    ];
+    const { choices } = await client.chat.completions.create({ model: FAST, messages: question, tools });
+    expect(choices[0]).toMatchObject({
+      finish_reason: "tool_calls",
+      message: { content: null, tool_calls: [{ type: "function", function: { name: "depth_of" } }] },
+    });
+    const call = choices[0]?.message.tool_calls?.[0];
+    if (call?.type !== "function") throw new Error("no function was called");
+    expect(typeof JSON.parse(call.function.arguments).river).toBe("string");
+    const runner = client.chat.completions.stream({ model: FAST, messages: question, tools });
+    const streamed = (await runner.finalChatCompletion()).choices[0];
+    expect(streamed?.finish_reason).toBe("tool_calls");
+    const none = await client.chat.completions.create({
+      model: FAST,
+      messages: question,
+      tools,
+      tool_choice: "none",
+    });
+    expect(none.choices[0]?.message.tool_calls).toBeUndefined();
+  });
+
+  test("structured output, as the client's helper asks for it, with words and with an object", async () => {
+    const Answer = z.object({ name: z.string(), metres: z.number() });
+    for (const model of [FAST, "text.structured.generation.v1"]) {
+      const { choices } = await client.chat.completions.parse({
+        model,
+        messages: question,
+        response_format: zodResponseFormat(Answer, "answer"),
+      });
+      const parsed = choices[0]?.message.parsed;
+      expect(Answer.parse(parsed)).toEqual(parsed);
+    }
+    const object = await client.chat.completions.create({
+      model: FAST,
+      messages: question,
+      response_format: { type: "json_object" },
+    });
+    expect(typeof JSON.parse(object.choices[0]?.message.content ?? "")).toBe("object");
+  });
+
+  test("pictures go to the capability that reads them, and to no other", async () => {
+    const url =
+      "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+    const ask = (model: string, address = url) =>
+      client.chat.completions.create({
+        model,
+        messages: [
+          {
+            role: "user",
+            content: [
+              { type: "text", text: "What colour is this?" },
+              { type: "image_url", image_url: { url: address } },
+            ],
+          },
+        ],
+      });
+    const { choices } = await ask("text.vision.structured.v1");
+    expect(choices[0]?.message.content).toContain("picture");
+    expect((await refusal(ask(FAST))).param).toBe("messages[0].content[1]");
+    const remote = await refusal(ask("text.vision.structured.v1", "https://example.com/a.png"));
+    expect(remote).toMatchObject({ status: 422, param: "messages[0].content[1]" });
+  });
+
+  test("a model is named with its capability or alone", async () => {
+    for (const model of ["sandbox/sandbox-2", "text.reasoning.high.v1@sandbox/sandbox-2"]) {
+      const { model: answered, id } = await client.chat.completions.create({ model, messages: question });
+      expect(answered).toBe("sandbox/sandbox-2");
+      const { json } = await tenant.get(`/v1/jobs/${id}`);
+      expect(json.capabilityKey).toBe(model.includes("@") ? "text.reasoning.high.v1" : FAST);
+    }
+  });
+
+  test("the same Idempotency-Key is the same execution, streamed too; with another request it is refused once", async () => {
+    const headers = { "Idempotency-Key": "a-key" };
+    const ask = (content: string) =>
+      client.chat.completions.create({ model: FAST, messages: [{ role: "user", content }] }, { headers });
+    const first = await ask("One");
+    const before = await executions();
+    expect(await ask("One")).toEqual(first);
+    const conflict = await refusal(ask("Two"));
+    expect(conflict).toMatchObject({
+      status: 409,
+      code: "IdempotencyConflict",
+      type: "invalid_request_error",
+    });
+    expect(await executions()).toBe(before);
+    const said: string[] = [];
+    for (const _ of [1, 2]) {
+      const stream = await client.chat.completions.create(
+        { model: FAST, messages: question, stream: true },
+        { headers: { "Idempotency-Key": "a-stream" } },
+      );
+      let text = "";
+      for await (const { id, choices } of stream)
+        text += `${text ? "" : id}${choices[0]?.delta.content ?? ""}`;
+      said.push(text);
+    }
+    expect(said[0]).toContain("rivers");
+    expect(said[1]).toBe(said[0]);
+  });
+
+  test("a key of a whole organization says its project as the client does", async () => {
+    const unbound = await refusal(
+      clientOf(tenant.unboundKey).chat.completions.create({ model: FAST, messages: question }),
+    );
+    expect(unbound).toMatchObject({ status: 422, code: "PROJECT_REQUIRED" });
+    const named = clientOf(tenant.unboundKey, { project: tenant.otherProjectId });
+    expect((await named.chat.completions.create({ model: FAST, messages: question })).id).toMatch(/^wfr_/);
+    expect((await named.models.list()).data.length).toBeGreaterThan(5);
+    const stranger = await makeTenant();
+    const foreign = clientOf(tenant.unboundKey, { project: stranger.projectId });
+    expect((await refusal(foreign.chat.completions.create({ model: FAST, messages: question }))).status).toBe(
+      403,
+    );
+    expect((await refusal(foreign.models.list())).status).toBe(403);
+  });
+});
+
+describe("responses", () => {
+  test("an answer with its text, its tokens and its receipt", async () => {
+    const response = await client.responses.create({
+      model: FAST,
+      instructions: "Be brief.",
+      input: "How deep are the rivers?",
+      metadata: { ticket: "8" },
+      max_output_tokens: 300,
+    });
+    expect(response).toMatchObject({ object: "response", status: "completed", model: "sandbox/sandbox-1" });
+    expect(response.output_text).toContain("rivers");
+    expect(response.metadata).toEqual({ ticket: "8", capstan_receipt_id: receiptIdOf(response.id) });
+    expect(response.usage?.total_tokens).toBeGreaterThan(0);
+    // Its output may be given back as it came.
+    const next = await client.responses.create({
+      model: FAST,
+      input: [
+        { role: "user", content: "How deep are the rivers?" },
+        ...response.output,
+        { role: "user", content: [{ type: "input_text", text: "And the lakes?" }] },
+      ] as OpenAI.Responses.ResponseInput,
+    });
+    expect(next.output_text).toContain("lakes");
+  });
+
+  test("a stream is its events in order, and the client puts it together", async () => {
+    const stream = await client.responses.create({
+      model: FAST,
+      input: "How deep are the rivers?",
+      stream: true,
+    });
+    const events = [];
+    for await (const event of stream) events.push(event);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, place) => place));
+    const types = [...new Set(events.map(({ type }) => type))];
+    expect(types).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.output_item.added",
+      "response.content_part.added",
+      "response.output_text.delta",
+      "response.output_text.done",
+      "response.content_part.done",
+      "response.output_item.done",
+      "response.completed",
+    ]);
+    const final = await client.responses
+      .stream({ model: FAST, input: "How deep are the rivers?" })
+      .finalResponse();
+    expect(final.output_text).toContain("rivers");
+    expect(final.usage?.total_tokens).toBeGreaterThan(0);
+  });
+
+  test("tools and structured output", async () => {
+    const tool = {
+      type: "function" as const,
+      name: "depth_of",
+      strict: true,
+      parameters: {
+        type: "object",
+        properties: { river: { type: "string" } },
+        required: ["river"],
+        additionalProperties: false,
+      },
+    };
+    const asked = { model: FAST, input: "How deep are the rivers?", tools: [tool] };
+    const { output } = await client.responses.create(asked);
+    expect(output).toMatchObject([{ type: "function_call", name: "depth_of", status: "completed" }]);
+    const streamed = await client.responses.stream(asked).finalResponse();
+    expect(streamed.output).toMatchObject([{ type: "function_call", name: "depth_of" }]);
+    const Answer = z.object({ name: z.string() });
+    const { output_parsed } = await client.responses.parse({
+      model: "text.structured.generation.v1",
+      input: "How deep are the rivers?",
+      text: { format: zodTextFormat(Answer, "answer") },
+    });
+    expect(Answer.parse(output_parsed)).toEqual(output_parsed);
+  });
+
+  test("a failure ends a stream as a failed response, named by our code", async () => {
+    const stream = await client.responses.create({
+      model: `${FAST}@sandbox/sandbox-fail`,
+      input: "Anything",
+      stream: true,
+    });
+    const events = [];
+    for await (const event of stream) events.push(event);
+    expect(events.at(-1)).toMatchObject({
+      type: "response.failed",
+      response: { status: "failed", error: { code: expect.any(String), message: expect.any(String) } },
+    });
+  });
+});
+
+describe("models", () => {
+  test("are capabilities, and what the key reaches", async () => {
+    const ids: string[] = [];
+    for await (const { id, object } of client.models.list()) {
+      expect(object).toBe("model");
+      ids.push(id);
+    }
+    expect(ids).toContain(FAST);
+    expect(ids).toContain("text.vision.structured.v1");
+    expect(ids).toContain("sandbox/sandbox-1");
+    expect(ids).not.toContain("text.creative.longform.v1"); // durable only
+    expect(ids).not.toContain("text.translate.v1"); // takes no conversation
+    expect(ids.some((id) => id.startsWith("openai/"))).toBe(false); // nothing connected
+    for (const id of [FAST, "sandbox/sandbox-1", `${FAST}@sandbox/sandbox-1`])
+      expect((await client.models.retrieve(id)).id).toBe(id);
+    const unconnected = refusal(
+      client.chat.completions.create({ model: "openai/gpt-4.1-mini", messages: question }),
+    );
+    expect(await unconnected).toMatchObject({ status: 409, code: "CONNECTION_REQUIRED" });
+    for (const id of ["gpt-4o", "openai/gpt-5.6-sol", `${FAST}@sandbox/none`]) {
+      const { status, code, param } = await refusal(client.models.retrieve(id));
+      expect({ status, code, param }).toEqual({ status: 404, code: "UNKNOWN_CAPABILITY", param: "model" });
+    }
+  });
+});
+
+describe("refusals", () => {
+  const ask = (more: object, by = client) =>
+    refusal(
+      by.chat.completions.create({
+        model: FAST,
+        messages: question,
+        ...more,
+      } as OpenAI.ChatCompletionCreateParams),
+    );
+
+  test("401 without a key that holds, also after it was revoked", async () => {
+    expect(await ask({}, clientOf("cap_nothing"))).toBeInstanceOf(OpenAI.AuthenticationError);
+    const { apiKey, keyId } = await makeKeyWithId({ projectId: tenant.projectId });
+    const held = clientOf(apiKey);
+    await held.chat.completions.create({ model: FAST, messages: question });
+    await revokeKey(keyId);
+    expect(await ask({}, held)).toMatchObject({ status: 401, type: "authentication_error" });
+  });
+
+  test("402 where no funds are, 403 without the right", async () => {
+    const poor = await makeTenant({ walletMicros: 0 });
+    expect(await ask({}, clientOf(poor.key))).toMatchObject({
+      status: 402,
+      code: "funding_required",
+      type: "insufficient_quota",
+    });
+    const reader = await makeKey({ projectId: tenant.projectId, scopes: ["jobs:read"] });
+    expect(await ask({}, clientOf(reader))).toMatchObject({ status: 403, code: "AuthorizationFailed" });
+  });
+
+  test("404 for a model that is not there, with what there is", async () => {
+    const error = await ask({ model: "gpt-4o" });
+    expect(error).toBeInstanceOf(OpenAI.NotFoundError);
+    expect(error).toMatchObject({ code: "UNKNOWN_CAPABILITY", param: "model" });
+    expect(JSON.stringify(error.error)).toContain(FAST);
+  });
+
+  test.each([
+    [{ stop: ["x"] }, "stop"],
+    [{ seed: 1 }, "seed"],
+    [{ n: 2 }, "n"],
+    [{ top_p: 0.5 }, "top_p"],
+    [{ logprobs: true }, "logprobs"],
+    [{ frequency_penalty: 1 }, "frequency_penalty"],
+    [{ logit_bias: { 1: 1 } }, "logit_bias"],
+    [{ tool_choice: "required" }, "tool_choice"],
+    [{ temperature: 3 }, "temperature"],
+    [{ max_tokens: 1, max_completion_tokens: 2 }, "max_tokens"],
+    [{ messages: [] }, "messages"],
+    [{ messages: [...question, { role: "tool", tool_call_id: "x", content: "9" }] }, "messages[1].role"],
+    [{ stream_options: { include_usage: true } }, "stream_options"],
+    [{ model: "text.structured.generation.v1", stream: true }, "stream"],
+    [
+      {
+        response_format: { type: "json_schema", json_schema: { name: "x", schema: { type: "nothing" } } },
+      },
+      "response_format.json_schema.schema.type",
+    ],
+  ])("422 names the field: %j", async (more, param) => {
+    const before = await executions();
+    const error = await ask(more);
+    expect(error).toMatchObject({ status: 422, type: "invalid_request_error", code: "InvalidInput" });
+    expect(error.param).toBe(param);
+    expect(await executions()).toBe(before);
+  });
+
+  test("what may have run is not sent again by the client; what did not run may be", async () => {
+    const before = Number(await executions());
+    const lost = await ask({ model: `${FAST}@sandbox/sandbox-lost` });
+    expect(lost).toMatchObject({ status: 502, code: "TRANSPORT_AMBIGUOUS" });
+    expect(lost.headers?.get("x-should-retry")).toBe("false");
+    expect(Number(await executions())).toBe(before + 1);
+    expect(JSON.stringify(lost.error)).toContain("executionId");
+    expect(JSON.stringify(lost.error)).not.toContain("at ");
+  });
+
+  test("a stream that fails says so in the stream", async () => {
+    const stream = await client.chat.completions.create({
+      model: `${FAST}@sandbox/sandbox-fail`,
+      messages: question,
+      stream: true,
+    });
+    const error = await refusal(
+      (async () => {
+        for await (const _ of stream);
+      })(),
+    );
+    expect(error).toMatchObject({ code: expect.any(String), type: "server_error" });
+  });
+
+  test("429 is the limit of the key, with when to come again", async () => {
+    const { apiKey, keyId } = await makeKeyWithId({ projectId: tenant.projectId });
+    const spending = setInterval(() => {
+      while (!keyLimit.isSpent(keyId)) keyLimit.take(keyId, {});
+    }, 1); // it fills while the request is on its way
+    const error = await ask({}, clientOf(apiKey, { maxRetries: 0 })).finally(() => clearInterval(spending));
+    expect(error).toBeInstanceOf(OpenAI.RateLimitError);
+    expect(error).toMatchObject({ code: "RateLimited", type: "rate_limit_error" });
+    expect(error.headers?.get("retry-after")).toMatch(/^\d+$/);
+  });
+});

@@ -1,0 +1,69 @@
+import type { OpenAIError } from "@/server/contract/openai";
+import { ERRORS, type ErrorCode, Fault, isErrorCode, type ValidationIssue } from "@/server/errors";
+import { issuesOf, toWire, type WireError } from "@/server/errors-wire";
+
+/* Our refusals in the shape OpenAI's clients read: our status, our code, our details. */
+
+type Told = { code: string; message: string; param?: string | null; details?: Record<string, unknown> };
+
+const TYPES: Record<number, string> = {
+  401: "authentication_error",
+  402: "insufficient_quota",
+  403: "permission_error",
+  429: "rate_limit_error",
+};
+
+const typeOf = (status: number) =>
+  TYPES[status] ?? (status >= 500 ? "server_error" : "invalid_request_error");
+
+/** The body of a refusal, also in the middle of a stream. */
+export function toOpenAIError({ code, message, param = null, details }: Told): OpenAIError {
+  const status = isErrorCode(code) ? ERRORS[code].status : 500;
+  const given = details && Object.keys(details).length > 0 ? { details } : {};
+  return { error: { message, type: typeOf(status), param, code, ...given } } as OpenAIError; // details are plain JSON
+}
+
+/**
+ * Anything that was thrown, as `{error: {message, type, param, code}}`. What must not be sent again says so to the client,
+ * which would otherwise repeat every 409 and 5xx by itself.
+ */
+export function toOpenAIWire(error: unknown, requestId: string): WireError {
+  const wire = toWire(error, requestId);
+  const { status, headers } = wire;
+  const told = toldOf(error, wire);
+  const mayRepeat = isErrorCode(told.code) && ERRORS[told.code].retryable;
+  const again: Record<string, string> = mayRepeat ? {} : { "x-should-retry": "false" };
+  return { status, headers: { ...headers, ...again }, body: toOpenAIError(told) };
+}
+
+function toldOf(error: unknown, { body }: WireError): Told {
+  const issues = issuesOf(error);
+  if (issues) return toldOfIssues(issues);
+  // Whatever is no list of issues is answered as a fault, ours or the opaque one.
+  const { code, message, details } = (body as { detail: Required<Told> }).detail;
+  const own = error instanceof Fault ? error.details : details;
+  return { code, message, param: paramOf(code, own), details: own };
+}
+
+const INVALID = "InvalidInput" satisfies ErrorCode;
+
+function toldOfIssues(issues: ValidationIssue[]): Told {
+  const [first] = issues;
+  const message = issues.map((issue) => `${nameOf(issue.loc)}: ${wordsOf(issue)}`).join(" ");
+  return { code: INVALID, message, param: first ? nameOf(first.loc) : null };
+}
+
+const wordsOf = ({ msg, type }: ValidationIssue) =>
+  type === "extra_forbidden" ? "This field is not supported here." : msg;
+
+/** `messages[0].content`, as OpenAI writes it. */
+function nameOf([, ...path]: (string | number)[]): string {
+  return path
+    .map((part, place) => (typeof part === "number" ? `[${part}]` : place === 0 ? part : `.${part}`))
+    .join("");
+}
+
+function paramOf(code: string, details: Record<string, unknown> | undefined): string | null {
+  if (code === "UNKNOWN_CAPABILITY" || code === "ROUTE_UNAVAILABLE") return "model";
+  return typeof details?.field === "string" ? details.field : null;
+}

@@ -1,0 +1,197 @@
+import type { InvocationResult } from "@/server/contract/jobs";
+import type {
+  InputMessage,
+  OutputItem,
+  ResponseObject,
+  ResponsesRequest,
+} from "@/server/contract/openai-responses";
+import { COMMENT, toLine } from "../event-stream";
+import type { Ask, Message, Spelling } from "./ask";
+import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt } from "./result";
+
+/* POST /v1/responses: its request as an ask, and an execution as its answer. */
+
+/** Instructions stand before the conversation as one more message. */
+const spelling = ({ instructions, input }: ResponsesRequest): Spelling => ({
+  message(place) {
+    const at = instructions ? place - 1 : place;
+    if (at < 0) return "instructions";
+    return typeof input === "string" ? "input" : `input[${at}]`;
+  },
+  maxOutputTokens: "max_output_tokens",
+  effort: "reasoning.effort",
+  format: "text.format",
+  schema: "text.format.schema",
+});
+
+/** What a request asks for. */
+export function responsesAsk(request: ResponsesRequest): Ask {
+  const { input, instructions, text, tools } = request;
+  const conversation: Message[] =
+    typeof input === "string" ? [{ role: "user", content: input }] : input.map(toMessage);
+  return {
+    model: request.model,
+    messages: [
+      ...(instructions ? [{ role: "system" as const, content: instructions }] : []),
+      ...conversation,
+    ],
+    maxOutputTokens: request.max_output_tokens,
+    effort: request.reasoning?.effort,
+    format: text?.format?.type === "json_schema" ? { type: "json_schema", named: text.format } : text?.format,
+    tools: tools?.map((tool) =>
+      Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== null && value !== undefined)),
+    ),
+    common: request,
+    spelling: spelling(request),
+  };
+}
+
+function toMessage({ role, content }: InputMessage): Message {
+  if (typeof content === "string") return { role, content };
+  return {
+    role,
+    content: content.map((part) =>
+      part.type === "input_image"
+        ? { type: "image", url: part.image_url }
+        : { type: "text", text: part.text },
+    ),
+  };
+}
+
+/** A response before its end: what the request was, and nothing of the answer. */
+export function begun(request: ResponsesRequest, head: Head): ResponseObject {
+  return {
+    id: head.id,
+    object: "response",
+    created_at: head.madeAt,
+    status: "in_progress",
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    metadata: withReceipt(request.metadata, head),
+    model: head.model,
+    output: [],
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    previous_response_id: null,
+    reasoning: { effort: request.reasoning?.effort ?? null, summary: null },
+    store: false,
+    temperature: request.temperature ?? null,
+    text: { format: request.text?.format ?? { type: "text" } },
+    tool_choice: request.tool_choice ?? "auto",
+    tools: request.tools ?? [],
+    top_p: 1,
+    truncation: "disabled",
+    usage: null,
+  };
+}
+
+/** An execution that succeeded, as a response. */
+export function toResponse(request: ResponsesRequest, result: InvocationResult): ResponseObject {
+  const head = headOf(result);
+  return ended(begun(request, head), itemsOf(head, saidIn(result.typedOutput)), tokensOf(result.usage));
+}
+
+function ended(
+  response: ResponseObject,
+  output: OutputItem[],
+  tokens: ReturnType<typeof tokensOf>,
+): ResponseObject {
+  const usage = tokens && {
+    input_tokens: tokens.input,
+    output_tokens: tokens.output,
+    total_tokens: tokens.total,
+  };
+  return { ...response, status: "completed", output, usage };
+}
+
+const messageOf = (head: Head, text: string): OutputItem => ({
+  type: "message",
+  id: `msg_${ulidOf(head)}`,
+  status: "completed",
+  role: "assistant",
+  content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
+});
+
+const ulidOf = ({ id }: Head) => id.slice(id.indexOf("_") + 1);
+
+function itemsOf(head: Head, { text, toolCalls }: Said): OutputItem[] {
+  const calls = toolCalls.map(
+    (call, place): OutputItem => ({
+      type: "function_call",
+      id: `fc_${ulidOf(head)}_${place}`,
+      call_id: call.id,
+      name: call.name,
+      arguments: call.arguments,
+      status: "completed",
+    }),
+  );
+  return text === null ? calls : [messageOf(head, text), ...calls];
+}
+
+/** The events of a streamed response, numbered from 0. It ends with response.completed or response.failed. */
+export async function* responseFrames(
+  request: ResponsesRequest,
+  head: Head,
+  answer: AsyncIterable<Heard>,
+): AsyncGenerator<Uint8Array> {
+  let next = 0;
+  const event = (type: string, data: object) =>
+    Buffer.from(`event: ${type}\ndata: ${toLine({ type, sequence_number: next++, ...data })}\n\n`);
+  const response = begun(request, head);
+  const item_id = `msg_${ulidOf(head)}`;
+  const ofMessage = { item_id, output_index: 0, content_index: 0 };
+  let text = "";
+  let isOpen = false;
+  const say = (delta: string) => {
+    const opening = isOpen ? [] : openMessage();
+    isOpen = true;
+    text += delta;
+    return [...opening, event("response.output_text.delta", { ...ofMessage, delta, logprobs: [] })];
+  };
+  const openMessage = () => [
+    event("response.output_item.added", {
+      output_index: 0,
+      item: { type: "message", id: item_id, status: "in_progress", role: "assistant", content: [] },
+    }),
+    event("response.content_part.added", {
+      ...ofMessage,
+      part: { type: "output_text", text: "", annotations: [], logprobs: [] },
+    }),
+  ];
+  function* done(item: OutputItem, output_index: number) {
+    if (item.type === "message") {
+      yield event("response.output_text.done", { ...ofMessage, text, logprobs: [] });
+      yield event("response.content_part.done", { ...ofMessage, part: item.content[0] });
+    } else {
+      const { id, arguments: given } = item;
+      const open = { ...item, arguments: "", status: "in_progress" };
+      yield event("response.output_item.added", { output_index, item: open });
+      const at = { item_id: id, output_index };
+      yield event("response.function_call_arguments.delta", { ...at, delta: given });
+      yield event("response.function_call_arguments.done", { ...at, name: item.name, arguments: given });
+    }
+    yield event("response.output_item.done", { output_index, item });
+  }
+
+  yield event("response.created", { response });
+  yield event("response.in_progress", { response });
+  for await (const each of answer) {
+    if (each.type === "quiet") yield COMMENT;
+    if (each.type === "text") yield* say(each.text);
+    if (each.type === "failed") {
+      const { code, message } = each;
+      yield event("response.failed", {
+        response: { ...response, status: "failed", error: { code, message } },
+      });
+    }
+    if (each.type === "succeeded") {
+      const { said, tokens } = each;
+      if (!isOpen && said.text !== null) yield* say(said.text);
+      const items = itemsOf(head, said);
+      for (const [place, item] of items.entries()) yield* done(item, place);
+      yield event("response.completed", { response: ended(response, items, tokens) });
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import type { z } from "zod";
+import { TextOutput } from "@/server/contract/inputs";
+import type { InvocationResult } from "@/server/contract/jobs";
+import type * as jobs from "@/server/domain/jobs";
+import { Fault } from "@/server/errors";
+import { madeAt, receiptIdOf } from "@/server/ids";
+import type { Json } from "@/server/step";
+
+/* What both OpenAI answers say of an execution. */
+
+export type Said = { text: string | null; toolCalls: NonNullable<z.output<typeof TextOutput>["toolCalls"]> };
+
+/** The words of an answer, and the tools it calls; a capability that answers an object says it as JSON. */
+export function saidIn(typedOutput: unknown): Said {
+  const words = TextOutput.safeParse(typedOutput);
+  if (!words.success) return { text: JSON.stringify(typedOutput), toolCalls: [] };
+  const { content, toolCalls = [] } = words.data;
+  return { text: content === "" && toolCalls.length > 0 ? null : content, toolCalls };
+}
+
+type Usage = { inputTokens?: Json | undefined; outputTokens?: Json | undefined } | null;
+
+/** As the provider counted; null where it did not. */
+export function tokensOf(usage: Usage | undefined): { input: number; output: number; total: number } | null {
+  const { inputTokens: input, outputTokens: output } = usage ?? {};
+  return typeof input === "number" && typeof output === "number"
+    ? { input, output, total: input + output }
+    : null;
+}
+
+/** What stands in every answer, and in every piece of a streamed one. */
+export function headOf(result: Pick<InvocationResult, "executionId" | "resolvedProvider" | "resolvedModel">) {
+  const { executionId, resolvedProvider, resolvedModel } = result;
+  return {
+    id: executionId,
+    madeAt: Math.floor(madeAt(executionId) / 1000),
+    model: `${resolvedProvider}/${resolvedModel}`,
+    receiptId: receiptIdOf(executionId),
+  };
+}
+export type Head = ReturnType<typeof headOf>;
+
+export const withReceipt = (metadata: Record<string, string> | null | undefined, { receiptId }: Head) => ({
+  ...metadata,
+  capstan_receipt_id: receiptId,
+});
+
+export const headersOf = ({ id, receiptId }: Head) => ({
+  "x-execution-id": id,
+  "x-capstan-receipt-id": receiptId,
+});
+
+/** What a streaming execution says, in order: text, then its end. */
+export type Heard =
+  | { type: "quiet" }
+  | { type: "text"; text: string }
+  | { type: "succeeded"; said: Said; tokens: ReturnType<typeof tokensOf> }
+  | { type: "failed"; code: string; message: string; details: Record<string, unknown> };
+
+/** The frames of an execution as an answer hears them. It ends with an end, also where the caller may read no further. */
+export async function* heard(frames: AsyncIterable<jobs.Frame[]>, head: Head): AsyncGenerator<Heard> {
+  const record = { executionId: head.id, receiptId: head.receiptId };
+  for await (const page of frames) {
+    if (page.length === 0) yield { type: "quiet" };
+    for (const { event, data } of page) {
+      if (event === "token" && typeof data.text === "string") yield { type: "text", text: data.text };
+      if (event === "execution.succeeded") {
+        yield { type: "succeeded", said: saidIn(data.typedOutput), tokens: tokensOf(data.usage as Usage) };
+        return;
+      }
+      if (event === "execution.failed") {
+        const { code, message } = data.error as { code: string; message: string }; // a JobError
+        yield { type: "failed", code, message, details: record };
+        return;
+      }
+    }
+  }
+  const { code, message } = NO_LONGER;
+  yield { type: "failed", code, message, details: record };
+}
+
+/** A stream ends without an end only where its reader is gone, or may no longer read. */
+const NO_LONGER = new Fault(
+  "AuthorizationFailed",
+  "This key may no longer read the execution, which goes on.",
+  {},
+);

@@ -1,0 +1,133 @@
+import { endpoint, type Incoming, raw, reply, streamed } from "@/server/api/endpoint";
+import { type Ask, inWordsOf, projectOf, toInvoke } from "@/server/api/openai/ask";
+import { chatAsk, chatFrames, toCompletion } from "@/server/api/openai/chat";
+import { toOpenAIWire } from "@/server/api/openai/errors";
+import { getModel, listModels } from "@/server/api/openai/model";
+import { responseFrames, responsesAsk, toResponse } from "@/server/api/openai/responses";
+import { type Head, type Heard, headersOf, headOf, heard } from "@/server/api/openai/result";
+import {
+  ChatCompletion,
+  ChatRequest,
+  Model,
+  ModelList,
+  ModelRef,
+  OpenAIError,
+} from "@/server/contract/openai";
+import { ResponseObject, ResponsesRequest } from "@/server/contract/openai-responses";
+import type { Ctx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+
+const MEGABYTE = 1024 * 1024;
+const refusals = { toWire: toOpenAIWire, schema: OpenAIError };
+/** A process that stops lets these end: their readers have no way to come back. */
+const headersOfStream = (head: Head) => ({
+  "content-type": "text/event-stream; charset=utf-8",
+  ...headersOf(head),
+});
+
+const asking = {
+  method: "POST",
+  tags: ["OpenAI"],
+  auth: ["service_principal"],
+  scope: "capabilities:run",
+  bodyLimit: 32 * MEGABYTE,
+  also: [raw("text/event-stream")],
+  refusals,
+  errors: [
+    "UNKNOWN_CAPABILITY",
+    "PromptTooLong",
+    "CONNECTION_REQUIRED",
+    "ROUTE_UNAVAILABLE",
+    "BudgetExceeded",
+    "PROJECT_REQUIRED",
+    "InvalidInput",
+    "PolicyRejected",
+    "funding_required",
+    "USE_JOBS",
+    "IdempotencyConflict",
+    "ProviderRejected",
+    "PROVIDER_EMPTY_OUTPUT",
+    "PROVIDER_ERROR",
+    "StructuredOutputInvalid",
+    "StructuredOutputRepairFailed",
+    "ReasoningBudgetExhausted",
+    "OutputLimitReached",
+    "ExecutionTimeout",
+    "TRANSPORT_AMBIGUOUS",
+    "ProviderUnavailable",
+    "Cancelled",
+  ],
+} as const;
+
+/** Invokes what is asked for, and for a stream follows it. */
+async function invoke(ctx: Ctx, ask: Ask, incoming: Incoming) {
+  const { capabilityKey, envelope } = toInvoke(ask, incoming);
+  const result = await inWordsOf(ask.spelling, () =>
+    jobs.invoke(ctx, capabilityKey, envelope, incoming.header("idempotency-key")),
+  );
+  return { result, head: headOf(result) };
+}
+
+async function follow(ctx: Ctx, head: Head): Promise<AsyncIterable<Heard>> {
+  return heard(await jobs.followFrames(ctx, head.id, undefined, "capabilities:run"), head);
+}
+
+export const createChatCompletion = endpoint({
+  ...asking,
+  path: "/v1/chat/completions",
+  summary: "Chat completions, as OpenAI's clients ask for them",
+  description:
+    "An invoke of a text capability in another spelling: the same admission, budgets and receipts. `model` is a capability's key, `capability@provider/model`, or `provider/model`. With `stream` the answer is chunks. The id is the execution's; `x-capstan-receipt-id` names its receipt.",
+  body: ChatRequest,
+  output: ChatCompletion,
+  async run(ctx, { body, incoming }) {
+    const { result, head } = await invoke(ctx, chatAsk(body), incoming);
+    if (!body.stream) return reply(toCompletion(body, result), { headers: headersOf(head) });
+    return streamed(chatFrames(body, head, await follow(ctx, head)), headersOfStream(head));
+  },
+});
+
+export const createResponse = endpoint({
+  ...asking,
+  path: "/v1/responses",
+  summary: "Responses, as OpenAI's clients ask for them",
+  description:
+    "An invoke of a text capability in another spelling, as for chat completions. Nothing is stored to be gone on with: a conversation is sent whole. With `stream` the answer is events.",
+  body: ResponsesRequest,
+  output: ResponseObject,
+  async run(ctx, { body, incoming }) {
+    const { result, head } = await invoke(ctx, responsesAsk(body), incoming);
+    if (!body.stream) return reply(toResponse(body, result), { headers: headersOf(head) });
+    return streamed(responseFrames(body, head, await follow(ctx, head)), headersOfStream(head));
+  },
+});
+
+const reading = {
+  method: "GET",
+  tags: ["OpenAI"],
+  auth: ["service_principal"],
+  scope: "capabilities:run",
+  refusals,
+} as const;
+
+export const listOpenAIModels = endpoint({
+  ...reading,
+  path: "/v1/models",
+  summary: "What may stand in `model`: capabilities, and models this key reaches now",
+  output: ModelList,
+  errors: [],
+  run: async (ctx, { incoming }) => ({
+    object: "list" as const,
+    data: await listModels(ctx, projectOf(incoming)),
+  }),
+});
+
+export const getOpenAIModel = endpoint({
+  ...reading,
+  path: "/v1/models/{model}",
+  summary: "One of them",
+  params: ModelRef,
+  output: Model,
+  errors: ["UNKNOWN_CAPABILITY"],
+  run: (ctx, { params, incoming }) => getModel(ctx, params.model, projectOf(incoming)),
+});

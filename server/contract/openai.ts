@@ -1,0 +1,184 @@
+import { z } from "zod";
+import { JsonObject } from "./common";
+
+/*
+ * What both kinds of OpenAI request have in common. A field of theirs that is mapped has its type; one that means nothing
+ * here may be given and is not read; one of which only the usual value is done takes that value alone. Whatever else they
+ * know is refused: a field that is ignored without a word would change what its sender gets.
+ */
+
+const only = <const V extends string | number | boolean>(value: V) =>
+  z.literal(value, { error: `Only ${JSON.stringify(value)} is done here.` }).nullish();
+
+/** Fields that ask nothing of an answer. They are not read. */
+const harmless = {
+  user: z.string().nullish(),
+  safety_identifier: z.string().nullish(),
+  prompt_cache_key: z.string().nullish(),
+  prompt_cache_retention: z.string().nullish(),
+  /** What is kept, and how long, is a setting of the project. */
+  store: z.boolean().nullish(),
+};
+
+export const ModelName = z
+  .string()
+  .min(1)
+  .max(190)
+  .describe("A capability's key, `capability@provider/model`, or `provider/model`.");
+
+export const shared = {
+  model: ModelName,
+  stream: z.boolean().nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  tool_choice: z.enum(["auto", "none"], { error: "Only auto and none are done here." }).nullish(),
+  top_p: only(1),
+  service_tier: z.enum(["auto", "default"], { error: "Only auto and default are done here." }).nullish(),
+  ...harmless,
+};
+
+export const Effort = z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]);
+export type Effort = z.output<typeof Effort>;
+
+/** A schema the answer is held to, always as strictly as it says. */
+export const NamedSchema = {
+  name: z.string().min(1).max(64),
+  description: z.string().nullish(),
+  schema: JsonObject,
+  strict: z.boolean().nullish(),
+};
+export const FunctionTool = {
+  name: z.string().min(1).max(128),
+  description: z.string().nullish(),
+  parameters: JsonObject.nullish(),
+  strict: z.boolean().nullish(),
+};
+
+const Part = z.strictObject({ type: z.literal("text"), text: z.string() });
+const Picture = z.strictObject({
+  type: z.literal("image_url"),
+  image_url: z.strictObject({ url: z.string(), detail: only("auto") }),
+});
+const words = z.union([z.string(), z.array(Part).min(1)]);
+
+const NO_ROLE = "The roles are system, developer, user and assistant; results of tools cannot be given back.";
+
+export const ChatMessage = z.discriminatedUnion(
+  "role",
+  [
+    z.strictObject({ role: z.enum(["system", "developer"]), content: words }),
+    z.strictObject({
+      role: z.literal("user"),
+      content: z.union([z.string(), z.array(z.discriminatedUnion("type", [Part, Picture])).min(1)]),
+    }),
+    z.strictObject({ role: z.literal("assistant"), content: words, refusal: z.null().optional() }),
+  ],
+  { error: (issue) => (issue.code === "invalid_union" ? NO_ROLE : undefined) },
+);
+export type ChatMessage = z.output<typeof ChatMessage>;
+
+export const ChatRequest = z
+  .strictObject({
+    ...shared,
+    messages: z.array(ChatMessage).min(1),
+    max_completion_tokens: z.int().min(1).nullish(),
+    max_tokens: z.int().min(1).nullish(),
+    reasoning_effort: Effort.nullish(),
+    response_format: z
+      .discriminatedUnion("type", [
+        z.strictObject({ type: z.literal("text") }),
+        z.strictObject({ type: z.literal("json_object") }),
+        z.strictObject({ type: z.literal("json_schema"), json_schema: z.strictObject(NamedSchema) }),
+      ])
+      .nullish(),
+    tools: z
+      .array(z.strictObject({ type: z.literal("function"), function: z.strictObject(FunctionTool) }))
+      .max(128)
+      .nullish(),
+    stream_options: z
+      .strictObject({ include_usage: z.boolean().nullish(), include_obfuscation: z.boolean().nullish() })
+      .nullish(),
+    n: only(1),
+    frequency_penalty: only(0),
+    presence_penalty: only(0),
+    logprobs: only(false),
+    modalities: z.tuple([z.literal("text")]).nullish(),
+  })
+  .refine(({ stream, stream_options }) => stream || !stream_options, {
+    path: ["stream_options"],
+    message: "It is of a stream.",
+  })
+  .refine(({ max_tokens: older, max_completion_tokens: newer }) => !older || !newer || older === newer, {
+    path: ["max_tokens"],
+    message: "It differs from max_completion_tokens.",
+  })
+  .meta({ id: "ChatCompletionRequest" });
+export type ChatRequest = z.output<typeof ChatRequest>;
+
+const ChatUsage = z.object({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+});
+export type ChatUsage = z.output<typeof ChatUsage>;
+
+export const FinishReason = z.enum(["stop", "tool_calls"]);
+
+export const ChatCompletion = z
+  .object({
+    id: z.string().describe("The execution's id."),
+    object: z.literal("chat.completion"),
+    created: z.int(),
+    model: z.string().describe("The provider and model that answered."),
+    choices: z.array(
+      z.object({
+        index: z.int(),
+        message: z.object({
+          role: z.literal("assistant"),
+          content: z.string().nullable(),
+          refusal: z.null(),
+          tool_calls: z
+            .array(
+              z.object({
+                id: z.string(),
+                type: z.literal("function"),
+                function: z.object({ name: z.string(), arguments: z.string() }),
+              }),
+            )
+            .optional(),
+        }),
+        finish_reason: FinishReason,
+        logprobs: z.null(),
+      }),
+    ),
+    usage: ChatUsage.optional(),
+    metadata: z.record(z.string(), z.string()).describe("The request's own, and `capstan_receipt_id`."),
+  })
+  .meta({ id: "ChatCompletion" });
+export type ChatCompletion = z.output<typeof ChatCompletion>;
+
+export const Model = z
+  .object({
+    id: z.string(),
+    object: z.literal("model"),
+    created: z.int().describe("Of a capability no date is kept: 0."),
+    owned_by: z.string(),
+  })
+  .meta({ id: "OpenAIModel" });
+export const ModelList = z.object({ object: z.literal("list"), data: z.array(Model) });
+export const ModelRef = z.object({ model: ModelName });
+
+/** A refusal as OpenAI's clients read it. */
+export const OpenAIError = z
+  .object({
+    error: z.object({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable(),
+      code: z.string().nullable(),
+      details: JsonObject.optional().describe("As everywhere in this API, by code."),
+    }),
+  })
+  .meta({ id: "OpenAIErrorResponse" });
+export type OpenAIError = z.output<typeof OpenAIError>;
