@@ -15,8 +15,9 @@ import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { spaced, words } from "@/components/ui/wording";
 import { VerifyHere } from "@/components/verify/verify-here";
 import type { Job } from "@/server/contract/jobs";
-import type { Receipt } from "@/server/contract/receipts";
+import { type Receipt, ReceiptAdapter } from "@/server/contract/receipts";
 import { verifyDocument } from "@/server/verify";
+import { AdapterFacts } from "./adapter-facts";
 import { HiddenCard, isBlind } from "./blind";
 
 /** What the readable form takes from a receipt. Receipts grow; what an old one lacks is not shown. */
@@ -61,6 +62,7 @@ const Readable = z.looseObject({
   processingFallback: z.object({ from: z.string(), reason: z.string() }).nullish(),
   deferredDiscountBps: z.number().nullish(),
   usage: z.record(z.string(), z.json()).nullish(),
+  media: z.looseObject({ adapters: z.array(ReceiptAdapter).nullish() }).nullish(),
   isTest: z.boolean().nullish(),
 });
 
@@ -189,6 +191,9 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
           </Fact>
         ))}
       </FactGroup>
+      {more.media?.adapters?.map((adapter) => (
+        <AdapterFacts key={adapter.adapterId} adapter={adapter} />
+      ))}
       <FactGroup title="What it cost">
         <Fact name="Estimated">
           {pricing?.estimatedCharge?.display ?? pricing?.quote?.customerTotal?.display}

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { ImageInput } from "@/server/contract/images";
 import { blankOf, boundsOf, fieldOf, labelOf, type Schema, settle, variantOf, withValue } from "./schema";
 
 const root: Schema = { $defs: { Size: { type: "integer", minimum: 1, maximum: 4 } } };
@@ -60,6 +62,24 @@ test("a value is known by its shape", () => {
     { type: "object", required: ["type"], properties: { type: { const: "image" } } },
   ];
   expect(variantOf({ type: "image" }, parts)).toBe(1);
+});
+
+test("adapters of a picture are a list of an alias or an id, and a weight", () => {
+  const schema = z.toJSONSchema(ImageInput, { io: "input" }) as Schema; // as it is published
+  const field = fieldOf("adapters", schema.properties?.adapters ?? {}, schema);
+  if (field.kind !== "list") throw new Error(`drawn as ${field.kind}`);
+  const entry = fieldOf("adapter", field.items, schema);
+  if (entry.kind !== "object") throw new Error(`drawn as ${entry.kind}`);
+  expect(blankOf(entry.schema, schema)).toEqual({});
+  const drawn = Object.entries(entry.schema.properties ?? {}).map(([name, each]) => {
+    const { kind, schema: own } = fieldOf(name, each, schema);
+    return [name, kind, own.description, boundsOf(own)];
+  });
+  expect(drawn).toEqual([
+    ["alias", "text", expect.stringContaining("promoted"), "at most 64 characters"],
+    ["adapterId", "text", "In place of an alias.", "at most 128 characters"],
+    ["weight", "number", expect.stringContaining("recommended"), "0 to 2"],
+  ]);
 });
 
 test("a change copies what it passes and takes away what is undefined", () => {
