@@ -11,6 +11,10 @@ export const runJobKilledAt = (jobId: string, failpoint: FailpointName) =>
 export const runPinKilledAt = (request: object, failpoint: FailpointName) =>
   runKilledAt("pin-process.ts", JSON.stringify(request), failpoint);
 
+/** The same of a request for a comparison. */
+export const createComparisonKilledAt = (request: object, failpoint: FailpointName) =>
+  runKilledAt("comparison-process.ts", JSON.stringify(request), failpoint);
+
 /** The same of a mail, by the mail server of these settings. */
 export const sendMailKilledAt = (
   mailId: string,

@@ -1,8 +1,10 @@
 import { afterAll, expect, test } from "vitest";
 import { closeDatabase } from "@/server/db";
+import * as jobs from "@/server/domain/jobs";
 import { makeTenant } from "@/testing/api";
 import { COMPARED, COMPARISONS, compared, pinned } from "@/testing/comparisons";
 import { makePerson } from "@/testing/tenants";
+import { inlineStep, makeProject } from "@/testing/world";
 import { appRouter } from "./index";
 
 afterAll(closeDatabase);
@@ -68,4 +70,43 @@ test("who judged is told by name, and who may only look judges nothing", async (
   const shown = await asViewer.get({ comparison_id: comparisonId });
   expect(shown.judgedByName).toContain("@");
   expect(shown).toMatchObject({ isPrivate: false, nextAction: "stop", judgement: { decision: "winner" } });
+});
+
+const TEXT = "text.general.fast.v1";
+const input = { messages: [{ role: "user", content: "Why is the sea salty?" }] };
+const competitors = ["1", "2"].map((model) => ({
+  axis: "provider" as const,
+  providerPin: `sandbox/sandbox-${model}`,
+}));
+
+test("a member compares, prices and judges in the project of the page; a viewer reads", async () => {
+  const project = await makeProject();
+  const elsewhere = await makeProject();
+  const panelOf = async (role: "member" | "viewer") => {
+    const { ctx } = await makePerson(project.organizationId, role);
+    return appRouter.createCaller({ ...ctx, now: project.clock.now }).comparisons;
+  };
+  const [member, viewer] = [await panelOf("member"), await panelOf("viewer")];
+  const place = { capability_key: TEXT, project_id: project.projectId };
+  const options = await member.options(place);
+  expect(options.defaultCompetitors).toEqual([{ axis: "provider", providerPin: "sandbox-text" }]);
+  const { total } = await member.estimate({ ...place, body: { competitors, input } });
+  // Whatever the body says, it works in the project of its page.
+  const body = { context: { projectId: elsewhere.projectId }, competitors, input };
+  const made = await member.create({ ...place, body });
+  expect(made).toMatchObject({ projectId: project.projectId, maximumCost: total.maximumCost });
+  const { comparisonId } = made;
+  for (const { jobId } of made.entries) await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+
+  const asked = { comparison_id: comparisonId };
+  expect(await viewer.get(asked)).toMatchObject({ status: "completed", judgement: null });
+  const page = { project_id: project.projectId, limit: 5 };
+  expect((await viewer.list(page)).items).toMatchObject([{ comparisonId, decision: null }]);
+  await expect(viewer.create({ ...place, body })).rejects.toMatchObject({ code: "FORBIDDEN" });
+  await expect(viewer.judge({ ...asked, body: { decision: "tie" } })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+  });
+  const told = await member.judge({ ...asked, body: { decision: "tie" } });
+  expect(told.entries.map(({ model }) => model).sort()).toEqual(["sandbox-1", "sandbox-2"]);
+  expect((await viewer.list(page)).items).toMatchObject([{ comparisonId, decision: "tie" }]);
 });

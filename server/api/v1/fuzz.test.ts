@@ -167,3 +167,84 @@ for (const what of ["jobs", "quote"]) {
     expect(answered.get(422)).toBeGreaterThan(100);
   }, 120_000);
 }
+
+const competitor = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc
+      .constantFrom("1", "2", "slow")
+      .map((model) => ({ axis: "provider", providerPin: `sandbox/sandbox-${model}` })),
+  },
+  { weight: 2, arbitrary: fc.record({ axis: mostly("provider"), providerPin: anything }) },
+  {
+    weight: 6,
+    arbitrary: requiring("axis", {
+      axis: mostly("recipe"),
+      label: mostly("A"),
+      inputOverrides: or(partial({ maxOutputTokens: mostly(20), messages: mostly(messages) })),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      axis: fc.constant("recipe"),
+      inputOverrides: fc.dictionary(fc.string(), anything),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: requiring("profileKey", {
+      axis: mostly("profile"),
+      profileKey: fc.constantFrom("reasoning-economy", "reasoning-deep", "__proto__"),
+      profileVersion: mostly("1"),
+    }),
+  },
+  { weight: 1, arbitrary: anything },
+);
+const comparison = requiring("competitors", {
+  competitors: or(fc.array(competitor, { minLength: 2, maxLength: 4 })),
+  input: or(textInput),
+});
+const created = fc
+  .tuple(
+    comparison,
+    partial({
+      intent: mostly("exploratory"),
+      workloadTags: mostly({ a: 1 }),
+      idempotencyKey: or(fc.string({ maxLength: 300 })),
+    }),
+    fc.record({ context: mostly({}) }),
+  )
+  .map(([asked, more, { context }]): Record<string, unknown> => ({ ...asked, ...more, context }));
+
+for (const [what, body] of [
+  ["comparisons", created],
+  ["comparisons/estimate", comparison],
+] as const) {
+  test(`500 bodies through ${what}: never a 500, and every refusal names its field`, async () => {
+    const { key } = await makeTenant();
+    const answered = new Map<number, number>();
+    await fc.assert(
+      fc.asyncProperty(body, async (drawn) => {
+        const target = `/v1/capabilities/text.general.fast.v1/${what}`;
+        const { status, json } = await call("POST", target, { key, body: drawn });
+        answered.set(status, (answered.get(status) ?? 0) + 1);
+        if (status === 200) return;
+        expect([402, 403, 409, 422]).toContain(status);
+        if (!Array.isArray(json.detail)) {
+          const { code, details } = json.detail;
+          if (code !== "IdempotencyConflict") expect(details.competitor).toEqual(expect.any(Number));
+          return;
+        }
+        expect(json.detail.length).toBeGreaterThan(0);
+        for (const { loc, msg } of json.detail) {
+          expect(loc[0]).toBe("body");
+          expect(msg).toMatch(/\S/);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(answered.get(200)).toBeGreaterThan(10);
+    expect(answered.get(422)).toBeGreaterThan(50);
+  }, 120_000);
+}

@@ -82,7 +82,7 @@ export async function create(
             seed,
             sum(({ estimatedMicros }) => estimatedMicros),
             sum(({ maximumMicros }) => maximumMicros),
-            ctx.now(),
+            jobs[0]?.createdAt,
           ],
         );
         if (rowCount === 0) throw TAKEN;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Comparison, JudgementRequest } from "@/server/contract/comparisons";
 import { inTransaction } from "@/server/db";
+import { access } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
@@ -19,6 +20,7 @@ type Verdict = Pick<ComparisonRow, "decision" | "overall_winner_entry_id" | "val
 export async function judge(ctx: Ctx, comparisonId: string, request: JudgementRequest): Promise<Comparison> {
   const verdict = verdictOf(request);
   const row = await findComparison(ctx, comparisonId, RIGHT);
+  await access.project(ctx, row.project_id, RIGHT);
   if (row.decision) return judgedBefore(ctx, row, verdict);
   const status = statusOf(row.entries.map((entry) => entry.status));
   if (status === "running")

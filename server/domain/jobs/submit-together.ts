@@ -33,6 +33,7 @@ export type AdmittedTogether = {
   /** In `requests`. */
   place: number;
   jobId: string;
+  createdAt: Date;
   estimatedMicros: Micros;
   maximumMicros: Micros;
 };
@@ -65,6 +66,7 @@ export async function submitTogether(
   const jobs = admissions.map((each, position) => ({
     place: order[position]!, // likewise
     jobId: each.id,
+    createdAt: moment,
     estimatedMicros: each.estimated_micros,
     maximumMicros: each.maximum_micros,
   }));

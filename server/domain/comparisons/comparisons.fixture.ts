@@ -1,0 +1,28 @@
+import type { Comparison, Competitor } from "@/server/contract/comparisons";
+import { ComparisonCreateRequest } from "@/server/contract/comparisons";
+import * as comparisons from "@/server/domain/comparisons";
+import * as jobs from "@/server/domain/jobs";
+import { inlineStep, type TestProject } from "@/testing/world";
+
+export const TEXT = "text.general.fast.v1";
+export const QUESTION = { messages: [{ role: "user", content: "Why is the sea salty?" }] };
+
+/** Competitors by the names of the sandbox's models: `1`, `2`, `refuse`, … */
+export const pinned = (...models: string[]): Competitor[] =>
+  models.map((model) => ({ axis: "provider", providerPin: `sandbox/sandbox-${model}` }));
+
+/** Asks for a comparison as a caller of the project does. */
+export function ask(
+  { ctx }: Pick<TestProject, "ctx">,
+  competitors: Competitor[],
+  { capability = TEXT, ...more }: { capability?: string } & Record<string, unknown> = {},
+): Promise<Comparison> {
+  const body = { context: {}, competitors, input: QUESTION, ...more };
+  return comparisons.create(ctx, capability, ComparisonCreateRequest.parse(body));
+}
+
+/** Runs its jobs to their end, one after another, and reads it again. */
+export async function finished(project: TestProject, { comparisonId, entries }: Comparison) {
+  for (const { jobId } of entries) await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  return comparisons.get(project.ctx, comparisonId);
+}

@@ -1,0 +1,253 @@
+import { afterAll, describe, expect, test } from "vitest";
+import type { Comparison } from "@/server/contract/comparisons";
+import { closeDatabase, pool } from "@/server/db";
+import * as audit from "@/server/domain/audit";
+import { resolveHold } from "@/server/domain/budgets";
+import * as comparisons from "@/server/domain/comparisons";
+import { systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { newId } from "@/server/ids";
+import { makePerson } from "@/testing/tenants";
+import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
+import { ask, finished, pinned } from "./comparisons.fixture";
+
+afterAll(closeDatabase);
+
+const entryOf = (comparison: Comparison, status: string) =>
+  comparison.entries.find((entry) => entry.status === status)?.entryId ?? "";
+
+/** What an entry may say before anybody judged. */
+const BLIND = ["artifacts", "entryId", "error", "jobId", "status", "typedOutput"];
+
+/** Everything about who, how much and when. */
+const OF_MAKERS =
+  /sandbox[-/]|"(competitor|provider|providerPin|model|cost|costMicros|startedAt|completedAt|receiptId)"/;
+
+describe("where a comparison stands", () => {
+  test.each([
+    [["1", "2"], "completed", { succeeded: 2 }],
+    [["1", "refuse"], "partial", { succeeded: 1, failed: 1 }],
+    [["fail", "refuse"], "failed", { failed: 2 }],
+    [["1", "lost"], "partial", { succeeded: 1, failed: 1 }],
+    [["1", "2", "slow"], "completed", { succeeded: 3 }],
+    [["1", "fail", "slow"], "partial", { succeeded: 2, failed: 1 }],
+    [["lost", "refuse", "empty"], "failed", { failed: 3 }],
+    [["1", "2", "slow", "busy"], "completed", { succeeded: 4 }],
+    [["1", "refuse", "fail", "lost"], "partial", { succeeded: 1, failed: 3 }],
+  ] as const)("%j ends as %s", async (models, status, counts) => {
+    const project = await makeProject();
+    const made = await ask(project, pinned(...models));
+    const run = (jobId: string) => jobs.run(project.ctx, jobId, inlineStep(project.clock));
+    for (const [position, { jobId }] of made.entries.entries()) {
+      const before = await comparisons.get(project.ctx, made.comparisonId);
+      expect(before).toMatchObject({ status: "running", cost: null, nextAction: "poll" });
+      expect(before.entries.slice(position).every((entry) => entry.status === "queued")).toBe(true);
+      await run(jobId);
+    }
+    const done = await comparisons.get(project.ctx, made.comparisonId);
+    expect(done).toMatchObject({ status, nextAction: "judge", pollAfterSeconds: null, judgement: null });
+    for (const [each, count] of Object.entries(counts))
+      expect(done.entries.filter((entry) => entry.status === each)).toHaveLength(count);
+    for (const entry of done.entries) expect(Object.keys(entry).sort()).toEqual(BLIND);
+    expect(JSON.stringify(done.entries)).not.toMatch(OF_MAKERS);
+
+    const all = await Promise.all(done.entries.map(({ jobId }) => rowsOf(jobId)));
+    const costs = all.map(({ job }) => job.actual_micros as number | null);
+    expect(done.cost === null).toBe(costs.includes(null));
+    const { length: lines } = (await comparisons.list(project.ctx, project.projectId, { limit: 5 })).items;
+    expect(lines).toBe(1);
+
+    const told = await comparisons.judge(project.ctx, made.comparisonId, { decision: "none" });
+    expect(told).toMatchObject({ status, nextAction: "stop", judgement: { decision: "none" } });
+    for (const [position, entry] of told.entries.entries()) {
+      const { job } = all[position]!; // read for each entry
+      expect(entry).toMatchObject({
+        providerPin: `sandbox/${job.model}`,
+        competitor: { axis: "provider", providerPin: `sandbox/${job.model}` },
+        provider: "sandbox",
+        model: job.model,
+        costMicros: costs[position],
+        startedAt: job.started_at.toISOString(),
+        completedAt: job.completed_at.toISOString(),
+        receiptId: job.receipt_id,
+      });
+      expect((await jobs.receipt(project.ctx, entry.jobId)).receiptId).toBe(entry.receiptId);
+    }
+    if (done.cost !== null)
+      expect(done.cost).toBeCloseTo(
+        told.entries.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
+        9,
+      );
+  });
+
+  test("a canceled entry has ended; one that waits for a person has not", async () => {
+    const project = await makeProject();
+    const made = await ask(project, pinned("1", "2", "slow"));
+    const [canceled, attended, run] = made.entries.map(({ jobId }) => jobId) as [string, string, string];
+    await jobs.cancel(project.ctx, canceled);
+    await jobs.run(project.ctx, run, inlineStep(project.clock));
+    await pool.query("UPDATE job SET status = 'needs_attention' WHERE id = $1", [attended]);
+    const waiting = await comparisons.get(project.ctx, made.comparisonId);
+    expect(waiting).toMatchObject({ status: "running", nextAction: "poll", cost: null });
+    await expect(
+      comparisons.judge(project.ctx, made.comparisonId, { decision: "none" }),
+    ).rejects.toMatchObject({ code: "JobNotFinished", details: { status: "running" } });
+    await jobs.cancel(project.ctx, attended);
+    const done = await comparisons.get(project.ctx, made.comparisonId);
+    expect(done).toMatchObject({ status: "partial", nextAction: "judge" });
+    expect(done.entries.map(({ status }) => status).sort()).toEqual(["canceled", "canceled", "succeeded"]);
+  });
+
+  test("an ambiguous charge leaves the cost unknown until an operator says what it was", async () => {
+    const project = await makeProject();
+    const done = await finished(project, await ask(project, pinned("1", "lost")));
+    expect(done.cost).toBeNull();
+    const { rows } = await pool.query("SELECT id FROM hold WHERE project_id = $1 AND state = 'ambiguous'", [
+      project.projectId,
+    ]);
+    await resolveHold(systemCtx("test", project.clock.now), rows[0].id, {
+      notCharged: true,
+      note: "Looked.",
+    });
+    expect((await comparisons.get(project.ctx, done.comparisonId)).cost).toBeGreaterThan(0);
+  });
+});
+
+describe("judgement", () => {
+  async function ended(project: TestProject, ...models: string[]) {
+    return finished(project, await ask(project, pinned(...models)));
+  }
+
+  test("ends the blindness of all its jobs at once, and stands in the audit log", async () => {
+    const project = await makeProject();
+    const { comparisonId, ...done } = await ended(project, "1", "2");
+    const [best, other] = done.entries.map(({ entryId }) => entryId) as [string, string];
+    const verdict = { decision: "winner", overallWinnerEntryId: best, valueWinnerEntryId: other } as const;
+    const told = await comparisons.judge(project.ctx, comparisonId, verdict);
+    expect(told.judgement).toEqual({
+      ...verdict,
+      judgedBy: project.ctx.principal.id,
+      judgedAt: expect.any(String),
+    });
+    for (const { jobId } of told.entries) {
+      expect((await rowsOf(jobId)).job.is_blind).toBe(false);
+      expect((await jobs.get(project.ctx, jobId)).actualCost).not.toBeNull();
+    }
+    const { items } = await audit.entries(systemCtx("test"), { subjects: [comparisonId], limit: 5 });
+    expect(items).toMatchObject([{ action: "comparison.judged", actorId: project.ctx.principal.id }]);
+  });
+
+  test("by default the winner is the best for its price; the same again answers alike, another is refused", async () => {
+    const project = await makeProject();
+    const { comparisonId, entries } = await ended(project, "1", "2");
+    const [best, other] = entries.map(({ entryId }) => entryId) as [string, string];
+    const verdict = { decision: "winner", overallWinnerEntryId: best } as const;
+    const told = await comparisons.judge(project.ctx, comparisonId, verdict);
+    expect(told.judgement).toMatchObject({ overallWinnerEntryId: best, valueWinnerEntryId: best });
+    expect(
+      await comparisons.judge(project.ctx, comparisonId, { ...verdict, valueWinnerEntryId: best }),
+    ).toEqual(told);
+    for (const another of [
+      { decision: "tie" },
+      { decision: "winner", overallWinnerEntryId: other },
+      { ...verdict, valueWinnerEntryId: other },
+    ] as const)
+      await expect(comparisons.judge(project.ctx, comparisonId, another)).rejects.toMatchObject({
+        code: "ComparisonJudged",
+        details: { comparisonId, decision: "winner" },
+      });
+    const { items } = await audit.entries(systemCtx("test"), { subjects: [comparisonId], limit: 5 });
+    expect(items).toHaveLength(1);
+  });
+
+  test("of sixteen at once one is made: those who said the same are answered, the others refused", async () => {
+    const project = await makeProject();
+    const { comparisonId } = await ended(project, "1", "2");
+    const decisions = Array.from({ length: 16 }, (_, at) => (at % 2 ? "tie" : "none"));
+    const outcomes = await Promise.allSettled(
+      decisions.map((decision) => comparisons.judge(project.ctx, comparisonId, { decision })),
+    );
+    const { judgement } = await comparisons.get(project.ctx, comparisonId);
+    for (const [at, outcome] of outcomes.entries()) {
+      if (decisions[at] === judgement?.decision)
+        expect(outcome).toMatchObject({ status: "fulfilled", value: { judgement } });
+      else expect(outcome).toMatchObject({ status: "rejected", reason: { code: "ComparisonJudged" } });
+    }
+    const { items } = await audit.entries(systemCtx("test"), { subjects: [comparisonId], limit: 5 });
+    expect(items).toHaveLength(1);
+  });
+
+  test("an entry that failed wins nothing, nor one of another comparison, nor a job's id", async () => {
+    const project = await makeProject();
+    const done = await ended(project, "1", "refuse");
+    const elsewhere = await ended(project, "1", "2");
+    for (const overallWinnerEntryId of [
+      entryOf(done, "failed"),
+      entryOf(elsewhere, "succeeded"),
+      done.entries[0]?.jobId,
+      newId("comparisonEntry"),
+    ])
+      await expect(
+        comparisons.judge(project.ctx, done.comparisonId, { decision: "winner", overallWinnerEntryId }),
+      ).rejects.toMatchObject({
+        issues: [expect.objectContaining({ loc: ["body", "overallWinnerEntryId"] })],
+      });
+    expect((await comparisons.get(project.ctx, done.comparisonId)).judgement).toBeNull();
+    const winner = { decision: "winner", overallWinnerEntryId: entryOf(done, "succeeded") } as const;
+    await comparisons.judge(project.ctx, done.comparisonId, winner);
+  });
+
+  test("the database keeps a judgement, and what was compared, as they are", async () => {
+    const project = await makeProject();
+    const { comparisonId } = await ended(project, "1", "2");
+    await comparisons.judge(project.ctx, comparisonId, { decision: "tie" });
+    for (const statement of [
+      "UPDATE comparison SET decision = 'none' WHERE id = $1",
+      "UPDATE comparison SET decision = NULL WHERE id = $1",
+      "UPDATE comparison SET seed = 1 WHERE id = $1",
+      "DELETE FROM comparison WHERE id = $1",
+      "UPDATE comparison_entry SET position = 9 WHERE comparison_id = $1",
+      "DELETE FROM comparison_entry WHERE comparison_id = $1",
+    ])
+      await expect(pool.query(statement, [comparisonId])).rejects.toThrow();
+  });
+
+  test("a member judges, a viewer reads; to a stranger it is not there", async () => {
+    const project = await makeProject();
+    const { comparisonId } = await ended(project, "1", "2");
+    const viewer = await makePerson(project.organizationId, "viewer");
+    const member = await makePerson(project.organizationId, "member");
+    const { ctx: stranger } = await makeProject();
+    const judge = (ctx: typeof stranger) => comparisons.judge(ctx, comparisonId, { decision: "tie" });
+    expect((await comparisons.get(viewer.ctx, comparisonId)).comparisonId).toBe(comparisonId);
+    for (const ctx of [viewer.ctx, stranger])
+      await expect(judge(ctx)).rejects.toMatchObject({ code: "NotFound" });
+    expect((await judge(member.ctx)).judgement).toMatchObject({ judgedBy: member.userId });
+  });
+});
+
+test("the list has a line for each, newest first, in pages, with nothing that betrays", async () => {
+  const project = await makeProject();
+  const made = [];
+  for (const models of [
+    ["1", "2"],
+    ["1", "refuse"],
+    ["1", "2", "slow"],
+  ])
+    made.unshift(await ask(project, pinned(...models)));
+  await finished(project, made[1]!); // three were made
+  const { projectId, ctx } = project;
+  const first = await comparisons.list(ctx, projectId, { limit: 2 });
+  const rest = await comparisons.list(ctx, projectId, { limit: 2, cursor: first.nextCursor ?? "" });
+  const lines = [...first.items, ...rest.items];
+  expect(lines.map(({ comparisonId, status, entryCount }) => [comparisonId, status, entryCount])).toEqual([
+    [made[0]?.comparisonId, "running", 3],
+    [made[1]?.comparisonId, "partial", 2],
+    [made[2]?.comparisonId, "running", 2],
+  ]);
+  expect(rest.nextCursor).toBeNull();
+  expect(JSON.stringify(lines)).not.toMatch(OF_MAKERS);
+  await expect(comparisons.list(ctx, projectId, { limit: 2, cursor: newId("job") })).rejects.toMatchObject({
+    issues: [expect.objectContaining({ loc: ["query", "cursor"] })],
+  });
+});
