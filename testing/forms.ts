@@ -41,6 +41,19 @@ export const someWeights = (metadata: Record<string, string> = {}): Buffer =>
     }),
   );
 
+/** LoRA weights of about so many megabytes, the same for the same seed. */
+export const manyWeights = (seed: string, megabytes: number): Buffer =>
+  fileOf(
+    loraHeader({
+      maker: "kohya",
+      modules: ["lora_unet_double_blocks_0_img_attn_qkv"],
+      rank: 16,
+      inputs: megabytes * 16_384,
+      outputs: megabytes * 16_384,
+      metadata: { seed, "modelspec.architecture": "flux-1-dev/lora" },
+    }),
+  );
+
 /** A form that uploads an adapter under a new name. */
 export const uploadOf = (bytes: Uint8Array = someWeights(), fields: Record<string, string> = {}): Form =>
   new Form([...Object.entries({ displayName: `Adapter ${ulid()}`, ...fields }), weightsPart(bytes)]);

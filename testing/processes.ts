@@ -29,6 +29,13 @@ export const askForRefundKilledAt = (
   settings: Record<string, string>,
 ) => runKilledAt("refund-process.ts", refundId, failpoint, settings);
 
+/** The same of an upload into the artifact store of these settings; with `diesHalfWay` amid its bytes. */
+export const uploadKilledAt = (
+  request: { projectId: string; seed: string; megabytes: number; diesHalfWay?: true },
+  failpoint: FailpointName,
+  settings: Record<string, string>,
+) => runKilledAt("upload-process.ts", JSON.stringify(request), failpoint, settings);
+
 async function runKilledAt(
   program: string,
   argument: string,
