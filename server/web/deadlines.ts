@@ -10,7 +10,10 @@ export type Deadlines = ReturnType<typeof bodyDeadlines>;
  * Ends requests whose bodies take too long. Node has one limit for every request of a server; here an endpoint may allow
  * its own more, so that a long upload is no reason to be patient with everybody.
  */
-export function bodyDeadlines(late: (request: IncomingMessage) => void, lookEveryMs = LOOK_EVERY_MS) {
+export function bodyDeadlines(
+  late: (request: IncomingMessage) => void,
+  { usualMs = USUAL_MS, lookEveryMs = LOOK_EVERY_MS } = {},
+) {
   const due = new Map<IncomingMessage, number>();
   const look = setInterval(() => {
     const now = performance.now();
@@ -25,7 +28,7 @@ export function bodyDeadlines(late: (request: IncomingMessage) => void, lookEver
   look.unref();
   return {
     /** From here on this request's body has this long. */
-    allow(request: IncomingMessage, ms = USUAL_MS): void {
+    allow(request: IncomingMessage, ms = usualMs): void {
       due.set(request, performance.now() + ms);
     },
     /** The request was answered; what is still to come of its body is not waited for. */

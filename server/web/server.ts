@@ -35,6 +35,8 @@ export async function startServer(options: {
   pages: Pages | null;
   /** What answers /v1; our endpoints when not given. */
   route?: Router;
+  /** How long bodies may take, and how often that is looked at. */
+  bodies?: Parameters<typeof bodyDeadlines>[1];
 }): Promise<WebServer> {
   const { pages, route = router(endpoints) } = options;
   let isStopping = false;
@@ -76,7 +78,7 @@ export async function startServer(options: {
   const deadlines = bodyDeadlines(({ socket }) => {
     refuseConnection("408 Request Timeout", socket);
     socket.destroySoon(); // who sends slowly would close it slowly
-  });
+  }, options.bodies);
   const server = createServer(
     {
       // Bodies have deadlines of their own; a request's headers must come at once.

@@ -63,7 +63,7 @@ const rowsKept = async () => {
 };
 const NOTHING = { artifacts: 0, adapters: 0, holds: 0 };
 
-function begin(headers: Record<string, string | number>, agent?: Agent): ClientRequest {
+function begin(headers: Record<string, string | number | undefined>, agent?: Agent): ClientRequest {
   const request = httpRequest(`${server.url}/v1/adapters/upload`, {
     method: "POST",
     headers: { authorization: `Bearer ${tenant.key}`, ...headers },
@@ -295,6 +295,43 @@ describe("connections", () => {
       expect(await rowsKept()).toEqual(NOTHING);
     },
   );
+
+  test("a body that takes too long ends, except where its endpoint allows it more", async () => {
+    const hasty = await startServer({
+      host: "127.0.0.1",
+      port: 0,
+      pages: null,
+      bodies: { usualMs: 40, lookEveryMs: 10 },
+    });
+    const open = (path: string, contentType: string) => {
+      const socket = connect(Number(new URL(hasty.url).port), "127.0.0.1");
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${tenant.key}\r\n`;
+      socket.write(`${head}Content-Type: ${contentType}\r\nContent-Length: `);
+      return socket;
+    };
+    const read = async (socket: ReturnType<typeof connect>) => {
+      let text = "";
+      for await (const part of socket) text += part;
+      return text;
+    };
+    try {
+      const { bytes, contentType } = uploadOf();
+      const patient = open("/v1/adapters/upload", contentType);
+      patient.write(`${bytes.length}\r\n\r\n`);
+      patient.write(bytes.subarray(0, 300));
+      // The usual time passes for this one while the upload stands half sent.
+      const usual = open("/v1/payloads", "application/json");
+      usual.write('9\r\n\r\n{"a"');
+      expect(await read(usual)).toMatch(/^HTTP\/1\.1 408 /);
+      const again = open("/v1/payloads", "application/json");
+      again.write('9\r\n\r\n{"a"');
+      expect(await read(again)).toMatch(/^HTTP\/1\.1 408 /);
+      patient.write(bytes.subarray(300));
+      expect(await read(patient)).toMatch(/^HTTP\/1\.1 200 /);
+    } finally {
+      await hasty.stop(0);
+    }
+  });
 
   test("one connection takes one upload after another", async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

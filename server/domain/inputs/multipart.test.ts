@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { boundaryOf, filenameOf, readFilePart } from "./multipart";
+import { boundaryOf, fieldText, filenameOf, readFilePart } from "./multipart";
 
 const boundary = "----b0";
 async function* cut(bytes: Buffer, size: number) {
@@ -61,6 +61,95 @@ test("no file, two files and endless fields are refused", async () => {
   await expect(readFilePart(cut(none, 9), boundary)).rejects.toThrow("no file");
   const long = body(Buffer.alloc(200_000), { head: 'Content-Disposition: form-data; name="note"' });
   await expect(readFilePart(cut(long, 999), boundary)).rejects.toThrow("too long");
+});
+
+const field = (name: string, value: string) =>
+  `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+
+/** Reads a body whole; what the reader was told, in its order. */
+async function read(bytes: Buffer, size: number) {
+  const told: string[] = [];
+  const part = await readFilePart(cut(bytes, size), boundary, {
+    field: (name, value) => told.push(`${name}=${value}`),
+    file: async ({ field: name, filename }) => void told.push(`file ${name} ${filename}`),
+    end: async () => void told.push("end"),
+  });
+  const content = await whole(part.bytes);
+  return { told, content: content.toString() };
+}
+
+test("fields before and behind the file are told in their order, before the bytes end", async () => {
+  const before = field("a", "one\r\n--") + field('b"c', "").replace('b"c', "b%22c");
+  const after = `\r\n${field("d", "ü")}--${boundary}--\r\n`;
+  const sent = body(Buffer.from("The file."), { before, after });
+  for (const size of [1, 2, 7, 1000])
+    expect(await read(sent, size)).toEqual({
+      told: ["a=one\r\n--", 'b"c=', "file file a b.png", "d=ü", "end"],
+      content: "The file.",
+    });
+});
+
+test("what a reader refuses ends the body there, and closes its source", async () => {
+  const sent = body(Buffer.alloc(5_000, 1), {
+    before: field("a", "1"),
+    after: `\r\n${field("z", "9")}--${boundary}--`,
+  });
+  const refusal = new Error("not this one");
+  const refusing = (where: "field" | "file" | "end", name?: string) => ({
+    field: (told: string | null) => {
+      if (where === "field" && told === name) throw refusal;
+    },
+    file: async () => {
+      if (where === "file") throw refusal;
+    },
+    end: async () => {
+      if (where === "end") throw refusal;
+    },
+  });
+  for (const [reader, most] of [
+    [refusing("field", "a"), 300],
+    [refusing("file"), 400],
+    [refusing("field", "z"), 5_500],
+    [refusing("end"), 5_500],
+  ] as const) {
+    let taken = 0;
+    let isClosed = false;
+    async function* source() {
+      try {
+        for await (const piece of cut(sent, 50)) {
+          taken += piece.length;
+          yield piece;
+        }
+      } finally {
+        isClosed = true;
+      }
+    }
+    const run = async () => whole((await readFilePart(source(), boundary, reader)).bytes);
+    await expect(run()).rejects.toBe(refusal);
+    expect(isClosed).toBe(true);
+    expect(taken).toBeLessThan(most);
+  }
+});
+
+test("everything that is not the file has an end: parts, heads, fields and what stands behind", async () => {
+  const tail = `\r\n--${boundary}--`;
+  const many = field("a", "").repeat(201);
+  const wide = field("a", "x".repeat(60_000)).repeat(3);
+  const head = `--${boundary}\r\nX: ${"y".repeat(17_000)}\r\n\r\n\r\n`;
+  for (const before of [many, wide, head, field("a", "x".repeat(65_537)), `${"p".repeat(70_000)}\r\n`]) {
+    const sent = body(Buffer.from("x"), { before });
+    await expect(read(sent, 4096)).rejects.toThrow(/too long|too many/);
+  }
+  for (const after of [`\r\n${many}--${boundary}--`, `${tail}\r\nmore`, `${tail}${" ".repeat(200_000)}`])
+    await expect(read(body(Buffer.from("x"), { after }), 4096)).rejects.toThrow(
+      /too long|too many|more behind/,
+    );
+});
+
+test("the text of a field is UTF-8 without U+0000", () => {
+  expect(fieldText("a", Buffer.from("ä\n"))).toBe("ä\n");
+  for (const bytes of [[0xff], [0xc3], [0xed, 0xa0, 0x80], [0x61, 0]])
+    expect(() => fieldText("a", Buffer.from(bytes))).toThrow("body.a");
 });
 
 test("boundaries and names as browsers and tools write them", () => {

@@ -1,0 +1,41 @@
+import type { IncomingMessage } from "node:http";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { bodyDeadlines } from "./deadlines";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const open = (): IncomingMessage => ({ complete: false, destroyed: false }) as IncomingMessage; // all that is looked at
+
+test("a body has five minutes, and longer where its endpoint allows it", () => {
+  const late: IncomingMessage[] = [];
+  const deadlines = bodyDeadlines((request) => late.push(request));
+  const [usual, patient, answered] = [open(), open(), open()];
+  for (const request of [usual, patient, answered]) deadlines.allow(request);
+  deadlines.allow(patient, 7_200_000);
+  vi.advanceTimersByTime(295_000);
+  deadlines.end(answered);
+  expect(late).toEqual([]);
+  vi.advanceTimersByTime(10_000);
+  expect(late).toEqual([usual]);
+  vi.advanceTimersByTime(6_000_000);
+  expect(late).toEqual([usual]);
+  vi.advanceTimersByTime(1_200_000);
+  expect(late).toEqual([usual, patient]);
+  deadlines.stop();
+});
+
+test("a body that came is not late, however long its answer takes", () => {
+  const late: IncomingMessage[] = [];
+  const deadlines = bodyDeadlines((request) => late.push(request));
+  const request = open();
+  deadlines.allow(request);
+  request.complete = true;
+  vi.advanceTimersByTime(3_600_000);
+  expect(late).toEqual([]);
+  deadlines.stop();
+});
