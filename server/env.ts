@@ -4,6 +4,10 @@ const flag = z
   .string()
   .optional()
   .transform((value) => value === "1" || value?.toLowerCase() === "true");
+/** Undefined: not said. */
+const choice = z
+  .stringbool({ truthy: ["1", "true"], falsy: ["0", "false"], error: "is neither true nor false" })
+  .optional();
 const text = z.string().trim().min(1).optional();
 const whole = (message: string) => z.coerce.number(message).int(message);
 const port = (fallback: number) => {
@@ -110,6 +114,7 @@ const Environment = z.object({
     .min(0.01, "is no rate")
     .max(100, "is no rate")
     .optional(),
+  ALLOW_ONBOARDING: choice,
   TRUSTED_PROXIES: count(0, 0),
   RATE_LIMIT_KEY_PER_MINUTE: count(600),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: count(120),

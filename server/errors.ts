@@ -208,6 +208,15 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ credentialId: z.string(), bindingId: z.string() }),
   },
+  /** An organization without an owner is nobody's. */
+  LastOwner: { status: 409, retryable: false, next: "stop", details: Open },
+  /** A key that works no more, or has a successor, is not rotated. */
+  KeyNotRotatable: {
+    status: 409,
+    retryable: false,
+    next: "stop",
+    details: z.object({ keyId: z.string(), replacedBy: z.string().nullable() }),
+  },
   JobNotInAttention: {
     status: 409,
     retryable: false,

@@ -26,3 +26,45 @@ export const ListAuditEntries = z.object({
 export type ListAuditEntries = z.output<typeof ListAuditEntries>;
 export const AuditPage = z.object({ items: z.array(AuditEntry), nextCursor: z.string().optional() });
 export type AuditPage = z.output<typeof AuditPage>;
+
+const Id = z.string().min(1).max(64);
+
+/** Which acts of an organization are wanted; what is not given does not narrow them. */
+export const AuditLogQuery = z.object({
+  /** An action, or its beginning up to a point: `key` is all of `key.created`, `key.rotated` …. */
+  action: z
+    .string()
+    .regex(/^[a-z_]+(\.[a-z_]+)?$/)
+    .max(64)
+    .optional()
+    .meta({
+      description: "An action, or the part before its point: `key` takes `key.created` and the like.",
+    }),
+  /** The id of a person or a key, or a person's e-mail. */
+  actor: z.string().min(1).max(254).optional().meta({ description: "An id, or the e-mail of a person." }),
+  projectId: Id.optional(),
+  subject: Id.optional(),
+  from: z.iso.date().optional().meta({ description: "The first day, UTC." }),
+  to: z.iso.date().optional().meta({ description: "The first day that is left out, UTC." }),
+});
+export type AuditLogQuery = z.output<typeof AuditLogQuery>;
+
+export const ListAuditLog = AuditLogQuery.extend({
+  cursor: z.string().max(64).optional().meta({ description: "The `nextCursor` of the page before." }),
+  limit: pageLimit(200, 50),
+});
+export type ListAuditLog = z.output<typeof ListAuditLog>;
+
+export const AuditLogEntry = AuditEntry.extend({
+  projectId: z.string().nullable(),
+  /** The id of what it was done to. */
+  subject: z.string(),
+  details: z.record(z.string(), z.json()),
+  requestId: z.string().nullable(),
+}).meta({ id: "AuditLogEntry" });
+export type AuditLogEntry = z.output<typeof AuditLogEntry>;
+
+export const AuditLogPage = z
+  .object({ items: z.array(AuditLogEntry), nextCursor: z.string().optional() })
+  .meta({ id: "AuditLogPage" });
+export type AuditLogPage = z.output<typeof AuditLogPage>;

@@ -95,7 +95,10 @@ export const ApiKey = z.object({
   createdAt: DateTime,
   expiresAt: DateTime.nullable(),
   revokedAt: DateTime.nullable(),
+  revoked: z.boolean(),
   lastUsedAt: DateTime.nullable(),
+  /** The key that was made in its place. */
+  replacedBy: z.string().nullable(),
 });
 export type ApiKey = z.output<typeof ApiKey>;
 

@@ -2,6 +2,7 @@ import type { Endpoint } from "@/server/api/endpoint";
 import * as adapterAliases from "./adapter-aliases";
 import * as adapterWeights from "./adapter-weights";
 import * as adapters from "./adapters";
+import * as auditLog from "./audit-log";
 import * as billing from "./billing";
 import * as budgets from "./budgets";
 import * as capabilities from "./capabilities";
@@ -10,7 +11,9 @@ import * as credentials from "./credentials";
 import * as diagnostics from "./diagnostics";
 import * as inputs from "./inputs";
 import * as jobs from "./jobs";
+import * as keys from "./keys";
 import * as openai from "./openai";
+import * as organizations from "./organizations";
 import * as bulks from "./pinned-bulks";
 import * as pins from "./pins";
 import * as provenance from "./provenance";
@@ -37,6 +40,9 @@ export const endpoints: Endpoint[] = [
   ...Object.values(budgets),
   ...Object.values(credentials),
   ...Object.values(diagnostics),
+  ...Object.values(organizations),
+  ...Object.values(auditLog),
+  ...Object.values(keys),
   ...Object.values(session),
   ...Object.values(billing),
   ...Object.values(openai),

@@ -10,6 +10,7 @@ import {
   call,
   finish,
   keyCtx,
+  makeKeyWithId,
   makeTenant,
   sessionHeaders,
   submitWaiting,
@@ -18,6 +19,7 @@ import {
 import { COMPARED, COMPARISONS, compared } from "@/testing/comparisons";
 import { someWeights, uploadOf } from "@/testing/forms";
 import { NEED, needIn, quotedNeed } from "@/testing/needs";
+import { isOfItself, isOfRooms, openRooms, type Rooms } from "@/testing/rooms";
 import { openVault, type Vault } from "@/testing/vault";
 import { endpoints } from ".";
 
@@ -51,6 +53,8 @@ type Estate = {
   spareEndpointId: string;
   deliveryId: string;
   lora: Adapters;
+  /** Its organization, projects and keys. */
+  rooms: Rooms;
   /** Of an execution whose charge nobody knows. */
   holdId: string;
   /** A capability request, and one with a quote. */
@@ -119,6 +123,7 @@ async function makeEstate(): Promise<Estate> {
     spareEndpointId: spare.json.endpointId,
     deliveryId,
     lora: await openAdapters(tenant),
+    rooms: await openRooms(tenant),
     vault: await openVault(),
   };
 }
@@ -175,6 +180,7 @@ const missing = (): Estate => ({
       return { ...rest, method, target: target.replace(/adp_\w+/, newId("adapter")) };
     },
   },
+  rooms: { ...mine.rooms, sample: mine.rooms.absent },
   vault: {
     ...mine.vault,
     sample: (method, path) => {
@@ -196,6 +202,7 @@ const missing = (): Estate => ({
 /** Requests that name things of an estate in the path, by endpoint; every endpoint with an id in its path has some. */
 function inPath({ method, path }: Endpoint, of: Estate): Request[] {
   if (path.includes("/provider-credentials")) return [of.vault.sample(method, path)];
+  if (isOfRooms(path)) return [of.rooms.sample(method, path)];
   if (path.includes("{adapter_id}")) return [of.lora.sample(method, path)];
   if (path.includes("{project_id}")) {
     return [of.projectId, of.otherProjectId].map((id) => ({
@@ -257,12 +264,12 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter)_id\}/.test(
+  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter|key)_id\}/.test(
     path,
   ),
 );
 
-const isForKeys = ({ auth }: Endpoint) => auth.includes("service_principal");
+const isForKeys = ({ auth, path }: Endpoint) => auth.includes("service_principal") && !isOfItself(path);
 /** The callers of a tenant that an endpoint is for: both keys, or where it is of people only, an owner. */
 const callersOf = (estate: Estate, endpoint: Endpoint): Call[] => {
   const { tenant, owner } = isOfVault(endpoint) ? estate.vault : estate;
@@ -305,6 +312,54 @@ for (const endpoint of withIds) {
     }
   });
 }
+
+test("a key revokes itself and none else: others of its tenant and of strangers are as none at all", async () => {
+  const revoke = (keyId: string, key: string) => call("POST", `/v1/api-keys/${keyId}/revoke`, { key });
+  const [{ apiKey, keyId }, sister, foreign] = [
+    await makeKeyWithId({ projectId: mine.projectId, scopes: ["jobs:read"] }),
+    await makeKeyWithId({ projectId: mine.projectId }),
+    await makeKeyWithId({ projectId: theirs.projectId }),
+  ];
+  const nothing = await revoke(newId("key"), apiKey);
+  expect(nothing.status).toBe(404);
+  for (const other of [sister.keyId, foreign.keyId])
+    expect(comparable(await revoke(other, apiKey))).toEqual(comparable(nothing));
+  expect((await revoke(keyId, apiKey)).json).toMatchObject({ keyId, revoked: true });
+  expect((await revoke(keyId, apiKey)).status).toBe(401);
+  expect((await revoke(sister.keyId, sister.apiKey)).status).toBe(200);
+});
+
+test("a project is found under its own organization only, and keys are listed to their own people", async () => {
+  const at = (organization: string, project: string) =>
+    call("GET", `/v1/organizations/${organization}/projects/${project}`, mine.owner);
+  const nothing = await at(mine.tenant.organizationId, newId("project"));
+  expect(nothing.status).toBe(404);
+  for (const [organization, project] of [
+    [mine.tenant.organizationId, theirs.projectId],
+    [theirs.tenant.organizationId, mine.projectId],
+  ] as const)
+    expect(comparable(await at(organization, project))).toEqual(comparable(nothing));
+  const keys = (query: string) => call("GET", `/v1/api-keys?includeRevoked=true&${query}`, mine.owner);
+  expect((await keys("")).text).not.toContain(theirs.tenant.organizationId);
+  const none = await keys(`projectId=${newId("project")}`);
+  for (const query of [`projectId=${theirs.projectId}`, `organizationId=${theirs.tenant.organizationId}`])
+    expect(comparable(await keys(query))).toEqual(comparable(none));
+  const make = (projectId: string) =>
+    call("POST", "/v1/api-keys", { ...mine.owner, body: { name: "k", projectId } });
+  expect(comparable(await make(theirs.projectId))).toEqual(comparable(await make(newId("project"))));
+  expect((await call("GET", "/v1/organizations", mine.owner)).json.items).toMatchObject([
+    { organizationId: mine.tenant.organizationId, role: "owner" },
+  ]);
+  const environment = (await call("GET", `/v1/projects/${theirs.projectId}/environments`, theirs.owner)).json;
+  const patch = (id: string) =>
+    call("PATCH", `/v1/projects/${mine.projectId}`, {
+      ...mine.owner,
+      body: { environments: [{ id, displayName: "Mine" }] },
+    });
+  const refused = await patch(environment.items[0].id);
+  expect(refused.status).toBe(422);
+  expect(comparable(refused)).toEqual(comparable(await patch(newId("environment"))));
+});
 
 test("every endpoint with an id in its path was asked", () => {
   expect(withIds.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(

@@ -1,8 +1,9 @@
 import { hash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { closeDatabase, pool, withSystem } from "@/server/db";
-import { type Ctx, DEFAULT_SCOPES, type Scope } from "@/server/domain/ctx";
+import { type Ctx, DEFAULT_SCOPES, SCOPES, type Scope } from "@/server/domain/ctx";
 import { createKey, revokeKey } from "@/server/domain/organizations";
+import { env } from "@/server/env";
 import { Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { ctxOf, makePerson, makeTenant, makeUnboundKey, system } from "@/testing/tenants";
@@ -198,12 +199,29 @@ describe("the project of a request", () => {
     expect(() => access.scopeOf(ctx, "jobs:write")).toThrow(Fault);
   });
 
-  test("an inactive project is nobody's", async () => {
+  test("an archived project is read by its own and does nothing more; to strangers it is as none", async () => {
     const closed = await makeTenant();
+    const stranger = await keyCtx((await makeTenant()).apiKey);
+    const own = await keyCtx(closed.apiKey);
+    const foreign = await codeOf(access.project(stranger, closed.projectId, "jobs:read"));
     await pool.query("UPDATE project SET status = 'archived' WHERE id = $1", [closed.projectId]);
-    expect(await codeOf(access.project(await keyCtx(closed.apiKey), null, "jobs:read"))).toMatch(
-      /^AuthorizationFailed/,
+    expect((await access.project(own, null, "jobs:read")).id).toBe(closed.projectId);
+    for (const right of SCOPES.filter((scope) => DEFAULT_SCOPES.includes(scope) && !scope.endsWith(":read")))
+      expect(await codeOf(access.project(own, null, right))).toMatch(/^AuthorizationFailed.*archived/);
+    expect(await codeOf(access.project(stranger, closed.projectId, "jobs:read"))).toBe(foreign);
+  });
+
+  test("an archived environment does nothing more, the others of its project go on", async () => {
+    const { projectId, organizationId, apiKey } = await makeTenant();
+    const own = await keyCtx(apiKey);
+    const person = (await makePerson(organizationId, "member")).ctx;
+    await pool.query(
+      "UPDATE environment SET status = 'archived' WHERE project_id = $1 AND slug = 'development'",
+      [projectId],
     );
+    expect(await codeOf(access.project(own, null, "capabilities:run"))).toMatch(/development.*archived/);
+    expect((await access.project(own, null, "jobs:read")).environments).toEqual(["production"]);
+    expect((await access.project(person, projectId, "capabilities:run")).id).toBe(projectId);
   });
 
   test.each([
@@ -251,4 +269,19 @@ test("a key works in its own environment, a person in those of the project", asy
   const { ctx } = await makePerson(mine.organizationId, "member");
   expect(access.environment(ctx, project, "production")).toBe("production");
   expect(() => access.environment(ctx, project, randomUUID())).toThrow(Fault);
+});
+
+test("more changes at once than the pool has connections all come to an end", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  const keys = await Promise.all(
+    Array.from({ length: 3 * env.DATABASE_POOL }, () =>
+      createKey(system, { name: "k", projectId, environment: "development" }),
+    ),
+  );
+  await Promise.all(keys.map(({ keyId }) => revokeKey(system, keyId)));
+  const { rows } = await pool.query(
+    "SELECT FROM api_key WHERE organization_id = $1 AND name = 'k' AND revoked_at IS NULL",
+    [organizationId],
+  );
+  expect(rows).toEqual([]);
 });

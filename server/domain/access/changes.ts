@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { PoolClient } from "pg";
 import { inTransaction, pool, type Tx, withSystem } from "@/server/db";
+import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { forgetAll, MOST_STALE_MS, setListening } from "./cache";
 
@@ -40,8 +41,29 @@ export function changeAccessBy<T>(work: (client: PoolClient) => Promise<T>): Pro
   );
 }
 
+/**
+ * A change holds one connection to hear and takes another to write. Were there as many at once as the pool has
+ * connections, each would hold one and wait for the other for ever; so a few go at a time.
+ */
+const MOST_AT_ONCE = Math.max(1, Math.floor(env.DATABASE_POOL / 4));
+let underWay = 0;
+const waiting: (() => void)[] = [];
+
 /** Makes a change that announces itself by this nonce, and waits until every web process has forgotten what it knew. */
 async function untilHeard<T>(change: (nonce: string) => Promise<T>): Promise<T> {
+  if (underWay >= MOST_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  else underWay++;
+  try {
+    return await changeAndHear(change);
+  } finally {
+    // The place goes to who waits longest, so that nobody slips in between.
+    const next = waiting.shift();
+    if (next) next();
+    else underWay--;
+  }
+}
+
+async function changeAndHear<T>(change: (nonce: string) => Promise<T>): Promise<T> {
   const nonce = randomUUID();
   const ear = await pool.connect();
   const heard = countHeard(ear, nonce);

@@ -29,6 +29,7 @@ type ProjectRow = {
   settings: Record<string, Json>;
   organization_settings: Record<string, Json>;
   environments: string[] | null;
+  archived_environments: string[] | null;
 };
 
 const findProject = remembered(async (projectId: string): Promise<ProjectRow | null> => {
@@ -37,7 +38,9 @@ const findProject = remembered(async (projectId: string): Promise<ProjectRow | n
     text: `SELECT project.id, organization_id, project.display_name, status, approval_threshold_micros, project.settings,
              organization.settings AS organization_settings,
              (SELECT array_agg(slug ORDER BY slug) FROM environment
-              WHERE project_id = project.id AND status = 'active') AS environments
+              WHERE project_id = project.id AND status = 'active') AS environments,
+             (SELECT array_agg(slug) FROM environment
+              WHERE project_id = project.id AND status <> 'active') AS archived_environments
            FROM project JOIN organization ON organization.id = project.organization_id WHERE project.id = $1`,
     values: [projectId],
   });
@@ -49,8 +52,9 @@ const DEFAULT_ENVIRONMENT = "development";
 
 /**
  * The project a request works in, where the caller has this right. A bound key needs no id; everyone else names one.
- * PROJECT_REQUIRED (422) without one; AuthorizationFailed (403) for a project that is somebody else's, inactive or
- * not there: the answers are the same. AuthenticationFailed (401) for nobody.
+ * PROJECT_REQUIRED (422) without one; AuthorizationFailed (403) for a project that is somebody else's or not there: the
+ * answers are the same. A project or an environment that is archived allows its own people and keys to read, and nothing
+ * else. AuthenticationFailed (401) for nobody.
  */
 export async function project(
   ctx: Ctx,
@@ -65,22 +69,25 @@ export async function project(
       requireScope(ctx, right);
       const wanted = projectId || principal.projectId || projectRequired();
       if (principal.projectId !== null && wanted !== principal.projectId) return projectDenied();
-      const row = await findActive(wanted);
+      const row = await findProject(wanted);
       if (row?.organization_id !== principal.organizationId) return projectDenied();
+      requireActive(row, principal.environment, right);
       return toAccess(row, principal.environment);
     }
     case "panel_session": {
       const wanted = projectId || principal.projectId;
       if (wanted !== principal.projectId) return projectDenied();
-      const row = await findActive(wanted);
+      const row = await findProject(wanted);
       if (row?.organization_id !== principal.organizationId) return projectDenied();
+      requireActive(row, principal.environment, right);
       return toAccess(row, principal.environment);
     }
     case "human_session": {
-      const row = await findActive(projectId || projectRequired());
+      const row = await findProject(projectId || projectRequired());
       const role = row && principal.memberships.get(row.organization_id);
       if (!row || !role) return projectDenied();
       requireRole(role, right);
+      requireActive(row, null, right);
       return toAccess(row, DEFAULT_ENVIRONMENT);
     }
     case "system": {
@@ -141,9 +148,12 @@ function requireRole(role: Role, right: Scope): void {
   }
 }
 
-async function findActive(projectId: string): Promise<ProjectRow | null> {
-  const row = await findProject(projectId);
-  return row?.status === "active" ? row : null;
+/** What is archived is still read. `environment` is the one a key or panel is of. */
+function requireActive(row: ProjectRow, environment: string | null, right: Scope): void {
+  if (right.endsWith(":read")) return;
+  if (row.status !== "active") fail("AuthorizationFailed", "This project is archived.");
+  if (environment !== null && row.archived_environments?.includes(environment))
+    fail("AuthorizationFailed", `The environment ${environment} of this project is archived.`);
 }
 
 function toAccess(row: ProjectRow, environment: string): ProjectAccess {

@@ -1,2 +1,3 @@
 export { entries } from "./entries";
-export { type Act, record } from "./record";
+export { logFile, logOf } from "./log";
+export { type Act, INSTALLATION, record } from "./record";

@@ -3,6 +3,7 @@ import { pool } from "@/server/db";
 import { requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
+import { withLink } from "./invitation-link";
 import { findMailer } from "./mailer";
 
 type Row = {
@@ -36,16 +37,27 @@ export async function outbox(ctx: Ctx, { state, cursor, limit }: ListOutbox): Pr
   };
 }
 
-/** One mail with both of its parts. Operators only. */
+/**
+ * One mail with both of its parts. Operators only. The link of an invitation is shown where no mail server sends it, which
+ * is in development alone; else nobody but its recipient has it.
+ */
 export async function outboxMail(ctx: Ctx, mailId: string): Promise<OutboxMailDetail> {
   requireOperator(ctx);
-  const { rows } = await pool.query<Row & { text: string; html: string }>(
-    `SELECT ${COLUMNS}, text, html FROM mail WHERE id = $1`,
+  type Whole = Row & {
+    text: string;
+    html: string;
+    invitation_id: string | null;
+    invitation_nonce: string | null;
+  };
+  const { rows } = await pool.query<Whole>(
+    `SELECT ${COLUMNS}, text, html, invitation_id, invitation_nonce FROM mail WHERE id = $1`,
     [mailId],
   );
   const [row] = rows;
   if (!row) fail("NotFound", "There is no such mail.");
-  return { ...toMail(row), text: row.text, html: row.html };
+  const shown = (part: string) =>
+    row.state === "kept" ? withLink(part, row.invitation_id, row.invitation_nonce) : part;
+  return { ...toMail(row), text: shown(row.text), html: shown(row.html) };
 }
 
 const toMail = (row: Row): OutboxMail => ({

@@ -5,6 +5,7 @@ import type { Outcome } from "@/server/mail/define";
 import type { Step } from "@/server/step";
 import { jittered, type TryResult, tryUntilEnded, whenDue } from "@/server/tries";
 import { WAKE_PATIENCE_MS } from "./dispatch";
+import { withLink } from "./invitation-link";
 import { findMailer, messageDomain } from "./mailer";
 
 const MINUTE_MS = 60_000;
@@ -40,17 +41,22 @@ type Claimed = {
   created_at: Date;
   lease_until: Date;
   is_wanted: boolean;
+  invitation_id: string | null;
+  invitation_nonce: string | null;
 };
 
 /** Takes a mail that is due; whom it no longer concerns is seen in the same look. Null: not due, ended, or another's. */
 async function claim(mailId: string, now: Date): Promise<Claimed | null> {
   const { rows } = await pool.query<Claimed>(
     `UPDATE mail SET state = 'sending', lease_until = $3
-     FROM notification told JOIN user_account person ON person.id = told.user_id
-     WHERE mail.id = $1 AND told.id = mail.notification_id AND mail.state = 'pending' AND next_attempt_at <= $2
-     RETURNING mail.id, recipient, subject, text, html, attempts, mail.created_at, lease_until,
-       CASE WHEN told.organization_id IS NULL THEN person.is_operator ELSE EXISTS (
-         SELECT FROM membership WHERE user_id = person.id AND organization_id = told.organization_id) END AS is_wanted`,
+     WHERE mail.id = $1 AND mail.state = 'pending' AND next_attempt_at <= $2
+     RETURNING mail.id, recipient, subject, text, html, attempts, mail.created_at, lease_until, invitation_id,
+       invitation_nonce, coalesce(
+         (SELECT CASE WHEN told.organization_id IS NULL THEN person.is_operator ELSE EXISTS (
+            SELECT FROM membership WHERE user_id = person.id AND organization_id = told.organization_id) END
+          FROM notification told JOIN user_account person ON person.id = told.user_id WHERE told.id = notification_id),
+         EXISTS (SELECT FROM invitation WHERE invitation.id = invitation_id AND nonce = invitation_nonce
+           AND accepted_at IS NULL AND withdrawn_at IS NULL AND expires_at > $2)) AS is_wanted`,
     [mailId, now, new Date(now.getTime() + LEASE_MS)],
   );
   return rows[0] ?? null;
@@ -67,7 +73,10 @@ export async function attemptMail(ctx: Ctx, mailId: string): Promise<TryResult> 
     const reason = "Not sent: this person no longer belongs to those it concerns.";
     return record(ctx, claimed, { state: "refused", reason });
   }
-  const { id, recipient: to, subject, text, html, created_at: at } = claimed;
+  const { id, recipient: to, subject, created_at: at, invitation_id, invitation_nonce } = claimed;
+  const [text, html] = [claimed.text, claimed.html].map((part) =>
+    withLink(part, invitation_id, invitation_nonce),
+  ) as [string, string]; // as many as were mapped
   const outcome = await mailer.send({ id, domain: messageDomain, to, subject, text, html, at });
   if (outcome.state === "accepted") failpoint("after-mail");
   return record(ctx, claimed, outcome);

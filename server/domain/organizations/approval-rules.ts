@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { ApprovalRules, SetApprovalRules } from "@/server/contract/organizations";
 import { pool } from "@/server/db";
 import { changeAccess } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { microsToUsd, usdToMicros } from "@/server/money";
@@ -45,10 +46,13 @@ export async function setApprovalRules(
   requireRoleIn(ctx, organization_id, "admin");
   const micros = input.thresholdUsd === null ? null : usdToMicros(input.thresholdUsd);
   const rule = JSON.stringify({ requireDifferentApprover: input.requireDifferentApprover });
-  await changeAccess(
-    (tx) => tx.$executeRaw`
+  const { project_id: projectId, ...details } = input;
+  await changeAccess(async (tx) => {
+    await tx.$executeRaw`
       UPDATE project SET approval_threshold_micros = ${micros}::bigint, settings = settings || ${rule}::jsonb
-      WHERE id = ${input.project_id}`,
-  );
+      WHERE id = ${projectId}`;
+    const act = { organizationId: organization_id, projectId, subject: projectId };
+    await record(ctx, { ...act, action: "project.approval_rules_set", details }, tx);
+  });
   return approvalRules(ctx, input.project_id);
 }

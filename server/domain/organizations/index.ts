@@ -1,9 +1,20 @@
 export { approvalRules, setApprovalRules } from "./approval-rules";
+export { auditLog, auditLogFile } from "./audit-log";
 export { billedOrganization, unknownOrganization } from "./billed";
+export { guardGuesses } from "./guesses";
 export { createKey, listKeys, revokeKey } from "./keys";
+export { changeRole, membersOf, removeMember } from "./members";
 export { namesOf } from "./names";
-export { createOrganization, listOrganizations } from "./organizations";
-export { makePassword } from "./passwords";
+export { isOnboardingOpen, onboard } from "./onboarding";
+export {
+  changeOrganization,
+  createOrganization,
+  getOrganization,
+  listOrganizations,
+  listOwnOrganizations,
+} from "./organizations";
+export { hashPassword, makePassword } from "./passwords";
+export { patchProject } from "./patch-project";
 export {
   changePassword,
   createUser,
@@ -13,8 +24,10 @@ export {
   type NewPerson,
   signOutEverywhere,
 } from "./people";
+export { addProject, environmentsOf, projectOf, projectsOf } from "./project-details";
 export { changeProject } from "./project-settings";
 export { createProject, listProjects } from "./projects";
 export { requireRoleIn, roleIn, visibleOrganizations } from "./rights";
+export { rotateKey } from "./rotate-key";
 export { sessionContext } from "./session-context";
 export { findSignIn, pruneSignInFailures, type SignedIn, type SignInRefusal, verifySignIn } from "./sign-in";

@@ -9,6 +9,7 @@ import {
 } from "@/server/contract/organizations";
 import { type Tx, withSystem } from "@/server/db";
 import { changeAccess, isAllowed, keyPrefix, makeKeyText } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
 import { type Ctx, DEFAULT_SCOPES, type Role, type Scope as ScopeName } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
@@ -26,26 +27,52 @@ export async function createKey(ctx: Ctx, input: z.output<typeof CreateApiKey>):
     const role = requireRoleIn(ctx, organizationId, "member");
     const scopes = input.scopes ?? [...DEFAULT_SCOPES];
     refuseMoreThanOwn(role, scopes);
-    return tx.apiKey.create({
-      data: {
-        id: newId("key"),
-        organizationId,
-        projectId,
-        environment: input.environment,
-        name: input.name,
-        prefix: keyPrefix(apiKey),
-        hash: new Uint8Array(hash("sha256", apiKey, "buffer")),
-        scopes: [...new Set(scopes)],
-        createdBy: ctx.principal.kind === "human_session" ? ctx.principal.id : null,
-        createdAt: now,
-        expiresAt: input.expiresInSeconds ? new Date(now.getTime() + input.expiresInSeconds * 1000) : null,
-      },
-    });
+    const { environment, name, expiresInSeconds } = input;
+    const place = { organizationId, projectId, environment };
+    const expiresAt = expiresInSeconds ? new Date(now.getTime() + expiresInSeconds * 1000) : null;
+    const made = await insertKey(tx, ctx, apiKey, { ...place, name, scopes, expiresAt, createdAt: now });
+    await record(ctx, { ...actOn(made), action: "key.created", details: shownOf(made) }, tx);
+    return made;
   });
   return { ...toKey(row), apiKey };
 }
 
-function refuseMoreThanOwn(role: Role, scopes: readonly ScopeName[]): void {
+type Wanted = Pick<
+  KeyRow,
+  "organizationId" | "projectId" | "environment" | "name" | "scopes" | "expiresAt" | "createdAt"
+>;
+
+/** Writes the row of a new key; of its text the hash alone. */
+export function insertKey(tx: Tx, ctx: Ctx, apiKey: string, wanted: Wanted): Promise<KeyRow> {
+  return tx.apiKey.create({
+    data: {
+      ...wanted,
+      scopes: [...new Set(wanted.scopes)],
+      id: newId("key"),
+      prefix: keyPrefix(apiKey),
+      hash: new Uint8Array(hash("sha256", apiKey, "buffer")),
+      createdBy: ctx.principal.kind === "human_session" ? ctx.principal.id : null,
+    },
+  });
+}
+
+/** Of which tenant and key an entry of the audit log speaks. */
+export const actOn = ({ id, organizationId, projectId }: KeyRow) => ({
+  organizationId,
+  projectId,
+  subject: id,
+});
+
+/** What an entry says of a key. */
+export const shownOf = ({ name, prefix, environment, scopes, expiresAt }: KeyRow) => ({
+  name,
+  prefix,
+  environment,
+  scopes,
+  expiresAt: expiresAt?.toISOString() ?? null,
+});
+
+export function refuseMoreThanOwn(role: Role, scopes: readonly ScopeName[]): void {
   const beyond = scopes.filter((scope) => !isAllowed(role, scope));
   if (beyond.length > 0) {
     fail("AuthorizationFailed", `Your role cannot give a key: ${beyond.join(", ")}.`, { scopes: beyond });
@@ -67,6 +94,7 @@ async function placeOf(
     include: { environments: true },
   });
   if (!row || !roleIn(ctx, row.organizationId)) fail("NotFound", "There is no such project.");
+  if (row.status !== "active") fail("InvalidInput", "This project is archived.");
   const isKnown = row.environments.some(
     ({ slug, status }) => slug === input.environment && status === "active",
   );
@@ -95,19 +123,29 @@ export async function listKeys(
 
 /**
  * Revokes a key: once this has answered, no request anywhere is served by it. Again changes nothing. For members and
- * above; NotFound for a key of strangers.
+ * above, and for the key itself; NotFound for a key of strangers.
  */
 export async function revokeKey(ctx: Ctx, keyId: string): Promise<ApiKey> {
   return changeAccess(async (tx) => {
-    const known = await tx.apiKey.findUnique({ where: { id: keyId } });
-    if (!known || !roleIn(ctx, known.organizationId)) fail("NotFound", "There is no such key.");
-    requireRoleIn(ctx, known.organizationId, "member");
+    const known = await lockKey(tx, ctx, keyId);
     if (known.revokedAt) return toKey(known);
-    return toKey(await tx.apiKey.update({ where: { id: keyId }, data: { revokedAt: ctx.now() } }));
+    const row = await tx.apiKey.update({ where: { id: keyId }, data: { revokedAt: ctx.now() } });
+    await record(ctx, { ...actOn(row), action: "key.revoked", details: shownOf(row) }, tx);
+    return toKey(row);
   });
 }
 
-type KeyRow = {
+/** A key the caller may change, as it stays until the end of the transaction. */
+export async function lockKey(tx: Tx, ctx: Ctx, keyId: string): Promise<KeyRow> {
+  await tx.$queryRaw`SELECT FROM api_key WHERE id = ${keyId} FOR UPDATE`;
+  const row = await tx.apiKey.findUnique({ where: { id: keyId } });
+  const isItself = ctx.principal.kind === "service_principal" && ctx.principal.id === keyId;
+  if (!row || !(isItself || roleIn(ctx, row.organizationId))) fail("NotFound", "There is no such key.");
+  if (!isItself) requireRoleIn(ctx, row.organizationId, "member");
+  return row;
+}
+
+export type KeyRow = {
   id: string;
   name: string;
   prefix: string;
@@ -120,9 +158,10 @@ type KeyRow = {
   expiresAt: Date | null;
   revokedAt: Date | null;
   lastUsedAt: Date | null;
+  replacedBy: string | null;
 };
 
-function toKey(row: KeyRow): ApiKey {
+export function toKey(row: KeyRow): ApiKey {
   return {
     keyId: row.id,
     name: row.name,
@@ -135,6 +174,8 @@ function toKey(row: KeyRow): ApiKey {
     createdAt: row.createdAt.toISOString(),
     expiresAt: row.expiresAt?.toISOString() ?? null,
     revokedAt: row.revokedAt?.toISOString() ?? null,
+    revoked: row.revokedAt !== null,
     lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+    replacedBy: row.replacedBy,
   };
 }

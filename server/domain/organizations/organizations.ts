@@ -1,11 +1,13 @@
 import type { z } from "zod";
 import type { CreateOrganization, Organization } from "@/server/contract/organizations";
-import { type Tx, withSystem } from "@/server/db";
+import type { OrganizationDetail, OrganizationUpdate } from "@/server/contract/projects";
+import { inTransaction, type Tx, withSystem } from "@/server/db";
 import { requireOperator } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
-import { visibleOrganizations } from "./rights";
+import { requireRoleIn, visibleOrganizations } from "./rights";
 
 /** Makes an organization. Operators only. */
 export async function createOrganization(
@@ -14,7 +16,56 @@ export async function createOrganization(
 ): Promise<Organization> {
   requireOperator(ctx);
   const data = { id: newId("organization"), displayName: name, createdAt: ctx.now() };
-  return toOrganization(await withSystem((tx) => tx.organization.create({ data })));
+  const row = await withSystem(async (tx) => {
+    const made = await tx.organization.create({ data });
+    const act = { organizationId: made.id, subject: made.id, action: "organization.created" };
+    await record(ctx, { ...act, details: { displayName: name } }, tx);
+    return made;
+  });
+  return toOrganization(row);
+}
+
+/** One organization. NotFound to strangers. */
+export async function getOrganization(ctx: Ctx, organizationId: string): Promise<OrganizationDetail> {
+  requireRoleIn(ctx, organizationId, "viewer");
+  const row = await withSystem((tx) => tx.organization.findUnique({ where: { id: organizationId } }));
+  return toDetail(ctx, row ?? fail("NotFound", "There is no such organization."));
+}
+
+/** The organizations the caller belongs to, oldest first, with their role in each; an operator sees all. */
+export async function listOwnOrganizations(ctx: Ctx): Promise<OrganizationDetail[]> {
+  const rows = await listOrganizations(ctx);
+  return rows.map(({ organizationId, displayName, createdAt }) =>
+    toDetail(ctx, { id: organizationId, displayName, createdAt: new Date(createdAt) }),
+  );
+}
+
+/** Gives an organization another name. For admins. */
+export async function changeOrganization(
+  ctx: Ctx,
+  organizationId: string,
+  { displayName }: OrganizationUpdate,
+): Promise<OrganizationDetail> {
+  requireRoleIn(ctx, organizationId, "admin");
+  return inTransaction(async (client) => {
+    const { rows } = await client.query<{ before: string; created_at: Date }>(
+      `WITH old AS (SELECT id, display_name FROM organization WHERE id = $1 FOR NO KEY UPDATE)
+       UPDATE organization SET display_name = $2 FROM old WHERE organization.id = old.id
+       RETURNING old.display_name AS before, created_at`,
+      [organizationId, displayName],
+    );
+    const row = rows[0] ?? fail("NotFound", "There is no such organization.");
+    const act = { organizationId, subject: organizationId, action: "organization.renamed" };
+    await record(ctx, { ...act, details: { before: row.before, after: displayName } }, client);
+    return toDetail(ctx, { id: organizationId, displayName, createdAt: row.created_at });
+  });
+}
+
+type Row = { id: string; displayName: string; createdAt: Date };
+
+function toDetail({ principal }: Ctx, row: Row): OrganizationDetail {
+  const role = principal.kind === "human_session" ? principal.memberships.get(row.id) : undefined;
+  return { id: row.id, ...toOrganization(row), role: role ?? null };
 }
 
 /** The organizations the caller belongs to, oldest first; an operator sees all. */
@@ -44,6 +95,6 @@ export async function chooseOrganization(
   return row?.id ?? fail("NotFound", "There is no such organization.");
 }
 
-function toOrganization(row: { id: string; displayName: string; createdAt: Date }): Organization {
+function toOrganization(row: Row): Organization {
   return { organizationId: row.id, displayName: row.displayName, createdAt: row.createdAt.toISOString() };
 }

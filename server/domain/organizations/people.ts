@@ -8,6 +8,7 @@ import {
 } from "@/server/contract/organizations";
 import { withSystem } from "@/server/db";
 import { changeAccess, isOperator, requireOperator } from "@/server/domain/access";
+import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
@@ -44,6 +45,8 @@ export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): 
     await tx.membership.create({
       data: { userId: id, organizationId, role: input.role, createdAt: ctx.now() },
     });
+    const details = { email: input.email, role: input.role, isNew: !known };
+    await record(ctx, { organizationId, subject: id, action: "member.added", details }, tx);
     const row = await tx.user.findUniqueOrThrow({ where: { id }, include: withMemberships });
     const madeUp = known || input.password ? {} : { password };
     return { ...toPerson(row, visibleOrganizations(ctx)), ...madeUp, organizationId, role: input.role };
@@ -79,6 +82,8 @@ export async function grantOperator(ctx: Ctx, { email }: z.output<typeof GrantOp
       data: { isOperator: true },
       include: withMemberships,
     });
+    const act = { organizationId: INSTALLATION, subject: known.id, action: "operator.granted" };
+    await record(ctx, { ...act, details: { email } }, tx);
     return toPerson(row, null);
   });
 }

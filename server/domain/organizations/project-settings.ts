@@ -3,6 +3,7 @@ import { RETENTION_DAYS, RetentionRequirement } from "@/server/contract/envelope
 import { type ChangeProject, type ProjectSettings, StoredSettings } from "@/server/contract/organizations";
 import type { Tx } from "@/server/db";
 import { changeAccess } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { requireRoleIn, visibleOrganizations } from "./rights";
@@ -36,6 +37,9 @@ export async function changeProject(
       where: { id: projectId },
       data: { settings: JSON.parse(JSON.stringify(settings)) },
     });
+    const act = { organizationId: row.organizationId, projectId, subject: projectId };
+    const details = JSON.parse(JSON.stringify({ maturityRating, retentionDays }));
+    await record(ctx, { ...act, action: "project.settings_changed", details }, tx);
     for (const requirement of RetentionRequirement.options) {
       const wanted = retentionDays?.[requirement];
       const standard = RETENTION_DAYS[requirement];

@@ -1,7 +1,10 @@
 import type { z } from "zod";
 import type { CreateProject, Project } from "@/server/contract/organizations";
+import type { Repository } from "@/server/contract/projects";
 import { type Tx, withSystem } from "@/server/db";
+import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { chooseOrganization } from "./organizations";
 import { requireRoleIn, visibleOrganizations } from "./rights";
@@ -14,24 +17,58 @@ const ENVIRONMENTS = [
 
 const withEnvironments = { environments: { where: { status: "active" }, orderBy: { slug: "asc" } } } as const;
 
-/** Makes a project with its environments. For admins of the organization and operators. */
-export async function createProject(ctx: Ctx, input: z.output<typeof CreateProject>): Promise<Project> {
+/** An organization has at most so many, archived ones included. */
+const MOST_PROJECTS = 1_000;
+
+type Extra = { environment?: string; repository?: Repository | null };
+
+/**
+ * Makes a project with its environments, and one more where it is named. For admins of the organization and operators.
+ */
+export async function createProject(
+  ctx: Ctx,
+  input: z.output<typeof CreateProject>,
+  extra: Extra = {},
+): Promise<Project> {
   return withSystem(async (tx) => {
     const organizationId = await chooseOrganization(tx, ctx, input.organizationId);
     requireRoleIn(ctx, organizationId, "admin");
-    const row = await tx.project.create({
-      data: {
-        id: newId("project"),
-        organizationId,
-        displayName: input.name,
-        slug: await freeSlug(tx, organizationId, input.name),
-        createdAt: ctx.now(),
-        environments: { create: ENVIRONMENTS.map((each) => ({ ...each, id: newId("environment") })) },
-      },
-      include: withEnvironments,
-    });
-    return toProject(row);
+    return insertProject(tx, ctx, organizationId, input.name, extra);
   });
+}
+
+/** Writes a new project of an organization that the caller was found to have a say in. */
+export async function insertProject(
+  tx: Tx,
+  ctx: Ctx,
+  organizationId: string,
+  name: string,
+  { environment, repository }: Extra = {},
+): Promise<Project> {
+  // Two of one name made at once wait for each other, so that each finds a slug.
+  await tx.$queryRaw`SELECT FROM organization WHERE id = ${organizationId} FOR NO KEY UPDATE`;
+  if ((await tx.project.count({ where: { organizationId } })) >= MOST_PROJECTS)
+    fail("InvalidInput", `An organization has at most ${MOST_PROJECTS} projects.`);
+  const isNew = environment && !ENVIRONMENTS.some(({ slug }) => slug === environment);
+  const environments = isNew
+    ? [...ENVIRONMENTS, { slug: environment, displayName: environment }]
+    : ENVIRONMENTS;
+  const row = await tx.project.create({
+    data: {
+      id: newId("project"),
+      organizationId,
+      displayName: name,
+      slug: await freeSlug(tx, organizationId, name),
+      ...(repository ? { repository } : {}),
+      createdAt: ctx.now(),
+      environments: { create: environments.map((each) => ({ ...each, id: newId("environment") })) },
+    },
+    include: withEnvironments,
+  });
+  const act = { organizationId, projectId: row.id, subject: row.id, action: "project.created" };
+  const details = { displayName: name, slug: row.slug, environments: environments.map(({ slug }) => slug) };
+  await record(ctx, { ...act, details }, tx);
+  return toProject(row);
 }
 
 /** The active projects of the caller's organizations, oldest first; an operator sees all. */

@@ -1,11 +1,8 @@
 import { sha256Hex } from "@/server/canonical";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { forget, noteFailure, secondsUntilAllowed } from "./guesses";
 import { isPassword } from "./passwords";
-
-/** So many failures of one account, or from one address, within the window; then nobody gets in there for a while. */
-const MOST_FAILURES = 10;
-const WINDOW_MINUTES = 15;
 
 export type SignedIn = { userId: string; email: string; displayName: string; sessionVersion: number };
 /** `wrong`: unknown address or wrong password, which are the same answer in the same time. */
@@ -60,31 +57,6 @@ export async function findSignIn(verifiedEmail: string): Promise<SignedIn | null
     [verifiedEmail.trim().toLowerCase()],
   );
   return rows[0] ?? null;
-}
-
-async function noteFailure(subjects: string[], now: Date): Promise<number[]> {
-  const { rows } = await pool.query<{ id: number }>(
-    "INSERT INTO sign_in_failure (subject, at) SELECT unnest($1::text[]), $2 RETURNING id",
-    [subjects, now],
-  );
-  return rows.map((row) => row.id);
-}
-
-async function forget(entries: number[]): Promise<void> {
-  await pool.query("DELETE FROM sign_in_failure WHERE id = ANY($1)", [entries]);
-}
-
-/** Zero: allowed now, this try included. */
-async function secondsUntilAllowed(subjects: string[], now: Date): Promise<number> {
-  const { rows } = await pool.query<{ opens_at: Date }>(
-    `SELECT max(at) + make_interval(mins => $4) AS opens_at FROM (
-       SELECT subject, at, row_number() OVER (PARTITION BY subject ORDER BY at DESC, id DESC) AS place
-       FROM sign_in_failure WHERE subject = ANY($1) AND at > $2::timestamptz - make_interval(mins => $4)
-     ) AS recent WHERE place = $3 + 1`,
-    [subjects, now, MOST_FAILURES, WINDOW_MINUTES],
-  );
-  const opensAt = rows[0]?.opens_at;
-  return opensAt ? Math.max(1, Math.ceil((opensAt.getTime() - now.getTime()) / 1000)) : 0;
 }
 
 /** Deletes failures that no limit looks at any more. */

@@ -1,9 +1,9 @@
 import type { UsageExportQuery } from "@/server/contract/usage";
+import { csvLine } from "@/server/csv";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { ENDED, FEE, KIND_PREFIXES, USED } from "./count";
-import { csvLine } from "./csv";
 import { dayAt } from "./days";
 import { COLUMNS, chargesOf, type ExportRow } from "./focus";
 import { type UsageScope, usageScope } from "./scope";

@@ -1,6 +1,6 @@
+import { type Cell, decimalOf } from "@/server/csv";
 import { SANDBOX } from "@/server/domain/catalog";
 import { providers } from "@/server/providers/registry.gen";
-import { type Cell, decimalOf } from "./csv";
 import type { UsageScope } from "./scope";
 
 /** An ended execution with what was held and charged for it. */

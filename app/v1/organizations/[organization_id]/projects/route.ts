@@ -1,0 +1,7 @@
+import { serve } from "@/server/api/endpoint";
+import { createProject, listOrganizationProjects } from "@/server/api/v1/organizations";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
+  createProject,
+  listOrganizationProjects,
+);

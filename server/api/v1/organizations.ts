@@ -1,0 +1,123 @@
+import { endpoint } from "@/server/api/endpoint";
+import { OrganizationPath } from "@/server/contract/credentials";
+import {
+  EnvironmentList,
+  OrganizationDetail,
+  OrganizationList,
+  OrganizationProjectPath,
+  OrganizationUpdate,
+  ProjectCreate,
+  ProjectDetail,
+  ProjectList,
+  ProjectPath,
+  ProjectSettingsPatch,
+} from "@/server/contract/projects";
+import * as organizations from "@/server/domain/organizations";
+
+const tags = ["Organizations and projects"];
+const people = ["human_session"] as const;
+const PATH = "/v1/organizations" as const;
+
+export const listOrganizations = endpoint({
+  method: "GET",
+  path: PATH,
+  summary: "List the organizations you belong to, oldest first",
+  description: "With your role in each. An operator of the installation sees all.",
+  tags,
+  auth: people,
+  output: OrganizationList,
+  errors: [],
+  run: async (ctx) => ({ items: await organizations.listOwnOrganizations(ctx) }),
+});
+
+export const getOrganization = endpoint({
+  method: "GET",
+  path: `${PATH}/{organization_id}`,
+  summary: "Read an organization",
+  tags,
+  auth: people,
+  params: OrganizationPath,
+  output: OrganizationDetail,
+  errors: ["NotFound"],
+  run: (ctx, { params }) => organizations.getOrganization(ctx, params.organization_id),
+});
+
+export const updateOrganization = endpoint({
+  method: "PATCH",
+  path: `${PATH}/{organization_id}`,
+  summary: "Rename an organization",
+  description: "For its admins.",
+  tags,
+  auth: people,
+  params: OrganizationPath,
+  body: OrganizationUpdate,
+  output: OrganizationDetail,
+  errors: ["NotFound"],
+  run: (ctx, { params, body }) => organizations.changeOrganization(ctx, params.organization_id, body),
+});
+
+export const listOrganizationProjects = endpoint({
+  method: "GET",
+  path: `${PATH}/{organization_id}/projects`,
+  summary: "List the projects of an organization, archived ones too, oldest first",
+  tags,
+  auth: people,
+  params: OrganizationPath,
+  output: ProjectList,
+  errors: ["NotFound"],
+  run: async (ctx, { params }) => ({ items: await organizations.projectsOf(ctx, params.organization_id) }),
+});
+
+export const createProject = endpoint({
+  method: "POST",
+  path: `${PATH}/{organization_id}/projects`,
+  summary: "Make a project",
+  description:
+    "For admins of the organization. It begins with the environments `development` and `production`, and the one named.",
+  tags,
+  auth: people,
+  params: OrganizationPath,
+  body: ProjectCreate,
+  output: ProjectDetail,
+  errors: ["NotFound", "InvalidInput"],
+  run: (ctx, { params, body }) => organizations.addProject(ctx, params.organization_id, body),
+});
+
+export const getProject = endpoint({
+  method: "GET",
+  path: `${PATH}/{organization_id}/projects/{project_id}`,
+  summary: "Read a project",
+  tags,
+  auth: people,
+  params: OrganizationProjectPath,
+  output: ProjectDetail,
+  errors: ["NotFound"],
+  run: (ctx, { params }) => organizations.projectOf(ctx, params.organization_id, params.project_id),
+});
+
+export const updateProject = endpoint({
+  method: "PATCH",
+  path: "/v1/projects/{project_id}",
+  summary: "Change a project and its environments",
+  description:
+    "For admins of the organization. Only what is named changes. Environments are changed by `id` and added without one; the slug of a known one stays, and at least one is active. An archived project or environment refuses work and changes from the next request on; what it has is still read, and what runs ends.",
+  tags,
+  auth: people,
+  params: ProjectPath,
+  body: ProjectSettingsPatch,
+  output: ProjectDetail,
+  errors: ["NotFound"],
+  run: (ctx, { params, body }) => organizations.patchProject(ctx, params.project_id, body),
+});
+
+export const listEnvironments = endpoint({
+  method: "GET",
+  path: "/v1/projects/{project_id}/environments",
+  summary: "List the environments of a project, archived ones too",
+  tags,
+  auth: people,
+  params: ProjectPath,
+  output: EnvironmentList,
+  errors: ["NotFound"],
+  run: async (ctx, { params }) => ({ items: await organizations.environmentsOf(ctx, params.project_id) }),
+});

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { ApiKey, CreateApiKey } from "./organizations";
+
+const Id = z.string().min(1).max(64);
+const flag = z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] });
+
+export const KeyPath = z.object({ key_id: Id });
+
+export const ApiKeyCreate = z
+  .strictObject({
+    name: CreateApiKey.shape.name,
+    projectId: Id,
+    environment: CreateApiKey.shape.environment,
+    expiresInSeconds: CreateApiKey.shape.expiresInSeconds.nullish(),
+    scopes: CreateApiKey.shape.scopes.meta({
+      description: "The default set when not given. None that your own role does not carry.",
+    }),
+  })
+  .meta({ id: "ApiKeyCreate" });
+
+export const ListKeys = z.object({
+  includeRevoked: flag.default(false),
+  projectId: Id.optional(),
+  organizationId: Id.optional(),
+});
+
+/** Both names of the list, as clients of either read it. */
+export const KeyList = z.object({ items: z.array(ApiKey), keys: z.array(ApiKey) }).meta({ id: "ApiKeyList" });
+
+/** Longer, and a leaked key that was rotated would live on unseen. */
+const MOST_OVERLAP_SECONDS = 30 * 86_400;
+
+export const RotateApiKey = z
+  .strictObject({
+    overlapSeconds: z.int().min(0).max(MOST_OVERLAP_SECONDS).default(0).meta({
+      description: "How long the old key still works. 0: it is revoked at once.",
+    }),
+  })
+  .meta({ id: "ApiKeyRotate" });
+export type RotateApiKey = z.output<typeof RotateApiKey>;

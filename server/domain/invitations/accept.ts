@@ -1,0 +1,144 @@
+import { hash } from "node:crypto";
+import type { AcceptedInvitation, AcceptInvitation, OfferedPlace } from "@/server/contract/members";
+import { Role } from "@/server/contract/organizations";
+import { pool, type Queryable } from "@/server/db";
+import { changeAccessBy, isAtLeast } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { guardGuesses, hashPassword } from "@/server/domain/organizations";
+import { fail, ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+
+type Row = {
+  id: string;
+  organization_id: string;
+  organization_name: string;
+  email: string;
+  role: string;
+  invited_by: string;
+  expires_at: Date;
+  accepted_at: Date | null;
+  withdrawn_at: Date | null;
+  inviter: string | null;
+  inviter_role: string | null;
+  inviter_is_operator: boolean | null;
+  known_id: string | null;
+};
+
+/** What the holder of a link is offered. NotFound for a token nobody was given, Gone for one that works no more. */
+export function lookAtInvitation(ctx: Ctx, token: string): Promise<OfferedPlace> {
+  return guardGuesses(ctx, "invitation", async () => {
+    const row = await findOpen(ctx, token, pool);
+    return {
+      organizationName: row.organization_name,
+      email: row.email,
+      role: Role.parse(row.role),
+      invitedBy: row.inviter ?? "The operator of this installation",
+      expiresAt: row.expires_at.toISOString(),
+      isKnown: row.known_id !== null,
+    };
+  });
+}
+
+/**
+ * Takes the place an invitation offers. Who has an account signs in with the invited address first; who has none makes one
+ * by a password. A token is used once: of many at once, one is served.
+ */
+export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<AcceptedInvitation> {
+  return guardGuesses(ctx, "invitation", async () => {
+    const offered = await findOpen(ctx, input.token, pool);
+    // Hashing costs a tenth of a second: it is done for who holds a token, and outside the transaction.
+    const isNewcomer = offered.known_id === null && ctx.principal.kind === "anonymous";
+    const passwordHash = isNewcomer ? await hashPassword(input.password ?? noPassword()) : null;
+    return changeAccessBy(async (client) => {
+      const row = await findOpen(ctx, input.token, client);
+      const userId = passwordHash
+        ? await makeAccount(ctx, client, row, passwordHash, input.displayName)
+        : ownAccount(ctx, row);
+      const organizationId = row.organization_id;
+      const { rowCount } = await client.query(
+        `INSERT INTO membership (user_id, organization_id, role, created_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (user_id, organization_id) DO NOTHING`,
+        [userId, organizationId, row.role, ctx.now()],
+      );
+      await client.query("UPDATE invitation SET accepted_at = $2, accepted_by = $3 WHERE id = $1", [
+        row.id,
+        ctx.now(),
+        userId,
+      ]);
+      const isNew = passwordHash !== null;
+      const details = { userId, email: row.email, role: row.role, isNew, wasMember: rowCount === 0 };
+      const act = { organizationId, subject: row.id, action: "invitation.accepted", details };
+      await record(asPerson(ctx, userId, row.email), act, client);
+      return { organizationId, email: row.email, isNew };
+    });
+  });
+}
+
+/** The invitation of a token that still works; locked where a transaction asks. */
+async function findOpen(ctx: Ctx, token: string, database: Queryable): Promise<Row> {
+  const { rows } = await database.query<Row>(
+    `SELECT invitation.*, organization.display_name AS organization_name, inviter.email AS inviter,
+       inviter.is_operator AS inviter_is_operator,
+       (SELECT role FROM membership WHERE user_id = invited_by AND membership.organization_id = invitation.organization_id)
+         AS inviter_role,
+       (SELECT id FROM user_account WHERE user_account.email = invitation.email) AS known_id
+     FROM invitation JOIN organization ON organization.id = invitation.organization_id
+     LEFT JOIN user_account inviter ON inviter.id = invited_by
+     WHERE token_hash = $1 ${database === pool ? "" : "FOR UPDATE OF invitation"}`,
+    [hash("sha256", token, "buffer")],
+  );
+  const row = rows[0] ?? fail("NotFound", "There is no such invitation.");
+  if (row.accepted_at) fail("Gone", "This invitation was accepted.", { reason: "accepted" });
+  if (row.withdrawn_at) fail("Gone", "This invitation was withdrawn.", { reason: "withdrawn" });
+  if (row.expires_at <= ctx.now()) fail("Gone", "This invitation has expired.", { reason: "expired" });
+  if (!stillMay(row)) fail("Gone", "Who sent this invitation may not any more.", { reason: "inviter" });
+  return row;
+}
+
+/** Nobody's invitation gives more than they could give now: one who was removed or lowered since has none. */
+function stillMay({ inviter, inviter_is_operator, inviter_role, role }: Row): boolean {
+  if (inviter === null || inviter_is_operator) return true; // the admin command, or an operator
+  if (inviter_role === null) return false;
+  const now = Role.parse(inviter_role);
+  return isAtLeast(now, "admin") && isAtLeast(now, Role.parse(role));
+}
+
+function ownAccount({ principal }: Ctx, row: Row): string {
+  if (principal.kind === "human_session" && principal.email === row.email) return principal.id;
+  if (principal.kind === "human_session")
+    fail("AuthorizationFailed", `This invitation is for ${row.email}. Sign in with that address.`, {
+      email: row.email,
+    });
+  return fail("AuthenticationFailed", `Sign in as ${row.email} to accept.`, { email: row.email });
+}
+
+async function makeAccount(
+  ctx: Ctx,
+  client: Queryable,
+  { email }: Row,
+  passwordHash: string,
+  displayName = email.slice(0, email.indexOf("@")),
+): Promise<string> {
+  const id = newId("user");
+  const { rowCount } = await client.query(
+    `INSERT INTO user_account (id, email, display_name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (email) DO NOTHING`,
+    [id, email, displayName, passwordHash, ctx.now()],
+  );
+  // The account came to be a moment ago, by somebody else.
+  if (rowCount === 0) fail("AuthenticationFailed", `Sign in as ${email} to accept.`, { email });
+  return id;
+}
+
+function noPassword(): never {
+  const msg = "Choose a password.";
+  throw new ValidationFault([{ loc: ["body", "password"], msg, type: "missing" }]);
+}
+
+/** The entry says who joined, also where they had no account when they asked. */
+function asPerson(ctx: Ctx, userId: string, email: string): Ctx {
+  if (ctx.principal.kind === "human_session") return ctx;
+  const memberships = new Map();
+  return { ...ctx, principal: { kind: "human_session", id: userId, email, memberships, isOperator: false } };
+}

@@ -1,0 +1,2 @@
+export { acceptInvitation, lookAtInvitation } from "./accept";
+export { invitationsOf, invite, resendInvitation, withdrawInvitation } from "./invite";

@@ -1,0 +1,21 @@
+import type { AuditLogPage, AuditLogQuery, ListAuditLog } from "@/server/contract/audit";
+import { logFile, logOf } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { requireRoleIn } from "./rights";
+
+/** Who did what in an organization, latest first. For its admins. */
+export async function auditLog(ctx: Ctx, organizationId: string, query: ListAuditLog): Promise<AuditLogPage> {
+  requireRoleIn(ctx, organizationId, "admin");
+  return logOf(organizationId, query);
+}
+
+/** The same as a file of comma-separated values, whole. For its admins. */
+export async function auditLogFile(
+  ctx: Ctx,
+  organizationId: string,
+  query: AuditLogQuery,
+): Promise<{ filename: string; content: AsyncIterable<Uint8Array> }> {
+  requireRoleIn(ctx, organizationId, "admin");
+  const day = ctx.now().toISOString().slice(0, 10);
+  return { filename: `audit-log-${day}.csv`, content: logFile(organizationId, query, ctx.signal) };
+}

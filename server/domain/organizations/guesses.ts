@@ -1,0 +1,56 @@
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { Fault } from "@/server/errors";
+
+/** So many failures of one account, or from one address, within the window; then nobody gets in there for a while. */
+const MOST_FAILURES = 10;
+const WINDOW_MINUTES = 15;
+
+/**
+ * Runs what a guess could open: after ten NotFound from one address in fifteen minutes it is refused, also to the right
+ * guess. Where the address is not known nothing is counted.
+ */
+export async function guardGuesses<T>(ctx: Ctx, kind: string, work: () => Promise<T>): Promise<T> {
+  if (!ctx.address) return work();
+  const [subject, now] = [`${kind}:${ctx.address}`, ctx.now()];
+  const entries = await noteFailure([subject], now);
+  const retryAfterSeconds = await secondsUntilAllowed([subject], now);
+  if (retryAfterSeconds > 0) {
+    await forget(entries); // a refused try is not a guess
+    const headers = { "retry-after": String(retryAfterSeconds) };
+    throw new Fault("RateLimited", "Too many tries. Wait a while.", { retryAfterSeconds }, headers);
+  }
+  try {
+    const done = await work();
+    await forget(entries);
+    return done;
+  } catch (error) {
+    if (!(error instanceof Fault && error.code === "NotFound")) await forget(entries);
+    throw error;
+  }
+}
+
+export async function noteFailure(subjects: string[], now: Date): Promise<number[]> {
+  const { rows } = await pool.query<{ id: number }>(
+    "INSERT INTO sign_in_failure (subject, at) SELECT unnest($1::text[]), $2 RETURNING id",
+    [subjects, now],
+  );
+  return rows.map((row) => row.id);
+}
+
+export async function forget(entries: number[]): Promise<void> {
+  await pool.query("DELETE FROM sign_in_failure WHERE id = ANY($1)", [entries]);
+}
+
+/** Zero: allowed now, this try included. */
+export async function secondsUntilAllowed(subjects: string[], now: Date): Promise<number> {
+  const { rows } = await pool.query<{ opens_at: Date }>(
+    `SELECT max(at) + make_interval(mins => $4) AS opens_at FROM (
+       SELECT subject, at, row_number() OVER (PARTITION BY subject ORDER BY at DESC, id DESC) AS place
+       FROM sign_in_failure WHERE subject = ANY($1) AND at > $2::timestamptz - make_interval(mins => $4)
+     ) AS recent WHERE place = $3 + 1`,
+    [subjects, now, MOST_FAILURES, WINDOW_MINUTES],
+  );
+  const opensAt = rows[0]?.opens_at;
+  return opensAt ? Math.max(1, Math.ceil((opensAt.getTime() - now.getTime()) / 1000)) : 0;
+}

@@ -1,0 +1,133 @@
+import type { PoolClient } from "pg";
+import type { Member, RemovedMember } from "@/server/contract/members";
+import { Role } from "@/server/contract/organizations";
+import { pool } from "@/server/db";
+import { changeAccessBy, isAtLeast, isOperator } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx, Role as RoleName } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { requireRoleIn } from "./rights";
+
+type Row = {
+  user_id: string;
+  email: string;
+  display_name: string;
+  role: string;
+  created_at: Date;
+  keys: number;
+};
+
+/** Who belongs to an organization, oldest first. For its members. */
+export async function membersOf(ctx: Ctx, organizationId: string): Promise<Member[]> {
+  requireRoleIn(ctx, organizationId, "viewer");
+  const { rows } = await pool.query<Row>(
+    `SELECT user_id, email, display_name, role, membership.created_at,
+       (SELECT count(*)::int FROM api_key WHERE api_key.organization_id = $1 AND created_by = user_id
+          AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)) AS keys
+     FROM membership JOIN user_account ON user_account.id = user_id
+     WHERE membership.organization_id = $1 ORDER BY membership.created_at, user_id`,
+    [organizationId, ctx.now()],
+  );
+  return rows.map((row) => ({
+    userId: row.user_id,
+    email: row.email,
+    displayName: row.display_name,
+    role: Role.parse(row.role),
+    isYou: row.user_id === ctx.principal.id,
+    activeKeys: row.keys,
+    joinedAt: row.created_at.toISOString(),
+  }));
+}
+
+/**
+ * Gives a member another role, from the next request on. For admins: nobody gives a role above their own or changes whom
+ * stands above them, and one owner always stays.
+ */
+export async function changeRole(
+  ctx: Ctx,
+  { organizationId, userId, role }: { organizationId: string; userId: string; role: RoleName },
+): Promise<void> {
+  requireRoleIn(ctx, organizationId, "admin");
+  await changeAccessBy(async (client) => {
+    const { own, target, owners } = await lockMembers(ctx, client, organizationId, userId);
+    if (!isAtLeast(own, "admin")) tooLow(own, "This needs the role admin in the organization.");
+    if (!isAtLeast(own, role)) tooLow(own, `Only an owner makes owners. Your role is ${own}.`);
+    if (!isAtLeast(own, target.role)) tooLow(own, `Only an owner changes an owner. Your role is ${own}.`);
+    if (role === target.role) return;
+    if (target.role === "owner" && owners === 1) lastOwner();
+    await client.query("UPDATE membership SET role = $3 WHERE organization_id = $1 AND user_id = $2", [
+      organizationId,
+      userId,
+      role,
+    ]);
+    const details = { email: target.email, before: target.role, after: role };
+    await record(ctx, { organizationId, subject: userId, action: "member.role_changed", details }, client);
+  });
+}
+
+/**
+ * Ends a membership: from the next request on this person has no right here. Admins remove whom does not stand above them,
+ * and everybody may leave, but for the last owner. The keys they made go on working; they are told, so that somebody
+ * decides about each.
+ */
+export async function removeMember(
+  ctx: Ctx,
+  { organizationId, userId }: { organizationId: string; userId: string },
+): Promise<RemovedMember> {
+  const isOwn = ctx.principal.kind === "human_session" && ctx.principal.id === userId;
+  requireRoleIn(ctx, organizationId, isOwn ? "viewer" : "admin");
+  return changeAccessBy(async (client) => {
+    const { own, target, owners } = await lockMembers(ctx, client, organizationId, userId);
+    if (!isOwn && !isAtLeast(own, "admin")) tooLow(own, "This needs the role admin in the organization.");
+    if (!isOwn && !isAtLeast(own, target.role))
+      tooLow(own, `Only an owner removes an owner. Your role is ${own}.`);
+    if (target.role === "owner" && owners === 1) lastOwner();
+    await client.query("DELETE FROM membership WHERE organization_id = $1 AND user_id = $2", [
+      organizationId,
+      userId,
+    ]);
+    const { rows } = await client.query<RemovedMember["keys"][number]>(
+      `SELECT id AS "keyId", name, prefix, project_id AS "projectId" FROM api_key
+       WHERE organization_id = $1 AND created_by = $2 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $3)
+       ORDER BY id DESC`,
+      [organizationId, userId, ctx.now()],
+    );
+    const details = { email: target.email, role: target.role, keysLeft: rows.map(({ keyId }) => keyId) };
+    const action = isOwn ? "member.left" : "member.removed";
+    await record(ctx, { organizationId, subject: userId, action, details }, client);
+    return { userId, email: target.email, keys: rows };
+  });
+}
+
+type Locked = { own: RoleName; target: { email: string; role: RoleName }; owners: number };
+
+/**
+ * Roles as they stay until the end of the transaction: whoever changes memberships of an organization waits here, so the
+ * last owner is counted by one at a time, and an admin lowered a moment ago is no admin any more.
+ */
+async function lockMembers(
+  ctx: Ctx,
+  client: PoolClient,
+  organizationId: string,
+  userId: string,
+): Promise<Locked> {
+  const { rows } = await client.query<{ user_id: string; email: string; role: string }>(
+    `SELECT user_id, role, (SELECT email FROM user_account WHERE id = user_id) AS email FROM membership
+     WHERE organization_id = $1 ORDER BY user_id FOR UPDATE`,
+    [organizationId],
+  );
+  const members = rows.map((row) => ({ ...row, role: Role.parse(row.role) }));
+  const mine = members.find((each) => each.user_id === ctx.principal.id)?.role;
+  const own = isOperator(ctx) ? "owner" : (mine ?? fail("NotFound", "There is no such organization."));
+  const target =
+    members.find((each) => each.user_id === userId) ?? fail("NotFound", "There is no such member.");
+  return { own, target, owners: members.filter(({ role }) => role === "owner").length };
+}
+
+function tooLow(role: RoleName, message: string): never {
+  fail("AuthorizationFailed", message, { role });
+}
+
+function lastOwner(): never {
+  fail("LastOwner", "An organization keeps one owner. Make somebody else an owner first.");
+}

@@ -1,0 +1,39 @@
+import type { z } from "zod";
+import type { Onboard, Onboarded } from "@/server/contract/members";
+import { changeAccess } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { env } from "@/server/env";
+import { fail } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { insertProject } from "./projects";
+
+/** May people of no organization make one here? In production only where the installation says so. */
+export function isOnboardingOpen(): boolean {
+  return env.ALLOW_ONBOARDING ?? env.CAPSTAN_ENV !== "production";
+}
+
+/** Makes the first organization of a signed-in person who belongs to none, with a project. They are its owner. */
+export async function onboard(ctx: Ctx, input: Onboard): Promise<z.output<typeof Onboarded>> {
+  const { principal } = ctx;
+  if (principal.kind !== "human_session")
+    fail("AuthorizationFailed", "Only a signed-in person makes an organization.");
+  if (!isOnboardingOpen())
+    fail("AuthorizationFailed", "An operator makes the organizations of this installation.");
+  return changeAccess(async (tx) => {
+    // Two clicks at once make one organization.
+    await tx.$queryRaw`SELECT FROM user_account WHERE id = ${principal.id} FOR UPDATE`;
+    if (await tx.membership.findFirst({ where: { userId: principal.id } }))
+      fail("AuthorizationFailed", "You belong to an organization already.");
+    const organizationId = newId("organization");
+    const displayName = input.organizationName;
+    await tx.organization.create({ data: { id: organizationId, displayName, createdAt: ctx.now() } });
+    await tx.membership.create({
+      data: { userId: principal.id, organizationId, role: "owner", createdAt: ctx.now() },
+    });
+    const act = { organizationId, subject: organizationId, action: "organization.created" };
+    await record(ctx, { ...act, details: { displayName } }, tx);
+    const { projectId } = await insertProject(tx, ctx, organizationId, input.projectName);
+    return { organizationId, projectId };
+  });
+}

@@ -1,0 +1,50 @@
+import type { RotateApiKey } from "@/server/contract/keys";
+import { type NewApiKey, Scope } from "@/server/contract/organizations";
+import { changeAccess, makeKeyText } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { actOn, insertKey, lockKey, refuseMoreThanOwn, shownOf, toKey } from "./keys";
+import { requireRoleIn } from "./rights";
+
+/**
+ * Makes a key in the place of another: same name, project, environment and scopes, and a lifetime as long as the old one's.
+ * The old one works for the overlap and no longer, or until its own end if that is sooner. Who rotates holds the new key,
+ * so the old one's scopes must be within their role. A key is rotated once.
+ */
+export async function rotateKey(
+  ctx: Ctx,
+  keyId: string,
+  { overlapSeconds }: RotateApiKey,
+): Promise<NewApiKey> {
+  return changeAccess(async (tx) => {
+    const old = await lockKey(tx, ctx, keyId);
+    const role = requireRoleIn(ctx, old.organizationId, "member");
+    refuseMoreThanOwn(
+      role,
+      Scope.options.filter((scope) => old.scopes.includes(scope)),
+    );
+    const now = ctx.now();
+    const isOver = old.revokedAt !== null || (old.expiresAt !== null && old.expiresAt <= now);
+    if (isOver || old.replacedBy)
+      fail("KeyNotRotatable", "This key is revoked, expired or already rotated: make a new one.", {
+        keyId,
+        replacedBy: old.replacedBy,
+      });
+    const { organizationId, projectId, environment, name, scopes } = old;
+    const lifetimeMs = old.expiresAt && old.expiresAt.getTime() - old.createdAt.getTime();
+    const expiresAt = lifetimeMs === null ? null : new Date(now.getTime() + lifetimeMs);
+    const apiKey = makeKeyText(environment);
+    const place = { organizationId, projectId, environment };
+    const made = await insertKey(tx, ctx, apiKey, { ...place, name, scopes, expiresAt, createdAt: now });
+    const overlapEnd = new Date(now.getTime() + overlapSeconds * 1000);
+    const end = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
+    await tx.apiKey.update({
+      where: { id: keyId },
+      data: { replacedBy: made.id, ...(overlapSeconds === 0 ? { revokedAt: now } : { expiresAt: end }) },
+    });
+    const details = { ...shownOf(made), replacedBy: made.id, overlapSeconds, oldPrefix: old.prefix };
+    await record(ctx, { ...actOn(old), action: "key.rotated", details }, tx);
+    return { ...toKey(made), apiKey };
+  });
+}
