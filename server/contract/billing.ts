@@ -72,6 +72,8 @@ export const WalletTransaction = z
     test: z.boolean(),
     projectId: z.string().nullable(),
     jobId: z.string().nullable(),
+    /** A comparison that nobody has judged: this is all of it. */
+    comparisonId: z.string().nullable(),
     paymentId: z.string().nullable(),
     pricingVersion: z.string().nullable(),
     createdAt: DateTime,

@@ -121,6 +121,7 @@ export const HoldView = z
     holdId: z.string(),
     organizationId: z.string(),
     projectId: z.string(),
+    /** Of a comparison that nobody has judged, that: all of it is one hold as long as any part of it is open. */
     executionId: z.string(),
     capabilityKey: z.string().nullable(),
     /** Of the execution; null where it is no job. */

@@ -11,6 +11,6 @@ export const usageRouter = router({
   /** In another status of the job it is another question. */
   cost: human
     .input(JobRef.extend({ status: JobStatus }))
-    .output(ExecutionCost)
+    .output(ExecutionCost.nullable())
     .query(({ ctx, input }) => usage.cost(ctx, input.job_id)),
 });

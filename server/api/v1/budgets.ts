@@ -99,6 +99,6 @@ export const resolveHold = endpoint({
   params: HoldPath,
   body: ResolveHold,
   output: HoldView,
-  errors: ["NotFound", "HoldNotAmbiguous"],
+  errors: ["NotFound", "HoldNotAmbiguous", "ComparisonUnjudged"],
   run: (ctx, { params, body }) => budgets.resolveHold(ctx, params.hold_id, body),
 });

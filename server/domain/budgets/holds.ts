@@ -50,6 +50,20 @@ function scopeOf(ctx: Ctx): ReadScope {
   return isOperator(ctx) ? { organizationIds: null, projectId: null } : access.scopeOf(ctx, "billing:read");
 }
 
+/** The holds of executions but those of blind comparisons, and of each of these one for all that is open of it. */
+const SHOWN = `(
+  SELECT hold.*, execution.capability_key, execution.status
+  FROM hold LEFT JOIN execution ON execution.id = hold.execution_id
+  WHERE hold.state IN ('open', 'ambiguous') AND execution.is_blind IS NOT TRUE
+  UNION ALL
+  SELECT min(h.id), h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, NULL,
+    sum(h.amount_micros), CASE WHEN bool_or(h.state = 'ambiguous') AND NOT bool_or(h.state = 'open') THEN 'ambiguous' ELSE 'open' END,
+    NULL, min(h.created_at), NULL, NULL, NULL, j.capability_key, NULL
+  FROM job j JOIN hold h ON h.execution_id = j.id
+  WHERE j.is_blind AND capstan_is_open(j.organization_id, j.project_id, j.comparison_id)
+  GROUP BY h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, j.capability_key
+)`;
+
 /** Money that is set aside, newest first: of executions that have not ended, and of those whose end nobody knows. */
 export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
   const scope = scopeOf(ctx);
@@ -61,9 +75,8 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
   if (!isOwn && !isOperator(ctx)) fail("NotFound", "There is no such organization.");
   const limit = Number(query.limit ?? 50);
   const { rows } = await pool.query<HoldRow>(
-    `SELECT hold.*, execution.capability_key, execution.status
-     FROM hold LEFT JOIN execution ON execution.id = hold.execution_id
-     WHERE hold.state IN ('open', 'ambiguous') AND ($1::text IS NULL OR hold.state = $1::text)
+    `SELECT * FROM ${SHOWN} AS hold
+     WHERE ($1::text IS NULL OR hold.state = $1::text)
        AND ($2::text[] IS NULL OR hold.organization_id = ANY($2)) AND ($3::text IS NULL OR hold.project_id = $3)
        AND ($4::text IS NULL OR hold.project_id = $4) AND ($5::text IS NULL OR hold.organization_id = $5)
        AND ($6::text IS NULL OR hold.id < $6)

@@ -15,11 +15,13 @@ type Ambiguous = HoldRow & {
   provider: string | null;
   fee_bps: number | null;
   pinned_id: string | null;
+  is_blind: boolean | null;
+  comparison_id: string | null;
 };
 
 /**
  * Ends a hold whose execution may or may not have been charged, as a person found out: charged this much in all, or
- * nothing. For owners of the organization and operators, never for a key. The receipt stays as it was sealed; budgets,
+ * nothing. For owners of the organization and operators, never for a key, and not before its comparison is judged. The receipt stays as it was sealed; budgets,
  * wallet and ledger follow, and beside a pinned record a correction. HoldNotAmbiguous where there is nothing to find out (any more).
  */
 export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold): Promise<HoldView> {
@@ -76,7 +78,7 @@ export async function resolveHold(ctx: Ctx, holdId: string, found: ResolveHold):
 }
 
 const READ = `SELECT hold.*, execution.capability_key, execution.status, execution.provider,
-  execution.fee_bps, execution.pinned_id
+  execution.fee_bps, execution.pinned_id, execution.is_blind, execution.comparison_id
   FROM hold LEFT JOIN execution ON execution.id = hold.execution_id WHERE hold.id = $1`;
 
 async function find(ctx: Ctx, holdId: string): Promise<Ambiguous> {
@@ -84,6 +86,10 @@ async function find(ctx: Ctx, holdId: string): Promise<Ambiguous> {
   const [row] = rows;
   if (!row || !roleIn(ctx, row.organization_id)) return fail("NotFound", "There is no such hold.");
   requireRoleIn(ctx, row.organization_id, "owner");
+  if (row.is_blind)
+    fail("ComparisonUnjudged", "It is one of a comparison's holds: judge the comparison first.", {
+      comparisonId: row.comparison_id ?? "",
+    });
   if (row.state !== "ambiguous") notAmbiguous(row.state);
   return row;
 }

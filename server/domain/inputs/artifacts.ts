@@ -119,7 +119,7 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
      LEFT JOIN LATERAL ( -- from the blind jobs of the project, which are few: nothing finds a job by its artifact
        SELECT job.id AS job_id, (SELECT position FROM comparison_entry entry WHERE entry.job_id = job.id) AS place
        FROM job JOIN job_artifact made ON made.job_id = job.id AND made.artifact_id = artifact.id
-       WHERE job.project_id = artifact.project_id AND job.is_blind LIMIT 1) maker ON true
+       WHERE job.organization_id = project.organization_id AND job.project_id = artifact.project_id AND job.is_blind LIMIT 1) maker ON true
      WHERE artifact.id = $1 AND ($2::text[] IS NULL OR project.organization_id = ANY($2)) AND ($3::text IS NULL OR artifact.project_id = $3)`,
     [artifactId, scope.organizationIds, scope.projectId],
   );

@@ -102,8 +102,8 @@ async function figuresOfWait(job: JobRow): Promise<{ estimatedMicros: Micros; ma
   if (!job.is_blind) return { estimatedMicros, maximumMicros };
   const { rows } = await pool.query<{ estimatedMicros: Micros; maximumMicros: Micros }>(
     `SELECT max(estimated_micros)::bigint AS "estimatedMicros", max(maximum_micros)::bigint AS "maximumMicros"
-     FROM job WHERE project_id = $1 AND comparison_id = $2 AND is_blind`,
-    [job.project_id, job.comparison_id],
+     FROM job WHERE organization_id = $1 AND project_id = $2 AND comparison_id = $3 AND is_blind`,
+    [job.organization_id, job.project_id, job.comparison_id],
   );
   return rows[0] ?? { estimatedMicros, maximumMicros };
 }

@@ -33,8 +33,9 @@ export async function sharedRequestOf(job: JobRow): Promise<Record<string, Json>
     name: "requests-of-comparison",
     text: `SELECT payload.id, payload.content, payload.is_sealed FROM job competitor
       LEFT JOIN payload ON payload.project_id = competitor.project_id AND payload.job_id = competitor.id AND payload.kind = 'request'
-      WHERE competitor.project_id = $1 AND competitor.comparison_id = $2 AND competitor.is_blind`,
-    values: [job.project_id, job.comparison_id],
+      WHERE competitor.organization_id = $1 AND competitor.project_id = $2 AND competitor.comparison_id = $3
+        AND competitor.is_blind`,
+    values: [job.organization_id, job.project_id, job.comparison_id],
   });
   const requests = rows.map((row) => {
     const content = row.id === null ? null : openContent(row);

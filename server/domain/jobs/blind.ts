@@ -151,7 +151,7 @@ export function blindJob(job: JobRow, view: Job, veil: Veil | undefined): Job {
     variantSet: view.variantSet,
     selectedArtifactId: view.selectedArtifactId,
     primaryArtifactId: view.primaryArtifactId,
-    receiptId: view.receiptId,
+    receiptId: null,
     typedOutput,
     outputs: typedOutput,
     warnings: [],
@@ -180,7 +180,7 @@ export function blindListItem(item: JobListItem): JobListItem {
     artifactCount: item.artifactCount,
     errorCode: item.errorCode,
     selectedArtifactId: item.selectedArtifactId,
-    receiptId: item.receiptId,
+    receiptId: null,
     actualCost: null,
     comparison: item.comparison,
   };
@@ -205,7 +205,7 @@ export const SHOWN_OF_EVENTS: Readonly<Record<string, readonly string[]>> = {
   "job.succeeded": ["artifactCount"],
   "job.failed": ["code"],
   "job.canceled": ["code"],
-  "job.receipt_sealed": ["receiptId"],
+  "job.receipt_sealed": [],
 };
 
 /** That it happened, not when: all events of a job have the moment of its admission. */

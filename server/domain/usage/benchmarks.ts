@@ -100,6 +100,8 @@ async function coverageOf(ctx: Ctx, capability: Capability, projectId: string): 
     const name = `${target} ${row.is_test}`;
     const before = counted.get(name) ?? { target, test: row.is_test, ...none };
     const ended = row.succeeded + row.failed + row.canceled;
+    // Of a comparison that nobody has judged: it is measured, and told, afterwards.
+    if (target === null && ended === 0) continue;
     counted.set(name, {
       ...before,
       executions: before.executions + ended,

@@ -18,20 +18,25 @@ type CostRow = {
   funding: "allowance" | "wallet" | null;
   resolved_by: string | null;
   fee_micros: number;
+  is_blind: boolean;
 };
 
-/** What an execution was estimated at, has reserved, was charged, and who pays; as its rows have it now. */
-export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost> {
+/**
+ * What an execution was estimated at, has reserved, was charged, and who pays; as its rows have it now. Null: of a
+ * comparison that nobody has judged, and told with it.
+ */
+export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost | null> {
   const scope = access.scopeOf(ctx, "jobs:read");
   const { rows } = await pool.query<CostRow>({
     name: "cost-of",
     text: `SELECT execution.status, provider, execution.billing_mode, estimated_micros, actual_micros, hold.state AS hold_state,
-       hold.amount_micros, hold.settled_micros, hold.funding, hold.resolved_by, (${FEE})::bigint AS fee_micros
+       hold.amount_micros, hold.settled_micros, hold.funding, hold.resolved_by, is_blind, (${FEE})::bigint AS fee_micros
      FROM execution LEFT JOIN hold ON hold.execution_id = execution.id WHERE execution.id = $1
        AND ($2::text[] IS NULL OR execution.organization_id = ANY($2)) AND ($3::text IS NULL OR execution.project_id = $3)`,
     values: [executionId, scope.organizationIds, scope.projectId],
   });
   const row = rows[0] ?? fail("NotFound", "There is no such execution.");
+  if (row.is_blind) return null;
   const hasEnded = ["succeeded", "failed", "ambiguous", "canceled"].includes(row.status);
   const isOpen = row.hold_state === "open" || row.hold_state === "ambiguous" || !hasEnded;
   return {

@@ -54,21 +54,29 @@ export const FEE = `CASE
 export const KIND_PREFIXES = [`${PREFIXES.job}_`, `${PREFIXES.pinned}_`];
 const KINDS = KIND_PREFIXES.map((prefix) => `('${prefix}')`).join(", ");
 
+/**
+ * Of a comparison that nobody has judged: its executions are told neither by who did them nor by how they ended, and what
+ * they came to is one sum, once no part of it is open any more.
+ */
+const IS_TOLD = "NOT execution.is_blind";
+const IS_SUMMED = "NOT execution.is_veiled";
+const MAKER = (name: string) => `CASE WHEN execution.is_blind THEN '' ELSE execution.${name} END`;
+
 /** Counts the executions of a common table (project_id, day, from_ulid, until_ulid), from their own rows, by GROUPS. */
 export const countFrom = (table: string) => `
-SELECT execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, execution.provider,
-  execution.model, execution.principal_id, execution.billing_mode, execution.provider = '${SANDBOX}' AS is_test,
+SELECT execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, ${MAKER("provider")} AS provider,
+  ${MAKER("model")} AS model, execution.principal_id, execution.billing_mode, execution.provider = '${SANDBOX}' AS is_test,
   count(*) AS executions,
-  count(*) FILTER (WHERE execution.status = 'succeeded') AS succeeded,
-  count(*) FILTER (WHERE execution.status IN ('failed', 'ambiguous')) AS failed,
-  count(*) FILTER (WHERE execution.status = 'canceled') AS canceled,
-  coalesce(sum(execution.actual_micros) FILTER (WHERE ${ENDED}), 0)::bigint AS cost_micros,
-  count(*) FILTER (WHERE ${ENDED} AND execution.actual_micros IS NULL) AS unknown_costs,
-  coalesce(sum(hold.settled_micros) FILTER (WHERE hold.state = 'settled'), 0)::bigint AS charged_micros,
-  coalesce(sum(${FEE}), 0)::bigint AS fee_micros,
-  coalesce(sum(used.input_tokens), 0)::bigint AS input_tokens,
-  coalesce(sum(used.output_tokens), 0)::bigint AS output_tokens,
-  coalesce(sum(used.images), 0)::bigint AS images
+  count(*) FILTER (WHERE execution.status = 'succeeded' AND ${IS_TOLD}) AS succeeded,
+  count(*) FILTER (WHERE execution.status IN ('failed', 'ambiguous') AND ${IS_TOLD}) AS failed,
+  count(*) FILTER (WHERE execution.status = 'canceled' AND ${IS_TOLD}) AS canceled,
+  coalesce(sum(execution.actual_micros) FILTER (WHERE ${ENDED} AND ${IS_SUMMED}), 0)::bigint AS cost_micros,
+  count(*) FILTER (WHERE ${ENDED} AND execution.actual_micros IS NULL AND ${IS_TOLD}) AS unknown_costs,
+  coalesce(sum(hold.settled_micros) FILTER (WHERE hold.state = 'settled' AND ${IS_SUMMED}), 0)::bigint AS charged_micros,
+  coalesce(sum(${FEE}) FILTER (WHERE ${IS_SUMMED}), 0)::bigint AS fee_micros,
+  coalesce(sum(used.input_tokens) FILTER (WHERE ${IS_SUMMED}), 0)::bigint AS input_tokens,
+  coalesce(sum(used.output_tokens) FILTER (WHERE ${IS_SUMMED}), 0)::bigint AS output_tokens,
+  coalesce(sum(used.images) FILTER (WHERE ${IS_SUMMED}), 0)::bigint AS images
 FROM ${table} CROSS JOIN (VALUES ${KINDS}) AS kind(prefix)
 -- A day at a time by the index of a project's ids, never the rows of every tenant: OFFSET 0 and the pairs hold the planner to it.
 JOIN LATERAL (
@@ -77,8 +85,8 @@ JOIN LATERAL (
   OFFSET 0) execution ON true
 LEFT JOIN hold ON hold.execution_id = execution.id
 ${USED}
-GROUP BY execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, execution.provider,
-  execution.model, execution.principal_id, execution.billing_mode`;
+GROUP BY execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, ${MAKER("provider")},
+  ${MAKER("model")}, execution.principal_id, execution.billing_mode, execution.provider = '${SANDBOX}'`;
 
 /** Was a charge of this day decided by a person after it was counted? A minute's grace, since clocks differ. */
 export const CORRECTED_SINCE = `EXISTS (SELECT FROM hold WHERE hold.organization_id = counted.organization_id

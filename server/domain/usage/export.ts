@@ -3,6 +3,7 @@ import { csvLine } from "@/server/csv";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
+import { SANDBOX } from "@/server/domain/catalog";
 import { ENDED, FEE, KIND_PREFIXES, USED } from "./count";
 import { dayAt } from "./days";
 import { COLUMNS, chargesOf, type ExportRow } from "./focus";
@@ -45,36 +46,71 @@ async function* lines(
       do {
         signal?.throwIfAborted();
         const from: string = after ?? prefix + fromUlid;
-        const rows: ExportRow[] = await page(projectId, from, after === null, prefix + untilUlid);
-        const told = rows.flatMap((row) =>
+        const rows: PagedRow[] = await page(projectId, from, after === null, prefix + untilUlid);
+        const told = rows.filter(({ is_blind }) => !is_blind).flatMap((row) =>
           chargesOf(row).map((charge) => csvLine(COLUMNS.map(([, of]) => of(row, charge, scope)))),
         );
         if (told.length > 0) yield Buffer.from(told.join(""));
         after = rows.length === PAGE ? (rows.at(-1)?.id ?? null) : null;
       } while (after !== null);
     }
+    const compared = (await comparisonsOf(projectId, fromUlid, untilUlid)).flatMap((row) =>
+      chargesOf(row).map((charge) => csvLine(COLUMNS.map(([, of]) => of(row, charge, scope)))),
+    );
+    if (compared.length > 0) yield Buffer.from(compared.join(""));
   }
 }
 
-/** The next executions of a project, by the index of its ids. */
+type PagedRow = ExportRow & { is_blind: boolean };
+
+/** The next executions of a project, by the index of its ids. Those of comparisons that nobody has judged are told otherwise. */
 async function page(
   projectId: string,
   from: string,
   isFirst: boolean,
   untilId: string,
-): Promise<ExportRow[]> {
-  const { rows } = await pool.query<ExportRow>({
+): Promise<PagedRow[]> {
+  const { rows } = await pool.query<PagedRow>({
     name: isFirst ? "usage-export" : "usage-export-on",
     text: `SELECT execution.id, execution.project_id, environment, product_id, execution.principal_id, capability_key, provider,
        model, mode, status, execution.billing_mode, external_ref, tags, pricing_version, execution.created_at, completed_at,
        actual_micros, receipt_id, hold.state AS hold_state, hold.settled_micros, hold.funding, hold.resolved_by,
-       hold.resolved_at, (${FEE})::bigint AS fee_micros, used.*
+       hold.resolved_at, (${FEE})::bigint AS fee_micros, is_blind, used.*
      FROM execution
      LEFT JOIN hold ON hold.execution_id = execution.id
      ${USED}
      WHERE execution.project_id = $1 AND execution.id ${isFirst ? ">=" : ">"} $2 AND execution.id < $3 AND ${ENDED}
      ORDER BY execution.id LIMIT ${PAGE}`,
     values: [projectId, from, untilId],
+  });
+  return rows;
+}
+
+/**
+ * Comparisons of these days that nobody has judged and no part of which is open any more: a line for each way they were
+ * paid, with its sum. Judged, they are told execution by execution instead.
+ */
+async function comparisonsOf(projectId: string, fromUlid: string, untilUlid: string): Promise<ExportRow[]> {
+  const [prefix] = KIND_PREFIXES; // of jobs
+  const { rows } = await pool.query<ExportRow>({
+    name: "usage-export-comparisons",
+    text: `SELECT execution.comparison_id AS id, execution.project_id, environment, product_id, execution.principal_id, capability_key,
+       '' AS provider, '' AS model, mode, 'unjudged' AS status, execution.billing_mode, NULL AS external_ref, tags, '' AS pricing_version,
+       min(execution.created_at) AS created_at, min(execution.created_at) AS completed_at,
+       sum(actual_micros)::bigint AS actual_micros, NULL AS receipt_id, 'settled' AS hold_state,
+       coalesce(sum(hold.settled_micros), 0)::bigint AS settled_micros, hold.funding, NULL AS resolved_by, NULL AS resolved_at,
+       sum(${FEE})::bigint AS fee_micros, sum(used.input_tokens)::bigint AS input_tokens,
+       sum(used.output_tokens)::bigint AS output_tokens, sum(used.images)::bigint AS images,
+       execution.provider = '${SANDBOX}' AS is_test
+     FROM execution
+     LEFT JOIN hold ON hold.execution_id = execution.id
+     ${USED}
+     WHERE execution.project_id = $1 AND execution.id >= $2 AND execution.id < $3 AND execution.is_blind
+       AND execution.organization_id = (SELECT organization_id FROM project WHERE id = $1) AND NOT execution.is_veiled
+     GROUP BY execution.comparison_id, execution.project_id, environment, product_id, execution.principal_id, capability_key, mode,
+       execution.billing_mode, tags, hold.funding, execution.provider = '${SANDBOX}'
+     ORDER BY execution.comparison_id`,
+    values: [projectId, prefix + fromUlid, prefix + untilUlid],
   });
   return rows;
 }

@@ -32,6 +32,8 @@ export type ExportRow = {
   input_tokens: number | null;
   output_tokens: number | null;
   images: number | null;
+  /** Of a comparison, whose providers are not told; absent of an execution, whose provider says so. */
+  is_test?: boolean;
 };
 
 /** What one line charges: the execution as it ended, or what a person decided about its charge later. */
@@ -62,6 +64,8 @@ const dayStart = (at: Date, days = 0) =>
 const monthStart = (at: Date, months = 0) =>
   new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months));
 
+/** The status of a comparison that nobody has judged. */
+const UNJUDGED = "unjudged";
 const OURS = "Capstan";
 const nameOf = (provider: string) => providers.find((each) => each.name === provider)?.title ?? provider;
 /** Who made what was used. */
@@ -128,7 +132,7 @@ export const COLUMNS: readonly Column[] = [
   ["SkuMeter", (row) => text(meterOf(row).unit)],
   ["ResourceId", (row) => text(row.id)],
   ["ResourceName", (row) => text(row.external_ref ?? row.id)],
-  ["ResourceType", () => text("Execution")],
+  ["ResourceType", (row) => text(row.status === UNJUDGED ? "Comparison" : "Execution")],
   ["RegionId", () => null],
   ["RegionName", () => null],
   ["Tags", (row) => text(JSON.stringify(Object.fromEntries(row.tags.map((tag) => [tag, true]))))],
@@ -137,7 +141,7 @@ export const COLUMNS: readonly Column[] = [
   ["x_ProviderCostStatus", used((row) => text(row.actual_micros === null ? "unknown" : "known"))],
   ["x_FundingSource", (row) => text(row.funding ?? (row.billing_mode === "byok" ? "own_account" : "none"))],
   ["x_BillingMode", (row) => text(row.billing_mode)],
-  ["x_IsTest", (row) => text(String(row.provider === SANDBOX))],
+  ["x_IsTest", (row) => text(String(row.is_test ?? row.provider === SANDBOX))],
   ["x_Status", (row) => text(row.status)],
   [
     "x_HoldState",

@@ -128,13 +128,13 @@ test("what one pinned execution costs: its own account pays, nobody else sees it
     feeMicros: 0,
     corrected: false,
   });
-  expect(settled.chargedMicros).toBe(settled.providerCostMicros);
+  expect(settled?.chargedMicros).toBe(settled?.providerCostMicros);
   expect(await of(refused)).toMatchObject({ chargedMicros: 0, holdState: "released" });
   const whole = await of(unknown);
   expect(whole).toMatchObject({
     providerCostMicros: null,
     holdState: "settled",
-    chargedMicros: whole.heldMicros,
+    chargedMicros: whole?.heldMicros,
   });
   expect(await of(lost)).toMatchObject({ chargedMicros: null, holdState: "ambiguous" });
   await resolve(project, lost, 0);

@@ -290,11 +290,11 @@ test("what one execution costs is null while nobody knows it, and says who pays"
   const of = (jobId: string) => usage.cost(project.ctx, jobId);
   const settled = await of(done);
   expect(settled).toMatchObject({ paidBy: "wallet", holdState: "settled", test: true, corrected: false });
-  expect(settled.chargedMicros).toBe(
-    (settled.providerCostMicros ?? Number.NaN) + (settled.feeMicros ?? Number.NaN),
+  expect(settled?.chargedMicros).toBe(
+    (settled?.providerCostMicros ?? Number.NaN) + (settled?.feeMicros ?? Number.NaN),
   );
   expect(await of(unknown)).toMatchObject({ providerCostMicros: null, holdState: "settled" });
-  expect((await of(unknown)).chargedMicros).toBe((await of(unknown)).heldMicros);
+  expect((await of(unknown))?.chargedMicros).toBe((await of(unknown))?.heldMicros);
   const open = { chargedMicros: null, feeMicros: null, providerCostMicros: null };
   expect(await of(lost)).toMatchObject({ ...open, holdState: "ambiguous" });
   expect(await of(waiting)).toMatchObject({ ...open, holdState: "open" });
@@ -316,11 +316,11 @@ test("actualCost of a job is the provider's cost: null while unknown, never the 
   const of = (jobId: string) => jobs.get(project.ctx, jobId);
   const job = await of(done);
   const money = await usage.cost(project.ctx, done);
-  expect(job.actualCost).toBe((money.providerCostMicros ?? 0) / 1_000_000);
-  expect(money.feeMicros).toBeGreaterThan(0);
-  expect(job.actualCost).not.toBe((money.chargedMicros ?? 0) / 1_000_000);
+  expect(job.actualCost).toBe((money?.providerCostMicros ?? 0) / 1_000_000);
+  expect(money?.feeMicros).toBeGreaterThan(0);
+  expect(job.actualCost).not.toBe((money?.chargedMicros ?? 0) / 1_000_000);
   expect(job.estimatedCost).toBeGreaterThan(0);
-  expect(job.pricing?.providerCost).toMatchObject({ amount: { amountMicros: money.providerCostMicros } });
+  expect(job.pricing?.providerCost).toMatchObject({ amount: { amountMicros: money?.providerCostMicros } });
   for (const jobId of [unknown, lost]) {
     const failed = await of(jobId);
     expect(failed.actualCost).toBeNull();
