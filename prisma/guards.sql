@@ -482,7 +482,7 @@ BEGIN
   INSERT INTO budget_alert (id, budget_id, organization_id, project_id, scope, period, period_start, is_test, percent,
     spent_micros, held_micros, ceiling_micros, enforcement, created_at)
   SELECT capstan_event_id(moment, step.percent), b.id, b.organization_id, b.project_id, b.scope, b.period, start, test,
-    step.percent, settled - veiled.settled, held + veiled.held, ceiling, b.enforcement, moment
+    step.percent, capstan_alert.settled - veiled.settled, capstan_alert.held + veiled.held, ceiling, b.enforcement, moment
   FROM capstan_veiled_in(budget, start, test) veiled, budget b, unnest(ARRAY[50, 80, 100]) AS step(percent)
   WHERE b.id = budget AND step.percent > alerted AND step.percent <= reached;
 END $$;

@@ -3627,6 +3627,15 @@ describe("budgets and holds", () => {
     ])
       await ask([422, "list"], "POST", target, { ...byOwner, body: wrong });
     const body = { chargedMicros: 21, note: "On the invoice." };
+    const blind = (is: boolean) =>
+      pool.query(
+        "UPDATE job SET is_blind = $2, comparison_id = $3 WHERE id = (SELECT execution_id FROM hold WHERE id = $1)",
+        [holdId, is, is ? "cmp_1" : null],
+      );
+    await blind(true);
+    const unjudged = await ask([409, "ComparisonUnjudged"], "POST", target, { ...byOwner, body });
+    expect(unjudged.json.detail.details).toEqual({ comparisonId: "cmp_1" });
+    await blind(false);
     await ask([403, "AuthorizationFailed"], "POST", target, { ...(await roled(own, "member")), body });
     const { json } = await ask(200, "POST", target, { ...byOwner, body });
     expect(json).toMatchObject({ state: "settled", settledMicros: 21, note: "On the invoice." });

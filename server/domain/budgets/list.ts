@@ -50,7 +50,7 @@ export async function course(
      )
      SELECT step.at, coalesce(sum(counted.settled), 0)::bigint AS settled, coalesce(sum(counted.held), 0)::bigint AS held
      FROM (
-       SELECT least(at + $5::interval, $4::timestamptz) AS at FROM generate_series($3::timestamptz, $4, $5::interval) AS at
+       SELECT DISTINCT least(at + $5::interval, $4::timestamptz) AS at FROM generate_series($3::timestamptz, $4, $5::interval) AS at
      ) step LEFT JOIN counted ON counted.created_at <= step.at
      GROUP BY step.at ORDER BY step.at`,
     [row.id, isTest, from, now, row.period === "day" ? "1 hour" : "1 day"],

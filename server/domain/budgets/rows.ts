@@ -29,8 +29,7 @@ export const COUNTS = `h.organization_id = b.organization_id AND (NOT b.managed_
 
 /** What a hold counts as, as anybody is shown it: joined are those that count as held still (`capstan_veiled`). */
 export const HELD = "(h.state IN ('open', 'ambiguous') OR veiled.id IS NOT NULL)";
-export const WITH_VEILED =
-  "LEFT JOIN LATERAL capstan_veiled(b.organization_id) veiled ON veiled.id = h.id";
+export const WITH_VEILED = "LEFT JOIN LATERAL capstan_veiled(b.organization_id) veiled ON veiled.id = h.id";
 
 /** The counted window of the current period; of a budget that is off, which nobody counts, the holds themselves. */
 const spendOf = (isTest: boolean) => `CASE WHEN b.enforcement <> 'off' THEN (

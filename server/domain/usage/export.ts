@@ -1,9 +1,9 @@
 import type { UsageExportQuery } from "@/server/contract/usage";
 import { csvLine } from "@/server/csv";
 import { pool } from "@/server/db";
+import { SANDBOX } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
-import { SANDBOX } from "@/server/domain/catalog";
 import { ENDED, FEE, KIND_PREFIXES, USED } from "./count";
 import { dayAt } from "./days";
 import { COLUMNS, chargesOf, type ExportRow } from "./focus";
@@ -47,9 +47,11 @@ async function* lines(
         signal?.throwIfAborted();
         const from: string = after ?? prefix + fromUlid;
         const rows: PagedRow[] = await page(projectId, from, after === null, prefix + untilUlid);
-        const told = rows.filter(({ is_blind }) => !is_blind).flatMap((row) =>
-          chargesOf(row).map((charge) => csvLine(COLUMNS.map(([, of]) => of(row, charge, scope)))),
-        );
+        const told = rows
+          .filter(({ is_blind }) => !is_blind)
+          .flatMap((row) =>
+            chargesOf(row).map((charge) => csvLine(COLUMNS.map(([, of]) => of(row, charge, scope)))),
+          );
         if (told.length > 0) yield Buffer.from(told.join(""));
         after = rows.length === PAGE ? (rows.at(-1)?.id ?? null) : null;
       } while (after !== null);
@@ -64,12 +66,7 @@ async function* lines(
 type PagedRow = ExportRow & { is_blind: boolean };
 
 /** The next executions of a project, by the index of its ids. Those of comparisons that nobody has judged are told otherwise. */
-async function page(
-  projectId: string,
-  from: string,
-  isFirst: boolean,
-  untilId: string,
-): Promise<PagedRow[]> {
+async function page(projectId: string, from: string, isFirst: boolean, untilId: string): Promise<PagedRow[]> {
   const { rows } = await pool.query<PagedRow>({
     name: isFirst ? "usage-export" : "usage-export-on",
     text: `SELECT execution.id, execution.project_id, environment, product_id, execution.principal_id, capability_key, provider,

@@ -72,6 +72,8 @@ const nameOf = (provider: string) => providers.find((each) => each.name === prov
 const publisherOf = (row: ExportRow) => (row.provider ? nameOf(row.provider) : OURS);
 const skuOf = (row: ExportRow) => (row.provider ? `${row.provider}/${row.model}` : row.capability_key);
 
+const isInference = (row: ExportRow) => row.provider !== "" || row.status === UNJUDGED;
+
 /** How much was used, in the unit it is priced by; null: the provider did not say. */
 function meterOf(row: ExportRow): { quantity: number | null; unit: string } {
   if (row.images !== null) return { quantity: row.images, unit: "Images" };
@@ -125,8 +127,8 @@ export const COLUMNS: readonly Column[] = [
   ["PublisherName", (row) => text(publisherOf(row))],
   ["InvoiceIssuerName", (row) => text(row.billing_mode === "byok" ? publisherOf(row) : OURS)],
   ["ServiceName", (row) => text(row.capability_key)],
-  ["ServiceCategory", (row) => text(row.provider ? "AI and Machine Learning" : "Compute")],
-  ["ServiceSubcategory", (row) => text(row.provider ? "Generative AI" : "Serverless Compute")],
+  ["ServiceCategory", (row) => text(isInference(row) ? "AI and Machine Learning" : "Compute")],
+  ["ServiceSubcategory", (row) => text(isInference(row) ? "Generative AI" : "Serverless Compute")],
   ["SkuId", (row) => text(skuOf(row))],
   ["SkuPriceId", (row) => text(`${row.pricing_version}:${skuOf(row)}`)],
   ["SkuMeter", (row) => text(meterOf(row).unit)],

@@ -1,0 +1,221 @@
+import { expect, test } from "vitest";
+import { pool } from "@/server/db";
+import * as billing from "@/server/domain/billing";
+import * as budgets from "@/server/domain/budgets";
+import { SCOPES, systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { compareDrawings } from "@/server/domain/jobs/blind.fixture";
+import * as usage from "@/server/domain/usage";
+import { inlineStep, makeProject, type TestProject } from "@/testing/world";
+
+/** Three models of the sandbox; the second costs half, and the third draws one picture less than it is asked for. */
+const MODELS = ["sandbox-1", "sandbox-2", "sandbox-partial"];
+const WANTED = { models: MODELS, input: { prompt: "A kite", variantCount: 2 } };
+
+async function makeCompared() {
+  const world = await makeProject();
+  const { principal } = world.ctx;
+  if (principal.kind !== "service_principal") throw new Error("a project's context is a key's");
+  const ctx = { ...world.ctx, principal: { ...principal, scopes: new Set(SCOPES) } };
+  const system = systemCtx("test", world.clock.now);
+  for (const [period, enforcement] of [
+    ["day", "prevent"],
+    ["month", "warn"],
+    ["total", "off"],
+  ] as const)
+    await budgets.set(system, {
+      owner: { projectId: world.projectId },
+      period,
+      ceilingMicros: 5_000_000,
+      enforcement,
+    });
+  const compared = await compareDrawings({ ...world, ctx }, WANTED);
+  const run = async (jobId: string) => {
+    await jobs.run(ctx, jobId, inlineStep(world.clock));
+    return jobs.get(ctx, jobId);
+  };
+  return { ...world, ctx, system, ...compared, run };
+}
+
+/** Everything that tells money to the organization, as text, less the moments at which it is asked. */
+async function shownOf({
+  ctx,
+  system,
+  projectId,
+  organizationId,
+  clock,
+  jobIds,
+}: Awaited<ReturnType<typeof makeCompared>>) {
+  const today = clock.now().toISOString().slice(0, 10);
+  const tomorrow = new Date(clock.now().getTime() + 86_400_000).toISOString().slice(0, 10);
+  const file = await usage.usageFile(ctx, { from: today, to: tomorrow, projectId });
+  const pieces: Uint8Array[] = [];
+  for await (const piece of file.content) pieces.push(piece);
+  const { items } = await budgets.list(system, { projectId });
+  const shown = {
+    wallet: await billing.wallet(ctx),
+    funds: await billing.fundsOf(organizationId, true),
+    transactions: (await billing.walletTransactions(ctx, { limit: 50 })).items,
+    holds: (await budgets.listHolds(ctx, {})).items,
+    budgets: items.map(({ updatedAt: _, ...budget }) => budget),
+    courses: await Promise.all(
+      items.map(async ({ budgetId }) =>
+        (await budgets.course(system, { budgetId, isTest: true })).points
+          .map(({ at: _, ...point }) => point)
+          .at(-1),
+      ),
+    ),
+    summary: (await usage.summary(ctx, { days: 7, projectId })).test,
+    days: (await usage.days(ctx, projectId, 7)).rows,
+    benchmarks: (await usage.benchmarks(ctx, "image.generate.v1", projectId)).coverage.executions,
+    costs: await Promise.all(jobIds.map((jobId) => usage.cost(ctx, jobId))),
+    file: Buffer.concat(pieces).toString("utf8"),
+  };
+  return JSON.stringify(shown);
+}
+
+const reveal = (comparisonId: string) =>
+  pool.query("UPDATE job SET is_blind = false WHERE comparison_id = $1", [comparisonId]);
+
+test("between two ends of a comparison nothing that tells money changes; at its end it is one sum, judged each is told", async () => {
+  const world = await makeCompared();
+  const [first, second, third] = world.jobIds as [string, string, string];
+  const before = await shownOf(world);
+  await world.run(first);
+  expect(await shownOf(world)).toBe(before);
+  await world.run(second);
+  expect(await shownOf(world)).toBe(before);
+  expect((await world.run(third)).status).toBe("succeeded");
+
+  const { rows } = await pool.query<{ settled: number; actual: number }>(
+    "SELECT settled_micros AS settled, actual_micros AS actual FROM hold JOIN job ON job.id = execution_id WHERE job.comparison_id = $1",
+    [world.comparisonId],
+  );
+  const sum = (of: (row: { settled: number; actual: number }) => number) =>
+    rows.reduce((total, row) => total + of(row), 0);
+  const [charged, cost] = [sum(({ settled }) => settled), sum(({ actual }) => actual)];
+  expect(new Set(rows.map(({ settled }) => settled)).size).toBeGreaterThan(1);
+  const after = await shownOf(world);
+  for (const { settled, actual } of rows) {
+    expect(after).not.toMatch(new RegExp(`(?<![\\d.])(${settled}|${actual})(?!\\d)`));
+    expect(after).not.toContain(`${settled / 1_000_000}`);
+  }
+  expect(after).not.toMatch(/sandbox|succeeded":[1-9]/);
+  const shown = JSON.parse(after);
+  expect(shown.transactions).toMatchObject([
+    {
+      jobId: null,
+      comparisonId: world.comparisonId,
+      pricingVersion: null,
+      amount: { amountMicros: -charged },
+    },
+  ]);
+  expect(shown.summary.totals).toMatchObject({
+    executions: 3,
+    unfinished: 3,
+    providerCostMicros: cost,
+    chargedMicros: charged,
+  });
+  expect(shown.summary.byProvider).toMatchObject([{ provider: null, chargedMicros: charged }]);
+  for (const { testSpend } of shown.budgets)
+    expect(testSpend).toMatchObject({ settledMicros: charged, heldMicros: 0 });
+  expect(shown.holds).toEqual([]);
+  const lines = shown.file.trim().split("\r\n");
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).toMatch(new RegExp(`^${charged / 1_000_000},.*${world.comparisonId}.*unjudged`));
+
+  await reveal(world.comparisonId);
+  const judged = JSON.parse(await shownOf(world));
+  expect(judged.transactions.map((each: { jobId: string }) => each.jobId).toSorted()).toEqual(
+    world.jobIds.toSorted(),
+  );
+  expect(judged.summary.totals).toMatchObject({ succeeded: 3, unfinished: 0, chargedMicros: charged });
+  expect(judged.summary.byModel).toHaveLength(3);
+  expect(judged.file.trim().split("\r\n")).toHaveLength(4);
+});
+
+test("a day that is counted with a blind comparison in it is counted anew once that is judged", async () => {
+  const world = await makeCompared();
+  for (const jobId of world.jobIds) await world.run(jobId);
+  world.clock.advance(2 * 86_400_000);
+  const totals = async () => (await usage.summary(world.ctx, { days: 7, projectId: world.projectId })).test;
+  await usage.rollUp(world.system);
+  expect((await totals()).byProvider).toMatchObject([{ provider: null, executions: 3, succeeded: 0 }]);
+  await reveal(world.comparisonId);
+  expect((await totals()).byProvider).toMatchObject([{ provider: "sandbox", executions: 3, succeeded: 3 }]);
+  await usage.rollUp(world.system);
+  expect((await totals()).byProvider).toMatchObject([{ provider: "sandbox", executions: 3, succeeded: 3 }]);
+});
+
+test("a hold whose charge nobody knows keeps the whole comparison held, and is resolved once it is judged", async () => {
+  const world = await makeCompared();
+  const [first, ...others] = world.jobIds;
+  for (const jobId of others) await world.run(jobId);
+  await pool.query("UPDATE hold SET state = 'ambiguous' WHERE execution_id = $1", [first]);
+  const [hold] = (await budgets.listHolds(world.ctx, {})).items;
+  const { rows } = await pool.query<{ sum: number }>(
+    "SELECT sum(amount_micros)::bigint AS sum FROM hold JOIN job ON job.id = execution_id WHERE comparison_id = $1",
+    [world.comparisonId],
+  );
+  expect(hold).toMatchObject({
+    executionId: world.comparisonId,
+    amountMicros: rows[0]?.sum,
+    state: "ambiguous",
+  });
+  const resolve = (holdId: string) =>
+    budgets.resolveHold(world.system, holdId, { notCharged: true, note: "x" }).catch(({ code }) => code);
+  expect(await resolve(hold!.holdId)).toBe("ComparisonUnjudged");
+  await reveal(world.comparisonId);
+  const [own] = (await budgets.listHolds(world.ctx, {})).items;
+  expect(own).toMatchObject({ executionId: first });
+  expect(await resolve(own!.holdId)).toMatchObject({ state: "released" });
+});
+
+/** The refusal of an ordinary job that has no room. */
+async function refusalOf({ ctx }: TestProject, variantCount: number) {
+  return jobs
+    .submit(ctx, "image.generate.v1", { input: { prompt: "Too much", variantCount, quality: "high" } })
+    .then(() => null)
+    .catch(({ code, details, message }) => ({ code, details, message }));
+}
+
+test("what a refusal says of what is left is what everybody is shown", async () => {
+  const world = await makeCompared();
+  const { rows } = await pool.query<{ held: number }>(
+    "SELECT sum(amount_micros)::bigint AS held FROM hold WHERE organization_id = $1",
+    [world.organizationId],
+  );
+  const ceilingMicros = (rows[0]?.held ?? 0) + 1_000;
+  await budgets.set(world.system, {
+    owner: { projectId: world.projectId },
+    period: "day",
+    ceilingMicros,
+    enforcement: "prevent",
+  });
+  const before = await refusalOf(world, 4);
+  expect(before).toMatchObject({ code: "BudgetExceeded", details: { available: 0.001 } });
+  await world.run(world.jobIds[0]!);
+  expect(await refusalOf(world, 4)).toEqual(before);
+  await budgets.set(world.system, {
+    owner: { projectId: world.projectId },
+    period: "day",
+    ceilingMicros: 5_000_000_000,
+    enforcement: "prevent",
+  });
+  await pool.query(
+    "UPDATE wallet SET balance_micros = held_micros + 2000, allowance_micros = allowance_used_micros WHERE organization_id = $1",
+    [world.organizationId],
+  );
+  const poor = await refusalOf(world, 4);
+  const { held } = (
+    await pool.query(
+      "SELECT sum(amount_micros - settled_micros)::bigint AS held FROM hold WHERE execution_id = $1",
+      [world.jobIds[0]],
+    )
+  ).rows[0];
+  expect(held).toBeGreaterThanOrEqual(0);
+  expect(poor).toMatchObject({
+    code: "funding_required",
+    details: { remainingMicros: Math.max(0, 2000 - held) },
+  });
+});
