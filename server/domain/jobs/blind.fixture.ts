@@ -19,7 +19,6 @@ export async function compareDrawings(
     comparisonId,
     requests: requests as never[], // as a caller sends them
     order: models.map((_, place) => place),
-    order: models.map((_, place) => place),
     refusal: (_place, cause) => cause,
     attach: async (client, made) => {
       await client.query(
