@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ModelAdapterCreate } from "@/server/contract/adapters";
 import { ComparisonEstimateRequest } from "@/server/contract/comparisons";
 import { closeDatabase, pool } from "@/server/db";
+import * as adapters from "@/server/domain/adapters";
 import * as budgets from "@/server/domain/budgets";
 import * as comparisons from "@/server/domain/comparisons";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { newAdapter } from "@/testing/adapters";
 import { createComparisonKilledAt } from "@/testing/processes";
 import { makeProject, rowsOf, type TestProject } from "@/testing/world";
 import { ask, finished, pinned, QUESTION, TEXT } from "./comparisons.fixture";
@@ -118,8 +121,7 @@ describe("admission", () => {
       project.projectId,
       cheap,
     ]);
-    const other = { ...project, ctx: { ...project.ctx } };
-    const made = await ask(other, models);
+    const made = await ask(project, models);
     expect(made.entries.map(({ status }) => status)).toEqual(["awaiting_approval", "awaiting_approval"]);
     expect(made).toMatchObject({ status: "running", nextAction: "poll" });
     const all = await Promise.all(made.entries.map(({ jobId }) => rowsOf(jobId)));
@@ -421,7 +423,26 @@ describe("axes", () => {
       });
   });
 
-  test("every profile of every capability is one that its input takes", async () => {
+  test("an adapter by its alias and by its id is the same adapter; another weight is another request", async () => {
+    const { ctx } = await makeProject();
+    const { adapterId } = await adapters.register(ctx, {}, ModelAdapterCreate.parse(newAdapter()));
+    await adapters.createAlias(ctx, {}, { alias: "Hero", target: { adapterId } });
+    const asked = (...used: object[]) =>
+      comparisons.estimate(
+        ctx,
+        IMAGE,
+        ComparisonEstimateRequest.parse({
+          competitors: used.map((each) => ({ axis: "recipe", inputOverrides: { adapters: [each] } })),
+          input: { prompt: "A kite" },
+        }),
+      );
+    await expect(asked({ alias: "Hero" }, { adapterId })).rejects.toMatchObject({
+      issues: [expect.objectContaining({ loc: ["body", "competitors", 1] })],
+    });
+    expect((await asked({ alias: "Hero" }, { adapterId, weight: 0.5 })).competitors).toHaveLength(2);
+  });
+
+  test("every capability's profiles are those its input takes", async () => {
     const { ctx } = await makeProject();
     const of = async (key: string) =>
       (await comparisons.options(ctx, key)).profiles.map(({ profileKey }) => profileKey);
@@ -434,5 +455,15 @@ describe("axes", () => {
     expect(await of("text.reasoning.high.v1")).toHaveLength(4);
     for (const key of ["audio.sfx.generate.v1", "video.generate.v1", "3d.render_reference.v1"])
       expect(await of(key)).toEqual([]);
+    const prompt = { prompt: "A kite" };
+    for (const [key, input] of [
+      [IMAGE, prompt],
+      [TEXT, QUESTION],
+      ["text.reasoning.high.v1", QUESTION],
+    ] as const) {
+      const competitors = (await of(key)).map((profileKey) => ({ axis: "profile" as const, profileKey }));
+      const { competitors: priced } = await comparisons.estimate(ctx, key, { competitors, input });
+      expect(priced.map(({ competitor }) => competitor)).toEqual(competitors);
+    }
   });
 });

@@ -98,18 +98,20 @@ describe("where a comparison stands", () => {
     expect(done.entries.map(({ status }) => status).sort()).toEqual(["canceled", "canceled", "succeeded"]);
   });
 
-  test("an ambiguous charge leaves the cost unknown until an operator says what it was", async () => {
+  test("an ambiguous charge leaves the cost unknown until it is judged and an operator says what it was", async () => {
     const project = await makeProject();
-    const done = await finished(project, await ask(project, pinned("1", "lost")));
-    expect(done.cost).toBeNull();
+    const { comparisonId, cost } = await finished(project, await ask(project, pinned("1", "lost")));
+    expect(cost).toBeNull();
     const { rows } = await pool.query("SELECT id FROM hold WHERE project_id = $1 AND state = 'ambiguous'", [
       project.projectId,
     ]);
-    await resolveHold(systemCtx("test", project.clock.now), rows[0].id, {
-      notCharged: true,
-      note: "Looked.",
-    });
-    expect((await comparisons.get(project.ctx, done.comparisonId)).cost).toBeGreaterThan(0);
+    await comparisons.judge(project.ctx, comparisonId, { decision: "none" });
+    expect((await comparisons.get(project.ctx, comparisonId)).cost).toBeNull();
+    const looked = { notCharged: true, note: "Looked." } as const;
+    await resolveHold(systemCtx("test", project.clock.now), rows[0].id, looked);
+    const known = await comparisons.get(project.ctx, comparisonId);
+    expect(known.entries.map(({ costMicros }) => costMicros)).toContain(0);
+    expect(known.cost).toBeGreaterThan(0);
   });
 });
 

@@ -123,8 +123,11 @@ async function planned<T extends { submission: Submission; plan: ExecutionPlan }
 /** What would be done, and where: of requests that are otherwise the same. */
 function workOf({ submission, plan }: { submission: Submission; plan: ExecutionPlan }): string {
   const { sampling } = submission.envelope;
-  const { route, account } = plan.estimate;
-  const work = { route, account, input: plan.input, sampling };
+  const { route, account, adapters } = plan.estimate;
+  // The same adapter by its alias, by its id or by default is the same.
+  const { adapters: _asNamed, ...input } = plan.input as { adapters?: unknown }; // every input is an object
+  const used = adapters?.used.map(({ adapterId, weight }) => ({ adapterId, weight }));
+  const work = { route, account, input, sampling, used };
   return canonicalText(JSON.parse(JSON.stringify(work)));
 }
 
