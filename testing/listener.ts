@@ -7,6 +7,8 @@ import type { Socket } from "node:net";
  */
 export async function listen(
   handle: (request: IncomingMessage, body: string, response: ServerResponse, bytes: Uint8Array) => void,
+  /** 0: any that is free. */
+  wantedPort = 0,
 ) {
   const sockets = new Set<Socket>();
   let connections = 0;
@@ -24,7 +26,7 @@ export async function listen(
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  await new Promise<void>((listening) => server.listen(wantedPort, "127.0.0.1", listening));
   const address = server.address();
   return {
     port: typeof address === "object" && address ? address.port : 0,

@@ -1,5 +1,6 @@
 "use client";
 import {
+  Blend,
   BookOpen,
   ChartColumn,
   Columns2,
@@ -29,6 +30,7 @@ const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "comparisons", label: "Comparisons", icon: Columns2 },
   { room: "pinned", label: "Pinned records", icon: Pin },
   { room: "bulks", label: "Bulks", icon: Layers },
+  { room: "adapters", label: "Adapters", icon: Blend },
   { room: "provenance", label: "Provenance", icon: FileCheck },
   { room: "requests", label: "Requests", icon: Lightbulb },
   { room: "approvals", label: "Approvals", icon: Inbox },

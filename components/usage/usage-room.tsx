@@ -9,6 +9,7 @@ import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
+import { LinkChoice } from "@/components/ui/link-choice";
 import { useAddress } from "@/components/ui/use-address";
 import type { UsageFigures } from "@/server/contract/usage";
 import { MOST_SERIES, type Series, StackedBars } from "./stacked-bars";
@@ -68,7 +69,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
         What this project&apos;s executions came to. A day is one of UTC, and counts what was submitted in it.
       </PageHeader>
       <div className="mb-4 flex flex-wrap gap-x-4 gap-y-2">
-        <Choice
+        <LinkChoice
           label="Days"
           options={(["7", "30", "90"] as const).map((days) => ({
             name: `${days} days`,
@@ -76,7 +77,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
             current: wanted.days === days,
           }))}
         />
-        <Choice
+        <LinkChoice
           label="Money"
           options={(["live", "test"] as const).map((money) => ({
             name: money === "live" ? "Live" : "Test",
@@ -84,7 +85,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
             current: (wanted.money ?? (isTest ? "test" : "live")) === money,
           }))}
         />
-        <Choice
+        <LinkChoice
           label="By"
           options={(["capability", "provider", "key"] as const).map((by) => ({
             name: GROUP[by],
@@ -92,7 +93,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
             current: wanted.by === by,
           }))}
         />
-        <Choice
+        <LinkChoice
           label="Show"
           options={(["charged", "executions", "tokens"] as const).map((show) => ({
             name: MEASURE[show],
@@ -169,36 +170,6 @@ function toSeries(groups: UsageGroupRow[], days: string[], show: Measure): Serie
   const rest = groups.slice(MOST_SERIES);
   if (rest.length === 0) return shown;
   return [...shown, { key: "\nrest", name: `${rest.length} others`, values: valuesOf(rest) }];
-}
-
-function Choice({
-  label,
-  options,
-}: {
-  label: string;
-  options: { name: string; href: string; onChoose: () => void; current: boolean }[];
-}) {
-  return (
-    <nav
-      aria-label={label}
-      className="inline-flex items-center gap-0.5 rounded-md bg-sunken p-0.5 ring-1 ring-line ring-inset"
-    >
-      {options.map(({ name, href, onChoose, current }) => (
-        <Link
-          key={name}
-          href={href}
-          onNavigate={(event) => {
-            event.preventDefault();
-            onChoose();
-          }}
-          aria-current={current ? "true" : undefined}
-          className="flex h-6 items-center rounded px-2.5 text-xs font-medium text-muted transition-colors hover:text-text aria-[current]:bg-surface aria-[current]:text-text aria-[current]:shadow-card aria-[current]:ring-1 aria-[current]:ring-line"
-        >
-          {name}
-        </Link>
-      ))}
-    </nav>
-  );
 }
 
 function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {

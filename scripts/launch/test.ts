@@ -10,7 +10,7 @@ import { lastLines } from "./child";
 import { findFile } from "./files";
 import { generate } from "./generate";
 import { findRuntime } from "./runtime";
-import { endProcess } from "./system";
+import { endProcess, freePort } from "./system";
 
 type Count = { passed: number; failed: number };
 
@@ -116,7 +116,9 @@ async function endToEnd(scratch: string): Promise<Count> {
     await build();
   }
   const dataDir = join(scratch, "data");
-  const instance = await startForTests(dataDir);
+  // Where the tests that need a Hub put one of their own.
+  const hubUrl = `http://127.0.0.1:${await freePort()}`;
+  const instance = await startForTests(dataDir, hubUrl);
   try {
     const reportFile = join(scratch, "playwright.json");
     const code = await runTool(
@@ -125,6 +127,7 @@ async function endToEnd(scratch: string): Promise<Count> {
       cleanEnv({
         CAPSTAN_BASE_URL: instance.baseUrl,
         CAPSTAN_DATA_DIR: dataDir,
+        HF_BASE_URL: hubUrl,
         ...(browser && { CHROMIUM_PATH: browser }),
         PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile,
       }),
@@ -139,7 +142,7 @@ async function endToEnd(scratch: string): Promise<Count> {
 }
 
 /** The product as `npm run up` starts it, on free ports, with a data directory of its own. */
-async function startForTests(dataDir: string) {
+async function startForTests(dataDir: string, hubUrl: string) {
   const child = spawn(process.execPath, ["scripts/up.mjs", "--attached"], {
     env: cleanEnv({
       CAPSTAN_DATA_DIR: dataDir,
@@ -147,6 +150,7 @@ async function startForTests(dataDir: string) {
       SANDBOX_SLOW_MS: "20000",
       // Receivers of webhooks are on this machine.
       ALLOW_PRIVATE_ADDRESSES: "1",
+      HF_BASE_URL: hubUrl,
       // The tests ask more within a minute than people do, all from one address.
       RATE_LIMIT_KEY_PER_MINUTE: "100000",
       RATE_LIMIT_ANONYMOUS_PER_MINUTE: "100000",

@@ -36,6 +36,7 @@ export const ListAdapters = AdapterQuery.extend({
 
 export const AdapterSourceKind = z.enum(["service_artifact", "huggingface", "provider_ref"]);
 export const LicenseStatus = z.enum(["unknown", "declared", "verified"]);
+export type LicenseStatus = z.output<typeof LicenseStatus>;
 export const SourceHealthStatus = z.enum(["healthy", "degraded", "missing", "unknown"]);
 
 /** The list of adapters: as said, and of those the ones that were looked for. */

@@ -34,7 +34,8 @@ export type Twist = (
 export const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 export const commitOf = (word: string) => createHash("sha1").update(word).digest("hex");
 
-export async function startHub(token: string) {
+/** Starts it, on this port or any that is free. */
+export async function startHub(token: string, port = 0) {
   const repos: Record<string, Repo> = {};
   const asked: Asked[] = [];
   let twist: Twist = () => undefined;
@@ -85,7 +86,7 @@ export async function startHub(token: string) {
     const twisted = twist(path, request, response);
     if (twisted === "silent") return;
     reply("hub", request, response, twisted ?? answer(request.url ?? "", request));
-  });
+  }, port);
 
   function answer(url: string, request: IncomingMessage): Answer {
     const { pathname, searchParams } = new URL(url, "http://hub");

@@ -1,0 +1,177 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Blend, ChevronRight, Plus, SearchX } from "lucide-react";
+import Link from "next/link";
+import { formatBytes } from "@/components/artifacts/format-bytes";
+import { useRole, useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Pagination } from "@/components/ui/pagination";
+import { newerPage, olderPage } from "@/components/ui/paging";
+import type { ModelAdapter } from "@/server/contract/adapters";
+import { AdapterFilters } from "./adapter-filters";
+import {
+  adapterHref,
+  adaptersHref,
+  environmentOf,
+  hasFilter,
+  type ListState,
+  newAdapterHref,
+  toAdaptersQuery,
+} from "./list-state";
+import { RoomHeader } from "./room-header";
+import {
+  CheckedAt,
+  type Family,
+  FrozenBadge,
+  familyWords,
+  HealthBadge,
+  licenseWords,
+  sourceWords,
+} from "./words";
+
+const MOST_WORDS = 3;
+
+/** The adapters of an environment, newest first. */
+export function AdapterList({ projectId, state }: { projectId: string; state: ListState }) {
+  const trpc = useTRPC();
+  const { data } = useSuspenseQuery(trpc.adapters.list.queryOptions(toAdaptersQuery(projectId, state)));
+  const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
+  const { role, mayWrite } = useRole(projectId);
+  const environment = environmentOf(state);
+  const newer = newerPage(state);
+  const isFiltered = hasFilter(state);
+  const isEmpty = data.items.length === 0 && !state.cursor;
+  const add = mayWrite && (
+    <Button asChild variant="primary">
+      <Link href={newAdapterHref(projectId, environment)}>
+        <Plus aria-hidden />
+        Add an adapter
+      </Link>
+    </Button>
+  );
+  return (
+    <>
+      <RoomHeader
+        projectId={projectId}
+        room="adapters"
+        environment={environment}
+        actions={!(isEmpty && !isFiltered) && add}
+      />
+      {!(isEmpty && !isFiltered) && (
+        <AdapterFilters projectId={projectId} state={state} families={choices.families} />
+      )}
+      <div className="space-y-4">
+        <Card className="overflow-hidden">
+          {isEmpty && isFiltered && (
+            <EmptyState
+              icon={SearchX}
+              title="No adapter matches"
+              action={
+                <Button asChild>
+                  <Link href={adaptersHref(projectId, { environment })}>Show all adapters</Link>
+                </Button>
+              }
+            >
+              Names, aliases, trigger words and sources are searched.
+            </EmptyState>
+          )}
+          {isEmpty && !isFiltered && (
+            <EmptyState icon={Blend} title={`No adapter in ${environment} yet`} action={add}>
+              {mayWrite
+                ? "Upload a .safetensors file, or paste the address of one on the Hugging Face Hub. Then any request for an image can use it."
+                : `Members of your organization can add one. Your role here is ${role}.`}
+            </EmptyState>
+          )}
+          {data.items.length > 0 && (
+            <ul aria-label="Adapters, newest first" className="divide-y divide-line">
+              {data.items.map((adapter) => (
+                <AdapterRow
+                  key={adapter.adapterId}
+                  projectId={projectId}
+                  adapter={adapter}
+                  families={choices.families}
+                />
+              ))}
+            </ul>
+          )}
+          {data.items.length === 0 && state.cursor && (
+            <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
+          )}
+        </Card>
+        {(newer || data.nextCursor) && (
+          <Pagination
+            label="Pages of adapters"
+            newer={newer && adaptersHref(projectId, newer)}
+            older={data.nextCursor ? adaptersHref(projectId, olderPage(state, data.nextCursor)) : null}
+          />
+        )}
+      </div>
+    </>
+  );
+}
+
+function AdapterRow({
+  projectId,
+  adapter,
+  families,
+}: {
+  projectId: string;
+  adapter: ModelAdapter;
+  families: readonly Family[];
+}) {
+  const { source, sourceHealth, triggerWords, aliases } = adapter;
+  const more = triggerWords.length - MOST_WORDS;
+  return (
+    <li className="relative flex items-center gap-4 px-4 py-3 hover:bg-hover/60">
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-5 gap-y-2">
+        <div className="min-w-0 flex-1 basis-72 max-sm:basis-full">
+          <Link
+            href={adapterHref(projectId, adapter.adapterId)}
+            className="block truncate rounded text-sm font-medium after:absolute after:inset-0 hover:underline"
+          >
+            {adapter.displayName}
+          </Link>
+          <p className="truncate text-xs text-muted">
+            {familyWords(adapter.baseModelFamily, families)} · {sourceWords(source)}
+          </p>
+          {(aliases.length > 0 || triggerWords.length > 0) && (
+            <p className="mt-1.5 flex flex-wrap gap-1">
+              {aliases.map((alias) => (
+                <Badge key={alias} tone="busy" title="An alias that stands for it">
+                  <span className="truncate">{alias}</span>
+                </Badge>
+              ))}
+              {triggerWords.slice(0, MOST_WORDS).map((word) => (
+                <Badge key={word} title="A trigger word">
+                  <span className="truncate">{word}</span>
+                </Badge>
+              ))}
+              {more > 0 && <Badge title={triggerWords.slice(MOST_WORDS).join(", ")}>+{more}</Badge>}
+            </p>
+          )}
+        </div>
+        <div className="min-w-0 text-xs text-muted sm:w-44">
+          <p className="truncate" title={licenseWords(adapter)}>
+            {licenseWords(adapter)}
+          </p>
+          <p className="tabular-nums">
+            {source.byteLength === null ? "Size unknown" : formatBytes(source.byteLength)}
+          </p>
+        </div>
+        <div className="flex flex-wrap items-center gap-x-2 gap-y-1 sm:w-36 sm:flex-col sm:items-end">
+          <span className="flex flex-wrap justify-end gap-1">
+            <FrozenBadge frozen={adapter.frozen} />
+            <HealthBadge health={sourceHealth} />
+          </span>
+          <span className="text-xs text-muted">
+            <CheckedAt health={sourceHealth} />
+          </span>
+        </div>
+      </div>
+      <ChevronRight aria-hidden className="size-4 shrink-0 text-muted sm:hidden" />
+    </li>
+  );
+}

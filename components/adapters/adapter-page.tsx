@@ -1,0 +1,216 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import Link from "next/link";
+import { toast } from "sonner";
+import { formatBytes } from "@/components/artifacts/format-bytes";
+import { BackLink } from "@/components/shell/back-link";
+import { PageHeader } from "@/components/shell/page-header";
+import { Moment } from "@/components/time/moment";
+import { useRole, useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Fact, Facts, HashFact } from "@/components/ui/facts";
+import { JsonView } from "@/components/ui/json-view";
+import { Notice } from "@/components/ui/notice";
+import type { ModelAdapter } from "@/server/contract/adapters";
+import { DeleteAdapter } from "./delete-adapter";
+import { adaptersHref, aliasHref } from "./list-state";
+import { UseInRequest } from "./use-in-request";
+import {
+  CATALOG_ONLY,
+  CheckedAt,
+  FrozenBadge,
+  familyWords,
+  HEALTH_LOOK,
+  HealthBadge,
+  licenseWords,
+  SOURCE_KIND,
+} from "./words";
+
+/** One adapter: where its weights come from, whether they are there, and how a request uses it. */
+export function AdapterPage({ projectId, adapterId }: { projectId: string; adapterId: string }) {
+  const trpc = useTRPC();
+  const { data: adapter } = useSuspenseQuery(trpc.adapters.get.queryOptions({ adapter_id: adapterId }));
+  const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
+  const { mayWrite } = useRole(projectId);
+  const { environment } = adapter;
+  return (
+    <>
+      <BackLink href={adaptersHref(projectId, { environment })}>Adapters</BackLink>
+      <div className="mt-2">
+        <PageHeader
+          title={<span className="[overflow-wrap:anywhere]">{adapter.displayName}</span>}
+          actions={mayWrite && <DeleteAdapter projectId={projectId} adapter={adapter} />}
+        >
+          <span className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+            <HealthBadge health={adapter.sourceHealth} />
+            <FrozenBadge frozen={adapter.frozen} />
+            <span>{familyWords(adapter.baseModelFamily, choices.families)}</span>
+            <span>{environment}</span>
+            <CopyableId id={adapterId} what="adapter id" short />
+          </span>
+        </PageHeader>
+      </div>
+      {!adapter.frozen && (
+        <Notice tone="warn" title="Catalog only" className="mb-4">
+          {CATALOG_ONLY}
+        </Notice>
+      )}
+      <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+        <div className="grid min-w-0 gap-4">
+          <UseInRequest projectId={projectId} adapter={adapter} />
+          <SourceCard adapter={adapter} />
+          {Object.keys(adapter.provenance).length > 0 && (
+            <Card aria-labelledby="provenance-title">
+              <CardHeader title="Provenance" id="provenance-title" hint="as it was registered" />
+              <CardBody>
+                <JsonView value={adapter.provenance} what="provenance" />
+              </CardBody>
+            </Card>
+          )}
+        </div>
+        <div className="grid min-w-0 gap-4">
+          <HealthCard adapter={adapter} mayWrite={mayWrite} />
+          <AboutCard projectId={projectId} adapter={adapter} />
+        </div>
+      </div>
+    </>
+  );
+}
+
+function SourceCard({ adapter }: { adapter: ModelAdapter }) {
+  const { kind, ref, revision, filePath, provider, sha256, byteLength } = adapter.source;
+  return (
+    <Card aria-labelledby="source-title">
+      <CardHeader
+        title="Source"
+        id="source-title"
+        hint={adapter.frozen ? "These bytes, and no others" : "May change"}
+      />
+      <CardBody>
+        <Facts>
+          <Fact name="Kind">{SOURCE_KIND[kind]}</Fact>
+          <Fact name="Provider">{provider}</Fact>
+          <Fact name={kind === "service_artifact" ? "Artifact" : "Reference"}>
+            <CopyableId id={ref} what="reference" />
+          </Fact>
+          <HashFact name={kind === "huggingface" ? "Commit" : "Revision"} hash={revision} />
+          <Fact name="File">{filePath}</Fact>
+          <HashFact name="SHA-256" hash={sha256} />
+          <Fact name="Size">
+            {byteLength === null
+              ? "Unknown"
+              : `${formatBytes(byteLength)} (${byteLength.toLocaleString("en-US")} bytes)`}
+          </Fact>
+        </Facts>
+      </CardBody>
+    </Card>
+  );
+}
+
+function HealthCard({ adapter, mayWrite }: { adapter: ModelAdapter; mayWrite: boolean }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { sourceHealth } = adapter;
+  const recheck = useMutation(
+    trpc.adapters.revalidate.mutationOptions({
+      onSuccess: ({ sourceHealth: { status } }) => toast.success(`Checked: ${HEALTH_LOOK[status].label}`),
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.adapters.pathKey() }),
+    }),
+  );
+  return (
+    <Card aria-labelledby="health-title">
+      <CardHeader
+        title="Health"
+        id="health-title"
+        actions={
+          mayWrite && (
+            <Button
+              size="sm"
+              pending={recheck.isPending}
+              onClick={() => recheck.mutate({ adapter_id: adapter.adapterId })}
+            >
+              Check again
+            </Button>
+          )
+        }
+      />
+      <CardBody className="space-y-2 text-sm" role="status" aria-busy={recheck.isPending}>
+        <p className="flex flex-wrap items-center gap-2">
+          <HealthBadge health={sourceHealth} />
+          <span className="text-muted">
+            <CheckedAt health={sourceHealth} />
+          </span>
+        </p>
+        <p>{sourceHealth.detail ?? HEALTH_LOOK[sourceHealth.status].meaning}</p>
+        <p className="text-xs text-muted">
+          A check looks for these very weights. It never takes newer ones in their place.
+        </p>
+      </CardBody>
+    </Card>
+  );
+}
+
+function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAdapter }) {
+  const { aliases, triggerWords, compatibleModels, recommendedWeight, licenseUrl, environment } = adapter;
+  return (
+    <Card aria-labelledby="about-title">
+      <CardHeader title="About" id="about-title" />
+      <CardBody>
+        <Facts>
+          <Fact name="Aliases">
+            {aliases.length === 0 ? (
+              <span className="text-muted">No alias stands for it</span>
+            ) : (
+              <span className="flex flex-wrap gap-x-3">
+                {aliases.map((alias) => (
+                  <Link
+                    key={alias}
+                    href={aliasHref(projectId, alias, { environment })}
+                    className="text-link hover:underline"
+                  >
+                    {alias}
+                  </Link>
+                ))}
+              </span>
+            )}
+          </Fact>
+          <Fact name="Trigger words">
+            {triggerWords.length === 0 ? (
+              <span className="text-muted">None are known</span>
+            ) : (
+              <span className="flex flex-wrap gap-1">
+                {triggerWords.map((word) => (
+                  <Badge key={word}>
+                    <span className="truncate">{word}</span>
+                  </Badge>
+                ))}
+              </span>
+            )}
+          </Fact>
+          <Fact name="Strength">
+            {recommendedWeight === null ? "1, as nothing is recommended" : `${recommendedWeight} recommended`}
+          </Fact>
+          <Fact name="Only models">{compatibleModels.length > 0 ? compatibleModels.join(", ") : null}</Fact>
+          <Fact name="Licence">
+            {licenseUrl ? (
+              <a href={licenseUrl} target="_blank" rel="noreferrer" className="text-link hover:underline">
+                {licenseWords(adapter)}
+              </a>
+            ) : (
+              licenseWords(adapter)
+            )}
+          </Fact>
+          <Fact name="Registered">
+            <Moment at={adapter.createdAt} />
+          </Fact>
+          <Fact name="By">
+            <CopyableId id={adapter.createdBy} what="id of who registered it" short />
+          </Fact>
+        </Facts>
+      </CardBody>
+    </Card>
+  );
+}

@@ -1,0 +1,201 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import Link from "next/link";
+import { useState } from "react";
+import { toast } from "sonner";
+import { Ago } from "@/components/time/moment";
+import { useRole, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import type { AdapterDefault, AliasShown } from "@/server/contract/adapters";
+import { adapterHref, aliasesHref, aliasHref, environmentOf } from "./list-state";
+import { RoomHeader } from "./room-header";
+
+const MOST_ALIASES = 200;
+type Default = AdapterDefault & { title: string };
+
+/** Which alias each capability uses where a request names no adapter. */
+export function DefaultsRoom({
+  projectId,
+  environment: asked,
+}: {
+  projectId: string;
+  environment: string | undefined;
+}) {
+  const trpc = useTRPC();
+  const place = { project_id: projectId, environment: asked };
+  const { data: defaults } = useSuspenseQuery(trpc.adapters.defaults.queryOptions(place));
+  const { data: aliases } = useSuspenseQuery(
+    trpc.adapters.aliases.queryOptions({ ...place, limit: MOST_ALIASES }),
+  );
+  const { role, mayWrite } = useRole(projectId);
+  const environment = environmentOf({ environment: asked });
+  return (
+    <>
+      <RoomHeader projectId={projectId} room="defaults" environment={environment} />
+      <div className="grid gap-4">
+        {defaults.map((each) => (
+          <DefaultCard
+            key={`${each.capabilityKey} ${each.alias} ${environment}`}
+            projectId={projectId}
+            environment={environment}
+            chosen={each}
+            aliases={aliases.items}
+            mayWrite={mayWrite}
+          />
+        ))}
+      </div>
+      <p className="mt-4 text-sm text-muted">
+        A request with <code>"adapters": []</code> uses none, whatever is set here. Requests that were
+        accepted before a change keep what they were accepted with.
+        {!mayWrite && ` Members of your organization can change this. Your role here is ${role}.`}
+      </p>
+    </>
+  );
+}
+
+function DefaultCard({
+  projectId,
+  environment,
+  chosen,
+  aliases,
+  mayWrite,
+}: {
+  projectId: string;
+  environment: string;
+  chosen: Default;
+  aliases: AliasShown[];
+  mayWrite: boolean;
+}) {
+  const id = `default-${chosen.capabilityKey}`;
+  const standing = aliases.find(({ alias }) => alias === chosen.alias);
+  return (
+    <Card aria-labelledby={id}>
+      <CardHeader id={id} title={chosen.title} hint={<code>{chosen.capabilityKey}</code>} />
+      <CardBody className="space-y-4 text-sm">
+        {chosen.alias === null ? (
+          <p>No default: requests that name no adapter draw without one.</p>
+        ) : (
+          <p>
+            Requests that name no adapter use{" "}
+            <Link
+              href={aliasHref(projectId, chosen.alias, { environment })}
+              className="font-medium text-link hover:underline"
+            >
+              {chosen.alias}
+            </Link>
+            {standing && <Meaning projectId={projectId} alias={standing} />}
+            {chosen.setAt && (
+              <span className="text-muted">
+                {" "}
+                Set <Ago at={chosen.setAt} />.
+              </span>
+            )}
+          </p>
+        )}
+        {standing && !standing.binding && !standing.adapter.frozen && (
+          <Notice tone="bad">
+            It is catalog-only: requests that name no adapter are refused until another default is set.
+          </Notice>
+        )}
+        {mayWrite && (
+          <Change projectId={projectId} environment={environment} chosen={chosen} aliases={aliases} />
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+/** What the alias comes to as a default. */
+function Meaning({
+  projectId,
+  alias: { current, adapter, binding },
+}: {
+  projectId: string;
+  alias: AliasShown;
+}) {
+  if (binding && binding.number !== current.number)
+    return <>, kept at version {binding.number} by the recipe.</>;
+  return (
+    <>
+      {" "}
+      at version {current.number}, which is{" "}
+      <Link href={adapterHref(projectId, adapter.adapterId)} className="text-link hover:underline">
+        {adapter.displayName}
+      </Link>
+      .
+    </>
+  );
+}
+
+function Change({
+  projectId,
+  environment,
+  chosen,
+  aliases,
+}: {
+  projectId: string;
+  environment: string;
+  chosen: Default;
+  aliases: AliasShown[];
+}) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [alias, setAlias] = useState(chosen.alias ?? "");
+  const onSettled = () => queryClient.invalidateQueries({ queryKey: trpc.adapters.pathKey() });
+  const set = useMutation(
+    trpc.adapters.setDefault.mutationOptions({ onSuccess: () => toast.success("Default set"), onSettled }),
+  );
+  const clear = useMutation(
+    trpc.adapters.clearDefault.mutationOptions({
+      onSuccess: () => toast.success("Default cleared"),
+      onSettled,
+    }),
+  );
+  const asked = { project_id: projectId, environment, capability_key: chosen.capabilityKey };
+  if (aliases.length === 0)
+    return (
+      <p className="text-muted">
+        A default is an alias.{" "}
+        <Link href={aliasesHref(projectId, { environment })} className="text-link underline">
+          Create one first
+        </Link>
+        .
+      </p>
+    );
+  const id = `alias-${chosen.capabilityKey}`;
+  return (
+    <div className="flex flex-wrap items-end gap-2">
+      <div className="grid min-w-0 flex-1 basis-48 gap-1.5 sm:max-w-80">
+        <Label htmlFor={id}>Alias</Label>
+        <Select value={alias} onValueChange={setAlias}>
+          <SelectTrigger id={id} placeholder="Choose an alias" />
+          <SelectContent>
+            {aliases.map((each) => (
+              <SelectItem key={each.aliasId} value={each.alias}>
+                {each.alias}: {each.adapter.displayName}
+              </SelectItem>
+            ))}
+          </SelectContent>
+        </Select>
+      </div>
+      <Button
+        variant="primary"
+        className="h-9"
+        pending={set.isPending}
+        disabled={alias === "" || alias === chosen.alias}
+        onClick={() => set.mutate({ ...asked, alias })}
+      >
+        Set default
+      </Button>
+      {chosen.alias !== null && (
+        <Button className="h-9" pending={clear.isPending} onClick={() => clear.mutate(asked)}>
+          Clear
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { adapterOf } from "./adapter.fixture";
+import { diffOf, isSame, weightWords } from "./diff";
+
+const changed = (...targets: Parameters<typeof diffOf>) =>
+  Object.fromEntries(
+    diffOf(...targets).flatMap(({ name, before, after, isChanged }) =>
+      isChanged ? [[name, [before, after]]] : [],
+    ),
+  );
+
+test("nothing changes between a target and itself", () => {
+  const target = { adapter: adapterOf(), weight: null };
+  expect(changed(target, target)).toEqual({});
+  expect(isSame(target, { adapter: adapterOf(), weight: null })).toBe(true);
+  expect(isSame(target, { adapter: adapterOf(), weight: 0.8 })).toBe(false);
+});
+
+test("a new commit of the same repository changes the adapter, its revision and its digest, and nothing else", () => {
+  const before = { adapter: adapterOf(), weight: null };
+  const source = { revision: "c".repeat(40), sha256: "d".repeat(64) };
+  const after = { adapter: adapterOf({ adapterId: "adp_2", displayName: "Moss (2)", source }), weight: null };
+  expect(changed(before, after)).toEqual({
+    Adapter: ["Moss", "Moss (2)"],
+    "Adapter id": ["adp_1", "adp_2"],
+    Revision: ["a".repeat(40), "c".repeat(40)],
+    "SHA-256": ["b".repeat(64), "d".repeat(64)],
+  });
+});
+
+test("family, licence and trigger words are told, words as what came and what went", () => {
+  const before = { adapter: adapterOf({ triggerWords: ["mossy", "wet"] }), weight: null };
+  const after = {
+    adapter: adapterOf({ triggerWords: ["wet", "stone"], baseModelFamily: "sdxl", licenseName: null }),
+    weight: null,
+  };
+  expect(changed(before, after)).toEqual({
+    "Made for": ["flux", "sdxl"],
+    "Trigger words": ["mossy, wet", "wet, stone"],
+    Licence: ["apache-2.0", null],
+  });
+  expect(diffOf(before, after).find(({ name }) => name === "Trigger words")).toMatchObject({
+    added: ["stone"],
+    removed: ["mossy"],
+  });
+});
+
+test("trigger words in another order are the same words", () => {
+  const before = { adapter: adapterOf({ triggerWords: ["a", "b"] }), weight: null };
+  expect(changed(before, { adapter: adapterOf({ triggerWords: ["b", "a"] }), weight: null })).toEqual({});
+});
+
+test("a strength is the one said, else as recommended, else 1", () => {
+  expect(weightWords(0, adapterOf())).toBe("0");
+  expect(weightWords(null, adapterOf())).toBe("0.8 (as recommended)");
+  expect(weightWords(null, adapterOf({ recommendedWeight: null }))).toBe("1 (nothing else is said)");
+  const adapter = adapterOf();
+  expect(changed({ adapter, weight: null }, { adapter, weight: 0.5 })).toEqual({
+    Strength: ["0.8 (as recommended)", "0.5"],
+  });
+});

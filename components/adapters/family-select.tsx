@@ -1,0 +1,47 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { useTRPC } from "@/components/trpc";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Field } from "./field";
+
+const NONE = "none"; // a select cannot hold an empty value
+
+/** The family of base models an adapter was made for; empty: `none` says what that means. */
+export function FamilySelect({
+  id,
+  value,
+  onChange,
+  none,
+  hint,
+}: {
+  id: string;
+  value: string;
+  onChange(value: string): void;
+  /** What choosing nothing is called; undefined: one has to be chosen. */
+  none?: string;
+  hint: ReactNode;
+}) {
+  const trpc = useTRPC();
+  const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
+  return (
+    <Field id={id} label="Base model" hint={hint}>
+      {(aria) => (
+        <Select
+          value={value === "" && none ? NONE : value}
+          onValueChange={(chosen) => onChange(chosen === NONE ? "" : chosen)}
+        >
+          <SelectTrigger {...aria} placeholder="Choose one" />
+          <SelectContent>
+            {none && <SelectItem value={NONE}>{none}</SelectItem>}
+            {choices.families.map(({ name, title }) => (
+              <SelectItem key={name} value={name}>
+                {title}
+              </SelectItem>
+            ))}
+          </SelectContent>
+        </Select>
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,38 @@
+import type { ReactNode } from "react";
+import { Label } from "@/components/ui/label";
+
+/** A field with its name above, a hint below, and what is wrong with it. */
+export function Field({
+  id,
+  label,
+  hint,
+  problem,
+  children,
+}: {
+  id: string;
+  label: string;
+  hint?: ReactNode;
+  problem?: string | undefined;
+  children: (aria: { id: string; "aria-describedby"?: string; "aria-invalid"?: true }) => ReactNode;
+}) {
+  const described = hint || problem ? { "aria-describedby": `${id}-hint` } : {};
+  return (
+    <div className="min-w-0 space-y-1.5">
+      <Label htmlFor={id}>{label}</Label>
+      {children({ id, ...described, ...(problem ? { "aria-invalid": true as const } : {}) })}
+      {(hint || problem) && (
+        <p id={`${id}-hint`} className="text-xs text-muted">
+          {problem && <span className="font-medium text-bad">{problem} </span>}
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The strength as it was written: a number, none, or nonsense. */
+export function readWeight(text: string): number | null | undefined {
+  if (text.trim() === "") return null;
+  const weight = Number(text);
+  return Number.isFinite(weight) && weight >= 0 && weight <= 2 ? weight : undefined;
+}

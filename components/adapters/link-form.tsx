@@ -1,0 +1,107 @@
+"use client";
+import { useMutation } from "@tanstack/react-query";
+import { Search } from "lucide-react";
+import Link from "next/link";
+import { type FormEvent, useState } from "react";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Input } from "@/components/ui/input";
+import { Notice } from "@/components/ui/notice";
+import { Skeleton } from "@/components/ui/skeleton";
+import type { ModelAdapter, Suggestion } from "@/server/contract/adapters";
+import type { AddProps } from "./add-adapter";
+import { Field } from "./field";
+import { LinkPreview } from "./link-preview";
+import { adapterHref } from "./list-state";
+import { SourceRefusal } from "./source-refusal";
+
+/** A public link: looked up first, without a byte of its weights, then registered as it was seen. */
+export function LinkForm(props: AddProps) {
+  const { projectId, environment } = props;
+  const trpc = useTRPC();
+  const [text, setText] = useState("");
+  const look = useMutation(trpc.adapters.suggest.mutationOptions({ meta: { isShownInPlace: true } }));
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    const query = text.trim();
+    if (query !== "" && !look.isPending) look.mutate({ project_id: projectId, environment, query });
+  }
+  return (
+    <div className="space-y-4">
+      <form onSubmit={submit} className="space-y-4">
+        <Field
+          id="link"
+          label="Link or name"
+          hint="An address on the Hugging Face Hub, owner/name of a repository there, a direct https link to a .safetensors file, or the name of an adapter that is registered."
+        >
+          {(aria) => (
+            <Input
+              {...aria}
+              value={text}
+              maxLength={2048}
+              autoComplete="off"
+              spellCheck={false}
+              placeholder="https://huggingface.co/owner/name"
+              onChange={({ target }) => setText(target.value)}
+            />
+          )}
+        </Field>
+        <Button type="submit" variant="primary" pending={look.isPending} disabled={text.trim() === ""}>
+          {!look.isPending && <Search aria-hidden />}
+          Look it up
+        </Button>
+      </form>
+      <div aria-live="polite" aria-busy={look.isPending} className="empty:hidden">
+        {look.isPending && (
+          <div className="space-y-2.5">
+            <Skeleton className="h-5 w-2/3" />
+            <Skeleton className="h-5 w-1/2" />
+            <p className="text-xs text-muted">Asking the source. No weights are downloaded.</p>
+          </div>
+        )}
+        {look.error && <SourceRefusal error={look.error} />}
+        {look.data && !look.isPending && (
+          <Found key={look.submittedAt} {...props} suggestion={look.data} query={look.variables.query} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Found({ suggestion, query, ...props }: AddProps & { suggestion: Suggestion; query: string }) {
+  const { resolution, preview, adapter, choices = [] } = suggestion;
+  if (preview) return <LinkPreview {...props} query={query} preview={preview} />;
+  if (adapter) return <Known projectId={props.projectId} adapters={[adapter]} />;
+  if (resolution === "choice") return <Known projectId={props.projectId} adapters={choices} />;
+  return (
+    <Notice tone="warn" title="Nothing of this name">
+      No adapter or alias of {props.environment} is called so, and it is no address that weights are read
+      from.
+    </Notice>
+  );
+}
+
+function Known({
+  projectId,
+  adapters,
+}: {
+  projectId: string;
+  adapters: Pick<ModelAdapter, "adapterId" | "displayName">[];
+}) {
+  return (
+    <Notice
+      tone="good"
+      title={adapters.length === 1 ? "It is registered already" : "Registered already, as one of these"}
+    >
+      <ul className="mt-1 space-y-1">
+        {adapters.map(({ adapterId, displayName }) => (
+          <li key={adapterId}>
+            <Link href={adapterHref(projectId, adapterId)} className="text-link underline">
+              {displayName}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );
+}

@@ -1,0 +1,201 @@
+"use client";
+import { useMutation } from "@tanstack/react-query";
+import { RadioGroup } from "radix-ui";
+import { useId, useState } from "react";
+import { formatBytes } from "@/components/artifacts/format-bytes";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Checkbox } from "@/components/ui/checkbox";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { Fact, Facts } from "@/components/ui/facts";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import type { SourcePreview } from "@/server/contract/adapters";
+import type { AddProps } from "./add-adapter";
+import { FamilySelect } from "./family-select";
+import { SourceRefusal } from "./source-refusal";
+import { SOURCE_KIND } from "./words";
+
+/** What a link names: which file is meant, what is known of it, and what has to be said before it is registered. */
+export function LinkPreview({
+  projectId,
+  environment,
+  onAdded,
+  query,
+  preview: first,
+}: AddProps & { query: string; preview: SourcePreview }) {
+  const trpc = useTRPC();
+  const [file, setFile] = useState(first.selectedFile);
+  const [family, setFamily] = useState("");
+  const [isRefresh, setRefresh] = useState(false);
+  const refreshId = useId();
+  const look = useMutation(trpc.adapters.preview.mutationOptions({ meta: { isShownInPlace: true } }));
+  const options = { meta: { isShownInPlace: true } };
+  const accept = useMutation(
+    trpc.adapters.accept.mutationOptions({
+      ...options,
+      onSuccess: ({ adapter, resolution }) => {
+        if (adapter)
+          onAdded(adapter, resolution === "registered" ? "Adapter registered" : "It was registered already");
+      },
+    }),
+  );
+  const register = useMutation(
+    trpc.adapters.register.mutationOptions({
+      ...options,
+      onSuccess: (adapter) => onAdded(adapter, "Adapter registered, for the catalog only"),
+    }),
+  );
+  // Of several files nothing is known before one of them is looked at.
+  const preview = look.data ?? first;
+  const knownFamily = preview.baseModelFamily ?? family;
+  const isReady = file !== null && knownFamily !== "" && !look.isPending;
+
+  function choose(path: string) {
+    setFile(path);
+    accept.reset();
+    if (first.kind === "huggingface")
+      look.mutate({ project_id: projectId, query: `hf:${first.ref}@${first.revision ?? "main"}/${path}` });
+  }
+
+  return (
+    <section aria-label="What the link names" className="space-y-4 border-t border-line pt-4">
+      <Facts>
+        <Fact name="Source">{SOURCE_KIND[first.kind]}</Fact>
+        <Fact name="Reference">{first.ref}</Fact>
+        <Fact name="Commit">{first.revision && <CopyableId id={first.revision} what="commit" />}</Fact>
+        <Fact name="Name">{preview.displayName}</Fact>
+        <Fact name="Trigger words">
+          {preview.triggerWords.length > 0 ? preview.triggerWords.join(", ") : null}
+        </Fact>
+        <Fact name="Strength">{preview.recommendedWeight}</Fact>
+        <Fact name="Licence">{preview.licenseName ?? "Not stated"}</Fact>
+      </Facts>
+      {first.files.length > 0 && <Files files={first.files} chosen={file} onChoose={choose} />}
+      {preview.warnings.map((warning) => (
+        <Notice key={warning} tone="warn">
+          {warning}
+        </Notice>
+      ))}
+      {look.error && <SourceRefusal error={look.error} />}
+      {preview.baseModelFamily === null ? (
+        file !== null && (
+          <FamilySelect
+            id="link-family"
+            value={family}
+            onChange={setFamily}
+            hint="The source does not say which base model this was made for, or says it in two ways. Its page usually does."
+          />
+        )
+      ) : (
+        <Facts>
+          <Fact name="Base model">{preview.baseModelFamily}</Fact>
+        </Facts>
+      )}
+      <div className="flex items-start gap-2">
+        <Checkbox
+          id={refreshId}
+          checked={isRefresh}
+          onCheckedChange={(checked) => setRefresh(checked === true)}
+          className="mt-0.5"
+        />
+        <Label htmlFor={refreshId} className="font-normal">
+          Register the newest commit, even if an earlier one is registered already
+        </Label>
+      </div>
+      {accept.error && <SourceRefusal error={accept.error} />}
+      {register.error && <SourceRefusal error={register.error} />}
+      {accept.data && !accept.data.adapter && (
+        <Notice tone="warn" title="It was not registered">
+          <p>
+            This link may lead to another file tomorrow, so no request can use it. It can be kept for
+            reference, as catalog-only.
+          </p>
+          <Button
+            size="sm"
+            className="mt-2"
+            pending={register.isPending}
+            onClick={() =>
+              register.mutate({
+                project_id: projectId,
+                environment,
+                displayName: preview.displayName ?? first.ref.slice(-255),
+                source: { kind: first.kind, ref: first.ref },
+                baseModelFamily: knownFamily,
+              })
+            }
+          >
+            Register for the catalog only
+          </Button>
+        </Notice>
+      )}
+      <Button
+        variant="primary"
+        size="lg"
+        pending={accept.isPending}
+        disabled={!isReady}
+        onClick={() =>
+          file !== null &&
+          accept.mutate({
+            project_id: projectId,
+            environment,
+            query,
+            filePath: file,
+            baseModelFamily: knownFamily,
+            refresh: isRefresh,
+          })
+        }
+      >
+        Register
+      </Button>
+      {!isReady && !look.isPending && (
+        <p className="text-xs text-muted">
+          {file === null ? "Choose which file is meant first." : "Choose the base model first."}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Files({
+  files,
+  chosen,
+  onChoose,
+}: {
+  files: SourcePreview["files"];
+  chosen: string | null;
+  onChoose(path: string): void;
+}) {
+  return (
+    <div className="space-y-1.5">
+      <p id="files-label" className="text-sm font-medium">
+        {files.length === 1 ? "File" : `Which of the ${files.length} files?`}
+      </p>
+      <RadioGroup.Root
+        aria-labelledby="files-label"
+        value={chosen ?? ""}
+        onValueChange={onChoose}
+        className="max-h-64 divide-y divide-line overflow-y-auto rounded-md border border-line"
+      >
+        {files.map(({ path, byteLength }) => (
+          <RadioGroup.Item
+            key={path}
+            value={path}
+            className="flex w-full items-center gap-2 px-3 py-2 text-left text-sm -outline-offset-2 hover:bg-hover data-[state=checked]:bg-busy-soft"
+          >
+            <span
+              aria-hidden
+              className="grid size-4 shrink-0 place-items-center rounded-full border border-line-strong bg-surface"
+            >
+              <RadioGroup.Indicator className="size-2 rounded-full bg-primary" />
+            </span>
+            <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">{path}</span>
+            <span className="shrink-0 text-xs text-muted tabular-nums">
+              {byteLength === null ? "size unknown" : formatBytes(byteLength)}
+            </span>
+          </RadioGroup.Item>
+        ))}
+      </RadioGroup.Root>
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import { z } from "zod";
+import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { SourceHealthStatus } from "@/server/contract/adapters";
+import { EnvironmentSlug } from "@/server/contract/organizations";
+
+/** The environment of a room whose address names none; the API's too. */
+const USUAL_ENVIRONMENT = "development";
+
+const Page = z.object({
+  environment: EnvironmentSlug.optional().catch(undefined),
+  cursor: z
+    .string()
+    .regex(/^[a-z]{1,8}_[0-9a-hjkmnp-tv-z]{26}$/)
+    .optional()
+    .catch(undefined),
+  trail: z.string().max(2000).optional().catch(undefined),
+});
+/** The environment and the place in a list, as the address carries them. A word we do not know counts as absent. */
+export type PageState = z.output<typeof Page>;
+
+const word = (most: number) =>
+  z
+    .string()
+    .trim()
+    .transform((text) => text.slice(0, most) || undefined)
+    .optional();
+const ListState = Page.extend({
+  q: word(200),
+  family: word(128),
+  health: SourceHealthStatus.optional().catch(undefined),
+});
+/** The same with what is looked for among adapters. */
+export type ListState = z.output<typeof ListState>;
+
+const PAGE_SIZE = 25;
+
+export const readListState = (params: SearchParams): ListState => ListState.parse(singleValues(params));
+export const readPageState = (params: SearchParams): PageState => Page.parse(singleValues(params));
+
+/** The query of a state, as the router takes it. */
+export const toAdaptersQuery = (projectId: string, { q, family, health, ...page }: ListState) => ({
+  ...toPageQuery(projectId, page),
+  q,
+  baseModelFamily: family,
+  health,
+});
+export const toPageQuery = (projectId: string, { environment, cursor }: PageState) => ({
+  project_id: projectId,
+  environment,
+  cursor,
+  limit: PAGE_SIZE,
+});
+
+/** The list from its beginning, with something else looked for. */
+export const withFilter = (state: ListState, change: Partial<ListState>): ListState => ({
+  ...state,
+  ...change,
+  cursor: undefined,
+  trail: undefined,
+});
+export const hasFilter = ({ q, family, health }: ListState): boolean => Boolean(q || family || health);
+
+/** Which environment a room shows: the one it names, else the usual one. */
+export const environmentOf = ({ environment }: { environment?: string | undefined }): string =>
+  environment ?? USUAL_ENVIRONMENT;
+/** As an address names it; the usual one needs no name. */
+const named = (environment: string | undefined) =>
+  environment === USUAL_ENVIRONMENT ? undefined : environment;
+const inRoom = (path: string, { environment, ...state }: Record<string, string | undefined>) =>
+  hrefOf(path, { environment: named(environment), ...state });
+
+const room = (projectId: string) => `/projects/${projectId}/adapters`;
+export const adaptersHref = (projectId: string, state: ListState = {}) => inRoom(room(projectId), state);
+export const adapterHref = (projectId: string, adapterId: string) => `${room(projectId)}/${adapterId}`;
+export const newAdapterHref = (projectId: string, environment: string | undefined) =>
+  inRoom(`${room(projectId)}/new`, { environment });
+export const aliasesHref = (projectId: string, page: PageState = {}) =>
+  inRoom(`${room(projectId)}/aliases`, page);
+export const aliasHref = (projectId: string, alias: string, page: PageState = {}) =>
+  inRoom(`${room(projectId)}/aliases/${encodeURIComponent(alias)}`, page);
+export const defaultsHref = (projectId: string, environment: string | undefined) =>
+  inRoom(`${room(projectId)}/defaults`, { environment });

@@ -1,0 +1,111 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { toast } from "sonner";
+import { Ago } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Label } from "@/components/ui/label";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import type { AliasShown, AliasStep } from "@/server/contract/adapters";
+
+/** Which version the project's recipe keeps to while the alias moves on, in words, and how it is set. */
+export function RecipeCard({
+  alias,
+  versions,
+  mayWrite,
+}: {
+  alias: AliasShown;
+  versions: AliasStep[];
+  mayWrite: boolean;
+}) {
+  const { binding, current } = alias;
+  const choosable = versions.filter(({ isAdapterDeleted }) => !isAdapterDeleted);
+  return (
+    <Card aria-labelledby="recipe-title">
+      <CardHeader title="Recipe" id="recipe-title" hint="what the default of this project means" />
+      <CardBody className="space-y-3 text-sm">
+        {binding ? (
+          <p>
+            <strong className="font-semibold">Kept at version {binding.number}</strong>, pinned{" "}
+            <Ago at={binding.boundAt} />. Where this alias is the default, requests that name no adapter use
+            version {binding.number}
+            {binding.number === current.number
+              ? ", also when another is promoted."
+              : `, although the alias is version ${current.number} now.`}
+          </p>
+        ) : (
+          <p>
+            <strong className="font-semibold">Follows the alias.</strong> Where this alias is the default,
+            requests that name no adapter use whatever was promoted last. Pin a version, and they keep to it
+            until you pin another.
+          </p>
+        )}
+        <p className="text-xs text-muted">
+          A request that names the alias itself always means its current version.
+        </p>
+        {mayWrite && choosable.length > 0 && <Pin alias={alias} versions={choosable} />}
+        {!mayWrite && (
+          <p className="text-xs text-muted">
+            Members of your organization can pin a version. Your role here is viewer.
+          </p>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+function Pin({ alias, versions }: { alias: AliasShown; versions: AliasStep[] }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const first = versions.find(({ number }) => number === alias.current.number) ?? versions[0];
+  const [chosen, setChosen] = useState(first?.versionId ?? "");
+  const version = versions.find(({ versionId }) => versionId === chosen) ?? first;
+  const bind = useMutation(
+    trpc.adapters.bind.mutationOptions({
+      onSuccess: ({ number }) => toast.success(`The recipe keeps to version ${number}`),
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.adapters.pathKey() }),
+    }),
+  );
+  if (!version) return null;
+  const isPinned = alias.binding?.versionId === version.versionId;
+  return (
+    <div className="flex flex-wrap items-end gap-2">
+      <div className="grid min-w-0 flex-1 basis-48 gap-1.5">
+        <Label htmlFor="pin-version">Version</Label>
+        <Select value={version.versionId} onValueChange={setChosen}>
+          <SelectTrigger id="pin-version" />
+          <SelectContent>
+            {versions.map(({ versionId, number, adapter }) => (
+              <SelectItem key={versionId} value={versionId}>
+                {number}: {adapter.displayName}
+                {number === alias.current.number && " (current)"}
+              </SelectItem>
+            ))}
+          </SelectContent>
+        </Select>
+      </div>
+      <Confirm
+        title={`Keep the recipe at version ${version.number}?`}
+        description={`Where “${alias.alias}” is the default, requests that name no adapter use ${version.adapter.displayName}, whatever is promoted meanwhile. A recipe that was pinned stays pinned; it can be pinned to another version.`}
+        action={`Pin version ${version.number}`}
+        actionVariant="primary"
+        keep="Cancel"
+        onConfirm={() =>
+          bind.mutate({
+            project_id: alias.projectId,
+            environment: alias.environment,
+            alias_name: alias.alias,
+            versionId: version.versionId,
+          })
+        }
+      >
+        <Button className="h-9" pending={bind.isPending} disabled={isPinned}>
+          {isPinned ? "Pinned" : "Pin this version"}
+        </Button>
+      </Confirm>
+    </div>
+  );
+}

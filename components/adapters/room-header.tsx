@@ -1,0 +1,101 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useRouter } from "next/navigation";
+import { type ReactNode, useTransition } from "react";
+import { PageHeader } from "@/components/shell/page-header";
+import { useTRPC } from "@/components/trpc";
+import { LinkChoice } from "@/components/ui/link-choice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { adaptersHref, aliasesHref, defaultsHref } from "./list-state";
+
+const ROOMS = {
+  adapters: {
+    title: "Adapters",
+    about: "Small files of weights (LoRA) that teach an image model a style, a person or a thing.",
+    href: (projectId: string, environment: string) => adaptersHref(projectId, { environment }),
+  },
+  aliases: {
+    title: "Aliases",
+    about: "Names that stay while what they stand for moves on. Requests use the name.",
+    href: (projectId: string, environment: string) => aliasesHref(projectId, { environment }),
+  },
+  defaults: {
+    title: "Defaults",
+    about: "The alias that requests use when they name no adapter.",
+    href: defaultsHref,
+  },
+};
+type Room = keyof typeof ROOMS;
+
+/** The head of each room of adapters: what it is, the rooms beside it, and the environment it shows. */
+export function RoomHeader({
+  projectId,
+  room,
+  environment,
+  actions,
+}: {
+  projectId: string;
+  room: Room;
+  environment: string;
+  actions?: ReactNode;
+}) {
+  return (
+    <>
+      <PageHeader title={ROOMS[room].title} actions={actions}>
+        {ROOMS[room].about}
+      </PageHeader>
+      <div className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
+        <LinkChoice
+          label="Rooms of adapters"
+          options={(Object.keys(ROOMS) as Room[]).map((each) => ({
+            name: ROOMS[each].title,
+            href: ROOMS[each].href(projectId, environment),
+            current: each === room,
+          }))}
+        />
+        <EnvironmentChoice
+          projectId={projectId}
+          environment={environment}
+          hrefOf={(other) => ROOMS[room].href(projectId, other)}
+        />
+      </div>
+    </>
+  );
+}
+
+/** What is registered in one environment is nothing to another. Nothing to choose where there is one. */
+export function EnvironmentChoice({
+  projectId,
+  environment,
+  hrefOf,
+}: {
+  projectId: string;
+  environment: string;
+  hrefOf(environment: string): string;
+}) {
+  const trpc = useTRPC();
+  const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
+  const router = useRouter();
+  const [isPending, startTransition] = useTransition();
+  const environments = projects.find((each) => each.projectId === projectId)?.environments ?? [];
+  if (environments.length < 2) return null;
+  return (
+    <Select
+      value={environment}
+      onValueChange={(value) => startTransition(() => router.push(hrefOf(value), { scroll: false }))}
+    >
+      <SelectTrigger
+        aria-label="Environment"
+        aria-busy={isPending}
+        className="h-8 w-auto min-w-36 text-sm sm:ml-auto"
+      />
+      <SelectContent>
+        {environments.map((each) => (
+          <SelectItem key={each} value={each}>
+            {each}
+          </SelectItem>
+        ))}
+      </SelectContent>
+    </Select>
+  );
+}

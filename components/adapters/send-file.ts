@@ -1,0 +1,78 @@
+import { z } from "zod";
+import { ModelAdapter } from "@/server/contract/adapters";
+
+/** Why an upload came to nothing: our sentence, and the rule the file breaks where it is that. */
+export class UploadRefusal extends Error {
+  override readonly name = "UploadRefusal";
+  constructor(
+    message: string,
+    readonly rule: string | null,
+    readonly requestId: string | null,
+  ) {
+    super(message);
+  }
+}
+
+const Refusal = z.object({
+  detail: z.union([
+    z.object({ code: z.string(), message: z.string() }),
+    z.array(z.object({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string(), type: z.string() })),
+  ]),
+});
+
+/**
+ * Sends a form with a file and tells how much of it has left. By XMLHttpRequest: fetch tells nothing of a body that is on its
+ * way. Throws UploadRefusal; what was canceled by the signal throws its reason.
+ */
+export function sendFile({
+  url,
+  form,
+  signal,
+  onSent,
+}: {
+  url: string;
+  form: FormData;
+  signal: AbortSignal;
+  onSent(bytes: number): void;
+}): Promise<ModelAdapter> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const abort = () => request.abort();
+    signal.addEventListener("abort", abort);
+    request.upload.addEventListener("progress", ({ loaded }) => onSent(loaded));
+    request.addEventListener("abort", () => reject(signal.reason));
+    request.addEventListener("error", () =>
+      reject(
+        new UploadRefusal("The connection broke before the file had arrived. Nothing was kept.", null, null),
+      ),
+    );
+    request.addEventListener("load", () => {
+      const known = request.status < 300 && ModelAdapter.safeParse(bodyOf(request)).data;
+      if (known) resolve(known);
+      else reject(refusalOf(request));
+    });
+    request.addEventListener("loadend", () => signal.removeEventListener("abort", abort));
+    request.open("POST", url);
+    request.setRequestHeader("accept", "application/json");
+    request.send(form);
+  });
+}
+
+function bodyOf({ responseText }: XMLHttpRequest): unknown {
+  try {
+    return JSON.parse(responseText);
+  } catch {
+    return null; // a proxy's page, or nothing
+  }
+}
+
+function refusalOf(request: XMLHttpRequest): UploadRefusal {
+  const requestId = request.getResponseHeader("x-request-id");
+  const detail = Refusal.safeParse(bodyOf(request)).data?.detail;
+  if (!detail)
+    return new UploadRefusal(`The server answered ${request.status}. Nothing was kept.`, null, requestId);
+  if (!Array.isArray(detail)) return new UploadRefusal(detail.message, null, requestId);
+  const ofFile = detail.find(({ loc }) => loc.at(-1) === "file");
+  const message = [...new Set(detail.map(({ msg }) => msg))].join(" ");
+  return new UploadRefusal(message, ofFile?.type ?? null, requestId);
+}

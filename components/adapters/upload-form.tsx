@@ -1,0 +1,147 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { Upload as UploadIcon } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Input } from "@/components/ui/input";
+import { Notice } from "@/components/ui/notice";
+import type { AddProps } from "./add-adapter";
+import { DropZone } from "./drop-zone";
+import { FamilySelect } from "./family-select";
+import { Field, readWeight } from "./field";
+import { type Look, lookAt, nameOfFile } from "./header-look";
+import { UploadProgress } from "./upload-progress";
+import { useUpload } from "./use-upload";
+import { WeightField } from "./weight-field";
+
+/** A file of one's own: looked at here, sent, and checked there while it arrives. */
+export function UploadForm({ projectId, environment, onAdded }: AddProps) {
+  const trpc = useTRPC();
+  const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
+  const [file, setFile] = useState<File | null>(null);
+  const [look, setLook] = useState<Look | null>(null);
+  const [name, setName] = useState("");
+  const [family, setFamily] = useState("");
+  const [weight, setWeight] = useState("");
+  const { upload, isUnderWay, start, cancel } = useUpload((adapter) => onAdded(adapter, "Adapter uploaded"));
+  const chosenWeight = readWeight(weight);
+  const isReady =
+    file !== null &&
+    look !== null &&
+    look.kind !== "refused" &&
+    name.trim() !== "" &&
+    chosenWeight !== undefined;
+
+  async function take(next: File) {
+    cancel();
+    setFile(next);
+    setLook(null);
+    // A name that was typed is kept; one that came from another file is not.
+    setName((known) =>
+      known === "" || (file && known === nameOfFile(file.name)) ? nameOfFile(next.name) : known,
+    );
+    setLook(await lookAt(next, choices.limits).catch(() => ({ kind: "unclear" }) as const));
+  }
+
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    if (!isReady || isUnderWay) return;
+    const form = new FormData();
+    form.set("displayName", name.trim());
+    form.set("environment", environment);
+    if (family !== "") form.set("baseModelFamily", family);
+    if (chosenWeight !== null) form.set("recommendedWeight", String(chosenWeight));
+    form.set("file", file); // last: what is said of it is known when it comes
+    start(`/v1/adapters/upload?${new URLSearchParams({ projectId })}`, form, file.size);
+  }
+
+  return (
+    <form onSubmit={submit} className="space-y-4" noValidate>
+      <DropZone file={file} mostBytes={choices.limits.fileBytes} disabled={isUnderWay} onFile={take} />
+      {look && <Seen look={look} />}
+      {upload.state === "refused" && (
+        <Notice tone="bad" role="alert" title="The file was refused, and nothing of it was kept">
+          <p>{upload.refusal.message}</p>
+          <Rule rule={upload.refusal.rule} />
+          {upload.refusal.requestId && (
+            <p className="mt-1 text-xs text-muted">
+              Request <code>{upload.refusal.requestId}</code>
+            </p>
+          )}
+        </Notice>
+      )}
+      <Field id="upload-name" label="Name" hint="Unique in the environment, whatever its case.">
+        {(aria) => (
+          <Input
+            {...aria}
+            value={name}
+            maxLength={255}
+            autoComplete="off"
+            disabled={isUnderWay}
+            onChange={({ target }) => setName(target.value)}
+          />
+        )}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <FamilySelect
+          id="upload-family"
+          value={family}
+          onChange={setFamily}
+          none="As the file says"
+          hint="Adapters draw only with the models they were made for."
+        />
+        <WeightField
+          id="upload-weight"
+          value={weight}
+          onChange={setWeight}
+          hint="Recommended, 1 is as trained. Empty: as the file says."
+        />
+      </div>
+      <UploadProgress upload={upload} onCancel={cancel} />
+      <Button type="submit" variant="primary" size="lg" disabled={!isReady || isUnderWay}>
+        <UploadIcon aria-hidden />
+        Upload
+      </Button>
+    </form>
+  );
+}
+
+function Seen({ look }: { look: Look }) {
+  if (look.kind === "refused")
+    return (
+      <Notice tone="bad" role="alert" title="This is no safetensors file, so it was not sent">
+        <p>{look.message}</p>
+        <Rule rule={look.rule} />
+      </Notice>
+    );
+  if (look.kind === "unclear")
+    return (
+      <Notice tone="warn">
+        The head of this file is unusual. It is checked as a whole when it is uploaded.
+      </Notice>
+    );
+  return (
+    <div className="text-xs text-muted" role="status">
+      <p>
+        {look.tensors.toLocaleString("en-US")} {look.tensors === 1 ? "tensor" : "tensors"}
+        {look.madeFor && (
+          <>
+            , made for <strong className="font-medium text-text">{look.madeFor}</strong> as the file says
+          </>
+        )}
+        .
+      </p>
+      {look.names.length > 0 && <p className="truncate font-mono">{look.names.join(", ")} …</p>}
+    </div>
+  );
+}
+
+function Rule({ rule }: { rule: string | null }) {
+  if (!rule) return null;
+  return (
+    <p className="mt-1 text-xs text-muted">
+      Rule <code>{rule}</code>
+    </p>
+  );
+}

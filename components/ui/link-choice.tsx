@@ -1,0 +1,39 @@
+import Link from "next/link";
+
+/** A few views of one thing side by side, each with an address of its own. */
+export function LinkChoice({
+  label,
+  options,
+}: {
+  label: string;
+  options: {
+    name: string;
+    href: string;
+    current: boolean;
+    /** Goes there in a way of its own. */
+    onChoose?: () => void;
+  }[];
+}) {
+  return (
+    <nav
+      aria-label={label}
+      className="inline-flex items-center gap-0.5 rounded-md bg-sunken p-0.5 ring-1 ring-line ring-inset"
+    >
+      {options.map(({ name, href, onChoose, current }) => (
+        <Link
+          key={name}
+          href={href}
+          onNavigate={(event) => {
+            if (!onChoose) return;
+            event.preventDefault();
+            onChoose();
+          }}
+          aria-current={current ? "true" : undefined}
+          className="flex h-6 items-center rounded px-2.5 text-xs font-medium text-muted transition-colors hover:text-text aria-[current]:bg-surface aria-[current]:text-text aria-[current]:shadow-card aria-[current]:ring-1 aria-[current]:ring-line"
+        >
+          {name}
+        </Link>
+      ))}
+    </nav>
+  );
+}
