@@ -83,7 +83,7 @@ function DefaultCard({
             Requests that name no adapter use{" "}
             <Link
               href={aliasHref(projectId, chosen.alias, { environment })}
-              className="font-medium text-link hover:underline"
+              className="font-medium text-link underline"
             >
               {chosen.alias}
             </Link>
@@ -123,7 +123,7 @@ function Meaning({
     <>
       {" "}
       at version {current.number}, which is{" "}
-      <Link href={adapterHref(projectId, adapter.adapterId)} className="text-link hover:underline">
+      <Link href={adapterHref(projectId, adapter.adapterId)} className="text-link underline">
         {adapter.displayName}
       </Link>
       .

@@ -1,15 +1,20 @@
 import { z } from "zod";
 import { ModelAdapter } from "@/server/contract/adapters";
 
-/** Why an upload came to nothing: our sentence, and the rule the file breaks where it is that. */
+/** Why an upload came to nothing: our sentence, the field it is about, and the rule the file breaks where it is that. */
 export class UploadRefusal extends Error {
   override readonly name = "UploadRefusal";
+  readonly field: string | null;
+  readonly rule: string | null;
+  readonly requestId: string | null;
   constructor(
     message: string,
-    readonly rule: string | null,
-    readonly requestId: string | null,
+    about: { field?: string | undefined; rule?: string | undefined; requestId?: string | null } = {},
   ) {
     super(message);
+    this.field = about.field ?? null;
+    this.rule = about.rule ?? null;
+    this.requestId = about.requestId ?? null;
   }
 }
 
@@ -42,9 +47,7 @@ export function sendFile({
     request.upload.addEventListener("progress", ({ loaded }) => onSent(loaded));
     request.addEventListener("abort", () => reject(signal.reason));
     request.addEventListener("error", () =>
-      reject(
-        new UploadRefusal("The connection broke before the file had arrived. Nothing was kept.", null, null),
-      ),
+      reject(new UploadRefusal("The connection broke before the file had arrived. Nothing was kept.")),
     );
     request.addEventListener("load", () => {
       const known = request.status < 300 && ModelAdapter.safeParse(bodyOf(request)).data;
@@ -70,9 +73,14 @@ function refusalOf(request: XMLHttpRequest): UploadRefusal {
   const requestId = request.getResponseHeader("x-request-id");
   const detail = Refusal.safeParse(bodyOf(request)).data?.detail;
   if (!detail)
-    return new UploadRefusal(`The server answered ${request.status}. Nothing was kept.`, null, requestId);
-  if (!Array.isArray(detail)) return new UploadRefusal(detail.message, null, requestId);
-  const ofFile = detail.find(({ loc }) => loc.at(-1) === "file");
+    return new UploadRefusal(`The server answered ${request.status}. Nothing was kept.`, { requestId });
+  if (!Array.isArray(detail)) return new UploadRefusal(detail.message, { requestId });
+  const [first] = detail;
+  const field = String(first?.loc.at(-1));
   const message = [...new Set(detail.map(({ msg }) => msg))].join(" ");
-  return new UploadRefusal(message, ofFile?.type ?? null, requestId);
+  return new UploadRefusal(message, {
+    field,
+    requestId,
+    rule: field === "file" ? first?.type : undefined,
+  });
 }

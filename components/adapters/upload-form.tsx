@@ -61,7 +61,15 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
       <DropZone file={file} mostBytes={choices.limits.fileBytes} disabled={isUnderWay} onFile={take} />
       {look && <Seen look={look} />}
       {upload.state === "refused" && (
-        <Notice tone="bad" role="alert" title="The file was refused, and nothing of it was kept">
+        <Notice
+          tone="bad"
+          role="alert"
+          title={
+            upload.refusal.rule
+              ? "The file was refused, and nothing of it was kept"
+              : "It was not uploaded, and nothing of it was kept"
+          }
+        >
           <p>{upload.refusal.message}</p>
           <Rule rule={upload.refusal.rule} />
           {upload.refusal.requestId && (

@@ -32,7 +32,7 @@ export function UseInRequest({ projectId, adapter }: { projectId: string; adapte
               This is an input of{" "}
               <Link
                 href={`/projects/${projectId}/catalog/${use.capabilityKey}`}
-                className="text-link hover:underline"
+                className="text-link underline"
               >
                 {use.capabilityKey}
               </Link>

@@ -54,9 +54,7 @@ export function useUpload(onDone: (adapter: ModelAdapter) => void) {
       } catch (error) {
         if (controller.signal.aborted) return;
         const refusal =
-          error instanceof UploadRefusal
-            ? error
-            : new UploadRefusal("Something went wrong on this page.", null, null);
+          error instanceof UploadRefusal ? error : new UploadRefusal("Something went wrong on this page.");
         setUpload({ state: "refused", refusal });
       } finally {
         if (underWay.current === controller) underWay.current = null;

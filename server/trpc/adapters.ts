@@ -54,7 +54,7 @@ export const adaptersRouter = router({
     families: [...FAMILIES],
     providers: adapters.adapterProviders(),
     capabilities: adapters.takers(),
-    limits: LIMITS,
+    limits: { fileBytes: adapters.mostUploadBytes(), headerBytes: LIMITS.headerBytes },
   })),
   list: human
     .input(ListModelAdapters.omit({ projectId: true }).extend(ProjectRef.shape))
