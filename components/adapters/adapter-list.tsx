@@ -153,7 +153,7 @@ function AdapterRow({
             </p>
           )}
         </div>
-        <div className="min-w-0 text-xs text-muted sm:w-44">
+        <div className="flex min-w-0 flex-wrap gap-x-3 text-xs text-muted sm:block sm:w-44">
           <p className="truncate" title={licenseWords(adapter)}>
             {licenseWords(adapter)}
           </p>

@@ -75,14 +75,18 @@ export function AliasHistory({
                 </span>
                 <Ago at={step.createdAt} />
               </span>
-              {onPromote && step.number !== alias.current.number && !step.isAdapterDeleted && (
-                <Button
-                  size="sm"
-                  aria-label={`Promote version ${step.number} again`}
-                  onClick={() => onPromote(targetOf(step))}
-                >
-                  Promote again
-                </Button>
+              {onPromote && (
+                <span className="text-right empty:max-sm:hidden sm:w-28">
+                  {step.number !== alias.current.number && !step.isAdapterDeleted && (
+                    <Button
+                      size="sm"
+                      aria-label={`Promote version ${step.number} again`}
+                      onClick={() => onPromote(targetOf(step))}
+                    >
+                      Promote again
+                    </Button>
+                  )}
+                </span>
               )}
             </li>
           ))}

@@ -35,15 +35,17 @@ function Change({ line }: { line: Line }) {
       <del className={cn("min-w-0 text-muted [overflow-wrap:anywhere]", isLong(line.before) && "text-xs")}>
         {line.before ?? "nothing"}
       </del>
-      <ArrowRight aria-label="becomes" className="size-3.5 shrink-0 text-muted" />
-      <ins
-        className={cn(
-          "min-w-0 font-medium no-underline [overflow-wrap:anywhere]",
-          isLong(line.after) && "text-xs",
-        )}
-      >
-        {line.after ?? "nothing"}
-      </ins>
+      <span className="flex min-w-0 items-center gap-x-2">
+        <ArrowRight aria-label="becomes" className="size-3.5 shrink-0 text-muted" />
+        <ins
+          className={cn(
+            "min-w-0 font-medium no-underline [overflow-wrap:anywhere]",
+            isLong(line.after) && "text-xs",
+          )}
+        >
+          {line.after ?? "nothing"}
+        </ins>
+      </span>
     </span>
   );
 }

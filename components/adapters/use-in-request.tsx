@@ -60,9 +60,11 @@ export function UseInRequest({ projectId, adapter }: { projectId: string; adapte
   );
 }
 
+/** The sandbox plays every model; it is told of only where nothing else draws. */
 function modelsWords({ models }: AdapterUse): string {
   const real = models.filter((model) => !model.startsWith("sandbox/"));
-  const shown = (real.length > 0 ? real : models).slice(0, MOST_MODELS);
-  const others = models.length - shown.length;
-  return `${shown.join(", ")}${others > 0 ? ` and ${others} more` : ""} can draw with it.`;
+  if (real.length === 0) return "No provider here draws with it yet; the sandbox plays one.";
+  const shown = real.slice(0, MOST_MODELS).join(", ");
+  const others = real.length - MOST_MODELS;
+  return others > 0 ? `${shown} and ${others} more draw with it.` : `Drawn by ${shown}.`;
 }
