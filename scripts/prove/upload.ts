@@ -112,6 +112,13 @@ async function statusOf(field: "VmRSS" | "VmHWM"): Promise<number> {
   return Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(text)?.[1]) * 1024;
 }
 
+/** Processor time of all threads of the web process: what it costs, however busy the machine is. */
+async function cpuSeconds(): Promise<number> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8");
+  const [user = 0, system = 0] = text.slice(text.lastIndexOf(")")).split(" ").slice(12, 14).map(Number);
+  return (user + system) / 100; // ticks, of which Linux tells a hundred a second
+}
+
 /** Looks at the web process, and how long it keeps others waiting, while the work lasts. */
 async function watched<T>(work: () => Promise<T>) {
   await writeFile(`/proc/${pid}/clear_refs`, "5"); // the peak is of now
@@ -131,12 +138,14 @@ async function watched<T>(work: () => Promise<T>) {
     }
   })();
   const start = performance.now();
+  const cpuBefore = await cpuSeconds();
   const result = await work();
   const ms = performance.now() - start;
+  const cpu = (await cpuSeconds()) - cpuBefore;
   isOver = true;
   await looking;
   const [after, peak] = [await statusOf("VmRSS"), await statusOf("VmHWM")];
-  return { result, ms, before, most, after, peak, longestMs };
+  return { result, ms, cpu, before, most, after, peak, longestMs };
 }
 
 async function timed(command: string, ...words: string[]) {
@@ -175,7 +184,7 @@ const name = `${options.gib} GiB`;
 const good = await watched(() => upload(path, name));
 report(
   good.result.json.source?.sha256 === wanted,
-  `${name} uploaded, digest as openssl has it (${rate(FILE_BYTES, good.ms)})`,
+  `${name} uploaded, digest as openssl has it (${rate(FILE_BYTES, good.ms)}; ${good.cpu.toFixed(1)} s of processor time)`,
 );
 const grown = megabytes(good.peak - good.before);
 report(
@@ -188,7 +197,7 @@ const before = await kept();
 const bad = await watched(() => upload(path, "Refused", "!"));
 report(
   bad.result.status === 422 && JSON.stringify(bad.result.json.detail).includes("trailing_bytes"),
-  `${name} and a byte refused (${rate(FILE_BYTES, bad.ms)}); RSS grew by ${megabytes(bad.peak - bad.before)} MB`,
+  `${name} and a byte refused (${rate(FILE_BYTES, bad.ms)}; ${bad.cpu.toFixed(1)} s of processor time); RSS grew by ${megabytes(bad.peak - bad.before)} MB`,
 );
 report((await kept()).join() === before.join(), "the refused file left nothing in the store");
 
