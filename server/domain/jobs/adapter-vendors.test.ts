@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pino from "pino";
 import sharp from "sharp";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { ModelAdapterCreate } from "@/server/contract/adapters";
 import { pool } from "@/server/db";
 import * as adapters from "@/server/domain/adapters";
@@ -14,6 +15,7 @@ import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import { env } from "@/server/env";
+import { log } from "@/server/log";
 import { commitOf, startHub, weights } from "@/server/model-sources/hub.fixture";
 import { type Sandbox, startSandbox } from "@/server/sandbox/server";
 import { startServer } from "@/server/web/server";
@@ -181,6 +183,20 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
+/** Everything the log says from now on, until the test ends. */
+function logged(): string[] {
+  const lines: string[] = [];
+  const { level } = log;
+  const was = Reflect.get(log, pino.symbols.streamSym);
+  Reflect.set(log, pino.symbols.streamSym, { write: (line: string) => lines.push(line) });
+  log.level = "trace";
+  onTestFinished(() => {
+    log.level = level;
+    Reflect.set(log, pino.symbols.streamSym, was);
+  });
+  return lines;
+}
+
 test("fal and Replicate fetch files of the hub at the frozen commit", async () => {
   const project = await makeProject();
   const made = await published(project.ctx);
@@ -205,6 +221,7 @@ const pick = ({ adapterId }: { adapterId: string }) => ({ adapterId });
 test("weights of our own are fetched at an address that is nowhere else, and that ends", async () => {
   const project = await makeProject();
   const made = await uploaded(project.ctx, "Own");
+  const lines = logged();
   const done = await draw(project, [pick(made)], "fal");
   expect(done).toMatchObject({ status: "succeeded" });
   expect(asked[0]?.fetched).toEqual([sha256(FILE)]);
@@ -225,6 +242,12 @@ test("weights of our own are fetched at an address that is nowhere else, and tha
   expect(JSON.stringify([failed, await jobs.receipt(project.ctx, failed.jobId)])).not.toContain(
     "adapter-weights",
   );
+  // Nor does one that cannot be reached at all.
+  Object.assign(env, { FAL_BASE_URL: "http://127.0.0.1:9" });
+  expect(await draw(project, [pick(made)], "fal")).toMatchObject({ status: "failed" });
+  log.error("the log is listened to");
+  expect(lines.join("")).toContain("the log is listened to");
+  expect(lines.join("")).not.toContain("adapter-weights");
   // It outlives the execution's own limit by a minute.
   const until = Number.parseInt(address.split(".").at(-3) ?? "", 36) * 1000;
   const limit = Date.parse(done.createdAt) + 300_000;
