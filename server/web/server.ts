@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { documentAnswer } from "@/server/api/document";
 import { draining, health, readiness } from "@/server/api/health";
+import { mcpRoute } from "@/server/api/mcp";
 import { commonHeaders, requestIdOf } from "@/server/api/plain";
 import { type Router, router } from "@/server/api/router";
 import type { Incoming, Outgoing } from "@/server/api/transport";
@@ -46,6 +47,7 @@ export async function startServer(options: {
     "/readyz": (incoming) => (isStopping ? draining(incoming) : readiness(incoming)),
     "/openapi.json": documentAnswer,
     "/.well-known/jwks.json": route,
+    "/mcp": mcpRoute,
   };
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -53,14 +55,15 @@ export async function startServer(options: {
     const incoming = toIncoming(request, response, deadlines);
     const { path } = incoming;
     const own = path.startsWith("/v1/") || path === "/v1" ? route : paths[path];
-    if (own && own !== route && incoming.method === "OPTIONS") {
+    const isRouted = own === route || own === mcpRoute;
+    if (own && !isRouted && incoming.method === "OPTIONS") {
       const headers = { ...commonHeaders(requestIdOf(incoming)), allow: "GET, HEAD, OPTIONS" };
       return send(request, response, { status: 204, headers, body: null });
     }
-    if (own && (own === route || incoming.method === "GET" || incoming.method === "HEAD")) {
+    if (own && (isRouted || incoming.method === "GET" || incoming.method === "HEAD")) {
       const outgoing = await own(incoming);
-      if (own !== route && incoming.method === "HEAD") outgoing.body = null;
-      if (outgoing.headers["content-type"] === "text/event-stream") {
+      if (!isRouted && incoming.method === "HEAD") outgoing.body = null;
+      if (own === route && outgoing.headers["content-type"] === "text/event-stream") {
         streams.add(response);
         response.once("close", () => streams.delete(response));
       }

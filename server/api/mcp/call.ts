@@ -1,0 +1,54 @@
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { Fault, fail } from "@/server/errors";
+import { toWire } from "@/server/errors-wire";
+import { parsePart } from "../input";
+import type { Io, Shown, Tool } from "./define";
+import { discovery } from "./tools/discovery";
+import { evidence } from "./tools/evidence";
+import { work } from "./tools/work";
+
+/** Every tool. None pays, and none decides for a person. */
+export const tools: readonly Tool[] = [...discovery, ...work, ...evidence];
+const byName = new Map(tools.map((each) => [each.name, each]));
+
+type Result = {
+  content: ({ type: "text"; text: string } | Shown)[];
+  structuredContent?: Record<string, unknown>;
+  isError?: true;
+};
+
+/** Runs a tool. A refusal is its answer too: our code, message and details, as a model can read and act on them. */
+export async function callTool(
+  ctx: Ctx,
+  name: string,
+  given: unknown,
+  io: Omit<Io, "show">,
+): Promise<Result> {
+  const shown: Shown[] = [];
+  try {
+    const found = byName.get(name);
+    if (!found) fail("NotFound", `There is no tool ${name.slice(0, 64)}.`);
+    if (found.scope) access.requireScope(ctx, found.scope);
+    const input = parsePart(found.input, given ?? {}, "body");
+    const output = await found.run(ctx, input, { ...io, show: (each) => shown.push(each) });
+    const structuredContent = JSON.parse(JSON.stringify(output));
+    return {
+      content: [{ type: "text", text: JSON.stringify(structuredContent) }, ...shown],
+      structuredContent,
+    };
+  } catch (error) {
+    const { status, body } = toWire(error, ctx.requestId);
+    if (status === 500 || (status === 503 && !(error instanceof Fault)))
+      ctx.log.error({ err: error, tool: name }, "a tool failed");
+    const { detail } = body as { detail: unknown }; // of every refusal
+    const told = Array.isArray(detail)
+      ? {
+          code: "InvalidInput",
+          message: "The arguments of the tool are not right.",
+          details: { issues: detail },
+        }
+      : detail;
+    return { content: [{ type: "text", text: JSON.stringify(told) }], isError: true };
+  }
+}

@@ -1,0 +1,388 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { closeDatabase, pool } from "@/server/db";
+import { publicUrl } from "@/server/env";
+import { newId } from "@/server/ids";
+import { startServer, type WebServer } from "@/server/web/server";
+import {
+  finish,
+  makeKey,
+  makeKeyWithId,
+  makeTenant,
+  revokeKey,
+  submitWaiting,
+  type Tenant,
+} from "@/testing/api";
+import { NEED } from "@/testing/needs";
+import { tools } from "./call";
+
+/* The official SDK's client, over HTTP, against running servers. */
+
+const TEXT = "text.general.fast.v1";
+const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+const PIN = {
+  pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
+  input: "How deep is the sea?",
+};
+
+let tenant: Tenant;
+let theirs: Tenant;
+let server: WebServer;
+let other: WebServer;
+let client: Client;
+const clients: Client[] = [];
+
+async function connect(key: string, more: { fetch?: typeof fetch; url?: string } = {}): Promise<Client> {
+  const made = new Client({ name: "test", version: "1" });
+  const { url = server.url, ...options } = more;
+  await made.connect(
+    new StreamableHTTPClientTransport(new URL("/mcp", url), {
+      requestInit: { headers: { authorization: `Bearer ${key}` } },
+      ...options,
+    }),
+  );
+  clients.push(made);
+  return made;
+}
+
+beforeAll(async () => {
+  [tenant, theirs] = [await makeTenant(), await makeTenant()];
+  server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
+  other = await startServer({ host: "127.0.0.1", port: 0, pages: null });
+  client = await connect(tenant.key);
+  await client.listTools(); // so that it holds every answer to the tool's output schema
+});
+afterAll(async () => {
+  for (const each of clients) await each.close();
+  await Promise.all([server.stop(500), other.stop(500)]);
+  await closeDatabase();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a test reads answers of every shape
+type Body = any;
+
+async function raw(name: string, args: object = {}, by = client): Promise<CallToolResult> {
+  return (await by.callTool({ name, arguments: { ...args } })) as CallToolResult;
+}
+
+/** What a tool answers; fails where it refuses. */
+async function use(name: string, args: object = {}, by = client): Promise<Body> {
+  const result = await raw(name, args, by);
+  const [first] = result.content;
+  expect(result.isError, first?.type === "text" ? first.text : "").toBeUndefined();
+  if (first?.type === "text") expect(JSON.parse(first.text)).toEqual(result.structuredContent);
+  return result.structuredContent;
+}
+
+/** What a tool refuses with. */
+async function refused(name: string, args: object = {}, by = client): Promise<Body> {
+  const result = await raw(name, args, by);
+  expect(result.isError).toBe(true);
+  const [first] = result.content;
+  if (first?.type !== "text") throw new Error("a refusal is text");
+  expect(first.text).not.toMatch(/\bat [\w.<]+ \(|node_modules|\/server\//); // no stack
+  return JSON.parse(first.text);
+}
+
+const submit = (key = TEXT, request: object = { input }, by = client) =>
+  use("submit_job", { capability_key: key, request }, by);
+
+describe("the door", () => {
+  test("says who it is and what to do, and lists tools with schemas and hints; none pays or approves", async () => {
+    expect(client.getServerVersion()?.name).toBe("capstan");
+    expect(client.getInstructions()).toContain("submit_job");
+    const listed = (await client.listTools()).tools;
+    expect(listed.map(({ name }) => name).sort()).toEqual(tools.map(({ name }) => name).sort());
+    for (const { name, inputSchema, outputSchema, annotations, description } of listed) {
+      expect(name).not.toMatch(/pay|approve|checkout|top_up|accept/);
+      expect(description).toMatch(/\S/);
+      expect(inputSchema.type).toBe("object");
+      expect(outputSchema?.type).toBe("object");
+      expect(annotations?.readOnlyHint && annotations.destructiveHint).toBe(false);
+    }
+    expect(JSON.stringify(listed).length).toBeLessThan(64 * 1024); // a model may be given all of it
+    const hints = new Map(listed.map(({ name, annotations }) => [name, annotations]));
+    expect(hints.get("cancel_job")?.destructiveHint).toBe(true);
+    expect(hints.get("job_status")?.readOnlyHint).toBe(true);
+    expect(hints.get("submit_job")).toMatchObject({ readOnlyHint: false, destructiveHint: false });
+  });
+
+  const post = (headers: Record<string, string>, body: unknown, method = "POST") =>
+    fetch(`${server.url}/mcp`, {
+      method,
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        ...headers,
+      },
+      ...(method === "POST" ? { body: JSON.stringify(body) } : {}),
+    });
+  const ping = { jsonrpc: "2.0", id: 1, method: "ping" };
+
+  test("asks for a key, and says how", async () => {
+    for (const headers of [{}, { authorization: "Bearer cap_nothing" }] as Record<string, string>[]) {
+      const answer = await post(headers, ping);
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer/);
+    }
+  });
+
+  test("is closed to pages of other origins, to other methods, to several messages at once and to large bodies", async () => {
+    const authorization = `Bearer ${tenant.key}`;
+    expect((await post({ authorization }, ping)).status).toBe(200);
+    for (const origin of ["https://evil.example", "null"])
+      expect((await post({ authorization, origin }, ping)).status).toBe(403);
+    expect((await post({ authorization, origin: new URL(publicUrl).origin }, ping)).status).toBe(200);
+    for (const method of ["GET", "DELETE"])
+      expect((await post({ authorization }, null, method)).status).toBe(405);
+    expect((await post({ authorization }, [ping, ping])).status).toBe(422);
+    expect((await post({ authorization }, { ...ping, x: "x".repeat(33 * 1024 * 1024) })).status).toBe(413);
+    expect((await post({ authorization, "content-type": "text/plain" }, ping)).status).toBe(415);
+  });
+
+  test("counts against the key's limit like everything else", async () => {
+    const answer = await post({ authorization: `Bearer ${tenant.key}` }, ping);
+    expect(answer.headers.get("ratelimit-remaining")).toMatch(/^\d+$/);
+    await answer.text();
+  });
+
+  test("a key that is revoked in the middle of a session is refused at once", async () => {
+    const { apiKey, keyId } = await makeKeyWithId({ projectId: tenant.projectId });
+    const held = await connect(apiKey);
+    await use("job_status", { job_id: (await submit()).jobId }, held);
+    await revokeKey(keyId);
+    await expect(held.callTool({ name: "search_capabilities", arguments: {} })).rejects.toThrow(
+      /401|AuthenticationFailed/,
+    );
+  });
+
+  test("one session is served by any of several processes", async () => {
+    let turn = 0;
+    const balanced = await connect(tenant.key, {
+      fetch: (target, init) =>
+        fetch(String(target).replace(server.url, turn++ % 2 ? server.url : other.url), init),
+    });
+    const { jobId } = await submit(TEXT, { input }, balanced);
+    for (const _ of [1, 2, 3])
+      expect((await use("job_status", { job_id: jobId }, balanced)).jobId).toBe(jobId);
+    expect(turn).toBeGreaterThan(5);
+  });
+});
+
+describe("discovery", () => {
+  test("who I am, what there is, what it takes, what it costs", async () => {
+    expect(await use("status")).toMatchObject({ project: { id: tenant.projectId } });
+    const all = await use("search_capabilities");
+    expect(all.capabilities.length).toBeGreaterThan(15);
+    expect((await use("search_capabilities", { query: "draw a picture" })).capabilities[0].key).toMatch(
+      /^image/,
+    );
+    expect(await use("describe_capability", { capability_key: TEXT })).toMatchObject({
+      key: TEXT,
+      inputSchema: { type: "object" },
+    });
+    const resolved = await use("resolve_capability", { intent: "draw a picture" });
+    expect(resolved.matches[0].capabilityKey).toBe("image.generate.v1");
+    const quote = await use("quote_capability", { capability_key: TEXT, request: { input } });
+    expect(quote.quoteId).toMatch(/^quote_/);
+  });
+
+  test("what is missing can be asked for, and is submitted; its quote is read when there is one", async () => {
+    const filed = await use("request_capability_quote", { request: NEED });
+    expect(filed.status).not.toBe("draft");
+    expect((await refused("get_capability_request_quote", { request_id: filed.id })).code).toBe("NotFound");
+  });
+});
+
+describe("work", () => {
+  test("short work is answered, and once for one key", async () => {
+    const args = { capability_key: TEXT, request: { input }, idempotency_key: "one" };
+    const first = await use("invoke", args);
+    expect(first).toMatchObject({ status: "succeeded", typedOutput: { role: "assistant" } });
+    expect(await use("invoke", args)).toEqual(first);
+    expect(await refused("invoke", { ...args, request: { input, tags: ["x"] } })).toMatchObject({
+      code: "IdempotencyConflict",
+    });
+    const long = await refused("invoke", {
+      capability_key: "image.generate.v1",
+      request: { prompt: "A kite" },
+    });
+    expect(long).toMatchObject({ code: "USE_JOBS", details: { submit: expect.any(String) } });
+  });
+
+  test("a job is submitted, waited for with progress, read, found and looked into, and its receipt and pictures fetched", async () => {
+    const { jobId, status } = await submit("image.generate.v1", { prompt: "A kite over the dunes" });
+    expect(status).toBe("queued");
+    const heard: (string | undefined)[] = [];
+    const waiting = client.callTool(
+      { name: "wait_job", arguments: { job_id: jobId, timeout_seconds: 60 } },
+      undefined,
+      { onprogress: ({ message }) => heard.push(message), timeout: 60_000 },
+    );
+    await finish(jobId);
+    const { structuredContent: ended } = (await waiting) as Body;
+    expect(ended).toMatchObject({ jobId, status: "succeeded" });
+    expect(heard).toContain("job.queued");
+    expect((await use("job_status", { job_id: jobId })).status).toBe("succeeded");
+    const found = await use("jobs_find", { capability_key: "image.generate.v1" });
+    expect(found.items.map((each: { jobId: string }) => each.jobId)).toContain(jobId);
+    const looked = await use("job_inspect", { job_id: jobId });
+    expect(JSON.stringify(looked.request)).toContain("kite over the dunes");
+    expect((await use("get_receipt", { job_id: jobId })).receiptId).toBe(ended.receiptId);
+    const artifactId = ended.artifacts[0].artifactId;
+    const result = await raw("download_artifact", { job_id: jobId, artifact_id: artifactId });
+    const { downloadPath, byteLength } = result.structuredContent as Body;
+    const file = await tenant.get(downloadPath);
+    expect(file.bytes.byteLength).toBe(byteLength);
+    expect(result.content.map(({ type }) => type)).toEqual(["text", "resource_link", "image"]);
+    const picture = result.content.find(({ type }) => type === "image");
+    expect(picture?.type === "image" && picture.data).toBe(file.bytes.toString("base64"));
+  });
+
+  test("a wait ends when the time is up, and where a person is needed", async () => {
+    const { jobId } = await submit();
+    expect((await use("wait_job", { job_id: jobId, timeout_seconds: 1 })).status).toBe("queued");
+    const held = await submitWaiting(tenant, TEXT, { input });
+    expect((await use("wait_job", { job_id: held.jobId, timeout_seconds: 60 })).status).toBe(
+      "awaiting_approval",
+    );
+  });
+
+  test("a wait that is cancelled ends here and there, and leaves the job alone", async () => {
+    const { jobId } = await submit();
+    const cancelling = new AbortController();
+    const answers: Promise<string>[] = [];
+    const watched = await connect(tenant.key, {
+      async fetch(target, init) {
+        const answer = await fetch(target, init);
+        if (String(init?.body).includes("wait_job")) answers.push(answer.clone().text());
+        return answer;
+      },
+    });
+    const waiting = watched.callTool(
+      { name: "wait_job", arguments: { job_id: jobId, timeout_seconds: 300 } },
+      undefined,
+      {
+        signal: cancelling.signal,
+        onprogress: () => cancelling.abort("enough"),
+      },
+    );
+    await expect(waiting).rejects.toThrow();
+    expect(answers.length).toBe(1);
+    await answers[0]; // the stream of the call has ended, minutes before its time
+    expect((await use("job_status", { job_id: jobId })).status).toBe("queued");
+  });
+
+  test("a job is cancelled, and cancelled stays", async () => {
+    const { jobId } = await submit();
+    for (const _ of [1, 2]) expect((await use("cancel_job", { job_id: jobId })).status).toBe("canceled");
+  });
+});
+
+describe("evidence", () => {
+  test("a pinned run, its record, its lockfile, a manifest of it, and a bulk", async () => {
+    const answer = await use("pinned_run", { request: PIN, idempotency_key: "pin" });
+    const { receiptId } = answer;
+    expect(JSON.stringify(await use("pinned_get", { receipt_id: receiptId }))).toContain("sandbox-1");
+    const lockfile = await use("lockfile_emit", { receipt_id: receiptId });
+    expect(await use("verify_lockfile", { lockfile })).toBeDefined();
+    const manifest = await use("manifest_create", { manifest: { label: "x", receiptIds: [receiptId] } });
+    expect(await use("manifest_verify", { manifest_id: manifest.manifestId })).toBeDefined();
+    const bulk = await use("pinned_bulk", {
+      request: { pin: PIN.pin, items: [{ id: "one", input: PIN.input }] },
+    });
+    expect((await use("pinned_bulk_get", { bulk_id: bulk.bulkId })).bulkId).toBe(bulk.bulkId);
+  });
+});
+
+describe("refusals", () => {
+  test("arguments that are wrong are named by their place; an unknown tool is none", async () => {
+    const wrong = await refused("job_status", { job: "x" });
+    expect(wrong.code).toBe("InvalidInput");
+    expect(JSON.stringify(wrong.details.issues)).toContain("job_id");
+    expect((await refused("submit_job", { capability_key: "text.none.v1", request: {} })).code).toBe(
+      "UNKNOWN_CAPABILITY",
+    );
+    expect((await refused("pay", {})).code).toBe("NotFound");
+  });
+
+  test("a key does through tools what it may do elsewhere, and no more", async () => {
+    const reader = await connect(await makeKey({ projectId: tenant.projectId, scopes: ["jobs:read"] }));
+    for (const name of ["submit_job", "invoke"])
+      expect(await refused(name, { capability_key: TEXT, request: { input } }, reader)).toMatchObject({
+        code: "AuthorizationFailed",
+        details: { scope: "capabilities:run" },
+      });
+    const poor = await connect((await makeTenant({ walletMicros: 0 })).key);
+    expect((await refused("invoke", { capability_key: TEXT, request: { input } }, poor)).code).toBe(
+      "funding_required",
+    );
+  });
+
+  test("everything of another tenant is answered like what does not exist", async () => {
+    const stranger = await connect(theirs.key);
+    const { jobId } = await submit("image.generate.v1", { prompt: "A kite" });
+    const { artifacts } = await finish(jobId);
+    const artifact_id = artifacts[0]?.artifactId ?? "";
+    const { receiptId } = await use("pinned_run", { request: PIN });
+    const { manifestId } = await use("manifest_create", {
+      manifest: { label: "x", receiptIds: [receiptId] },
+    });
+    const { bulkId } = await use("pinned_bulk", {
+      request: { pin: PIN.pin, items: [{ id: "one", input: PIN.input }] },
+    });
+    const { id } = await use("request_capability_quote", { request: NEED });
+    const asked: [string, (none: boolean) => object][] = [
+      ...["job_status", "wait_job", "cancel_job", "job_inspect", "get_receipt"].map(
+        (name): [string, (none: boolean) => object] => [
+          name,
+          (none) => ({ job_id: none ? newId("job") : jobId }),
+        ],
+      ),
+      ["download_artifact", (none) => ({ job_id: none ? newId("job") : jobId, artifact_id })],
+      ["pinned_get", (none) => ({ receipt_id: none ? newId("receipt") : receiptId })],
+      ["lockfile_emit", (none) => ({ receipt_id: none ? newId("receipt") : receiptId })],
+      ["manifest_verify", (none) => ({ manifest_id: none ? newId("manifest") : manifestId })],
+      [
+        "manifest_create",
+        (none) => ({ manifest: { label: "x", receiptIds: [none ? newId("receipt") : receiptId] } }),
+      ],
+      ["pinned_bulk_get", (none) => ({ bulk_id: none ? newId("bulk") : bulkId })],
+      ["get_capability_request_quote", (none) => ({ request_id: none ? newId("capabilityRequest") : id })],
+      ["jobs_find", (none) => ({ project_id: none ? newId("project") : tenant.projectId })],
+      ["status", (none) => ({ project_id: none ? newId("project") : tenant.projectId })],
+      [
+        "describe_capability",
+        (none) => ({ capability_key: TEXT, project_id: none ? newId("project") : tenant.projectId }),
+      ],
+      [
+        "quote_capability",
+        (none) => ({
+          capability_key: TEXT,
+          request: { input },
+          project_id: none ? newId("project") : tenant.projectId,
+        }),
+      ],
+      [
+        "submit_job",
+        (none) => ({
+          capability_key: TEXT,
+          request: { input, context: { projectId: none ? newId("project") : tenant.projectId } },
+        }),
+      ],
+    ];
+    const withoutIds = (told: Body) => JSON.stringify(told).replaceAll(/\b[a-z]+_[0-9a-z]{26}\b/g, "id");
+    for (const [name, args] of asked) {
+      const foreign = await refused(name, args(false), stranger);
+      expect([name, withoutIds(foreign)]).toEqual([
+        name,
+        withoutIds(await refused(name, args(true), stranger)),
+      ]);
+    }
+    const { rows } = await pool.query("SELECT status FROM job WHERE id = $1", [jobId]);
+    expect(rows[0].status).toBe("succeeded");
+    expect(JSON.stringify(await use("jobs_find", {}, stranger))).not.toContain(jobId);
+  });
+});

@@ -1,0 +1,205 @@
+import { z } from "zod";
+import { JsonObject } from "@/server/contract/common";
+import { InvocationResult, Job, JobPage, TERMINAL } from "@/server/contract/jobs";
+import { Receipt } from "@/server/contract/receipts";
+import { readWhole } from "@/server/domain/artifacts";
+import type { Ctx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { publicUrl } from "@/server/env";
+import { fail } from "@/server/errors";
+import { type Io, tool } from "../define";
+import { CapabilityKey, Envelope } from "./discovery";
+
+const JobId = z.string().min(1).max(64);
+const IdempotencyKey = z
+  .string()
+  .max(255)
+  .optional()
+  .describe("The same key and request are one execution, however often they are sent. Give one.");
+
+const running = {
+  scope: "capabilities:run",
+  effect: "writes",
+  input: z.strictObject({
+    capability_key: CapabilityKey,
+    request: Envelope,
+    idempotency_key: IdempotencyKey,
+  }),
+} as const;
+
+const invoke = tool({
+  ...running,
+  name: "invoke",
+  title: "Run a capability and wait for its answer",
+  description:
+    "For short work. What takes longer is refused with USE_JOBS: then use submit_job and wait_job.",
+  output: InvocationResult,
+  run(ctx, { capability_key, request, idempotency_key }) {
+    if (request.executionMode === "Stream")
+      fail("InvalidInput", "A tool answers once; leave executionMode out.", {
+        field: "request.executionMode",
+      });
+    return jobs.invoke(ctx, capability_key, request, idempotency_key);
+  },
+});
+
+const submit = tool({
+  ...running,
+  name: "submit_job",
+  title: "Submit a durable job",
+  description: "Answers at once with the job's id; wait_job waits for its end, job_status reads it.",
+  output: Job,
+  run: (ctx, { capability_key, request, idempotency_key }) =>
+    jobs.submit(ctx, capability_key, request, idempotency_key),
+});
+
+const status = tool({
+  name: "job_status",
+  title: "Read a job",
+  description: "Its status, next action, output and artifacts.",
+  scope: "jobs:read",
+  effect: "reads",
+  input: z.strictObject({ job_id: JobId }),
+  output: Job,
+  run: (ctx, { job_id }) => jobs.get(ctx, job_id),
+});
+
+/** It is answered then, whether or not the job has ended: an agent asks again. */
+const MOST_WAIT_SECONDS = 300;
+const QUIET = { quietMs: 5_000, checkMs: 15_000 };
+const needsSomebody = ["awaiting_approval", "needs_attention"];
+
+/** Follows the job's events, telling each, until it has ended, waits for a person, or the time is up. */
+async function waitFor(ctx: Ctx, jobId: string, seconds: number, io: Io): Promise<Job> {
+  const isOver = (job: Job) => TERMINAL.includes(job.status) || needsSomebody.includes(job.status);
+  let job = await jobs.get(ctx, jobId);
+  if (isOver(job)) return job;
+  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(seconds * 1000)]);
+  const followed = await jobs.followEvents({ ...ctx, signal }, jobId, {}, QUIET);
+  let told = 0;
+  for await (const page of followed) {
+    for (const { type } of page) await io.progress(++told, null, type);
+    if (page.length === 0) await io.progress(++told, null, job.status);
+    job = await jobs.get(ctx, jobId);
+    if (isOver(job)) return job;
+  }
+  return jobs.get(ctx, jobId);
+}
+
+const wait = tool({
+  name: "wait_job",
+  title: "Wait for a job",
+  description:
+    "Answers with the job when it has ended, when it needs a person, or when the time is up: look at its status, and wait again. Tells each event as progress. Cancelling the wait leaves the job alone.",
+  scope: "jobs:read",
+  effect: "reads",
+  input: z.strictObject({
+    job_id: JobId,
+    timeout_seconds: z.int().min(1).max(MOST_WAIT_SECONDS).default(50),
+  }),
+  output: Job,
+  run: (ctx, { job_id, timeout_seconds }, io) => waitFor(ctx, job_id, timeout_seconds, io),
+});
+
+const cancel = tool({
+  name: "cancel_job",
+  title: "Cancel a job",
+  description: "Stops it. What it has cost so far is charged.",
+  scope: "jobs:write",
+  effect: "destroys",
+  idempotent: true,
+  input: z.strictObject({ job_id: JobId }),
+  output: Job,
+  run: (ctx, { job_id }) => jobs.cancel(ctx, job_id),
+});
+
+const find = tool({
+  name: "jobs_find",
+  title: "Find jobs of the project",
+  description:
+    "recent: the newest; failed: those that failed; reusable: those whose output may be used again.",
+  scope: "jobs:read",
+  effect: "reads",
+  input: z.strictObject({
+    intent: z.enum(["recent", "failed", "reusable"]).default("recent"),
+    capability_key: CapabilityKey.optional(),
+    project_id: z.string().min(1).max(64).optional().describe("For a key of a whole organization."),
+    cursor: z.string().max(64).optional(),
+    limit: z.int().min(1).max(100).default(25),
+  }),
+  output: JobPage,
+  run(ctx, { intent, capability_key, project_id, cursor, limit }) {
+    const { principal } = ctx;
+    const projectId = project_id ?? ("projectId" in principal ? principal.projectId : null);
+    if (!projectId) fail("PROJECT_REQUIRED", "This key is of a whole organization: name the project.");
+    const outcome = intent === "recent" ? undefined : intent;
+    return jobs.history(ctx, projectId, { limit, cursor, capabilityKey: capability_key, outcome });
+  },
+});
+
+const inspect = tool({
+  name: "job_inspect",
+  title: "Look into a job",
+  description: "The job, and the request as it was run; null where its content was removed.",
+  scope: "jobs:read",
+  effect: "reads",
+  input: z.strictObject({ job_id: JobId }),
+  output: z.object({ job: Job, request: JsonObject }),
+  async run(ctx, { job_id }) {
+    const [job, request] = await Promise.all([jobs.get(ctx, job_id), jobs.request(ctx, job_id)]);
+    return { job, request };
+  },
+});
+
+const receipt = tool({
+  name: "get_receipt",
+  title: "Read the sealed receipt of a job",
+  description: "What ran, where, for how much; signed.",
+  scope: "jobs:read",
+  effect: "reads",
+  input: z.strictObject({ job_id: JobId }),
+  output: Receipt,
+  run: (ctx, { job_id }) => jobs.receipt(ctx, job_id),
+});
+
+/** Larger pictures are linked only. */
+const MOST_SHOWN_BYTES = 1024 * 1024;
+
+const artifact = tool({
+  name: "download_artifact",
+  title: "Get an artifact of a job",
+  description:
+    "Where its bytes are fetched with the same key, with their hash; pictures up to 1 MiB are shown as well.",
+  scope: "jobs:read",
+  effect: "reads",
+  input: z.strictObject({ job_id: JobId, artifact_id: z.string().min(1).max(64) }),
+  output: z.object({
+    artifactId: z.string(),
+    mediaType: z.string(),
+    byteLength: z.int(),
+    sha256: z.string(),
+    filename: z.string().nullable(),
+    downloadPath: z.string(),
+    downloadUrl: z.string(),
+  }),
+  async run(ctx, { job_id, artifact_id }, io) {
+    const found = await jobs.artifact(ctx, job_id, artifact_id);
+    const downloadPath = `/v1/jobs/${job_id}/artifacts/${found.artifact_id}`;
+    const downloadUrl = new URL(downloadPath, publicUrl).href;
+    const { media_type: mimeType, byte_length: byteLength, sha256, filename } = found;
+    io.show({ type: "resource_link", uri: downloadUrl, name: filename ?? found.artifact_id, mimeType });
+    if (mimeType.startsWith("image/") && byteLength <= MOST_SHOWN_BYTES)
+      io.show({ type: "image", data: Buffer.from(await readWhole(sha256)).toString("base64"), mimeType });
+    return {
+      artifactId: found.artifact_id,
+      mediaType: mimeType,
+      byteLength,
+      sha256,
+      filename: filename ?? null,
+      downloadPath,
+      downloadUrl,
+    };
+  },
+});
+
+export const work = [invoke, submit, status, wait, cancel, find, inspect, receipt, artifact];
