@@ -141,6 +141,7 @@ test("pictures of three competitors: compared blind, zoomed together, judged by 
   await page.getByText("What was asked of all").click();
   await expect(page.getByRole("region", { name: "input of all entries" })).toContainText(prompt);
   await expectBlind(page, await heard());
+  const blindWords = await page.getByRole("main").innerText();
 
   // The page of a competitor's job says what is hidden, and where it is judged.
   const { entries: blind } = await over({ comparisonId });
@@ -180,6 +181,10 @@ test("pictures of three competitors: compared blind, zoomed together, judged by 
   await expect(table.locator("[data-revealed='Entry B']")).toContainText("Winner");
   await expect(table.locator("[data-revealed='Entry B']")).toContainText("$");
   await expect(page.locator("[data-entry='Entry B']")).toContainText("Winner");
+  // Nothing of what one of them cost stood there before.
+  const costs = await table.getByText(/^\$\d/).allInnerTexts();
+  expect(costs).toHaveLength(3);
+  for (const cost of costs) expect(blindWords.split(/\s+/)).not.toContain(cost);
   const code = page.getByRole("region", { name: "Use the winner" });
   await expect(code).toContainText(prompt);
   await expect(code).toContainText('"providerPin": "sandbox"');
