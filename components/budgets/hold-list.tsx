@@ -2,6 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import Link from "next/link";
 import { useState } from "react";
+import { comparisonHref } from "@/components/comparisons/list-state";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -60,7 +61,7 @@ export function HoldList({
             {data.items.map((hold) => (
               <TableRow key={hold.holdId}>
                 <TableCell>
-                  <Link href={`/jobs/${hold.executionId}`} className="text-link hover:underline">
+                  <Link href={hrefOf(hold)} className="text-link hover:underline">
                     {hold.capabilityKey ?? hold.executionId}
                   </Link>
                   <div className="font-mono text-2xs text-muted">{hold.executionId}</div>
@@ -83,7 +84,7 @@ export function HoldList({
                   <Ago at={hold.createdAt} />
                 </TableCell>
                 <TableCell className="text-right">
-                  {hold.state === "ambiguous" && canResolve && (
+                  {hold.state === "ambiguous" && canResolve && !isComparison(hold) && (
                     <Button
                       size="sm"
                       aria-label={`Resolve the charge of ${hold.executionId}`}
@@ -102,3 +103,9 @@ export function HoldList({
     </Card>
   );
 }
+
+/** Of a comparison that nobody has judged all holds are one; what is unknown of it is resolved by entry, afterwards. */
+const isComparison = ({ executionId }: HoldView) => executionId.startsWith("cmp_");
+
+const hrefOf = (hold: HoldView) =>
+  isComparison(hold) ? comparisonHref(hold.projectId, hold.executionId) : `/jobs/${hold.executionId}`;

@@ -32,6 +32,6 @@ export function comparableText(entry: Pick<Entry, "typedOutput">): string | null
   return textOf(entry) ?? JSON.stringify(typedOutput, null, 2);
 }
 
-/** What an address of the panel says of a file is its type, never who made it. */
+/** What a file of an entry is called here: as its entry, never as its maker named it. */
 export const artifactName = (entryName: string, place: number, most: number) =>
   most > 1 ? `${entryName}, ${place + 1} of ${most}` : entryName;

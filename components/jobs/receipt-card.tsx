@@ -14,7 +14,7 @@ import { Skeleton } from "@/components/ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { spaced, words } from "@/components/ui/wording";
 import { VerifyHere } from "@/components/verify/verify-here";
-import type { Job } from "@/server/contract/jobs";
+import { type Job, TERMINAL } from "@/server/contract/jobs";
 import { type Receipt, ReceiptAdapter } from "@/server/contract/receipts";
 import { verifyDocument } from "@/server/verify";
 import { AdapterFacts } from "./adapter-facts";
@@ -75,9 +75,11 @@ export function ReceiptCard({ job }: { job: Job }) {
       { enabled: job.receiptId !== null && !isBlind(job), staleTime: Infinity },
     ),
   );
-  if (job.receiptId === null) return null;
   if (isBlind(job))
-    return <HiddenCard job={job} title="Receipt" id="receipt-title" what="It is sealed, and" />;
+    return TERMINAL.includes(job.status) ? (
+      <HiddenCard job={job} title="Receipt" id="receipt-title" what="What the receipt says is" />
+    ) : null;
+  if (job.receiptId === null) return null;
   return (
     <Tabs defaultValue="readable">
       <Card aria-labelledby="receipt-title" aria-busy={receipt.isPending}>
