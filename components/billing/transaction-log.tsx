@@ -2,6 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
 import Link from "next/link";
+import { comparisonHref } from "@/components/comparisons/list-state";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -133,6 +134,16 @@ function Subject({ item }: { item: WalletTransaction }) {
         className="rounded font-mono text-xs [overflow-wrap:anywhere] text-link hover:underline"
       >
         {item.jobId}
+      </Link>
+    );
+  if (item.comparisonId && item.projectId)
+    return (
+      <Link
+        href={comparisonHref(item.projectId, item.comparisonId)}
+        prefetch={false}
+        className="rounded font-mono text-xs [overflow-wrap:anywhere] text-link hover:underline"
+      >
+        {item.comparisonId}
       </Link>
     );
   return (
