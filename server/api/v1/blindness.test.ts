@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { pool } from "@/server/db";
+import { env } from "@/server/env";
+import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
+import { type Told, walk } from "@/testing/ask-all";
+import { compareAll, makeWorld, type World } from "@/testing/blind-world";
+
+/*
+ * Before judgement, nothing its creator can reach says who made an entry, for how much, or when. Everything is asked twice:
+ * by the creator of comparisons, and by a twin who has the same accounts and has compared nothing. What the first is told
+ * more often than the second (a name, a figure or a moment of an entry) is a leak; so the catalog may name its models.
+ */
+
+/** The sandbox's own words have its name in them, and so has a header of downloads: as the name of a provider or a model it stands otherwise. */
+const NAMES = [
+  "quillfeather",
+  "zebrafinch",
+  "owletmoth",
+  "openai-compatible",
+  'sandbox[-/]|"sandbox"',
+  "vermilion",
+  "image-1",
+];
+
+let vendor: Vendor;
+const before = { ...env };
+beforeAll(async () => {
+  vendor = await startVendor();
+  Object.assign(env, { ALLOW_PRIVATE_ADDRESSES: true });
+});
+afterAll(async () => {
+  Object.assign(env, before);
+  await vendor.stop();
+});
+
+/** Where a judged entry is told of: what was asked there before was asked rightly. */
+const REVEALING = [
+  "GET /v1/jobs",
+  "GET /v1/projects/{project_id}/jobs",
+  "GET /v1/jobs/{job_id}",
+  "GET /v1/jobs/{job_id}/events",
+  "GET /v1/jobs/{job_id}/request",
+  "GET /v1/jobs/{job_id}/receipt",
+  "GET /v1/jobs/{job_id}/artifacts/{artifact_id}",
+  "GET /v1/artifacts/{artifact_id}",
+  "GET /v1/comparisons/{comparison_id}",
+  "GET /v1/billing/summary",
+  "GET /v1/billing/usage-export",
+  "GET /v1/billing/wallet/transactions",
+  "panel jobs.get",
+  "panel jobs.list",
+  "panel usage.cost",
+  "panel usage.days",
+];
+
+type Needle = { what: string; pattern: RegExp };
+
+/** What betrays an entry: who, for how much, when. Sums of comparisons, which are told, are none. */
+async function needlesOf({ comparisonIds }: World): Promise<Needle[]> {
+  const { rows } = await pool.query<
+    Record<string, number | Date | null> & { id: string; comparison_id: string; waits: boolean }
+  >(
+    `SELECT job.id, job.comparison_id, job.created_at, job.started_at, job.completed_at, job.estimated_micros, job.maximum_micros,
+       job.actual_micros, hold.amount_micros, hold.settled_micros, hold.settled_micros - job.actual_micros AS fee, hold.resolved_at,
+       attempt.started_at AS tried_at, attempt.submission_begun_at, attempt.answered_at, job.status = 'awaiting_approval' AS waits,
+       (job.pricing->>'expectedUpstreamMicros')::bigint AS upstream_micros
+     FROM job LEFT JOIN hold ON hold.execution_id = job.id LEFT JOIN attempt ON attempt.job_id = job.id
+     WHERE job.comparison_id = ANY($1)`,
+    [comparisonIds],
+  );
+  const figures = new Set<number>();
+  const moments = new Set<number>();
+  const created = new Set(rows.map((row) => (row.created_at as Date).getTime()));
+  // A wait shows the figures of the dearest, on each entry alike.
+  const dearest = Math.max(
+    0,
+    ...rows.filter(({ waits }) => waits).map((row) => Number(row.estimated_micros)),
+  );
+  for (const row of rows)
+    for (const value of Object.values(row)) {
+      if (value instanceof Date) moments.add(value.getTime());
+      if (typeof value === "number" && value > 0 && !(row.waits && row.estimated_micros === dearest))
+        figures.add(value);
+    }
+  const events = await pool.query<{ at: Date }>(
+    "SELECT event.created_at AS at FROM job_event event JOIN job ON job.id = event.job_id WHERE job.comparison_id = ANY($1)",
+    [comparisonIds],
+  );
+  for (const { at } of events.rows) moments.add(at.getTime());
+  for (const ms of created) moments.delete(ms);
+  const sums = rows.reduce((made, row) => {
+    for (const name of [
+      "estimated_micros",
+      "maximum_micros",
+      "actual_micros",
+      "settled_micros",
+      "amount_micros",
+      "fee",
+    ])
+      made.set(
+        `${row.comparison_id} ${name}`,
+        (made.get(`${row.comparison_id} ${name}`) ?? 0) + Number(row[name] ?? 0),
+      );
+    return made;
+  }, new Map<string, number>());
+  for (const sum of sums.values()) figures.delete(sum);
+  const whole = (text: string) => new RegExp(`(?<![\\w.])${text.replace(/[.+]/g, "\\$&")}(?![\\w.])`, "g");
+  return [
+    ...NAMES.map((name) => ({ what: `name ${name}`, pattern: new RegExp(name, "g") })),
+    ...[...figures].flatMap((micros) => [
+      ...(micros >= 1_000 ? [{ what: `figure ${micros}`, pattern: whole(String(micros)) }] : []),
+      { what: `figure ${micros / 1_000_000}`, pattern: whole(String(micros / 1_000_000)) },
+    ]),
+    ...[...moments].flatMap((ms) => [
+      { what: `moment ${new Date(ms).toISOString()}`, pattern: whole(new Date(ms).toISOString()) },
+      { what: `moment ${ms}`, pattern: whole(String(ms)) },
+    ]),
+  ];
+}
+
+const countIn = (texts: string[] | undefined, pattern: RegExp) =>
+  (texts ?? []).reduce((sum, text) => sum + (text.match(pattern)?.length ?? 0), 0);
+
+/** What the creator was told more often than the twin, by where. */
+function leaks(told: Told, twin: Told, needles: Needle[]): string[] {
+  const found: string[] = [];
+  for (const [name, texts] of told)
+    for (const { what, pattern } of needles) {
+      const [here, there] = [countIn(texts, pattern), countIn(twin.get(name), pattern)];
+      if (here > there) found.push(`${name}: ${what}, ${here - there} times`);
+    }
+  return found;
+}
+
+test("before judgement no answer, event, header, webhook or question of the panel tells maker, figure or moment of an entry", async () => {
+  const world = await makeWorld(vendor);
+  const twin = await makeWorld(vendor);
+  await compareAll(vendor, world);
+  const needles = await needlesOf(world);
+  const twinTold = await walk(twin);
+  const told = await walk(world);
+  expect(told.size).toBeGreaterThan(80);
+  const missed = leaks(told, twinTold, needles);
+  expect(missed).toEqual([]);
+
+  // The control: judged, the same questions are answered with all of it.
+  for (const id of world.comparisonIds)
+    await pool.query("UPDATE job SET is_blind = false WHERE comparison_id = $1", [id]);
+  const revealed = leaks(await walk(world), twinTold, needles);
+  const seen = new Set(revealed.map((line) => line.split(": ")[1]?.split(" ")[0]));
+  expect(seen).toEqual(new Set(["name", "figure", "moment"]));
+  for (const name of NAMES)
+    expect(
+      revealed.some((line) => line.includes(`name ${name}`)),
+      name,
+    ).toBe(true);
+  const places = new Set(revealed.map((line) => line.split(": ")[0]));
+  for (const place of REVEALING) expect(places).toContain(place);
+  await Promise.all([world.receiver.stop(), twin.receiver.stop()]);
+}, 600_000);

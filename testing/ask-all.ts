@@ -1,0 +1,206 @@
+import { expect } from "vitest";
+import { z } from "zod";
+import type { Endpoint } from "@/server/api/endpoint";
+import { endpoints } from "@/server/api/v1";
+import { pool } from "@/server/db";
+import * as jobs from "@/server/domain/jobs";
+import * as webhooks from "@/server/domain/webhooks";
+import { appRouter } from "@/server/trpc";
+import { type Answer, call } from "./api";
+import { at, own, pinnedTo, say, type World } from "./blind-world";
+import { system } from "./tenants";
+import { inlineStep, testClock } from "./world";
+
+/** What is asked of fields that are no ids; of the others `World.pool` has some, by their names in snake case. */
+const PLAIN: Record<string, string | number | boolean> = { days: 30, status: "succeeded", isTest: true };
+const MOST_DAYS = 92;
+const dayFrom = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+function valuesOf(world: World, name: string): (string | number | boolean)[] | undefined {
+  if (name === "from") return [dayFrom(-MOST_DAYS + 3)];
+  if (name === "to") return [dayFrom(1)];
+  const found = world.pool[snake(name)] ?? (name in PLAIN ? [PLAIN[name]!] : undefined);
+  return found;
+}
+
+/** Every choice of values for these names. */
+function choices(world: World, names: string[]): Record<string, string | number | boolean>[] {
+  return names.reduce<Record<string, string | number | boolean>[]>(
+    (made, name) => {
+      const values = valuesOf(world, name);
+      if (!values) throw new Error(`nothing stands for ${name}: this test does not know it yet`);
+      return made.flatMap((each) => values.map((value) => ({ ...each, [name]: value })));
+    },
+    [{}],
+  );
+}
+
+/** Requests that change something: what is sent. Null: it concerns no execution, and is not asked. */
+const input = say("How deep is the sea?");
+const BODIES: Record<string, unknown> = {
+  [`POST ${at("{capability_key}", "comparisons/estimate")}`]: {
+    input,
+    competitors: pinnedTo("sandbox/sandbox-1", own("quillfeather")),
+  },
+  [`POST ${at("{capability_key}", "quote")}`]: {
+    input,
+    execution: { executionConstraints: { preferredModel: "quillfeather" } },
+  },
+  [`POST ${at("{capability_key}", "estimate")}`]: { input },
+  "POST /v1/capabilities/resolve": { intent: "answer a question" },
+  "POST /v1/capabilities/image.generate.v1/plan": { input: { prompt: "A kite" } },
+  "POST /v1/billing/holds/{hold_id}/resolve": { notCharged: true, note: "x" },
+  "POST /v1/deliveries/{delivery_id}/replay": undefined,
+  "POST /v1/jobs/{job_id}/retry": undefined,
+  "POST /v1/jobs/{job_id}/variants/select": { artifactId: "art_none" },
+  "POST /v1/provenance/manifests": "receipts",
+  "PUT /v1/projects/{project_id}/budget-policy": { enforcement: "warn", dailyUsd: 0.0001 },
+  // After the others, for they decide and stop.
+  "POST /v1/jobs/{job_id}/approve": undefined,
+  "POST /v1/jobs/{job_id}/reject": undefined,
+  "POST /v1/jobs/{job_id}/cancel": undefined,
+};
+const CONCERNS_NO_ENTRY = [
+  // Starts something of its own, and tells of that alone; the key of a competitor is refused (server/domain/jobs/blind.test.ts).
+  /^POST .*\/(jobs|invoke|comparisons)$/,
+  /^POST \/v1\/inference\//,
+  /\/v1\/(adapter|adapters|adapter-aliases|adapter-defaults)/,
+  /provider-credentials/,
+  /\/v1\/capability-requests/,
+  /delivery-endpoints/,
+  /^POST \/v1\/(artifacts|payloads)$/,
+  /\/v1\/billing\/(currency|guardrails|checkout-session|portal-session|wallet\/top-up-session)$/,
+  /^POST \/v1\/provenance\/(lockfile|manifests\/)/,
+  // Ends the blindness: the last thing that is asked.
+  /^POST .*\/judgements$/,
+  // Of the organization, its projects, people and keys.
+  /^(POST|PATCH|PUT|DELETE) \/v1\/(organizations|api-keys|invitations)(\/|$)/,
+  /^(POST|PATCH|PUT|DELETE) \/v1\/projects(\/\{project_id\}(\/(environments|members|keys)(\/.*)?)?)?$/,
+  // Runs something of its own through other doors.
+  /^POST \/v1\/(chat\/completions|responses)$/,
+  // Of nobody's executions.
+  /^POST \/v1\/(stripe|payments|webhooks|test-checkout|panel|auth|policy)/,
+];
+
+/** What was answered, by what was asked. */
+export type Told = Map<string, string[]>;
+const textOf = ({ status, headers, text }: Answer) => `${status}\n${JSON.stringify(headers)}\n${text}`;
+const isAsked = ({ auth }: Endpoint) =>
+  auth.some((kind) => kind === "service_principal" || kind === "human_session");
+
+async function askAll(world: World, endpoint: Endpoint, told: Told) {
+  const { method, path } = endpoint;
+  const name = `${method} ${path}`;
+  if (method !== "GET" && !(name in BODIES)) {
+    if (CONCERNS_NO_ENTRY.some((pattern) => pattern.test(name))) return;
+    throw new Error(`${name} changes something, and this test does not know what to send`);
+  }
+  const required = Object.entries(endpoint.query?.shape ?? {}).flatMap(([field, schema]) =>
+    (schema as z.ZodType).safeParse(undefined).success ? [] : [field],
+  );
+  const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param]) => param!);
+  const body = BODIES[name] === "receipts" ? { label: "x", receiptIds: world.pool.receipt_id } : BODIES[name];
+  const answers = told.get(name) ?? [];
+  told.set(name, answers);
+  const { tenant } = world;
+  const callers = [
+    ...(endpoint.auth.includes("service_principal") ? [{ key: tenant.key }, { key: tenant.unboundKey }] : []),
+    ...(endpoint.auth.includes("human_session") ? [{ headers: world.owner }] : []),
+  ];
+  for (const chosen of choices(world, [...params, ...required])) {
+    const target = params.reduce((made, param) => made.replace(`{${param}}`, String(chosen[param])), path);
+    const query = new URLSearchParams(
+      required.map((field): [string, string] => [field, String(chosen[field])]),
+    );
+    // Lists are asked for the project, and as they are.
+    const filters =
+      endpoint.query && "projectId" in endpoint.query.shape ? ["", `projectId=${tenant.projectId}`] : [""];
+    for (const filter of filters) {
+      const full = `${target}?${[query.toString(), filter].filter(Boolean).join("&")}`;
+      for (const caller of callers) {
+        const answer = await call(method, full, body === undefined ? caller : { ...caller, body });
+        expect(answer.status, `${name}: ${answer.text}`).toBeLessThan(500);
+        answers.push(textOf(answer));
+        if (method === "GET" && /\{artifact_id\}/.test(path))
+          answers.push(textOf(await call("HEAD", full, caller)));
+        if (
+          /jobs\/\{job_id\}\/events/.test(path) &&
+          /"(succeeded|failed|canceled)"/.test((await call("GET", `/v1/jobs/${chosen.job_id}`, caller)).text)
+        )
+          answers.push(
+            textOf(
+              await call("GET", full, {
+                ...caller,
+                headers: { ...("headers" in caller ? caller.headers : {}), accept: "text/event-stream" },
+              }),
+            ),
+          );
+      }
+    }
+  }
+}
+
+/** Every question of the panel, with every choice of what it requires. */
+async function askPanel(world: World, told: Told) {
+  const procedures = appRouter._def.procedures as unknown as Record<
+    string,
+    { _def: { type: string; inputs: z.ZodType[] } } & ((...given: unknown[]) => unknown)
+  >;
+  for (const [path, { _def }] of Object.entries(procedures)) {
+    if (_def.type !== "query" || path.startsWith("operator.") || path.startsWith("requests.")) continue;
+    const fields = _def.inputs.flatMap((schema) =>
+      schema instanceof z.ZodObject ? Object.entries(schema.shape as Record<string, z.ZodType>) : [],
+    );
+    const required = fields.flatMap(([field, schema]) =>
+      schema.safeParse(undefined).success ? [] : [field],
+    );
+    const ask = path
+      .split(".")
+      .reduce((at: unknown, part) => (at as Record<string, unknown>)[part], world.caller) as (
+      input: unknown,
+    ) => Promise<unknown>;
+    const answers: string[] = [];
+    told.set(`panel ${path}`, answers);
+    for (const chosen of choices(world, required)) {
+      const answer = await ask(required.length > 0 || fields.length > 0 ? chosen : undefined).catch(
+        ({
+          code,
+          message,
+          cause,
+        }: {
+          code: string;
+          message: string;
+          cause?: { code?: string; details?: unknown };
+        }) => ({
+          code,
+          message,
+          fault: cause?.code,
+          details: cause?.details,
+        }),
+      );
+      answers.push(JSON.stringify(answer));
+    }
+  }
+}
+
+/** Asks everything a creator can ask: the panel, every endpoint of `/v1`, and what webhooks bring. */
+export async function walk(world: World): Promise<Told> {
+  const told: Told = new Map();
+  await jobs.announce(system, { projectId: world.tenant.projectId });
+  const { rows } = await pool.query<{ id: string }>("SELECT id FROM delivery WHERE project_id = $1", [
+    world.tenant.projectId,
+  ]);
+  if (rows.length > 0) world.pool.delivery_id = rows.slice(0, 40).map(({ id }) => id);
+  for (const { id } of rows) await webhooks.deliver(system, id, inlineStep(testClock()));
+  told.set(
+    "webhooks",
+    world.receiver.received.splice(0).map(({ body, headers }) => `${JSON.stringify(headers)}\n${body}`),
+  );
+  await askPanel(world, told);
+  const order = Object.keys(BODIES);
+  const place = ({ method, path }: Endpoint) => order.indexOf(`${method} ${path}`);
+  for (const endpoint of endpoints.filter(isAsked).toSorted((a, b) => place(a) - place(b)))
+    await askAll(world, endpoint, told);
+  return told;
+}
