@@ -1,6 +1,7 @@
 import type { Job, JobApproveBody } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access, type ProjectAccess, personBehind } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
@@ -156,8 +157,19 @@ export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): P
   });
   // Somebody decided meanwhile, or the time was over: answered by what has become of it.
   if (!moved) return approve(ctx, jobId, body);
+  await noteDecision(ctx, job, "job.approved", { authorizedMaxAmount: authorized ?? null });
   wake({ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number });
   return get(ctx, jobId, "approvals:write");
+}
+
+/** A decision about a job, for its organization's audit log; the job's own event stands with its change already. */
+export function noteDecision(
+  ctx: Ctx,
+  { organization_id: organizationId, project_id: projectId, id: subject }: JobRow,
+  action: string,
+  details: Record<string, Json> = {},
+): Promise<void> {
+  return record(ctx, { organizationId, projectId, subject, action, details });
 }
 
 /** Rejects a waiting job: it is canceled as ApprovalRejected. Rejecting it again answers with it. */
@@ -171,7 +183,9 @@ export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
     message: "A person who may decide did not approve the job.",
     before: [{ type: "job.rejected", payload: toldBy(ctx, {}) }],
   });
-  return isDone ? get(ctx, jobId, "approvals:write") : reject(ctx, jobId);
+  if (!isDone) return reject(ctx, jobId);
+  await noteDecision(ctx, job, "job.rejected");
+  return get(ctx, jobId, "approvals:write");
 }
 
 async function decidedBefore(ctx: Ctx, job: JobRow, wanted: "approved" | "rejected"): Promise<Job> {

@@ -5,6 +5,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { microsToUsd } from "@/server/money";
+import { noteDecision } from "./approvals";
 import { conclude, type Ended, endedBefore, toOutput } from "./conclude";
 import { wake } from "./dispatch";
 import { endIdle } from "./end-idle";
@@ -68,6 +69,8 @@ export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
       payload: { step: job.attention?.step ?? "unknown", by: "operator" },
     },
   });
+  if (moved)
+    await noteDecision(ctx, job, "job.attention_retried", { step: job.attention?.step ?? "unknown" });
   if (moved) wake({ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number });
   return view(ctx, jobId);
 }
@@ -105,6 +108,7 @@ export async function acceptAsIs(ctx: Ctx, jobId: string): Promise<Job> {
     now,
   });
   await forgetSetAside(job.id);
+  await noteDecision(ctx, job, "job.attention_accepted");
   return view(ctx, jobId);
 }
 
@@ -116,6 +120,7 @@ export async function failWaiting(ctx: Ctx, jobId: string): Promise<Job> {
     code: "failed",
     message: "The provider's work was paid for, but a later step kept failing; an operator ended the job.",
   });
+  await noteDecision(ctx, job, "job.attention_failed");
   return view(ctx, jobId);
 }
 

@@ -3,6 +3,7 @@ import { openContent } from "@/server/content";
 import type { Delivery, DeliveryDetail, DeliveryPage, ListDeliveries } from "@/server/contract/webhooks";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
@@ -87,14 +88,17 @@ export async function replay(ctx: Ctx, deliveryId: string): Promise<Delivery> {
      WHERE id = $1 AND state <> 'delivering'`,
     [row.id, now],
   );
+  const { organization_id: organizationId, project_id: projectId } = row;
+  const details = { endpointId: row.endpoint_id };
+  await record(ctx, { organizationId, projectId, subject: row.id, action: "delivery.replayed", details });
   await dispatchDue(now, { endpointId: row.endpoint_id });
   return toDelivery(await findDelivery(ctx, deliveryId, "webhooks:write"));
 }
 
 async function findDelivery(ctx: Ctx, deliveryId: string, right: Scope) {
   const visible = visibleEndpoints(ctx, right, 2);
-  const { rows } = await pool.query<DeliveryRow & { endpoint_enabled: boolean }>(
-    `SELECT delivery.*, endpoint.enabled AS endpoint_enabled
+  const { rows } = await pool.query<DeliveryRow & { endpoint_enabled: boolean; organization_id: string }>(
+    `SELECT delivery.*, endpoint.enabled AS endpoint_enabled, endpoint.organization_id AS organization_id
      FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
      WHERE delivery.id = $1 AND ${visible.condition}`,
     [deliveryId, ...visible.values],

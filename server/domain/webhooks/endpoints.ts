@@ -6,9 +6,11 @@ import type {
 } from "@/server/contract/webhooks";
 import { inTransaction, pool, type Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
+import type { Json } from "@/server/step";
 import { openSecret, sealSecret } from "@/server/vault";
 import { checkedUrl } from "./address";
 import { adoptJobs } from "./adopt";
@@ -54,6 +56,7 @@ export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): P
       ],
     );
     if (others.rowCount === 0) await adoptJobs(client, organizationId, now);
+    await note(ctx, client, "endpoint.created", rows[0]!, { enabled: input.enabled });
     return toEndpoint(rows[0]!); // INSERT … RETURNING of one row
   });
 }
@@ -100,8 +103,26 @@ export async function updateEndpoint(
       ],
     );
     if (input.enabled === false) await stopWaiting(client, known.id, now);
+    const changed = Object.keys(input).filter((name) => input[name as keyof typeof input] !== undefined);
+    await note(ctx, client, "endpoint.changed", rows[0]!, {
+      changed,
+      enabled: input.enabled ?? known.enabled,
+    });
     return toEndpoint(rows[0]!); // found above, and endpoints are never deleted
   });
+}
+
+/** Of an address the host alone is written down: what follows it may be a secret. */
+function note(
+  ctx: Ctx,
+  client: Queryable,
+  action: string,
+  row: EndpointRow,
+  more: Record<string, Json>,
+): Promise<void> {
+  const { organization_id: organizationId, project_id: projectId, id: subject, url } = row;
+  const details = { host: new URL(url).host, ...more };
+  return record(ctx, { organizationId, projectId, subject, action, details }, client);
 }
 
 /** Switches an endpoint off: nothing is sent to it any more, and what waited is `disabled`. Again changes nothing. */
