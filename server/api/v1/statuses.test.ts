@@ -3343,6 +3343,7 @@ describe("history", () => {
         selectedArtifactId: null,
         receiptId: ids.failed.replace("wfr_", "rcpt_"),
         actualCost: 0,
+        comparison: null,
       });
       expect(line(ids.selected)).toMatchObject({
         artifactCount: 2,
