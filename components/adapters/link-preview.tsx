@@ -1,14 +1,12 @@
 "use client";
 import { useMutation } from "@tanstack/react-query";
 import { RadioGroup } from "radix-ui";
-import { useId, useState } from "react";
+import { useState } from "react";
 import { formatBytes } from "@/components/artifacts/format-bytes";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Checkbox } from "@/components/ui/checkbox";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
-import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import type { SourcePreview } from "@/server/contract/adapters";
 import type { AddProps } from "./add-adapter";
@@ -27,8 +25,6 @@ export function LinkPreview({
   const trpc = useTRPC();
   const [file, setFile] = useState(first.selectedFile);
   const [family, setFamily] = useState("");
-  const [isRefresh, setRefresh] = useState(false);
-  const refreshId = useId();
   const look = useMutation(trpc.adapters.preview.mutationOptions({ meta: { isShownInPlace: true } }));
   const options = { meta: { isShownInPlace: true } };
   const accept = useMutation(
@@ -54,8 +50,7 @@ export function LinkPreview({
   function choose(path: string) {
     setFile(path);
     accept.reset();
-    if (first.kind === "huggingface")
-      look.mutate({ project_id: projectId, query: `hf:${first.ref}@${first.revision ?? "main"}/${path}` });
+    if (first.kind === "huggingface") look.mutate({ project_id: projectId, query: exactly(first, path) });
   }
 
   return (
@@ -92,17 +87,6 @@ export function LinkPreview({
           <Fact name="Base model">{preview.baseModelFamily}</Fact>
         </Facts>
       )}
-      <div className="flex items-start gap-2">
-        <Checkbox
-          id={refreshId}
-          checked={isRefresh}
-          onCheckedChange={(checked) => setRefresh(checked === true)}
-          className="mt-0.5"
-        />
-        <Label htmlFor={refreshId} className="font-normal">
-          Register the newest commit, even if an earlier one is registered already
-        </Label>
-      </div>
       {accept.error && <SourceRefusal error={accept.error} />}
       {register.error && <SourceRefusal error={register.error} />}
       {accept.data && !accept.data.adapter && (
@@ -139,10 +123,10 @@ export function LinkPreview({
           accept.mutate({
             project_id: projectId,
             environment,
-            query,
+            // What was seen, whatever its branch is by now.
+            query: first.kind === "huggingface" ? exactly(first, file) : query,
             filePath: file,
             baseModelFamily: knownFamily,
-            refresh: isRefresh,
           })
         }
       >
@@ -155,6 +139,11 @@ export function LinkPreview({
       )}
     </section>
   );
+}
+
+/** One file at one commit, as a text that names it. */
+function exactly({ ref, revision }: SourcePreview, path: string): string {
+  return `hf:${ref}@${revision ?? "main"}/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
 function Files({

@@ -1,7 +1,7 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Upload as UploadIcon } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
@@ -20,6 +20,8 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
   const trpc = useTRPC();
   const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
   const [file, setFile] = useState<File | null>(null);
+  /** A file that was taken while another was still being looked at. */
+  const latest = useRef<File>(null);
   const [look, setLook] = useState<Look | null>(null);
   const [name, setName] = useState("");
   const [family, setFamily] = useState("");
@@ -35,13 +37,15 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
 
   async function take(next: File) {
     cancel();
+    latest.current = next;
     setFile(next);
     setLook(null);
     // A name that was typed is kept; one that came from another file is not.
     setName((known) =>
       known === "" || (file && known === nameOfFile(file.name)) ? nameOfFile(next.name) : known,
     );
-    setLook(await lookAt(next, choices.limits).catch(() => ({ kind: "unclear" }) as const));
+    const seen = await lookAt(next, choices.limits).catch(() => ({ kind: "unclear" }) as const);
+    if (latest.current === next) setLook(seen);
   }
 
   function submit(event: FormEvent) {

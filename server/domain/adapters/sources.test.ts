@@ -296,6 +296,21 @@ test("the same link again is the same adapter; only refresh looks for a newer co
   expect(await count(ctx)).toBe(2);
 });
 
+test("a commit that was looked at is what is registered, wherever its branch is by then", async () => {
+  const path = "100% moss/é#1.safetensors";
+  publish({ [path]: FILE });
+  const { ctx } = await makeProject();
+  const { adapter: first } = await accept(ctx, "maker/moss");
+  publish({ [path]: FILE }, NEW);
+  const seen = (commit: string) =>
+    `hf:maker/moss@${commit}/${path.split("/").map(encodeURIComponent).join("/")}`;
+  expect(await accept(ctx, seen(OLD))).toMatchObject({ resolution: "used", adapter: first });
+  expect(await accept(ctx, seen(NEW))).toMatchObject({
+    resolution: "registered",
+    adapter: { source: { revision: NEW, filePath: path } },
+  });
+});
+
 test("20 accepts of one link at once register one adapter", async () => {
   publish();
   const { ctx } = await makeProject();
