@@ -1,19 +1,33 @@
 import { cookies } from "next/headers";
 import { redirect } from "next/navigation";
+import { OnboardingForm } from "@/components/organization/onboarding-form";
 import { LAST_PROJECT_COOKIE } from "@/components/shell/last-project";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
+import { PanelData } from "@/components/trpc";
 import { requirePerson } from "@/server/auth/session";
+import { isOnboardingOpen } from "@/server/domain/organizations";
 import { panelRead } from "@/server/trpc/prefetch";
 
 /** The start: the project last chosen, else the first one. */
 export default async function Home() {
-  await requirePerson("/");
+  const person = await requirePerson("/");
   const projects = await panelRead(({ trpc, queryClient }) =>
     queryClient.fetchQuery(trpc.projects.list.queryOptions()),
   );
   const last = (await cookies()).get(LAST_PROJECT_COOKIE)?.value;
   const project = projects.find((candidate) => candidate.projectId === last) ?? projects[0];
   if (project) redirect(`/projects/${project.projectId}/jobs`);
+  if (person.memberships.size === 0 && isOnboardingOpen())
+    return (
+      <PanelData>
+        <PlainPage>
+          <PlainTitle title="Welcome to Capstan">
+            You belong to no organization yet. Make one, or open the link of an invitation.
+          </PlainTitle>
+          <OnboardingForm />
+        </PlainPage>
+      </PanelData>
+    );
   return (
     <PlainPage>
       <PlainTitle title="No project yet">

@@ -166,7 +166,7 @@ function Choice({
 }
 
 /** The key, this once. A click beside the dialog does not close it, so it is not lost by accident. */
-function NewKey({ apiKey, name }: { apiKey: string; name: string }) {
+export function NewKey({ apiKey, name }: { apiKey: string; name: string }) {
   return (
     <DialogContent
       title="Copy your key now"

@@ -2,6 +2,7 @@
 import {
   Blend,
   BookOpen,
+  Building2,
   ChartColumn,
   Columns2,
   FileCheck,
@@ -40,6 +41,7 @@ const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "keys", label: "API keys", icon: KeyRound },
   { room: "webhooks", label: "Webhooks", icon: Webhook },
   { room: "settings", label: "Settings", icon: Settings2 },
+  { room: "organization", label: "Organization", icon: Building2 },
 ];
 
 const style =

@@ -11,6 +11,7 @@ import { jobsRouter } from "./jobs";
 import { keysRouter } from "./keys";
 import { notificationsRouter } from "./notifications";
 import { operatorRouter } from "./operator";
+import { organizationsRouter } from "./organizations";
 import { pinnedRouter } from "./pinned";
 import { projectsRouter } from "./projects";
 import { provenanceRouter } from "./provenance";
@@ -28,6 +29,7 @@ export const appRouter = router({
   budgets: budgetsRouter,
   connections: connectionsRouter,
   keys: keysRouter,
+  organizations: organizationsRouter,
   webhooks: webhooksRouter,
   billing: billingRouter,
   notifications: notificationsRouter,

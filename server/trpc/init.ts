@@ -98,5 +98,7 @@ const signedIn = t.middleware(({ ctx, next }) => {
 });
 
 export const router = t.router;
+/** A procedure for everybody, signed in or not: what they may do is decided by what they know, e.g. a token. */
+export const anybody = t.procedure.use(faults);
 /** A procedure for signed-in people. What they may do is decided by the verb it calls. */
 export const human = t.procedure.use(faults).use(signedIn);

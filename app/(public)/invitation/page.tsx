@@ -1,0 +1,19 @@
+import type { Metadata } from "next";
+import { InvitationPage } from "@/components/organization/invitation-page";
+import { PlainPage } from "@/components/shell/plain-page";
+import { PanelData } from "@/components/trpc";
+import { findPerson } from "@/server/auth/session";
+
+export const metadata: Metadata = { title: "Invitation", referrer: "no-referrer" };
+
+/** Where the link of an invitation leads. Its token follows #, so this page learns it in the browser alone. */
+export default async function Invitation() {
+  const person = await findPerson();
+  return (
+    <PanelData>
+      <PlainPage>
+        <InvitationPage signedInAs={person?.email ?? null} />
+      </PlainPage>
+    </PanelData>
+  );
+}

@@ -1,0 +1,127 @@
+"use client";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { Moment } from "@/components/time/moment";
+import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { ErrorState } from "@/components/ui/error-state";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Skeleton } from "@/components/ui/skeleton";
+import type { AuditLogEntry } from "@/server/contract/audit";
+import { logFileHref } from "./organization-state";
+
+const FIELDS = [
+  {
+    name: "action",
+    label: "Action",
+    type: "text",
+    placeholder: "key or key.rotated",
+    pattern: "[a-z_]+(\\.[a-z_]+)?",
+  },
+  { name: "actor", label: "Who", type: "text", placeholder: "E-mail or id", pattern: undefined },
+  { name: "from", label: "From", type: "date", placeholder: undefined, pattern: undefined },
+  { name: "to", label: "Until before", type: "date", placeholder: undefined, pattern: undefined },
+] as const;
+type Filter = Partial<Record<(typeof FIELDS)[number]["name"], string>>;
+
+/** Who did what in an organization, latest first, narrowed and as a file. */
+export function AuditLog({ organizationId }: { organizationId: string }) {
+  const trpc = useTRPC();
+  const [filter, setFilter] = useState<Filter>({});
+  const log = useInfiniteQuery({
+    ...trpc.organizations.auditLog.infiniteQueryOptions(
+      { organizationId, limit: 50, ...filter },
+      { getNextPageParam: (page) => page.nextCursor ?? null },
+    ),
+    placeholderData: keepPreviousData,
+  });
+  const entries = log.data?.pages.flatMap(({ items }) => items) ?? [];
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const given = FIELDS.map(({ name }) => [name, String(fields.get(name) ?? "").trim()] as const);
+    setFilter(Object.fromEntries(given.filter(([, value]) => value !== "")));
+  }
+  return (
+    <Card aria-labelledby="log-title" aria-busy={log.isFetching} className="overflow-hidden">
+      <CardHeader
+        id="log-title"
+        title="Audit log"
+        hint="Latest first"
+        actions={
+          <Button asChild size="sm">
+            <a href={logFileHref(organizationId, filter)} download>
+              <Download aria-hidden />
+              Download CSV
+            </a>
+          </Button>
+        }
+      />
+      <form onSubmit={submit} className="grid gap-3 border-b border-line p-4 sm:grid-cols-2 lg:grid-cols-5">
+        {FIELDS.map(({ name, label, ...rest }) => (
+          <div key={name} className="space-y-1.5">
+            <Label htmlFor={`log-${name}`}>{label}</Label>
+            <Input id={`log-${name}`} name={name} maxLength={254} autoComplete="off" {...rest} />
+          </div>
+        ))}
+        <div className="flex items-end">
+          <Button type="submit">Filter</Button>
+        </div>
+      </form>
+      {log.isPending ? (
+        <CardBody className="space-y-3">
+          <Skeleton className="h-4 w-3/4" />
+          <Skeleton className="h-4 w-1/2" />
+        </CardBody>
+      ) : log.error ? (
+        <ErrorState
+          title="The audit log could not be read"
+          requestId={toFailure(log.error).requestId ?? undefined}
+          action={<Button onClick={() => log.refetch()}>Try again</Button>}
+        >
+          {sentencesOf(log.error)}
+        </ErrorState>
+      ) : entries.length === 0 ? (
+        <p className="px-4 py-8 text-center text-sm text-muted">Nothing of this kind is written down.</p>
+      ) : (
+        <ol aria-labelledby="log-title" className="divide-y divide-line">
+          {entries.map((entry) => (
+            <Entry key={entry.entryId} entry={entry} />
+          ))}
+        </ol>
+      )}
+      {log.hasNextPage && (
+        <div className="border-t border-line p-3 text-center">
+          <Button pending={log.isFetchingNextPage} onClick={() => log.fetchNextPage()}>
+            Show earlier entries
+          </Button>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function Entry({ entry }: { entry: AuditLogEntry }) {
+  const details = Object.entries(entry.details).filter(([, value]) => value !== null);
+  return (
+    <li className="space-y-1 px-4 py-3">
+      <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 text-sm">
+        <code className="font-medium">{entry.action}</code>
+        <span className="text-muted [overflow-wrap:anywhere]">{entry.actor}</span>
+        <span className="text-xs text-muted sm:ml-auto">
+          <Moment at={entry.createdAt} />
+        </span>
+      </div>
+      <p className="font-mono text-xs text-muted [overflow-wrap:anywhere]">
+        {entry.subject}
+        {details.map(
+          ([name, value]) => ` · ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+        )}
+        {entry.address && ` · from ${entry.address}`}
+      </p>
+    </li>
+  );
+}

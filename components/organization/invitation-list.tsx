@@ -1,0 +1,92 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { toast } from "sonner";
+import { Ago } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, CardHeader } from "@/components/ui/card";
+import type { Invitation } from "@/server/contract/members";
+import { isAsHigh, type RoleName } from "./roles";
+
+/** Invitations nobody has accepted yet. */
+export function InvitationList({ organizationId, role }: { organizationId: string; role: RoleName }) {
+  const trpc = useTRPC();
+  const { data: invitations } = useSuspenseQuery(
+    trpc.organizations.invitations.queryOptions({ organizationId }),
+  );
+  return (
+    <Card aria-labelledby="invitations-title" className="overflow-hidden">
+      <CardHeader id="invitations-title" title="Invitations" hint="Not accepted yet" />
+      {invitations.length === 0 ? (
+        <p className="px-4 py-8 text-center text-sm text-muted">No invitation waits.</p>
+      ) : (
+        <ul aria-labelledby="invitations-title" className="divide-y divide-line">
+          {invitations.map((invitation) => (
+            <Row
+              key={invitation.invitationId}
+              invitation={invitation}
+              mayChange={isAsHigh(role, invitation.role)}
+            />
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function Row({ invitation, mayChange }: { invitation: Invitation; mayChange: boolean }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { invitationId, email } = invitation;
+  const onSettled = () => queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() });
+  const resend = useMutation(
+    trpc.organizations.resendInvitation.mutationOptions({
+      onSuccess: () => toast.success(`A new link goes to ${email}`),
+      onSettled,
+    }),
+  );
+  const withdraw = useMutation(
+    trpc.organizations.withdrawInvitation.mutationOptions({
+      onSuccess: () => toast.success("Invitation withdrawn"),
+      onSettled,
+    }),
+  );
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3" data-invitation={email}>
+      <div className="min-w-0 flex-1 basis-56">
+        <div className="text-sm font-medium [overflow-wrap:anywhere]">{email}</div>
+        <div className="text-xs text-muted [overflow-wrap:anywhere]">
+          {invitation.isExpired ? "Expired " : "Expires "}
+          <Ago at={invitation.expiresAt} /> · sent by {invitation.invitedBy}
+        </div>
+      </div>
+      <Badge tone={invitation.isExpired ? "warn" : "neutral"}>
+        {invitation.isExpired ? "expired" : invitation.role}
+      </Badge>
+      {mayChange && (
+        <div className="flex gap-2">
+          <Button
+            size="sm"
+            pending={resend.isPending}
+            aria-label={`Send again to ${email}`}
+            onClick={() => resend.mutate({ invitationId })}
+          >
+            Send again
+          </Button>
+          <Confirm
+            title={`Withdraw the invitation of ${email}?`}
+            description="Its link works no more."
+            action="Withdraw"
+            onConfirm={() => withdraw.mutate({ invitationId })}
+          >
+            <Button size="sm" pending={withdraw.isPending} aria-label={`Withdraw the invitation of ${email}`}>
+              Withdraw
+            </Button>
+          </Confirm>
+        </div>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,93 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { UserPlus } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { toast } from "sonner";
+import { sentencesOf, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { isAsHigh, MEANING, ROLES, type RoleName } from "./roles";
+
+/** Offers an e-mail address a place; the letter alone holds the link. */
+export function InviteDialog({ organizationId, role }: { organizationId: string; role: RoleName }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [offered, setOffered] = useState<RoleName>("member");
+  const invite = useMutation(
+    trpc.organizations.invite.mutationOptions({
+      onSuccess: ({ email }) => {
+        toast.success(`${email} is invited`);
+        setOpen(false);
+      },
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
+      meta: { isShownInPlace: true },
+    }),
+  );
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const email = String(new FormData(event.currentTarget).get("email"));
+    invite.mutate({ organizationId, email, role: offered });
+  }
+  return (
+    <Dialog
+      open={isOpen}
+      onOpenChange={(next) => {
+        setOpen(next);
+        invite.reset();
+      }}
+    >
+      <DialogTrigger asChild>
+        <Button variant="primary" size="sm">
+          <UserPlus aria-hidden />
+          Invite
+        </Button>
+      </DialogTrigger>
+      <DialogContent
+        title="Invite somebody"
+        description="They get a letter with a link that works once, for this address alone, for seven days."
+      >
+        <form onSubmit={submit} className="space-y-4">
+          {invite.error && (
+            <Notice tone="bad" role="alert">
+              {sentencesOf(invite.error)}
+            </Notice>
+          )}
+          <div className="space-y-1.5">
+            <Label htmlFor="invite-email">E-mail</Label>
+            <Input id="invite-email" name="email" type="email" required maxLength={254} autoComplete="off" />
+          </div>
+          <div className="grid gap-1.5">
+            <Label htmlFor="invite-role">Role</Label>
+            <Select
+              value={offered}
+              onValueChange={(next) => setOffered(ROLES.find((each) => each === next) ?? "member")}
+            >
+              <SelectTrigger id="invite-role" />
+              <SelectContent>
+                {ROLES.filter((each) => isAsHigh(role, each)).map((each) => (
+                  <SelectItem key={each} value={each}>
+                    {each}
+                  </SelectItem>
+                ))}
+              </SelectContent>
+            </Select>
+            <p className="text-xs text-muted">{MEANING[offered]}.</p>
+          </div>
+          <DialogActions>
+            <DialogClose asChild>
+              <Button>Cancel</Button>
+            </DialogClose>
+            <Button type="submit" variant="primary" pending={invite.isPending}>
+              Send invitation
+            </Button>
+          </DialogActions>
+        </form>
+      </DialogContent>
+    </Dialog>
+  );
+}

@@ -1,0 +1,197 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { KeyRound } from "lucide-react";
+import { useState } from "react";
+import { toast } from "sonner";
+import { NewKey } from "@/components/keys/create-key";
+import { Ago } from "@/components/time/moment";
+import { sentencesOf, useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, CardHeader } from "@/components/ui/card";
+import { Checkbox } from "@/components/ui/checkbox";
+import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import type { ApiKey } from "@/server/contract/organizations";
+
+type NamedKey = ApiKey & { maker: string | null };
+
+/** Every key of an organization, those of all its projects too. */
+export function KeyList({ organizationId, canWrite }: { organizationId: string; canWrite: boolean }) {
+  const trpc = useTRPC();
+  const { data: keys } = useSuspenseQuery(trpc.organizations.keys.queryOptions({ organizationId }));
+  const { data: projects } = useSuspenseQuery(trpc.organizations.projects.queryOptions({ organizationId }));
+  const [isAllShown, setAllShown] = useState(false);
+  const nameOf = new Map(projects.map((project) => [project.id, project.displayName]));
+  const shown = keys.filter((key) => isAllShown || !key.revoked);
+  return (
+    <Card aria-labelledby="keys-title" className="overflow-hidden">
+      <CardHeader
+        id="keys-title"
+        title="API keys of every project"
+        actions={
+          <>
+            <Checkbox
+              id="all-keys"
+              checked={isAllShown}
+              onCheckedChange={(checked) => setAllShown(checked === true)}
+            />
+            <Label htmlFor="all-keys" className="font-normal text-muted">
+              Revoked too
+            </Label>
+          </>
+        }
+      />
+      {shown.length === 0 ? (
+        <EmptyState icon={KeyRound} title="No active key">
+          Keys are made in a project, for it or for every project of the organization.
+        </EmptyState>
+      ) : (
+        <ul aria-labelledby="keys-title" className="divide-y divide-line">
+          {shown.map((key) => (
+            <li
+              key={key.keyId}
+              className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3"
+              data-key={key.name}
+            >
+              <div className="min-w-0 flex-1 basis-64 space-y-0.5">
+                <div className="flex flex-wrap items-center gap-2 text-sm font-medium">
+                  <span className="[overflow-wrap:anywhere]">{key.name}</span>
+                  <StateBadge apiKey={key} />
+                </div>
+                <div className="text-xs text-muted [overflow-wrap:anywhere]">
+                  <code>{key.prefix}…</code> ·{" "}
+                  {key.projectId ? (nameOf.get(key.projectId) ?? key.projectId) : "Every project"} · made by{" "}
+                  {key.maker ?? "an operator"} · last used{" "}
+                  {key.lastUsedAt ? <Ago at={key.lastUsedAt} /> : "never"}
+                </div>
+              </div>
+              {canWrite && !key.revoked && <Acts apiKey={key} />}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+function StateBadge({ apiKey }: { apiKey: NamedKey }) {
+  if (apiKey.revoked) return <Badge>revoked</Badge>;
+  const end = apiKey.expiresAt;
+  if (end && new Date(end) <= new Date()) return <Badge>expired</Badge>;
+  if (apiKey.replacedBy && end)
+    return (
+      <Badge tone="warn">
+        rotated, ends <Ago at={end} />
+      </Badge>
+    );
+  return end ? (
+    <Badge tone="good">
+      expires <Ago at={end} />
+    </Badge>
+  ) : (
+    <Badge tone="good">active</Badge>
+  );
+}
+
+function Acts({ apiKey }: { apiKey: NamedKey }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const revoke = useMutation(
+    trpc.keys.revoke.mutationOptions({
+      onSuccess: () => toast.success(`Key “${apiKey.name}” revoked`),
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
+    }),
+  );
+  return (
+    <div className="flex gap-2">
+      {!apiKey.replacedBy && <RotateKey apiKey={apiKey} />}
+      <Confirm
+        title={`Revoke “${apiKey.name}”?`}
+        description="Whatever uses it is refused from the next request on. This cannot be undone."
+        action="Revoke key"
+        onConfirm={() => revoke.mutate({ keyId: apiKey.keyId })}
+      >
+        <Button size="sm" pending={revoke.isPending} aria-label={`Revoke ${apiKey.name}`}>
+          Revoke
+        </Button>
+      </Confirm>
+    </div>
+  );
+}
+
+const OVERLAPS = [
+  { value: "0", label: "None: the old key ends now" },
+  { value: "3600", label: "1 hour" },
+  { value: "86400", label: "1 day" },
+  { value: "604800", label: "7 days" },
+];
+
+/** Makes a key in the place of this one, and shows it once. */
+function RotateKey({ apiKey }: { apiKey: NamedKey }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [overlap, setOverlap] = useState("86400");
+  const rotate = useMutation(
+    trpc.organizations.rotateKey.mutationOptions({ meta: { isShownInPlace: true } }),
+  );
+  function turn(next: boolean) {
+    setOpen(next);
+    if (next) return rotate.reset();
+    // The list would drop this row, and the new key with it, while it is shown.
+    queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() });
+  }
+  return (
+    <Dialog open={isOpen} onOpenChange={turn}>
+      <DialogTrigger asChild>
+        <Button size="sm" aria-label={`Rotate ${apiKey.name}`}>
+          Rotate
+        </Button>
+      </DialogTrigger>
+      {rotate.data ? (
+        <NewKey apiKey={rotate.data.apiKey} name={rotate.data.name} />
+      ) : (
+        <DialogContent
+          title={`Rotate “${apiKey.name}”`}
+          description="A new key takes its place, with the same scopes. Both work during the overlap."
+        >
+          {rotate.error && (
+            <Notice tone="bad" role="alert" className="mb-4">
+              {sentencesOf(rotate.error)}
+            </Notice>
+          )}
+          <div className="grid gap-1.5">
+            <Label htmlFor="overlap">Overlap</Label>
+            <Select value={overlap} onValueChange={setOverlap}>
+              <SelectTrigger id="overlap" />
+              <SelectContent>
+                {OVERLAPS.map(({ value, label }) => (
+                  <SelectItem key={value} value={value}>
+                    {label}
+                  </SelectItem>
+                ))}
+              </SelectContent>
+            </Select>
+          </div>
+          <DialogActions>
+            <DialogClose asChild>
+              <Button>Cancel</Button>
+            </DialogClose>
+            <Button
+              variant="primary"
+              pending={rotate.isPending}
+              onClick={() => rotate.mutate({ keyId: apiKey.keyId, overlapSeconds: Number(overlap) })}
+            >
+              Rotate key
+            </Button>
+          </DialogActions>
+        </DialogContent>
+      )}
+    </Dialog>
+  );
+}

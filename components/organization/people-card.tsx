@@ -1,0 +1,152 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { toast } from "sonner";
+import { Ago } from "@/components/time/moment";
+import { sentencesOf, useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, CardHeader } from "@/components/ui/card";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import type { Member, RemovedMember } from "@/server/contract/members";
+import { InvitationList } from "./invitation-list";
+import { InviteDialog } from "./invite-dialog";
+import { isAsHigh, ROLES, type RoleName } from "./roles";
+
+/** The members of an organization and, for admins, the invitations that wait. */
+export function PeopleCard({ organizationId, role }: { organizationId: string; role: RoleName }) {
+  const trpc = useTRPC();
+  const { data: members } = useSuspenseQuery(trpc.organizations.members.queryOptions({ organizationId }));
+  const [removed, setRemoved] = useState<RemovedMember | null>(null);
+  const isAdmin = isAsHigh(role, "admin");
+  const owners = members.filter((member) => member.role === "owner").length;
+  return (
+    <div className="grid grid-cols-1 gap-5">
+      {removed && removed.keys.length > 0 && (
+        <Notice tone="warn" role="status">
+          {removed.email} is removed. {removed.keys.length === 1 ? "A key" : `${removed.keys.length} keys`}{" "}
+          they made still work: {removed.keys.map(({ name }) => name).join(", ")}. Rotate or revoke what
+          should not.
+        </Notice>
+      )}
+      <Card aria-labelledby="members-title" className="overflow-hidden">
+        <CardHeader
+          id="members-title"
+          title="Members"
+          hint={members.length === 1 ? "1 person" : `${members.length} people`}
+          actions={isAdmin && <InviteDialog organizationId={organizationId} role={role} />}
+        />
+        <ul aria-labelledby="members-title" className="divide-y divide-line">
+          {members.map((member) => (
+            <MemberRow
+              key={member.userId}
+              organizationId={organizationId}
+              member={member}
+              role={role}
+              isLastOwner={member.role === "owner" && owners === 1}
+              onRemoved={setRemoved}
+            />
+          ))}
+        </ul>
+      </Card>
+      {isAdmin && <InvitationList organizationId={organizationId} role={role} />}
+    </div>
+  );
+}
+
+function MemberRow({
+  organizationId,
+  member,
+  role,
+  isLastOwner,
+  onRemoved,
+}: {
+  organizationId: string;
+  member: Member;
+  role: RoleName;
+  isLastOwner: boolean;
+  onRemoved: (removed: RemovedMember) => void;
+}) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const again = () =>
+    Promise.all([
+      queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
+      queryClient.invalidateQueries({ queryKey: trpc.projects.pathKey() }),
+    ]);
+  const change = useMutation(
+    trpc.organizations.changeRole.mutationOptions({
+      onSuccess: (_, { role }) => toast.success(`${member.email} is ${role} now`),
+      onSettled: again,
+    }),
+  );
+  const remove = useMutation(
+    trpc.organizations.removeMember.mutationOptions({
+      onSuccess: (told) => {
+        if (member.isYou) return window.location.assign("/"); // nothing of what was read stays in memory
+        toast.success(`${member.email} is removed`);
+        onRemoved(told);
+        return again();
+      },
+      onError: (error) => toast.error(sentencesOf(error)),
+      meta: { isShownInPlace: true },
+    }),
+  );
+  const mayChange = isAsHigh(role, "admin") && isAsHigh(role, member.role) && !isLastOwner;
+  const mayRemove = (mayChange || member.isYou) && !isLastOwner;
+  const name = member.isYou ? "yourself" : member.email;
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3" data-member={member.email}>
+      <div className="min-w-0 flex-1 basis-56">
+        <div className="flex flex-wrap items-center gap-2 text-sm font-medium">
+          <span className="[overflow-wrap:anywhere]">{member.displayName}</span>
+          {member.isYou && <Badge>You</Badge>}
+        </div>
+        <div className="text-xs text-muted [overflow-wrap:anywhere]">
+          {member.email} · joined <Ago at={member.joinedAt} />
+          {member.activeKeys > 0 && ` · ${member.activeKeys === 1 ? "1 key" : `${member.activeKeys} keys`}`}
+        </div>
+      </div>
+      {mayChange ? (
+        <Select
+          value={member.role}
+          disabled={change.isPending}
+          onValueChange={(next) => {
+            const wanted = ROLES.find((each) => each === next);
+            if (wanted) change.mutate({ organizationId, userId: member.userId, role: wanted });
+          }}
+        >
+          <SelectTrigger aria-label={`Role of ${member.email}`} className="w-32" />
+          <SelectContent>
+            {ROLES.filter((each) => isAsHigh(role, each)).map((each) => (
+              <SelectItem key={each} value={each}>
+                {each}
+              </SelectItem>
+            ))}
+          </SelectContent>
+        </Select>
+      ) : (
+        <Badge>{member.role}</Badge>
+      )}
+      {mayRemove && (
+        <Confirm
+          title={member.isYou ? "Leave the organization?" : `Remove ${member.email}?`}
+          description={
+            member.isYou
+              ? "You lose every right here from the next request on. Keys you made go on working."
+              : "They lose every right here from the next request on. Keys they made go on working: you are told which."
+          }
+          action={member.isYou ? "Leave" : "Remove"}
+          keep={member.isYou ? "Stay" : "Keep them"}
+          onConfirm={() => remove.mutate({ organizationId, userId: member.userId })}
+        >
+          <Button size="sm" pending={remove.isPending} aria-label={member.isYou ? "Leave" : `Remove ${name}`}>
+            {member.isYou ? "Leave" : "Remove"}
+          </Button>
+        </Confirm>
+      )}
+    </li>
+  );
+}
