@@ -301,7 +301,8 @@ function drawCaption(
   context.fillStyle = "rgba(255, 253, 247, 0.78)";
   const drawnWith = adapters.map(({ digest, weight }) => `  ·  LoRA ${digest.slice(0, 6)} × ${weight}`);
   context.fillText(
-    `${request.model}  ·  ${width} × ${height}  ·  variant ${variant + 1}${drawnWith.join("")}`,
+    // Not the model: who drew it must not be told before a comparison is judged.
+    `${width} × ${height}  ·  variant ${variant + 1}${drawnWith.join("")}`,
     unit * 0.06,
     height - unit * 0.06 * 0.7,
   );

@@ -123,7 +123,8 @@ export const organizationsRouter = router({
     .output(NewApiKey)
     .mutation(({ ctx, input: { keyId, ...how } }) => organizations.rotateKey(ctx, keyId, how)),
   auditLog: human
-    .input(OrganizationRef.extend(ListAuditLog.shape))
+    // Not strict: the pages of an infinite query name a direction, too.
+    .input(z.object({ ...OrganizationRef.shape, ...ListAuditLog.shape }))
     .output(AuditLogPage)
     .query(({ ctx, input: { organizationId, ...query } }) =>
       organizations.auditLog(ctx, organizationId, query),
