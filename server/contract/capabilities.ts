@@ -170,8 +170,8 @@ export type ResolutionRequest = z.output<typeof ResolutionRequest>;
 export const RunHint = z.object({
   cli: z.string(),
   sdk: z.string(),
-  /** Null: this installation has no MCP server. */
-  mcp: JsonObject.nullable(),
+  /** As a call of a tool of `/mcp`. */
+  mcp: z.object({ tool: z.string(), arguments: JsonObject }).nullable(),
   http: z.object({ method: z.literal("POST"), path: z.string(), body: JsonObject }),
   requiredInputFields: z.array(z.string()),
   exampleInput: JsonObject,

@@ -93,7 +93,16 @@ describe("the API over real HTTP", () => {
     expect(await call("/readyz")).toMatchObject({ status: 200, body: '{"status":"ready"}' });
     const document = await call("/openapi.json");
     expect(JSON.parse(document.body).openapi).toBe("3.1.0");
-    for (const path of ["/healthz", "/readyz", "/openapi.json", "/v1/nothing", "/nothing"]) {
+    const llms = await call("/llms.txt");
+    expect(llms.headers["content-type"]).toBe("text/plain; charset=utf-8");
+    expect(llms.body).toMatch(/^# Capstan\n/);
+    const manifest = await call("/.well-known/capstan.json");
+    expect(JSON.parse(manifest.body).documents.openapi).toMatch(/\/openapi\.json$/);
+    const etag = manifest.headers.etag as string;
+    expect((await call("/.well-known/capstan.json", { headers: { "if-none-match": etag } })).status).toBe(
+      304,
+    );
+    for (const path of ["/healthz", "/readyz", "/openapi.json", "/llms.txt", "/v1/nothing", "/nothing"]) {
       expect((await call(path)).headers).toMatchObject({
         "x-request-id": expect.any(String),
         "x-capstan-version": expect.any(String),

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { documentAnswer } from "@/server/api/document";
+import { llmsAnswer, manifestAnswer } from "@/server/api/front-door";
 import { draining, health, readiness } from "@/server/api/health";
 import { mcpRoute } from "@/server/api/mcp";
 import { commonHeaders, requestIdOf } from "@/server/api/plain";
@@ -46,6 +47,8 @@ export async function startServer(options: {
     "/healthz": health,
     "/readyz": (incoming) => (isStopping ? draining(incoming) : readiness(incoming)),
     "/openapi.json": documentAnswer,
+    "/llms.txt": llmsAnswer,
+    "/.well-known/capstan.json": manifestAnswer,
     "/.well-known/jwks.json": route,
     "/mcp": mcpRoute,
   };

@@ -109,6 +109,15 @@ describe("the door", () => {
     expect(hints.get("submit_job")).toMatchObject({ readOnlyHint: false, destructiveHint: false });
   });
 
+  test("what resolve says of a capability can be called as it says", async () => {
+    for (const intent of ["draw a picture of a lighthouse", "what is 2 + 2 exactly"]) {
+      const { matches } = await use("resolve_capability", { intent });
+      const { mcp } = matches[0].runHint;
+      const done = await use(mcp.tool, mcp.arguments);
+      expect(done.jobId ?? done.executionId).toMatch(/^wfr_/);
+    }
+  });
+
   const post = (headers: Record<string, string>, body: unknown, method = "POST") =>
     fetch(`${server.url}/mcp`, {
       method,

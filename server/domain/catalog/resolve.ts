@@ -79,7 +79,10 @@ export function runHintOf(capability: Capability): RunHint {
   return {
     cli: curl,
     sdk: typescript,
-    mcp: null,
+    mcp: {
+      tool: isJob ? "submit_job" : "invoke",
+      arguments: { capability_key: capability.key, request: body },
+    },
     http: { method: "POST", path, body },
     requiredInputFields: requiredInputs(capability).map((pointer) => pointer.replace("/input/", "")),
     exampleInput,

@@ -35,6 +35,8 @@ const PROFILES: Record<Exclude<Profile, "full">, readonly Section[]> = {
     "missingCapabilities",
     "credentialSafety",
     "security",
+    "mcp",
+    "openaiCompatibleIngress",
     "sdk",
     "verification",
   ],

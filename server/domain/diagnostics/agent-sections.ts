@@ -47,7 +47,9 @@ export const SECTIONS = {
       "A person approves what waits for approval and pays commission quotes; you cannot.",
     ],
   }),
-  agentPack: () => ({ documents: [`${publicUrl}/openapi.json`, `${publicUrl}/docs`] }),
+  agentPack: () => ({
+    documents: ["openapi.json", "docs", "llms.txt"].map((name) => `${publicUrl}/${name}`),
+  }),
   asyncJobs: () => ({
     submit: "POST /v1/capabilities/{capability_key}/jobs",
     poll: "GET /v1/jobs/{job_id}",
@@ -136,6 +138,13 @@ export const SECTIONS = {
   launchScope: () => ({ capabilityKeys: allCapabilities.map(({ key }) => key).sort() }),
   managedInference: () => ({ available: true, serviceFeeBps: SERVICE_FEE_BPS, pinned: false }),
   managedSmoke: () => ({ state: "GET /v1/diagnostics/providers", field: "managedSmokeAvailable" }),
+  mcp: () => ({
+    url: `${publicUrl}/mcp`,
+    transport: "streamable-http",
+    authentication: "bearer",
+    sessions: false,
+    paysOrApproves: false,
+  }),
   missingCapabilities: () => ({
     requestEndpoint: "POST /v1/capability-requests",
     submit: "POST /v1/capability-requests/{request_id}/submit",
@@ -147,6 +156,15 @@ export const SECTIONS = {
     guidance: "Resolve first. File a request where nothing fits, with acceptance cases a person could check.",
   }),
   onboarding: () => ({ signIn: `${publicUrl}/sign-in`, connections: "GET /v1/diagnostics/providers" }),
+  openaiCompatibleIngress: () => ({
+    create: "POST /v1/responses",
+    chat: "POST /v1/chat/completions",
+    models: "GET /v1/models",
+    authentication: "bearer",
+    wireFormat: "OpenAI Responses and chat completions",
+    model: "a capability key, capability@provider/model, or provider/model",
+    idempotencyKey: "The header Idempotency-Key is honoured: the same request under it runs once.",
+  }),
   pinnedExecution: () => ({
     submit: "POST /v1/inference/pinned",
     get: "GET /v1/inference/pinned/{receipt_id}",

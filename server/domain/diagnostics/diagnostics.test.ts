@@ -8,7 +8,7 @@ import { allCapabilities } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Json } from "@/server/step";
 import { ctxOf, makeTenant } from "@/testing/tenants";
-import { agentContext, providerDiagnostics, readiness, session } from ".";
+import { agentContext, llmsText, manifest, providerDiagnostics, readiness, session } from ".";
 
 afterAll(closeDatabase);
 
@@ -61,6 +61,21 @@ describe("the context for agents", () => {
     expect(compact!).toBeLessThan(integration!);
     expect(integration!).toBeLessThan(full!);
   });
+});
+
+test("the manifest and llms.txt name what is served", () => {
+  const served = new Set<string>(endpoints.map(({ path }) => path));
+  const beside = ["/openapi.json", "/docs", "/mcp", "/llms.txt", "/healthz", "/v1"]; // held by the server's own test
+  const { documents, mcp, openaiCompatible } = manifest() as Record<string, Record<string, string>>;
+  const addresses = [...Object.values(documents!), mcp!.url!, openaiCompatible!.baseUrl!];
+  const linked = [...llmsText().matchAll(/\]\(([^)]+)\)/g)].map(([, address]) => address!);
+  expect(linked.length).toBeGreaterThan(allCapabilities.length);
+  for (const address of [...addresses, ...linked]) {
+    const path = new URL(address).pathname;
+    const key = /^\/v1\/capabilities\/(.+)$/.exec(path)?.[1];
+    if (key) expect(allCapabilities.map((capability) => capability.key)).toContain(key);
+    else expect(served.has(path) || beside.includes(path), path).toBe(true);
+  }
 });
 
 describe("diagnostics of a key", () => {

@@ -1,4 +1,5 @@
 export { agentContext } from "./agent-context";
+export { llmsText, manifest } from "./front-door";
 export { providerDiagnostics } from "./providers";
 export { readiness } from "./readiness";
 export { session } from "./session";

@@ -1,0 +1,5 @@
+import { manifestAnswer } from "@/server/api/front-door";
+import { handlers } from "@/server/api/next";
+
+export const dynamic = "force-dynamic";
+export const { GET, HEAD } = handlers(manifestAnswer);

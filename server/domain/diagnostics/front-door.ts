@@ -1,0 +1,72 @@
+import { allCapabilities } from "@/server/domain/catalog";
+import { publicUrl } from "@/server/env";
+import type { Json } from "@/server/step";
+import { VERSION } from "@/server/version";
+
+const DOCUMENTS = {
+  openapi: "/openapi.json",
+  docs: "/docs",
+  agentContext: "/v1/agent-context",
+  capabilities: "/v1/capabilities",
+  mcp: "/mcp",
+  jwks: "/.well-known/jwks.json",
+  llms: "/llms.txt",
+  health: "/healthz",
+} as const;
+const at = (path: string) => `${publicUrl}${path}`;
+
+/** What is here, for programs that have nothing but the address: `/.well-known/capstan.json`. */
+export function manifest(): Record<string, Json> {
+  return {
+    name: "Capstan",
+    version: VERSION,
+    apiBase: at("/v1"),
+    authentication: { scheme: "bearer", keyForm: "cap_<environment>_…" },
+    mcp: { url: at(DOCUMENTS.mcp), transport: "streamable-http" },
+    openaiCompatible: { baseUrl: at("/v1") },
+    documents: Object.fromEntries(Object.entries(DOCUMENTS).map(([name, path]) => [name, at(path)])),
+  };
+}
+
+/** The same for language models, in Markdown: `/llms.txt` as llmstxt.org describes it. */
+export function llmsText(): string {
+  const link = (title: string, path: string, what: string) => `- [${title}](${at(path)}): ${what}`;
+  const capabilities = allCapabilities.map(({ key, title, modes }) =>
+    link(key, `/v1/capabilities/${key}`, `${title} (${modes.join(", ")})`),
+  );
+  return `# Capstan
+
+> An execution control plane: discover a capability, get a quote, run it at once, as a stream or as a durable job over any
+> provider, and receive artifacts and a signed receipt. Budgets hold; a submission is never sent twice.
+
+Send \`Authorization: Bearer <API_KEY>\` and JSON. Everything that runs takes an idempotency key: repeat a request under the same
+key. People approve what waits for approval, connect accounts and pay; agents cannot.
+
+## Read first
+
+${[
+  link(
+    "Context for agents",
+    `${DOCUMENTS.agentContext}?profile=compact`,
+    "how to find, run and wait, as JSON",
+  ),
+  link("OpenAPI", DOCUMENTS.openapi, "every endpoint"),
+  link("Reference", DOCUMENTS.docs, "the same for people"),
+].join("\n")}
+
+## Doors
+
+${[
+  link("MCP", DOCUMENTS.mcp, "Model Context Protocol over streamable HTTP, bearer key"),
+  link("OpenAI-compatible", "/v1/models", "chat completions and responses; a model is a capability key"),
+].join("\n")}
+
+## Capabilities
+
+${capabilities.join("\n")}
+
+## Optional
+
+${link("Signing keys", DOCUMENTS.jwks, "with which receipts are verified offline")}
+`;
+}
