@@ -187,6 +187,11 @@ describe("nobody but people can pay or review", () => {
   test("no endpoint accepts, pays or decides, and none answers where one might be guessed", async () => {
     const ctx = await keyCtx(tenant.key);
     const { request, quote } = await quotedNeed(ctx);
+    const strangers: Call[] = [
+      {},
+      { key: tenant.unboundKey },
+      { headers: await sessionHeaders(tenant.organizationId, "owner") },
+    ];
     const before = await everything(tenant);
     const one = `${PATH}/${request.id}`;
     const verbs =
@@ -203,11 +208,6 @@ describe("nobody but people can pay or review", () => {
       `/approve/capability-quotes/${quote.quoteId}`,
       `/v1/operator/requests/${request.id}`,
       `${one}/quotes`,
-    ];
-    const strangers: Call[] = [
-      {},
-      { key: tenant.unboundKey },
-      { headers: await sessionHeaders(tenant.organizationId, "owner") },
     ];
     for (const target of targets)
       for (const caller of strangers)
