@@ -14,6 +14,7 @@ const CODE_OF_STATUS: Record<number, TrpcCode> = {
   403: "FORBIDDEN",
   404: "NOT_FOUND",
   405: "METHOD_NOT_SUPPORTED",
+  408: "TIMEOUT",
   409: "CONFLICT",
   410: "NOT_FOUND",
   413: "PAYLOAD_TOO_LARGE",
