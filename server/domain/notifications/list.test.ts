@@ -93,9 +93,11 @@ test("operators see what was kept, whole; nobody else sees a mail", async () => 
     person.email,
   ]);
   const operator = systemCtx("admin");
-  const page = await outbox(operator, { limit: 100 });
+  // From this very mail on: others may have been told much since.
+  const page = await outbox(operator, { limit: 100, cursor: `${rows[0]!.id}z` });
   expect(page.isSending).toBe(false);
-  expect(page.items.find(({ mailId }) => mailId === rows[0]!.id)).toMatchObject({
+  expect(page.items[0]).toMatchObject({
+    mailId: rows[0]!.id,
     recipient: person.email,
     subject: "Kept",
     state: "kept",
