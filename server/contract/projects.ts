@@ -21,6 +21,9 @@ export const Repository = z
     url: z
       .url({ protocol: /^https?$/ })
       .max(512)
+      .refine((url) => !URL.canParse(url) || !/[@?#]/.test(url.replace(/^https?:\/\//, "")), {
+        message: "no user name, password or query: whoever reads the project reads it",
+      })
       .nullish()
       .transform((url) => url ?? null),
   })

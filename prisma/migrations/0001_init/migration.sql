@@ -1837,12 +1837,16 @@ BEGIN
 
   IF warned <> '{}' THEN
     -- Rows that the calling statement has just made: it does not touch them again. A pinned execution has no events.
-    INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-    SELECT j.project_id, j.id, j.last_event + w.position, 'job.budget_warning', w.value, i.created_at
-    FROM unnest(items) i JOIN job j ON j.id = i.execution_id,
-      jsonb_array_elements(warned->i.hold_id) WITH ORDINALITY AS w(value, position);
+    -- Competitors of a comparison are warned on their rows alone: an event of some would tell them apart.
+    IF current_setting('capstan.warn_quietly', true) IS DISTINCT FROM 'on' THEN
+      INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+      SELECT j.project_id, j.id, j.last_event + w.position, 'job.budget_warning', w.value, i.created_at
+      FROM unnest(items) i JOIN job j ON j.id = i.execution_id,
+        jsonb_array_elements(warned->i.hold_id) WITH ORDINALITY AS w(value, position);
+    END IF;
     UPDATE job j SET warnings = j.warnings || (warned->i.hold_id),
-      last_event = j.last_event + jsonb_array_length(warned->i.hold_id)
+      last_event = j.last_event + CASE WHEN current_setting('capstan.warn_quietly', true) IS DISTINCT FROM 'on'
+        THEN jsonb_array_length(warned->i.hold_id) ELSE 0 END
     FROM unnest(items) i WHERE j.id = i.execution_id AND warned ? i.hold_id;
     UPDATE pinned_execution p SET warnings = p.warnings || (warned->i.hold_id)
     FROM unnest(items) i WHERE p.id = i.execution_id AND warned ? i.hold_id;

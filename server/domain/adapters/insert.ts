@@ -81,12 +81,20 @@ export async function insertAdapter(
       projectId,
       action: "adapter.registered",
       subject: row.id,
-      details: { displayName: row.display_name, environment, source: source.kind, ref: source.ref },
+      details: {
+        displayName: row.display_name,
+        environment,
+        source: source.kind,
+        ref: withoutQuery(source.ref),
+      },
     },
     database,
   );
   return toAdapter(row);
 }
+
+/** A signature or a token of a link has no place in a log that never changes. */
+const withoutQuery = (ref: string) => ref.replace(/[?#].*$/s, "");
 
 /** The refusal of a name that another adapter has. */
 export function nameTaken(): never {

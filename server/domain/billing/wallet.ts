@@ -112,19 +112,21 @@ type EntryRow = {
   comparison_id: string | null;
   submitted_at: Date | null;
   comparison_micros: number | null;
+  comparison_purse: string | null;
 };
 
 /**
- * The entry of a blind comparison that stands for all of it, with what it came to in this account: the charge of the job
- * that ended last. Nothing of it is told before no part of it is open any more.
+ * The entry of a blind comparison that stands for all of it, with what it came to: the charge of the job that ended last,
+ * whichever purse paid for it. Nothing of it is told before no part of it is open any more.
  */
 const COMPARISON = `LEFT JOIN job blind ON blind.id = e.job_id AND blind.is_blind
   LEFT JOIN LATERAL (
-    SELECT other.id AS last_job, sum(h.settled_micros) OVER ()::bigint AS micros
+    SELECT other.id AS last_job, sum(h.settled_micros) OVER ()::bigint AS micros,
+      CASE WHEN bool_or(h.funding = 'wallet') OVER () THEN 'wallet:' ELSE 'allowance:' END AS purse
     FROM job other JOIN hold h ON h.execution_id = other.id
     WHERE other.is_blind AND other.organization_id = blind.organization_id AND other.project_id = blind.project_id
       AND other.comparison_id = blind.comparison_id
-      AND h.funding || ':' || h.organization_id = e.account AND h.is_test = e.is_test AND h.settled_micros > 0
+      AND h.is_test = e.is_test AND h.settled_micros > 0
     ORDER BY other.completed_at DESC, other.id DESC LIMIT 1) whole ON true`;
 const IS_SHOWN = `(blind.id IS NULL OR (e.kind = 'charge' AND blind.id = whole.last_job
   AND NOT capstan_is_open(blind.organization_id, blind.project_id, blind.comparison_id)))`;
@@ -145,7 +147,8 @@ export async function walletTransactions(
     name: "wallet-transactions",
     text: `SELECT entry.* FROM unnest(ARRAY['wallet:' || $1, 'allowance:' || $1]) AS own(account),
              LATERAL (
-               SELECT e.*, blind.comparison_id, blind.created_at AS submitted_at, whole.micros AS comparison_micros
+               SELECT e.*, blind.comparison_id, blind.created_at AS submitted_at, whole.micros AS comparison_micros,
+                 whole.purse AS comparison_purse
                FROM ledger_entry e ${COMPARISON}
                WHERE e.account = own.account AND e.id < $2 AND ${IS_SHOWN}
                AND ($3::boolean IS NULL OR e.is_test = $3)
@@ -172,7 +175,9 @@ function toTransaction(row: EntryRow): WalletTransaction {
   return {
     entryId: String(row.id),
     transactionId: row.comparison_id ?? row.transaction_id,
-    account: row.account.startsWith("wallet:") ? "wallet" : "allowance",
+    account: ((row.comparison_id && row.comparison_purse) || row.account).startsWith("wallet:")
+      ? "wallet"
+      : "allowance",
     kind: row.kind,
     amount: toMoney(row.comparison_id ? -(row.comparison_micros ?? 0) : row.amount_micros, row.currency),
     test: row.is_test,

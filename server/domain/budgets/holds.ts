@@ -57,11 +57,13 @@ const SHOWN = `(
   WHERE hold.state IN ('open', 'ambiguous') AND execution.is_blind IS NOT TRUE
   UNION ALL
   SELECT min(h.id), h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, NULL,
-    sum(h.amount_micros)::bigint, CASE WHEN bool_or(h.state = 'ambiguous') AND NOT bool_or(h.state = 'open') THEN 'ambiguous' ELSE 'open' END,
+    sum(h.amount_micros)::bigint, CASE WHEN bool_or(bool_or(h.state = 'ambiguous')) OVER whole AND NOT bool_or(bool_or(h.state = 'open')) OVER whole
+      THEN 'ambiguous' ELSE 'open' END,
     NULL, min(h.created_at), NULL, NULL, NULL, j.capability_key, NULL
   FROM job j JOIN hold h ON h.execution_id = j.id
   WHERE j.is_blind AND capstan_is_open(j.organization_id, j.project_id, j.comparison_id)
   GROUP BY h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, j.capability_key
+  WINDOW whole AS (PARTITION BY h.organization_id, j.comparison_id)
 )`;
 
 /** Money that is set aside, newest first: of executions that have not ended, and of those whose end nobody knows. */

@@ -51,6 +51,12 @@ export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<Acc
     const isNewcomer = offered.known_id === null && ctx.principal.kind === "anonymous";
     const passwordHash = isNewcomer ? await hashPassword(input.password ?? noPassword()) : null;
     return changeAccessBy(async (client) => {
+      // Whoever is being removed or lowered just now is so before their invitation is judged, or after it was accepted.
+      await client.query(
+        `SELECT FROM membership WHERE (user_id, organization_id) =
+           (SELECT invited_by, organization_id FROM invitation WHERE token_hash = $1) FOR SHARE`,
+        [hash("sha256", input.token, "buffer")],
+      );
       const row = await findOpen(ctx, input.token, client);
       const userId = passwordHash
         ? await makeAccount(ctx, client, row, passwordHash, input.displayName)

@@ -126,6 +126,34 @@ describe("who may invite whom", () => {
   });
 });
 
+test("no name that somebody chose brings the token of a letter to another address", async () => {
+  const first = address();
+  await send(first);
+  const { rows } = await pool.query<{ text: string; nonce: string }>(
+    "SELECT text, invitation_nonce AS nonce FROM mail WHERE recipient = $1",
+    [first],
+  );
+  // What the last letter had in the token's place, and what ours ever had there.
+  const place = /\/invitation#(\S+)/.exec(rows[0]!.text)?.[1] ?? "";
+  expect(place).toMatch(/^invitation-[0-9a-f]{64}$/);
+  const name = `https://evil.example/?t=${place}&u=capstan-invitation-token`;
+  const of = tenant.organizationId;
+  const before = await organizations.getOrganization(people.owner.ctx, of);
+  await organizations.changeOrganization(people.owner.ctx, of, { displayName: name });
+  const email = address();
+  await send(email);
+  const token = await tokenTo(email);
+  const { rows: mails } = await pool.query<{ id: string }>("SELECT id FROM mail WHERE recipient = $1", [
+    email,
+  ]);
+  const { text, html } = await outboxMail(system, mails[0]!.id);
+  for (const part of [text, html]) {
+    expect(part).toContain("evil.example");
+    for (const before of part.split(token).slice(0, -1)) expect(before.endsWith("/invitation#")).toBe(true);
+  }
+  await organizations.changeOrganization(people.owner.ctx, of, { displayName: before.displayName });
+});
+
 describe("accepting", () => {
   test("who is new makes an account by a password, and is in the organization on their next request", async () => {
     const email = address();

@@ -3,7 +3,7 @@ import { pool } from "@/server/db";
 import { fanOutAlerts } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { adoptLate, dispatchDue } from "@/server/domain/webhooks";
-import { newId, PREFIXES } from "@/server/ids";
+import { newId, newIdAt, PREFIXES } from "@/server/ids";
 import { COLUMNS, type EventRow, toEvent, WITH_TEXT } from "./events";
 
 const MOST_JOBS = 200;
@@ -65,7 +65,7 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
     const job = { ...row, id: row.job_id, created_at: row.job_created_at };
     const body = row.endpoints.length > 0 ? JSON.stringify(toEvent(job, row)) : "";
     for (const endpoint_id of row.endpoints) {
-      const id = newId("delivery");
+      const id = row.is_blind ? newIdAt("delivery", row.job_created_at.getTime()) : newId("delivery");
       const is_sealed = row.is_sealed ?? false;
       made.push({
         id,

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import type pg from "pg";
 import { canonicalText } from "@/server/canonical";
 import type { Capability } from "@/server/capabilities/define";
@@ -56,11 +57,16 @@ export async function submitTogether(
   });
   for (const { admission } of prepared) await refuseOverload(admission.project_id, moment.getTime());
   const ids = order.map(() => newId("job"));
+  // Drawn apart from the order: lists show one hold of several, and which it is must not tell whose.
+  const holdIds = drawn(order.map(() => newId("hold")));
   const admissions = waitTogether(
     order.map((place, position) => {
       const { admission } = prepared[place]!; // `order` holds the places of `requests`
-      const hold_id = admission.hold_id && newId("hold");
-      return { ...admission, id: ids[position]!, payload_id: newId("payload"), hold_id };
+      const hold_id = admission.hold_id && holdIds[position]!;
+      // Only some would be warned of: it is on their rows, and told when they are judged.
+      const events = admission.events.filter(({ type }) => type !== "job.budget_warning");
+      const own = { id: ids[position]!, payload_id: newId("payload"), hold_id };
+      return { ...admission, ...own, events, last_event: events.length };
     }),
   );
   const jobs = admissions.map((each, position) => ({
@@ -80,6 +86,12 @@ export async function submitTogether(
       wake({ id: each.id, projectId: each.project_id, dispatchNumber: 1 });
   }
   return jobs;
+}
+
+/** In an order that nobody can guess. */
+function drawn<T>(items: T[]): T[] {
+  const places = items.map((item) => ({ item, at: randomInt(2 ** 47) }));
+  return places.sort((one, other) => one.at - other.at).map(({ item }) => item);
 }
 
 /** The price of each of them, by the plan its submission would have. Writes nothing. */
@@ -145,7 +157,7 @@ function waitTogether(admissions: Admission[]): Admission[] {
   };
   const told = toldOfWait(most, approval_deadline_at);
   return admissions.map((each) => {
-    const events = [told, ...each.events.filter(({ type }) => type === "job.budget_warning")];
+    const events = [told];
     return {
       ...each,
       status: "awaiting_approval",

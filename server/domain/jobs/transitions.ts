@@ -258,6 +258,8 @@ export async function insertTogether(
   comparisonId: string,
   items: Admission[],
 ): Promise<void> {
+  // Warnings of budgets stay on the rows: as events they would tell the dearer from the cheaper.
+  await client.query("SET LOCAL capstan.warn_quietly = 'on'");
   const { rows } = await client
     .query<{ id: string }>(admitAll(items.map(sealed).toSorted(byKey)))
     .catch(refuseReservation);
@@ -812,7 +814,8 @@ export async function keepHandle({
 }: Waiting & { handle: Json; progress?: ReportedProgress | null; now: Date }): Promise<boolean> {
   const { rowCount } = await pool.query(
     `WITH held AS (
-       SELECT id, $6::jsonb IS NOT NULL AND $6 IS DISTINCT FROM progress - 'updatedAt' AS has_news FROM job
+       -- How far a blind job is would tell by whom: only some vendors say it.
+       SELECT id, $6::jsonb IS NOT NULL AND NOT is_blind AND $6 IS DISTINCT FROM progress - 'updatedAt' AS has_news FROM job
        WHERE id = $1 AND fence = $2 AND status IN ('running', 'canceling') FOR NO KEY UPDATE
      ), mine AS (
        UPDATE job SET lease_until = greatest(lease_until, $4), last_event = last_event + CASE WHEN has_news THEN 1 ELSE 0 END,

@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { sha256Hex } from "@/server/canonical";
 import { env } from "@/server/env";
 
 /*
@@ -6,11 +7,14 @@ import { env } from "@/server/env";
  * letter leaves. Who reads the database can accept nothing.
  */
 
-/** Stands where the token belongs, in letters that are written down. */
-export const TOKEN_PLACE = "capstan-invitation-token";
+/**
+ * Stands where the token belongs, in a letter that is written down. Of the nonce, which nobody has seen when they choose the
+ * words of the letter: no name that somebody gave can hold a place of its own for the token.
+ */
+const placeOf = (nonce: string) => `invitation-${sha256Hex(`invitation place|${nonce}`)}`;
 
 /** The page of an invitation. What follows # is never sent to a server, so the token stands in no log. */
-export const INVITATION_HREF = `/invitation#${TOKEN_PLACE}`;
+export const invitationHref = (nonce: string) => `/invitation#${placeOf(nonce)}`;
 
 /** The token of an invitation as its last letter has it: 256 bits. */
 export function invitationToken(invitationId: string, nonce: string): string {
@@ -22,5 +26,5 @@ export function invitationToken(invitationId: string, nonce: string): string {
 /** A part of a letter with its link in it. */
 export function withLink(part: string, invitationId: string | null, nonce: string | null): string {
   if (invitationId === null || nonce === null) return part;
-  return part.replaceAll(TOKEN_PLACE, invitationToken(invitationId, nonce));
+  return part.replaceAll(placeOf(nonce), invitationToken(invitationId, nonce));
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
-import { INVITATION_HREF } from "./invitation-link";
+import { invitationHref } from "./invitation-link";
 import { toMailing } from "./letter";
 import { stateOfNewMail } from "./mailer";
 
@@ -27,7 +27,7 @@ export async function writeInvitation(client: Queryable, ctx: Ctx, of: Invitatio
   const mailing = toMailing({
     title: `You are invited to ${of.organizationName} on Capstan`,
     body: `${of.invitedBy} invites you to ${of.organizationName}. The link works once, for ${of.email} alone.`,
-    href: INVITATION_HREF,
+    href: invitationHref(of.nonce),
     letter: {
       facts: [
         ["Organization", of.organizationName],

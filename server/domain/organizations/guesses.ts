@@ -1,6 +1,7 @@
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { Fault } from "@/server/errors";
+import { networkOf } from "@/server/network-of";
 
 /** So many failures of one account, or from one address, within the window; then nobody gets in there for a while. */
 const MOST_FAILURES = 10;
@@ -12,7 +13,7 @@ const WINDOW_MINUTES = 15;
  */
 export async function guardGuesses<T>(ctx: Ctx, kind: string, work: () => Promise<T>): Promise<T> {
   if (!ctx.address) return work();
-  const [subject, now] = [`${kind}:${ctx.address}`, ctx.now()];
+  const [subject, now] = [`${kind}:${networkOf(ctx.address)}`, ctx.now()];
   const entries = await noteFailure([subject], now);
   const retryAfterSeconds = await secondsUntilAllowed([subject], now);
   if (retryAfterSeconds > 0) {

@@ -8,14 +8,14 @@ import type { Ctx, Scope } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
 import { dispatchDue } from "./dispatch";
-import { type DeliveryRow, toDelivery, visibleEndpoints } from "./rows";
+import { DELIVERY, type DeliveryRow, toDelivery, visibleEndpoints } from "./rows";
 
 /** Deliveries to the endpoints the caller may see, newest first. Lines never carry what was sent. */
 export async function deliveries(ctx: Ctx, query: ListDeliveries): Promise<DeliveryPage> {
   const visible = visibleEndpoints(ctx, "jobs:read", 1);
   const project = query.projectId ? await access.project(ctx, query.projectId, "jobs:read") : null;
   const { rows } = await pool.query<DeliveryRow>(
-    `SELECT delivery.* FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
+    `SELECT ${DELIVERY} FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
      WHERE ${visible.condition}
        AND ($4::text IS NULL OR delivery.project_id = $4) AND ($5::text IS NULL OR delivery.endpoint_id = $5)
        AND ($6::text IS NULL OR delivery.job_id = $6) AND ($7::text IS NULL OR delivery.state = $7::text)
@@ -64,7 +64,7 @@ export async function delivery(ctx: Ctx, deliveryId: string): Promise<DeliveryDe
     body: openContent({ ...row, content: row.body }),
     tries: rows.map((made) => ({
       number: made.number,
-      startedAt: made.started_at.toISOString(),
+      startedAt: (row.blind_since ?? made.started_at).toISOString(),
       durationMs: made.duration_ms,
       httpStatus: made.http_status,
       error: made.error,
@@ -98,7 +98,7 @@ export async function replay(ctx: Ctx, deliveryId: string): Promise<Delivery> {
 async function findDelivery(ctx: Ctx, deliveryId: string, right: Scope) {
   const visible = visibleEndpoints(ctx, right, 2);
   const { rows } = await pool.query<DeliveryRow & { endpoint_enabled: boolean; organization_id: string }>(
-    `SELECT delivery.*, endpoint.enabled AS endpoint_enabled, endpoint.organization_id AS organization_id
+    `SELECT ${DELIVERY}, endpoint.enabled AS endpoint_enabled, endpoint.organization_id AS organization_id
      FROM delivery JOIN delivery_endpoint endpoint ON endpoint.id = delivery.endpoint_id
      WHERE delivery.id = $1 AND ${visible.condition}`,
     [deliveryId, ...visible.values],

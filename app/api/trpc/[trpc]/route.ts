@@ -5,11 +5,15 @@ import { requireJson, requireSameOrigin } from "@/server/auth/same-origin";
 import { panelCtx } from "@/server/auth/session";
 import { appRouter } from "@/server/trpc";
 
+/** Of one request: pages ask less at once. */
+const MOST_CALLS = 30;
+
 function handle(request: Request): Promise<Response> {
   return fetchRequestHandler({
     endpoint: "/api/trpc",
     req: request,
     router: appRouter,
+    maxBatchSize: MOST_CALLS,
     createContext: panelCtx,
     responseMeta: () => ({ headers: new Headers({ "cache-control": "private, no-store" }) }),
   });

@@ -79,11 +79,17 @@ async function waitFor(ctx: Ctx, jobId: string, seconds: number, io: Io): Promis
   let told = 0;
   for await (const page of followed) {
     for (const { type } of page) await io.progress(++told, null, type);
-    if (page.length === 0) await io.progress(++told, null, job.status);
+    if (page.length === 0) {
+      await io.progress(++told, null, job.status); // nothing has happened, so nothing is read
+      continue;
+    }
     job = await jobs.get(ctx, jobId);
     if (isOver(job)) return job;
   }
-  return jobs.get(ctx, jobId);
+  // It may be over because the key is: what is read last is read by who may read it now.
+  const principal = ctx.whoNow ? await ctx.whoNow() : ctx.principal;
+  if (!principal) fail("AuthenticationFailed", "This key is not good any more.");
+  return jobs.get({ ...ctx, principal }, jobId);
 }
 
 const wait = tool({
