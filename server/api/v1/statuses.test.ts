@@ -1105,6 +1105,7 @@ describe("organizations, projects and keys", () => {
     const run = (key: string) =>
       call("POST", at(MATH, "invoke"), { key, body: { input: { expression: "1 + 1" } } });
     const { executionId, receiptId } = (await run(key)).json;
+    const hook = (await ask(201, "POST", "/v1/delivery-endpoints", { key, body: hookBody })).json;
     const patch = (body: object) => ask(200, "PATCH", `/v1/projects/${id}`, { ...owner, body });
     const slug = ({ slug }: { slug: string }) => slug === "production";
     await patch({ environments: [{ id: environments.find(slug).id, status: "archived" }] });
@@ -1123,6 +1124,10 @@ describe("organizations, projects and keys", () => {
     ])
       await get(200, target, { key });
     expect(receiptId).toMatch(/^rcpt_/);
+    const found = `/v1/delivery-endpoints/${hook.endpointId}`;
+    const turned = { key, body: { url: "https://elsewhere.example/in" } };
+    await ask([403, "AuthorizationFailed"], "PATCH", found, turned);
+    await get(200, "/v1/delivery-endpoints", { key });
     await ask([422, "InvalidInput"], "POST", "/v1/api-keys", {
       ...owner,
       body: { name: "k", projectId: id },

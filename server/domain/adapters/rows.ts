@@ -54,7 +54,9 @@ export async function findAdapter(ctx: Ctx, adapterId: string, right: Scope): Pr
        AND ($4::text IS NULL OR adapter.environment = $4)`,
     [adapterId, organizationIds, projectId, environment],
   );
-  return rows[0] ?? fail("NotFound", "There is no such adapter.");
+  const row = rows[0] ?? fail("NotFound", "There is no such adapter.");
+  await access.project(ctx, row.project_id, right); // an archived one takes no changes
+  return row;
 }
 
 /** The adapter as it is answered. */

@@ -68,7 +68,9 @@ export async function findEndpoint(ctx: Ctx, endpointId: string, right: Scope): 
     `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE endpoint.id = $1 AND ${visible.condition}`,
     [endpointId, ...visible.values],
   );
-  return rows[0] ?? fail("NotFound", "There is no such delivery endpoint.");
+  const row = rows[0] ?? fail("NotFound", "There is no such delivery endpoint.");
+  if (row.project_id !== null) await access.project(ctx, row.project_id, right); // an archived one takes no changes
+  return row;
 }
 
 /** The endpoint without its secret. */
