@@ -1,5 +1,6 @@
 "use client";
 import { X } from "lucide-react";
+import { CapabilitySelect } from "@/components/catalog/capability-select";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
@@ -23,9 +24,8 @@ export function ComparisonFilters({
   const address = useAddress(state, (next) => comparisonsHref(projectId, next));
   const { wanted, isPending } = address;
   const show = (change: Partial<ListState>) => address.show(withFilter(wanted, change));
-  const pick = (name: "status" | "judged" | "capability") => (value: string) =>
+  const pick = (name: "status" | "judged") => (value: string) =>
     show({ [name]: value === ANY ? undefined : value });
-  const keys = wanted.capability ? [...new Set([...capabilities, wanted.capability])].sort() : capabilities;
   return (
     <search
       aria-label="Filter comparisons"
@@ -51,17 +51,11 @@ export function ComparisonFilters({
           <SelectItem value="yes">Judged</SelectItem>
         </SelectContent>
       </Select>
-      <Select value={wanted.capability ?? ANY} onValueChange={pick("capability")}>
-        <SelectTrigger aria-label="Capability" className="h-8 w-full text-sm sm:w-56" />
-        <SelectContent>
-          <SelectItem value={ANY}>Any capability</SelectItem>
-          {keys.map((key) => (
-            <SelectItem key={key} value={key}>
-              {key}
-            </SelectItem>
-          ))}
-        </SelectContent>
-      </Select>
+      <CapabilitySelect
+        value={wanted.capability}
+        capabilities={capabilities}
+        onChange={(capability) => show({ capability })}
+      />
       {hasFilter(wanted) && (
         <Button
           variant="ghost"

@@ -1,5 +1,6 @@
 "use client";
 import { Search, X } from "lucide-react";
+import { CapabilitySelect } from "@/components/catalog/capability-select";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { Input } from "@/components/ui/input";
@@ -25,9 +26,8 @@ export function JobFilters({
   const address = useAddress(state, (next) => listHref(projectId, next));
   const { wanted, isPending } = address;
   const show = (change: Partial<ListState>) => address.show(withFilter(wanted, change));
-  const pick = (name: "status" | "capability" | "outcome") => (value: string) =>
+  const pick = (name: "status" | "outcome") => (value: string) =>
     show({ [name]: value === ANY ? undefined : value });
-  const keys = wanted.capability ? [...new Set([...capabilities, wanted.capability])].sort() : capabilities;
 
   return (
     <search
@@ -54,17 +54,11 @@ export function JobFilters({
           <SelectItem value="reusable">With reusable output</SelectItem>
         </SelectContent>
       </Select>
-      <Select value={wanted.capability ?? ANY} onValueChange={pick("capability")}>
-        <SelectTrigger aria-label="Capability" className="h-8 w-full text-sm sm:w-56" />
-        <SelectContent>
-          <SelectItem value={ANY}>Any capability</SelectItem>
-          {keys.map((key) => (
-            <SelectItem key={key} value={key}>
-              {key}
-            </SelectItem>
-          ))}
-        </SelectContent>
-      </Select>
+      <CapabilitySelect
+        value={wanted.capability}
+        capabilities={capabilities}
+        onChange={(capability) => show({ capability })}
+      />
       <form
         className="relative w-full sm:w-44"
         onSubmit={(event) => {

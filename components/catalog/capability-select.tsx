@@ -1,0 +1,31 @@
+"use client";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+
+const ANY = "any"; // a select cannot hold an empty value
+
+/** Narrows a list to one capability; one that is chosen is offered, also where nothing of it is listed. */
+export function CapabilitySelect({
+  value,
+  capabilities,
+  onChange,
+}: {
+  value: string | undefined;
+  /** Keys to choose from. */
+  capabilities: string[];
+  onChange: (capability: string | undefined) => void;
+}) {
+  const keys = value ? [...new Set([...capabilities, value])].sort() : capabilities;
+  return (
+    <Select value={value ?? ANY} onValueChange={(key) => onChange(key === ANY ? undefined : key)}>
+      <SelectTrigger aria-label="Capability" className="h-8 w-full text-sm sm:w-56" />
+      <SelectContent>
+        <SelectItem value={ANY}>Any capability</SelectItem>
+        {keys.map((key) => (
+          <SelectItem key={key} value={key}>
+            {key}
+          </SelectItem>
+        ))}
+      </SelectContent>
+    </Select>
+  );
+}
