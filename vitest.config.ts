@@ -11,7 +11,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Numbers on a shared machine say nothing: a test that needs a retry is a broken test.
+    // `npm test` runs a file that failed once more by itself, and tells it as flaky: a bug of the test or the product.
     retry: 0,
   },
 });

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { z } from "zod";
 import { SETTINGS } from "@/server/env";
 import { build, isBuilt } from "./build";
@@ -12,7 +12,8 @@ import { generate } from "./generate";
 import { findRuntime } from "./runtime";
 import { endProcess, freePort } from "./system";
 
-type Count = { passed: number; failed: number };
+/** What a part of the tests came to, and the names of those to look at, which are repeated at the very end. */
+type Count = { passed: number; failed: number; failures?: string[]; flaky?: string[] };
 
 const BIN = "node_modules/.bin";
 const VitestReport = z.object({
@@ -22,11 +23,26 @@ const VitestReport = z.object({
     z.object({
       name: z.string(),
       status: z.string(),
-      assertionResults: z.array(z.object({ status: z.string() })),
+      message: z.string().optional(),
+      assertionResults: z.array(
+        z.object({
+          status: z.string(),
+          fullName: z.string(),
+        }),
+      ),
     }),
   ),
 });
+const PlaywrightSuite = z.object({
+  get suites() {
+    return z.array(PlaywrightSuite).optional();
+  },
+  specs: z.array(
+    z.object({ title: z.string(), file: z.string(), tests: z.array(z.object({ status: z.string() })) }),
+  ),
+});
 const PlaywrightReport = z.object({
+  suites: z.array(PlaywrightSuite),
   stats: z.object({ expected: z.int(), unexpected: z.int(), flaky: z.int() }),
   errors: z.array(z.object({ message: z.string().optional() })),
 });
@@ -39,16 +55,20 @@ export async function test(args: string[]) {
   const only = args[0] === "--only" ? args[1] : undefined;
   if (args.length > 0 && only !== "unit" && only !== "e2e")
     throw new Error("Usage: npm test [-- --only unit|e2e]");
-  const total: Count = { passed: 0, failed: 0 };
+  const total = { passed: 0, failed: 0 };
+  const failures: string[] = [];
+  const flaky: string[] = [];
   const add = async (title: string, work: () => Promise<Count> | Count) => {
     console.log(`\n── ${title}`);
     const count = await Promise.resolve()
       .then(work)
       .catch((error: unknown) => {
         console.error(error instanceof Error ? error.message : error);
-        return { passed: 0, failed: 1 };
+        return { passed: 0, failed: 1 } as Count;
       });
     console.log(`── ${title}: ${count.passed} passed, ${count.failed} failed`);
+    if (count.failed > 0) failures.push(...(count.failures ?? [title]));
+    flaky.push(...(count.flaky ?? []));
     total.passed += count.passed;
     total.failed += count.failed;
   };
@@ -59,12 +79,14 @@ export async function test(args: string[]) {
     if (only !== "e2e") {
       await add("types", () => command(join(BIN, "tsc"), ["--noEmit"]));
       await add("style", () => command(join(BIN, "biome"), ["check", "."]));
-      await add("tests", () => vitest(join(scratch, "vitest.json")));
+      await add("tests", () => vitest(scratch));
     }
     if (only !== "unit") await add("end to end", () => endToEnd(scratch));
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+  if (flaky.length > 0) console.log(`\nPassed only the second time:\n${flaky.join("\n")}`);
+  if (failures.length > 0) console.log(`\nFailed:\n${failures.join("\n")}`);
   console.log(`\n${total.passed} passed, ${total.failed} failed`);
   process.exit(total.failed === 0 && total.passed > 0 ? 0 : 1);
 }
@@ -91,20 +113,53 @@ async function command(file: string, args: string[]): Promise<Count> {
   return (await runTool(file, args)) === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-async function vitest(reportFile: string): Promise<Count> {
+/** Files with a failure run once more, by themselves: what then passes counts as passed, and is told as flaky. */
+async function vitest(scratch: string): Promise<Count> {
+  const first = await runVitest(join(scratch, "vitest.json"), []);
+  if (first.failed === 0 || first.files.length === 0) return first;
+  console.log(`\n── once more: ${first.files.join(", ")}`);
+  const second = await runVitest(join(scratch, "vitest-again.json"), first.files);
+  const still = new Set(second.failures);
+  return {
+    passed: first.passed + first.failed - second.failed,
+    failed: second.failed,
+    failures: second.failures,
+    flaky: first.failures.filter((failure) => !still.has(failure)),
+  };
+}
+
+async function runVitest(reportFile: string, files: string[]) {
   const code = await runTool(join(BIN, "vitest"), [
     "run",
+    ...files,
     "--reporter=default",
     "--reporter=json",
     `--outputFile.json=${reportFile}`,
   ]);
   const report = VitestReport.parse(JSON.parse(findFile(reportFile) ?? "null"));
+  const broken = report.testResults
+    .filter((file) => file.status === "failed")
+    .map((file) => ({
+      name: relative(process.cwd(), file.name),
+      failed: file.assertionResults.filter((one) => one.status === "failed"),
+      message: file.message,
+    }));
   // A file that could not be loaded has no failed test, and is one failure all the same.
-  const unloadable = report.testResults.filter(
-    (file) => file.status === "failed" && !file.assertionResults.some((one) => one.status === "failed"),
-  ).length;
-  const failed = report.numFailedTests + unloadable;
-  return { passed: report.numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed };
+  const failures = broken.flatMap((file) =>
+    file.failed.length === 0
+      ? [`${file.name}: ${firstLine(file.message)}`]
+      : file.failed.map((one) => `${file.name} > ${one.fullName}`),
+  );
+  return {
+    passed: report.numPassedTests,
+    failed: failures.length === 0 && code !== 0 ? 1 : failures.length,
+    failures,
+    files: broken.map((file) => file.name),
+  };
+}
+
+function firstLine(message = "could not be loaded") {
+  return message.split("\n", 1)[0];
 }
 
 async function endToEnd(scratch: string): Promise<Count> {
@@ -132,13 +187,27 @@ async function endToEnd(scratch: string): Promise<Count> {
         PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile,
       }),
     );
-    const { stats, errors } = PlaywrightReport.parse(JSON.parse(findFile(reportFile) ?? "null"));
+    const { stats, errors, suites } = PlaywrightReport.parse(JSON.parse(findFile(reportFile) ?? "null"));
     for (const error of errors) console.error(error.message);
     const failed = stats.unexpected + errors.length;
-    return { passed: stats.expected + stats.flaky, failed: failed === 0 && code !== 0 ? 1 : failed };
+    const named = (status: string) =>
+      suites
+        .flatMap(specsOf)
+        .filter((spec) => spec.tests.some((one) => one.status === status))
+        .map((spec) => `e2e/${spec.file} > ${spec.title}`);
+    return {
+      passed: stats.expected + stats.flaky,
+      failed: failed === 0 && code !== 0 ? 1 : failed,
+      failures: named("unexpected"),
+      flaky: named("flaky"),
+    };
   } finally {
     await instance.stop();
   }
+}
+
+function specsOf(suite: z.infer<typeof PlaywrightSuite>): z.infer<typeof PlaywrightSuite>["specs"] {
+  return [...suite.specs, ...(suite.suites ?? []).flatMap(specsOf)];
 }
 
 /** The product as `npm run up` starts it, on free ports, with a data directory of its own. */
