@@ -6,7 +6,7 @@ import type { Principal } from "@/server/domain/ctx";
 import { env, publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { networkOf } from "./address";
-import { addressLimit, keyLimit } from "./rate-limit";
+import { addressLimit, countRequest } from "./rate-limit";
 import type { Incoming } from "./transport";
 
 const CSRF_COOKIE = cookies.csrfToken?.name ?? "capstan.csrf-token";
@@ -29,8 +29,9 @@ export async function identify(
   const credential = credentialOf(incoming);
   const caller = networkOf(incoming.address);
   if (credential.kind === "none") {
-    addressLimit.take(caller, headers);
-    return { kind: "anonymous", id: "anonymous", address: incoming.address };
+    const nobody = { kind: "anonymous", id: "anonymous", address: incoming.address } as const;
+    countRequest(nobody, incoming.address, headers);
+    return nobody;
   }
   const isKnown = credential.kind === "key" && access.isRecentKey(credential.text);
   if (!isKnown && addressLimit.isSpent(caller)) addressLimit.take(caller, headers);
@@ -40,7 +41,7 @@ export async function identify(
     Object.assign(headers, ONE_REALM);
     fail("AuthenticationFailed", "This key or session is not valid.");
   }
-  keyLimit.take(principal.id, headers);
+  countRequest(principal, incoming.address, headers);
   if (credential.kind === "session") requireOwnPages(incoming, bodyType);
   return principal;
 }

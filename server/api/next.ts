@@ -28,7 +28,8 @@ export function handlers(route: Router): Record<(typeof METHODS)[number], Handle
   };
 }
 
-function toIncoming(request: Request): Incoming {
+/** A request of a Next handler as our own code reads it. */
+export function toIncoming(request: Request): Incoming {
   const url = new URL(request.url);
   return {
     method: request.method,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Fault } from "@/server/errors";
-import { limiter } from "./rate-limit";
+import { limiter, places } from "./rate-limit";
 
 function clock() {
   let ms = 0;
@@ -65,4 +65,25 @@ test("processes share the limit: each gives its part", () => {
   pass(2_000); // at 30 a minute: one more
   limit.take("k", {});
   expect(() => limit.take("k", {})).toThrow();
+});
+
+test("places are taken and given back, each once, by each caller for itself, and shared by the processes", () => {
+  let processes = 1;
+  const waits = places(2, "waits", { share: () => 1 / processes });
+  const [first, second] = [waits.take("a"), waits.take("a")];
+  expect(faultOf(() => waits.take("a"))).toMatchObject({
+    code: "RateLimited",
+    details: { retryAfterSeconds: 5 },
+  });
+  waits.take("b");
+  first();
+  first();
+  const third = waits.take("a");
+  expect(() => waits.take("a")).toThrow("At most 2 waits");
+  for (const leave of [second, third]) leave();
+  processes = 2;
+  waits.take("a");
+  expect(() => waits.take("a")).toThrow();
+  processes = 8;
+  waits.take("c"); // one place is always left
 });

@@ -1,5 +1,7 @@
+import type { Principal } from "@/server/domain/ctx";
 import { env, isProduction } from "@/server/env";
 import { fail } from "@/server/errors";
+import { networkOf } from "./address";
 
 /** The most callers remembered at once; beyond it the longest unseen starts again with a full bucket. */
 const MOST_CALLERS = 100_000;
@@ -68,3 +70,50 @@ const share = () => 1 / liveProcesses;
 
 export const keyLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * factor, { share });
 export const addressLimit = limiter(env.RATE_LIMIT_ANONYMOUS_PER_MINUTE * factor, { share });
+
+/** Counts a request against who asks it, or where that is nobody in particular, against the address. Throws RateLimited. */
+export function countRequest(
+  { kind, id }: Pick<Principal, "kind" | "id">,
+  address: string,
+  headers: Record<string, string>,
+): void {
+  if (kind === "anonymous") addressLimit.take(networkOf(address), headers);
+  else keyLimit.take(id, headers);
+}
+
+export type Places = {
+  /** Takes a place of this caller; it is free again when what is returned is called. Throws RateLimited (429). */
+  take(caller: string): () => void;
+};
+
+/** So many places at once for each caller, in all live processes together: for what stays open. */
+export function places(
+  most: number,
+  of: string,
+  { share: part = share }: { share?: () => number } = {},
+): Places {
+  const taken = new Map<string, number>();
+  return {
+    take(caller) {
+      const open = taken.get(caller) ?? 0;
+      if (open >= Math.max(1, Math.floor(most * part()))) {
+        fail(
+          "RateLimited",
+          `At most ${most} ${of} may be open at once for one key. Let one of them end first.`,
+          {
+            retryAfterSeconds: 5,
+          },
+        );
+      }
+      taken.set(caller, open + 1);
+      let isOpen = true;
+      return () => {
+        if (!isOpen) return;
+        isOpen = false;
+        const left = (taken.get(caller) ?? 1) - 1;
+        if (left > 0) taken.set(caller, left);
+        else taken.delete(caller);
+      };
+    },
+  };
+}

@@ -1,6 +1,8 @@
 import { TRPCError } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { afterAll, expect, test } from "vitest";
+import { answered } from "@/server/auth/guard";
+import { servePanel } from "@/server/auth/panel-door";
 import { closeDatabase } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { submit } from "@/server/domain/jobs";
@@ -47,14 +49,14 @@ test("nobody reads anything without a session", async () => {
 });
 
 test("what no database can hold is refused before anything reads it, in a query and in a change", async () => {
-  const { GET, POST } = await import("@/app/api/trpc/[trpc]/route");
+  const serve = (request: Request) => answered(() => servePanel(request, async () => anonymous));
   const from = { "content-type": "application/json", "sec-fetch-site": "same-origin" };
   const post = (body: string) =>
-    POST(
+    serve(
       new Request("http://panel/api/trpc/requests.create?batch=1", { method: "POST", headers: from, body }),
     );
   const get = (input: string) =>
-    GET(new Request(`http://panel/api/trpc/requests.get?input=${encodeURIComponent(input)}`));
+    serve(new Request(`http://panel/api/trpc/requests.get?input=${encodeURIComponent(input)}`));
   for (const text of [
     '{"a":"\\u0000"}',
     '{"a":"\\ud800"}',

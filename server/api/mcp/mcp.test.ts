@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
@@ -282,6 +283,36 @@ describe("work", () => {
     expect(answers.length).toBe(1);
     await answers[0]; // the stream of the call has ended, minutes before its time
     expect((await use("job_status", { job_id: jobId })).status).toBe("queued");
+  });
+
+  test("a key holds fifty waits open at once, one more is refused with the reason, and other keys wait", async () => {
+    const { jobId } = await submit();
+    const [one, stranger] = [await makeKey({ projectId: tenant.projectId }), await makeKey(theirs)];
+    const waiter = await connect(one);
+    const cancelling = new AbortController();
+    setMaxListeners(0, cancelling.signal);
+    const opened = Array.from(
+      { length: 50 },
+      () =>
+        new Promise<void>((heard) => {
+          waiter
+            .callTool({ name: "wait_job", arguments: { job_id: jobId, timeout_seconds: 300 } }, undefined, {
+              signal: cancelling.signal,
+              onprogress: () => heard(),
+            })
+            .catch(() => {});
+        }),
+    );
+    await Promise.all(opened);
+    expect(await refused("wait_job", { job_id: jobId }, waiter)).toMatchObject({
+      code: "RateLimited",
+      message: expect.stringContaining("50 waits"),
+    });
+    expect((await use("wait_job", { job_id: jobId, timeout_seconds: 1 })).status).toBe("queued");
+    cancelling.abort("enough");
+    expect(await refused("wait_job", { job_id: jobId }, await connect(stranger))).toMatchObject({
+      code: "NotFound",
+    });
   });
 
   test("a job is cancelled, and cancelled stays", async () => {

@@ -7,6 +7,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
+import { places } from "../../rate-limit";
 import { type Io, tool } from "../define";
 import { CapabilityKey, Envelope } from "./discovery";
 
@@ -66,6 +67,8 @@ const status = tool({
 
 /** It is answered then, whether or not the job has ended: an agent asks again. */
 const MOST_WAIT_SECONDS = 300;
+/** Each holds a connection open and reads the job again and again. */
+const waits = places(50, "waits");
 const QUIET = { quietMs: 5_000, checkMs: 15_000 };
 const needsSomebody = ["awaiting_approval", "needs_attention"];
 
@@ -104,7 +107,14 @@ const wait = tool({
     timeout_seconds: z.int().min(1).max(MOST_WAIT_SECONDS).default(50),
   }),
   output: Job,
-  run: (ctx, { job_id, timeout_seconds }, io) => waitFor(ctx, job_id, timeout_seconds, io),
+  async run(ctx, { job_id, timeout_seconds }, io) {
+    const leave = waits.take(ctx.principal.id);
+    try {
+      return await waitFor(ctx, job_id, timeout_seconds, io);
+    } finally {
+      leave();
+    }
+  },
 });
 
 const cancel = tool({

@@ -1,0 +1,59 @@
+import { afterAll, expect, test } from "vitest";
+import { addressLimit } from "@/server/api/rate-limit";
+import { closeDatabase } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { env } from "@/server/env";
+import { makePerson, makeTenant, system } from "@/testing/tenants";
+import { servePanel } from "./panel-door";
+
+afterAll(closeDatabase);
+
+const nobody: Ctx = { ...system, principal: { kind: "anonymous", id: "anonymous", address: "" } };
+const token = "x".repeat(43);
+
+function ask(
+  ctx: Ctx,
+  body: string,
+  { path = "organizations.lookAtInvitation", address = "203.0.113.9" } = {},
+) {
+  const headers = {
+    "content-type": "application/json",
+    "sec-fetch-site": "same-origin",
+    "x-forwarded-for": address,
+  };
+  const request = new Request(`http://panel/api/trpc/${path}`, { method: "POST", headers, body });
+  return servePanel(request, async () => ctx);
+}
+
+test("who guesses at invitations without a session is counted by address, and told when to come back", async () => {
+  const guess = () => ask(nobody, JSON.stringify({ token }));
+  const first = await guess();
+  expect(first.status).toBe(404);
+  expect(Number(first.headers.get("ratelimit-limit"))).toBe(env.RATE_LIMIT_ANONYMOUS_PER_MINUTE * 10);
+  while (!addressLimit.isSpent("203.0.113.9")) addressLimit.take("203.0.113.9", {});
+  const refused = await guess();
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refused.json()).toMatchObject({
+    error: { data: { code: "TOO_MANY_REQUESTS", fault: { code: "RateLimited" } } },
+  });
+  expect((await ask(nobody, JSON.stringify({ token }), { address: "203.0.113.10" })).status).toBe(404);
+  const { organizationId } = await makeTenant();
+  const { ctx } = await makePerson(organizationId, "viewer");
+  expect((await ask(ctx, JSON.stringify({ token }))).status).toBe(404);
+});
+
+test("what is too large is refused while it is read: a mebibyte of nobody, 32 of somebody", async () => {
+  const { organizationId } = await makeTenant();
+  const { ctx } = await makePerson(organizationId, "viewer");
+  const padded = (bytes: number) => JSON.stringify({ token }).padEnd(bytes, " ");
+  const at = { address: "203.0.113.11" };
+  expect((await ask(nobody, padded(1024 * 1024), at)).status).toBe(404);
+  const refused = await ask(nobody, padded(1024 * 1024 + 1), at);
+  expect(refused.status).toBe(413);
+  expect(await refused.json()).toMatchObject({
+    error: { data: { fault: { code: "PayloadTooLarge", details: { maxBytes: 1024 * 1024 } } } },
+  });
+  expect((await ask(ctx, padded(1024 * 1024 + 1), at)).status).toBe(404);
+  expect((await ask(ctx, padded(32 * 1024 * 1024 + 1), at)).status).toBe(413);
+});

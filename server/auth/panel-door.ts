@@ -1,0 +1,64 @@
+import { TRPCError } from "@trpc/server";
+import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+import { DEFAULT_BODY_LIMIT, readLimited } from "@/server/api/body";
+import { refuseHostileJson } from "@/server/api/json-scan";
+import { toIncoming } from "@/server/api/next";
+import { countRequest } from "@/server/api/rate-limit";
+import { requireJson, requireSameOrigin } from "@/server/auth/same-origin";
+import type { Ctx } from "@/server/domain/ctx";
+import { Fault } from "@/server/errors";
+import { toWire } from "@/server/errors-wire";
+import { appRouter } from "@/server/trpc";
+import { isHuman, toTrpcError } from "@/server/trpc/init";
+
+/** Of one request: pages ask less at once. */
+const MOST_CALLS = 30;
+/** A form of a capability may carry files, as the API's own requests do. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
+/**
+ * Serves a request of the panel's pages. Who asks is counted and the body bounded as at the API's own door, before
+ * anything of it is read; writes come by POST only, and only from our own pages.
+ */
+export async function servePanel(request: Request, findCtx: () => Promise<Ctx>): Promise<Response> {
+  const isWrite = request.method === "POST";
+  if (isWrite) {
+    requireSameOrigin(request);
+    requireJson(request);
+  }
+  const incoming = toIncoming(request);
+  const headers: Record<string, string> = { "cache-control": "private, no-store" };
+  const ctx = await findCtx();
+  let body: Uint8Array | undefined;
+  try {
+    countRequest(ctx.principal, incoming.address, headers);
+    if (isWrite) body = await readLimited(incoming, isHuman(ctx) ? MOST_BYTES : DEFAULT_BODY_LIMIT);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    Object.assign(headers, toWire(error, ctx.requestId).headers);
+    // Said in the shape the pages read: it stands for the answer of each call.
+    return answer(request, headers, () => {
+      throw toTrpcError(new TRPCError({ code: "INTERNAL_SERVER_ERROR", cause: error }));
+    });
+  }
+  // What no database or hash can hold is refused here as the API refuses it: the verbs are the same.
+  const given = body ? Buffer.from(body).toString("utf8") : incoming.query.get("input");
+  refuseHostileJson(given ?? "");
+  return answer(body ? withBody(request, body) : request, headers, async () => ctx);
+}
+
+function withBody(request: Request, body: Uint8Array): Request {
+  const { url, method, headers, signal } = request;
+  return new Request(url, { method, headers, signal, body: new Uint8Array(body) });
+}
+
+function answer(request: Request, headers: Record<string, string>, createContext: () => Promise<Ctx>) {
+  return fetchRequestHandler({
+    endpoint: "/api/trpc",
+    req: request,
+    router: appRouter,
+    maxBatchSize: MOST_CALLS,
+    createContext,
+    responseMeta: () => ({ headers: new Headers(headers) }),
+  });
+}
