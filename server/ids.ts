@@ -39,6 +39,8 @@ export const PREFIXES = {
   mail: "mail",
   credential: "cred",
   binding: "bind",
+  connectionCheck: "chk",
+  onboarding: "onb",
   audit: "aud",
   request: "req",
 } as const;

@@ -3,6 +3,7 @@ import { functions } from "@/inngest/functions/registry.gen";
 import { startChores } from "@/server/chores";
 import { closeDatabase, relaxedPool } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";
+import { writeMet } from "@/server/domain/credentials";
 import * as pins from "@/server/domain/pins";
 import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
@@ -26,6 +27,7 @@ async function main() {
     log.info({ signal }, "worker stops: no new work, running calls end or are handed over");
     await chores.stop();
     await Promise.all([engine?.stop(), releaseAllLeases(GRACE_MS)]);
+    await writeMet();
     await closeDatabase();
     process.exit(0);
   };

@@ -32,7 +32,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
   const project = projects.find((each) => each.projectId === projectId);
   const canSet = project?.role === "owner" || project?.role === "admin";
   const keyNames = new Map(keys.map((key) => [key.keyId, key.name]));
-  const budgets = all.items.filter(({ scope }) => !scope.startsWith("guardrail:"));
+  const budgets = all.items.filter(({ scope }) => !/^(guardrail|connection):/.test(scope));
   // Where nothing but the sandbox was used, that is what there is to see.
   const onlyTest =
     budgets.some(({ testSpend }) => spentOf(testSpend) > 0) &&

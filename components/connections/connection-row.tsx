@@ -178,8 +178,8 @@ function Actions({
   const recheck = useMutation(
     trpc.connections.recheck.mutationOptions({
       ...anew,
-      onSuccess: ({ refusal }) =>
-        refusal === null ? toast.success(`${title} accepts it`) : toast.error(refusal),
+      onSuccess: ({ outcome, message }) =>
+        outcome === "ready" ? toast.success(`${title} accepts it`) : toast.error(message),
     }),
   );
   const remove = useMutation(

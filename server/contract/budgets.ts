@@ -178,14 +178,14 @@ export const Guardrails = z
   })
   .meta({ id: "Guardrails" });
 export type Guardrails = z.output<typeof Guardrails>;
-/** What is left out stays; null removes. */
-export const ChangeGuardrails = z
-  .strictObject({
-    organizationId: Id.optional(),
-    dailyMicros: Micros.nullish(),
-    perExecutionMicros: Micros.nullish(),
-  })
-  .meta({ id: "GuardrailsUpdate" });
+/** Ceilings of what runs on accounts of one's own, at list price. What is left out stays; null removes. */
+export const UserGuardrails = z
+  .strictObject({ dailyMicros: Micros.nullish(), perExecutionMicros: Micros.nullish() })
+  .meta({ id: "UserGuardrails" });
+export type UserGuardrails = z.output<typeof UserGuardrails>;
+export const ChangeGuardrails = UserGuardrails.extend({ organizationId: Id.optional() }).meta({
+  id: "GuardrailsUpdate",
+});
 export type ChangeGuardrails = z.output<typeof ChangeGuardrails>;
 export const OrganizationQuery = z.object({ organizationId: Id.optional() });
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import {
   BindCredential,
+  CheckedCredential,
   ConnectableProvider,
   ConnectProject,
   CreateCredential,
@@ -53,8 +54,8 @@ export const connectionsRouter = router({
     ),
   recheck: human
     .input(CredentialPath)
-    .output(Credential.extend({ refusal: z.string().nullable() }))
+    .output(CheckedCredential)
     .mutation(({ ctx, input }) =>
-      credentials.recheckCredential(ctx, input.organization_id, input.credential_id),
+      credentials.checkCredential(ctx, input.organization_id, input.credential_id),
     ),
 });

@@ -1,6 +1,7 @@
 import { setLiveProcesses } from "@/server/api/rate-limit";
 import { startChores } from "@/server/chores";
 import { access } from "@/server/domain/access";
+import { writeMet } from "@/server/domain/credentials";
 import { pruneSignInFailures } from "@/server/domain/organizations";
 import { log } from "@/server/log";
 
@@ -20,6 +21,7 @@ export async function startWebChores(): Promise<{ stop(): Promise<void> }> {
       await chores.stop();
       await watch.stop();
       await access.writeUses();
+      await writeMet();
     },
   };
 }

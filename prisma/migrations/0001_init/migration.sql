@@ -220,6 +220,47 @@ CREATE TABLE "credential_binding" (
 );
 
 -- CreateTable
+CREATE TABLE "connection_check" (
+    "id" TEXT NOT NULL,
+    "credential_id" TEXT NOT NULL,
+    "outcome" TEXT NOT NULL,
+    "message" TEXT,
+    "at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "connection_check_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "connection_hour" (
+    "credential_id" TEXT NOT NULL,
+    "hour" TIMESTAMPTZ(3) NOT NULL,
+    "answered" INTEGER NOT NULL DEFAULT 0,
+    "failed" INTEGER NOT NULL DEFAULT 0,
+    "problem" TEXT,
+    "problem_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "connection_hour_pkey" PRIMARY KEY ("credential_id","hour")
+);
+
+-- CreateTable
+CREATE TABLE "onboarding_session" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "project_id" TEXT,
+    "environment" TEXT NOT NULL,
+    "capabilities" TEXT[],
+    "account_class" TEXT NOT NULL,
+    "status" TEXT NOT NULL DEFAULT 'open',
+    "credential_ids" TEXT[] DEFAULT ARRAY[]::TEXT[],
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "completed_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "onboarding_session_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "route_health" (
     "account" TEXT NOT NULL,
     "route" TEXT NOT NULL,
@@ -554,6 +595,7 @@ CREATE TABLE "hold" (
     "principal_id" TEXT NOT NULL,
     "person_id" TEXT,
     "billing_mode" TEXT NOT NULL,
+    "credential_ids" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "is_test" BOOLEAN NOT NULL,
     "funding" TEXT,
     "amount_micros" BIGINT NOT NULL,
@@ -1161,6 +1203,15 @@ CREATE INDEX "credential_binding_credential_id_idx" ON "credential_binding"("cre
 CREATE UNIQUE INDEX "credential_binding_project_id_environment_provider_key" ON "credential_binding"("project_id", "environment", "provider");
 
 -- CreateIndex
+CREATE INDEX "connection_check_credential_id_at_idx" ON "connection_check"("credential_id", "at");
+
+-- CreateIndex
+CREATE INDEX "connection_hour_hour_idx" ON "connection_hour"("hour");
+
+-- CreateIndex
+CREATE INDEX "onboarding_session_expires_at_idx" ON "onboarding_session"("expires_at");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "engine_run_function_id_occurrence_key" ON "engine_run"("function_id", "occurrence");
 
 -- CreateIndex
@@ -1359,6 +1410,12 @@ ALTER TABLE "credential_binding" ADD CONSTRAINT "credential_binding_organization
 ALTER TABLE "credential_binding" ADD CONSTRAINT "credential_binding_organization_id_project_id_fkey" FOREIGN KEY ("organization_id", "project_id") REFERENCES "project"("organization_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "connection_check" ADD CONSTRAINT "connection_check_credential_id_fkey" FOREIGN KEY ("credential_id") REFERENCES "credential"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "connection_hour" ADD CONSTRAINT "connection_hour_credential_id_fkey" FOREIGN KEY ("credential_id") REFERENCES "credential"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "engine_step" ADD CONSTRAINT "engine_step_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "engine_run"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -1471,6 +1528,8 @@ CREATE DOMAIN "delivery_state" AS text CONSTRAINT "delivery_state_known" CHECK (
 CREATE DOMAIN "budget_period" AS text CONSTRAINT "budget_period_known" CHECK (VALUE IN ('day', 'month', 'total'));
 CREATE DOMAIN "budget_enforcement" AS text CONSTRAINT "budget_enforcement_known" CHECK (VALUE IN ('off', 'warn', 'prevent'));
 CREATE DOMAIN "credential_status" AS text CONSTRAINT "credential_status_known" CHECK (VALUE IN ('ready', 'refused'));
+CREATE DOMAIN "check_outcome" AS text CONSTRAINT "check_outcome_known" CHECK (VALUE IN ('ready', 'refused', 'unreachable'));
+CREATE DOMAIN "onboarding_status" AS text CONSTRAINT "onboarding_status_known" CHECK (VALUE IN ('open', 'completed'));
 CREATE DOMAIN "request_status" AS text CONSTRAINT "request_status_known" CHECK (VALUE IN ('draft', 'submitted', 'in_review',
   'needs_information', 'quoted', 'declined', 'paid', 'fulfilled', 'refunded'));
 CREATE DOMAIN "commission_state" AS text CONSTRAINT "commission_state_known" CHECK (VALUE IN ('active', 'superseded', 'paid'));
@@ -1483,7 +1542,8 @@ CREATE DOMAIN "comparison_intent" AS text CONSTRAINT "comparison_intent_known" C
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
-  ('credential.status', 'credential_status'), ('route_health.failures', 'ordinal'),
+  ('credential.status', 'credential_status'), ('connection_check.outcome', 'check_outcome'),
+  ('onboarding_session.status', 'onboarding_status'), ('route_health.failures', 'ordinal'),
   ('job.status', 'job_status'), ('job.operation', 'job_operation'), ('job.mode', 'job_mode'),
   ('job.dispatch_state', 'dispatch_state'), ('job.billing_mode', 'billing_mode'),
   ('job.principal_kind', 'principal_kind'), ('job.estimated_micros', 'amount_micros'),
@@ -1662,10 +1722,10 @@ BEGIN
     RAISE EXCEPTION 'hold % cannot go from ambiguous to open', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
   END IF;
   IF (NEW."id", NEW."organization_id", NEW."project_id", NEW."execution_id", NEW."principal_id", NEW."person_id",
-      NEW."billing_mode", NEW."is_test", NEW."funding", NEW."amount_micros", NEW."created_at")
+      NEW."billing_mode", NEW."credential_ids", NEW."is_test", NEW."funding", NEW."amount_micros", NEW."created_at")
      IS DISTINCT FROM
      (OLD."id", OLD."organization_id", OLD."project_id", OLD."execution_id", OLD."principal_id", OLD."person_id",
-      OLD."billing_mode", OLD."is_test", OLD."funding", OLD."amount_micros", OLD."created_at") THEN
+      OLD."billing_mode", OLD."credential_ids", OLD."is_test", OLD."funding", OLD."amount_micros", OLD."created_at") THEN
     RAISE EXCEPTION 'hold %: only its state may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
   END IF;
   RETURN NEW;
@@ -1688,21 +1748,23 @@ CREATE TRIGGER "job_terminal_status_stays" BEFORE UPDATE OF "status" ON "job" FO
 
 -- `enforcement` is what the call itself asks for: it can make a ceiling that warns prevent, and never the other way.
 CREATE TYPE "reservation" AS ("hold_id" text, "execution_id" text, "organization_id" text, "project_id" text,
-  "principal_id" text, "person_id" text, "billing_mode" text, "is_test" boolean, "amount_micros" bigint, "enforcement" text,
-  "created_at" timestamptz);
+  "principal_id" text, "person_id" text, "billing_mode" text, "credential_ids" text[], "is_test" boolean, "amount_micros" bigint,
+  "enforcement" text, "created_at" timestamptz);
 CREATE TYPE "resolution" AS ("organization_id" text, "project_id" text, "principal_id" text, "person_id" text,
-  "billing_mode" text, "is_test" boolean, "funding" text, "created_at" timestamptz, "amount_micros" bigint,
-  "state" text, "settled_micros" bigint);
+  "billing_mode" text, "credential_ids" text[], "is_test" boolean, "funding" text, "created_at" timestamptz,
+  "amount_micros" bigint, "state" text, "settled_micros" bigint);
 
 CREATE FUNCTION capstan_period_start(period text, moment timestamptz) RETURNS timestamptz LANGUAGE sql STABLE
 RETURN CASE period WHEN 'day' THEN date_trunc('day', moment, 'UTC') WHEN 'month' THEN date_trunc('month', moment, 'UTC')
   ELSE 'epoch'::timestamptz END;
 
--- Whose ceilings an execution counts against. `guardrail` is the organization's own, of what runs on its own accounts.
-CREATE FUNCTION capstan_scopes(organization text, project text, principal text, person text, billing_mode text)
+-- Whose ceilings an execution counts against. `guardrail` is the organization's own, of what runs on its own accounts;
+-- `connection` is one of these accounts: an execution of several calls counts in full against each that it may run on.
+CREATE FUNCTION capstan_scopes(organization text, project text, principal text, person text, billing_mode text, credentials text[])
 RETURNS text[] LANGUAGE sql IMMUTABLE
 RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:' || principal, 'principal:' || person,
-  CASE WHEN billing_mode = 'byok' THEN 'guardrail:' || organization END];
+  CASE WHEN billing_mode = 'byok' THEN 'guardrail:' || organization END]
+  || CASE WHEN cardinality(credentials) > 0 THEN ARRAY(SELECT 'connection:' || id FROM unnest(credentials) AS id) END;
 
 CREATE FUNCTION capstan_scope_rank(scope text) RETURNS integer LANGUAGE sql IMMUTABLE
 RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' THEN 2 ELSE 3 END;
@@ -1737,7 +1799,7 @@ BEGIN ATOMIC
   FROM budget b, capstan_veiled(b.organization_id) h
   WHERE b.id = budget AND h.is_test = test AND capstan_period_start(b.period, h.created_at) = start
     AND (NOT b.managed_only OR h.billing_mode = 'managed')
-    AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode));
+    AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids));
 END;
 
 -- Sets money aside for new holds, and says what pays for each, and which ceilings that only warn it goes above: told by
@@ -1788,8 +1850,8 @@ BEGIN
       capstan_period_start(b.period, i.created_at) AS start, i.is_test, sum(i.amount_micros)::bigint AS amount,
       array_agg(i.place) AS places
     FROM unnest(items) WITH ORDINALITY AS i(hold_id, execution_id, organization_id, project_id, principal_id, person_id,
-      billing_mode, is_test, amount_micros, enforcement, created_at, place)
-    JOIN budget b ON b.scope = ANY(capstan_scopes(i.organization_id, i.project_id, i.principal_id, i.person_id, i.billing_mode))
+      billing_mode, credential_ids, is_test, amount_micros, enforcement, created_at, place)
+    JOIN budget b ON b.scope = ANY(capstan_scopes(i.organization_id, i.project_id, i.principal_id, i.person_id, i.billing_mode, i.credential_ids))
     WHERE b.organization_id = i.organization_id AND b.enforcement <> 'off'
       AND (NOT b.managed_only OR i.billing_mode = 'managed')
     GROUP BY b.id, capstan_period_start(b.period, i.created_at), i.is_test
@@ -1829,7 +1891,7 @@ BEGIN
           SELECT i.hold_id, i.amount_micros, due.ceiling - spent.settled - spent.held + due.amount + i.amount_micros
             - sum(i.amount_micros) OVER (ORDER BY place)::bigint AS room
           FROM unnest(items) WITH ORDINALITY AS i(hold_id, execution_id, organization_id, project_id, principal_id, person_id,
-            billing_mode, is_test, amount_micros, enforcement, created_at, place)
+            billing_mode, credential_ids, is_test, amount_micros, enforcement, created_at, place)
           JOIN unnest(due.places) AS mine(place) USING (place)
         ) over WHERE over.amount_micros > over.room), '{}');
     END IF;
@@ -1972,7 +2034,7 @@ BEGIN
       capstan_period_start(b.period, i.created_at) AS start, i.is_test,
       sum(i.amount_micros)::bigint AS freed, sum(coalesce(i.settled_micros, 0))::bigint AS charged
     FROM unnest(items) i
-    JOIN budget b ON b.scope = ANY(capstan_scopes(i.organization_id, i.project_id, i.principal_id, i.person_id, i.billing_mode))
+    JOIN budget b ON b.scope = ANY(capstan_scopes(i.organization_id, i.project_id, i.principal_id, i.person_id, i.billing_mode, i.credential_ids))
     WHERE b.organization_id = i.organization_id AND b.enforcement <> 'off' AND i.state IN ('settled', 'released')
       AND (NOT b.managed_only OR i.billing_mode = 'managed')
     GROUP BY b.id, capstan_period_start(b.period, i.created_at), i.is_test
@@ -2003,6 +2065,15 @@ BEGIN
   END LOOP;
 END $$;
 
+-- What is no more has no ceiling: whoever deletes a connection, its guardrail stays as history that nobody counts against.
+CREATE FUNCTION capstan_end_guardrail() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE budget SET enforcement = 'off' WHERE organization_id = OLD."organization_id" AND scope = 'connection:' || OLD."id";
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "credential_ends_its_guardrail" AFTER DELETE ON "credential"
+  FOR EACH ROW EXECUTE FUNCTION capstan_end_guardrail();
+
 -- Counts a budget anew from the holds, for one that is new or says something else from now on: its current period, those
 -- that a clock a little off or a hold that has not ended may still touch, and every one it has counted before. Tells of the
 -- steps that are reached under what it says now. The caller holds the exclusive lock of its organization.
@@ -2019,7 +2090,7 @@ BEGIN
     SELECT capstan_period_start(b.period, h.created_at) AS start, h.is_test, h.state, h.amount_micros, h.settled_micros
     FROM hold h
     WHERE h.organization_id = b.organization_id AND (NOT b.managed_only OR h.billing_mode = 'managed')
-      AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode))
+      AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids))
   )
   SELECT b.id, counted.start, counted.is_test,
     coalesce(sum(mine.amount_micros) FILTER (WHERE mine.state IN ('open', 'ambiguous')), 0),

@@ -1,7 +1,13 @@
 import { type Capability, CapabilityFault, type OutputFile, UnfitAnswer } from "@/server/capabilities/define";
 import { toCall } from "@/server/domain/adapters";
 import { noteFailure, noteSuccess, type Route, SANDBOX } from "@/server/domain/catalog";
-import { baseUrlOf, type OpenAccount, openAccount, operatorCredentials } from "@/server/domain/credentials";
+import {
+  baseUrlOf,
+  noteMet,
+  type OpenAccount,
+  openAccount,
+  operatorCredentials,
+} from "@/server/domain/credentials";
 import { type Estimate, priceOf } from "@/server/domain/quotes";
 import { env } from "@/server/env";
 import { type ErrorCode, isErrorCode } from "@/server/errors";
@@ -76,6 +82,8 @@ const isAbortReason = (value: unknown): value is AbortReason =>
   value === "deadline" || value === "canceled" || value === "lease_lost" || value === "shutdown";
 
 export type Work = {
+  /** A competitor of a comparison that nobody has judged. */
+  isBlind?: boolean;
   /** Where it runs: an account of its own must be connected to it. */
   project: { id: string; environment: string };
   capability: Capability;
@@ -323,12 +331,14 @@ async function observe(
     progress = await ask(adapter, io);
   } catch (cause) {
     const outcome = toOutcome(cause, work);
+    if (outcome.state !== "aborted") noteConnection(work, cause);
     if (outcome.state === "failed" && isVendors(cause))
       await noteFailure(calledBy(work), cause.kind === "lost" ? "lost" : "failed", work.now());
     return outcome;
   }
   await noteSuccess(calledBy(work));
   if (progress.state === "pending") return progress;
+  noteConnection(work, null);
   const usage = progress.usage;
   const tier = tierOf(progress.tier ?? work.tier, work);
   const observed: Observed = {
@@ -379,6 +389,11 @@ const calledBy = ({ route, estimate }: Pick<Work, "route" | "estimate">) => ({
   ...route,
   account: estimate.account ?? ("operator" as const),
 });
+
+/** What a connection met, kept for its owners. Of a blind job nothing: it would tell which of several it was. */
+function noteConnection({ estimate, isBlind, now }: Work, cause: unknown): void {
+  if (estimate.account && !isBlind) noteMet(estimate.account.credentialId, cause, now());
+}
 
 /** Nobody tries this call again: what stood against it to the end is remembered of its route. */
 export async function gaveUp(

@@ -65,7 +65,7 @@ const WINDOWS = `
       coalesce(sum(h.settled_micros) FILTER (WHERE h.state = 'settled'), 0)::bigint AS settled
     FROM budget_window w JOIN budget b ON b.id = w.budget_id
     LEFT JOIN hold h ON h.organization_id = b.organization_id AND h.is_test = w.is_test
-      AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode))
+      AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids))
       AND capstan_period_start(b.period, h.created_at) = w.period_start
       AND (NOT b.managed_only OR h.billing_mode = 'managed')
     WHERE b.enforcement <> 'off' AND ($1::text IS NULL OR b.organization_id = $1)

@@ -3,6 +3,7 @@ import type { ChangeGuardrails, Guardrails } from "@/server/contract/budgets";
 import { pool } from "@/server/db";
 import { changeAccess, type ProjectAccess } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
+import { connectionsOf } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
 import { fail } from "@/server/errors";
@@ -19,27 +20,50 @@ const Stored = z.looseObject({ guardrails: z.object({ perExecutionMicros: z.int(
 const perExecutionOf = (settings: unknown) =>
   Stored.parse(settings ?? {}).guardrails?.perExecutionMicros ?? null;
 
+/** Whom the ceiling of one connection is of, as budgets name it (`capstan_scopes`). */
+export const scopeOfConnection = (credentialId: string) => `connection:${credentialId}`;
 const scopeOf = (organizationId: string) => `guardrail:${organizationId}`;
 
-/** Refuses one execution on the customer's own account that may cost more than its organization allows. */
-export function checkGuardrail(
-  project: Pick<ProjectAccess, "organizationId" | "organizationSettings">,
-  { billingMode, maximumMicros }: { billingMode: string; maximumMicros: Micros },
-): void {
-  const ceilingMicros = perExecutionOf(project.organizationSettings);
-  if (billingMode !== "byok" || ceilingMicros === null || maximumMicros <= ceilingMicros) return;
+type Asked = { billingMode: string; maximumMicros: Micros; credentialIds: string[] };
+
+/**
+ * Refuses one execution on the customer's own accounts that may cost more than their organization, or what was said of one
+ * of these connections, allows. Asks nobody: both are remembered.
+ */
+export async function checkGuardrail(
+  project: Pick<ProjectAccess, "id" | "organizationId" | "organizationSettings">,
+  environment: string,
+  { billingMode, maximumMicros, credentialIds }: Asked,
+): Promise<void> {
+  if (billingMode !== "byok") return;
+  const whole = perExecutionOf(project.organizationSettings);
+  if (whole !== null && maximumMicros > whole)
+    refuse(maximumMicros, whole, {
+      allows: "your organization allows",
+      scope: scopeOf(project.organizationId),
+      field: "guardrails.perExecutionMicros",
+    });
+  if (credentialIds.length === 0) return;
+  for (const connection of await connectionsOf({ id: project.id, environment })) {
+    const { credentialId, perExecutionMicros } = connection;
+    if (perExecutionMicros === null || !credentialIds.includes(credentialId)) continue;
+    if (maximumMicros > perExecutionMicros)
+      refuse(maximumMicros, perExecutionMicros, {
+        allows: "the guardrail of this connection allows",
+        scope: scopeOfConnection(credentialId),
+        field: "userGuardrails.perExecutionMicros",
+      });
+  }
+}
+
+type Ceiling = { allows: string; scope: string; field: string };
+
+function refuse(maximumMicros: Micros, ceilingMicros: Micros, { allows, scope, field }: Ceiling): never {
   const [estimatedCost, ceiling] = [microsToUsd(maximumMicros), microsToUsd(ceilingMicros)];
   fail(
     "BudgetExceeded",
-    `This may cost ${estimatedCost} USD on your own provider account; your organization allows ${ceiling} USD for one execution.`,
-    {
-      scope: scopeOf(project.organizationId),
-      field: "guardrails.perExecutionMicros",
-      enforcement: "prevent",
-      estimatedCost,
-      available: ceiling,
-      ceiling,
-    },
+    `This may cost ${estimatedCost} USD on your own provider account; ${allows} ${ceiling} USD for one execution.`,
+    { scope, field, enforcement: "prevent", estimatedCost, available: ceiling, ceiling },
   );
 }
 

@@ -56,7 +56,7 @@ const SHOWN = `(
   FROM hold LEFT JOIN execution ON execution.id = hold.execution_id
   WHERE hold.state IN ('open', 'ambiguous') AND execution.is_blind IS NOT TRUE
   UNION ALL
-  SELECT min(h.id), h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, NULL,
+  SELECT min(h.id), h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, '{}'::text[], h.is_test, NULL,
     sum(h.amount_micros)::bigint, CASE WHEN bool_or(bool_or(h.state = 'ambiguous')) OVER whole AND NOT bool_or(bool_or(h.state = 'open')) OVER whole
       THEN 'ambiguous' ELSE 'open' END,
     NULL, min(h.created_at), NULL, NULL, NULL, j.capability_key, NULL

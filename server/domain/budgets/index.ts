@@ -1,5 +1,10 @@
 export { alerts, fanOutAlerts } from "./alerts";
-export { changeGuardrails, checkGuardrail, guardrails } from "./guardrails";
+export {
+  type ConnectionGuardrails,
+  connectionGuardrails,
+  writeConnectionGuardrails,
+} from "./connection-guardrails";
+export { changeGuardrails, checkGuardrail, guardrails, scopeOfConnection } from "./guardrails";
 export { listHolds } from "./holds";
 export { course, get, list } from "./list";
 export { policy, putPolicy } from "./policy";

@@ -85,7 +85,7 @@ export function refuseReservation(cause: unknown): never {
 
 /** An SQL expression that moves what was held for the hold rows of this common table, now that they have ended. */
 export const resolved = (holds: string, moment: string) => `(
-  SELECT capstan_resolve(ARRAY(SELECT ROW(organization_id, project_id, principal_id, person_id, billing_mode, is_test, funding,
+  SELECT capstan_resolve(ARRAY(SELECT ROW(organization_id, project_id, principal_id, person_id, billing_mode, credential_ids, is_test, funding,
     created_at, amount_micros, state, settled_micros)::resolution FROM ${holds}), ${moment}))`;
 
 /** The ledger's account that is charged for an execution. */

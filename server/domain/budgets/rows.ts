@@ -25,7 +25,7 @@ export type BudgetRow = {
 
 /** Is the hold `h` one that the budget `b` counts? */
 export const COUNTS = `h.organization_id = b.organization_id AND (NOT b.managed_only OR h.billing_mode = 'managed')
-  AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode))`;
+  AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids))`;
 
 /** What a hold counts as, as anybody is shown it: joined are those that count as held still (`capstan_veiled`). */
 export const HELD = "(h.state IN ('open', 'ambiguous') OR veiled.id IS NOT NULL)";

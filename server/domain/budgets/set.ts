@@ -27,9 +27,14 @@ export async function set(ctx: Ctx, input: SetBudget): Promise<BudgetView> {
 /** Runs `work` in one transaction while nobody reserves or settles money of this organization. */
 export function underLock<T>(organizationId: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
   return inTransaction(async (client) => {
-    await client.query("SELECT pg_advisory_xact_lock(capstan_budget_lock($1))", [organizationId]);
+    await lockBudgets(client, organizationId);
     return work(client);
   });
+}
+
+/** From here to the end of the transaction nobody reserves or settles money of this organization. */
+export async function lockBudgets(client: PoolClient, organizationId: string): Promise<void> {
+  await client.query("SELECT pg_advisory_xact_lock(capstan_budget_lock($1))", [organizationId]);
 }
 
 type Ceiling = Omit<SetBudget, "owner">;

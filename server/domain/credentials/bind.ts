@@ -98,7 +98,7 @@ export async function unbindCredential(
   credentialId: string,
   bindingId: string,
 ): Promise<Record<string, boolean>> {
-  requireMayChange(ctx, organizationId);
+  await requireMayChange(ctx, organizationId);
   const { principal } = ctx;
   await changeAccessBy(async (client) => {
     const { rows } = await client.query<BindingRow>(

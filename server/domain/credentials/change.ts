@@ -5,7 +5,9 @@ import type { Ctx } from "@/server/domain/ctx";
 import { requireRoleIn } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 import { toSecrets } from "@/server/secret";
-import { askProvider, requireAccepted } from "./check";
+import { type Place, writeBinding } from "./bind";
+import { askProvider, type CheckResult, keepCheck, requireAccepted } from "./check";
+import type { Alongside } from "./create";
 import {
   type CredentialRow,
   credentialsOf,
@@ -24,6 +26,9 @@ export async function listCredentials(ctx: Ctx, organizationId: string): Promise
   return { items: (await credentialsOf(organizationId)).map(toCredential) };
 }
 
+/** The body of a create; the name stays where none is given. */
+export type Rotation = Omit<CreateCredential, "label"> & { label?: string | undefined };
+
 /**
  * Puts a new secret in the place of the old one, after the provider has accepted it at the same address. Id, bindings and
  * address stay; what runs from now on uses the new one.
@@ -32,7 +37,9 @@ export async function rotateCredential(
   ctx: Ctx,
   organizationId: string,
   credentialId: string,
-  input: CreateCredential,
+  input: Rotation,
+  places: Place[] = [],
+  alongside: Alongside = async () => {},
 ): Promise<Credential> {
   const before = await getCredential(ctx, organizationId, credentialId);
   const refuse = (field: string, msg: string): never => {
@@ -59,7 +66,7 @@ export async function rotateCredential(
         JSON.stringify(sealFields(organizationId, credentialId, fields)),
         last4,
         fingerprint,
-        input.label,
+        input.label ?? before.label,
         models,
         provider.check ? now : null,
         now,
@@ -73,6 +80,11 @@ export async function rotateCredential(
       { organizationId, action: "credential.rotated", subject: credentialId, details },
       client,
     );
+    const credential = { id: credentialId, organizationId };
+    for (const place of places)
+      await writeBinding(ctx, client, { ...credential, provider: provider.name }, place);
+    if (provider.check) await keepCheck(client, credentialId, { outcome: "ready", message: null }, now);
+    await alongside(client, credential);
   });
   return toCredential(await getCredential(ctx, organizationId, credentialId));
 }
@@ -103,34 +115,34 @@ export async function deleteCredential(
 }
 
 /** Asks the provider again whether it takes the credential, and keeps what it says. For admins in person. */
-export async function recheckCredential(
+export async function checkCredential(
   ctx: Ctx,
   organizationId: string,
   credentialId: string,
-): Promise<Credential & { refusal: string | null }> {
+): Promise<{ credential: Credential } & CheckResult> {
   requirePerson(ctx);
   const row = await getCredential(ctx, organizationId, credentialId);
   const provider = findProvider(row.provider) ?? providerGone(row);
-  const refusal = await askProvider(
+  const result = await askProvider(
     ctx,
     provider,
     row.base_url,
     openFields(organizationId, row.id, row.sealed),
   );
-  const status = refusal === null ? "ready" : "refused";
+  const { outcome } = result;
   await changeAccessBy(async (client) => {
-    await client.query("UPDATE credential SET status = $2, checked_at = $3 WHERE id = $1", [
-      row.id,
-      status,
-      ctx.now(),
-    ]);
-    await record(
-      ctx,
-      { organizationId, action: "credential.checked", subject: row.id, details: { status } },
-      client,
-    );
+    // Who could not be reached has said nothing.
+    if (outcome !== "unreachable")
+      await client.query("UPDATE credential SET status = $2, checked_at = $3 WHERE id = $1", [
+        row.id,
+        outcome,
+        ctx.now(),
+      ]);
+    await keepCheck(client, row.id, result, ctx.now());
+    const details = { status: outcome };
+    await record(ctx, { organizationId, action: "credential.checked", subject: row.id, details }, client);
   });
-  return { ...toCredential(await getCredential(ctx, organizationId, row.id)), refusal };
+  return { credential: toCredential(await getCredential(ctx, organizationId, row.id)), ...result };
 }
 
 function providerGone({ provider }: CredentialRow): never {

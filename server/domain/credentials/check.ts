@@ -1,18 +1,23 @@
+import type { Queryable } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { env } from "@/server/env";
 import { fail, ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
 import { type Provider, ProviderFault } from "@/server/providers/define";
 import type { Secret } from "@/server/secret";
 
 const CHECK_MS = 15_000;
 
-/** Asks the provider itself about an account. Null: it is good; else its refusal. ProviderUnavailable: nobody can say now. */
+/** What a provider said of an account: `unreachable` is that nobody can say now, and why. */
+export type CheckResult = { outcome: "ready" | "refused" | "unreachable"; message: string | null };
+
+/** Asks the provider itself whether it takes this account. */
 export async function askProvider(
   ctx: Ctx,
   provider: Provider,
   baseUrl: string,
   credentials: Record<string, Secret>,
-): Promise<string | null> {
+): Promise<CheckResult> {
   const timeout = AbortSignal.timeout(CHECK_MS);
   try {
     await provider.check?.({
@@ -21,25 +26,45 @@ export async function askProvider(
       signal: ctx.signal ? AbortSignal.any([ctx.signal, timeout]) : timeout,
       allowPrivateAddresses: env.ALLOW_PRIVATE_ADDRESSES,
     });
-    return null;
+    return { outcome: "ready", message: null };
   } catch (cause) {
     if (!(cause instanceof ProviderFault)) throw cause;
-    if (cause.kind === "refused") return cause.message;
-    fail(
-      "ProviderUnavailable",
-      `${provider.title} could not be asked whether it takes this: ${cause.message}`,
-    );
+    return { outcome: cause.kind === "refused" ? "refused" : "unreachable", message: cause.message };
   }
 }
 
-/** Refuses a secret that its provider refuses, at the field it came in. */
+/** Refuses a secret that its provider refuses, at the field it came in; ProviderUnavailable where it could not be asked. */
 export async function requireAccepted(
   ctx: Ctx,
   provider: Provider,
   baseUrl: string,
   credentials: Record<string, Secret>,
 ): Promise<void> {
-  const refusal = await askProvider(ctx, provider, baseUrl, credentials);
-  if (refusal !== null)
-    throw new ValidationFault([{ loc: ["body", "secret"], msg: refusal, type: "refused_by_provider" }]);
+  const { outcome, message } = await askProvider(ctx, provider, baseUrl, credentials);
+  if (outcome === "refused")
+    throw new ValidationFault([{ loc: ["body", "secret"], msg: message ?? "", type: "refused_by_provider" }]);
+  if (outcome === "unreachable")
+    fail("ProviderUnavailable", `${provider.title} could not be asked whether it takes this: ${message}`);
+}
+
+/** So many checks of one connection are kept. */
+const KEPT_CHECKS = 50;
+
+/** Keeps what was said, in the caller's transaction, and forgets the oldest of what was said before. */
+export async function keepCheck(
+  client: Queryable,
+  credentialId: string,
+  { outcome, message }: CheckResult,
+  at: Date,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO connection_check (id, credential_id, outcome, message, at)
+     SELECT $1, id, $3, $4, $5 FROM credential WHERE id = $2`,
+    [newId("connectionCheck"), credentialId, outcome, message, at],
+  );
+  await client.query(
+    `DELETE FROM connection_check WHERE id IN (
+       SELECT id FROM connection_check WHERE credential_id = $1 ORDER BY at DESC, id DESC OFFSET ${KEPT_CHECKS})`,
+    [credentialId],
+  );
 }

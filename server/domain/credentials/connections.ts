@@ -5,15 +5,28 @@ import type { Secret } from "@/server/secret";
 import { openFields } from "./secret-fields";
 
 /** A credential that serves an environment of a project, as routing needs it: no part of the secret. */
-export type Connection = { credentialId: string; provider: string; models: string | null };
+export type Connection = {
+  credentialId: string;
+  provider: string;
+  models: string | null;
+  /** The most that one execution on it may cost; null: as much as it likes. */
+  perExecutionMicros: number | null;
+};
 
-type Row = { credential_id: string; environment: string; provider: string; models: string | null };
+type Row = {
+  credential_id: string;
+  environment: string;
+  provider: string;
+  models: string | null;
+  guardrails: { perExecutionMicros?: number } | null;
+};
 
 /** Remembered where changes are heard of; every change makes every process forget. */
 const bound = remembered(async (projectId: string): Promise<readonly Row[]> => {
   const { rows } = await pool.query<Row>({
     name: "connections-of-project",
-    text: `SELECT credential.id AS credential_id, binding.environment, credential.provider, credential.models
+    text: `SELECT credential.id AS credential_id, binding.environment, credential.provider, credential.models,
+             credential.guardrails
            FROM credential_binding binding JOIN credential ON credential.id = binding.credential_id
            WHERE binding.project_id = $1 ORDER BY binding.id`,
     values: [projectId],
@@ -32,7 +45,12 @@ export async function connectionsOf(project: {
   if (rows.length === 0) return NONE;
   return rows
     .filter(({ environment }) => environment === project.environment)
-    .map(({ credential_id, provider, models }) => ({ credentialId: credential_id, provider, models }));
+    .map(({ credential_id, provider, models, guardrails }) => ({
+      credentialId: credential_id,
+      provider,
+      models,
+      perExecutionMicros: guardrails?.perExecutionMicros ?? null,
+    }));
 }
 
 /** An account as its provider gets it, at the last moment. */

@@ -1,3 +1,4 @@
+import type { PoolClient } from "pg";
 import type { CreateCredential, Credential } from "@/server/contract/credentials";
 import { changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
@@ -7,12 +8,18 @@ import { ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { toSecrets } from "@/server/secret";
 import { type Place, writeBinding } from "./bind";
-import { requireAccepted } from "./check";
+import { keepCheck, requireAccepted } from "./check";
 import { findProvider, getCredential, requirePerson, toCredential } from "./rows";
 import { readSecret, sealFields, shownOf } from "./secret-fields";
 import { serverOf } from "./server-of";
 
 const MOST = 200;
+
+/** What is written together with a credential, in the transaction that announces it. */
+export type Alongside = (
+  client: PoolClient,
+  credential: { id: string; organizationId: string },
+) => Promise<void>;
 
 /**
  * Stores an organization's account at a provider, after the provider itself has accepted it, and connects the places
@@ -23,6 +30,7 @@ export async function createCredential(
   organizationId: string,
   input: CreateCredential,
   places: Place[] = [],
+  alongside: Alongside = async () => {},
 ): Promise<Credential> {
   requirePerson(ctx);
   requireRoleIn(ctx, organizationId, "admin");
@@ -65,6 +73,8 @@ export async function createCredential(
     await record(ctx, { organizationId, action: "credential.created", subject: id, details }, client);
     for (const place of places)
       await writeBinding(ctx, client, { id, organizationId, provider: provider.name }, place);
+    if (provider.check) await keepCheck(client, id, { outcome: "ready", message: null }, now);
+    await alongside(client, { id, organizationId });
   });
   return toCredential(await getCredential(ctx, organizationId, id));
 }

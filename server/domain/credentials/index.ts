@@ -1,7 +1,15 @@
 export { bindCredential, type Place, unbindCredential } from "./bind";
-export { deleteCredential, listCredentials, recheckCredential, rotateCredential } from "./change";
+export {
+  checkCredential,
+  deleteCredential,
+  listCredentials,
+  type Rotation,
+  rotateCredential,
+} from "./change";
+export type { CheckResult } from "./check";
 export { type Connection, connectionsOf, type OpenAccount, openAccount } from "./connections";
 export { createCredential } from "./create";
+export { noteMet, writeMet } from "./met";
 export { baseUrlOf, operatorCredentials } from "./operator";
 export { connectProject, projectConnections } from "./project";
-export { isConnectable } from "./rows";
+export { type CredentialRow, credentialsOf, findProvider, isConnectable, toCredential } from "./rows";

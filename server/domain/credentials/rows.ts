@@ -69,7 +69,7 @@ export async function getCredential(
   credentialId: string,
   database: Queryable = pool,
 ): Promise<CredentialRow> {
-  requireMayChange(ctx, organizationId);
+  await requireMayChange(ctx, organizationId);
   const { rows } = await database.query<CredentialRow>(`${SELECT} WHERE id = $1 AND organization_id = $2`, [
     credentialId,
     organizationId,
@@ -79,8 +79,11 @@ export async function getCredential(
   return row;
 }
 
-/** Who may change what an organization has connected: its admins, and keys that were given the right. */
-export function requireMayChange(ctx: Ctx, organizationId: string): void {
+/**
+ * Who may change what an organization has connected: its admins, and keys that were given the right. A key of a project
+ * that is archived changes nothing.
+ */
+export async function requireMayChange(ctx: Ctx, organizationId: string): Promise<void> {
   const { principal } = ctx;
   if (principal.kind !== "service_principal") {
     requireRoleIn(ctx, organizationId, "admin");
@@ -88,6 +91,7 @@ export function requireMayChange(ctx: Ctx, organizationId: string): void {
   }
   access.requireScope(ctx, "credentials:write");
   if (principal.organizationId !== organizationId) fail("NotFound", "There is no such organization.");
+  if (principal.projectId !== null) await access.project(ctx, principal.projectId, "credentials:write");
 }
 
 /** Secrets are given by people, and by the system's own command, which a person types. */

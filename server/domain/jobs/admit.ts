@@ -19,7 +19,13 @@ import {
   settleIdempotencyKey,
 } from "@/server/domain/envelope";
 import { resolveInput } from "@/server/domain/inputs";
-import { checkQuote, type ExecutionPlan, fundedFor, planExecution } from "@/server/domain/quotes";
+import {
+  checkQuote,
+  credentialIdsOf,
+  type ExecutionPlan,
+  fundedFor,
+  planExecution,
+} from "@/server/domain/quotes";
 import { fail, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
@@ -182,7 +188,10 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
   const { kind, capability, envelope, project, environment, idempotencyKey, content, contentHash } =
     submission;
   const plan = await planSubmission(ctx, submission);
-  checkGuardrail(project, plan.estimate);
+  await checkGuardrail(project, environment, {
+    ...plan.estimate,
+    credentialIds: credentialIdsOf(plan.estimate),
+  });
   const { quoteId } = envelope.execution;
   const fx = presentationFor(project.organizationSettings);
   const sealed = quoteId
@@ -270,6 +279,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       payload_sha256: contentHash,
       payload_bytes: Buffer.byteLength(content),
       payload_expires_at: contentKeptMs === null ? null : new Date(now.getTime() + contentKeptMs),
+      credential_ids: credentialIdsOf(estimate),
       hold_id: route && estimate.maximumMicros > 0 ? newId("hold") : null,
       budget_enforcement: enforcementOf(envelope),
       is_test: route?.account === "sandbox",

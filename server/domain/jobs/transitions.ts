@@ -99,6 +99,8 @@ export type Admission = {
   payload_bytes: number;
   payload_expires_at: Date | null;
   hold_id: string | null;
+  /** The accounts of its organization's own that it may run on. */
+  credential_ids: string[];
   /** What the call itself asks of stored budgets; they are never weaker than they say themselves. */
   budget_enforcement: "off" | "warn" | "prevent" | null;
   is_test: boolean;
@@ -163,6 +165,7 @@ const admitAll = statementOver<Admission>(
     payload_bytes: "int",
     payload_expires_at: "timestamptz",
     hold_id: "text",
+    credential_ids: "text[]",
     budget_enforcement: "text",
     is_test: "boolean",
     attempt_id: "text",
@@ -195,13 +198,13 @@ const admitAll = statementOver<Admission>(
   FROM mine
 ), reserved AS MATERIALIZED (
   SELECT * FROM capstan_reserve(ARRAY(
-    SELECT ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, billing_mode, is_test,
+    SELECT ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, billing_mode, credential_ids, is_test,
       maximum_micros, budget_enforcement, created_at)::reservation
     FROM mine WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
 ), held AS (
-  INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, is_test, funding,
-    amount_micros, state, created_at)
-  SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, billing_mode, is_test, reserved.funding,
+  INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids,
+    is_test, funding, amount_micros, state, created_at)
+  SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, billing_mode, credential_ids, is_test, reserved.funding,
     maximum_micros, 'open', created_at
   FROM mine JOIN reserved USING (hold_id)
 ), tried AS (

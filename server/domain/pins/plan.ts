@@ -87,7 +87,8 @@ export async function planPinned(
       const inputTokens = before + (await messageTokensAtMost(model, input));
       const bound = boundOf(model, tier, { inputTokens, outputTokens });
       const { maximumMicros } = bound;
-      checkGuardrail(project, { billingMode: "byok", maximumMicros });
+      const credentialIds = plan.credentialId === null ? [] : [plan.credentialId];
+      await checkGuardrail(project, environment, { billingMode: "byok", maximumMicros, credentialIds });
       refuseUnapproved(project, bound.estimatedMicros);
       return { ...bound, warnings: checkCallCeiling(maximumMicros, ceilingsOf(request)) };
     },

@@ -131,6 +131,7 @@ async function admissionOf(
     lease_until: new Date(now.getTime() + LEASE_MS),
     warnings,
     hold_id: maximumMicros > 0 ? newId("hold") : null,
+    credential_ids: plan.credentialId === null ? [] : [plan.credentialId],
     budget_enforcement: enforcementOf({
       execution: { executionConstraints: {} },
       budget: request.budget,

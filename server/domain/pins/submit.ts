@@ -1,7 +1,7 @@
 import type { AbortReason } from "@/server/domain/attempts";
 import { LOST, type Settlement } from "@/server/domain/attempts";
 import { noteFailure, noteSuccess, priceOf, SANDBOX } from "@/server/domain/catalog";
-import type { OpenAccount } from "@/server/domain/credentials";
+import { noteMet, type OpenAccount } from "@/server/domain/credentials";
 import { env } from "@/server/env";
 import type { ErrorCode } from "@/server/errors";
 import { log } from "@/server/log";
@@ -102,9 +102,12 @@ export async function submitOnce(submission: Submission): Promise<Outcome> {
       allowPrivateAddresses: provider.name === SANDBOX || env.ALLOW_PRIVATE_ADDRESSES,
     });
     await noteSuccess(called);
+    if (plan.credentialId !== null) noteMet(plan.credentialId, null, clock.now());
     return { state: "answered", sent, observed: observedOf(target, plan.tier, sent) };
   } catch (cause) {
     const outcome = toOutcome(cause, submission, controller.signal);
+    if (plan.credentialId !== null && !controller.signal.aborted)
+      noteMet(plan.credentialId, cause, clock.now());
     if (cause instanceof ProviderFault && isVendors(cause))
       await noteFailure(called, cause.kind === "lost" ? "lost" : "failed", clock.now());
     return outcome;

@@ -72,6 +72,8 @@ export type PinnedAdmission = Pick<
   warnings: Json;
   /** Null: it costs nothing. */
   hold_id: string | null;
+  /** The organization's own account it runs on; none: the sandbox. */
+  credential_ids: string[];
   /** What the call itself asks of stored budgets; they are never weaker than they say themselves. */
   budget_enforcement: "off" | "warn" | "prevent" | null;
   /** Null: not kept. */
@@ -110,6 +112,7 @@ const admitAll = statementOver(
     lease_until: "timestamptz",
     warnings: "jsonb",
     hold_id: "text",
+    credential_ids: "text[]",
     budget_enforcement: "text",
     request_id: "text",
     request_content: "text",
@@ -138,13 +141,13 @@ const admitAll = statementOver(
   FROM mine WHERE request_id IS NOT NULL
 ), reserved AS MATERIALIZED (
   SELECT * FROM capstan_reserve(ARRAY(
-    SELECT ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, 'byok', is_test, maximum_micros,
-      budget_enforcement, created_at)::reservation
+    SELECT ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, 'byok', credential_ids, is_test,
+      maximum_micros, budget_enforcement, created_at)::reservation
     FROM mine WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
 ), held AS (
-  INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, is_test, funding,
-    amount_micros, state, created_at)
-  SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, 'byok', is_test, reserved.funding,
+  INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids,
+    is_test, funding, amount_micros, state, created_at)
+  SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, 'byok', credential_ids, is_test, reserved.funding,
     maximum_micros, 'open', created_at
   FROM mine JOIN reserved USING (hold_id)
 )

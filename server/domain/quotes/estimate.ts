@@ -80,6 +80,11 @@ export type StageEstimate = Pick<
   "account" | "choice" | "requestedTarget" | "expectedUpstreamMicros" | "maximumUpstreamMicros" | "bounds"
 > & { name: string; isOptional: boolean; route: NonNullable<Estimate["route"]> };
 
+/** The accounts of an organization's own that it may run on, each once. */
+export const credentialIdsOf = ({ account, stages = [] }: Pick<Estimate, "account" | "stages">): string[] => [
+  ...new Set([account, ...stages.map((stage) => stage.account)].flatMap((each) => each?.credentialId ?? [])),
+];
+
 export const FREE: Estimate = {
   pricingVersion: PRICING_VERSION,
   billingMode: "managed",

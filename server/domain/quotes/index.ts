@@ -1,7 +1,14 @@
 export { priceOf, serviceFee } from "@/server/domain/catalog";
 export { checkQuote } from "./check";
 export { describeAdapters } from "./describe-adapters";
-export { type Estimate, estimate, FREE, type Processing, type StageEstimate } from "./estimate";
+export {
+  credentialIdsOf,
+  type Estimate,
+  estimate,
+  FREE,
+  type Processing,
+  type StageEstimate,
+} from "./estimate";
 export {
   callOptions,
   checkCallCeiling,

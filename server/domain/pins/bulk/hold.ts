@@ -15,7 +15,8 @@ const reserveAll = statementOver<Reserve>(
   "pin-reserve",
   { pinnedId: "text", fence: "int", holdId: "text", enforcement: "text", now: "timestamptz" },
   `, mine AS MATERIALIZED (
-  SELECT pinned.*, input."holdId", input.enforcement, input.now
+  SELECT pinned.*, input."holdId", input.enforcement, input.now,
+    array_remove(ARRAY[capstan_pinned_plan(pinned)->>'credentialId'], NULL) AS credential_ids
   FROM input JOIN pinned_execution pinned ON pinned.id = input."pinnedId"
   WHERE pinned.fence = input.fence AND pinned.status = 'running' ORDER BY pinned.id FOR NO KEY UPDATE OF pinned
 ), due AS MATERIALIZED (
@@ -23,13 +24,13 @@ const reserveAll = statementOver<Reserve>(
   SELECT * FROM mine WHERE maximum_micros > 0 AND NOT EXISTS (SELECT FROM hold WHERE hold.execution_id = mine.id)
 ), reserved AS MATERIALIZED (
   SELECT * FROM capstan_reserve(ARRAY(
-    SELECT ROW("holdId", id, organization_id, project_id, principal_id, submitted_by, 'byok', is_test, maximum_micros,
-      enforcement, now)::reservation
+    SELECT ROW("holdId", id, organization_id, project_id, principal_id, submitted_by, 'byok', credential_ids, is_test,
+      maximum_micros, enforcement, now)::reservation
     FROM due), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
 ), held AS (
-  INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, is_test, funding,
-    amount_micros, state, created_at)
-  SELECT "holdId", organization_id, project_id, due.id, principal_id, submitted_by, 'byok', is_test, reserved.funding,
+  INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids,
+    is_test, funding, amount_micros, state, created_at)
+  SELECT "holdId", organization_id, project_id, due.id, principal_id, submitted_by, 'byok', credential_ids, is_test, reserved.funding,
     maximum_micros, 'open', now
   FROM due JOIN reserved ON reserved.hold_id = "holdId"
 )

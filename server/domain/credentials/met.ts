@@ -1,0 +1,96 @@
+import { pool } from "@/server/db";
+import { log } from "@/server/log";
+import { ProviderFault } from "@/server/providers/define";
+
+const WRITE_AFTER_MS = 5_000;
+const HOUR_MS = 3_600_000;
+
+type Met = {
+  credentialId: string;
+  hour: Date;
+  answered: number;
+  failed: number;
+  problem: string | null;
+  at: Date;
+};
+
+const met = new Map<string, Met>();
+let timer: NodeJS.Timeout | undefined;
+
+/**
+ * Notes what an execution met on a connection: an answer, or what the vendor or the account kept it from. Written down with
+ * others after a few seconds, so that no execution waits for it. A refusal of the request itself is an answer.
+ */
+export function noteMet(credentialId: string, cause: unknown, at: Date): void {
+  const problem = problemOf(cause);
+  const hour = new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+  const name = `${credentialId} ${hour.getTime()}`;
+  const known = met.get(name) ?? { credentialId, hour, answered: 0, failed: 0, problem: null, at };
+  met.set(name, {
+    ...known,
+    answered: known.answered + (problem === null ? 1 : 0),
+    failed: known.failed + (problem === null ? 0 : 1),
+    ...(problem === null ? {} : { problem, at }),
+  });
+  timer ??= setTimeout(
+    () => writeMet().catch((error) => log.warn({ err: error }, "what connections met was not written")),
+    WRITE_AFTER_MS,
+  ).unref();
+}
+
+/** The account's own refusals: its key, its payment, its rights. */
+const OF_THE_ACCOUNT: Record<number, string> = {
+  401: "The provider refused the key (401).",
+  402: "The provider asks for payment (402).",
+  403: "The provider refused the account (403).",
+};
+
+/** In words of ours alone: nothing of the request or of the answer. Null: it was answered. */
+function problemOf(cause: unknown): string | null {
+  if (!(cause instanceof ProviderFault)) return null;
+  const { status } = cause.details;
+  const said = status === undefined ? "" : ` (${status})`;
+  switch (cause.kind) {
+    case "refused":
+      return OF_THE_ACCOUNT[status ?? 0] ?? null;
+    case "capacity":
+      return `The provider had no capacity for the account${said}.`;
+    case "unreachable":
+      return `The provider could not be reached${said}.`;
+    case "failed":
+      return `The provider failed${said}.`;
+    case "lost":
+      return "The connection broke before an answer.";
+  }
+}
+
+/** Writes what was noted now. */
+export async function writeMet(): Promise<void> {
+  clearTimeout(timer);
+  timer = undefined;
+  if (met.size === 0) return;
+  const noted = [...met.values()];
+  met.clear();
+  await pool.query(
+    // Locked in one order, and only of connections that are still there.
+    `WITH noted AS MATERIALIZED (
+       SELECT noted.* FROM unnest($1::text[], $2::timestamptz[], $3::int[], $4::int[], $5::text[], $6::timestamptz[])
+         AS noted (id, hour, answered, failed, problem, at)
+       JOIN credential USING (id) ORDER BY id, hour FOR KEY SHARE OF credential
+     )
+     INSERT INTO connection_hour AS known (credential_id, hour, answered, failed, problem, problem_at)
+     SELECT id, hour, answered, failed, problem, CASE WHEN problem IS NOT NULL THEN at END FROM noted
+     ON CONFLICT (credential_id, hour) DO UPDATE SET answered = known.answered + excluded.answered,
+       failed = known.failed + excluded.failed,
+       problem = CASE WHEN known.problem_at > excluded.problem_at THEN known.problem ELSE coalesce(excluded.problem, known.problem) END,
+       problem_at = greatest(known.problem_at, excluded.problem_at)`,
+    [
+      noted.map(({ credentialId }) => credentialId),
+      noted.map(({ hour }) => hour),
+      noted.map(({ answered }) => answered),
+      noted.map(({ failed }) => failed),
+      noted.map(({ problem }) => problem),
+      noted.map(({ at }) => at),
+    ],
+  );
+}
