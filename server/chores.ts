@@ -64,7 +64,8 @@ async function takeDue(chores: readonly Chore[]): Promise<string[]> {
         WHERE due_at NOT BETWEEN clock_timestamp() AND clock_timestamp() + wanted.every_ms * interval '1 millisecond'
         FOR UPDATE OF chore SKIP LOCKED
       )
-      UPDATE chore SET due_at = clock_timestamp() + due.every FROM due WHERE chore.name = due.name RETURNING chore.name`,
+      -- Cut, never rounded up: due a part of a millisecond too late would look like a clock that was set back.
+      UPDATE chore SET due_at = date_trunc('milliseconds', clock_timestamp()) + due.every FROM due WHERE chore.name = due.name RETURNING chore.name`,
     values: [chores.map(({ name }) => name), chores.map(({ everyMs }) => everyMs)],
   });
   return rows.map(({ name }) => name);

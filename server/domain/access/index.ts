@@ -1,7 +1,7 @@
 import { countWebProcesses, watchChanges } from "./changes";
 import { writeUses } from "./last-used";
 import { isRecentKey, keyPrincipal, sessionPrincipal } from "./principals";
-import { environment, project, requireScope, scopeOf } from "./projects";
+import { environment, project, projectInPath, requireScope, scopeOf } from "./projects";
 
 export { MOST_STALE_MS, remembered } from "./cache";
 export { ACCESS_CHANGED, changeAccess, changeAccessBy, type Watch } from "./changes";
@@ -14,6 +14,7 @@ export { isAllowed, isAtLeast } from "./roles";
 /** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */
 export const access = {
   project,
+  projectInPath,
   environment,
   scopeOf,
   requireScope,

@@ -1,6 +1,6 @@
 import { pool } from "@/server/db";
 import type { Ctx, Role, Scope } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { Fault, fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { remembered } from "./cache";
 import { isAllowed } from "./roles";
@@ -94,6 +94,21 @@ export async function project(
       const row = await findProject(projectId || projectRequired());
       return row ? toAccess(row, DEFAULT_ENVIRONMENT) : projectDenied();
     }
+  }
+}
+
+/**
+ * As `project`, for one that is named in a path or by a page: somebody else's and none at all are the same NotFound.
+ * AuthorizationFailed only where the caller's own key lacks the right.
+ */
+export async function projectInPath(ctx: Ctx, projectId: string, right: Scope): Promise<ProjectAccess> {
+  requireScope(ctx, right);
+  try {
+    return await project(ctx, projectId, right);
+  } catch (cause) {
+    if (cause instanceof Fault && cause.code === "AuthorizationFailed")
+      fail("NotFound", "There is no such project.");
+    throw cause;
   }
 }
 

@@ -3,7 +3,7 @@ import type { JobPage, ListProjectJobs } from "@/server/contract/jobs";
 import { prisma, withTenant } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { Fault, fail, ValidationFault } from "@/server/errors";
+import { ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
 import { toListItem } from "./rows";
 
@@ -71,21 +71,9 @@ function toPage(rows: Listed[], limit: number): JobPage {
   };
 }
 
-/** A project named in a path: somebody else's and none at all are the same NotFound. */
-export async function projectInPath(ctx: Ctx, projectId: string) {
-  access.requireScope(ctx, "jobs:read");
-  try {
-    return await access.project(ctx, projectId, "jobs:read");
-  } catch (cause) {
-    if (cause instanceof Fault && cause.code === "AuthorizationFailed")
-      fail("NotFound", "There is no such project.");
-    throw cause;
-  }
-}
-
 /** The jobs of a project, newest first, by keyset: ids sort by time. Lines never carry prompts or error messages. */
 export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
-  const project = await projectInPath(ctx, projectId);
+  const project = await access.projectInPath(ctx, projectId, "jobs:read");
   const cursor = readCursor(query.cursor);
   const rows = await withTenant(project.id, (tx) =>
     tx.job.findMany({

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { ListReferences, Reference, ReferencePage } from "@/server/contract/references";
 import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
 import { entryFilename } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
-import { projectInPath } from "./history";
 import { SHEET_KINDS } from "./rows";
 
 type Row = {
@@ -31,7 +31,7 @@ type Row = {
  * that succeeded the output that was selected or is its only one to choose. Nothing whose content is gone.
  */
 export async function references(ctx: Ctx, projectId: string, query: ListReferences): Promise<ReferencePage> {
-  const project = await projectInPath(ctx, projectId);
+  const project = await access.projectInPath(ctx, projectId, "jobs:read");
   const cursor = query.cursor === undefined ? null : readCursor(query.cursor);
   // The choice of one output is the job's primaryArtifactId, as a condition on rows.
   const { rows } = await pool.query<Row>({

@@ -1,9 +1,9 @@
 import type { WaitingJob } from "@/server/contract/approvals";
 import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
 import { blindApproval } from "./blind";
-import { projectInPath } from "./history";
 import { decisionRights } from "./rights";
 import { type JobRow, toApproval } from "./rows";
 
@@ -14,7 +14,7 @@ export async function listWaiting(
   ctx: Ctx,
   projectId: string,
 ): Promise<{ items: WaitingJob[]; count: number }> {
-  const project = await projectInPath(ctx, projectId);
+  const project = await access.projectInPath(ctx, projectId, "jobs:read");
   const { rows } = await pool.query<JobRow>(
     `SELECT * FROM job WHERE project_id = $1 AND status = 'awaiting_approval'
      ORDER BY approval_deadline_at, id LIMIT $2`,
@@ -47,7 +47,7 @@ export async function listWaiting(
 
 /** How many jobs of a project wait for a person. */
 export async function countWaiting(ctx: Ctx, projectId: string): Promise<number> {
-  return count((await projectInPath(ctx, projectId)).id);
+  return count((await access.projectInPath(ctx, projectId, "jobs:read")).id);
 }
 
 async function count(projectId: string): Promise<number> {
