@@ -10,11 +10,15 @@ import * as domain from "@/server/domain/organizations";
 import { listSigningKeys, rotateSigningKey } from "@/server/domain/signing";
 import { Fault, ValidationFault } from "@/server/errors";
 import { BUDGET_COMMANDS, BUDGET_FLAGS, BUDGET_USAGE, performBudgets, type Reading } from "./admin-budgets";
+import { performPlan } from "./admin-plans";
 
 const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
 
   organization create --name <name>
   organization list
+  organization plan --organization <id> [--plan <slug>|default] [--limits users=5,projects=none] [--features cancel=off]
+                             what an organization may use; limits and features given are all that differ from its plan,
+                             an empty list none; without them it is shown
   project create --name <name> [--organization <id>]
   project list [--organization <id>]
   project set --project <id> [--maturity G|PG|PG13|R|NC17|none] [--retention Transient=7,ProductManaged=standard]
@@ -52,6 +56,9 @@ const FLAGS = {
   project: { type: "string" },
   email: { type: "string" },
   role: { type: "string" },
+  plan: { type: "string" },
+  limits: { type: "string" },
+  features: { type: "string" },
   maturity: { type: "string" },
   retention: { type: "string" },
   key: { type: "string" },
@@ -74,6 +81,7 @@ type Flags = ReturnType<typeof readArguments>["values"];
 const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "organization create": ["name"],
   "organization list": [],
+  "organization plan": ["organization", "plan", "limits", "features"],
   "project create": ["name", "organization"],
   "project list": ["organization"],
   "project set": ["project", "maturity", "retention"],
@@ -213,6 +221,8 @@ async function perform(command: string, flags: Flags): Promise<object> {
       );
     case "organization list":
       return { items: await domain.listOrganizations(ctx) };
+    case "organization plan":
+      return performPlan(ctx, flags, reading);
     case "project create":
       return domain.createProject(
         ctx,

@@ -115,6 +115,8 @@ const Environment = z.object({
     .max(100, "is no rate")
     .optional(),
   ALLOW_ONBOARDING: choice,
+  PLANS: text,
+  DEFAULT_PLAN: text,
   TRUSTED_PROXIES: count(0, 0),
   RATE_LIMIT_KEY_PER_MINUTE: count(600),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: count(120),

@@ -24,6 +24,15 @@ export const ERRORS = {
   AuthenticationFailed: { status: 401, retryable: false, next: "stop", details: Open },
   AuthorizationFailed: { status: 403, retryable: false, next: "stop", details: Open },
   CapabilityNotAllowed: { status: 403, retryable: false, next: "stop", details: Open },
+  /** The organization's plan has no room for more: `limit` says of what, `upgrade` which plan has. */
+  PlanLimitReached: { status: 403, retryable: false, next: "stop", details: Open },
+  /** The organization has switched off executions that reach a provider. */
+  EXTERNAL_ACTIONS_DISABLED: {
+    status: 403,
+    retryable: false,
+    next: "stop",
+    details: z.object({ upgradeUrl: z.string() }),
+  },
   CrossSiteRequest: { status: 403, retryable: false, next: "stop", details: Open },
   NotFound: { status: 404, retryable: false, next: "stop", details: Open },
   UNKNOWN_CAPABILITY: {
@@ -58,7 +67,7 @@ export const ERRORS = {
     status: 429,
     retryable: true,
     next: "retry_after_backoff",
-    details: z.object({ retryAfterSeconds: z.number() }),
+    details: z.object({ retryAfterSeconds: z.number() }).catchall(z.json()),
   },
   DURABLE_CONCURRENCY_LIMIT: { status: 429, retryable: true, next: "retry_after_backoff", details: Open },
   InternalFailure: {

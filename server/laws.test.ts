@@ -215,6 +215,7 @@ describe("imports flow one way", () => {
   test("a noun is used through its index, and only by nouns after it", () => {
     const order = [
       ["access", "health", "envelope", "artifacts"],
+      ["plans"],
       ["audit"],
       ["organizations", "inputs", "webhooks"],
       ["credentials", "signing", "notifications"],

@@ -140,6 +140,39 @@ export const BillingCurrencySettings = z
   .meta({ id: "BillingCurrencySettings" });
 export type BillingCurrencySettings = z.output<typeof BillingCurrencySettings>;
 
+const limit = (least: number) => z.int().min(least).max(1_000_000_000).nullable();
+/** What a plan bounds. Null: no limit. */
+export const PlanLimits = z.object({
+  /** Members and open invitations. */
+  users: limit(1),
+  /** Active ones. */
+  projects: limit(1),
+  /** Active ones of one project; every project starts with two. */
+  environments: limit(2),
+  /** Working ones. */
+  apiKeys: limit(1),
+  /** Running at a time; more of them wait. */
+  concurrentDurableJobs: limit(1),
+  /** Unfinished at a time. */
+  activeDurableJobs: limit(1),
+  /** Synchronous and pinned executions in one hour of the clock. */
+  lightweightInferencesPerHour: limit(1),
+  /** Content is kept no longer, but for what is kept until it is deleted. */
+  historyDays: limit(1),
+});
+export type PlanLimits = z.output<typeof PlanLimits>;
+export type PlanLimit = keyof PlanLimits;
+
+/** What a plan may be without. */
+export const PlanFeatures = z.object({ cancel: z.boolean(), approve: z.boolean(), reject: z.boolean() });
+export type PlanFeatures = z.output<typeof PlanFeatures>;
+export type PlanFeature = keyof PlanFeatures;
+
+export const PlanSlug = z
+  .string()
+  .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "is no slug: small letters, digits and hyphens")
+  .max(64);
+
 export const Plan = z.object({
   planKey: z.string(),
   slug: z.string(),
@@ -147,17 +180,31 @@ export const Plan = z.object({
   monthlyUsd: z.number(),
   salesOnly: z.boolean(),
   tagline: z.string(),
-  /** Null: no limit. */
-  limits: z.object({
-    users: z.int().nullable(),
-    projects: z.int().nullable(),
-    concurrentDurableJobs: z.int().nullable(),
-    activeDurableJobs: z.int().nullable(),
-    lightweightInferencesPerHour: z.int().nullable(),
-    historyDays: z.int().nullable(),
-  }),
+  limits: PlanLimits,
+  features: PlanFeatures,
 });
-export const PlanList = z.object({ currentPlan: z.string(), plans: z.array(Plan) }).meta({ id: "PlanList" });
+export type Plan = z.output<typeof Plan>;
+
+export const PlanList = z
+  .object({
+    /** The `planKey` of the caller's plan. */
+    currentPlan: z.string(),
+    organizationId: z.string(),
+    plans: z.array(Plan),
+    /** What holds for this organization: those of its plan, with what an operator agreed with it. */
+    limits: PlanLimits,
+    features: PlanFeatures,
+    /** How much of each limit is used now. */
+    used: z.object({
+      users: z.int(),
+      projects: z.int(),
+      apiKeys: z.int(),
+      concurrentDurableJobs: z.int(),
+      activeDurableJobs: z.int(),
+      lightweightInferencesPerHour: z.int(),
+    }),
+  })
+  .meta({ id: "PlanList" });
 export type PlanList = z.output<typeof PlanList>;
 
 export const PlanCheckoutRequest = z.strictObject({ planKey: z.string().min(1).max(128) });

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { AuditPage } from "@/server/contract/audit";
+import { Plan } from "@/server/contract/billing";
 import { CommissionRefund, RefundCommission } from "@/server/contract/commissions";
 import { QueueCounts, RequestDossier, RevisionRef } from "@/server/contract/dossiers";
+import { ChangePlan, PlanSettingsView } from "@/server/contract/plan-settings";
 import {
   CapabilityRequest,
   CommissionQuote,
@@ -13,6 +15,7 @@ import {
   RequestRevision,
   TellCustomer,
 } from "@/server/contract/requests";
+import * as organizations from "@/server/domain/organizations";
 import * as requests from "@/server/domain/requests";
 import { human, router } from "./init";
 
@@ -21,6 +24,19 @@ const Done = CapabilityRequest.pick({ id: true, status: true });
 
 /** The operators' console of capability requests. Every verb asks for an operator itself. */
 export const operatorRouter = router({
+  /** Every organization with its plan, newest first. */
+  plans: human
+    .input(z.object({ cursor: z.string().max(64).optional() }))
+    .output(z.object({ items: z.array(PlanSettingsView), nextCursor: z.string().optional() }))
+    .query(({ ctx, input }) => organizations.listPlanSettings(ctx, input)),
+  /** What can be given. */
+  offered: human.output(z.array(Plan)).query(({ ctx }) => organizations.offeredPlans(ctx)),
+  changePlan: human
+    .input(z.strictObject({ organizationId: z.string().min(1).max(64), ...ChangePlan.shape }))
+    .output(PlanSettingsView)
+    .mutation(({ ctx, input: { organizationId, ...change } }) =>
+      organizations.changePlan(ctx, organizationId, change),
+    ),
   queue: human
     .input(ListQueue)
     .output(QueuePage)

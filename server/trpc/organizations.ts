@@ -18,6 +18,7 @@ import {
   RemovedMember,
 } from "@/server/contract/members";
 import { ApiKey, NewApiKey } from "@/server/contract/organizations";
+import { PlanSettingsView } from "@/server/contract/plan-settings";
 import {
   OrganizationDetail,
   OrganizationUpdate,
@@ -45,6 +46,16 @@ export const organizationsRouter = router({
     .output(OrganizationDetail)
     .mutation(({ ctx, input: { organizationId, ...change } }) =>
       organizations.changeOrganization(ctx, organizationId, change),
+    ),
+  plan: human
+    .input(OrganizationRef)
+    .output(PlanSettingsView)
+    .query(({ ctx, input }) => organizations.planSettings(ctx, input.organizationId)),
+  setExternalActions: human
+    .input(OrganizationRef.extend({ externalActions: z.boolean() }))
+    .output(PlanSettingsView)
+    .mutation(({ ctx, input }) =>
+      organizations.setExternalActions(ctx, input.organizationId, input.externalActions),
     ),
   members: human
     .input(OrganizationRef)

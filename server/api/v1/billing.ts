@@ -82,13 +82,16 @@ export const setBillingCurrency = endpoint({
 export const listPlans = endpoint({
   method: "GET",
   path: "/v1/billing/plans",
-  summary: "List the plans of this installation",
+  summary: "List the plans of this installation, and what holds for the caller",
+  description:
+    "`limits` and `features` are those of the organization's plan, with what an operator agreed with it; null is no limit. `used` is counted now. A person who belongs to several organizations names one in `organizationId`.",
   tags,
   auth: readers,
   scope: "billing:read",
+  query: BillingQuery,
   output: PlanList,
-  errors: [],
-  run: async () => billing.plans(),
+  errors: ["NotFound", "InvalidInput"],
+  run: (ctx, { query }) => billing.plans(ctx, query.organizationId),
 });
 
 export const createPlanCheckout = endpoint({

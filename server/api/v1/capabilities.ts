@@ -167,6 +167,7 @@ export const invokeCapability = endpoint({
   errors: [
     ...PLANNING,
     "funding_required",
+    "EXTERNAL_ACTIONS_DISABLED",
     "USE_JOBS",
     "QUOTE_MISMATCH",
     "REESTIMATE_REQUIRED",
@@ -259,6 +260,7 @@ export const submitJob = endpoint({
   errors: [
     ...PLANNING,
     "funding_required",
+    "EXTERNAL_ACTIONS_DISABLED",
     "USE_INVOKE",
     "QUOTE_MISMATCH",
     "REESTIMATE_REQUIRED",

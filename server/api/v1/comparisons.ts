@@ -45,6 +45,7 @@ export const createComparison = endpoint({
     ...PLANNING_TOGETHER,
     "BudgetExceeded",
     "funding_required",
+    "EXTERNAL_ACTIONS_DISABLED",
     "IdempotencyConflict",
     "DURABLE_CONCURRENCY_LIMIT",
   ],

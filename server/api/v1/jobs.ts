@@ -226,6 +226,7 @@ export const retryJob = endpoint({
     "IdempotencyConflict",
     "ROUTE_UNAVAILABLE",
     "CONNECTION_REQUIRED",
+    "EXTERNAL_ACTIONS_DISABLED",
     "DURABLE_CONCURRENCY_LIMIT",
   ],
   run: (ctx, { params, incoming }) => jobs.retry(ctx, params.job_id, incoming.header("idempotency-key")),

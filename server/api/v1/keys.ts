@@ -33,7 +33,7 @@ export const createApiKey = endpoint({
   auth: people,
   body: ApiKeyCreate,
   output: NewApiKey,
-  errors: ["NotFound", "InvalidInput"],
+  errors: ["NotFound", "InvalidInput", "PlanLimitReached"],
   run: (ctx, { body }) =>
     organizations.createKey(ctx, { ...body, expiresInSeconds: body.expiresInSeconds ?? undefined }),
 });

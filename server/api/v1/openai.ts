@@ -37,6 +37,7 @@ const asking = {
     "UNKNOWN_CAPABILITY",
     "PromptTooLong",
     "CONNECTION_REQUIRED",
+    "EXTERNAL_ACTIONS_DISABLED",
     "ROUTE_UNAVAILABLE",
     "BudgetExceeded",
     "PROJECT_REQUIRED",

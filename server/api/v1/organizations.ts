@@ -79,7 +79,7 @@ export const createProject = endpoint({
   params: OrganizationPath,
   body: ProjectCreate,
   output: ProjectDetail,
-  errors: ["NotFound", "InvalidInput"],
+  errors: ["NotFound", "InvalidInput", "PlanLimitReached"],
   run: (ctx, { params, body }) => organizations.addProject(ctx, params.organization_id, body),
 });
 
@@ -106,7 +106,7 @@ export const updateProject = endpoint({
   params: ProjectPath,
   body: ProjectSettingsPatch,
   output: ProjectDetail,
-  errors: ["NotFound"],
+  errors: ["NotFound", "PlanLimitReached"],
   run: (ctx, { params, body }) => organizations.patchProject(ctx, params.project_id, body),
 });
 

@@ -24,6 +24,7 @@ export const submitPinnedBulk = endpoint({
     "PromptTooLong",
     "PROJECT_REQUIRED",
     "CONNECTION_REQUIRED",
+    "EXTERNAL_ACTIONS_DISABLED",
     "MANAGED_PINNED_UNAVAILABLE",
     "BudgetExceeded",
     "PolicyRejected",

@@ -31,6 +31,7 @@ export const runPinned = endpoint({
     "MANAGED_PINNED_UNAVAILABLE",
     "PROJECT_REQUIRED",
     "CONNECTION_REQUIRED",
+    "EXTERNAL_ACTIONS_DISABLED",
     "PromptTooLong",
     "PolicyRejected",
     "BudgetExceeded",

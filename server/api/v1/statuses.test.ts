@@ -1221,6 +1221,82 @@ describe("the audit log", () => {
   });
 });
 
+describe("what an organization's settings allow", () => {
+  const agree = (organizationId: string, limits: object) =>
+    organizations.changePlan(systemCtx("test"), organizationId, { limits });
+
+  test("403: executions that would reach a provider are refused at every door; the sandbox's go on", async () => {
+    const { organizationId, key } = vault.tenant;
+    const openai = { input, preferredModel: "gpt-4.1-mini" };
+    const queued = await post(200, at(TEXT, "jobs"), openai, { key });
+    await post(200, `/v1/jobs/${queued.json.jobId}/cancel`, undefined, { key });
+    await organizations.setExternalActions(systemCtx("test"), organizationId, false);
+    const refused = [403, "EXTERNAL_ACTIONS_DISABLED"] as const;
+    const competitor = { axis: "provider", providerPin: "openai-text" };
+    const pin = { provider: "openai", model: "gpt-4.1-mini", api: "responses" };
+    const sampling = { maxOutputTokens: 100 };
+    for (const [path, body] of [
+      [at(TEXT, "invoke"), openai],
+      [at(TEXT, "invoke"), { ...openai, executionMode: "Stream" }],
+      [at(TEXT, "jobs"), openai],
+      [`/v1/jobs/${queued.json.jobId}/retry`, undefined],
+      [COMPARISONS, { ...COMPARED, competitors: [COMPARED.competitors[0], competitor] }],
+      [PINNED, { ...PIN, pin, sampling }],
+      [BULKS, { ...BULK, pin, sampling }],
+    ] as const) {
+      const { json } = await post([...refused], path, body, { key });
+      expect((json.detail ?? json).details, path).toEqual({
+        upgradeUrl: expect.stringContaining(`/projects/${vault.tenant.projectId}/organization`),
+      });
+    }
+    const model = "openai/gpt-4.1-mini";
+    await post([...refused], CHAT, { model, messages: [{ role: "user", content: "Hello." }] }, { key });
+    await post([...refused], RESPONSES, { model, input: "Hello." }, { key });
+    await post(200, at(TEXT, "invoke"), { input, preferredModel: "sandbox-1" }, { key });
+    await organizations.setExternalActions(systemCtx("test"), organizationId, true);
+  });
+
+  test("403: a plan without room for one more project, environment or key says so, and which plan has", async () => {
+    const full = await makeTenant();
+    const owner = { headers: await sessionHeaders(full.organizationId, "owner") };
+    await agree(full.organizationId, { projects: 1, environments: 2, apiKeys: 1 });
+    const environments = [{ slug: "staging", displayName: "Staging" }];
+    for (const [method, path, body, limit] of [
+      ["POST", `/v1/organizations/${full.organizationId}/projects`, { displayName: "More" }, "projects"],
+      ["PATCH", `/v1/projects/${full.projectId}`, { environments }, "environments"],
+      [
+        "POST",
+        "/v1/api-keys",
+        { projectId: full.projectId, name: "more", environment: "development" },
+        "apiKeys",
+      ],
+    ] as const) {
+      const { json } = await ask([403, "PlanLimitReached"], method, path, { ...owner, body });
+      expect(json.detail.details).toMatchObject({ limit, plan: "self-hosted", upgrade: null });
+    }
+    const { json } = await ask(200, "GET", "/v1/billing/plans", owner);
+    expect(json).toMatchObject({
+      currentPlan: "capstan.self_hosted.v1",
+      organizationId: full.organizationId,
+      limits: { projects: 1, apiKeys: 1, users: null },
+      used: { users: 1, projects: 1, activeDurableJobs: 0 },
+    });
+  });
+
+  test("429: the executions of an hour are used up, with when there are more", async () => {
+    const busy = await makeTenant();
+    await agree(busy.organizationId, { lightweightInferencesPerHour: 1 });
+    await post(200, at(TEXT, "invoke"), { input }, { key: busy.key });
+    const refused = await post([429, "RateLimited"], at(TEXT, "invoke"), { input }, { key: busy.key });
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThan(0);
+    expect((refused.json.detail ?? refused.json).details).toMatchObject({
+      most: 1,
+      current: 1,
+      upgrade: null,
+    });
+  });
+});
+
 describe("provider credentials", () => {
   const secret = "sk-of-this-test-alone";
   const create = (wanted: Wanted, body: object) =>
@@ -2963,7 +3039,7 @@ describe("a job that waits for a person", () => {
     await features({ features: { cancel: false, approve: false, reject: false } });
     for (const verb of ["approve", "reject", "cancel"]) {
       const { json } = await post([403, "CapabilityNotAllowed"], `/v1/jobs/${jobId}/${verb}`);
-      expect(json.detail.details).toEqual({ feature: verb });
+      expect(json.detail.details).toEqual({ feature: verb, plan: "self-hosted" });
     }
     await features({});
     await post(200, `/v1/jobs/${jobId}/cancel`);

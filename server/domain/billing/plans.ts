@@ -1,24 +1,24 @@
 import type { PlanList } from "@/server/contract/billing";
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { billedOrganization } from "@/server/domain/organizations";
+import { allPlans, featuresOf, limitsOf, planOf, type Settings, usedOf } from "@/server/domain/plans";
+import { fail } from "@/server/errors";
 
-/** What everybody has who runs this product themselves: no limits but those that protect the machine. */
-const SELF_HOSTED: PlanList["plans"][number] = {
-  planKey: "capstan.self_hosted.v1",
-  slug: "self-hosted",
-  displayName: "Self-hosted",
-  monthlyUsd: 0,
-  salesOnly: false,
-  tagline: "Everything, on your own machines.",
-  limits: {
-    users: null,
-    projects: null,
-    concurrentDurableJobs: 30,
-    activeDurableJobs: 10_000,
-    lightweightInferencesPerHour: null,
-    historyDays: null,
-  },
-};
-
-/** The plans of this installation, and the one the caller has. */
-export function plans(): PlanList {
-  return { currentPlan: SELF_HOSTED.planKey, plans: [SELF_HOSTED] };
+/** The plans of this installation, the one the caller's organization has, what holds for it and what it uses. */
+export async function plans(ctx: Ctx, organizationId?: string): Promise<PlanList> {
+  const id = billedOrganization(ctx, organizationId, "viewer");
+  const [{ rows }, used] = await Promise.all([
+    pool.query<{ settings: Settings }>("SELECT settings FROM organization WHERE id = $1", [id]),
+    usedOf(id, ctx.now()),
+  ]);
+  const { settings } = rows[0] ?? fail("NotFound", "There is no such organization.");
+  return {
+    currentPlan: planOf(settings).planKey,
+    organizationId: id,
+    plans: [...allPlans()],
+    limits: limitsOf(settings),
+    features: featuresOf(settings),
+    used,
+  };
 }

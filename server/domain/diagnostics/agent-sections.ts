@@ -7,8 +7,9 @@ import {
   START_WINDOW_SECONDS,
 } from "@/server/contract/pinned";
 import { REQUEST_VERSION } from "@/server/contract/requests";
-import { plans, SERVICE_FEE_BPS } from "@/server/domain/billing";
+import { SERVICE_FEE_BPS } from "@/server/domain/billing";
 import { allCapabilities, PRICING_VERSION } from "@/server/domain/catalog";
+import { allPlans } from "@/server/domain/plans";
 import { isSandboxOn, publicUrl } from "@/server/env";
 import type { Json } from "@/server/step";
 import { VERSION } from "@/server/version";
@@ -193,7 +194,7 @@ export const SECTIONS = {
     byokFeePercent: 0,
     managedServiceFeeBps: SERVICE_FEE_BPS,
     managedServiceFeePercent: SERVICE_FEE_BPS / 100,
-    plans: plans().plans.map(({ limits: _, ...plan }) => plan),
+    plans: allPlans().map(({ limits: _, features: __, ...plan }) => plan),
     rule: "Managed: the provider's price and the fee on it. Your own account: no fee.",
   }),
   projectBootstrap: () => ({ available: false }),

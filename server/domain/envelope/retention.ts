@@ -5,14 +5,21 @@ import type { Json } from "@/server/step";
 const DAY_MS = 86_400_000;
 const Shortened = z.partialRecord(RetentionRequirement, z.number().positive());
 
-/** How long content is kept, in milliseconds; null: until it is deleted. A project's settings may shorten it. */
-export function keptMs(retentionRequirement: string, settings: Record<string, Json> = {}): number | null {
+/**
+ * How long content is kept, in milliseconds; null: until it is deleted. A project's settings may shorten it, and so does the
+ * history of its organization's plan, except for what is kept until it is deleted.
+ */
+export function keptMs(
+  retentionRequirement: string,
+  settings: Record<string, Json> = {},
+  historyDays: number | null = null,
+): number | null {
   const requirement = RetentionRequirement.catch("Transient").parse(retentionRequirement);
   const standard = RETENTION_DAYS[requirement];
   const shorter =
     settings.retentionDays === undefined ? undefined : readShortened(settings.retentionDays)[requirement];
   const days = shorter === undefined ? standard : Math.min(shorter, standard ?? shorter);
-  return days === null ? null : Math.round(days * DAY_MS);
+  return days === null ? null : Math.round(Math.min(days, historyDays ?? days) * DAY_MS);
 }
 
 const readShortened = (value: Json) => Shortened.catch({}).parse(value);

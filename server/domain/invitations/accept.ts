@@ -8,6 +8,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { guardGuesses, hashPassword } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
+import { lockSeat } from "./invite";
 
 type Row = {
   id: string;
@@ -62,6 +63,8 @@ export function acceptInvitation(ctx: Ctx, input: AcceptInvitation): Promise<Acc
         ? await makeAccount(ctx, client, row, passwordHash, input.displayName)
         : ownAccount(ctx, row);
       const organizationId = row.organization_id;
+      // The invitation has its seat; the plan may have shrunk since.
+      await lockSeat(ctx, client, organizationId, row.email);
       const { rowCount } = await client.query(
         `INSERT INTO membership (user_id, organization_id, role, created_at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (user_id, organization_id) DO NOTHING`,

@@ -7,7 +7,8 @@ import { isAtLeast } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { canWriteLetters, invitationToken, writeInvitation } from "@/server/domain/notifications";
-import { requireRoleIn, roleIn } from "@/server/domain/organizations";
+import { requireRoleIn, requireSeat, roleIn } from "@/server/domain/organizations";
+import type { Settings } from "@/server/domain/plans";
 import { Fault, fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 
@@ -51,7 +52,7 @@ export async function invite(ctx: Ctx, { organizationId, email, role }: Invite):
   if (!isAtLeast(own, role))
     fail("AuthorizationFailed", `Only an owner invites owners. Your role is ${own}.`, { role: own });
   return inTransaction(async (client) => {
-    const organizationName = await lockOrganization(client, organizationId);
+    const organizationName = await lockSeat(ctx, client, organizationId, email);
     await refuseTooMany(ctx, client, organizationId);
     const { rows: members } = await client.query(
       `SELECT FROM membership JOIN user_account ON user_account.id = user_id WHERE organization_id = $1 AND email = $2`,
@@ -90,7 +91,7 @@ export async function resendInvitation(ctx: Ctx, invitationId: string): Promise<
   return inTransaction(async (client) => {
     const before = await lockOpen(ctx, client, invitationId);
     const organizationId = before.organization_id;
-    const organizationName = await lockOrganization(client, organizationId);
+    const organizationName = await lockSeat(ctx, client, organizationId, before.email);
     await refuseTooMany(ctx, client, organizationId);
     const now = ctx.now();
     const waitMs = before.sent_at.getTime() + LETTER_EVERY_MS - now.getTime();
@@ -138,13 +139,31 @@ async function lockOpen(ctx: Ctx, client: PoolClient, invitationId: string): Pro
   return row;
 }
 
-/** Those who invite to one organization come one after the other, so that what they count holds. */
-async function lockOrganization(client: PoolClient, organizationId: string): Promise<string> {
-  const { rows } = await client.query<{ display_name: string }>(
-    "SELECT display_name FROM organization WHERE id = $1 FOR NO KEY UPDATE",
+/**
+ * Those who take a seat of one organization come one after the other, so that what they count holds. Refuses where its plan
+ * has none left for this address.
+ */
+export async function lockSeat(
+  ctx: Ctx,
+  client: PoolClient,
+  organizationId: string,
+  email: string,
+): Promise<string> {
+  const { rows } = await client.query<{ display_name: string; settings: Settings }>(
+    "SELECT display_name, settings FROM organization WHERE id = $1 FOR NO KEY UPDATE",
     [organizationId],
   );
-  return rows[0]?.display_name ?? fail("NotFound", "There is no such organization.");
+  const row = rows[0] ?? fail("NotFound", "There is no such organization.");
+  const { rows: seated } = await client.query<{ email: string }>(
+    "SELECT email FROM capstan_seats($1, $2) AS email",
+    [organizationId, ctx.now()],
+  );
+  requireSeat(
+    row.settings,
+    seated.map((each) => each.email),
+    email,
+  );
+  return row.display_name;
 }
 
 async function refuseTooMany(ctx: Ctx, client: PoolClient, organizationId: string): Promise<void> {

@@ -19,6 +19,7 @@ import {
   settleIdempotencyKey,
 } from "@/server/domain/envelope";
 import { resolveInput } from "@/server/domain/inputs";
+import { limitOf, underOrganization } from "@/server/domain/plans";
 import {
   checkQuote,
   credentialIdsOf,
@@ -221,7 +222,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
   const id = newId("job");
   const attemptId = isInvoke && route ? newId("attempt") : null;
   const { dataClassification, retentionRequirement } = envelope.context;
-  const contentKeptMs = keptMs(retentionRequirement, project.settings);
+  const contentKeptMs = keptMs(retentionRequirement, project.settings, limitOf(project, "historyDays"));
   return {
     plan,
     input: envelope.input,
@@ -283,6 +284,10 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       hold_id: route && estimate.maximumMicros > 0 ? newId("hold") : null,
       budget_enforcement: enforcementOf(envelope),
       is_test: route?.account === "sandbox",
+      ...underOrganization(project, {
+        kind: isInvoke ? "inference" : "job",
+        leaves: route !== null && route.account !== "sandbox",
+      }),
       attempt_id: attemptId,
       attempt_submission: attemptId ? "ambiguous" : null,
       ...withEvents(capability.key, plan, isInvoke, attemptId, wait),

@@ -1,15 +1,16 @@
+import type { PlanFeature } from "@/server/contract/billing";
 import type { Job, JobApproveBody } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access, type ProjectAccess, personBehind } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { requireFeature } from "@/server/domain/plans";
 import { fail } from "@/server/errors";
 import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
 import type { Json } from "@/server/step";
 import { wake } from "./dispatch";
 import { endIdle } from "./end-idle";
 import { get } from "./get";
-import { type PlanFeature, requireFeature } from "./plan-features";
 import { attemptOf, findJob, type JobRow, type StoredApproval } from "./rows";
 import { move, transition } from "./transitions";
 import { readJob } from "./work";

@@ -1,10 +1,10 @@
 import type { Job } from "@/server/contract/jobs";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { requireFeature } from "@/server/domain/plans";
 import { fail } from "@/server/errors";
 import { endIdle } from "./end-idle";
 import { get } from "./get";
-import { requireFeature } from "./plan-features";
 import { attemptOf, findJob } from "./rows";
 import { transition } from "./transitions";
 

@@ -1,9 +1,9 @@
 import type { JobRights } from "@/server/contract/jobs";
 import { access, isOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { requireFeature } from "@/server/domain/plans";
 import { Fault } from "@/server/errors";
 import { requireDecider } from "./approvals";
-import { requireFeature } from "./plan-features";
 import { attemptOf, findJob, isNewKeySafe, type JobRow } from "./rows";
 import { sourcesOf } from "./transitions";
 

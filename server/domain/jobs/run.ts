@@ -55,10 +55,11 @@ import {
   takeBack,
   transition,
 } from "./transitions";
+import { wakeNext } from "./waiting-turns";
 import { type LoadedWork, loadWork, makeReady, type ReadyWork, readJob, storedInputHash } from "./work";
 
 /** What is stored between steps: ids and states. */
-type Started = { attemptId: string; fence: number };
+type Started = { attemptId: string; fence: number; isBounded?: true };
 type StepResult =
   | { state: "ended" }
   | { state: "again"; afterMs: number }
@@ -82,9 +83,14 @@ export async function run(ctx: Ctx, jobId: string, step: Step): Promise<void> {
   if (!started) return;
   for (let turn = 1; ; turn++) {
     const result: StepResult = await step.run(`attempt-${turn}`, () => attempt(ctx, jobId, started));
-    if (result.state === "ended") return;
+    if (result.state === "ended") break;
     await step.sleep(`wait-${turn}`, result.afterMs);
   }
+  if (started.isBounded)
+    await step.run("wake-next", async () => {
+      await wakeNext(ctx.now());
+      return null;
+    });
 }
 
 /** Takes the job, or null where there is nothing to do: another's, ended, canceled, or too late. */
@@ -98,7 +104,11 @@ export async function start(ctx: Ctx, jobId: string): Promise<Started | null> {
   });
   if (!claimed) return null;
   failpoint("after-claim");
-  return { attemptId: claimed.attempt_id, fence: claimed.fence };
+  return {
+    attemptId: claimed.attempt_id,
+    fence: claimed.fence,
+    ...(claimed.is_bounded ? { isBounded: true } : {}),
+  };
 }
 
 /** One turn of a claimed job: submit what was not submitted, ask again for what is pending, or end what was answered. */

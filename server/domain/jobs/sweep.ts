@@ -4,9 +4,9 @@ import type { Ctx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 import { resendDue } from "./dispatch";
 import { endIdle } from "./end-idle";
-import { announce } from "./fan-out";
 import { attemptOf, type JobRow, workedFrom } from "./rows";
 import { requeue } from "./run";
+import { makeTurnsDue } from "./waiting-turns";
 
 const MOST = 200;
 
@@ -21,8 +21,8 @@ export async function sweep(ctx: Ctx, only: { projectId?: string } = {}): Promis
   await expireQueued(ctx, now, projectId);
   await expireApprovals(ctx, now, projectId);
   await reapLeases(ctx, now, projectId);
+  await makeTurnsDue(now, projectId);
   await resendDue(now, projectId);
-  await announce(ctx, only);
 }
 
 async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {

@@ -11,6 +11,7 @@ import {
   resolved,
   TRIAL_CEILING_MICROS,
 } from "@/server/domain/budgets";
+import { type Bounds, limitByPlan, limitInSql, refuseWork, TAKEN } from "@/server/domain/plans";
 import type { Micros } from "@/server/money";
 import type { ReportedProgress, Tier } from "@/server/providers/define";
 import { OF_INPUT, statementOver } from "@/server/sql-input";
@@ -107,7 +108,7 @@ export type Admission = {
   attempt_id: string | null;
   attempt_submission: "not_attempted" | "ambiguous" | null;
   events: NewEvent[];
-};
+} & Bounds;
 
 const admitAll = statementOver<Admission>(
   "admit",
@@ -171,6 +172,8 @@ const admitAll = statementOver<Admission>(
     attempt_id: "text",
     attempt_submission: "text",
     events: "jsonb",
+    most_active: "int",
+    most_inferences: "int",
   },
   `, admitted AS (
   INSERT INTO job (id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
@@ -196,11 +199,11 @@ const admitAll = statementOver<Admission>(
   SELECT payload_id, project_id, id, 'request', payload_content, payload_is_sealed, payload_sha256, payload_bytes, created_at,
     payload_expires_at
   FROM mine
-), reserved AS MATERIALIZED (
+), ${TAKEN}, reserved AS MATERIALIZED (
   SELECT * FROM capstan_reserve(ARRAY(
     SELECT ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, billing_mode, credential_ids, is_test,
       maximum_micros, budget_enforcement, created_at)::reservation
-    FROM mine WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
+    FROM mine, taken WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
 ), held AS (
   INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids,
     is_test, funding, amount_micros, state, created_at)
@@ -217,7 +220,7 @@ const admitAll = statementOver<Admission>(
   SELECT project_id, mine.id, event.position, event.value->>'type', event.value->'payload', created_at
   FROM mine, jsonb_array_elements(events) WITH ORDINALITY AS event(value, position)
 )
-SELECT id, funding, reserved.warnings FROM mine LEFT JOIN reserved USING (hold_id)`,
+SELECT id, funding, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)`,
 );
 
 const byKey = (one: Admission, other: Admission) =>
@@ -245,7 +248,9 @@ export const insertAdmitted = batched<Admission, Admitted | null>(async (items) 
     id: string;
     funding: Funding;
     warnings: Record<string, Json>[] | null;
-  }>(admitAll(items.map(sealed).toSorted(byKey))).catch(refuseReservation);
+  }>(admitAll(items.map(sealed).toSorted(byKey)))
+    .catch(refuseWork)
+    .catch(refuseReservation);
   const admitted = new Map(
     rows.map(({ id, funding, warnings }) => [id, { funding, budgetWarnings: warnings ?? [] }]),
   );
@@ -265,6 +270,7 @@ export async function insertTogether(
   await client.query("SET LOCAL capstan.warn_quietly = 'on'");
   const { rows } = await client
     .query<{ id: string }>(admitAll(items.map(sealed).toSorted(byKey)))
+    .catch(refuseWork)
     .catch(refuseReservation);
   if (rows.length !== items.length) throw new Error("the idempotency key of a competitor was taken");
   await client.query({
@@ -298,25 +304,39 @@ export const firstOfKey = batched<Key, { id: string; request_hash: string } | nu
 });
 
 export type Claim = { jobId: string; owner: string; attemptId: string; leaseMs: number; now: Date };
+/** With how many may run at once by each plan; null: no plan says. */
+type BoundedClaim = Claim & { byPlan: Record<string, number | null> | null };
 export type Claimed = {
   id: string;
   fence: number;
   attempt_id: string;
   submission: "not_attempted" | "ambiguous" | "attempted";
   is_resumed: boolean;
+  /** The plan bounds how many run at once: another may wait for this one's end. */
+  is_bounded: boolean;
 };
 
-const claimAll = statementOver<Claim>(
+/** What a plan says of the next job to start; a job that runs already goes on, whatever it says. */
+const claimAll = statementOver<BoundedClaim>(
   "claim",
-  { jobId: "text", owner: "text", attemptId: "text", leaseMs: "int", now: "timestamptz" },
-  `, claimed AS (
+  { jobId: "text", owner: "text", attemptId: "text", leaseMs: "int", now: "timestamptz", byPlan: "jsonb" },
+  `, bounded AS MATERIALIZED (
+  SELECT job.id, job.organization_id, ${limitInSql("concurrentDurableJobs", 'input."byPlan"')} AS most,
+    row_number() OVER (PARTITION BY job.organization_id ORDER BY job.id) AS place
+  FROM input JOIN job ON job.id = input."jobId" JOIN organization ON organization.id = job.organization_id
+  WHERE job.status = 'queued' AND job.operation = 'jobs'
+    AND (input."byPlan" IS NOT NULL OR organization.settings->'limits' ? 'concurrentDurableJobs')
+), full_ones AS MATERIALIZED (
+  SELECT bounded.id FROM bounded JOIN capstan_rooms(ARRAY(SELECT organization_id FROM bounded ORDER BY id),
+    ARRAY(SELECT most FROM bounded ORDER BY id)) rooms USING (organization_id) WHERE place > room
+), claimed AS (
   UPDATE job SET status = 'running', fence = fence + 1, lease_owner = input.owner,
     lease_until = input.now + input."leaseMs" * interval '1 millisecond', dispatch_state = 'none',
     started_at = coalesce(started_at, input.now), last_event = last_event + CASE WHEN status = 'queued' THEN 1 ELSE 0 END
   FROM input
   WHERE job.id = input."jobId" AND CASE
     WHEN operation <> 'jobs' THEN false
-    WHEN status = 'queued' THEN queue_deadline_at > input.now
+    WHEN status = 'queued' THEN queue_deadline_at > input.now AND job.id NOT IN (SELECT id FROM full_ones)
     WHEN status = 'running' THEN lease_until < input.now AND (
       SELECT bool_or(handle IS NOT NULL OR answer IS NOT NULL) FROM attempt WHERE attempt.job_id = job.id)
     ELSE false END
@@ -331,7 +351,8 @@ const claimAll = statementOver<Claim>(
   INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
   SELECT project_id, id, last_event, 'job.started', jsonb_build_object('attempt', 1), now FROM claimed WHERE was = 'queued'
 )
-SELECT claimed.id, claimed.fence, tried.id AS attempt_id, tried.submission, was <> 'queued' AS is_resumed
+SELECT claimed.id, claimed.fence, tried.id AS attempt_id, tried.submission, was <> 'queued' AS is_resumed,
+  EXISTS (SELECT FROM bounded WHERE bounded.id = claimed.id AND most IS NOT NULL) AS is_bounded
 FROM claimed JOIN tried ON tried.job_id = claimed.id`,
 );
 
@@ -342,7 +363,8 @@ FROM claimed JOIN tried ON tried.job_id = claimed.id`,
  */
 export const claim = batched<Claim, Claimed | null>(
   async (items) => {
-    const { rows } = await relaxedPool.query<Claimed>(claimAll(items));
+    const byPlan = limitByPlan("concurrentDurableJobs");
+    const { rows } = await relaxedPool.query<Claimed>(claimAll(items.map((item) => ({ ...item, byPlan }))));
     const claimed = new Map(rows.map((row) => [row.id, row]));
     tell(claimed.keys());
     return items.map((item) => claimed.get(item.jobId) ?? null);

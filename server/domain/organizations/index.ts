@@ -24,10 +24,18 @@ export {
   type NewPerson,
   signOutEverywhere,
 } from "./people";
+export {
+  changePlan,
+  listPlanSettings,
+  offeredPlans,
+  planSettings,
+  setExternalActions,
+} from "./plan-settings";
 export { addProject, environmentsOf, projectOf, projectsOf } from "./project-details";
 export { changeProject } from "./project-settings";
 export { createProject, listProjects } from "./projects";
 export { requireRoleIn, roleIn, visibleOrganizations } from "./rights";
 export { rotateKey } from "./rotate-key";
+export { requireSeat } from "./seats";
 export { sessionContext } from "./session-context";
 export { findSignIn, pruneSignInFailures, type SignedIn, type SignInRefusal, verifySignIn } from "./sign-in";

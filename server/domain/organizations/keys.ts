@@ -11,8 +11,10 @@ import { type Tx, withSystem } from "@/server/db";
 import { changeAccess, isAllowed, keyPrefix, makeKeyText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { type Ctx, DEFAULT_SCOPES, type Role, type Scope as ScopeName } from "@/server/domain/ctx";
+import { requireRoom } from "@/server/domain/plans";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
+import { lockOrganization } from "./lock";
 import { requireRoleIn, roleIn, visibleOrganizations } from "./rights";
 
 /**
@@ -29,6 +31,8 @@ export async function createKey(ctx: Ctx, input: z.output<typeof CreateApiKey>):
     refuseMoreThanOwn(role, scopes);
     const { environment, name, expiresInSeconds } = input;
     const place = { organizationId, projectId, environment };
+    const { settings } = await lockOrganization(tx, organizationId);
+    requireRoom(settings, "apiKeys", (await countKeys(tx, organizationId, now)) + 1);
     const expiresAt = expiresInSeconds ? new Date(now.getTime() + expiresInSeconds * 1000) : null;
     const made = await insertKey(tx, ctx, apiKey, { ...place, name, scopes, expiresAt, createdAt: now });
     await record(ctx, { ...actOn(made), action: "key.created", details: shownOf(made) }, tx);
@@ -36,6 +40,17 @@ export async function createKey(ctx: Ctx, input: z.output<typeof CreateApiKey>):
   });
   return { ...toKey(row), apiKey };
 }
+
+/** Working keys; one whose successor is made already counts no more. */
+const countKeys = (tx: Tx, organizationId: string, now: Date) =>
+  tx.apiKey.count({
+    where: {
+      organizationId,
+      revokedAt: null,
+      replacedBy: null,
+      OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
+    },
+  });
 
 type Wanted = Pick<
   KeyRow,

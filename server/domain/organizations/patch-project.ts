@@ -3,6 +3,7 @@ import type { ProjectDetail, ProjectSettingsPatch } from "@/server/contract/proj
 import { changeAccessBy } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { requireRoom, type Settings } from "@/server/domain/plans";
 import { ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { findProject, type ProjectRow, toDetail } from "./project-details";
@@ -25,7 +26,12 @@ export async function patchProject(
     const seen = await findProject(ctx, projectId, client);
     requireRoleIn(ctx, seen.organization_id, "admin");
     // Whoever gives a slug in this organization waits here, and changes of one project come one after the other.
-    await client.query("SELECT FROM organization WHERE id = $1 FOR NO KEY UPDATE", [seen.organization_id]);
+    const { rows: organizations } = await client.query<{ settings: Settings; projects: number }>(
+      `SELECT settings, (SELECT count(*)::int FROM project WHERE organization_id = $1 AND status = 'active') AS projects
+       FROM organization WHERE id = $1 FOR NO KEY UPDATE`,
+      [seen.organization_id],
+    );
+    const { settings, projects } = organizations[0]!; // of a project that was found
     const before = await findProject(ctx, projectId, client);
     await refuseTakenSlug(client, before, input.slug);
     await changeEnvironments(ctx, client, before, input.environments ?? []);
@@ -42,6 +48,10 @@ export async function patchProject(
       ],
     );
     const after = await findProject(ctx, projectId, client);
+    if (before.status !== "active" && after.status === "active")
+      requireRoom(settings, "projects", projects + 1);
+    const [had, has] = [activeOf(before), activeOf(after)];
+    if (has > had) requireRoom(settings, "environments", has);
     const details = changesBetween(before, after);
     if (Object.keys(details).length > 0) {
       const act = { organizationId: before.organization_id, projectId, subject: projectId };
@@ -65,6 +75,9 @@ async function refuseTakenSlug(client: PoolClient, { id, organization_id }: Proj
   );
   if (rowCount) refuse(["slug"], "Another project of the organization has this slug.", "taken");
 }
+
+const activeOf = ({ environments }: ProjectRow) =>
+  environments.filter(({ status }) => status === "active").length;
 
 type EnvironmentPatch = NonNullable<ProjectSettingsPatch["environments"]>[number];
 

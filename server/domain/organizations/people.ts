@@ -15,6 +15,7 @@ import { newId } from "@/server/ids";
 import { chooseOrganization } from "./organizations";
 import { hashPassword, isPassword, makePassword } from "./passwords";
 import { requireRoleIn, visibleOrganizations } from "./rights";
+import { takeSeat } from "./seats";
 
 const withMemberships = { memberships: { orderBy: { createdAt: "asc" } } } as const;
 
@@ -31,6 +32,7 @@ export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): 
   return changeAccess(async (tx) => {
     const organizationId = await chooseOrganization(tx, ctx, input.organizationId);
     requireRoleIn(ctx, organizationId, input.role === "owner" ? "owner" : "admin");
+    await takeSeat(tx, organizationId, input.email, ctx.now());
     const known = await tx.user.findUnique({ where: { email: input.email }, include: withMemberships });
     if (known?.memberships.some((membership) => membership.organizationId === organizationId)) {
       fail("InvalidInput", "This person already belongs to the organization.");

@@ -4,8 +4,10 @@ import type { Repository } from "@/server/contract/projects";
 import { type Tx, withSystem } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
+import { requireRoom } from "@/server/domain/plans";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
+import { lockOrganization } from "./lock";
 import { chooseOrganization } from "./organizations";
 import { requireRoleIn, visibleOrganizations } from "./rights";
 
@@ -46,13 +48,16 @@ export async function insertProject(
   { environment, repository }: Extra = {},
 ): Promise<Project> {
   // Two of one name made at once wait for each other, so that each finds a slug.
-  await tx.$queryRaw`SELECT FROM organization WHERE id = ${organizationId} FOR NO KEY UPDATE`;
+  const { settings } = await lockOrganization(tx, organizationId);
+  const active = await tx.project.count({ where: { organizationId, status: "active" } });
+  requireRoom(settings, "projects", active + 1);
   if ((await tx.project.count({ where: { organizationId } })) >= MOST_PROJECTS)
     fail("InvalidInput", `An organization has at most ${MOST_PROJECTS} projects.`);
   const isNew = environment && !ENVIRONMENTS.some(({ slug }) => slug === environment);
   const environments = isNew
     ? [...ENVIRONMENTS, { slug: environment, displayName: environment }]
     : ENVIRONMENTS;
+  requireRoom(settings, "environments", environments.length);
   const row = await tx.project.create({
     data: {
       id: newId("project"),

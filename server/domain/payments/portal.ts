@@ -1,7 +1,7 @@
 import type { PortalSession } from "@/server/contract/billing";
-import { plans } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
 import { billedOrganization } from "@/server/domain/organizations";
+import { allPlans } from "@/server/domain/plans";
 import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { PaymentProviderDown } from "@/server/payments/define";
@@ -29,6 +29,6 @@ export function startPlanCheckout(ctx: Ctx, named: string | undefined, planKey: 
   requireStripe();
   fail("InvalidInput", `The plan ${planKey} is not for sale here.`, {
     field: "planKey",
-    plans: plans().plans.map((plan) => plan.planKey),
+    plans: allPlans().map(({ planKey }) => planKey),
   });
 }

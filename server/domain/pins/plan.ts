@@ -3,6 +3,7 @@ import type { ProjectAccess } from "@/server/domain/access";
 import { checkGuardrail } from "@/server/domain/budgets";
 import { PRICING_VERSION, priceAtMost } from "@/server/domain/catalog";
 import { keptMs } from "@/server/domain/envelope";
+import { limitOf } from "@/server/domain/plans";
 import { checkCallCeiling, inputTokensAtMost, messageTokensAtMost } from "@/server/domain/quotes";
 import { fail, ValidationFault } from "@/server/errors";
 import { type Micros, microsToUsd } from "@/server/money";
@@ -74,7 +75,7 @@ export async function planPinned(
     correlationId: request.correlationId ?? null,
     dataClassification: context.dataClassification,
     retentionRequirement: context.retentionRequirement,
-    contentKeptMs: keptMs(context.retentionRequirement, project.settings),
+    contentKeptMs: keptMs(context.retentionRequirement, project.settings, limitOf(project, "historyDays")),
   };
   const before = await sharedTokens(model, content);
   return {

@@ -5,6 +5,7 @@ import { access, type ProjectAccess, personBehind } from "@/server/domain/access
 import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf, keptUntil, settleKey } from "@/server/domain/envelope";
+import { underOrganization } from "@/server/domain/plans";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId, receiptIdOf } from "@/server/ids";
@@ -130,6 +131,7 @@ async function admissionOf(
     lease_owner: leaseOwner,
     lease_until: new Date(now.getTime() + LEASE_MS),
     warnings,
+    ...underOrganization(project, { kind: "inference", leaves: !isTest }),
     hold_id: maximumMicros > 0 ? newId("hold") : null,
     credential_ids: plan.credentialId === null ? [] : [plan.credentialId],
     budget_enforcement: enforcementOf({

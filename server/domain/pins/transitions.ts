@@ -2,6 +2,7 @@ import { batched } from "@/server/batch";
 import { sealContent } from "@/server/content";
 import { pool, type Queryable, queryKeeping } from "@/server/db";
 import { ALLOWANCE_MICROS, refuseReservation, resolved, TRIAL_CEILING_MICROS } from "@/server/domain/budgets";
+import { type Bounds, refuseWork, TAKEN } from "@/server/domain/plans";
 import type { Sealed } from "@/server/domain/receipts";
 import type { Micros } from "@/server/money";
 import type { SubmissionState } from "@/server/providers/define";
@@ -78,7 +79,7 @@ export type PinnedAdmission = Pick<
   budget_enforcement: "off" | "warn" | "prevent" | null;
   /** Null: not kept. */
   request: KeptContent | null;
-};
+} & Bounds;
 
 const admitAll = statementOver(
   "pin-admit",
@@ -120,6 +121,8 @@ const admitAll = statementOver(
     request_sha256: "text",
     request_bytes: "int",
     request_expires_at: "timestamptz",
+    most_active: "int",
+    most_inferences: "int",
   },
   `, admitted AS (
   INSERT INTO pinned_execution (id, project_id, organization_id, environment, principal_id, principal_kind, submitted_by,
@@ -139,11 +142,11 @@ const admitAll = statementOver(
   SELECT request_id, project_id, id, 'request', request_content, request_is_sealed, request_sha256, request_bytes, created_at,
     request_expires_at
   FROM mine WHERE request_id IS NOT NULL
-), reserved AS MATERIALIZED (
+), ${TAKEN}, reserved AS MATERIALIZED (
   SELECT * FROM capstan_reserve(ARRAY(
     SELECT ROW(hold_id, id, organization_id, project_id, principal_id, submitted_by, 'byok', credential_ids, is_test,
       maximum_micros, budget_enforcement, created_at)::reservation
-    FROM mine WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
+    FROM mine, taken WHERE hold_id IS NOT NULL), ${ALLOWANCE_MICROS}, ${TRIAL_CEILING_MICROS})
 ), held AS (
   INSERT INTO hold (id, organization_id, project_id, execution_id, principal_id, person_id, billing_mode, credential_ids,
     is_test, funding, amount_micros, state, created_at)
@@ -151,7 +154,7 @@ const admitAll = statementOver(
     maximum_micros, 'open', created_at
   FROM mine JOIN reserved USING (hold_id)
 )
-SELECT id, reserved.warnings FROM mine LEFT JOIN reserved USING (hold_id)`,
+SELECT id, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)`,
 );
 
 const toAdmitInput = ({ request, ...row }: PinnedAdmission) => ({
@@ -178,7 +181,7 @@ export async function admitPinned(
   type Row = { id: string; warnings: Record<string, Json>[] | null };
   const statement = admitAll(items.map(toAdmitInput));
   const asked = database ? database.query<Row>(statement) : queryKeeping<Row>(statement);
-  const { rows } = await asked.catch(refuseReservation);
+  const { rows } = await asked.catch(refuseWork).catch(refuseReservation);
   return new Map(rows.map(({ id, warnings }) => [id, { budgetWarnings: warnings ?? [] }]));
 }
 

@@ -1,5 +1,6 @@
 import { sealContent } from "@/server/content";
-import { pool } from "@/server/db";
+import { pool, queryKeeping } from "@/server/db";
+import { type Bounds, refuseWork } from "@/server/domain/plans";
 import type { Micros } from "@/server/money";
 import type { Json } from "@/server/step";
 import type { PinnedPlan } from "../rows";
@@ -30,7 +31,7 @@ export type BulkAdmission = {
   expires_at: Date | null;
   shared: { id: string; content: string; sha256: string };
   items: ItemAdmission[];
-};
+} & Bounds;
 
 export type ItemAdmission = {
   id: string;
@@ -70,14 +71,15 @@ const INSERT = `WITH bulk AS (
   INSERT INTO payload (id, project_id, bulk_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
   SELECT $31, $2, id, 'request', $32, $29, $33, $34, $17, $30::timestamptz FROM bulk
 )
-SELECT id FROM bulk`;
+SELECT id FROM bulk, (SELECT CASE WHEN $36::int IS NOT NULL THEN capstan_take(ARRAY(
+  SELECT ROW($3::text, id, NULL::int, $36::int, cardinality($15::text[]), $17::timestamptz)::plan_taking FROM bulk)) END) AS taken`;
 
 /** Accepts a bulk with all of its items in one statement; false where its key was taken, and then nothing was written. */
 export async function insertBulk(bulk: BulkAdmission): Promise<boolean> {
   const { items, shared } = bulk;
   const stored = (content: string, id: string) => (bulk.is_sealed ? sealContent(content, id) : content);
   const all = <T>(of: (item: ItemAdmission) => T) => items.map(of);
-  const { rowCount } = await pool.query({
+  const { rowCount } = await queryKeeping({
     name: "insert-bulk",
     text: INSERT,
     values: [
@@ -116,8 +118,9 @@ export async function insertBulk(bulk: BulkAdmission): Promise<boolean> {
       shared.sha256,
       Buffer.byteLength(shared.content),
       all(({ content_sha256 }) => content_sha256),
+      bulk.most_inferences,
     ],
-  });
+  }).catch(refuseWork);
   return rowCount === 1;
 }
 

@@ -5,6 +5,7 @@ import type { PinnedBulk, PinnedBulkRequest } from "@/server/contract/pinned";
 import { access, personBehind } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { keptUntil, settleKey } from "@/server/domain/envelope";
+import { underOrganization } from "@/server/domain/plans";
 import { Fault, fail, ValidationFault } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
@@ -98,6 +99,7 @@ export async function acceptBulk(
     concurrency: request.concurrency,
     retry_of: retryOf,
     is_test: planned.isTest,
+    ...underOrganization(project, { kind: "inference", leaves: !planned.isTest }),
     created_at: now,
     wake_after: new Date(now.getTime() + WAKE_AFTER_MS),
     is_sealed: isKeptSealed(plan.dataClassification, plan.retentionRequirement),

@@ -1,0 +1,130 @@
+import type { Plan } from "@/server/contract/billing";
+import type { ChangePlan, PlanSettingsView } from "@/server/contract/plan-settings";
+import { pool, type Queryable } from "@/server/db";
+import { changeAccessBy, requireOperator } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import {
+  allowsExternal,
+  allPlans,
+  featuresOf,
+  limitsOf,
+  PlanSettings,
+  planOf,
+  type Settings,
+  usedOf,
+} from "@/server/domain/plans";
+import { fail, ValidationFault } from "@/server/errors";
+import type { Json } from "@/server/step";
+import { requireRoleIn } from "./rights";
+
+type Row = { id: string; display_name: string; created_at: Date; settings: Settings };
+
+/** The plan of an organization, what holds for it and what it uses. For its members. */
+export async function planSettings(ctx: Ctx, organizationId: string): Promise<PlanSettingsView> {
+  requireRoleIn(ctx, organizationId, "viewer");
+  return view(ctx, await read(organizationId, pool));
+}
+
+/** The same of every organization, newest first, 50 at a time. Operators only. */
+export async function listPlanSettings(
+  ctx: Ctx,
+  { cursor }: { cursor?: string | undefined },
+): Promise<{ items: PlanSettingsView[]; nextCursor?: string }> {
+  requireOperator(ctx);
+  const { rows } = await pool.query<Row>(
+    `SELECT id, display_name, created_at, settings FROM organization WHERE ($1::text IS NULL OR id < $1)
+     ORDER BY id DESC LIMIT 51`,
+    [cursor ?? null],
+  );
+  const items: PlanSettingsView[] = [];
+  for (const row of rows.slice(0, 50)) items.push(await view(ctx, row));
+  const last = items.at(-1);
+  return { items, ...(rows.length > 50 && last ? { nextCursor: last.organizationId } : {}) };
+}
+
+/** The plans an operator can give. */
+export async function offeredPlans(ctx: Ctx): Promise<Plan[]> {
+  requireOperator(ctx);
+  return [...allPlans()];
+}
+
+/**
+ * Gives an organization a plan, or agrees limits and features with it instead of its plan's. Holds from the next request on,
+ * for what is admitted from then on. Operators only.
+ */
+export async function changePlan(
+  ctx: Ctx,
+  organizationId: string,
+  { plan, limits, features }: ChangePlan,
+): Promise<PlanSettingsView> {
+  requireOperator(ctx);
+  if (plan && !allPlans().some(({ slug }) => slug === plan)) {
+    const slugs = allPlans().map(({ slug }) => slug);
+    const msg = `There is no such plan. There are: ${slugs.join(", ")}.`;
+    throw new ValidationFault([{ loc: ["body", "plan"], msg, type: "unknown" }]);
+  }
+  return change(ctx, organizationId, "plan.changed", { plan, limits, features });
+}
+
+/** Lets executions of an organization reach providers, or keeps them here. For its owners. */
+export async function setExternalActions(
+  ctx: Ctx,
+  organizationId: string,
+  externalActions: boolean,
+): Promise<PlanSettingsView> {
+  requireRoleIn(ctx, organizationId, "owner");
+  return change(ctx, organizationId, "external_actions.changed", { externalActions });
+}
+
+type Changes = Record<string, Json | undefined>;
+
+/** Writes these settings and no others; null removes one. */
+async function change(ctx: Ctx, organizationId: string, action: string, wanted: Changes) {
+  const changes = Object.entries(wanted).filter(([, value]) => value !== undefined) as [string, Json][];
+  const after = await changeAccessBy(async (client) => {
+    const before = await read(organizationId, client, "FOR NO KEY UPDATE");
+    await client.query(
+      "UPDATE organization SET settings = (settings || $2::jsonb) - $3::text[] WHERE id = $1",
+      [
+        organizationId,
+        JSON.stringify(Object.fromEntries(changes)),
+        changes.filter(([, value]) => value === null).map(([name]) => name),
+      ],
+    );
+    const row = await read(organizationId, client);
+    const details = Object.fromEntries(
+      changes.map(([name]) => [
+        name,
+        { before: before.settings[name] ?? null, after: row.settings[name] ?? null },
+      ]),
+    );
+    await record(ctx, { organizationId, subject: organizationId, action, details }, client);
+    return row;
+  });
+  return view(ctx, after);
+}
+
+async function read(organizationId: string, database: Queryable, lock = ""): Promise<Row> {
+  const { rows } = await database.query<Row>(
+    `SELECT id, display_name, created_at, settings FROM organization WHERE id = $1 ${lock}`,
+    [organizationId],
+  );
+  return rows[0] ?? fail("NotFound", "There is no such organization.");
+}
+
+async function view(ctx: Ctx, row: Row): Promise<PlanSettingsView> {
+  const { settings } = row;
+  const { limits, features } = PlanSettings.parse(settings);
+  return {
+    organizationId: row.id,
+    displayName: row.display_name,
+    createdAt: row.created_at.toISOString(),
+    plan: planOf(settings),
+    agreed: { limits, features },
+    limits: limitsOf(settings),
+    features: featuresOf(settings),
+    used: await usedOf(row.id, ctx.now()),
+    externalActions: allowsExternal(settings),
+  };
+}

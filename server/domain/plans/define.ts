@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { type Plan, PlanFeatures, PlanLimits, PlanSlug } from "@/server/contract/billing";
+import { env } from "@/server/env";
+
+const NO_LIMITS: PlanLimits = {
+  users: null,
+  projects: null,
+  environments: null,
+  apiKeys: null,
+  concurrentDurableJobs: null,
+  activeDurableJobs: null,
+  lightweightInferencesPerHour: null,
+  historyDays: null,
+};
+export const ALL_FEATURES: PlanFeatures = { cancel: true, approve: true, reject: true };
+
+/** What everybody has who runs this product themselves: no limits but those that protect the machine. */
+const SELF_HOSTED: Plan = {
+  planKey: keyOf("self-hosted"),
+  slug: "self-hosted",
+  displayName: "Self-hosted",
+  monthlyUsd: 0,
+  salesOnly: false,
+  tagline: "Everything, on your own machines.",
+  limits: NO_LIMITS,
+  features: ALL_FEATURES,
+};
+
+const Defined = z.strictObject({
+  slug: PlanSlug,
+  displayName: z.string().min(1).max(64),
+  monthlyUsd: z.number().min(0).max(1_000_000).default(0),
+  salesOnly: z.boolean().default(false),
+  tagline: z.string().max(255).default(""),
+  limits: z.strictObject(PlanLimits.partial().shape).default({}),
+  features: z.strictObject(PlanFeatures.partial().shape).default({}),
+});
+
+function keyOf(slug: string): string {
+  return `capstan.${slug.replaceAll("-", "_")}.v1`;
+}
+
+type Known = { text: string | undefined; chosen: string | undefined; plans: readonly Plan[]; fallback: Plan };
+let known: Known | undefined;
+
+/** Reads PLANS and DEFAULT_PLAN. Throws what an operator has to mend, which stops a process at its start. */
+function read(text: string | undefined, chosen: string | undefined): Known {
+  let json: unknown;
+  try {
+    json = JSON.parse(text ?? "[]");
+  } catch {
+    throw new Error("Wrong settings:\nPLANS: is no JSON.");
+  }
+  const parsed = z.array(Defined).max(32).safeParse(json);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map(({ path, message }) => `PLANS ${path.join(".")}: ${message}`);
+    throw new Error(`Wrong settings:\n${lines.join("\n")}`);
+  }
+  const defined = parsed.data.map((plan) => ({
+    ...plan,
+    planKey: keyOf(plan.slug),
+    limits: { ...NO_LIMITS, ...plan.limits },
+    features: { ...ALL_FEATURES, ...plan.features },
+  }));
+  const isOurs = defined.some(({ slug }) => slug === SELF_HOSTED.slug);
+  const plans = isOurs ? defined : [...defined, SELF_HOSTED];
+  if (new Set(plans.map(({ slug }) => slug)).size < plans.length)
+    throw new Error("Wrong settings:\nPLANS: two plans have one slug.");
+  const fallback = plans.find(({ slug }) => slug === (chosen ?? SELF_HOSTED.slug));
+  if (!fallback) throw new Error("Wrong settings:\nDEFAULT_PLAN: is no slug of a plan.");
+  return { text, chosen, plans, fallback };
+}
+
+function current(): Known {
+  const { PLANS, DEFAULT_PLAN } = env;
+  if (known && known.text === PLANS && known.chosen === DEFAULT_PLAN) return known;
+  known = read(PLANS, DEFAULT_PLAN);
+  return known;
+}
+current();
+
+/** The plans of this installation, in the order in which its operator lists them: each is the upgrade of those before. */
+export const allPlans = (): readonly Plan[] => current().plans;
+
+/** The plan of an organization none was given to, or one that is listed no more. */
+export const defaultPlan = (): Plan => current().fallback;

@@ -1,0 +1,18 @@
+import type { ProjectAccess } from "@/server/domain/access";
+import { publicUrl } from "@/server/env";
+import { fail } from "@/server/errors";
+
+/** Do executions of this organization reach providers? They do unless an owner switched them off. */
+export const allowsExternal = (settings: ProjectAccess["organizationSettings"]): boolean =>
+  settings.externalActions !== false;
+
+/** Refuses an execution that would leave for a provider, where the organization has switched that off. */
+export function requireExternal({
+  id,
+  organizationSettings,
+}: Pick<ProjectAccess, "id" | "organizationSettings">): void {
+  if (allowsExternal(organizationSettings)) return;
+  fail("EXTERNAL_ACTIONS_DISABLED", "This organization has switched off executions that reach a provider.", {
+    upgradeUrl: `${publicUrl}/projects/${id}/organization?view=settings`,
+  });
+}

@@ -1,0 +1,6 @@
+export { allPlans } from "./define";
+export { allowsExternal } from "./external";
+export { featuresOf, requireFeature } from "./features";
+export { limitOf, limitsOf, PlanSettings, planOf, requireRoom, type Settings } from "./limits";
+export { usedOf } from "./used";
+export { type Bounds, limitByPlan, limitInSql, refuseWork, TAKEN, underOrganization } from "./work";

@@ -1,0 +1,284 @@
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { closeDatabase, pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { start } from "@/server/domain/jobs/run";
+import * as organizations from "@/server/domain/organizations";
+import * as pins from "@/server/domain/pins";
+import { env } from "@/server/env";
+import { Fault } from "@/server/errors";
+import { makePerson, makeTenant, system } from "@/testing/tenants";
+import { allPlans, planOf } from ".";
+
+afterAll(closeDatabase);
+const { PLANS, DEFAULT_PLAN } = env;
+afterEach(() => void Object.assign(env, { PLANS, DEFAULT_PLAN }));
+
+const TEXT = "text.general.fast.v1";
+const say = (projectId: string, content: string) => ({
+  context: { projectId },
+  input: { messages: [{ role: "user", content }] },
+});
+const TIERS = JSON.stringify([
+  { slug: "free", displayName: "Free", limits: { concurrentDurableJobs: 2, activeDurableJobs: 3, users: 1 } },
+  { slug: "team", displayName: "Team", monthlyUsd: 149, limits: { concurrentDurableJobs: 30, users: 5 } },
+]);
+
+type Refusal = { code: string; details: Record<string, unknown> };
+async function refusalOf(work: Promise<unknown>): Promise<Refusal | null> {
+  const error = await work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (error === null) return null;
+  if (!(error instanceof Fault)) throw error;
+  return { code: error.code, details: error.details };
+}
+
+/** How many of these were let through, and what the others were told. */
+async function outcomes(work: Promise<unknown>[]) {
+  const all = await Promise.all(work.map(refusalOf));
+  const refused = all.filter((each) => each !== null);
+  return { done: all.length - refused.length, codes: [...new Set(refused.map(({ code }) => code))], refused };
+}
+
+const limit = (organizationId: string, limits: object) =>
+  organizations.changePlan(system, organizationId, { limits });
+
+test("fifty jobs at once do not overrun the plan, and a replay and a job that ended take no place", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  await limit(organizationId, { activeDurableJobs: 7 });
+  const submit = (n: number) =>
+    jobs.submit(system, TEXT, { ...say(projectId, `Job ${n}.`), idempotencyKey: `k${n}` });
+  const { done, codes } = await outcomes(Array.from({ length: 50 }, (_, n) => submit(n)));
+  expect({ done, codes }).toEqual({ done: 7, codes: ["DURABLE_CONCURRENCY_LIMIT"] });
+  const { rows } = await pool.query<{ id: string; key: string }>(
+    "SELECT id, idempotency_key AS key FROM job WHERE project_id = $1",
+    [projectId],
+  );
+  expect(rows).toHaveLength(7);
+  const first = rows[0]!;
+  expect((await submit(Number(first.key.slice(1)))).jobId).toBe(first.id);
+  await jobs.cancel(system, first.id);
+  expect(await refusalOf(submit(100))).toBeNull();
+  expect((await refusalOf(submit(101)))?.details).toMatchObject({ current: 7, most: 7, upgrade: null });
+  // A second project is of the same organization.
+  const other = await organizations.createProject(system, { organizationId, name: "Other" });
+  const elsewhere = jobs.submit(system, TEXT, say(other.projectId, "Hello."));
+  expect((await refusalOf(elsewhere))?.code).toBe("DURABLE_CONCURRENCY_LIMIT");
+});
+
+test("what is refused names the plan and the next one, and an upgrade holds at once", async () => {
+  Object.assign(env, { PLANS: TIERS, DEFAULT_PLAN: "free" });
+  expect(allPlans().map(({ slug }) => slug)).toEqual(["free", "team", "self-hosted"]);
+  const { organizationId, projectId } = await makeTenant();
+  const submit = (n: number) => jobs.submit(system, TEXT, say(projectId, `Job ${n}.`));
+  for (const n of [1, 2, 3]) await submit(n);
+  expect(await refusalOf(submit(4))).toEqual({
+    code: "DURABLE_CONCURRENCY_LIMIT",
+    details: {
+      limit: "activeDurableJobs",
+      most: 3,
+      current: 3,
+      plan: "free",
+      upgrade: {
+        plan: "team",
+        displayName: "Team",
+        monthlyUsd: 149,
+        activeDurableJobs: null,
+        concurrentDurableJobs: 30,
+      },
+    },
+  });
+  await organizations.changePlan(system, organizationId, { plan: "team" });
+  expect(await refusalOf(submit(5))).toBeNull();
+});
+
+test("jobs beyond what may run at once wait, start when one ends, and are never more, whoever claims", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  await limit(organizationId, { concurrentDurableJobs: 2 });
+  const ids: string[] = [];
+  for (const n of [1, 2, 3, 4, 5, 6])
+    ids.push((await jobs.submit(system, TEXT, say(projectId, `Job ${n}.`))).jobId);
+  const started = await Promise.all(ids.map((id) => start(systemCtx("worker"), id)));
+  expect(started.filter((each) => each !== null)).toHaveLength(2);
+  const { rows } = await pool.query("SELECT status FROM job WHERE project_id = $1 ORDER BY status", [
+    projectId,
+  ]);
+  expect(rows.map(({ status }) => status)).toEqual([
+    ...["queued", "queued", "queued", "queued", "running", "running"],
+  ]);
+  const running = ids.filter((_, place) => started[place] !== null);
+  const waiting = ids.filter((_, place) => started[place] === null);
+  for (const id of running) await jobs.cancel(system, id);
+  await jobs.sweep(systemCtx("sweeper"), { projectId });
+  const due = await pool.query("SELECT FROM job WHERE id = ANY($1) AND dispatch_number > 1", [waiting]);
+  expect(due.rowCount).toBe(2);
+  const next = await Promise.all(waiting.map((id) => start(systemCtx("worker"), id)));
+  expect(next.filter((each) => each !== null)).toHaveLength(2);
+});
+
+describe("executions in an hour", () => {
+  const invoke = (projectId: string, n: number, ctx: Ctx = system) =>
+    jobs.invoke(ctx, TEXT, say(projectId, `Say ${n}.`));
+
+  test("twelve invokes at once with room for five; the next hour has room again", async () => {
+    const { organizationId, projectId } = await makeTenant();
+    await limit(organizationId, { lightweightInferencesPerHour: 5 });
+    const at = new Date("2026-03-01T10:20:00Z");
+    const then = systemCtx("test", () => at);
+    const { done, codes, refused } = await outcomes(
+      Array.from({ length: 12 }, (_, n) => invoke(projectId, n, then)),
+    );
+    expect({ done, codes }).toEqual({ done: 5, codes: ["RateLimited"] });
+    expect(refused[0]?.details).toMatchObject({ retryAfterSeconds: 2400, most: 5, current: 5 });
+    expect(
+      await refusalOf(
+        invoke(
+          projectId,
+          1,
+          systemCtx("test", () => new Date("2026-03-01T11:00:00Z")),
+        ),
+      ),
+    ).toBeNull();
+  });
+
+  test("pinned executions and the items of a bulk count, and a bulk that does not fit is not begun", async () => {
+    const { organizationId, projectId } = await makeTenant();
+    await limit(organizationId, { lightweightInferencesPerHour: 3 });
+    const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
+    const one = () =>
+      pins.run(system, { pin, isolation: "stateless", context: { projectId }, input: "Hello." });
+    const bulk = (count: number) =>
+      pins.submitBulk(system, {
+        pin,
+        isolation: "stateless",
+        context: { projectId },
+        items: Array.from({ length: count }, (_, n) => ({ id: `i${n}`, input: `Hello ${n}.` })),
+      });
+    expect(await refusalOf(one())).toBeNull();
+    expect(await refusalOf(bulk(3))).toMatchObject({ code: "RateLimited", details: { current: 1, most: 3 } });
+    expect(await refusalOf(bulk(2))).toBeNull();
+    expect((await refusalOf(one()))?.code).toBe("RateLimited");
+    expect((await refusalOf(invoke(projectId, 9)))?.code).toBe("RateLimited");
+  });
+});
+
+describe("what an organization may have", () => {
+  test("keys: many at once take no place twice; a rotated one and a revoked one take none", async () => {
+    const { organizationId, projectId, keyId } = await makeTenant();
+    await limit(organizationId, { apiKeys: 3 });
+    const make = () => organizations.createKey(system, { name: "k", projectId, environment: "development" });
+    const { done, codes } = await outcomes(Array.from({ length: 8 }, make));
+    expect({ done, codes }).toEqual({ done: 2, codes: ["PlanLimitReached"] });
+    await organizations.rotateKey(system, keyId, { overlapSeconds: 3600 });
+    expect((await refusalOf(make()))?.details).toMatchObject({ limit: "apiKeys", most: 3, current: 3 });
+    const [any] = await organizations.listKeys(system, { organizationId, includeRevoked: false });
+    await organizations.revokeKey(system, any!.keyId);
+    expect(await refusalOf(make())).toBeNull();
+  });
+
+  test("projects: archived ones take no place, and come back only into one; environments alike", async () => {
+    const { organizationId, projectId } = await makeTenant();
+    const owner = await makePerson(organizationId, "owner");
+    await limit(organizationId, { projects: 2, environments: 3 });
+    const make = () => organizations.createProject(system, { organizationId, name: "More" });
+    expect((await outcomes([make(), make(), make()])).done).toBe(1);
+    const patch = (change: object) =>
+      organizations.patchProject(owner.ctx, projectId, { clearRepository: false, ...change });
+    await patch({ status: "archived" });
+    await make();
+    expect(await refusalOf(patch({ status: "active" }))).toMatchObject({
+      code: "PlanLimitReached",
+      details: { limit: "projects", most: 2, current: 2 },
+    });
+    await limit(organizationId, { environments: 3 });
+    await patch({ status: "active" });
+    await patch({ environments: [{ slug: "staging", displayName: "Staging" }] });
+    const fourth = patch({ environments: [{ slug: "qa", displayName: "QA" }] });
+    expect((await refusalOf(fourth))?.details).toMatchObject({ limit: "environments", most: 3 });
+    await limit(organizationId, { environments: 2 });
+    // What is there stays, also when the plan shrinks.
+    expect(await refusalOf(patch({ displayName: "Renamed" }))).toBeNull();
+  });
+
+  test("people: who belongs already takes no second seat, and many at once take none twice", async () => {
+    const { organizationId } = await makeTenant();
+    const { email } = await makePerson(organizationId, "owner");
+    await limit(organizationId, { users: 2 });
+    const add = (n: number) =>
+      organizations.createUser(system, { organizationId, email: `${n}-${email}`, role: "member" });
+    const { done, codes } = await outcomes([1, 2, 3, 4].map(add));
+    expect({ done, codes }).toEqual({ done: 1, codes: ["PlanLimitReached"] });
+  });
+});
+
+test("content is kept no longer than the plan's history", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  await limit(organizationId, { historyDays: 3 });
+  const { jobId } = await jobs.submit(system, TEXT, say(projectId, "Hello."));
+  const { rows } = await pool.query<{ days: number }>(
+    "SELECT extract(epoch FROM expires_at - created_at)::int / 86400 AS days FROM payload WHERE job_id = $1",
+    [jobId],
+  );
+  expect(rows[0]?.days).toBe(3);
+});
+
+describe("who changes what", () => {
+  test("operators the plan, owners whether executions leave; both are told of in the audit log", async () => {
+    const { organizationId } = await makeTenant();
+    const owner = await makePerson(organizationId, "owner");
+    const admin = await makePerson(organizationId, "admin");
+    const codes = async (ctx: Ctx) => [
+      (await refusalOf(organizations.changePlan(ctx, organizationId, { limits: {} })))?.code,
+      (await refusalOf(organizations.setExternalActions(ctx, organizationId, false)))?.code,
+      (await refusalOf(organizations.listPlanSettings(ctx, {})))?.code,
+    ];
+    const [no, stranger] = [
+      "AuthorizationFailed",
+      await makePerson((await makeTenant()).organizationId, "owner"),
+    ];
+    expect(await codes(admin.ctx)).toEqual([no, no, no]);
+    expect(await codes(stranger.ctx)).toEqual([no, "NotFound", no]);
+    expect(await codes(owner.ctx)).toEqual([no, undefined, no]);
+    await organizations.changePlan(system, organizationId, {
+      features: { cancel: false },
+      limits: { users: 9 },
+    });
+    const seen = await organizations.planSettings(admin.ctx, organizationId);
+    expect(seen).toMatchObject({
+      plan: { slug: "self-hosted" },
+      agreed: { limits: { users: 9 }, features: { cancel: false } },
+      features: { cancel: false, approve: true },
+      externalActions: false,
+      used: { users: 2 },
+    });
+    const { rows } = await pool.query<{ action: string; details: object }>(
+      "SELECT action, details FROM audit_entry WHERE organization_id = $1 AND action ~ 'plan|external' ORDER BY id",
+      [organizationId],
+    );
+    expect(rows).toEqual([
+      { action: "external_actions.changed", details: { externalActions: { before: null, after: false } } },
+      {
+        action: "plan.changed",
+        details: {
+          features: { before: null, after: { cancel: false } },
+          limits: { before: null, after: { users: 9 } },
+        },
+      },
+    ]);
+  });
+
+  test("a plan that is not there is refused; one that is listed no more is the default one", async () => {
+    const { organizationId } = await makeTenant();
+    await expect(organizations.changePlan(system, organizationId, { plan: "gold" })).rejects.toThrow(
+      "no such plan",
+    );
+    expect(planOf({ plan: "gold" }).slug).toBe("self-hosted");
+    Object.assign(env, { PLANS: "[{" });
+    expect(() => allPlans()).toThrow("PLANS: is no JSON.");
+    Object.assign(env, { PLANS: '[{"slug":"a","displayName":"A","limits":{"users":0}}]' });
+    expect(() => allPlans()).toThrow("PLANS 0.limits.users");
+  });
+});

@@ -1,0 +1,85 @@
+import type { PlanLimit } from "@/server/contract/billing";
+import type { ProjectAccess } from "@/server/domain/access";
+import { Fault, fail } from "@/server/errors";
+import type { Json } from "@/server/step";
+import { allPlans, defaultPlan } from "./define";
+import { requireExternal } from "./external";
+import { limitsOf, planOf, type Settings, upgradeOf } from "./limits";
+
+/*
+ * Limits on work are held by the statement that admits it (capstan_take in prisma/guards.sql), so that any number at once do
+ * not overrun them. An admission carries the limits that hold for it; without any it costs nothing.
+ */
+
+/** The common table after `mine`, the rows an admission writes: takes of the plan what they need, before any money is set aside. */
+export const TAKEN = `taken AS MATERIALIZED (
+  SELECT CASE WHEN EXISTS (SELECT FROM mine WHERE most_active IS NOT NULL OR most_inferences IS NOT NULL)
+    THEN capstan_take(ARRAY(SELECT ROW(organization_id, id, most_active, most_inferences, 1, created_at)::plan_taking FROM mine)) END
+)`;
+
+/** What an admission carries of its organization's settings. Null: no limit. */
+export type Bounds = { most_active: number | null; most_inferences: number | null };
+
+/**
+ * Holds an execution to what its organization allows; every admission needs the answer, so no door goes past this. `leaves`:
+ * it would reach a provider, which is refused with EXTERNAL_ACTIONS_DISABLED where the organization has switched that off.
+ */
+export function underOrganization(
+  project: Pick<ProjectAccess, "id" | "organizationSettings">,
+  { kind, leaves }: { kind: "job" | "inference"; leaves: boolean },
+): Bounds {
+  if (leaves) requireExternal(project);
+  const { activeDurableJobs, lightweightInferencesPerHour } = limitsOf(project.organizationSettings);
+  return kind === "job"
+    ? { most_active: activeDurableJobs, most_inferences: null }
+    : { most_active: null, most_inferences: lightweightInferencesPerHour };
+}
+
+const NAME = { active: "activeDurableJobs", inferences: "lightweightInferencesPerHour" } as const;
+type Refused = {
+  kind: keyof typeof NAME;
+  current: number;
+  most: number;
+  retryAfterSeconds: number;
+  settings: Settings;
+};
+
+/** Turns the refusals of capstan_take into the wire's; rethrows the rest. */
+export function refuseWork(cause: unknown): never {
+  const { code, detail } = cause as { code?: string; detail?: string };
+  if (code !== "CB429") throw cause;
+  const { kind, current, most, retryAfterSeconds, settings } = JSON.parse(detail ?? "{}") as Refused; // written by that function
+  const details: Record<string, Json> = {
+    limit: NAME[kind],
+    most,
+    current,
+    plan: planOf(settings).slug,
+    upgrade: upgradeOf(settings, NAME[kind], most),
+  };
+  if (kind === "active")
+    fail(
+      "DURABLE_CONCURRENCY_LIMIT",
+      `The plan has room for ${most} unfinished jobs; wait for some to end.`,
+      details,
+    );
+  throw new Fault(
+    "RateLimited",
+    `The plan has ${most} synchronous and pinned executions an hour; these are used.`,
+    { ...details, retryAfterSeconds },
+    { "retry-after": String(retryAfterSeconds) },
+  );
+}
+
+/** Of each plan by its slug, and of the default one by the empty word; null where no plan has this limit. */
+export function limitByPlan(limit: PlanLimit): Record<string, number | null> | null {
+  const plans = allPlans();
+  if (plans.every(({ limits }) => limits[limit] === null)) return null;
+  const all = plans.map(({ slug, limits }) => [slug, limits[limit]] as const);
+  return Object.fromEntries([...all, ["", defaultPlan().limits[limit]]]);
+}
+
+/** An SQL expression: the limit of the row `organization`, by `byPlan` as `limitByPlan` makes it. Null: none. */
+export const limitInSql = (limit: PlanLimit, byPlan: string) => `(CASE
+  WHEN organization.settings->'limits' ? '${limit}' THEN organization.settings->'limits'->>'${limit}'
+  WHEN ${byPlan} ? (organization.settings->>'plan') THEN ${byPlan}->>(organization.settings->>'plan')
+  ELSE ${byPlan}->>'' END)::int`;
