@@ -1245,7 +1245,7 @@ describe("what an organization's settings allow", () => {
       [BULKS, { ...BULK, pin, sampling }],
     ] as const) {
       const { json } = await post([...refused], path, body, { key });
-      expect((json.detail ?? json).details, path).toEqual({
+      expect((json.detail ?? json).details, path).toMatchObject({
         upgradeUrl: expect.stringContaining(`/projects/${vault.tenant.projectId}/organization`),
       });
     }
@@ -1274,12 +1274,12 @@ describe("what an organization's settings allow", () => {
       const { json } = await ask([403, "PlanLimitReached"], method, path, { ...owner, body });
       expect(json.detail.details).toMatchObject({ limit, plan: "self-hosted", upgrade: null });
     }
-    const { json } = await ask(200, "GET", "/v1/billing/plans", owner);
+    const { json } = await ask(200, "GET", `/v1/billing/plans?organizationId=${full.organizationId}`, owner);
     expect(json).toMatchObject({
       currentPlan: "capstan.self_hosted.v1",
       organizationId: full.organizationId,
       limits: { projects: 1, apiKeys: 1, users: null },
-      used: { users: 1, projects: 1, activeDurableJobs: 0 },
+      used: { users: 1, projects: 2, activeDurableJobs: 0 },
     });
   });
 
@@ -3827,6 +3827,10 @@ describe("billing", () => {
     expect(refused.json.detail.details.organizationIds.sort()).toEqual(
       [tenant.organizationId, other.organizationId].sort(),
     );
+    await ask([422, "InvalidInput"], "GET", "/v1/billing/plans", { headers });
+    await ask([404, "NotFound"], "GET", `/v1/billing/plans?organizationId=${newId("organization")}`, {
+      headers,
+    });
     await ask([422, "InvalidInput"], "POST", "/v1/billing/wallet/top-up-session", top);
     const target = `organizationId=${other.organizationId}`;
     await ask(200, "GET", `/v1/billing/wallet?${target}`, { headers });
