@@ -51,6 +51,8 @@ CREATE DOMAIN "comparison_decision" AS text CONSTRAINT "comparison_decision_know
 CREATE DOMAIN "comparison_intent" AS text CONSTRAINT "comparison_intent_known" CHECK (VALUE IN
   ('exploratory', 'production_decision', 'golden_regression'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
+CREATE DOMAIN "session_kind" AS text CONSTRAINT "session_kind_known" CHECK (VALUE IN ('browser', 'device'));
+CREATE DOMAIN "device_decision" AS text CONSTRAINT "device_decision_known" CHECK (VALUE IN ('approved', 'denied'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('credential.status', 'credential_status'), ('connection_check.outcome', 'check_outcome'),
@@ -90,7 +92,7 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('comparison.estimated_micros', 'amount_micros'), ('comparison.maximum_micros', 'amount_micros'),
   ('comparison_entry.position', 'ordinal'),
   ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role'),
-  ('invitation.role', 'member_role')
+  ('invitation.role', 'member_role'), ('session.kind', 'session_kind'), ('device_login.decision', 'device_decision')
 ) AS restricted(column_name, domain_name);
 
 -- What concerns two columns, or is seldom written, stays a CHECK.
@@ -98,6 +100,13 @@ ALTER TABLE "job" ADD CONSTRAINT "job_completed_when_terminal" CHECK
   ("completed_at" IS NOT NULL OR "status" NOT IN ('succeeded', 'failed', 'canceled'));
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_is_sha256" CHECK (octet_length("hash") = 32);
 ALTER TABLE "invitation" ADD CONSTRAINT "invitation_token_is_sha256" CHECK (octet_length("token_hash") = 32);
+ALTER TABLE "session" ADD CONSTRAINT "session_of_device_has_token" CHECK
+  (("kind" = 'device') = ("token_hash" IS NOT NULL) AND ("token_hash" IS NULL OR octet_length("token_hash") = 32));
+ALTER TABLE "device_login" ADD CONSTRAINT "device_login_code_is_sha256" CHECK (octet_length("code_hash") = 32);
+ALTER TABLE "device_login" ADD CONSTRAINT "device_login_is_decided_by_somebody" CHECK
+  (num_nonnulls("decision", "decided_by", "version") IN (0, 3) AND ("used_at" IS NULL OR "decision" IS NOT DISTINCT FROM 'approved'));
+ALTER TABLE "user_account" ADD CONSTRAINT "second_factor_has_secret" CHECK
+  ("second_factor_at" IS NULL OR "second_factor_secret" IS NOT NULL);
 ALTER TABLE "mail" ADD CONSTRAINT "mail_tells_of_one_thing" CHECK
   (num_nonnulls("notification_id", "invitation_id") = 1 AND ("invitation_id" IS NULL) = ("invitation_nonce" IS NULL));
 

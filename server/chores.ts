@@ -5,6 +5,7 @@ import * as jobs from "@/server/domain/jobs";
 import * as notifications from "@/server/domain/notifications";
 import * as pins from "@/server/domain/pins";
 import * as requests from "@/server/domain/requests";
+import { pruneSessions } from "@/server/domain/sessions";
 import { log } from "@/server/log";
 
 export type Chore = { name: string; everyMs: number; pass(): Promise<void> };
@@ -16,6 +17,7 @@ export const CHORES: readonly Chore[] = [
   { name: "sweep-pins", everyMs: 2_000, pass: () => pins.sweep(systemCtx("pin-sweeper")) },
   { name: "sweep-requests", everyMs: 2_000, pass: () => requests.sweep(systemCtx("request-sweeper")) },
   { name: "send-mail", everyMs: 2_000, pass: () => notifications.handOnMail(systemCtx("mail-sweeper")) },
+  { name: "prune-sessions", everyMs: 3_600_000, pass: () => pruneSessions(new Date()) },
 ];
 
 /** How often a process asks whether a chore is due: one statement, however many chores there are. */

@@ -63,6 +63,13 @@ export const ERRORS = {
     next: "stop",
     details: z.object({ byteLength: z.number() }),
   },
+  /** A device waits for a person to approve it: ask again after so many seconds. */
+  AuthorizationPending: {
+    status: 428,
+    retryable: true,
+    next: "retry_after_backoff",
+    details: z.object({ interval: z.number() }),
+  },
   RateLimited: {
     status: 429,
     retryable: true,

@@ -8,6 +8,8 @@ export const PREFIXES = {
   environment: "env",
   user: "usr",
   invitation: "inv",
+  session: "ses",
+  deviceLogin: "dvc",
   key: "key",
   job: "wfr",
   attempt: "att",

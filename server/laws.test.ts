@@ -218,7 +218,7 @@ describe("imports flow one way", () => {
       ["plans"],
       ["audit"],
       ["organizations", "inputs", "webhooks"],
-      ["credentials", "signing", "notifications"],
+      ["sessions", "credentials", "signing", "notifications"],
       ["budgets", "invitations"],
       ["billing"],
       ["catalog"],

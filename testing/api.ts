@@ -1,16 +1,14 @@
-import { encode } from "next-auth/jwt";
 import { router } from "@/server/api/router";
 import { endpoints } from "@/server/api/v1";
-import { SESSION_COOKIE } from "@/server/auth/cookies";
 import type { Job } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { type Ctx, SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
-import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { Form } from "./forms";
+import { cookieOf } from "./sessions";
 import { fund, inlineStep, testClock } from "./world";
 
 const route = router(endpoints);
@@ -132,11 +130,7 @@ export async function sessionOf(
     role,
     password: "a password of this test",
   });
-  const token = await encode({
-    token: { sub: userId, sessionVersion: 1 },
-    secret: env.NEXTAUTH_SECRET ?? "",
-  });
-  return `${SESSION_COOKIE}=${token}`;
+  return cookieOf(userId);
 }
 
 /** What such a person's browser sends with a change. */

@@ -80,7 +80,7 @@ const CONCERNS_NO_ENTRY = [
   // Runs something of its own through other doors.
   /^POST \/v1\/(chat\/completions|responses)$/,
   // Of nobody's executions.
-  /^POST \/v1\/(stripe|payments|webhooks|test-checkout|panel|auth|policy)/,
+  /^(POST|DELETE) \/v1\/(stripe|payments|webhooks|test-checkout|panel|auth|policy)/,
 ];
 
 /** What was answered, by what was asked. */

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { access } from "@/server/domain/access";
 import type { Scope } from "@/server/domain/ctx";
 import { type Ctx, type Principal, systemCtx } from "@/server/domain/ctx";
 import { createKey, createOrganization, createProject, createUser } from "@/server/domain/organizations";
+import { personOf } from "./sessions";
 import { fund } from "./world";
 
 export const system = systemCtx("test");
@@ -33,9 +33,7 @@ export async function makePerson(organizationId: string, role: "owner" | "admin"
   const password = "correct horse battery";
   const email = `${randomUUID()}@example.com`;
   const { userId } = await createUser(system, { email, organizationId, role, password });
-  const principal = await access.sessionPrincipal(userId, 1);
-  if (!principal) throw new Error("the person is not there");
-  return { userId, email, password, ctx: ctxOf(principal) };
+  return { userId, email, password, ctx: ctxOf(await personOf(userId)) };
 }
 
 /** The context of a request by this principal. */

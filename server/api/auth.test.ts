@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
-import { encode } from "next-auth/jwt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { cookies, SESSION_COOKIE } from "@/server/auth/cookies";
 import { closeDatabase } from "@/server/db";
-import { access, makeKeyText } from "@/server/domain/access";
-import { revokeKey, signOutEverywhere } from "@/server/domain/organizations";
+import { access, makeKeyText, makeTokenText } from "@/server/domain/access";
+import { revokeKey } from "@/server/domain/organizations";
+import { signOutEverywhere } from "@/server/domain/sessions";
 import { env, publicUrl } from "@/server/env";
+import { newId } from "@/server/ids";
 import { incoming, jsonOf } from "@/testing/requests";
+import { cookieOf, sealedCookie, signIn } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import { endpoint, respond } from "./endpoint";
 
@@ -21,14 +23,9 @@ let cookie: string;
 beforeAll(async () => {
   tenant = await makeTenant();
   person = await makePerson(tenant.organizationId, "member");
-  cookie = await sessionCookie();
+  cookie = await cookieOf(person.userId);
 });
 afterAll(closeDatabase);
-
-async function sessionCookie(claims: Record<string, unknown> = {}, maxAge = 60) {
-  const token = await encode({ token: { sub: person.userId, sessionVersion: 1, ...claims }, secret, maxAge });
-  return `${SESSION_COOKIE}=${token}`;
-}
 
 const shape = {
   path: "/v1/test",
@@ -62,7 +59,8 @@ describe("API keys", () => {
     ["a bare token", makeKeyText("development")],
     ["nothing after the scheme", "Bearer "],
     ["an empty header", ""],
-    ["a session token of a kind not issued", "Bearer caps_abc"],
+    ["no session's token", `Bearer ${makeTokenText("caps")}`],
+    ["a session token of a wrong form", "Bearer caps_abc"],
     ["a panel token of a kind not issued", "Bearer capp_abc"],
     ["a very long one", `Bearer ${"x".repeat(100_000)}`],
   ])("401: %s", async (_name, authorization) => {
@@ -108,16 +106,18 @@ describe("sessions of a browser", () => {
     expect((await get({ cookie: pieces.join("; ") })).status).toBe(200);
   });
 
-  test("one that is forged, expired, of another secret, of an older version or without a person is 401", async () => {
+  test("one that is forged, expired, of another secret, over, or without a session or person is 401", async () => {
     const forged = `${cookie.slice(0, -4)}AAAA`;
-    const foreign = `${SESSION_COOKIE}=${await encode({ token: { sub: person.userId, sessionVersion: 1 }, secret: "another secret" })}`;
+    const good = { sub: person.userId, sid: await signIn(person.userId) };
+    expect((await get({ cookie: await sealedCookie(good) })).status).toBe(200);
     const odd = [
       forged,
-      foreign,
-      await sessionCookie({}, -60),
-      await sessionCookie({ sessionVersion: 0 }),
-      await sessionCookie({ sessionVersion: undefined }),
-      await sessionCookie({ sub: "usr_nobody" }),
+      await sealedCookie(good, { secret: "another secret" }),
+      await sealedCookie(good, { maxAge: -60 }),
+      await sealedCookie({ ...good, sid: newId("session") }),
+      await sealedCookie({ ...good, sid: await signIn(person.userId, () => new Date("2026-01-01")) }),
+      await sealedCookie({ sub: person.userId, sessionVersion: 1 }), // as they were before sessions had rows
+      await sealedCookie({ ...good, sub: "usr_nobody" }),
       `${SESSION_COOKIE}=garbage`,
     ];
     for (const each of odd) expect((await get({ cookie: each })).status).toBe(401);
@@ -125,7 +125,7 @@ describe("sessions of a browser", () => {
 
   test("an ended session is refused by the next request", async () => {
     const leaving = await makePerson(tenant.organizationId, "member");
-    const own = await sessionCookie({ sub: leaving.userId });
+    const own = await cookieOf(leaving.userId);
     expect((await get({ cookie: own })).status).toBe(200);
     await signOutEverywhere(leaving.ctx);
     expect((await get({ cookie: own })).status).toBe(401);

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { decode } from "next-auth/jwt";
+import { personOfCookie } from "@/server/auth/claims";
 import { cookies, SESSION_COOKIE } from "@/server/auth/cookies";
 import { access } from "@/server/domain/access";
 import type { Principal } from "@/server/domain/ctx";
@@ -13,7 +13,13 @@ const CSRF_COOKIE = cookies.csrfToken?.name ?? "capstan.csrf-token";
 const BEARER = /^bearer +(\S+) *$/i;
 const ONE_REALM = { "www-authenticate": 'Bearer realm="capstan"' };
 
-type Credential = { kind: "none" } | { kind: "key"; text: string } | { kind: "session"; token: string };
+type Credential =
+  | { kind: "none" }
+  | { kind: "key"; text: string }
+  /** The bearer token of a signed-in device. */
+  | { kind: "device"; text: string }
+  /** The cookie of a signed-in browser. */
+  | { kind: "cookie"; token: string };
 
 /**
  * Decides who asks, and counts the request against their limit. Nobody in particular is `anonymous`; a credential
@@ -42,12 +48,19 @@ export async function identify(
     fail("AuthenticationFailed", "This key or session is not valid.");
   }
   countRequest(principal, incoming.address, headers);
-  if (credential.kind === "session") requireOwnPages(incoming, bodyType);
+  if (credential.kind === "cookie") requireOwnPages(incoming, bodyType);
   return principal;
 }
 
 function holderOf(credential: Exclude<Credential, { kind: "none" }>, now: Date): Promise<Principal | null> {
-  return credential.kind === "key" ? access.keyPrincipal(credential.text, now) : personOf(credential.token);
+  switch (credential.kind) {
+    case "key":
+      return access.keyPrincipal(credential.text, now);
+    case "device":
+      return access.devicePrincipal(credential.text, now);
+    case "cookie":
+      return personOfCookie(credential.token, now);
+  }
 }
 
 /** Who asks, looked at again while a long answer goes out: null when the credential no longer holds. Counts against no limit. */
@@ -68,25 +81,13 @@ function credentialOf(incoming: Incoming): Credential {
   if (authorization !== undefined) {
     if (authorization.startsWith("Bearer cap_"))
       return { kind: "key", text: authorization.slice(7).trimEnd() };
+    const text = BEARER.exec(authorization)?.[1] ?? "";
     // Every other scheme and token kind is a key that does not exist.
-    return { kind: "key", text: BEARER.exec(authorization)?.[1] ?? "" };
+    return { kind: text.startsWith("caps_") ? "device" : "key", text };
   }
   const cookie = incoming.header("cookie");
   const token = cookie === undefined ? "" : cookieOf(cookie, SESSION_COOKIE);
-  return token ? { kind: "session", token } : { kind: "none" };
-}
-
-/** The person of a signed-in browser, or null. */
-async function personOf(token: string): Promise<Principal | null> {
-  if (!env.NEXTAUTH_SECRET) return null;
-  let claims: Awaited<ReturnType<typeof decode>>;
-  try {
-    claims = await decode({ token, secret: env.NEXTAUTH_SECRET });
-  } catch {
-    return null; // not ours, tampered with, or expired
-  }
-  if (!claims?.sub || typeof claims.sessionVersion !== "number") return null;
-  return access.sessionPrincipal(claims.sub, claims.sessionVersion);
+  return token ? { kind: "cookie", token } : { kind: "none" };
 }
 
 const SAFE_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);

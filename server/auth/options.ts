@@ -1,4 +1,6 @@
+import { headers, cookies as nextCookies } from "next/headers";
 import type { AuthOptions, User } from "next-auth";
+import type { JWT } from "next-auth/jwt";
 import Credentials from "next-auth/providers/credentials";
 import Github from "next-auth/providers/github";
 import Google from "next-auth/providers/google";
@@ -6,11 +8,13 @@ import { clientAddress, networkOf } from "@/server/api/address";
 import { SignIn } from "@/server/contract/organizations";
 import { access } from "@/server/domain/access";
 import { systemClock, systemCtx } from "@/server/domain/ctx";
-import { findSignIn, signOutEverywhere, verifySignIn } from "@/server/domain/organizations";
+import { findSignIn, verifySignIn } from "@/server/domain/organizations";
+import * as sessions from "@/server/domain/sessions";
 import { env, publicUrl } from "@/server/env";
 import { log } from "@/server/log";
 import { ownPath } from "./callback-url";
-import { cookies } from "./cookies";
+import { claimsOf } from "./claims";
+import { cookies, SESSION_COOKIE } from "./cookies";
 import { verifiedEmail } from "./github-email";
 
 declare module "next-auth" {
@@ -22,8 +26,6 @@ declare module "next-auth" {
 }
 
 process.env.NEXTAUTH_URL = publicUrl; // the only place where next-auth looks for its own address
-
-const SESSION_SECONDS = 14 * 24 * 60 * 60;
 
 const password = Credentials({
   name: "E-mail and password",
@@ -90,28 +92,44 @@ if (env.GOOGLE_CLIENT_ID && env.GOOGLE_CLIENT_SECRET) {
 /** The identity providers that are configured, for the sign-in page. */
 export const identityProviders = identities.map(({ id, name }) => ({ id, name }));
 
+/** Each sign-in is a session of its own, under a new id; the one this browser had before ends with it. */
+async function begin(user: User): Promise<JWT> {
+  const [sent, jar] = [await headers(), await nextCookies()];
+  const before = await claimsOf(jar.get(SESSION_COOKIE)?.value ?? "");
+  if (before) await end(before);
+  const address = clientAddress(sent.get("x-forwarded-for") ?? undefined, "");
+  const sid = await sessions.startSession(
+    { ...systemCtx("sign-in"), address: address || undefined },
+    { userId: user.id, version: user.sessionVersion ?? 0, userAgent: sent.get("user-agent") },
+  );
+  return { sub: user.id, sid };
+}
+
+/** Ends the session of a cookie, if it still works. */
+async function end({ userId, sessionId }: { userId: string; sessionId: string }): Promise<void> {
+  const person = await access.sessionPrincipal(sessionId, systemClock());
+  if (person?.id === userId)
+    await sessions.endSession({ ...systemCtx("sign-out"), principal: person }, sessionId);
+}
+
 /**
- * How people sign in. The cookie carries the account and the version of its sessions, sealed; whether that
- * version still counts is asked of the row on every request (session.ts). Signing out raises it, so the
- * sessions of all devices end.
+ * How people sign in. The cookie carries the account and the session, sealed; whether that session still works is asked of
+ * its row on every request (claims.ts). Signing out ends this session alone.
  */
 export const authOptions: AuthOptions = {
   secret: env.NEXTAUTH_SECRET,
-  session: { strategy: "jwt", maxAge: SESSION_SECONDS },
+  session: { strategy: "jwt", maxAge: sessions.BROWSER_SECONDS },
   cookies,
   providers: [password, ...identities],
   pages: { signIn: "/sign-in", signOut: "/sign-in", error: "/sign-in" },
   callbacks: {
     signIn: ({ user }) => (user.refusal ? `/sign-in?error=${user.refusal}` : true),
     redirect: ({ url, baseUrl }) => baseUrl + ownPath(url, baseUrl),
-    jwt: ({ token, user }) => (user ? { sub: user.id, sessionVersion: user.sessionVersion } : token),
+    jwt: async ({ token, user }) => (user ? begin(user) : token),
   },
   events: {
     async signOut({ token }) {
-      if (!token.sub || typeof token.sessionVersion !== "number") return;
-      // A session that has ended already must not be able to end the ones that came after it.
-      const person = await access.sessionPrincipal(token.sub, token.sessionVersion);
-      if (person) await signOutEverywhere({ ...systemCtx("sign-out"), principal: person });
+      if (token.sub && typeof token.sid === "string") await end({ userId: token.sub, sessionId: token.sid });
     },
   },
   logger: {

@@ -1,27 +1,16 @@
 import { cookies, headers } from "next/headers";
 import { redirect } from "next/navigation";
-import { decode } from "next-auth/jwt";
 import { cache } from "react";
 import { clientAddress } from "@/server/api/address";
-import { access } from "@/server/domain/access";
-import { type Ctx, type Principal, systemClock } from "@/server/domain/ctx";
-import { env } from "@/server/env";
+import { type Ctx, systemClock } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
+import { type Person, personOfCookie } from "./claims";
 import { SESSION_COOKIE } from "./cookies";
 
-export type Person = Extract<Principal, { kind: "human_session" }>;
-
-/**
- * The signed-in person of this request, or null. Beyond the cookie's seal and age, its version is compared with
- * the person's row each time, so a session that was ended is none from the next request on.
- */
+/** The signed-in person of this request, or null. */
 export const findPerson = cache(async (): Promise<Person | null> => {
-  const token = (await cookies()).get(SESSION_COOKIE)?.value;
-  if (!token || !env.NEXTAUTH_SECRET) return null;
-  const claims = await decode({ token, secret: env.NEXTAUTH_SECRET }).catch(() => null); // not ours, changed or too old
-  if (!claims?.sub || typeof claims.sessionVersion !== "number") return null;
-  return access.sessionPrincipal(claims.sub, claims.sessionVersion);
+  return personOfCookie((await cookies()).get(SESSION_COOKIE)?.value ?? "", systemClock());
 });
 
 /** What a verb of the domain gets for this request of the panel. */

@@ -34,6 +34,10 @@ export type Principal =
       email: string;
       memberships: ReadonlyMap<string, Role>;
       isOperator: boolean;
+      /** The session they come by; a person the system acts for has none. */
+      sessionId?: string;
+      /** Organizations they belong to that ask for a second factor they do not have: they have no right there. */
+      closedOrganizations?: readonly string[];
     }
   | {
       kind: "panel_session";

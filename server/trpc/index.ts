@@ -1,3 +1,4 @@
+import { accountRouter } from "./account";
 import { adaptersRouter } from "./adapters";
 import { approvalsRouter } from "./approvals";
 import { attentionRouter } from "./attention";
@@ -21,6 +22,7 @@ import { webhooksRouter } from "./webhooks";
 
 /** What the panel asks. Same schemas and verbs as the API; the browser knows this router by its type only. */
 export const appRouter = router({
+  account: accountRouter,
   projects: projectsRouter,
   catalog: catalogRouter,
   jobs: jobsRouter,

@@ -811,6 +811,10 @@ CREATE TABLE "user_account" (
     "password_hash" TEXT,
     "session_version" INTEGER NOT NULL DEFAULT 1,
     "is_operator" BOOLEAN NOT NULL DEFAULT false,
+    "second_factor_secret" TEXT,
+    "second_factor_at" TIMESTAMPTZ(3),
+    "second_factor_step" BIGINT,
+    "recovery_hashes" BYTEA[] DEFAULT ARRAY[]::BYTEA[],
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "user_account_pkey" PRIMARY KEY ("id")
@@ -1091,6 +1095,40 @@ CREATE TABLE "commission_quote" (
     "payment_id" TEXT,
 
     CONSTRAINT "commission_quote_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "session" (
+    "id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "kind" TEXT NOT NULL,
+    "label" TEXT NOT NULL,
+    "address" TEXT NOT NULL,
+    "version" INTEGER NOT NULL,
+    "token_hash" BYTEA,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "last_seen_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "revoked_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "session_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "device_login" (
+    "id" TEXT NOT NULL,
+    "code_hash" BYTEA NOT NULL,
+    "user_code" TEXT NOT NULL,
+    "client_name" TEXT NOT NULL,
+    "address" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "decision" TEXT,
+    "decided_by" TEXT,
+    "version" INTEGER,
+    "used_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "device_login_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -1377,6 +1415,27 @@ CREATE UNIQUE INDEX "commission_quote_payment_id_key" ON "commission_quote"("pay
 CREATE INDEX "commission_quote_request_id_id_idx" ON "commission_quote"("request_id", "id");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "session_token_hash_key" ON "session"("token_hash");
+
+-- CreateIndex
+CREATE INDEX "session_user_id_id_idx" ON "session"("user_id", "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "session_expires_at_idx" ON "session"("expires_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "device_login_code_hash_key" ON "device_login"("code_hash");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "device_login_user_code_key" ON "device_login"("user_code");
+
+-- CreateIndex
+CREATE INDEX "device_login_address_created_at_idx" ON "device_login"("address", "created_at");
+
+-- CreateIndex
+CREATE INDEX "device_login_expires_at_idx" ON "device_login"("expires_at");
+
+-- CreateIndex
 CREATE INDEX "delivery_endpoint_organization_id_id_idx" ON "delivery_endpoint"("organization_id", "id");
 
 -- CreateIndex
@@ -1494,6 +1553,9 @@ ALTER TABLE "capability_request_event" ADD CONSTRAINT "capability_request_event_
 ALTER TABLE "commission_quote" ADD CONSTRAINT "commission_quote_organization_id_request_id_fkey" FOREIGN KEY ("organization_id", "request_id") REFERENCES "capability_request"("organization_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "session" ADD CONSTRAINT "session_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user_account"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "delivery" ADD CONSTRAINT "delivery_endpoint_id_fkey" FOREIGN KEY ("endpoint_id") REFERENCES "delivery_endpoint"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -1552,6 +1614,8 @@ CREATE DOMAIN "comparison_decision" AS text CONSTRAINT "comparison_decision_know
 CREATE DOMAIN "comparison_intent" AS text CONSTRAINT "comparison_intent_known" CHECK (VALUE IN
   ('exploratory', 'production_decision', 'golden_regression'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
+CREATE DOMAIN "session_kind" AS text CONSTRAINT "session_kind_known" CHECK (VALUE IN ('browser', 'device'));
+CREATE DOMAIN "device_decision" AS text CONSTRAINT "device_decision_known" CHECK (VALUE IN ('approved', 'denied'));
 
 SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('credential.status', 'credential_status'), ('connection_check.outcome', 'check_outcome'),
@@ -1591,7 +1655,7 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('comparison.estimated_micros', 'amount_micros'), ('comparison.maximum_micros', 'amount_micros'),
   ('comparison_entry.position', 'ordinal'),
   ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role'),
-  ('invitation.role', 'member_role')
+  ('invitation.role', 'member_role'), ('session.kind', 'session_kind'), ('device_login.decision', 'device_decision')
 ) AS restricted(column_name, domain_name);
 
 -- What concerns two columns, or is seldom written, stays a CHECK.
@@ -1599,6 +1663,13 @@ ALTER TABLE "job" ADD CONSTRAINT "job_completed_when_terminal" CHECK
   ("completed_at" IS NOT NULL OR "status" NOT IN ('succeeded', 'failed', 'canceled'));
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_hash_is_sha256" CHECK (octet_length("hash") = 32);
 ALTER TABLE "invitation" ADD CONSTRAINT "invitation_token_is_sha256" CHECK (octet_length("token_hash") = 32);
+ALTER TABLE "session" ADD CONSTRAINT "session_of_device_has_token" CHECK
+  (("kind" = 'device') = ("token_hash" IS NOT NULL) AND ("token_hash" IS NULL OR octet_length("token_hash") = 32));
+ALTER TABLE "device_login" ADD CONSTRAINT "device_login_code_is_sha256" CHECK (octet_length("code_hash") = 32);
+ALTER TABLE "device_login" ADD CONSTRAINT "device_login_is_decided_by_somebody" CHECK
+  (num_nonnulls("decision", "decided_by", "version") IN (0, 3) AND ("used_at" IS NULL OR "decision" IS NOT DISTINCT FROM 'approved'));
+ALTER TABLE "user_account" ADD CONSTRAINT "second_factor_has_secret" CHECK
+  ("second_factor_at" IS NULL OR "second_factor_secret" IS NOT NULL);
 ALTER TABLE "mail" ADD CONSTRAINT "mail_tells_of_one_thing" CHECK
   (num_nonnulls("notification_id", "invitation_id") = 1 AND ("invitation_id" IS NULL) = ("invitation_nonce" IS NULL));
 

@@ -3,6 +3,7 @@ import * as adapterAliases from "./adapter-aliases";
 import * as adapterWeights from "./adapter-weights";
 import * as adapters from "./adapters";
 import * as auditLog from "./audit-log";
+import * as auth from "./auth";
 import * as billing from "./billing";
 import * as budgets from "./budgets";
 import * as capabilities from "./capabilities";
@@ -44,6 +45,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(auditLog),
   ...Object.values(keys),
   ...Object.values(session),
+  ...Object.values(auth),
   ...Object.values(billing),
   ...Object.values(openai),
 ];

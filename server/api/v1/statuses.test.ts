@@ -1,9 +1,7 @@
-import { encode } from "next-auth/jwt";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { COMMON_ERRORS, type Endpoint } from "@/server/api/endpoint";
 import { pathFinder } from "@/server/api/path";
 import { addressLimit } from "@/server/api/rate-limit";
-import { SESSION_COOKIE } from "@/server/auth/cookies";
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import { OpenAIError } from "@/server/contract/openai";
 import { pool } from "@/server/db";
@@ -16,6 +14,7 @@ import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
 import { receiveStripeMessage } from "@/server/domain/payments";
 import * as pins from "@/server/domain/pins";
+import * as sessions from "@/server/domain/sessions";
 import { env } from "@/server/env";
 import { ERRORS, type ErrorCode } from "@/server/errors";
 import { newId, ulid } from "@/server/ids";
@@ -41,7 +40,9 @@ import { COMPARED, COMPARISONS, compared, pinned as pinnedTo } from "@/testing/c
 import { Form, someWeights, uploadOf, weightsPart } from "@/testing/forms";
 import { NEED, needIn, quotedNeed } from "@/testing/needs";
 import { isOfItself, isOfRooms, openRooms, type Rooms } from "@/testing/rooms";
+import { cookieOf } from "@/testing/sessions";
 import { messagesOf, signed, startStripe } from "@/testing/stripe";
+import { makePerson } from "@/testing/tenants";
 import { MODELS, openVault, type Vault } from "@/testing/vault";
 import { inlineStep, testClock } from "@/testing/world";
 import { endpoints } from ".";
@@ -241,12 +242,16 @@ const ENDS: Record<string, number> = {
   "/v1/billing/checkout-session": 402,
   "/v1/billing/portal-session": 402,
   "/v1/billing/holds/{hold_id}/resolve": 409,
+  "/v1/auth/device/token": 428,
+  "/v1/auth/sessions/{session_id}": 404,
 };
 /** What stands for success. */
 const good = (endpoint: Endpoint) => ENDS[endpoint.path] ?? endpoint.status ?? 200;
 const isForKeys = ({ auth, path }: Endpoint) =>
   (auth.includes("service_principal") || auth.includes("anonymous")) && !isOfItself(path);
 let owner: Call;
+/** The code of a device nobody has approved. */
+let waitingDevice: string;
 /** The credentials of somebody who may: a key, or where people only may ask, the session of an owner. */
 const as = (endpoint: Endpoint, sent: Call = {}): Call => {
   if (isForKeys(endpoint)) return { key: homeOf(endpoint).key, ...sent };
@@ -336,6 +341,11 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
   if (path.startsWith(REQUESTS) && method === "POST" && verb !== "submit")
     return { method, target, body: { ...NEED, projectId: customer.projectId } };
   if (path.startsWith(REQUESTS)) return { method, target };
+  if (path === "/v1/auth/device/token") return { method, target, body: { deviceCode: waitingDevice } };
+  if (path.startsWith("/v1/auth/device"))
+    return { method, target, body: { clientName: "capstan on a laptop" } };
+  if (path.startsWith("/v1/auth/"))
+    return { method, target: target.replace("{session_id}", newId("session")) };
   if (path === "/v1/models/{model}") return { method, target: `/v1/models/${TEXT}` };
   if (path === CHAT) return { method, target, body: { model: TEXT, ...input } };
   if (path === RESPONSES) return { method, target, body: { model: TEXT, input: input.messages } };
@@ -380,6 +390,7 @@ beforeAll(async () => {
   resolvedHold = await loseHold(tenant);
   await budgets.resolveHold(systemCtx("test"), resolvedHold, { notCharged: true, note: "Looked." });
   owner = { headers: await sessionHeaders(tenant.organizationId, "owner") };
+  waitingDevice = (await call("POST", "/v1/auth/device/start", { body: {} })).json.deviceCode;
 }, 60_000);
 
 describe("every endpoint", () => {
@@ -3817,11 +3828,7 @@ describe("billing", () => {
       userId,
       other.organizationId,
     ]);
-    const token = await encode({
-      token: { sub: userId, sessionVersion: 1 },
-      secret: env.NEXTAUTH_SECRET ?? "",
-    });
-    const headers = { ...owner.headers, cookie: `${SESSION_COOKIE}=${token}` };
+    const headers = { ...owner.headers, cookie: await cookieOf(userId) };
     const top = { headers, body: { amountMicros: 10_000_000 } };
     const refused = await ask([422, "InvalidInput"], "GET", "/v1/billing/wallet", { headers });
     expect(refused.json.detail.details.organizationIds.sort()).toEqual(
@@ -4028,6 +4035,70 @@ test("404 for a model that is none", async () => {
 });
 
 const asEndpoint = (path: string) => endpoints.find((each) => each.path === path)!;
+
+describe("sign-in of devices", () => {
+  const start = async (clientName = "capstan on a laptop") =>
+    (await ask(200, "POST", "/v1/auth/device/start", { body: { clientName } })).json;
+  const redeem = (wanted: Wanted, body: object) => ask(wanted, "POST", "/v1/auth/device/token", { body });
+
+  test("start: 200 in both spellings, without a body too; 422 for a name that hides something", async () => {
+    const { json } = await ask(200, "POST", "/v1/auth/device/start");
+    expect(json.userCode).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+    expect(json).toMatchObject({
+      user_code: json.userCode,
+      device_code: json.deviceCode,
+      verification_uri: json.verificationUri,
+      verification_uri_complete: json.verificationUriComplete,
+      expires_in: json.expiresIn,
+      expiresIn: 900,
+      interval: 2,
+    });
+    expect(json.verificationUriComplete).toBe(`${json.verificationUri}?code=${json.userCode}`);
+    for (const clientName of ["", " ", "x".repeat(81), "a\u202eb", "a\nb", 7])
+      await ask([422, "list"], "POST", "/v1/auth/device/start", { body: { clientName } });
+  });
+
+  test("token: 428 until it is approved, 200 once, then 410; 410 when denied and for a code of nobody", async () => {
+    const { ctx } = await makePerson(tenant.organizationId, "member");
+    const { userCode, deviceCode } = await start();
+    const waiting = await redeem([428, "AuthorizationPending"], { device_code: deviceCode });
+    expect(waiting.json.detail.details).toEqual({ interval: 2 });
+    await sessions.decideDevice(ctx, { userCode, decision: "approved" });
+    const { json } = await redeem(200, { deviceCode });
+    expect(json).toMatchObject({ principalId: ctx.principal.id, appBaseUrl: "http://localhost:3000" });
+    const used = await redeem([410, "Gone"], { deviceCode });
+    expect(used.json.detail.details).toEqual({ reason: "used" });
+    const denied = await start();
+    await sessions.decideDevice(ctx, { userCode: denied.userCode, decision: "denied" });
+    await redeem([410, "Gone"], { deviceCode: denied.deviceCode });
+    await redeem([410, "Gone"], { deviceCode: "of-nobody" });
+    for (const body of [{}, { deviceCode: "" }, { deviceCode, device_code: deviceCode }, { deviceCode: 7 }])
+      await redeem([422, "list"], body);
+  });
+
+  test("a device's token is a person's: it needs no cookie, no origin and no CSRF token, and ends with its session", async () => {
+    const { ctx } = await makePerson(tenant.organizationId, "admin");
+    const { userCode, deviceCode } = await start();
+    await sessions.decideDevice(ctx, { userCode, decision: "approved" });
+    const { json } = await redeem(200, { deviceCode });
+    const key = json.sessionToken;
+    expect(key).toMatch(/^caps_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
+    const { items } = (await get(200, "/v1/auth/sessions", { key })).json;
+    expect(
+      items.map(({ kind, label, isCurrent }: (typeof items)[0]) => [kind, label, isCurrent]),
+    ).toContainEqual(["device", "capstan on a laptop", true]);
+    const body = { name: "made by a device", projectId: tenant.projectId };
+    await ask(200, "POST", "/v1/api-keys", { key, body });
+    await ask([403, "AuthorizationFailed"], "POST", at(TEXT, "jobs"), { key, body: { input } });
+    const end = `/v1/auth/sessions/${json.sessionId}`;
+    await ask([404, "NotFound"], "DELETE", end, owner);
+    expect((await ask(200, "DELETE", end, { key })).json).toEqual({
+      sessionId: json.sessionId,
+      revoked: true,
+    });
+    await get([401, "AuthenticationFailed"], "/v1/auth/sessions", { key });
+  });
+});
 
 describe("usage", () => {
   const summary = "/v1/billing/summary";

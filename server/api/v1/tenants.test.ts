@@ -20,6 +20,7 @@ import { COMPARED, COMPARISONS, compared } from "@/testing/comparisons";
 import { someWeights, uploadOf } from "@/testing/forms";
 import { NEED, needIn, quotedNeed } from "@/testing/needs";
 import { isOfItself, isOfRooms, openRooms, type Rooms } from "@/testing/rooms";
+import { otherSessionOf } from "@/testing/sessions";
 import { openVault, type Vault } from "@/testing/vault";
 import { endpoints } from ".";
 
@@ -57,6 +58,8 @@ type Estate = {
   rooms: Rooms;
   /** Of an execution whose charge nobody knows. */
   holdId: string;
+  /** A session of its owner. */
+  sessionId: string;
   /** A capability request, and one with a quote. */
   requestId: string;
   pricedId: string;
@@ -97,6 +100,7 @@ async function makeEstate(): Promise<Estate> {
   const { bulkId } = (await tenant.post("/v1/inference/pinned/bulk", BULK)).json;
   await tenant.post(`/v1/inference/pinned/bulk/${bulkId}/cancel`);
   const receiptId = (await tenant.post("/v1/inference/pinned", PIN)).json.receiptId;
+  const owner = { headers: await sessionHeaders(tenant.organizationId, "owner") };
   return {
     tenant,
     bulkId,
@@ -106,7 +110,8 @@ async function makeEstate(): Promise<Estate> {
     holdId: hold.holdId,
     requestId: (await needIn(await keyCtx(tenant.key), "draft")).id,
     pricedId: (await quotedNeed(await keyCtx(tenant.key))).request.id,
-    owner: { headers: await sessionHeaders(tenant.organizationId, "owner") },
+    owner,
+    sessionId: await otherSessionOf(owner.headers.cookie),
     projectId: tenant.projectId,
     otherProjectId: tenant.otherProjectId,
     jobId,
@@ -171,6 +176,7 @@ const missing = (): Estate => ({
   spareEndpointId: newId("endpoint"),
   deliveryId: newId("delivery"),
   holdId: newId("hold"),
+  sessionId: newId("session"),
   requestId: newId("capabilityRequest"),
   pricedId: newId("capabilityRequest"),
   lora: {
@@ -219,6 +225,9 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
     const target = path.replace("{request_id}", path.endsWith("/quote") ? of.pricedId : of.requestId);
     return [{ method, target, ...(path.endsWith("/revisions") ? { body: NEED } : {}) }];
   }
+  if (path.includes("{session_id}")) {
+    return [{ method, target: path.replace("{session_id}", of.sessionId) }];
+  }
   if (path.includes("{bulk_id}")) {
     return [{ method, target: path.replace("{bulk_id}", of.bulkId) }];
   }
@@ -264,7 +273,7 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter|key)_id\}/.test(
+  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter|key|session)_id\}/.test(
     path,
   ),
 );

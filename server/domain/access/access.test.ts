@@ -6,6 +6,7 @@ import { createKey, revokeKey } from "@/server/domain/organizations";
 import { env } from "@/server/env";
 import { Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
+import { signIn } from "@/testing/sessions";
 import { ctxOf, makePerson, makeTenant, makeUnboundKey, system } from "@/testing/tenants";
 import { access, changeAccess, isKeyText, keyPrefix, makeKeyText } from ".";
 
@@ -153,11 +154,14 @@ describe("rights that change", () => {
 
   test("a session of an older version is none", async () => {
     const { userId } = await makePerson(mine.organizationId, "member");
-    expect(await access.sessionPrincipal(userId, 1)).not.toBeNull();
+    const find = (sessionId: string) => access.sessionPrincipal(sessionId, new Date());
+    const old = await signIn(userId);
+    expect(await find(old)).toMatchObject({ id: userId, sessionId: old });
     await changeAccess((tx) => tx.user.update({ where: { id: userId }, data: { sessionVersion: 2 } }));
-    expect(await access.sessionPrincipal(userId, 1)).toBeNull();
-    expect(await access.sessionPrincipal(userId, 2)).not.toBeNull();
-    expect(await access.sessionPrincipal(newId("user"), 1)).toBeNull();
+    expect(await find(old)).toBeNull();
+    expect(await find(await signIn(userId))).not.toBeNull();
+    expect(await find(newId("session"))).toBeNull();
+    expect(await find(userId)).toBeNull();
   });
 });
 

@@ -3,14 +3,21 @@ import { log } from "@/server/log";
 
 const WRITE_AFTER_MS = 5_000;
 
-const uses = new Map<string, Date>();
+/** What remembers its last use, and where. */
+const USED = {
+  key: { table: "api_key", column: "last_used_at" },
+  session: { table: "session", column: "last_seen_at" },
+} as const;
+
+const uses = { key: new Map<string, Date>(), session: new Map<string, Date>() };
 let timer: NodeJS.Timeout | undefined;
 
-/** Notes that a key was used; written down with others after a few seconds. */
-export function noteUse(keyId: string, at: Date): void {
-  uses.set(keyId, at);
+/** Notes that a key or a session was used; written down with others after a few seconds. */
+export function noteUse(kind: keyof typeof USED, id: string, at: Date): void {
+  uses[kind].set(id, at);
   timer ??= setTimeout(
-    () => writeUses().catch((error) => log.warn({ err: error }, "last use of keys was not written")),
+    () =>
+      writeUses().catch((error) => log.warn({ err: error }, "last use of keys and sessions was not written")),
     WRITE_AFTER_MS,
   ).unref();
 }
@@ -19,18 +26,22 @@ export function noteUse(keyId: string, at: Date): void {
 export async function writeUses(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;
-  if (uses.size === 0) return;
-  const ids = [...uses.keys()];
-  const times = [...uses.values()];
-  uses.clear();
+  await Promise.all([write("key"), write("session")]);
+}
+
+async function write(kind: keyof typeof USED): Promise<void> {
+  const noted = [...uses[kind]];
+  if (noted.length === 0) return;
+  uses[kind].clear();
+  const { table, column } = USED[kind];
   await pool.query(
-    // Locked in the order of ids: processes that write the same keys at once must not wait for each other in a circle.
+    // Locked in the order of ids: processes that write the same rows at once must not wait for each other in a circle.
     `WITH use AS MATERIALIZED (
-       SELECT api_key.id, at FROM api_key JOIN unnest($1::text[], $2::timestamptz[]) AS used (id, at) USING (id)
-       ORDER BY id FOR NO KEY UPDATE OF api_key
+       SELECT target.id, at FROM ${table} AS target JOIN unnest($1::text[], $2::timestamptz[]) AS used (id, at) USING (id)
+       ORDER BY id FOR NO KEY UPDATE OF target
      )
-     UPDATE api_key SET last_used_at = use.at FROM use
-     WHERE api_key.id = use.id AND (last_used_at IS NULL OR last_used_at < use.at)`,
-    [ids, times],
+     UPDATE ${table} AS target SET ${column} = use.at FROM use
+     WHERE target.id = use.id AND (target.${column} IS NULL OR target.${column} < use.at)`,
+    [noted.map(([id]) => id), noted.map(([, at]) => at)],
   );
 }

@@ -1,12 +1,11 @@
 import { hash } from "node:crypto";
 import { pool } from "@/server/db";
-import { type Principal, type Role, SCOPES, type Scope } from "@/server/domain/ctx";
+import { type Principal, SCOPES, type Scope } from "@/server/domain/ctx";
 import { remembered } from "./cache";
 import { isKeyText } from "./key-text";
 import { noteUse } from "./last-used";
 
 type ServicePrincipal = Extract<Principal, { kind: "service_principal" }>;
-type HumanSession = Extract<Principal, { kind: "human_session" }>;
 
 type Key = { principal: ServicePrincipal; expiresAt: number | null };
 
@@ -69,46 +68,6 @@ export async function keyPrincipal(text: string, now: Date): Promise<ServicePrin
     if (recent.size >= MOST_RECENT) recent.clear();
     recent.set(text, digest);
   }
-  noteUse(key.principal.id, now);
+  noteUse("key", key.principal.id, now);
   return key.principal;
-}
-
-type Person = { principal: HumanSession; sessionVersion: number };
-type PersonRow = {
-  id: string;
-  email: string;
-  is_operator: boolean;
-  session_version: number;
-  roles: Record<string, Role> | null;
-};
-
-const findPerson = remembered(async (userId: string): Promise<Person | null> => {
-  const { rows } = await pool.query<PersonRow>({
-    name: "person-by-id",
-    text: `SELECT id, email, is_operator, session_version,
-             (SELECT json_object_agg(organization_id, role) FROM membership WHERE user_id = user_account.id) AS roles
-           FROM user_account WHERE id = $1`,
-    values: [userId],
-  });
-  const row = rows[0];
-  if (!row) return null;
-  return {
-    sessionVersion: row.session_version,
-    principal: {
-      kind: "human_session",
-      id: row.id,
-      email: row.email,
-      isOperator: row.is_operator,
-      memberships: new Map(Object.entries(row.roles ?? {})),
-    },
-  };
-});
-
-/**
- * The person of a session; null when there is no such person or the session is of an older version (password
- * changed, signed out everywhere).
- */
-export async function sessionPrincipal(userId: string, sessionVersion: number): Promise<HumanSession | null> {
-  const person = await findPerson(userId);
-  return person && person.sessionVersion === sessionVersion ? person.principal : null;
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { closeDatabase, pool } from "@/server/db";
-import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { attemptMail, outboxMail } from "@/server/domain/notifications";
 import * as organizations from "@/server/domain/organizations";
@@ -10,6 +9,7 @@ import { Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { type MailServer, startMailServer } from "@/testing/mail-server";
 import { ownAddress } from "@/testing/requests";
+import { personOf } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import * as invitations from ".";
 
@@ -174,7 +174,7 @@ describe("accepting", () => {
       address: randomUUID(),
     });
     const userId = "userId" in signedIn ? signedIn.userId : "";
-    expect((await access.sessionPrincipal(userId, 1))?.memberships.get(tenant.organizationId)).toBe("admin");
+    expect((await personOf(userId)).memberships.get(tenant.organizationId)).toBe("admin");
   });
 
   test("who has an account signs in with the invited address; another one is refused, and the token stays good", async () => {

@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
 import { inTransaction, pool } from "@/server/db";
-import { access, changeAccess } from "@/server/domain/access";
+import { changeAccess } from "@/server/domain/access";
 import { systemCtx } from "@/server/domain/ctx";
+import { personOf } from "@/testing/sessions";
 import { ctxOf, makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
 import { countUnread, list, markRead, outbox, outboxMail, tell } from ".";
@@ -62,7 +63,7 @@ test("nobody marks what is another's, and what was read keeps its time", async (
 test("who no longer belongs to an organization, or is no operator any more, no longer reads its news", async () => {
   const person = await member();
   await tellMembers("A");
-  const again = async () => ctxOf((await access.sessionPrincipal(person.userId, 1))!);
+  const again = async () => ctxOf(await personOf(person.userId));
   await changeAccess((tx) => tx.user.update({ where: { id: person.userId }, data: { isOperator: true } }));
   await inTransaction((client) =>
     tell(client, project.ctx, "operators", {

@@ -8,19 +8,16 @@ const MOST_FAILURES = 10;
 const WINDOW_MINUTES = 15;
 
 /**
- * Runs what a guess could open: after ten NotFound from one address in fifteen minutes it is refused, also to the right
- * guess. Where the address is not known nothing is counted.
+ * Runs what a guess could open: after ten NotFound from one address, or by one signed-in person, in fifteen minutes it is
+ * refused, also to the right guess.
  */
 export async function guardGuesses<T>(ctx: Ctx, kind: string, work: () => Promise<T>): Promise<T> {
-  if (!ctx.address) return work();
-  const [subject, now] = [`${kind}:${networkOf(ctx.address)}`, ctx.now()];
-  const entries = await noteFailure([subject], now);
-  const retryAfterSeconds = await secondsUntilAllowed([subject], now);
-  if (retryAfterSeconds > 0) {
-    await forget(entries); // a refused try is not a guess
-    const headers = { "retry-after": String(retryAfterSeconds) };
-    throw new Fault("RateLimited", "Too many tries. Wait a while.", { retryAfterSeconds }, headers);
-  }
+  const { address, principal } = ctx;
+  const subjects = [
+    ...(address ? [`${kind}:${networkOf(address)}`] : []),
+    ...(principal.kind === "human_session" ? [`${kind}:${principal.id}`] : []),
+  ];
+  const entries = await countTry(subjects, ctx.now());
   try {
     const done = await work();
     await forget(entries);
@@ -29,6 +26,19 @@ export async function guardGuesses<T>(ctx: Ctx, kind: string, work: () => Promis
     if (!(error instanceof Fault && error.code === "NotFound")) await forget(entries);
     throw error;
   }
+}
+
+/**
+ * Writes a try down as a failure, to be forgotten if it is none: before it is judged, so that many at once cannot slip under
+ * the limit together. RateLimited where one of these has failed too often.
+ */
+export async function countTry(subjects: string[], now: Date): Promise<number[]> {
+  const entries = await noteFailure(subjects, now);
+  const retryAfterSeconds = await secondsUntilAllowed(subjects, now);
+  if (retryAfterSeconds === 0) return entries;
+  await forget(entries); // a refused try is not a guess
+  const headers = { "retry-after": String(retryAfterSeconds) };
+  throw new Fault("RateLimited", "Too many tries. Wait a while.", { retryAfterSeconds }, headers);
 }
 
 export async function noteFailure(subjects: string[], now: Date): Promise<number[]> {

@@ -1,7 +1,7 @@
 export { approvalRules, setApprovalRules } from "./approval-rules";
 export { auditLog, auditLogFile } from "./audit-log";
 export { billedOrganization, unknownOrganization } from "./billed";
-export { guardGuesses } from "./guesses";
+export { countTry, forget, guardGuesses } from "./guesses";
 export { createKey, listKeys, revokeKey } from "./keys";
 export { changeRole, membersOf, removeMember } from "./members";
 export { namesOf } from "./names";
@@ -13,16 +13,14 @@ export {
   listOrganizations,
   listOwnOrganizations,
 } from "./organizations";
-export { hashPassword, makePassword } from "./passwords";
+export { hashPassword, isPassword, makePassword } from "./passwords";
 export { patchProject } from "./patch-project";
 export {
-  changePassword,
   createUser,
   grantOperator,
   listOperators,
   listUsers,
   type NewPerson,
-  signOutEverywhere,
 } from "./people";
 export {
   changePlan,

@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { encode } from "next-auth/jwt";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SESSION_COOKIE } from "@/server/auth/cookies";
 import { CreateApiKey } from "@/server/contract/organizations";
 import { closeDatabase, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
@@ -10,6 +8,7 @@ import { env } from "@/server/env";
 import { Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { startWebProcess, type WebProcess } from "@/testing/processes";
+import { cookieOf, personOf } from "@/testing/sessions";
 import { ctxOf, makePerson, makeTenant, system } from "@/testing/tenants";
 import * as organizations from ".";
 
@@ -190,8 +189,6 @@ describe("two web processes", () => {
   }, 60_000);
   afterAll(() => Promise.all(webs.map((web) => web.kill())));
 
-  const cookieOf = async (userId: string) =>
-    `${SESSION_COOKIE}=${await encode({ token: { sub: userId, sessionVersion: 1 }, secret: env.NEXTAUTH_SECRET ?? "" })}`;
   const statuses = (path: string, headers: Record<string, string>) =>
     Promise.all(webs.map(async (web) => (await fetch(web.url + path, { headers })).status));
 
@@ -242,9 +239,7 @@ describe("onboarding", () => {
     await makePerson(organizationId, "owner");
     const { ctx, userId } = await makePerson(organizationId, "member");
     await organizations.removeMember(ctx, { organizationId, userId });
-    const principal = await access.sessionPrincipal(userId, 1);
-    if (!principal) throw new Error("the person is there");
-    return ctxOf(principal);
+    return ctxOf(await personOf(userId));
   };
   const wish = () => ({ organizationName: `Own ${randomUUID()}`, projectName: "First" });
 
@@ -252,9 +247,9 @@ describe("onboarding", () => {
     const ctx = await loner();
     const codes = await Promise.all([1, 2, 3].map(() => codeOf(organizations.onboard(ctx, wish()))));
     expect(codes.sort()).toEqual(["AuthorizationFailed", "AuthorizationFailed", "done"]);
-    const person = await access.sessionPrincipal(ctx.principal.id, 1);
-    expect([...(person?.memberships.values() ?? [])]).toEqual(["owner"]);
-    const mine = ctxOf(person ?? ctx.principal);
+    const person = await personOf(ctx.principal.id);
+    expect([...person.memberships.values()]).toEqual(["owner"]);
+    const mine = ctxOf(person);
     expect((await organizations.listProjects(mine)).map(({ displayName }) => displayName)).toEqual(["First"]);
   });
 

@@ -1,19 +1,13 @@
 import type { z } from "zod";
-import {
-  type CreateUser,
-  type GrantOperator,
-  Password,
-  type Person,
-  Role,
-} from "@/server/contract/organizations";
+import { type CreateUser, type GrantOperator, type Person, Role } from "@/server/contract/organizations";
 import { withSystem } from "@/server/db";
 import { changeAccess, isOperator, requireOperator } from "@/server/domain/access";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail, ValidationFault } from "@/server/errors";
+import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { chooseOrganization } from "./organizations";
-import { hashPassword, isPassword, makePassword } from "./passwords";
+import { hashPassword, makePassword } from "./passwords";
 import { requireRoleIn, visibleOrganizations } from "./rights";
 import { takeSeat } from "./seats";
 
@@ -101,38 +95,6 @@ export async function listOperators(ctx: Ctx): Promise<Person[]> {
     }),
   );
   return rows.map((row) => toPerson(row, null));
-}
-
-/** Ends every session of the caller. They sign in again. */
-export async function signOutEverywhere(ctx: Ctx): Promise<void> {
-  const userId = ownId(ctx);
-  await changeAccess((tx) =>
-    tx.user.update({ where: { id: userId }, data: { sessionVersion: { increment: 1 } } }),
-  );
-}
-
-/** Changes the caller's own password, given the present one, and ends all their sessions. */
-export async function changePassword(ctx: Ctx, input: { present: string; next: string }): Promise<void> {
-  const userId = ownId(ctx);
-  const next = Password.safeParse(input.next);
-  if (!next.success) refusePassword("next", next.error.issues[0]?.message ?? "Choose another password.");
-  const row = await withSystem((tx) => tx.user.findUniqueOrThrow({ where: { id: userId } }));
-  if (!(await isPassword(input.present, row.passwordHash)))
-    refusePassword("present", "This is not the password.");
-  const passwordHash = await hashPassword(next.data);
-  await changeAccess((tx) =>
-    tx.user.update({ where: { id: userId }, data: { passwordHash, sessionVersion: { increment: 1 } } }),
-  );
-}
-
-function refusePassword(field: string, msg: string): never {
-  throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
-}
-
-function ownId(ctx: Ctx): string {
-  return ctx.principal.kind === "human_session"
-    ? ctx.principal.id
-    : fail("AuthorizationFailed", "Only a signed-in person has a password.");
 }
 
 type PersonRow = {

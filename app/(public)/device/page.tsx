@@ -1,0 +1,24 @@
+import type { Metadata } from "next";
+import { DeviceApproval } from "@/components/account/device-approval";
+import { PlainPage } from "@/components/shell/plain-page";
+import { PanelData } from "@/components/trpc";
+import { requirePerson } from "@/server/auth/session";
+
+export const metadata: Metadata = { title: "Sign a device in", referrer: "no-referrer" };
+
+type Props = { searchParams: Promise<{ code?: string | string[] }> };
+
+/** Where a person lets a device in that shows them a code. A link may bring the code along; deciding is theirs. */
+export default async function Device({ searchParams }: Props) {
+  const { code } = await searchParams;
+  const given = typeof code === "string" ? code.slice(0, 40) : "";
+  const path = given ? `/device?${new URLSearchParams({ code: given })}` : "/device";
+  const { email } = await requirePerson(path);
+  return (
+    <PanelData>
+      <PlainPage>
+        <DeviceApproval email={email} given={given} />
+      </PlainPage>
+    </PanelData>
+  );
+}

@@ -1,0 +1,4 @@
+import { serve } from "@/server/api/endpoint";
+import { endSession } from "@/server/api/v1/auth";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(endSession);

@@ -1,0 +1,87 @@
+import { hash } from "node:crypto";
+import { pool } from "@/server/db";
+import type { Principal, Role } from "@/server/domain/ctx";
+import { remembered } from "./cache";
+import { isTokenText } from "./key-text";
+import { noteUse } from "./last-used";
+import { securityOf } from "./security";
+
+type HumanSession = Extract<Principal, { kind: "human_session" }> & { sessionId: string };
+type Session = { principal: HumanSession; expiresAt: number };
+
+type Row = {
+  id: string;
+  user_id: string;
+  created_at: Date;
+  expires_at: Date;
+  email: string;
+  is_operator: boolean;
+  has_second_factor: boolean;
+  places: Record<string, { role: Role; security: unknown }> | null;
+};
+
+/** A session that works and its person, in one statement. What a password change or a sign-out everywhere ended is not found. */
+const reader = (name: string, where: string) =>
+  remembered(async (value: string): Promise<Session | null> => {
+    const { rows } = await pool.query<Row>({
+      name,
+      text: `SELECT session.id, user_id, session.created_at, expires_at, email, is_operator,
+               second_factor_at IS NOT NULL AS has_second_factor,
+               (SELECT json_object_agg(organization_id, json_build_object('role', role, 'security', settings->'security'))
+                FROM membership JOIN organization ON organization.id = organization_id
+                WHERE membership.user_id = user_account.id) AS places
+             FROM session JOIN user_account ON user_account.id = user_id AND session_version = version
+             WHERE ${where} AND revoked_at IS NULL`,
+      values: [value],
+    });
+    return rows[0] ? toSession(rows[0]) : null;
+  });
+
+const findById = reader("session-by-id", "session.id = $1 AND kind = 'browser'");
+const findByToken = reader("session-by-token", "token_hash = decode($1, 'hex')");
+
+/**
+ * Memberships become rights here and nowhere else. An organization that asks for a second factor gives none to who has
+ * none, nor does such a member act as an operator; and the strictest of a person's organizations says how long any
+ * session of theirs lasts.
+ */
+function toSession(row: Row): Session {
+  const memberships = new Map<string, Role>();
+  const closedOrganizations: string[] = [];
+  let expiresAt = row.expires_at.getTime();
+  for (const [organizationId, { role, security }] of Object.entries(row.places ?? {})) {
+    const { requireSecondFactor, sessionHours } = securityOf(security);
+    if (sessionHours !== null)
+      expiresAt = Math.min(expiresAt, row.created_at.getTime() + sessionHours * 3_600_000);
+    if (requireSecondFactor && !row.has_second_factor) closedOrganizations.push(organizationId);
+    else memberships.set(organizationId, role);
+  }
+  return {
+    expiresAt,
+    principal: {
+      kind: "human_session",
+      id: row.user_id,
+      email: row.email,
+      isOperator: row.is_operator && closedOrganizations.length === 0,
+      memberships,
+      sessionId: row.id,
+      closedOrganizations,
+    },
+  };
+}
+
+/** The person of a browser's session; null when it is none that works. */
+export async function sessionPrincipal(sessionId: string, now: Date): Promise<HumanSession | null> {
+  return working(await findById(sessionId), now);
+}
+
+/** The person who signed a device in, by its bearer token; null when it is none that works. */
+export async function devicePrincipal(token: string, now: Date): Promise<HumanSession | null> {
+  return isTokenText(token, "caps") ? working(await findByToken(hash("sha256", token, "hex")), now) : null;
+}
+
+function working(session: Session | null, now: Date): HumanSession | null {
+  if (!session || session.expiresAt <= now.getTime()) return null;
+  noteUse("session", session.principal.sessionId, now);
+  return session.principal;
+}

@@ -1,0 +1,24 @@
+// In this order: most browsers also name those they descend from.
+const BROWSERS: [RegExp, string][] = [
+  [/\bEdg(e|A|iOS)?\//, "Edge"],
+  [/\bOPR\//, "Opera"],
+  [/\b(Firefox|FxiOS)\//, "Firefox"],
+  [/\b(Chrome|CriOS|Chromium|HeadlessChrome)\//, "Chrome"],
+  [/\bSafari\//, "Safari"],
+];
+const SYSTEMS: [RegExp, string][] = [
+  [/\biPad\b/, "iPad"],
+  [/\biPhone\b/, "iPhone"],
+  [/\bAndroid\b/, "Android"],
+  [/\bWindows\b/, "Windows"],
+  [/\bMac OS X\b|\bMacintosh\b/, "macOS"],
+  [/\bCrOS\b/, "ChromeOS"],
+  [/\bLinux\b/, "Linux"],
+];
+
+/** What a person knows a browser by, from its User-Agent: "Firefox on Linux". */
+export function labelOf(userAgent: string | null | undefined): string {
+  const find = (known: [RegExp, string][]) => known.find(([form]) => form.test(userAgent ?? ""))?.[1];
+  const [browser, system] = [find(BROWSERS), find(SYSTEMS)];
+  return [browser ?? "A browser", ...(system ? ["on", system] : [])].join(" ");
+}

@@ -1,0 +1,46 @@
+import { pool, type Queryable } from "@/server/db";
+import { INSTALLATION, record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import type { Json } from "@/server/step";
+
+/** The signed-in person who asks; AuthorizationFailed for anybody else. */
+export function ownId(ctx: Ctx): string {
+  return ctx.principal.kind === "human_session"
+    ? ctx.principal.id
+    : fail("AuthorizationFailed", "Only a signed-in person has this.");
+}
+
+/** The session this is asked by, or null. */
+export function currentId({ principal }: Ctx): string | null {
+  return (principal.kind === "human_session" && principal.sessionId) || null;
+}
+
+type OwnAct = { userId: string; action: string; subject: string; details?: Record<string, Json> };
+
+/**
+ * Writes down what somebody did about their own account, in the log of each organization they belong to, since it concerns
+ * all of them; of who belongs to none, in that of the installation.
+ */
+export async function recordOwn(
+  ctx: Omit<Ctx, "principal">,
+  { userId, ...act }: OwnAct,
+  database: Queryable = pool,
+): Promise<void> {
+  const { rows } = await database.query<{ email: string; organization_ids: string[] | null }>(
+    `SELECT email, (SELECT array_agg(organization_id ORDER BY organization_id) FROM membership WHERE user_id = $1) AS organization_ids
+     FROM user_account WHERE id = $1`,
+    [userId],
+  );
+  const { email = "", organization_ids } = rows[0] ?? {};
+  const principal = {
+    kind: "human_session" as const,
+    id: userId,
+    email,
+    memberships: new Map(),
+    isOperator: false,
+  };
+  const details = { ...act.details, email };
+  for (const organizationId of organization_ids ?? [INSTALLATION])
+    await record({ ...ctx, principal }, { ...act, organizationId, details }, database);
+}

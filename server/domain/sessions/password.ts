@@ -1,0 +1,42 @@
+import { Password } from "@/server/contract/organizations";
+import { pool } from "@/server/db";
+import { changeAccessBy } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { countTry, forget, hashPassword, isPassword } from "@/server/domain/organizations";
+import { fail, ValidationFault } from "@/server/errors";
+import { currentId, ownId, recordOwn } from "./own";
+
+/** Changes the caller's own password, given the present one, and ends all their other sessions. Guesses count like those at sign-in. */
+export async function changePassword(ctx: Ctx, input: { present: string; next: string }): Promise<void> {
+  const userId = ownId(ctx);
+  const next = Password.safeParse(input.next);
+  if (!next.success) refuse("next", next.error.issues[0]?.message ?? "Choose another password.");
+  const { rows } = await pool.query<{ password_hash: string | null }>(
+    "SELECT password_hash FROM user_account WHERE id = $1",
+    [userId],
+  );
+  const present = rows[0]?.password_hash ?? null;
+  const entries = await countTry([`password:${userId}`], ctx.now());
+  if (!(await isPassword(input.present, present))) refuse("present", "This is not the password.");
+  await forget(entries);
+  const passwordHash = await hashPassword(next.data);
+  await changeAccessBy(async (client) => {
+    const { rowCount } = await client.query(
+      `WITH person AS (
+         UPDATE user_account SET password_hash = $2, session_version = session_version + 1
+         WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $3 RETURNING id, session_version
+       )
+       UPDATE session SET version = person.session_version FROM person
+       WHERE session.id = $4 AND user_id = person.id AND version = person.session_version - 1
+       RETURNING session.id`,
+      [userId, passwordHash, present, currentId(ctx)],
+    );
+    // Another change came first, or this session was ended meanwhile.
+    if (rowCount === 0) fail("AuthenticationFailed", "Your session has ended. Sign in again.");
+    await recordOwn(ctx, { userId, action: "password.changed", subject: userId }, client);
+  });
+}
+
+function refuse(field: string, msg: string): never {
+  throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
+}

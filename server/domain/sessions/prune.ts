@@ -1,0 +1,10 @@
+import { pool } from "@/server/db";
+
+/** Deletes what nobody can use any more: sessions that ended a month ago, and logins of devices of yesterday. */
+export async function pruneSessions(now: Date): Promise<void> {
+  await pool.query(
+    "DELETE FROM session WHERE least(revoked_at, expires_at) < $1::timestamptz - interval '30 days'",
+    [now],
+  );
+  await pool.query("DELETE FROM device_login WHERE expires_at < $1::timestamptz - interval '1 day'", [now]);
+}

@@ -1,0 +1,42 @@
+import { z } from "zod";
+import { DecideDevice, Session, SessionRef, UserCode, WaitingDevice } from "@/server/contract/sessions";
+import * as sessions from "@/server/domain/sessions";
+import { human, router } from "./init";
+
+const Done = z.object({ done: z.literal(true) });
+const done = { done: true } as const;
+
+/** A person's own account: where they are signed in, and the devices that ask to be. */
+export const accountRouter = router({
+  sessions: human.output(z.array(Session)).query(({ ctx }) => sessions.listSessions(ctx)),
+  endSession: human
+    .input(SessionRef)
+    .output(Done)
+    .mutation(async ({ ctx, input }) => {
+      await sessions.endSession(ctx, input.sessionId);
+      return done;
+    }),
+  signOutEverywhere: human.output(Done).mutation(async ({ ctx }) => {
+    await sessions.signOutEverywhere(ctx);
+    return done;
+  }),
+  changePassword: human
+    .input(z.strictObject({ present: z.string().max(1000), next: z.string().max(1000) }))
+    .output(Done)
+    .mutation(async ({ ctx, input }) => {
+      await sessions.changePassword(ctx, input);
+      return done;
+    }),
+  /** By POST: a look counts as a guess, and codes do not belong into addresses. */
+  lookAtDevice: human
+    .input(UserCode)
+    .output(WaitingDevice)
+    .mutation(({ ctx, input }) => sessions.lookAtDevice(ctx, input.userCode)),
+  decideDevice: human
+    .input(DecideDevice)
+    .output(Done)
+    .mutation(async ({ ctx, input }) => {
+      await sessions.decideDevice(ctx, input);
+      return done;
+    }),
+});

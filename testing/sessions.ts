@@ -1,0 +1,44 @@
+import { decode, encode } from "next-auth/jwt";
+import { SESSION_COOKIE } from "@/server/auth/cookies";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import { systemCtx } from "@/server/domain/ctx";
+import { startSession } from "@/server/domain/sessions";
+import { env } from "@/server/env";
+
+/** A new session of a browser in which this person is signed in now. */
+export async function signIn(userId: string, at: () => Date = () => new Date()): Promise<string> {
+  const { rows } = await pool.query<{ session_version: number }>(
+    "SELECT session_version FROM user_account WHERE id = $1",
+    [userId],
+  );
+  const version = rows[0]?.session_version ?? 0;
+  return startSession(systemCtx("test", at), { userId, version, userAgent: null });
+}
+
+/** Who this person is to the verbs, in a session of their own. */
+export async function personOf(userId: string) {
+  const person = await access.sessionPrincipal(await signIn(userId), new Date());
+  if (!person) throw new Error("the person is not there");
+  return person;
+}
+
+/** What the browser of this person sends, in a session of their own. */
+export async function cookieOf(userId: string): Promise<string> {
+  return sealedCookie({ sub: userId, sid: await signIn(userId) });
+}
+
+/** Another session of the person who sends this cookie. */
+export async function otherSessionOf(cookie: string): Promise<string> {
+  const token = cookie.slice(cookie.indexOf("=") + 1);
+  const claims = await decode({ token, secret: env.NEXTAUTH_SECRET ?? "" });
+  return signIn(claims?.sub ?? "");
+}
+
+/** A cookie of ours that says this. */
+export async function sealedCookie(
+  claims: Record<string, unknown>,
+  { maxAge = 3_600, secret = env.NEXTAUTH_SECRET ?? "" } = {},
+): Promise<string> {
+  return `${SESSION_COOKIE}=${await encode({ token: claims, secret, maxAge })}`;
+}
