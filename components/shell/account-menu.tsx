@@ -77,10 +77,7 @@ export function AccountMenu({ email, isOperator }: { email: string; isOperator: 
         )}
         <DropdownMenuItem onSelect={leave}>
           <LogOut aria-hidden />
-          <span>
-            Sign out everywhere
-            <span className="block text-xs text-muted">Ends your sessions on every device</span>
-          </span>
+          Sign out
         </DropdownMenuItem>
       </DropdownMenuContent>
     </DropdownMenu>

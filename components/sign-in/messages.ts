@@ -26,6 +26,7 @@ export const SWITCH = "switch";
 /** What a reader who was sent here by the panel should know. */
 export const REASONS: Record<string, string> = {
   ended: "Your session has ended. Sign in to go on where you were.",
-  out: "You are signed out on every device.",
+  out: "You are signed out here.",
+  everywhere: "You are signed out on every device.",
   [SWITCH]: "Sign in with the account you want to go on with. The other one stays as it is on other devices.",
 };
