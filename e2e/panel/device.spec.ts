@@ -1,0 +1,57 @@
+import { world } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
+
+const PHONE = { width: 390, height: 844 };
+
+test("a device is let in by its code, never by a link alone, and is listed and ended like any session", async ({
+  page,
+  request,
+}) => {
+  const start = async (clientName: string) =>
+    (await request.post("/v1/auth/device/start", { data: { clientName } })).json();
+  const redeem = (deviceCode: string) => request.post("/v1/auth/device/token", { data: { deviceCode } });
+  const { userCode, deviceCode, verificationUriComplete } = await start("capstan on a laptop");
+  expect((await redeem(deviceCode)).status()).toBe(428);
+
+  await page.setViewportSize(PHONE);
+  const { pathname, search } = new URL(verificationUriComplete);
+  await open(page, pathname + search);
+  await expect(page.getByLabel("Code")).toHaveValue(userCode);
+  expect((await redeem(deviceCode)).status()).toBe(428); // opened, and nothing is decided
+  await expectAccessible(page);
+
+  await page.getByLabel("Code").fill("BBBB-BBBB");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect(page.getByRole("alert").filter({ hasText: "No device waits" })).toBeVisible();
+  await page.getByLabel("Code").fill(userCode.toLowerCase().replace("-", " "));
+  await page.getByRole("button", { name: "Continue" }).click();
+  await expect(page.getByText("capstan on a laptop")).toBeVisible();
+  await expect(page.getByText(`It would act as ${world.member.email}.`)).toBeVisible();
+  expect((await redeem(deviceCode)).status()).toBe(428);
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.screenshot({ path: "test-results/looks/device-390.png", fullPage: true });
+  await page.getByRole("button", { name: "Approve" }).click();
+  await expect(page.getByRole("heading", { name: "The device is signed in" })).toBeVisible();
+
+  const redeemed = await redeem(deviceCode);
+  expect(redeemed.status()).toBe(200);
+  const { sessionToken, sessionId } = await redeemed.json();
+  expect((await redeem(deviceCode)).status()).toBe(410);
+  const headers = { authorization: `Bearer ${sessionToken}`, cookie: "" };
+  const { items } = await (await request.get("/v1/auth/sessions", { headers })).json();
+  expect(items.find(({ isCurrent }: { isCurrent: boolean }) => isCurrent)).toMatchObject({
+    sessionId,
+    kind: "device",
+  });
+  expect((await request.delete(`/v1/auth/sessions/${sessionId}`, { headers })).status()).toBe(200);
+  expect((await request.get("/v1/auth/sessions", { headers })).status()).toBe(401);
+
+  const other = await start("a stranger");
+  await open(page, "/device");
+  await page.getByLabel("Code").fill(other.userCode);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Deny" }).click();
+  await expect(page.getByRole("heading", { name: "The device was denied" })).toBeVisible();
+  expect((await redeem(other.deviceCode)).status()).toBe(410);
+});
