@@ -5,8 +5,13 @@ const PHONE = { width: 390, height: 844 };
 
 test("a device is let in by its code, never by a link alone, and is listed and ended like any session", async ({
   page,
-  request,
+  playwright,
 }) => {
+  // A device has no cookies of the person's browser.
+  const request = await playwright.request.newContext({
+    baseURL: world.baseUrl,
+    storageState: { cookies: [], origins: [] },
+  });
   const start = async (clientName: string) =>
     (await request.post("/v1/auth/device/start", { data: { clientName } })).json();
   const redeem = (deviceCode: string) => request.post("/v1/auth/device/token", { data: { deviceCode } });
@@ -38,7 +43,7 @@ test("a device is let in by its code, never by a link alone, and is listed and e
   expect(redeemed.status()).toBe(200);
   const { sessionToken, sessionId } = await redeemed.json();
   expect((await redeem(deviceCode)).status()).toBe(410);
-  const headers = { authorization: `Bearer ${sessionToken}`, cookie: "" };
+  const headers = { authorization: `Bearer ${sessionToken}` };
   const { items } = await (await request.get("/v1/auth/sessions", { headers })).json();
   expect(items.find(({ isCurrent }: { isCurrent: boolean }) => isCurrent)).toMatchObject({
     sessionId,
@@ -54,4 +59,5 @@ test("a device is let in by its code, never by a link alone, and is listed and e
   await page.getByRole("button", { name: "Deny" }).click();
   await expect(page.getByRole("heading", { name: "The device was denied" })).toBeVisible();
   expect((await redeem(other.deviceCode)).status()).toBe(410);
+  await request.dispose();
 });
