@@ -8,6 +8,7 @@ import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as domain from "@/server/domain/organizations";
 import { listSigningKeys, rotateSigningKey } from "@/server/domain/signing";
+import * as vault from "@/server/domain/vault";
 import { Fault, ValidationFault } from "@/server/errors";
 import { BUDGET_COMMANDS, BUDGET_FLAGS, BUDGET_USAGE, performBudgets, type Reading } from "./admin-budgets";
 import { performPlan } from "./admin-plans";
@@ -43,6 +44,10 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
 ${BUDGET_USAGE}
   signing-key list
   signing-key rotate                                  sign receipts with a new key; the old one still verifies
+  vault status                                        which vault keys encrypt what, and which processes have them
+  vault rotate                                        make a new vault key in the data directory; then start again
+  vault rewrap                                        hand everything encrypted to the newest key, beside the running work
+  vault drop                                          take old keys out of the data directory that nothing needs
 
 Without --organization the oldest one is taken. --expires-in takes seconds or a number with s, m, h or d.
 With --json, standard output is one JSON value and nothing else.`;
@@ -102,6 +107,10 @@ const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   ...BUDGET_COMMANDS,
   "signing-key list": [],
   "signing-key rotate": [],
+  "vault status": [],
+  "vault rotate": [],
+  "vault rewrap": [],
+  "vault drop": [],
 };
 
 /** A flag that would change nothing is a misunderstanding: told, never ignored. */
@@ -322,6 +331,14 @@ async function perform(command: string, flags: Flags): Promise<object> {
       return { items: await listSigningKeys(ctx) };
     case "signing-key rotate":
       return rotateSigningKey(ctx);
+    case "vault status":
+      return vault.vaultStatus(ctx);
+    case "vault rotate":
+      return vault.rotateKey(ctx);
+    case "vault rewrap":
+      return vault.rewrapAll(ctx);
+    case "vault drop":
+      return vault.dropOldKeys(ctx);
     default: {
       const done = await performBudgets(ctx, command, flags, reading);
       if (done) return done;

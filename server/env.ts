@@ -48,6 +48,11 @@ const mailSender = z
     message: "is no address such as Capstan <no-reply@example.com>",
   });
 
+const list = z
+  .string()
+  .default("")
+  .transform((text) => text.split(",").flatMap((each) => each.trim() || []));
+
 const HOST_PATTERN = /^(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*$/;
 const hostList = (fallback: string) =>
   z
@@ -79,6 +84,7 @@ const Environment = z.object({
   ALLOW_PRIVATE_ADDRESSES: flag,
   NEXTAUTH_SECRET: text,
   CAPSTAN_VAULT_KEY: text,
+  CAPSTAN_VAULT_OTHER_KEYS: list,
   GITHUB_ID: text,
   GITHUB_SECRET: text,
   GOOGLE_CLIENT_ID: text,

@@ -226,7 +226,7 @@ describe("imports flow one way", () => {
       ["quotes", "payments"],
       ["attempts", "receipts", "requests"],
       ["jobs", "pins"],
-      ["comparisons", "diagnostics", "provenance", "usage"],
+      ["comparisons", "diagnostics", "provenance", "usage", "vault"],
     ];
     const rank = new Map(order.flatMap((nouns, place) => nouns.map((noun) => [noun, place] as const)));
     const nounOf = (path: string) => path.split("/")[2] ?? "";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { type Env, env } from "@/server/env";
@@ -9,9 +9,16 @@ export type Secrets = {
   nextAuthSecret: string;
   /** 32 bytes: wraps the data keys of stored credentials and private payloads. */
   vaultKey: Buffer;
+  /** Those that still open what they wrapped, and wrap nothing new. */
+  otherVaultKeys: Buffer[];
 };
 
-const Stored = z.object({ nextAuthSecret: z.string().min(32), vaultKey: z.string() });
+const Stored = z.object({
+  nextAuthSecret: z.string().min(32),
+  vaultKey: z.string(),
+  otherVaultKeys: z.array(z.string()).default([]),
+});
+type Stored = z.output<typeof Stored>;
 
 /** What stands against starting with these settings in production; empty in development. Values are never named. */
 export function productionFaults(settings: Env): string[] {
@@ -37,6 +44,8 @@ export function checkSettings(settings: Env = env): void {
   const faults = productionFaults(settings);
   if (settings.CAPSTAN_VAULT_KEY && !decodeVaultKey(settings.CAPSTAN_VAULT_KEY))
     faults.push("CAPSTAN_VAULT_KEY must be 32 bytes, as base64 or hexadecimal, and not all the same.");
+  if (settings.CAPSTAN_VAULT_OTHER_KEYS.some((key) => !decodeVaultKey(key)))
+    faults.push("CAPSTAN_VAULT_OTHER_KEYS must be keys like CAPSTAN_VAULT_KEY, with commas between them.");
   if (faults.length > 0)
     throw new Error(`Capstan does not start with these settings:\n- ${faults.join("\n- ")}`);
 }
@@ -47,16 +56,47 @@ export function checkSettings(settings: Env = env): void {
  */
 export function readSecrets(settings: Env = env): Secrets {
   checkSettings(settings);
-  const fromEnvironment = { nextAuthSecret: settings.NEXTAUTH_SECRET, vaultKey: settings.CAPSTAN_VAULT_KEY };
-  const complete = fromEnvironment.nextAuthSecret && fromEnvironment.vaultKey;
-  const stored = complete ? null : readOrMake(join(settings.CAPSTAN_DATA_DIR, "secrets.json"));
-  const vaultKey = decodeVaultKey(fromEnvironment.vaultKey ?? stored?.vaultKey ?? "");
-  const nextAuthSecret = fromEnvironment.nextAuthSecret ?? stored?.nextAuthSecret;
-  if (!vaultKey || !nextAuthSecret) throw new Error(`${settings.CAPSTAN_DATA_DIR}/secrets.json is damaged.`);
-  return { nextAuthSecret, vaultKey };
+  const { NEXTAUTH_SECRET, CAPSTAN_VAULT_KEY, CAPSTAN_VAULT_OTHER_KEYS } = settings;
+  const stored = NEXTAUTH_SECRET && CAPSTAN_VAULT_KEY ? null : readOrMake(storedAt(settings));
+  // A key of the environment comes with its own others: those of the file belong to the file's.
+  const texts = CAPSTAN_VAULT_KEY
+    ? [CAPSTAN_VAULT_KEY, ...CAPSTAN_VAULT_OTHER_KEYS]
+    : [stored?.vaultKey ?? "", ...(stored?.otherVaultKeys ?? []), ...CAPSTAN_VAULT_OTHER_KEYS];
+  const [vaultKey, ...otherVaultKeys] = texts.map(decodeVaultKey);
+  const nextAuthSecret = NEXTAUTH_SECRET ?? stored?.nextAuthSecret;
+  if (!vaultKey || !nextAuthSecret || !otherVaultKeys.every((key) => key !== null))
+    throw new Error(`${storedAt(settings)} is damaged.`);
+  return { nextAuthSecret, vaultKey, otherVaultKeys };
 }
 
-function readOrMake(path: string): z.output<typeof Stored> {
+/**
+ * Changes the vault keys that the data directory keeps, at once or not at all; null where they are set in the environment.
+ * Processes read them when they start.
+ */
+export function changeStoredVaultKeys(
+  change: (
+    keys: Pick<Secrets, "vaultKey" | "otherVaultKeys">,
+  ) => Pick<Secrets, "vaultKey" | "otherVaultKeys">,
+  settings: Env = env,
+): Pick<Secrets, "vaultKey" | "otherVaultKeys"> | null {
+  if (settings.CAPSTAN_VAULT_KEY) return null;
+  const changed = change(readSecrets(settings));
+  const path = storedAt(settings);
+  const fresh = `${path}.${process.pid}.tmp`;
+  const text = (key: Buffer) => key.toString("base64");
+  const kept: Stored = {
+    ...readOrMake(path),
+    vaultKey: text(changed.vaultKey),
+    otherVaultKeys: changed.otherVaultKeys.map(text),
+  };
+  writeFileSync(fresh, JSON.stringify(kept), { mode: 0o600, flush: true });
+  renameSync(fresh, path);
+  return changed;
+}
+
+const storedAt = (settings: Env) => join(settings.CAPSTAN_DATA_DIR, "secrets.json");
+
+function readOrMake(path: string): Stored {
   mkdirSync(dirname(path), { recursive: true });
   const fresh = `${path}.${process.pid}.tmp`;
   const made = {

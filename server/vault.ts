@@ -1,58 +1,109 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 import { readSecrets } from "@/server/secrets";
 
 /*
  * Envelope encryption: every value has a data key of its own, wrapped by the installation's vault key. The text form is
  * `v1.<vault key id>.<wrapped data key>.<nonce>.<ciphertext>.<tag>`, parts in base64url. What a value belongs to is
- * authenticated with it, so a ciphertext copied to another row does not open.
+ * authenticated with it, so a ciphertext copied to another row does not open. The wrapped data key alone changes when the
+ * vault key does, so a value is handed to another vault key without being decrypted.
  */
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 type VaultKey = { id: string; bytes: Buffer };
-let known: VaultKey | undefined;
-function vaultKey(): VaultKey {
+/** One key seals; the others open what was sealed before a rotation, or is being sealed by a process that is ahead. */
+type Ring = { current: VaultKey; all: ReadonlyMap<string, VaultKey> };
+let known: Ring | undefined;
+function ring(): Ring {
   if (!known) {
-    const bytes = readSecrets().vaultKey;
-    known = { id: createHash("sha256").update(bytes).digest("base64url").slice(0, 11), bytes };
+    const { vaultKey, otherVaultKeys } = readSecrets();
+    const keys = [vaultKey, ...otherVaultKeys].map((bytes) => ({ id: vaultKeyId(bytes), bytes }));
+    known = { current: keys[0]!, all: new Map(keys.map((key) => [key.id, key])) };
   }
   return known;
 }
 
-/** Encrypts a value. `belongsTo` names where it is kept, e.g. `delivery_endpoint|whe_…|secret`; opening needs the same. */
-export function sealSecret(value: string | Uint8Array, belongsTo: string): string {
-  const key = vaultKey();
-  const dataKey = randomBytes(32);
-  const wrapped = encrypt(key.bytes, dataKey, `${key.id}|${belongsTo}`);
-  const sealed = encrypt(dataKey, Buffer.from(value), belongsTo);
-  const parts = [
-    Buffer.concat([wrapped.nonce, wrapped.text, wrapped.tag]),
-    sealed.nonce,
-    sealed.text,
-    sealed.tag,
-  ];
-  return ["v1", key.id, ...parts.map((part) => part.toString("base64url"))].join(".");
+/** The name a vault key goes by in what it sealed: it tells nothing of the key. */
+export function vaultKeyId(bytes: Buffer): string {
+  return createHash("sha256").update(bytes).digest("base64url").slice(0, 11);
 }
 
-/** Decrypts what `sealSecret` made. Throws when it was changed, belongs elsewhere, or the vault key is another. */
+/** The keys of this process, by their ids. */
+export function vaultKeys(): { sealsWith: string; opens: string[] } {
+  return { sealsWith: ring().current.id, opens: [...ring().all.keys()] };
+}
+
+/** Reads the settings again at the next use. For tests and for the command that changes them. */
+export function forgetVaultKeys(): void {
+  known = undefined;
+}
+
+/** Encrypts a value. `belongsTo` names where it is kept, e.g. `delivery_endpoint|whe_…|secret`; opening needs the same. */
+export function sealSecret(value: string | Uint8Array, belongsTo: string): string {
+  const dataKey = randomBytes(32);
+  const { nonce, text, tag } = encrypt(dataKey, Buffer.from(value), belongsTo);
+  const rest = [nonce, text, tag].map((part) => part.toString("base64url"));
+  return ["v1", ring().current.id, wrap(dataKey, ring().current), ...rest].join(".");
+}
+
+/** Decrypts what `sealSecret` made. Throws when it was changed, belongs elsewhere, or its vault key is not here. */
 export function openSecret(sealed: string, belongsTo: string): Buffer {
-  const key = vaultKey();
-  const [version, keyId, ...encoded] = sealed.split(".");
-  const [wrapped, nonce, text, tag] = encoded.map((part) => Buffer.from(part, "base64url"));
-  if (version !== "v1" || !wrapped || !nonce || !text || !tag || encoded.length !== 4)
+  const { keyId, wrapped, rest } = partsOf(sealed);
+  const [nonce, text, tag] = rest.map((part) => Buffer.from(part, "base64url"));
+  return decrypt(unwrap(wrapped, keyOf(keyId)), { nonce: nonce!, text: text!, tag: tag! }, belongsTo);
+}
+
+/** The id of the vault key a value is sealed under. Throws for what is no sealed value. */
+export function sealedUnder(sealed: string): string {
+  return partsOf(sealed).keyId;
+}
+
+/**
+ * The same value under the vault key that seals now; null where it is already. The value itself is not decrypted: its data
+ * key is wrapped anew. Throws when that was changed or its vault key is not here.
+ */
+export function rewrapped(sealed: string): string | null {
+  const { keyId, wrapped, rest } = partsOf(sealed);
+  const { current } = ring();
+  if (keyId === current.id) return null;
+  return ["v1", current.id, wrap(unwrap(wrapped, keyOf(keyId)), current), ...rest].join(".");
+}
+
+function partsOf(sealed: string) {
+  const [version, keyId, wrapped, ...rest] = sealed.split(".");
+  if (version !== "v1" || !keyId || !wrapped || rest.length !== 3)
     throw new Error("This is no sealed value.");
-  if (keyId !== key.id) throw new Error(`Sealed under vault key ${keyId}; this installation has ${key.id}.`);
-  const dataKey = decrypt(
-    key.bytes,
-    {
-      nonce: wrapped.subarray(0, NONCE_BYTES),
-      text: wrapped.subarray(NONCE_BYTES, -TAG_BYTES),
-      tag: wrapped.subarray(-TAG_BYTES),
-    },
-    `${key.id}|${belongsTo}`,
-  );
-  return decrypt(dataKey, { nonce, text, tag }, belongsTo);
+  return { keyId, wrapped, rest };
+}
+
+function keyOf(keyId: string): VaultKey {
+  const key = ring().all.get(keyId);
+  if (key) return key;
+  const here = [...ring().all.keys()].join(", ");
+  throw new Error(`Sealed under vault key ${keyId}; this installation has ${here}.`);
+}
+
+function wrap(dataKey: Buffer, key: VaultKey): string {
+  const { nonce, text, tag } = encrypt(key.bytes, dataKey, key.id);
+  return Buffer.concat([nonce, text, tag]).toString("base64url");
+}
+
+function unwrap(wrapped: string, key: VaultKey): Buffer {
+  const bytes = Buffer.from(wrapped, "base64url");
+  const parts = {
+    nonce: bytes.subarray(0, NONCE_BYTES),
+    text: bytes.subarray(NONCE_BYTES, -TAG_BYTES),
+    tag: bytes.subarray(-TAG_BYTES),
+  };
+  return decrypt(key.bytes, parts, key.id);
 }
 
 /**
@@ -60,7 +111,7 @@ export function openSecret(sealed: string, belongsTo: string): Buffer {
  * nothing, and nobody can try secrets against it.
  */
 export function fingerprintOf(value: string, belongsTo: string): string {
-  const key = createHmac("sha256", vaultKey().bytes).update("fingerprint").digest();
+  const key = createHmac("sha256", ring().current.bytes).update("fingerprint").digest();
   return createHmac("sha256", key)
     .update(JSON.stringify([belongsTo, value]))
     .digest("hex")
@@ -69,7 +120,20 @@ export function fingerprintOf(value: string, belongsTo: string): string {
 
 /** Signs a text for one purpose, in base64url: whoever has no vault key can make no other. */
 export function signText(text: string, purpose: string): string {
-  const key = createHmac("sha256", vaultKey().bytes).update(`sign|${purpose}`).digest();
+  return macOf(text, purpose, ring().current);
+}
+
+/** Is it what `signText` says of this text, now or before a rotation? */
+export function isSignedText(text: string, purpose: string, signature: string): boolean {
+  const given = Buffer.from(signature);
+  return [...ring().all.values()].some((key) => {
+    const expected = Buffer.from(macOf(text, purpose, key));
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}
+
+function macOf(text: string, purpose: string, { bytes }: VaultKey): string {
+  const key = createHmac("sha256", bytes).update(`sign|${purpose}`).digest();
   return createHmac("sha256", key).update(text).digest("base64url");
 }
 

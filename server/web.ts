@@ -1,6 +1,7 @@
 import { closeDatabase } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";
 import * as pins from "@/server/domain/pins";
+import { announceVaultKeys } from "@/server/domain/vault";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { checkSettings } from "@/server/secrets";
@@ -14,6 +15,7 @@ const GRACE_MS = 25_000;
 /** The web process: the API answered directly, everything else handed to Next. */
 async function main() {
   checkSettings();
+  const presence = await announceVaultKeys("web");
   const dev = process.env.NODE_ENV === "development";
   const chores = await startWebChores();
   const pages = await startPages({ dev, host: env.HOST, port: env.PORT });
@@ -31,6 +33,7 @@ async function main() {
     log.info({ signal }, "web stops: no new requests, running ones end");
     await Promise.all([server.stop(GRACE_MS), releaseAllLeases(GRACE_MS)]);
     await chores.stop();
+    await presence.stop();
     await closeDatabase();
     process.exit(0);
   };

@@ -5,6 +5,7 @@ import { closeDatabase, relaxedPool } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";
 import { writeMet } from "@/server/domain/credentials";
 import * as pins from "@/server/domain/pins";
+import { announceVaultKeys } from "@/server/domain/vault";
 import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
 import { checkSettings } from "@/server/secrets";
@@ -14,6 +15,7 @@ const GRACE_MS = 25_000;
 /** The worker process: the embedded engine and the sweeper. With a real Inngest server it only sweeps. */
 async function main() {
   checkSettings();
+  const presence = await announceVaultKeys("worker");
   if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
   const chores = await startChores();
   const engine = usesInngestServer ? null : await startEngine({ functions, pool: relaxedPool, log });
@@ -28,6 +30,7 @@ async function main() {
     await chores.stop();
     await Promise.all([engine?.stop(), releaseAllLeases(GRACE_MS)]);
     await writeMet();
+    await presence.stop();
     await closeDatabase();
     process.exit(0);
   };

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import pg from "pg";
 import { startPostgres } from "../scripts/launch/postgres";
 import { applyMigrations } from "../scripts/migrations";
 
@@ -24,6 +25,7 @@ export default async function setup() {
       disposable: true,
     });
     stops.push(postgres.stop);
+    await allowDatabases(postgres.url, join(directory, "postgres.password"));
     Object.assign(process.env, {
       NODE_ENV: "test",
       CAPSTAN_ENV: "development",
@@ -67,4 +69,24 @@ export default async function setup() {
 /** A module of the product, or null while it does not exist. */
 async function load<T>(path: string): Promise<T | null> {
   return existsSync(path) ? ((await import(pathToFileURL(path).href)) as T) : null; // the caller names the module it loads
+}
+
+/** Lets tests make databases of their own. */
+async function allowDatabases(url: string, passwordFile: string): Promise<void> {
+  const { port } = new URL(url);
+  const password = (await readFile(passwordFile, "utf8")).trim();
+  const superuser = {
+    host: "127.0.0.1",
+    port: Number(port),
+    user: "postgres",
+    password,
+    database: "postgres",
+  };
+  const client = new pg.Client(superuser);
+  await client.connect();
+  try {
+    await client.query("ALTER ROLE capstan CREATEDB");
+  } finally {
+    await client.end();
+  }
 }

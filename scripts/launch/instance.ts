@@ -113,6 +113,7 @@ export async function startInstance(options: Options): Promise<Instance> {
       NEXTAUTH_SECRET: secrets.nextAuthSecret,
       NEXTAUTH_URL: process.env.NEXTAUTH_URL ?? publicUrl,
       CAPSTAN_VAULT_KEY: secrets.vaultKey.toString("base64"),
+      CAPSTAN_VAULT_OTHER_KEYS: secrets.otherVaultKeys.map((key) => key.toString("base64")).join(","),
       NEXT_TELEMETRY_DISABLED: "1",
       ...RUNTIME_ENV,
       ...(sandboxUrl && { SANDBOX_URL: sandboxUrl }),

@@ -127,6 +127,8 @@ export async function openInstallation(
   return {
     directory,
     base: `http://127.0.0.1:${webPort}`,
+    /** The settings of its processes. */
+    env,
     parts,
     postgresKills: 0,
     databaseUrl: () => postgres.url,
@@ -158,6 +160,22 @@ export async function openInstallation(
       this.postgresKills++;
       await postgres.exited;
       postgres = await startDatabase();
+    },
+
+    /** Starts its processes again, one after the other and each with its work ended, with these settings from now on. */
+    async restart(changed: Record<string, string>) {
+      Object.assign(env, changed);
+      for (const part of parts) {
+        const last = part.child;
+        last.kill("SIGTERM");
+        while (part.child === last || part.child.pid === undefined) await sleep(50);
+      }
+    },
+
+    /** What its processes logged so far. */
+    async logs(): Promise<string> {
+      const texts = ["web", "worker"].map((name) => readFile(join(directory, "logs", `${name}.log`), "utf8"));
+      return (await Promise.all(texts)).join("\n");
     },
 
     /** From here on nothing dies any more. */

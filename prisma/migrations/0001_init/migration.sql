@@ -1143,6 +1143,17 @@ CREATE TABLE "signing_key" (
 );
 
 -- CreateTable
+CREATE TABLE "vault_process" (
+    "id" TEXT NOT NULL,
+    "name" TEXT NOT NULL,
+    "seals_with" TEXT NOT NULL,
+    "opens" TEXT[],
+    "seen_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "vault_process_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "delivery_endpoint" (
     "id" TEXT NOT NULL,
     "organization_id" TEXT NOT NULL,

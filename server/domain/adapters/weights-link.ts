@@ -1,10 +1,9 @@
-import { timingSafeEqual } from "node:crypto";
 import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { env, publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
-import { signText } from "@/server/vault";
+import { isSignedText, signText } from "@/server/vault";
 
 /*
  * Weights in our own store, for a vendor that has no account here: an address that gives away exactly one artifact, until a
@@ -16,8 +15,7 @@ import { signText } from "@/server/vault";
 const PATH = "/v1/adapter-weights";
 const NAME = /^(art_[0-9a-hjkmnp-tv-z]{26})\.([0-9a-z]{1,9})\.([\w-]{43})\.safetensors$/;
 
-const macOf = (artifactId: string, expires: string) =>
-  signText(`${artifactId}.${expires}`, "adapter-weights");
+const PURPOSE = "adapter-weights";
 
 /** Where vendors find this installation. */
 export const ownAddress = (): string => env.PUBLIC_URL ?? publicUrl;
@@ -25,14 +23,15 @@ export const ownAddress = (): string => env.PUBLIC_URL ?? publicUrl;
 /** The address at which these weights can be fetched until then. */
 export function weightsLink(artifactId: string, expiresAt: Date): string {
   const expires = Math.floor(expiresAt.getTime() / 1000).toString(36);
-  return `${ownAddress()}${PATH}/${artifactId}.${expires}.${macOf(artifactId, expires)}.safetensors`;
+  const mac = signText(`${artifactId}.${expires}`, PURPOSE);
+  return `${ownAddress()}${PATH}/${artifactId}.${expires}.${mac}.safetensors`;
 }
 
 /** What such an address gives away. Whatever is wrong with it is the same NotFound. */
 export async function findWeights(ctx: Ctx, name: string) {
   const [, artifactId, expires, mac] = NAME.exec(name) ?? [];
   if (!artifactId || !expires || !mac) return notThere();
-  if (!timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(artifactId, expires)))) return notThere();
+  if (!isSignedText(`${artifactId}.${expires}`, PURPOSE, mac)) return notThere();
   if (Number.parseInt(expires, 36) * 1000 <= ctx.now().getTime()) return notThere();
   return (await findStored(artifactId)) ?? notThere();
 }

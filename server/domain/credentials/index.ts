@@ -12,4 +12,5 @@ export { createCredential } from "./create";
 export { noteMet, writeMet } from "./met";
 export { baseUrlOf, operatorCredentials } from "./operator";
 export { connectProject, projectConnections } from "./project";
+export { credentialsByVaultKey, rewrapCredentials } from "./rewrap";
 export { type CredentialRow, credentialsOf, findProvider, isConnectable, toCredential } from "./rows";

@@ -1,0 +1,113 @@
+import { randomBytes } from "node:crypto";
+import { pool } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
+import { INSTALLATION, record } from "@/server/domain/audit";
+import { credentialsByVaultKey } from "@/server/domain/credentials";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { changeStoredVaultKeys } from "@/server/secrets";
+import { forgetVaultKeys, vaultKeyId, vaultKeys } from "@/server/vault";
+import { SEALED_COLUMNS } from "./places";
+import { type VaultProcess, vaultProcesses } from "./processes";
+
+export type VaultStatus = {
+  /** The key that seals. */
+  keyId: string;
+  keys: {
+    keyId: string;
+    /** Sealed values under it. */
+    values: number;
+    /** Is it here? Values under one that is not do not open. */
+    isHere: boolean;
+    /** Nothing is under it and no process seals with it: it can be taken away. */
+    canGo: boolean;
+  }[];
+  processes: VaultProcess[];
+};
+
+/** Which vault keys seal what, and who has them. For operators. */
+export async function vaultStatus(ctx: Ctx): Promise<VaultStatus> {
+  requireOperator(ctx);
+  const { sealsWith, opens } = vaultKeys();
+  const [values, processes] = [await valuesByKey(), await vaultProcesses()];
+  const inUse = new Set(processes.map((process) => process.sealsWith));
+  const keyIds = [...new Set([...opens, ...values.keys(), ...processes.flatMap((process) => process.opens)])];
+  return {
+    keyId: sealsWith,
+    keys: keyIds.map((keyId) => ({
+      keyId,
+      values: values.get(keyId) ?? 0,
+      isHere: opens.includes(keyId),
+      canGo: keyId !== sealsWith && !values.get(keyId) && !inUse.has(keyId),
+    })),
+    processes,
+  };
+}
+
+async function valuesByKey(): Promise<Map<string, number>> {
+  const counts = await credentialsByVaultKey();
+  for (const { table, column, when } of SEALED_COLUMNS) {
+    const { rows } = await pool.query<{ key_id: string; count: number }>(
+      `SELECT split_part(${column}, '.', 2) AS key_id, count(*) AS count FROM ${table} WHERE ${when} GROUP BY 1`,
+    );
+    for (const { key_id, count } of rows) counts.set(key_id, (counts.get(key_id) ?? 0) + count);
+  }
+  return counts;
+}
+
+/**
+ * Makes a new vault key in the data directory; the one before still opens. Processes have it from their next start.
+ * PolicyRejected where the keys are settings of the environment.
+ */
+export async function rotateKey(ctx: Ctx): Promise<{ keyId: string; before: string }> {
+  requireOperator(ctx);
+  const before = vaultKeys().sealsWith;
+  const fresh = randomBytes(32);
+  const changed = changeStoredVaultKeys(({ vaultKey, otherVaultKeys }) => ({
+    vaultKey: fresh,
+    otherVaultKeys: [vaultKey, ...otherVaultKeys],
+  }));
+  if (!changed) return inEnvironment();
+  forgetVaultKeys();
+  const keyId = vaultKeyId(fresh);
+  await record(ctx, {
+    organizationId: INSTALLATION,
+    action: "vault.key_made",
+    subject: keyId,
+    details: { before },
+  });
+  return { keyId, before };
+}
+
+/** Takes the old keys out of the data directory that nothing needs any more. PolicyRejected where something still does. */
+export async function dropOldKeys(ctx: Ctx): Promise<{ keyId: string; dropped: string[] }> {
+  const { keyId, keys } = await vaultStatus(ctx);
+  const needed = keys.filter((key) => key.isHere && key.keyId !== keyId && !key.canGo);
+  if (needed.length > 0) {
+    const ids = needed.map((key) => key.keyId);
+    fail(
+      "PolicyRejected",
+      `Still needed: ${ids.join(", ")}. Run vault rewrap, and restart what seals with it.`,
+      {
+        keys: ids,
+      },
+    );
+  }
+  const dropped = vaultKeys().opens.filter((id) => id !== keyId);
+  if (!changeStoredVaultKeys(({ vaultKey }) => ({ vaultKey, otherVaultKeys: [] }))) return inEnvironment();
+  forgetVaultKeys();
+  await record(ctx, {
+    organizationId: INSTALLATION,
+    action: "vault.keys_dropped",
+    subject: keyId,
+    details: { dropped },
+  });
+  return { keyId, dropped };
+}
+
+function inEnvironment(): never {
+  fail(
+    "PolicyRejected",
+    "The vault keys of this installation are settings of its environment: change CAPSTAN_VAULT_KEY and CAPSTAN_VAULT_OTHER_KEYS there.",
+  );
+}

@@ -1,0 +1,21 @@
+/** A column of sealed texts; `when` says which of its rows are. */
+export type SealedColumn = {
+  table: string;
+  column: string;
+  /** Its primary key, with the types of its columns. */
+  key: Readonly<Record<string, "text" | "int">>;
+  when: string;
+};
+
+/**
+ * Every column that keeps sealed texts, but for the fields of credentials, which are JSON. A rotation reaches what stands
+ * here; a test finds what does not.
+ */
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  { table: "payload", column: "content", key: { id: "text" }, when: "is_sealed AND content IS NOT NULL" },
+  { table: "event_text", column: "text", key: { job_id: "text", event_id: "int" }, when: "is_sealed" },
+  { table: "stream_frame", column: "data", key: { job_id: "text", id: "int" }, when: "is_sealed" },
+  { table: "delivery", column: "body", key: { id: "text" }, when: "is_sealed AND body IS NOT NULL" },
+  { table: "delivery_endpoint", column: "secret", key: { id: "text" }, when: "true" },
+  { table: "signing_key", column: "private_key", key: { id: "text" }, when: "true" },
+];
