@@ -1,9 +1,8 @@
 import { parseArgs } from "node:util";
 import { placeIn, readJson, type Verification, verifyText, type Witnesses } from "@/server/verify";
-import { explain } from "./verify-explain";
 import { Complaint, copyOf, documentOf, documentsIn, keysFor, messageOf, textOf } from "./verify-sources";
 
-const USAGE = `npm run verify -- <file>... [options]
+const usage = (program: string) => `${program} <file>... [options]
 
 Checks receipts, pinned records, manifests and lockfiles by themselves: their form, their hash, their signature, and
 that the key is one of the published set. It needs no server. - reads standard input.
@@ -22,18 +21,28 @@ Exit code: 0 everything holds, 1 something is false, 2 something could not be re
 /** What the command prints and exits with. */
 export type Outcome = { code: 0 | 1 | 2; out: string; error: string };
 
+export type Surroundings = {
+  /** How the command is called. */
+  program?: string;
+  /** The address of a jwks.json where none is named and none lies beside the document. */
+  publishedAt?: () => Promise<string>;
+  /** What can be said of a document that does not verify. */
+  explain?: (text: string, verification: Verification) => string[];
+};
+
 /** Verifies the documents named by these arguments. */
-export async function runVerify(args: string[]): Promise<Outcome> {
+export async function runVerify(args: string[], around: Surroundings = {}): Promise<Outcome> {
+  const { program = "npm run verify --" } = around;
   let options: ReturnType<typeof readArguments>;
   try {
-    options = readArguments(args);
+    options = readArguments(args, program);
   } catch (error) {
     return { code: 2, out: "", error: messageOf(error) };
   }
   const { values, positionals: files } = options;
-  if (values.help) return { code: 0, out: USAGE, error: "" };
+  if (values.help) return { code: 0, out: usage(program), error: "" };
   const outcomes: Outcome[] = [];
-  for (const file of files) outcomes.push(await verifyFile(file, values, files.length > 1));
+  for (const file of files) outcomes.push(await verifyFile(file, values, files.length > 1, around));
   return {
     code: ([2, 1] as const).find((worst) => outcomes.some(({ code }) => code === worst)) ?? 0,
     out: outcomes.flatMap(({ out }) => out || []).join(values.json ? "\n" : "\n\n"),
@@ -43,7 +52,12 @@ export async function runVerify(args: string[]): Promise<Outcome> {
 
 type Values = ReturnType<typeof readArguments>["values"];
 
-async function verifyFile(file: string, values: Values, isOneOfMany: boolean): Promise<Outcome> {
+async function verifyFile(
+  file: string,
+  values: Values,
+  isOneOfMany: boolean,
+  { explain = () => [], publishedAt }: Surroundings,
+): Promise<Outcome> {
   try {
     const text = await textOf(file);
     const read = readJson(text);
@@ -51,7 +65,7 @@ async function verifyFile(file: string, values: Values, isOneOfMany: boolean): P
       const other = values.against ? `\n${firstDifference(text, await textOf(values.against))}` : "";
       throw new Complaint(`${file} is ${read.unreadable}.${other}`);
     }
-    const keys = await keysFor(file, values);
+    const keys = await keysFor(file, values, publishedAt);
     const verification = await verifyText(text, keys, await witnessesFor(text, values));
     const said = verification.verified ? [] : explain(text, verification);
     const out = values.json
@@ -84,7 +98,7 @@ async function witnessesFor(text: string, values: Values): Promise<Witnesses> {
   };
 }
 
-function readArguments(args: string[]) {
+function readArguments(args: string[], program: string) {
   try {
     const read = parseArgs({
       args,
@@ -108,7 +122,7 @@ function readArguments(args: string[]) {
     if (values.url && !URL.canParse(values.url)) throw new Complaint("--url is no address.");
     return read;
   } catch (error) {
-    throw new Complaint(`${messageOf(error)}\n\n${USAGE}`);
+    throw new Complaint(`${messageOf(error)}\n\n${usage(program)}`);
   }
 }
 

@@ -1,6 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { z } from "zod";
 import { type KeySet, readJson, verifyText } from "@/server/verify";
 
 /** Something the caller can put right. */
@@ -9,7 +8,6 @@ export class Complaint extends Error {}
 /** Files are named from where the command was typed, which npm leaves for the package's own folder. */
 const here = (file: string) => resolve(process.env.INIT_CWD ?? "", file);
 const isUrl = (place: string) => /^https?:\/\//.test(place);
-const KeySetShape = z.object({ keys: z.array(z.looseObject({ kty: z.string() })) });
 
 /** The text of a file, or of standard input for `-`. Bytes that are no UTF-8 make it no text. */
 export async function textOf(file: string): Promise<string> {
@@ -50,12 +48,13 @@ export async function documentsIn(folder: string): Promise<unknown[]> {
 export async function keysFor(
   file: string,
   { keys, url }: { keys?: string | undefined; url?: string | undefined },
+  publishedAt = publishedHere,
 ): Promise<KeySet> {
   if (keys) return keySetOf(keys);
   if (url) return keySetOf(new URL("/.well-known/jwks.json", url).href);
   const beside = join(file === "-" ? "." : dirname(file), "jwks.json");
   const text = await readFile(here(beside), "utf8").catch(() => null);
-  return text === null ? keySetOf(await publishedHere()) : parsedKeys(text, beside);
+  return text === null ? keySetOf(await publishedAt()) : parsedKeys(text, beside);
 }
 
 async function keySetOf(place: string): Promise<KeySet> {
@@ -64,11 +63,19 @@ async function keySetOf(place: string): Promise<KeySet> {
 
 function parsedKeys(text: string, place: string): KeySet {
   try {
-    return KeySetShape.parse(JSON.parse(text));
-  } catch {
-    throw new Complaint(`${place} is no JWK Set.`);
-  }
+    const set: unknown = JSON.parse(text);
+    if (isKeySet(set)) return set;
+  } catch {} // said below
+  throw new Complaint(`${place} is no JWK Set.`);
 }
+
+function isKeySet(value: unknown): value is KeySet {
+  const keys = isObject(value) && value.keys;
+  return Array.isArray(keys) && keys.every((key) => isObject(key) && typeof key.kty === "string");
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
 
 /** The service's own copy of a document, asked with the key in CAPSTAN_API_KEY; undefined without one. */
 export async function copyOf(text: string, url: string): Promise<unknown> {
@@ -102,8 +109,8 @@ async function fetched(url: string, headers: Record<string, string> = {}): Promi
 async function publishedHere(): Promise<string> {
   try {
     const file = join(process.env.CAPSTAN_DATA_DIR || ".data", "runtime.json");
-    const { baseUrl } = z.object({ baseUrl: z.string() }).parse(JSON.parse(await readFile(file, "utf8")));
-    return new URL("/.well-known/jwks.json", baseUrl).href;
+    const { baseUrl } = JSON.parse(await readFile(file, "utf8"));
+    return new URL("/.well-known/jwks.json", String(baseUrl)).href;
   } catch {
     throw new Complaint(
       "There is no jwks.json beside the document, and nothing runs here to ask for the keys. Name them: --keys <file>.",

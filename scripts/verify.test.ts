@@ -20,6 +20,9 @@ import {
 } from "@/testing/evidence";
 import { makeProject } from "@/testing/world";
 import { runVerify } from "./verify-command";
+import { explain } from "./verify-explain";
+
+const verify = (args: string[]) => runVerify(args, { explain });
 
 const directory = mkdtempSync(join(tmpdir(), "capstan-verify-"));
 const at = (name: string) => join(directory, name);
@@ -60,7 +63,7 @@ afterAll(async () => {
 });
 
 test("a receipt as it was answered is verified with a saved key set", async () => {
-  const { code, out, error } = await runVerify([at("receipt.json"), "--keys", at("jwks.json")]);
+  const { code, out, error } = await verify([at("receipt.json"), "--keys", at("jwks.json")]);
   expect({ code, error }).toEqual({ code: 0, error: "" });
   for (const check of ["form", "hash_matches", "key_known", "signature_valid"]) {
     expect(out).toMatch(new RegExp(`^ok +${check} `, "m"));
@@ -70,7 +73,7 @@ test("a receipt as it was answered is verified with a saved key set", async () =
 
 test("the four kinds are verified at once, with the keys saved beside them", async () => {
   const files = ["receipt", "record", "manifest", "lockfile"].map((name) => at(`made/${name}.json`));
-  const { code, out, error } = await runVerify(files);
+  const { code, out, error } = await verify(files);
   expect({ code, error }).toEqual({ code: 0, error: "" });
   for (const [place, kind] of ["receipt", "pinned record", "manifest", "lockfile"].entries()) {
     expect(out).toContain(`${files[place]}:\n`);
@@ -83,7 +86,7 @@ describe("one changed byte is told, and ends with 1", () => {
     const text = textOf(`made/${name}.json`);
     expect(text).toContain(from);
     save("made/changed.json", text.replace(from, to));
-    const { code, out, error } = await runVerify([at("made/changed.json"), ...more]);
+    const { code, out, error } = await verify([at("made/changed.json"), ...more]);
     expect({ code, error }).toEqual({ code: 1, error: "" });
     return out;
   };
@@ -140,7 +143,7 @@ describe("one changed byte is told, and ends with 1", () => {
 
   test("of a text that is no JSON any more: the line and column, and what the other copy has", async () => {
     save("broken.json", textOf("made/record.json").replace('"pinnedId": ', '"pinnedId"; '));
-    const { code, out, error } = await runVerify([at("broken.json"), "--against", at("made/record.json")]);
+    const { code, out, error } = await verify([at("broken.json"), "--against", at("made/record.json")]);
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(error).toMatch(/not JSON: .*line 4, column 13/);
     expect(error).toMatch(/From line 4, column 13 on it reads "; .*and the other copy ": /);
@@ -149,17 +152,17 @@ describe("one changed byte is told, and ends with 1", () => {
 
 test("a manifest is held against a folder of receipts, a lockfile against its record and its prompt", async () => {
   const folder = ["--receipts", at("made")];
-  const whole = await runVerify([at("made/manifest.json"), at("made/lockfile.json"), ...folder]);
+  const whole = await verify([at("made/manifest.json"), at("made/lockfile.json"), ...folder]);
   expect(whole.out).toContain("2 receipts, each as the manifest says");
   expect(whole.out).toContain("it says what its record says");
   const prompt = ["--input", at("input.txt"), "--instructions", at("instructions.txt")];
-  expect((await runVerify([at("made/lockfile.json"), ...prompt])).code).toBe(0);
-  expect((await runVerify([at("made/lockfile.json"), "--input", at("input.txt")])).out).toContain(
+  expect((await verify([at("made/lockfile.json"), ...prompt])).code).toBe(0);
+  expect((await verify([at("made/lockfile.json"), "--input", at("input.txt")])).out).toContain(
     "promptHash is",
   );
   mkdirSync(at("few"));
   save("few/record.json", record);
-  const missing = await runVerify([at("made/manifest.json"), "--receipts", at("few")]);
+  const missing = await verify([at("made/manifest.json"), "--receipts", at("few")]);
   expect(missing).toMatchObject({ code: 1, out: expect.stringContaining("is not among the receipts given") });
 });
 
@@ -173,13 +176,11 @@ test("a running service gives its keys, and to whoever has a key its own copy", 
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP server that listens has one
   try {
-    expect((await runVerify([at("made/record.json"), "--url", url])).code).toBe(0);
-    expect((await runVerify([at("made/record.json"), "--keys", `${url}/.well-known/jwks.json`])).code).toBe(
-      0,
-    );
+    expect((await verify([at("made/record.json"), "--url", url])).code).toBe(0);
+    expect((await verify([at("made/record.json"), "--keys", `${url}/.well-known/jwks.json`])).code).toBe(0);
     expect(asked).toEqual(["/.well-known/jwks.json ", "/.well-known/jwks.json "]);
     vi.stubEnv("CAPSTAN_API_KEY", "cap_test");
-    const { code, out } = await runVerify([at("made/record.json"), "--url", url]);
+    const { code, out } = await verify([at("made/record.json"), "--url", url]);
     expect(asked).toContain(`/v1/inference/pinned/${record.receiptId} Bearer cap_test`);
     expect(code).toBe(1);
     expect(out).toContain('projectId is "cpr_1" here and "cpr_other" there');
@@ -210,17 +211,17 @@ test("what cannot be read ends with 2 and a sentence, whatever else verified", a
     [at("receipt.json"), ...keys, "--instructions", at("input.txt")],
     [at("receipt.json"), "--unknown"],
   ]) {
-    const { code, out, error } = await runVerify(args);
+    const { code, out, error } = await verify(args);
     expect({ args, code, out }).toEqual({ args, code: 2, out: "" });
     expect(error).toMatch(/\S/);
   }
-  const both = await runVerify([at("receipt.json"), at("missing.json"), ...keys]);
+  const both = await verify([at("receipt.json"), at("missing.json"), ...keys]);
   expect(both).toMatchObject({ code: 2, out: expect.stringContaining("is what was sealed") });
 });
 
 test("a member that stands twice is told and does not verify", async () => {
   save("twice.json", JSON.stringify(receipt).replace("{", '{"status":"succeeded",'));
-  const { code, out } = await runVerify([at("twice.json"), "--keys", at("jwks.json"), "--json"]);
+  const { code, out } = await verify([at("twice.json"), "--keys", at("jwks.json"), "--json"]);
   expect(code).toBe(1);
   expect(JSON.parse(out)).toMatchObject({
     verified: false,

@@ -1,9 +1,10 @@
 import { runVerify } from "./verify-command";
+import { explain } from "./verify-explain";
 
 // Node announces Ed25519 in Web Crypto as experimental; it is the signature of RFC 8032 all the same.
 process.removeAllListeners("warning");
 
-runVerify(process.argv.slice(2)).then(
+runVerify(process.argv.slice(2), { explain }).then(
   ({ code, out, error }) => {
     if (out) console.log(out);
     if (error) console.error(error);

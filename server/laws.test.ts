@@ -157,6 +157,18 @@ describe("imports flow one way", () => {
     expect(users.filter((file) => !isItsOwn(file))).toEqual([]); // through its index
   });
 
+  test("the client and its command take from the service only what runs without it", () => {
+    const shared = ["server/verify", "server/contract/cli", "scripts/verify-command"];
+    const taken = filesUnder("clients")
+      .filter((file) => !isTest(file))
+      .flatMap((file) =>
+        [...readFileSync(join(ROOT, file), "utf8").matchAll(/from\s+"([^"]+)"/g)]
+          .map(([, from]) => targetOf(file, from ?? ""))
+          .filter((target) => isOurs(target)),
+      );
+    expect([...new Set(taken)].sort()).toEqual([...shared].sort());
+  });
+
   test("mail is sent by one file, which knows its protocol and not our product", () => {
     const allowed = (target: string) => !isOurs(target) || isWithin(target, "server/mail") || isLeaf(target);
     expect(strays("server/mail", (target) => !allowed(target))).toEqual([]);

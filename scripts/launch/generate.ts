@@ -10,7 +10,7 @@ const MARK = join(CLIENT, ".schema");
 
 /** Writes everything that is made from other files and not committed. Quick when nothing changed. */
 export function generate(): { prisma: boolean; registries: string[] } {
-  const registries = writeRegistries(".");
+  const registries = [...writeRegistries("."), ...writeClientTypes()];
   if (!existsSync("next-env.d.ts"))
     // Next writes the same when it builds; the type check must not have to wait for that.
     writeFileSync(
@@ -32,4 +32,13 @@ export function generate(): { prisma: boolean; registries: string[] } {
   }
   writeWhole(MARK, schema, 0o644);
   return { prisma: true, registries };
+}
+
+/** The client's types of every operation, from docs/openapi.json; the file's path where it was written. */
+function writeClientTypes(): string[] {
+  const out = execFileSync(process.execPath, ["clients/typescript/scripts/generate.mjs"], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  return out.split("\n").filter(Boolean);
 }

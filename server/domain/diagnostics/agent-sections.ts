@@ -1,3 +1,4 @@
+import { EXIT_CODES } from "@/server/contract/cli";
 import { TERMINAL } from "@/server/contract/jobs";
 import {
   BULK_ITEMS,
@@ -110,7 +111,7 @@ export const SECTIONS = {
     semantics: "A quote is sealed to its input; another input is QUOTE_MISMATCH.",
   }),
   catalogNotice: () => ({ pricingVersion: PRICING_VERSION, capabilities: allCapabilities.length }),
-  cliExitCodes: () => ({ available: false }),
+  cliExitCodes: () => ({ available: true, command: "capstan", codes: { ...EXIT_CODES } }),
   configuration: () => ({
     environmentVariables: { CAPSTAN_BASE_URL: publicUrl, CAPSTAN_API_KEY: "an API key" },
     contentType: "application/json",
@@ -207,12 +208,28 @@ export const SECTIONS = {
   }),
   publicSmoke: () => ({ capability: "compute.evaluate.v1", costs: 0, needsKey: true }),
   pythonSdk: () => ({ available: false }),
-  sdk: () => ({ openapi: `${publicUrl}/openapi.json` }),
+  sdk: () => ({
+    openapi: `${publicUrl}/openapi.json`,
+    typescript: {
+      package: "@capstan/client",
+      source: "clients/typescript",
+      runAndWait: "client.runAndWait(capability, input, { maxCostUsd })",
+      verifiesDownloads: true,
+    },
+  }),
   security: () => ({
     tenancy: "A key sees one organization, and its project where it is bound to one.",
     retention: "context.retentionRequirement says how long content is kept; hashes stay.",
   }),
-  surfaces: () => ({ http: `${publicUrl}/v1`, panel: publicUrl, sandbox: isSandboxOn }),
+  surfaces: () => ({
+    http: `${publicUrl}/v1`,
+    mcp: `${publicUrl}/mcp`,
+    openaiCompatible: `${publicUrl}/v1`,
+    sdk: "@capstan/client",
+    cli: "capstan",
+    panel: publicUrl,
+    sandbox: isSandboxOn,
+  }),
   verification: () => ({
     artifact: "Compare the SHA-256 of the downloaded bytes with artifacts[].sha256 of the receipt.",
     receipt: "Verify the signature with the published keys; no server is needed.",

@@ -61,6 +61,9 @@ ${[
   link("OpenAI-compatible", "/v1/models", "chat completions and responses; a model is a capability key"),
 ].join("\n")}
 
+From a program or a shell: the package \`@capstan/client\` (TypeScript, Node and browsers) and its command \`capstan\`. Set
+\`CAPSTAN_BASE_URL=${publicUrl}\` and \`CAPSTAN_API_KEY\`; \`capstan doctor\` says what is missing.
+
 ## Capabilities
 
 ${capabilities.join("\n")}

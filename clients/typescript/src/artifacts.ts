@@ -1,0 +1,64 @@
+import type { Core, Schemas } from "./client";
+import { CapstanError, IntegrityError } from "./errors";
+
+/** As receipts and jobs list them. */
+export type Artifact = Pick<Schemas["JobArtifactRef"], "artifactId" | "sha256" | "filename" | "mediaType">;
+
+export type Download = {
+  bytes: Uint8Array<ArrayBuffer>;
+  mediaType: string;
+  filename: string;
+  sha256: string;
+};
+
+/** An artifact's bytes as they come, unchecked. */
+export function openArtifact(
+  core: Pick<Core, "base" | "transport">,
+  jobId: string,
+  artifactId: string,
+  signal?: AbortSignal,
+): Promise<Response> {
+  const [job, artifact] = [jobId, artifactId].map(encodeURIComponent);
+  return core.transport(
+    new Request(`${core.base}/v1/jobs/${job}/artifacts/${artifact}`, {
+      credentials: "omit",
+      signal: signal ?? null,
+    }),
+  );
+}
+
+/** Throws IntegrityError unless the bytes with this hash are the ones that were sealed. */
+export function requireSealed(artifact: Pick<Artifact, "artifactId" | "sha256">, sha256: string): void {
+  const sealed = artifact.sha256?.replace(/^sha256:/, "").toLowerCase();
+  if (sealed === sha256) return;
+  const facts = { artifactId: artifact.artifactId, sealed: sealed ?? null, downloaded: sha256 };
+  if (!sealed)
+    throw new IntegrityError(`No hash is known of ${artifact.artifactId} to hold it against.`, facts);
+  throw new IntegrityError(`${artifact.artifactId} is not what was sealed: its SHA-256 differs.`, facts);
+}
+
+export async function download(
+  core: Core,
+  jobId: string,
+  artifact: Artifact,
+  signal?: AbortSignal,
+): Promise<Download> {
+  const response = await openArtifact(core, jobId, artifact.artifactId, signal);
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = new Uint8Array(await response.arrayBuffer());
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    const facts = { status: 0, code: "Unreachable", retryable: true };
+    throw new CapstanError(`The download of ${artifact.artifactId} broke off.`, facts, { cause });
+  }
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const sha256 = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  requireSealed(artifact, sha256);
+  return {
+    bytes,
+    mediaType: response.headers.get("content-type") ?? artifact.mediaType,
+    filename: artifact.filename ?? artifact.artifactId,
+    sha256,
+  };
+}

@@ -1,0 +1,50 @@
+import { type Common, clientOf } from "./settings";
+import { type Terminal, table } from "./terminal";
+
+export async function listCapabilities(
+  terminal: Terminal,
+  options: Common & { query?: string },
+): Promise<void> {
+  const query = { view: "summary", ...(options.query ? { q: options.query } : {}) };
+  const found = await clientOf(options, true).get("/v1/capabilities", { params: { query } });
+  const rows = found.capabilities.map(({ key, title, executionModes }) => [
+    key,
+    executionModes.join(","),
+    title,
+  ]);
+  terminal.answer(found, rows.length === 0 ? "None." : table(rows));
+}
+
+/** What does this? In the asker's own words. */
+export async function findCapability(terminal: Terminal, options: Common, words: string[]): Promise<void> {
+  const client = clientOf(options, true);
+  const found = await client.post("/v1/capabilities/resolve", {
+    body: { intent: words.join(" "), requirements: {} },
+  });
+  const rows = found.matches.map(({ capabilityKey, confidence, runHint }) => [
+    capabilityKey,
+    `${Math.round(confidence * 100)} %`,
+    `capstan run ${capabilityKey} --input '${JSON.stringify(runHint?.exampleInput ?? {}).replaceAll("'", "'\\''")}'`,
+  ]);
+  terminal.answer(found, rows.length === 0 ? "Nothing fits." : table(rows));
+}
+
+export async function describeCapability(terminal: Terminal, options: Common, key: string): Promise<void> {
+  const path = { capability_key: key };
+  const found = await clientOf(options, true).get("/v1/capabilities/{capability_key}", { params: { path } });
+  const { title, description, execution, inputSchema, examples, readySummary } = found;
+  terminal.answer(
+    found,
+    [
+      `${found.key}  ${title}`,
+      description,
+      `runs as ${execution.mode}; ${readySummary}`,
+      "",
+      "input:",
+      JSON.stringify(inputSchema, null, 2),
+      "",
+      "example:",
+      JSON.stringify(examples[0] ?? {}, null, 2),
+    ].join("\n"),
+  );
+}

@@ -1,0 +1,119 @@
+import { createClient } from "../client";
+import { CapstanError } from "../errors";
+import { type Common, clientOf, settingsOf } from "./settings";
+import { Ended, EXIT_CODES, type Terminal } from "./terminal";
+
+/** Who and where the key is. */
+export async function whoami(terminal: Terminal, options: Common): Promise<void> {
+  const client = clientOf(options);
+  const [session, place] = await Promise.all([
+    client.get("/v1/diagnostics/session"),
+    client.get("/v1/session/context"),
+  ]);
+  const { account } = place.identity;
+  const lines = [
+    `${account} (${session.principalKind} ${session.principalId})`,
+    `organization  ${place.organization?.displayName ?? "none"} ${place.organization?.id ?? ""}`,
+    `project       ${place.project ? `${place.project.displayName} ${place.project.id}` : "named by each request"}`,
+    `environment   ${session.environment}`,
+    `scopes        ${session.scopes.join(" ")}`,
+    `expires       ${session.expiresAt ?? "never"}`,
+    `service       ${settingsOf(options).baseUrl} ${session.apiVersion}`,
+  ];
+  terminal.answer({ ...session, context: place }, lines.join("\n"));
+}
+
+type Check = { name: string; ok: boolean; detail: string; next?: string };
+
+/** Looks at everything a command needs and says what to do about what is not there. */
+export async function doctor(terminal: Terminal, options: Common, capabilities: string[]): Promise<void> {
+  const settings = settingsOf(options);
+  const checks: Check[] = [];
+  const client = createClient({ ...settings, retry: { attempts: 1 } });
+  const check = async (name: string, next: string, work: () => Promise<string>) => {
+    try {
+      checks.push({ name, ok: true, detail: await work() });
+      return true;
+    } catch (error) {
+      checks.push({ name, ok: false, detail: error instanceof Error ? error.message : String(error), next });
+      return false;
+    }
+  };
+  const isThere = await check(
+    "healthz",
+    "Check CAPSTAN_BASE_URL or --base-url, and that the service runs.",
+    async () => {
+      const response = await client.fetch("/healthz");
+      const { status } = (await response.json()) as { status?: string }; // judged next
+      if (status !== "ok") throw new Error(`It says ${String(status)}.`);
+      return settings.baseUrl;
+    },
+  );
+  if (isThere) {
+    await check("readyz", "The service runs and cannot work: its operator has to look.", async () => {
+      await client.fetch("/readyz");
+      return "ready";
+    });
+    const isKey = await check("session", "Run `capstan login`, or set CAPSTAN_API_KEY.", async () => {
+      if (!settings.apiKey) throw new Error("There is no key.");
+      const { principalId, scopes, projectId, expiresAt } = await client.get("/v1/diagnostics/session");
+      return `${principalId}, ${projectId ?? "no project of its own"}, ${scopes.length} scopes, expires ${expiresAt ?? "never"}`;
+    });
+    if (isKey) {
+      await check("clock", "Set this machine's clock: expiries are told by it.", async () => {
+        const asked = Date.now();
+        const { serverTime } = await client.get("/v1/diagnostics/session");
+        const skew = Math.round((Date.parse(serverTime) - (asked + Date.now()) / 2) / 1000);
+        if (Math.abs(skew) > 30)
+          throw new Error(`This clock is ${Math.abs(skew)} s ${skew > 0 ? "behind" : "ahead"}.`);
+        return `within ${Math.max(1, Math.abs(skew))} s`;
+      });
+      await readiness(client, settings.projectId, capabilities, checks);
+    }
+  }
+  const ready = checks.every(({ ok }) => ok);
+  const lines = checks.flatMap(({ name, ok, detail, next }) => [
+    `${ok ? "ok   " : "FALSE"}  ${name.padEnd(12)}  ${detail}`,
+    ...(next ? [`       ${"".padEnd(12)}  ${next}`] : []),
+  ]);
+  const last = ready
+    ? 'All is well. Try: capstan run compute.evaluate.v1 --input \'{"expression": "2 + 2"}\''
+    : "";
+  terminal.answer({ ready, checks }, [...lines, ...(last ? ["", last] : [])].join("\n"));
+  if (!ready) throw new Ended(isThere ? EXIT_CODES.failed : EXIT_CODES.unavailable);
+}
+
+async function readiness(
+  client: ReturnType<typeof createClient>,
+  projectId: string | undefined,
+  capabilities: string[],
+  checks: Check[],
+): Promise<void> {
+  const query = { ...(projectId ? { projectId } : {}), ...(capabilities.length > 0 ? { capabilities } : {}) };
+  try {
+    const found = await client.get("/v1/diagnostics/readiness", { params: { query } });
+    for (const { name, ok, detail } of found.checks)
+      checks.push({ name, ok, detail, ...(ok ? {} : { next: NEXT[name] }) });
+    for (const { capabilityKey, ready, known, nearestMatches, accessDecision } of found.capabilities) {
+      const near = known
+        ? (accessDecision?.reason ?? "")
+        : `unknown; nearest: ${nearestMatches?.join(", ") ?? "none"}`;
+      checks.push({ name: "capability", ok: ready, detail: `${capabilityKey} ${near}`.trim() });
+    }
+  } catch (error) {
+    if (!(error instanceof CapstanError)) throw error;
+    checks.push({
+      name: "readiness",
+      ok: false,
+      detail: error.message,
+      next: "Use a key that may diagnostics:read.",
+    });
+  }
+}
+
+const NEXT = {
+  project: "Name a project: --project cpr_…",
+  permission: "Ask an admin for a key with the scopes that are missing.",
+  provider: "Connect a provider's account in the panel, or ask the operator.",
+  funding: "Top up on the panel's page Billing, or connect an account of your own.",
+};

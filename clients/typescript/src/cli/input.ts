@@ -1,0 +1,38 @@
+import { readFile } from "node:fs/promises";
+import { UsageError } from "./terminal";
+
+/** The text of a file, or of standard input for `-`. */
+export async function readInput(place: string): Promise<string> {
+  try {
+    if (place !== "-") return await readFile(place, "utf8");
+    const chunks: Buffer[] = [];
+    for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+    return Buffer.concat(chunks).toString("utf8");
+  } catch (error) {
+    throw new UsageError(
+      `${place} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+/** An object of JSON: written out, in a file, or on standard input. */
+export async function readObject(given: string): Promise<Record<string, unknown>> {
+  const isWritten = given.trimStart().startsWith("{");
+  const text = isWritten ? given : await readInput(given);
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>; // just seen
+  } catch (error) {
+    throw new UsageError(`--input is no JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  throw new UsageError("--input is no JSON object.");
+}
+
+/** A number above zero of an option. */
+export function positive(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isFinite(value) && value > 0) return value;
+  throw new UsageError(`${name} is a number above 0.`);
+}

@@ -1,0 +1,80 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type Client, createClient } from "../client";
+import { baseOf } from "../transport";
+import { UsageError } from "./terminal";
+
+/** What a login leaves behind, readable by its owner alone. */
+export type Saved = {
+  baseUrl?: string;
+  sessionToken?: string;
+  principalId?: string;
+  apiKey?: string;
+  keyId?: string;
+  projectId?: string;
+};
+
+const directory = () => join(process.env.XDG_CONFIG_HOME || join(homedir(), ".config"), "capstan");
+export const settingsFile = () => join(directory(), "config.json");
+
+export function readSaved(): Saved {
+  let text: string;
+  try {
+    text = readFileSync(settingsFile(), "utf8");
+  } catch {
+    return {};
+  }
+  try {
+    const saved: Saved = JSON.parse(text);
+    return typeof saved === "object" && saved !== null ? saved : {};
+  } catch {
+    throw new UsageError(`${settingsFile()} is not readable as JSON; \`capstan logout\` removes it.`);
+  }
+}
+
+/** Written beside and moved over, so that it is whole or not there, and never readable by others. */
+export function save(saved: Saved): void {
+  mkdirSync(directory(), { recursive: true, mode: 0o700 });
+  const part = `${settingsFile()}.${process.pid}`;
+  writeFileSync(part, `${JSON.stringify(saved, null, 2)}\n`, { mode: 0o600 });
+  renameSync(part, settingsFile());
+}
+
+export const forget = () => rmSync(settingsFile(), { force: true });
+
+/** The options every command takes. */
+export type Common = { json?: boolean; baseUrl?: string; project?: string };
+
+const DEFAULT_BASE = "http://localhost:3000";
+
+/** What holds: an option, the environment, what was saved, in this order. */
+export function settingsOf(options: Common): { baseUrl: string; apiKey?: string; projectId?: string } {
+  const given = options.baseUrl || process.env.CAPSTAN_BASE_URL;
+  const saved = readSaved();
+  const baseUrl = given || saved.baseUrl || DEFAULT_BASE;
+  let base: string;
+  try {
+    base = baseOf(baseUrl);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+  // A key that was saved is for the service it was saved with, and no other.
+  const isItsOwn = saved.baseUrl === base;
+  const apiKey = process.env.CAPSTAN_API_KEY || (isItsOwn ? saved.apiKey : undefined);
+  const isSavedKey = apiKey !== undefined && apiKey === saved.apiKey;
+  const projectId = options.project || (isSavedKey ? saved.projectId : undefined);
+  return { baseUrl: base, ...(apiKey ? { apiKey } : {}), ...(projectId ? { projectId } : {}) };
+}
+
+/** A client by these settings; `isOpen`: the command does without a key. */
+export function clientOf(options: Common, isOpen = false): Client {
+  const settings = settingsOf(options);
+  if (!settings.apiKey && !isOpen)
+    throw new UsageError("There is no key yet: run `capstan login`, or set CAPSTAN_API_KEY.");
+  try {
+    return createClient(settings);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,100 @@
+import { EXIT_CODES } from "../../../../server/contract/cli";
+import {
+  AwaitingApprovalError,
+  CapstanError,
+  IntegrityError,
+  RunFailedError,
+  WaitTimeoutError,
+} from "../errors";
+
+export { EXIT_CODES };
+
+/** Something to put right in how the command was called. */
+export class UsageError extends Error {}
+
+/** Ends the command with a number, after its answer was printed. */
+export class Ended extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`exit ${code}`);
+    this.code = code;
+  }
+}
+
+/** What a command says: JSON alone on standard output where that is asked for, words for people otherwise. */
+export type Terminal = {
+  isJson: boolean;
+  /** The answer: the value as JSON, or the text. */
+  answer(value: unknown, text: string): void;
+  /** One of many answers, each on a line of its own. */
+  line(value: unknown, text: string): void;
+  /** A word beside the answer, on standard error. */
+  note(text: string): void;
+};
+
+/** What a terminal acts on is taken out of text that others wrote. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be found
+export const plain = (text: string) => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+
+export const terminalOf = (isJson: boolean): Terminal => ({
+  isJson,
+  answer: (value, text) =>
+    void process.stdout.write(`${isJson ? JSON.stringify(value, null, 2) : plain(text)}\n`),
+  line: (value, text) => void process.stdout.write(`${isJson ? JSON.stringify(value) : plain(text)}\n`),
+  note: (text) => void process.stderr.write(`${plain(text)}\n`),
+});
+
+const HUMAN = new Set([
+  "CONNECTION_REQUIRED",
+  "EXTERNAL_ACTIONS_DISABLED",
+  "FundingRequired",
+  "funding_required",
+]);
+
+/** The number an error ends the command with. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof Ended) return error.code;
+  if (error instanceof UsageError) return EXIT_CODES.usage;
+  if (error instanceof AwaitingApprovalError) return EXIT_CODES.humanGate;
+  if (error instanceof WaitTimeoutError) return EXIT_CODES.waitTimeout;
+  if (error instanceof IntegrityError || error instanceof RunFailedError)
+    return error.code === "needs_attention" ? EXIT_CODES.humanGate : EXIT_CODES.failed;
+  if (!(error instanceof CapstanError)) return EXIT_CODES.failed;
+  if (error.status === 401 || error.status === 403) return EXIT_CODES.unauthorized;
+  if (error.status === 402 || HUMAN.has(error.code)) return EXIT_CODES.humanGate;
+  if (error.executionId !== undefined) return EXIT_CODES.failed;
+  if (error.retryable || error.status === 0 || error.status >= 500) return EXIT_CODES.unavailable;
+  return EXIT_CODES.usage;
+}
+
+/** An error as a command tells it, for programs and for people. */
+export function told(error: unknown): { value: object; text: string } {
+  if (!(error instanceof CapstanError)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { value: { error: { code: "Usage", message } }, text: message };
+  }
+  const { status, code, message, details, retryable, retryAfterSeconds, nextAction } = error;
+  const { requestId, executionId, receiptId } = error;
+  const facts = { status, code, message, details, retryable, retryAfterSeconds, nextAction };
+  const links = Object.entries(details).filter(
+    ([name, value]) => /url$/i.test(name) && typeof value === "string",
+  );
+  const lines = [
+    `${code}: ${message}`,
+    ...links.filter(([, url]) => !message.includes(String(url))).map(([name, url]) => `${name}: ${url}`),
+    ...(executionId ? [`execution: ${executionId}`] : []),
+    ...(requestId ? [`request: ${requestId}`] : []),
+  ];
+  return { value: { error: { ...facts, requestId, executionId, receiptId } }, text: lines.join("\n") };
+}
+
+/** Rows as columns. */
+export function table(rows: string[][]): string {
+  const widths = rows[0]?.map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0))) ?? [];
+  return rows
+    .map((row) =>
+      row.map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0))).join("  "),
+    )
+    .join("\n");
+}

@@ -1,0 +1,189 @@
+import type { Client, Schemas } from "../client";
+import { CapstanError } from "../errors";
+import { saveArtifacts } from "./files";
+import { positive, readObject } from "./input";
+import { type Common, clientOf, settingsOf } from "./settings";
+import { type Terminal, table, UsageError } from "./terminal";
+
+export type RunCommand = Common & {
+  input: string;
+  maxCostUsd?: string;
+  wait?: boolean;
+  timeout?: string;
+  out?: string;
+  model?: string;
+  idempotencyKey?: string;
+};
+
+/** Runs a capability; without `--wait` a job is answered when it is submitted. */
+export async function run(terminal: Terminal, options: RunCommand, capability: string): Promise<void> {
+  const client = clientOf(options);
+  const input = await readObject(options.input);
+  const maxCostUsd = positive("--max-cost-usd", options.maxCostUsd);
+  const timeoutSeconds = positive("--timeout", options.timeout);
+  const request = {
+    ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+    ...(options.idempotencyKey ? { idempotencyKey: options.idempotencyKey } : {}),
+    ...(options.model ? { execution: { executionConstraints: { preferredModel: options.model } } } : {}),
+  };
+  const { execution } = await client.get("/v1/capabilities/{capability_key}", {
+    params: { path: { capability_key: capability } },
+  });
+  if (execution.mode === "job" && !options.wait && !options.out) {
+    const job = await client.submit(capability, input, request);
+    return terminal.answer(
+      job,
+      `${job.jobId} is ${job.status}. Follow it: capstan jobs events ${job.jobId} --follow`,
+    );
+  }
+  const done = await client.runAndWait(capability, input, {
+    ...request,
+    mode: execution.mode,
+    ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
+  });
+  const files = options.out ? await saveArtifacts(client, done.id, done.artifacts, options.out) : [];
+  const { id, output, receipt, warnings } = done;
+  const artifacts = done.artifacts.map(({ download: _, ...artifact }) => artifact);
+  terminal.answer(
+    {
+      id,
+      status: "succeeded",
+      capability,
+      output,
+      receiptId: receipt?.receiptId ?? null,
+      artifacts,
+      files,
+      warnings,
+    },
+    [
+      shownOutput(output),
+      ...files.map(({ path, sha256 }) => `saved ${path} (sha256 ${sha256})`),
+      ...(files.length === 0 && artifacts.length > 0
+        ? [`${artifacts.length} artifacts: capstan jobs artifacts ${id} --out <folder>`]
+        : []),
+      ...(terminal.isJson ? [] : [`${id}  ${receipt?.receiptId ?? "no receipt yet"}`]),
+    ].join("\n"),
+  );
+}
+
+/** Text as text, the rest as JSON. */
+function shownOutput(output: unknown): string {
+  const content =
+    typeof output === "object" && output !== null && "content" in output ? output.content : output;
+  return typeof content === "string" ? content : JSON.stringify(output, null, 2);
+}
+
+export async function listJobs(
+  terminal: Terminal,
+  options: Common & { status?: string; capability?: string; limit?: string; cursor?: string },
+): Promise<void> {
+  const client = clientOf(options);
+  const limit = positive("--limit", options.limit) ?? 25;
+  const projectId = settingsOf(options).projectId ?? (await client.get("/v1/diagnostics/session")).projectId;
+  if ((options.status || options.capability) && !projectId)
+    throw new UsageError("--status and --capability are of a project: name it with --project.");
+  const page = { limit, ...(options.cursor ? { cursor: options.cursor } : {}) };
+  const query = {
+    ...page,
+    ...(options.status ? { status: options.status as Schemas["Job"]["status"] } : {}), // the service refuses others
+    ...(options.capability ? { capabilityKey: options.capability } : {}),
+  };
+  const found = projectId
+    ? await client.get("/v1/projects/{project_id}/jobs", {
+        params: { path: { project_id: projectId }, query },
+      })
+    : await client.get("/v1/jobs", { params: { query: page } });
+  const rows = found.items.map((job) => [job.jobId, job.status, job.capabilityKey, job.createdAt]);
+  const more = found.nextCursor ? `\nmore: --cursor ${found.nextCursor}` : "";
+  terminal.answer(found, rows.length === 0 ? "No jobs." : table(rows) + more);
+}
+
+const at = (jobId: string) => ({ params: { path: { job_id: jobId } } });
+
+export async function getJob(terminal: Terminal, options: Common, jobId: string): Promise<void> {
+  const job = await clientOf(options).get("/v1/jobs/{job_id}", at(jobId));
+  const facts: [string, unknown][] = [
+    ["capability", job.capabilityKey],
+    ["created", job.createdAt],
+    ["completed", job.completedAt],
+    ["cost", job.actualCost === null ? null : `${job.actualCost} ${job.currency}`],
+    ["receipt", job.receiptId],
+    ["artifacts", job.artifacts.length || null],
+    ["error", job.error && `${job.error.code}: ${job.error.message}`],
+    ["approve at", job.approval?.approvalUrl],
+    ["next", job.nextAction],
+  ];
+  const lines = facts
+    .filter(([, value]) => value)
+    .map(([name, value]) => `${name.padEnd(11)} ${String(value)}`);
+  terminal.answer(job, [`${job.jobId} ${job.status}`, ...lines].join("\n"));
+}
+
+/** With `--follow` each event as it is written, with `--json` one line each, to the end of the job. */
+export async function jobEvents(
+  terminal: Terminal,
+  options: Common & { follow?: boolean },
+  jobId: string,
+): Promise<void> {
+  const client = clientOf(options);
+  const shown = (event: Schemas["JobEvent"]) =>
+    `${event.createdAt}  ${event.type}  ${JSON.stringify(event.payload)}`;
+  if (!options.follow) {
+    const events: Schemas["JobEvent"][] = [];
+    for (let cursor: string | undefined; ; ) {
+      const query = { limit: 200, ...(cursor ? { cursor } : {}) };
+      const page = await client.get("/v1/jobs/{job_id}/events", {
+        params: { path: { job_id: jobId }, query },
+      });
+      events.push(...page.events);
+      if (!page.nextCursor || page.nextCursor === cursor || page.events.length === 0) break;
+      cursor = page.nextCursor;
+    }
+    return terminal.answer({ events }, events.map(shown).join("\n"));
+  }
+  for await (const event of client.jobEvents(jobId)) terminal.line(event, shown(event));
+}
+
+export async function jobResult(terminal: Terminal, options: Common, jobId: string): Promise<void> {
+  const result = await clientOf(options).get("/v1/jobs/{job_id}/result", at(jobId));
+  terminal.answer(result, shownOutput(result.typedOutput));
+}
+
+export async function cancelJob(terminal: Terminal, options: Common, jobId: string): Promise<void> {
+  const job = await clientOf(options).post("/v1/jobs/{job_id}/cancel", at(jobId));
+  terminal.answer(job, `${job.jobId} is ${job.status}.`);
+}
+
+/** Lists a job's artifacts, or saves them, each held against the hash that its receipt seals. */
+export async function jobArtifacts(
+  terminal: Terminal,
+  options: Common & { out?: string },
+  jobId: string,
+): Promise<void> {
+  const client = clientOf(options);
+  const artifacts = await artifactsOf(client, jobId);
+  const files = options.out ? await saveArtifacts(client, jobId, artifacts, options.out) : [];
+  const rows = artifacts.map((each) => [
+    each.artifactId,
+    each.mediaType,
+    String(each.byteLength ?? ""),
+    files.find(({ artifactId }) => artifactId === each.artifactId)?.path ?? each.filename ?? "",
+  ]);
+  terminal.answer({ artifacts, files }, rows.length === 0 ? "No artifacts." : table(rows));
+}
+
+async function artifactsOf(client: Client, jobId: string): Promise<Schemas["JobArtifactRef"][]> {
+  try {
+    return (await client.get("/v1/jobs/{job_id}/receipt", at(jobId))).artifacts;
+  } catch (error) {
+    if (!(error instanceof CapstanError) || error.status !== 409) throw error; // sealed later, or shown later
+    return (await client.get("/v1/jobs/{job_id}", at(jobId))).artifacts;
+  }
+}
+
+/** The receipt as it was sealed: it is JSON either way, so that it can be saved and verified. */
+export async function getReceipt(terminal: Terminal, options: Common, id: string): Promise<void> {
+  const jobId = id.startsWith("rcpt_") ? `wfr_${id.slice(5)}` : id; // a job's receipt has the job's own ULID
+  const receipt = await clientOf(options).get("/v1/jobs/{job_id}/receipt", at(jobId));
+  terminal.answer(receipt, JSON.stringify(receipt, null, 2));
+}

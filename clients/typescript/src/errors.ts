@@ -1,0 +1,161 @@
+/** What a refusal says beyond its sentence. */
+export type ErrorFacts = {
+  /** Of HTTP; 0 where no answer came. */
+  status: number;
+  code: string;
+  details?: Record<string, unknown>;
+  /** May the same request be sent again under the same idempotency key? */
+  retryable?: boolean;
+  retryAfterSeconds?: number | undefined;
+  nextAction?: string | undefined;
+  requestId?: string | undefined;
+  /** The execution that this is the end of; its record and receipt can be read. */
+  executionId?: string | undefined;
+  receiptId?: string | undefined;
+};
+
+/** Everything this client throws by itself; what an AbortSignal throws comes through as it is. */
+export class CapstanError extends Error {
+  override readonly name: string = "CapstanError";
+  readonly status: number;
+  readonly code: string;
+  readonly details: Record<string, unknown>;
+  readonly retryable: boolean;
+  readonly retryAfterSeconds: number | undefined;
+  readonly nextAction: string | undefined;
+  readonly requestId: string | undefined;
+  readonly executionId: string | undefined;
+  readonly receiptId: string | undefined;
+
+  constructor(message: string, facts: ErrorFacts, options?: ErrorOptions) {
+    super(message, options);
+    this.status = facts.status;
+    this.code = facts.code;
+    this.details = facts.details ?? {};
+    this.retryable = facts.retryable ?? false;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.nextAction = facts.nextAction;
+    this.requestId = facts.requestId;
+    this.executionId = facts.executionId;
+    this.receiptId = facts.receiptId;
+  }
+}
+
+/** A job or an execution that ended as something else than succeeded. */
+export class RunFailedError extends CapstanError {
+  override readonly name = "RunFailedError";
+}
+
+/** A job that waits for a person: show them `approvalUrl`. The job goes on by itself once they have decided. */
+export class AwaitingApprovalError extends CapstanError {
+  override readonly name = "AwaitingApprovalError";
+  readonly jobId: string;
+  readonly approvalUrl: string;
+
+  constructor(jobId: string, approvalUrl: string, message: string, details: Record<string, unknown>) {
+    super(message, {
+      status: 200,
+      code: "awaiting_approval",
+      details,
+      nextAction: "present_approval",
+      executionId: jobId,
+    });
+    this.jobId = jobId;
+    this.approvalUrl = approvalUrl;
+  }
+}
+
+/** Waiting ended before the job did. The job goes on: wait for it again, do not submit it again. */
+export class WaitTimeoutError extends CapstanError {
+  override readonly name = "WaitTimeoutError";
+  readonly jobId: string;
+
+  constructor(jobId: string, seconds: number) {
+    super(`${jobId} had not ended after ${seconds} seconds; it goes on.`, {
+      status: 200,
+      code: "wait_timeout",
+      nextAction: "poll",
+      executionId: jobId,
+    });
+    this.jobId = jobId;
+  }
+}
+
+/** Bytes that are not what the receipt sealed. */
+export class IntegrityError extends CapstanError {
+  override readonly name = "IntegrityError";
+
+  constructor(message: string, details: Record<string, unknown>) {
+    super(message, { status: 200, code: "integrity", details });
+  }
+}
+
+type Json = Record<string, unknown>;
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+const number = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : undefined);
+
+/** Statuses that may pass by themselves, where the answer does not say. */
+const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+
+/** The error of an answer, by what it says: `{detail: {code, message, …}}`, a list of what is wrong with the fields, or any text. */
+export function errorOf(response: Response, body: string): CapstanError {
+  const parsed = parse(body);
+  const outer = isObject(parsed) ? parsed : {};
+  const said = isObject(outer["detail"])
+    ? outer["detail"]
+    : isObject(outer["error"])
+      ? outer["error"]
+      : outer;
+  const issues = Array.isArray(outer["detail"]) ? outer["detail"].filter(isObject) : null;
+  const details = issues ? { issues } : isObject(said["details"]) ? said["details"] : rest(said);
+  const retryable = said["retryable"];
+  return new CapstanError(
+    issues ? sentenceOf(issues) : (text(said["message"]) ?? text(outer["detail"]) ?? plain(response, body)),
+    {
+      status: response.status,
+      code: text(said["code"]) ?? (issues ? "ValidationFailed" : `HTTP_${response.status}`),
+      details,
+      retryable: typeof retryable === "boolean" ? retryable : PASSING.has(response.status),
+      retryAfterSeconds: number(said["retryAfterSeconds"]) ?? secondsOf(response.headers.get("retry-after")),
+      nextAction: text(said["nextAction"]),
+      requestId: response.headers.get("x-request-id") ?? undefined,
+      executionId: text(said["executionId"]) ?? text(details["executionId"]),
+      receiptId: text(said["receiptId"]) ?? text(details["receiptId"]),
+    },
+  );
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return null;
+  }
+}
+
+const rest = ({ code: _code, message: _message, ...others }: Json) => others;
+
+function sentenceOf(issues: Json[]): string {
+  const said = issues.map(({ loc, msg }) => {
+    const path = Array.isArray(loc)
+      ? loc.filter((part, place) => place > 0 || part !== "body").join(".")
+      : "";
+    return path ? `${path}: ${String(msg)}` : String(msg);
+  });
+  return said.join("; ");
+}
+
+const plain = (response: Response, body: string) => {
+  const start = /<[a-z!]/i.test(body) ? "" : body.trim().slice(0, 200);
+  return `The service answered ${response.status}${start ? `: ${start}` : ""}.`;
+};
+
+/** Retry-After as HTTP has it: seconds, or a date. */
+function secondsOf(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  if (/^\d+$/.test(header.trim())) return Number(header);
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
+}

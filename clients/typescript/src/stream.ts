@@ -1,0 +1,78 @@
+import type { Core, Schemas } from "./client";
+import { CapstanError, RunFailedError } from "./errors";
+import { follow, type StreamFrame } from "./events";
+import { type RequestOptions, type Run, receiptOf, submission } from "./run";
+
+export type StreamOptions = RequestOptions & {
+  signal?: AbortSignal | undefined;
+  /** Before a connection that broke is made again, times the tries; 500 when not given. */
+  reconnectMs?: number | undefined;
+};
+
+/** A streaming execution. It goes on whether or not it is read; it is read once. */
+export type StreamRun = AsyncIterable<StreamFrame> & {
+  executionId: string;
+  /** Its text, piece by piece: together exactly what the execution wrote. Throws RunFailedError where it fails. */
+  text(): AsyncGenerator<string>;
+  /** How it ended, after reading what was not read. Throws RunFailedError where it failed. */
+  result<Output = unknown>(): Promise<Run<Output>>;
+};
+
+const LAST = new Set(["execution.succeeded", "execution.failed"]);
+
+/** Starts a streaming execution; its frames are followed over every cut to the last one. */
+export async function stream(
+  core: Core,
+  capability: string,
+  input: Record<string, unknown>,
+  options: StreamOptions = {},
+): Promise<StreamRun> {
+  const { signal } = options;
+  const init = submission(core, capability, input, options);
+  const { executionId } = await core.post("/v1/capabilities/{capability_key}/invoke", {
+    ...init,
+    body: { ...init.body, executionMode: "Stream" },
+  });
+  const url = `${core.base}/v1/executions/${encodeURIComponent(executionId)}/events`;
+  const isOver = (last: StreamFrame | null) => last !== null && LAST.has(last.event);
+  let end: StreamFrame | undefined;
+
+  async function* read(): AsyncGenerator<StreamFrame> {
+    for await (const frame of follow(core.transport, url, options, isOver)) {
+      if (LAST.has(frame.event)) end = frame;
+      yield frame;
+    }
+  }
+  const frames = read();
+
+  return {
+    executionId,
+    [Symbol.asyncIterator]: () => frames,
+    async *text() {
+      for await (const { event, data } of frames) {
+        const piece = event === "token" ? (data as { text?: unknown }).text : undefined; // as the API describes it
+        if (typeof piece === "string") yield piece;
+      }
+      if (end?.event === "execution.failed") throw failed(executionId, end);
+    },
+    async result<Output>() {
+      for await (const _ of frames);
+      if (!end)
+        throw new CapstanError("The stream was left before its end.", {
+          status: 0,
+          code: "StreamLeft",
+          executionId,
+        });
+      if (end.event === "execution.failed") throw failed(executionId, end);
+      const { typedOutput } = end.data as { typedOutput: Output }; // as the API describes the frame
+      const receipt = await receiptOf(core, executionId, signal);
+      return { id: executionId, capability, output: typedOutput, receipt, artifacts: [], warnings: [] };
+    },
+  };
+}
+
+function failed(executionId: string, { data }: StreamFrame): RunFailedError {
+  const { error, receiptId } = data as { error: Schemas["JobError"]; receiptId?: string }; // as the API describes it
+  const { code, message, ...details } = error;
+  return new RunFailedError(message, { status: 200, code, details, executionId, receiptId });
+}
