@@ -19,7 +19,10 @@ if (!isCurrent) {
   const compiler = new URL("./compiler.mjs", import.meta.url).href;
   const hook = `export const resolve = (name, context, next) => next(name === "typescript" ? "${compiler}" : name, context);`;
   register(`data:text/javascript,${encodeURIComponent(hook)}`);
-  const { default: openapi, astToString } = await import("openapi-typescript");
+  const { default: openapi, astToString } = await import("openapi-typescript").catch((error) => {
+    console.error("The types of the client cannot be made: run `npm install`, package.json has new packages.");
+    throw error;
+  });
   const document = JSON.parse(text.toString());
   // A schema of any JSON names itself, which a type must not; any JSON is `unknown`.
   for (const [name, schema] of Object.entries(document.components.schemas))
