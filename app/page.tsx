@@ -15,7 +15,8 @@ export default async function Home() {
     queryClient.fetchQuery(trpc.projects.list.queryOptions()),
   );
   const last = (await cookies()).get(LAST_PROJECT_COOKIE)?.value;
-  const project = projects.find((candidate) => candidate.projectId === last) ?? projects[0];
+  const chosen = projects.find((candidate) => candidate.projectId === last);
+  const project = chosen && !chosen.isArchived ? chosen : projects[0]; // active ones first
   if (project) redirect(`/projects/${project.projectId}/jobs`);
   if (person.memberships.size === 0 && isOnboardingOpen())
     return (

@@ -5,6 +5,7 @@ import { usePathname } from "next/navigation";
 const ROOMS = [
   { href: "/operator/requests", label: "Requests" },
   { href: "/attention", label: "Needs attention" },
+  { href: "/operator/plans", label: "Plans" },
   { href: "/operator/outbox", label: "Outbox" },
 ];
 

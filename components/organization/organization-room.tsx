@@ -15,9 +15,16 @@ import { AuditLog } from "./audit-log";
 import { KeyList } from "./key-list";
 import { type OrganizationState, organizationHref, VIEWS } from "./organization-state";
 import { PeopleCard } from "./people-card";
+import { PlanCards } from "./plan-card";
 import { ProjectList } from "./project-list";
 
-const NAME = { people: "People", projects: "Projects", keys: "API keys", log: "Audit log" };
+const NAME = {
+  people: "People",
+  projects: "Projects",
+  keys: "API keys",
+  settings: "Settings",
+  log: "Audit log",
+};
 
 /** The settings of the organization a project belongs to. */
 export function OrganizationRoom({ projectId, state }: { projectId: string; state: OrganizationState }) {
@@ -57,6 +64,9 @@ export function OrganizationRoom({ projectId, state }: { projectId: string; stat
         </TabsContent>
         <TabsContent value="keys">
           <KeyList organizationId={organizationId} canWrite={role !== "viewer"} />
+        </TabsContent>
+        <TabsContent value="settings">
+          <PlanCards organizationId={organizationId} isOwner={role === "owner"} />
         </TabsContent>
         {isAdmin && (
           <TabsContent value="log">

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
 
-export const VIEWS = ["people", "projects", "keys", "log"] as const;
+export const VIEWS = ["people", "projects", "keys", "settings", "log"] as const;
 
 const State = z.object({ view: z.enum(VIEWS).catch("people") });
 export type OrganizationState = z.output<typeof State>;

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { Logo } from "@/components/brand/logo";
 import { Bell } from "@/components/notifications/bell";
 import type { ProjectChoice } from "@/components/trpc";
+import { Notice } from "@/components/ui/notice";
 import { AccountMenu } from "./account-menu";
 import { MobileNav } from "./mobile-nav";
 import { PanelNav } from "./panel-nav";
@@ -20,6 +21,7 @@ export function PanelShell({
   projectId: string;
   children: ReactNode;
 }) {
+  const isArchived = projects.find((each) => each.projectId === projectId)?.isArchived;
   const side = {
     switcher: <ProjectSwitcher projects={projects} current={projectId} />,
     account: <AccountMenu email={person.email} isOperator={person.isOperator} />,
@@ -47,7 +49,19 @@ export function PanelShell({
         <div className="border-t border-line pt-2">{side.account}</div>
       </aside>
       <main id="main" tabIndex={-1} className="min-w-0 outline-none">
-        <div className="mx-auto w-full max-w-6xl px-4 py-6 sm:px-6 lg:px-8 lg:py-8">{children}</div>
+        <div className="mx-auto w-full max-w-6xl px-4 py-6 sm:px-6 lg:px-8 lg:py-8">
+          {isArchived && (
+            <Notice tone="warn" className="mb-4">
+              This project is archived: it is read, and takes no work and no changes. An admin makes it active
+              again under{" "}
+              <Link className="underline" href={`/projects/${projectId}/organization?view=projects`}>
+                Organization, Projects
+              </Link>
+              .
+            </Notice>
+          )}
+          {children}
+        </div>
       </main>
     </div>
   );

@@ -26,6 +26,7 @@ export function ProjectSwitcher({ projects, current }: { projects: ProjectChoice
           <span className="sr-only">Project: </span>
           <span className="block truncate text-sm leading-4 font-medium">
             {chosen?.displayName ?? current}
+            {chosen?.isArchived && " (archived)"}
           </span>
           <span className="block truncate text-xs text-muted">{chosen?.organizationName}</span>
         </span>
@@ -45,7 +46,10 @@ export function ProjectSwitcher({ projects, current }: { projects: ProjectChoice
                     router.push(`/projects/${project.projectId}/${room}`);
                   }}
                 >
-                  <span className="min-w-0 flex-1 truncate">{project.displayName}</span>
+                  <span className="min-w-0 flex-1 truncate">
+                    {project.displayName}
+                    {project.isArchived && " (archived)"}
+                  </span>
                   {project.projectId === current && <Check aria-label="current" className="text-link!" />}
                 </DropdownMenuItem>
               ))}

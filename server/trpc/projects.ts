@@ -4,24 +4,25 @@ import { ApprovalRules, Project, Role, SetApprovalRules } from "@/server/contrac
 import { allCapabilities } from "@/server/domain/catalog";
 import {
   approvalRules,
+  listAllProjects,
   listOrganizations,
-  listProjects,
   setApprovalRules,
 } from "@/server/domain/organizations";
 import { human, router } from "./init";
 
 /** A project as the switcher shows it: with the name of its organization and what the reader is there. */
 const ProjectChoice = Project.pick({ projectId: true, displayName: true, organizationId: true }).extend({
+  isArchived: z.boolean(),
   organizationName: z.string(),
   role: Role,
   environments: z.array(z.string()),
 });
 
 export const projectsRouter = router({
-  /** The projects of the organizations the person is a member of; being an operator opens no further ones. */
+  /** The projects, active ones first, of the organizations the person is a member of; being an operator opens no further ones. */
   list: human.output(z.array(ProjectChoice)).query(async ({ ctx }) => {
     const { memberships } = ctx.principal;
-    const [projects, organizations] = await Promise.all([listProjects(ctx), listOrganizations(ctx)]);
+    const [projects, organizations] = await Promise.all([listAllProjects(ctx), listOrganizations(ctx)]);
     const nameOf = new Map(organizations.map((each) => [each.organizationId, each.displayName]));
     return projects.flatMap((project) => {
       const role = memberships.get(project.organizationId);
@@ -29,6 +30,7 @@ export const projectsRouter = router({
       return {
         projectId: project.projectId,
         displayName: project.displayName,
+        isArchived: project.status !== "active",
         organizationId: project.organizationId,
         organizationName: nameOf.get(project.organizationId) ?? project.organizationId,
         role,

@@ -31,7 +31,7 @@ export {
 } from "./plan-settings";
 export { addProject, environmentsOf, projectOf, projectsOf } from "./project-details";
 export { changeProject } from "./project-settings";
-export { createProject, listProjects } from "./projects";
+export { createProject, listAllProjects, listProjects } from "./projects";
 export { requireRoleIn, roleIn, visibleOrganizations } from "./rights";
 export { rotateKey } from "./rotate-key";
 export { requireSeat } from "./seats";

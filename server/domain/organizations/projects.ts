@@ -78,14 +78,19 @@ export async function insertProject(
 
 /** The active projects of the caller's organizations, oldest first; an operator sees all. */
 export async function listProjects(ctx: Ctx, organizationId?: string): Promise<Project[]> {
+  const all = await listAllProjects(ctx, organizationId);
+  return all.filter(({ status }) => status === "active");
+}
+
+/** The same with archived ones, which are still read and can be brought back: after the active ones. */
+export async function listAllProjects(ctx: Ctx, organizationId?: string): Promise<Project[]> {
   const visible = visibleOrganizations(ctx);
   const rows = await withSystem((tx) =>
     tx.project.findMany({
       where: {
-        status: "active",
         AND: [visible ? { organizationId: { in: visible } } : {}, organizationId ? { organizationId } : {}],
       },
-      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+      orderBy: [{ status: "asc" }, { createdAt: "asc" }, { id: "asc" }], // active, archived
       include: withEnvironments,
     }),
   );

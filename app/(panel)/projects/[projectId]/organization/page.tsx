@@ -30,6 +30,7 @@ export default async function OrganizationPage({ params, searchParams }: Props) 
       queryClient.fetchQuery(organizations.members.queryOptions(place)),
       queryClient.fetchQuery(organizations.projects.queryOptions(place)),
       queryClient.fetchQuery(organizations.keys.queryOptions(place)),
+      queryClient.fetchQuery(organizations.plan.queryOptions(place)),
       isAdmin && queryClient.fetchQuery(organizations.invitations.queryOptions(place)),
     ]);
   });

@@ -1,0 +1,88 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { LIMIT_NAMES, LIMITS, shownLimit } from "@/components/organization/limit-words";
+import { PageHeader } from "@/components/shell/page-header";
+import { useTRPC } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { Dialog, DialogContent } from "@/components/ui/dialog";
+import { Pagination } from "@/components/ui/pagination";
+import type { PlanSettingsView } from "@/server/contract/plan-settings";
+import { PlanForm } from "./plan-form";
+
+/** For operators: every organization with its plan and what is agreed with it instead. */
+export function PlanRoom({ cursor }: { cursor: string | undefined }) {
+  const trpc = useTRPC();
+  const { data: page } = useSuspenseQuery(trpc.operator.plans.queryOptions({ cursor }));
+  const [chosen, setChosen] = useState<PlanSettingsView | null>(null);
+  return (
+    <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-8 outline-none sm:px-6">
+      <PageHeader title="Plans">
+        What each organization may use. Plans are defined in the settings of this installation (PLANS).
+      </PageHeader>
+      <Card>
+        <ul aria-label="Organizations" className="divide-y divide-line">
+          {page.items.map((each) => (
+            <li
+              key={each.organizationId}
+              data-organization={each.organizationId}
+              className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3"
+            >
+              <div className="min-w-0 flex-1 basis-64 space-y-1 [overflow-wrap:anywhere]">
+                <p className="flex flex-wrap items-center gap-2 text-sm font-medium">
+                  {each.displayName}
+                  {!each.externalActions && <Badge tone="warn">external actions off</Badge>}
+                </p>
+                <p className="text-xs text-muted">
+                  <code>{each.organizationId}</code>
+                </p>
+                <Limits settings={each} />
+              </div>
+              <Badge>{each.plan.displayName}</Badge>
+              <Button onClick={() => setChosen(each)} aria-label={`Change the plan of ${each.displayName}`}>
+                Change
+              </Button>
+            </li>
+          ))}
+        </ul>
+      </Card>
+      {(cursor || page.nextCursor) && (
+        <div className="mt-4">
+          <Pagination
+            label="Pages of organizations"
+            newer={cursor ? "/operator/plans" : null}
+            older={page.nextCursor ? `/operator/plans?cursor=${page.nextCursor}` : null}
+          />
+        </div>
+      )}
+      <Dialog open={chosen !== null} onOpenChange={(isOpen) => isOpen || setChosen(null)}>
+        {chosen && (
+          <DialogContent title={`Plan of ${chosen.displayName}`} className="max-w-2xl">
+            <PlanForm settings={chosen} onDone={() => setChosen(null)} />
+          </DialogContent>
+        )}
+      </Dialog>
+    </main>
+  );
+}
+
+/** The limits that hold, with what is used where that is counted. */
+function Limits({ settings }: { settings: PlanSettingsView }) {
+  const bounded = LIMIT_NAMES.filter((limit) => settings.limits[limit] !== null);
+  if (bounded.length === 0) return <p className="text-xs text-muted">No limits</p>;
+  return (
+    <ul className="flex flex-wrap gap-1.5">
+      {bounded.map((limit) => (
+        <li key={limit}>
+          <Badge tone={limit in settings.agreed.limits ? "busy" : "neutral"}>
+            {LIMITS[limit]}:{" "}
+            {limit in settings.used && `${settings.used[limit as keyof typeof settings.used]} of `}
+            {shownLimit(settings.limits[limit])}
+          </Badge>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,118 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { toast } from "sonner";
+import { useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
+import type { PlanSettingsView } from "@/server/contract/plan-settings";
+import { FEATURE_NAMES, FEATURES, LIMIT_NAMES, LIMITS, shownLimit } from "./limit-words";
+
+/** The plan of an organization with what is used of it, and whether its executions may leave for providers. */
+export function PlanCards({ organizationId, isOwner }: { organizationId: string; isOwner: boolean }) {
+  const { data } = useSuspenseQuery(useTRPC().organizations.plan.queryOptions({ organizationId }));
+  return (
+    <div className="space-y-4">
+      <PlanCard settings={data} />
+      <ExternalActions settings={data} isOwner={isOwner} />
+    </div>
+  );
+}
+
+function PlanCard({ settings }: { settings: PlanSettingsView }) {
+  const off = FEATURE_NAMES.filter((feature) => !settings.features[feature]);
+  return (
+    <Card aria-labelledby="plan-title" className="overflow-hidden">
+      <CardHeader id="plan-title" title={`Plan: ${settings.plan.displayName}`} hint={settings.plan.tagline} />
+      <Table>
+        <thead>
+          <tr>
+            <TableHead>Limit</TableHead>
+            <TableHead className="text-right">Used</TableHead>
+            <TableHead className="text-right">Allowed</TableHead>
+          </tr>
+        </thead>
+        <tbody>
+          {LIMIT_NAMES.map((limit) => {
+            const used = limit in settings.used ? settings.used[limit as keyof typeof settings.used] : null;
+            const most = settings.limits[limit];
+            const isFull = used !== null && most !== null && used >= most;
+            return (
+              <TableRow key={limit} data-limit={limit}>
+                <TableCell>{LIMITS[limit]}</TableCell>
+                <TableCell className="text-right">
+                  {isFull && (
+                    <Badge tone="warn" className="mr-2">
+                      full
+                    </Badge>
+                  )}
+                  {used?.toLocaleString("en-US")}
+                </TableCell>
+                <TableCell className="text-right">{shownLimit(most)}</TableCell>
+              </TableRow>
+            );
+          })}
+        </tbody>
+      </Table>
+      {off.length > 0 && (
+        <p className="border-t border-line px-4 py-3 text-sm">
+          Not in this plan: {off.map((feature) => FEATURES[feature].toLowerCase()).join(", ")}.
+        </p>
+      )}
+      <p className="border-t border-line px-4 py-3 text-xs text-muted">
+        An operator of this installation gives plans and agrees limits.
+      </p>
+    </Card>
+  );
+}
+
+function ExternalActions({ settings, isOwner }: { settings: PlanSettingsView; isOwner: boolean }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { organizationId, externalActions } = settings;
+  const change = useMutation(
+    trpc.organizations.setExternalActions.mutationOptions({
+      onSuccess: (after) => toast.success(`External actions are ${after.externalActions ? "on" : "off"}`),
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
+    }),
+  );
+  const set = (wanted: boolean) => change.mutate({ organizationId, externalActions: wanted });
+  return (
+    <Card aria-labelledby="external-title">
+      <CardHeader
+        id="external-title"
+        title="External actions"
+        hint={<Badge tone={externalActions ? "good" : "warn"}>{externalActions ? "on" : "off"}</Badge>}
+        actions={
+          isOwner &&
+          (externalActions ? (
+            <Confirm
+              title="Switch external actions off?"
+              description="From the next request on, executions that would reach a provider are refused. What runs here and in the sandbox goes on, and so does what was admitted before."
+              action="Switch off"
+              onConfirm={() => set(false)}
+            >
+              <Button size="sm" pending={change.isPending}>
+                Switch off
+              </Button>
+            </Confirm>
+          ) : (
+            <Button size="sm" variant="primary" pending={change.isPending} onClick={() => set(true)}>
+              Switch on
+            </Button>
+          ))
+        }
+      />
+      <CardBody>
+        <p className="text-sm">
+          {externalActions
+            ? "Executions of this organization may reach providers, on your accounts or the operator's."
+            : "Executions that would reach a provider are refused. What runs here and in the sandbox goes on."}
+          {!isOwner && " An owner changes this."}
+        </p>
+      </CardBody>
+    </Card>
+  );
+}

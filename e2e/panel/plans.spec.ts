@@ -1,0 +1,73 @@
+import type { Page } from "@playwright/test";
+import { admin, makePerson, unique } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+
+test.use({ storageState: { cookies: [], origins: [] } });
+test.describe.configure({ timeout: 180_000 });
+
+async function look(page: Page, name: string): Promise<void> {
+  const wide = { width: 1280, height: 900 };
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const size of [wide, { width: 390, height: 844 }]) {
+      await page.setViewportSize(size);
+      await expectNoSidewaysScroll(page);
+      await expectAccessible(page);
+      const folder = process.env.SHOTS;
+      if (folder)
+        await page.screenshot({ path: `${folder}/${name}-${colorScheme}-${size.width}.png`, fullPage: true });
+    }
+  }
+  await page.setViewportSize(wide);
+}
+
+test("an operator gives limits, the owner sees what is used and switches external actions off; an archived project is brought back", async ({
+  page,
+  browser,
+}) => {
+  const name = unique("Quarry");
+  const { organizationId } = admin("organization", "create", "--name", name);
+  const { projectId } = admin("project", "create", "--name", "Pit", "--organization", organizationId);
+  const owner = makePerson("owner", { organizationId });
+  const operator = makePerson("viewer", { isOperator: true, organizationId });
+
+  await open(page, "/sign-in");
+  await signIn(page, operator);
+  await page.waitForURL("**/jobs");
+  await open(page, "/operator/plans");
+  await page.getByRole("button", { name: `Change the plan of ${name}` }).click();
+  await page.getByLabel("Active projects").fill("1");
+  await page.getByLabel("Unfinished jobs").fill("40");
+  await look(page, "plan-dialog");
+  await page.getByRole("button", { name: "Save" }).click();
+  const row = page.locator(`[data-organization="${organizationId}"]`);
+  await expect(row).toContainText("Active projects: 1 of 1");
+  await expect(row).toContainText("Unfinished jobs: 0 of 40");
+  await look(page, "operator-plans");
+
+  const context = await browser.newContext();
+  const own = await context.newPage();
+  await open(own, "/sign-in");
+  await signIn(own, owner);
+  await own.waitForURL("**/jobs");
+  await open(own, `/projects/${projectId}/organization?view=settings`);
+  await expect(own.locator('[data-limit="projects"]')).toContainText("full");
+  await own.getByRole("button", { name: "Switch off" }).click();
+  await own.getByRole("alertdialog").getByRole("button", { name: "Switch off" }).click();
+  await expect(own.getByText("External actions are off")).toBeVisible();
+  await expect(own.getByRole("button", { name: "Switch on" })).toBeVisible();
+  await look(own, "organization-settings");
+
+  await own.getByRole("tab", { name: "Projects" }).click();
+  await own.getByRole("button", { name: "Archive Pit" }).click();
+  await own.getByRole("alertdialog").getByRole("button", { name: "Archive" }).click();
+  await expect(own.getByRole("button", { name: "Make Pit active again" })).toBeVisible();
+  await open(own, "/");
+  await own.waitForURL(`**/projects/${projectId}/jobs`);
+  await expect(own.getByText("This project is archived")).toBeVisible();
+  await own.getByRole("link", { name: "Organization, Projects" }).click();
+  await own.getByRole("button", { name: "Make Pit active again" }).click();
+  await expect(own.getByRole("button", { name: "Archive Pit" })).toBeVisible();
+  await expect(own.getByText("This project is archived")).toBeHidden();
+  await context.close();
+});
