@@ -278,12 +278,34 @@ CREATE FUNCTION capstan_period_start(period text, moment timestamptz) RETURNS ti
 RETURN CASE period WHEN 'day' THEN date_trunc('day', moment, 'UTC') WHEN 'month' THEN date_trunc('month', moment, 'UTC')
   ELSE 'epoch'::timestamptz END;
 
+-- The keys that were made in the place of this one, as budgets name them. A rotated key's budget is its heir's, and what the
+-- old key spent, or still spends while both work, counts against it.
+CREATE FUNCTION capstan_heirs(key text) RETURNS text[] LANGUAGE sql STABLE
+RETURN ARRAY(
+  WITH RECURSIVE heir AS (
+    SELECT replaced_by AS id FROM api_key WHERE api_key.id = key AND replaced_by IS NOT NULL
+    UNION SELECT api_key.replaced_by FROM heir JOIN api_key ON api_key.id = heir.id WHERE api_key.replaced_by IS NOT NULL
+  ) SELECT 'principal:' || id FROM heir);
+
+-- Gives a key's budgets to its heir, with all that counts against them, while nobody reserves or settles.
+CREATE FUNCTION capstan_bequeath(organization text, old_key text, new_key text, moment timestamptz) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  passed integer;
+BEGIN
+  PERFORM pg_advisory_xact_lock(capstan_budget_lock(organization));
+  UPDATE budget SET scope = 'principal:' || new_key, updated_at = moment
+  WHERE organization_id = organization AND scope = 'principal:' || old_key;
+  GET DIAGNOSTICS passed = ROW_COUNT;
+  RETURN passed;
+END $$;
+
 -- Whose ceilings an execution counts against. `guardrail` is the organization's own, of what runs on its own accounts;
 -- `connection` is one of these accounts: an execution of several calls counts in full against each that it may run on.
 CREATE FUNCTION capstan_scopes(organization text, project text, principal text, person text, billing_mode text, credentials text[])
-RETURNS text[] LANGUAGE sql IMMUTABLE
+RETURNS text[] LANGUAGE sql STABLE
 RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:' || principal, 'principal:' || person,
   CASE WHEN billing_mode = 'byok' THEN 'guardrail:' || organization END]
+  || CASE WHEN principal LIKE 'key\_%' THEN capstan_heirs(principal) END
   || CASE WHEN cardinality(credentials) > 0 THEN ARRAY(SELECT 'connection:' || id FROM unnest(credentials) AS id) END;
 
 CREATE FUNCTION capstan_scope_rank(scope text) RETURNS integer LANGUAGE sql IMMUTABLE

@@ -3,7 +3,7 @@ import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
 import { afterAll, expect, test } from "vitest";
 import { answered } from "@/server/auth/guard";
 import { servePanel } from "@/server/auth/panel-door";
-import { closeDatabase } from "@/server/db";
+import { closeDatabase, pool } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { submit } from "@/server/domain/jobs";
 import { createProject } from "@/server/domain/organizations";
@@ -79,6 +79,11 @@ test("the switcher offers the projects of the person's organizations and no othe
     expect.objectContaining({ projectId: own.projectId, organizationName: "Test", role: "viewer" }),
   ]);
   expect(JSON.stringify(projects)).not.toContain(foreign.projectId);
+  await pool.query("UPDATE project SET status = 'archived' WHERE id = $1", [own.projectId]);
+  // The only project of an organization leads to its rooms, where it is brought back.
+  expect(await appRouter.createCaller(ctx).projects.list()).toEqual([
+    expect.objectContaining({ projectId: own.projectId, isArchived: true }),
+  ]);
 });
 
 test("somebody else's project and one that does not exist are the same refusal", async () => {

@@ -213,6 +213,11 @@ describe("the project of a request", () => {
     for (const right of SCOPES.filter((scope) => DEFAULT_SCOPES.includes(scope) && !scope.endsWith(":read")))
       expect(await codeOf(access.project(own, null, right))).toMatch(/^AuthorizationFailed.*archived/);
     expect(await codeOf(access.project(stranger, closed.projectId, "jobs:read"))).toBe(foreign);
+    // What stops work is refused to nobody who has the right.
+    expect((await access.projectToStop(own, closed.projectId, "jobs:write")).id).toBe(closed.projectId);
+    expect(await codeOf(access.projectToStop(stranger, closed.projectId, "jobs:write"))).toMatch(
+      /^AuthorizationFailed/,
+    );
   });
 
   test("an archived environment does nothing more, the others of its project go on", async () => {
@@ -225,7 +230,12 @@ describe("the project of a request", () => {
     );
     expect(await codeOf(access.project(own, null, "capabilities:run"))).toMatch(/development.*archived/);
     expect((await access.project(own, null, "jobs:read")).environments).toEqual(["production"]);
-    expect((await access.project(person, projectId, "capabilities:run")).id).toBe(projectId);
+    const project = await access.project(person, projectId, "capabilities:run");
+    // A person who names none is told; what is archived is still read.
+    expect(() => access.environment(person, project, null)).toThrow(/development.*archived: name another/);
+    expect(access.environment(person, project, "production")).toBe("production");
+    const reading = await access.project(person, projectId, "jobs:read");
+    expect(access.environment(person, reading, null)).toBe("development");
   });
 
   test.each([

@@ -1,7 +1,15 @@
 import { countWebProcesses, watchChanges } from "./changes";
 import { writeUses } from "./last-used";
 import { isRecentKey, keyPrincipal } from "./principals";
-import { environment, project, projectInPath, requireScope, scopeOf } from "./projects";
+import {
+  environment,
+  project,
+  projectInPath,
+  projectToStop,
+  requireScope,
+  scopeOf,
+  usable,
+} from "./projects";
 import { devicePrincipal, sessionPrincipal } from "./sessions";
 
 export { MOST_STALE_MS, remembered } from "./cache";
@@ -16,6 +24,8 @@ export { securityOf } from "./security";
 /** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */
 export const access = {
   project,
+  projectToStop,
+  usable,
   projectInPath,
   environment,
   scopeOf,

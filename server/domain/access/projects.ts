@@ -18,6 +18,8 @@ export type ProjectAccess = {
   environments: readonly string[];
   /** The environment of a request that names none. */
   environment: string;
+  /** That one is archived, and the right asked for does work: the request has to name another. */
+  mustNameEnvironment: boolean;
 };
 
 type ProjectRow = {
@@ -61,6 +63,41 @@ export async function project(
   projectId: string | null | undefined,
   right: Scope,
 ): Promise<ProjectAccess> {
+  const { row, environment, isBound } = await findAllowed(ctx, projectId, right);
+  const archived = row.archived_environments ?? [];
+  if (ctx.principal.kind !== "system") requireActive(row, isBound ? environment : null, right);
+  return {
+    ...toAccess(row, environment),
+    mustNameEnvironment: doesWork(right) && archived.includes(environment),
+  };
+}
+
+/**
+ * The same for what only stops work: a project or an environment that is archived refuses it to nobody who has the right.
+ */
+export async function projectToStop(ctx: Ctx, projectId: string, right: Scope): Promise<ProjectAccess> {
+  const { row, environment } = await findAllowed(ctx, projectId, right);
+  return toAccess(row, environment);
+}
+
+/**
+ * A row that was found by its id, which the caller may use with this right: what is not there fails with this sentence, and
+ * of an archived project everything is read and nothing changed, however it was named.
+ */
+export async function usable<Row extends { project_id: string | null }>(
+  ctx: Ctx,
+  row: Row | undefined,
+  right: Scope,
+  missing: string,
+): Promise<Row> {
+  const found = row ?? fail("NotFound", missing);
+  if (found.project_id !== null) await project(ctx, found.project_id, right);
+  return found;
+}
+
+type Allowed = { row: ProjectRow; environment: string; isBound: boolean };
+
+async function findAllowed(ctx: Ctx, projectId: string | null | undefined, right: Scope): Promise<Allowed> {
   const { principal } = ctx;
   switch (principal.kind) {
     case "anonymous":
@@ -71,28 +108,25 @@ export async function project(
       if (principal.projectId !== null && wanted !== principal.projectId) return projectDenied();
       const row = await findProject(wanted);
       if (row?.organization_id !== principal.organizationId) return projectDenied();
-      requireActive(row, principal.environment, right);
-      return toAccess(row, principal.environment);
+      return { row, environment: principal.environment, isBound: true };
     }
     case "panel_session": {
       const wanted = projectId || principal.projectId;
       if (wanted !== principal.projectId) return projectDenied();
       const row = await findProject(wanted);
       if (row?.organization_id !== principal.organizationId) return projectDenied();
-      requireActive(row, principal.environment, right);
-      return toAccess(row, principal.environment);
+      return { row, environment: principal.environment, isBound: true };
     }
     case "human_session": {
       const row = await findProject(projectId || projectRequired());
       const role = row && principal.memberships.get(row.organization_id);
       if (!row || !role) return projectDenied();
       requireRole(role, right);
-      requireActive(row, null, right);
-      return toAccess(row, DEFAULT_ENVIRONMENT);
+      return { row, environment: DEFAULT_ENVIRONMENT, isBound: false };
     }
     case "system": {
       const row = await findProject(projectId || projectRequired());
-      return row ? toAccess(row, DEFAULT_ENVIRONMENT) : projectDenied();
+      return row ? { row, environment: DEFAULT_ENVIRONMENT, isBound: false } : projectDenied();
     }
   }
 }
@@ -117,6 +151,12 @@ export async function projectInPath(ctx: Ctx, projectId: string, right: Scope): 
  * the project has. AuthorizationFailed (403) otherwise.
  */
 export function environment(ctx: Ctx, project: ProjectAccess, wanted: string | null | undefined): string {
+  if (!wanted && project.mustNameEnvironment)
+    fail(
+      "AuthorizationFailed",
+      `The environment ${project.environment} of this project is archived: name another one.`,
+      { environments: [...project.environments] },
+    );
   if (!wanted) return project.environment;
   const { kind } = ctx.principal;
   const isBound = kind === "service_principal" || kind === "panel_session";
@@ -165,11 +205,13 @@ function requireRole(role: Role, right: Scope): void {
 
 /** What is archived is still read. `environment` is the one a key or panel is of. */
 function requireActive(row: ProjectRow, environment: string | null, right: Scope): void {
-  if (right.endsWith(":read")) return;
+  if (!doesWork(right)) return;
   if (row.status !== "active") fail("AuthorizationFailed", "This project is archived.");
   if (environment !== null && row.archived_environments?.includes(environment))
     fail("AuthorizationFailed", `The environment ${environment} of this project is archived.`);
 }
+
+const doesWork = (right: Scope) => !right.endsWith(":read");
 
 function toAccess(row: ProjectRow, environment: string): ProjectAccess {
   return {
@@ -181,6 +223,7 @@ function toAccess(row: ProjectRow, environment: string): ProjectAccess {
     organizationSettings: row.organization_settings,
     environments: row.environments ?? [],
     environment,
+    mustNameEnvironment: false,
   };
 }
 

@@ -222,7 +222,9 @@ describe("judgement", () => {
     const { ctx: stranger } = await makeProject();
     const judge = (ctx: typeof stranger) => comparisons.judge(ctx, comparisonId, { decision: "tie" });
     expect((await comparisons.get(viewer.ctx, comparisonId)).comparisonId).toBe(comparisonId);
-    for (const ctx of [viewer.ctx, stranger])
+    // Who sees it is told why they may not; to strangers it is not there.
+    await expect(judge(viewer.ctx)).rejects.toMatchObject({ code: "AuthorizationFailed" });
+    for (const ctx of [stranger])
       await expect(judge(ctx)).rejects.toMatchObject({ code: "NotFound" });
     expect((await judge(member.ctx)).judgement).toMatchObject({ judgedBy: member.userId });
   });

@@ -19,7 +19,9 @@ type Verdict = Pick<ComparisonRow, "decision" | "overall_winner_entry_id" | "val
  */
 export async function judge(ctx: Ctx, comparisonId: string, request: JudgementRequest): Promise<Comparison> {
   const verdict = verdictOf(request);
-  const row = await findComparison(ctx, comparisonId, RIGHT);
+  access.requireScope(ctx, RIGHT);
+  // Who may see it is told why they may not judge it.
+  const row = await findComparison(ctx, comparisonId, "jobs:read");
   await access.project(ctx, row.project_id, RIGHT);
   if (row.decision) return judgedBefore(ctx, row, verdict);
   const status = statusOf(row.entries.map((entry) => entry.status));

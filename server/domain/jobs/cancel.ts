@@ -10,11 +10,11 @@ import { transition } from "./transitions";
 
 /**
  * Cancels a job: at once while nothing runs; running work is told to stop and the job is `canceling` until it has.
- * Canceling a canceled job answers with it; any other ended job is JobNotCancelable.
+ * Also in an archived project, since it only stops work. Canceling a canceled job answers with it; any other ended job is JobNotCancelable.
  */
 export async function cancel(ctx: Ctx, jobId: string): Promise<Job> {
   const job = await findJob(ctx, jobId, "jobs:write");
-  requireFeature(await access.project(ctx, job.project_id, "jobs:write"), "cancel");
+  requireFeature(await access.projectToStop(ctx, job.project_id, "jobs:write"), "cancel");
   const now = ctx.now();
   if (job.status === "queued" || job.status === "awaiting_approval" || job.status === "needs_attention") {
     await endIdle(ctx, job, await attemptOf(job), { to: "canceled", code: null, message: null });

@@ -14,7 +14,7 @@ export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {
   const [cancel, decision, retry] = await Promise.all([
     canStop && job.status !== "canceling"
       ? refusalOf(async () =>
-          requireFeature(await access.project(ctx, job.project_id, "jobs:write"), "cancel"),
+          requireFeature(await access.projectToStop(ctx, job.project_id, "jobs:write"), "cancel"),
         )
       : "",
     decisionRights(ctx, job),

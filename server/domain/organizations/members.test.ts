@@ -253,6 +253,16 @@ describe("onboarding", () => {
     expect((await organizations.listProjects(mine)).map(({ displayName }) => displayName)).toEqual(["First"]);
   });
 
+  test("nobody makes a second one by leaving the first to somebody, also many at once", async () => {
+    const ctx = await loner();
+    const { organizationId } = await organizations.onboard(ctx, wish());
+    await makePerson(organizationId, "owner");
+    const mine = ctxOf(await personOf(ctx.principal.id));
+    await organizations.removeMember(mine, { organizationId, userId: ctx.principal.id });
+    const codes = await Promise.all([1, 2, 3].map(() => codeOf(organizations.onboard(ctx, wish()))));
+    expect(new Set(codes)).toEqual(new Set(["AuthorizationFailed"]));
+  });
+
   test("not who belongs to somebody, not a key, and in production only where the installation says so", async () => {
     const { organizationId } = await makeTenant();
     const { ctx } = await makePerson(organizationId, "viewer");

@@ -22,9 +22,14 @@ export async function onboard(ctx: Ctx, input: Onboard): Promise<z.output<typeof
     fail("AuthorizationFailed", "An operator makes the organizations of this installation.");
   return changeAccess(async (tx) => {
     // Two clicks at once make one organization.
-    await tx.$queryRaw`SELECT FROM user_account WHERE id = ${principal.id} FOR UPDATE`;
+    const [person] = await tx.$queryRaw<{ founded_at: Date | null }[]>`
+      SELECT founded_at FROM user_account WHERE id = ${principal.id} FOR UPDATE`;
     if (await tx.membership.findFirst({ where: { userId: principal.id } }))
       fail("AuthorizationFailed", "You belong to an organization already.");
+    // Each organization begins with an allowance, so leaving one's own does not open another.
+    if (person?.founded_at)
+      fail("AuthorizationFailed", "You have made an organization before. Ask an operator for another one.");
+    await tx.user.update({ where: { id: principal.id }, data: { foundedAt: ctx.now() } });
     const organizationId = newId("organization");
     const displayName = input.organizationName;
     await tx.organization.create({ data: { id: organizationId, displayName, createdAt: ctx.now() } });

@@ -43,7 +43,16 @@ export async function rotateKey(
       where: { id: keyId },
       data: { replacedBy: made.id, ...(overlapSeconds === 0 ? { revokedAt: now } : { expiresAt: end }) },
     });
-    const details = { ...shownOf(made), replacedBy: made.id, overlapSeconds, oldPrefix: old.prefix };
+    // What was set on the old one is the new one's from here on; while both work they share it.
+    const passed = await tx.$queryRaw<{ budgets: number }[]>`
+      SELECT capstan_bequeath(${organizationId}, ${keyId}, ${made.id}, ${now}) AS budgets`;
+    const details = {
+      ...shownOf(made),
+      replacedBy: made.id,
+      overlapSeconds,
+      oldPrefix: old.prefix,
+      budgets: passed[0]?.budgets ?? 0,
+    };
     await record(ctx, { ...actOn(old), action: "key.rotated", details }, tx);
     return { ...toKey(made), apiKey };
   });

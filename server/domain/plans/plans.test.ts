@@ -1,5 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { closeDatabase, pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import { checkLedger } from "@/server/domain/billing";
+import * as budgets from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
@@ -8,7 +11,7 @@ import * as organizations from "@/server/domain/organizations";
 import * as pins from "@/server/domain/pins";
 import { env } from "@/server/env";
 import { Fault } from "@/server/errors";
-import { makePerson, makeTenant, system } from "@/testing/tenants";
+import { ctxOf, makePerson, makeTenant, system } from "@/testing/tenants";
 import { allPlans, planOf } from ".";
 
 afterAll(closeDatabase);
@@ -212,6 +215,52 @@ describe("what an organization may have", () => {
     const { done, codes } = await outcomes([1, 2, 3, 4].map(add));
     expect({ done, codes }).toEqual({ done: 1, codes: ["PlanLimitReached"] });
   });
+});
+
+test("a rotated key's budget is its heir's, and the two together do not overrun it", async () => {
+  const { organizationId, projectId, keyId, apiKey } = await makeTenant();
+  const keyCtx = async (text: string) => {
+    const principal = await access.keyPrincipal(text, new Date());
+    if (!principal) throw new Error("the key works");
+    return ctxOf(principal);
+  };
+  const submit = (ctx: Ctx, n: number) => jobs.submit(ctx, TEXT, say(projectId, `Job ${n}.`));
+  const old = await keyCtx(apiKey);
+  await submit(old, 0);
+  const { rows } = await pool.query<{ amount: number }>(
+    "SELECT amount_micros AS amount FROM hold WHERE principal_id = $1",
+    [keyId],
+  );
+  const ceilingMicros = 5 * rows[0]!.amount;
+  const { budgetId } = await budgets.set(system, {
+    owner: { organizationId, principalId: keyId },
+    period: "total",
+    ceilingMicros,
+    enforcement: "prevent",
+  });
+  const made = await organizations.rotateKey(system, keyId, { overlapSeconds: 3600 });
+  const heir = await keyCtx(made.apiKey);
+  const { done, codes } = await outcomes(
+    Array.from({ length: 12 }, (_, n) => submit(n % 2 === 0 ? old : heir, n + 1)),
+  );
+  expect({ done, codes }).toEqual({ done: 4, codes: ["BudgetExceeded"] });
+  expect(await budgets.get(system, budgetId)).toMatchObject({ scope: `principal:${made.keyId}` });
+  const { differences } = await checkLedger(system, organizationId);
+  expect(differences.filter(({ what }) => what.startsWith("budget"))).toEqual([]);
+  // Once more, when both have been used: what the first spent still counts.
+  const third = await organizations.rotateKey(system, made.keyId, { overlapSeconds: 0 });
+  expect((await refusalOf(submit(await keyCtx(third.apiKey), 99)))?.code).toBe("BudgetExceeded");
+});
+
+test("a job of an archived project is canceled: that stops work and money", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  const owner = await makePerson(organizationId, "owner");
+  const { jobId } = await jobs.submit(system, TEXT, say(projectId, "Hello."));
+  await organizations.patchProject(owner.ctx, projectId, { status: "archived", clearRepository: false });
+  expect((await refusalOf(jobs.submit(owner.ctx, TEXT, say(projectId, "More."))))?.code).toBe(
+    "AuthorizationFailed",
+  );
+  expect((await jobs.cancel(owner.ctx, jobId)).status).toBe("canceled");
 });
 
 test("content is kept no longer than the plan's history", async () => {

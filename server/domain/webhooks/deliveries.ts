@@ -103,7 +103,5 @@ async function findDelivery(ctx: Ctx, deliveryId: string, right: Scope) {
      WHERE delivery.id = $1 AND ${visible.condition}`,
     [deliveryId, ...visible.values],
   );
-  const row = rows[0] ?? fail("NotFound", "There is no such delivery.");
-  if (row.project_id !== null) await access.project(ctx, row.project_id, right); // an archived one takes no changes
-  return row;
+  return access.usable(ctx, rows[0], right, "There is no such delivery.");
 }

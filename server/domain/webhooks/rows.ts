@@ -2,7 +2,6 @@ import type { Delivery, DeliveryEndpoint, DeliveryState } from "@/server/contrac
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
 
 export type EndpointRow = {
   id: string;
@@ -68,9 +67,7 @@ export async function findEndpoint(ctx: Ctx, endpointId: string, right: Scope): 
     `SELECT endpoint.* FROM delivery_endpoint endpoint WHERE endpoint.id = $1 AND ${visible.condition}`,
     [endpointId, ...visible.values],
   );
-  const row = rows[0] ?? fail("NotFound", "There is no such delivery endpoint.");
-  if (row.project_id !== null) await access.project(ctx, row.project_id, right); // an archived one takes no changes
-  return row;
+  return access.usable(ctx, rows[0], right, "There is no such delivery endpoint.");
 }
 
 /** The endpoint without its secret. */

@@ -13,7 +13,7 @@ import { findBulk, isOver } from "./rows";
  */
 export async function cancelBulk(ctx: Ctx, bulkId: string): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, RUN);
-  await access.project(ctx, bulk.project_id, RUN);
+  await access.projectToStop(ctx, bulk.project_id, RUN);
   const now = ctx.now();
   if (!isOver(bulk) && (await cancelItems(bulk.id, now))) await endBulk(bulk.id, now);
   const after = await viewBulk(ctx, bulkId, RUN);
