@@ -64,7 +64,7 @@ test("who judged is told by name, and who may only look judges nothing", async (
   const { comparisonId, winner } = await compared(tenant, false);
   const judge = { comparison_id: comparisonId, body: { ...winner, decision: "winner" as const } };
   const asViewer = appRouter.createCaller(viewer!.ctx).comparisons;
-  await expect(asViewer.judge(judge)).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(asViewer.judge(judge)).rejects.toMatchObject({ code: "FORBIDDEN" });
   expect((await asViewer.get({ comparison_id: comparisonId })).judgement).toBeNull();
   await appRouter.createCaller(member!.ctx).comparisons.judge(judge);
   const shown = await asViewer.get({ comparison_id: comparisonId });
@@ -104,7 +104,7 @@ test("a member compares, prices and judges in the project of the page; a viewer 
   expect((await viewer.list(page)).items).toMatchObject([{ comparisonId, decision: null }]);
   await expect(viewer.create({ ...place, body })).rejects.toMatchObject({ code: "FORBIDDEN" });
   await expect(viewer.judge({ ...asked, body: { decision: "tie" } })).rejects.toMatchObject({
-    code: "NOT_FOUND",
+    code: "FORBIDDEN",
   });
   const told = await member.judge({ ...asked, body: { decision: "tie" } });
   expect(told.entries.map(({ model }) => model).sort()).toEqual(["sandbox-1", "sandbox-2"]);

@@ -71,6 +71,9 @@ test("nobody but an operator reads or does anything here, and nothing is done by
     decline: () => panel.decline(told),
     issueQuote: () => panel.issueQuote(quoteOf(made)),
     refund: () => panel.refund({ requestId, reason: "No." }),
+    plans: () => panel.plans({}),
+    offered: () => panel.offered(),
+    changePlan: () => panel.changePlan({ organizationId: made.organizationId, plan: "self-hosted" }),
     fulfil: () => panel.fulfil({ requestId, capabilityKey: "compute.evaluate.v1" }),
   };
   const procedures = Object.keys(appRouter._def.procedures).filter((path) => path.startsWith("operator."));

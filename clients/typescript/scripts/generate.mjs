@@ -20,7 +20,9 @@ if (!isCurrent) {
   const hook = `export const resolve = (name, context, next) => next(name === "typescript" ? "${compiler}" : name, context);`;
   register(`data:text/javascript,${encodeURIComponent(hook)}`);
   const { default: openapi, astToString } = await import("openapi-typescript").catch((error) => {
-    console.error("The types of the client cannot be made: run `npm install`, package.json has new packages.");
+    console.error(
+      "The types of the client cannot be made: run `npm install`, package.json has new packages.",
+    );
     throw error;
   });
   const document = JSON.parse(text.toString());

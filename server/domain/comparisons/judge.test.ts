@@ -224,8 +224,7 @@ describe("judgement", () => {
     expect((await comparisons.get(viewer.ctx, comparisonId)).comparisonId).toBe(comparisonId);
     // Who sees it is told why they may not; to strangers it is not there.
     await expect(judge(viewer.ctx)).rejects.toMatchObject({ code: "AuthorizationFailed" });
-    for (const ctx of [stranger])
-      await expect(judge(ctx)).rejects.toMatchObject({ code: "NotFound" });
+    for (const ctx of [stranger]) await expect(judge(ctx)).rejects.toMatchObject({ code: "NotFound" });
     expect((await judge(member.ctx)).judgement).toMatchObject({ judgedBy: member.userId });
   });
 });
