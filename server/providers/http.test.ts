@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toSecrets } from "@/server/secret";
 import type { ProviderFault } from "./define";
-import { getJson, type HttpIo, postJson, safeWord } from "./http";
+import { getJson, type HttpIo, postForEvents, postJson, safeWord } from "./http";
 import { everythingOf, faultOf, startVendor, type Vendor } from "./testing/vendor";
 
 const SECRET = "sk-canary-9f8e7d6c5b4a3f2e1d0c";
@@ -271,6 +271,33 @@ describe("what a vendor says is not trusted", () => {
   test("neither does a success that is no JSON", async () => {
     vendor.answer({ text: `Bearer ${SECRET}` });
     expect(everythingOf(await faultOf(ask()))).not.toContain(SECRET.slice(0, 12));
+  });
+
+  test("nor a success that is JSON, whose other words pass", async () => {
+    vendor.answer({ json: { text: `I heard ${SECRET}.`, [SECRET]: [SECRET] } });
+    const expected = { text: "I heard [redacted].", "[redacted]": ["[redacted]"] };
+    expect(await ask()).toMatchObject({ body: expected, toldCredential: true });
+    vendor.answer({ text: `{"text": "I heard ${SECRET.replace("-", "\\u002d")}."}` });
+    expect((await ask()).body).toEqual({ text: "I heard [redacted]." });
+    vendor.answer({ json: { text: "I heard nothing." } });
+    expect((await ask()).toldCredential).toBeUndefined();
+  });
+
+  test("nor an event of a stream", async () => {
+    const told: string[] = [];
+    vendor.answer({
+      headers: { "content-type": "text/event-stream" },
+      text: `data: I heard ${SECRET}.\n\ndata: That is all.\n\n`,
+    });
+    await postForEvents("/v1/text", {}, {}, io(), ({ data }) => told.push(data) < 0);
+    expect(told).toEqual(["I heard [redacted].", "That is all."]);
+  });
+
+  test("a credential too short to be one is taken for anybody's word", async () => {
+    vendor.answer({ json: { text: "a local model" } });
+    expect((await ask({ credentials: toSecrets({ apiKey: "local" }) })).body).toEqual({
+      text: "a local model",
+    });
   });
 
   test("short words pass, parts of a credential and sentences do not", () => {

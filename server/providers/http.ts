@@ -30,8 +30,10 @@ const MAX_ERROR_BYTES = 64 * 1024;
 export type HttpIo = Pick<ProviderIo, "baseUrl" | "credentials" | "signal" | "allowPrivateAddresses">;
 
 export type HttpReply = Answer & {
-  /** The parsed JSON body; parse it with a schema before use. */
+  /** The parsed JSON body, without the credentials; parse it with a schema before use. */
   body: unknown;
+  /** The server said a credential back, so the body is not just what it said. */
+  toldCredential?: boolean;
 };
 
 /** An answer that is a file. */
@@ -187,7 +189,9 @@ export async function call(
     {
       onHead({ status, header }) {
         if (onEvent && isSuccess(status) && /^text\/event-stream\b/i.test(header("content-type") ?? ""))
-          readEvents = eventReader(onEvent);
+          readEvents = eventReader((event) =>
+            onEvent({ ...event, data: withoutCredentials(event.data, io) }),
+          );
         return "more";
       },
       onChunk(chunk, answer) {
@@ -223,10 +227,10 @@ export async function call(
   const isError = answer !== null && !isSuccess(answer.status);
   if (outcome.state === "answered" && redirects && isRedirect(outcome.answer))
     return { ...outcome.answer, body: undefined };
-  if (isError) throw faultOfAnswer(answer, parseJson(chunks), io, options.explain);
+  if (isError) throw faultOfAnswer(answer, parseJson(chunks, io).json, io, options.explain);
   if (outcome.state === "lost") throw lost(outcome.error, outcome.isStopped);
   if (readEvents) return { ...outcome.answer, body: undefined };
-  return { ...outcome.answer, body: bodyOf(outcome.answer, chunks, read, io) };
+  return { ...outcome.answer, ...bodyOf(outcome.answer, chunks, read, io) };
 }
 
 const isSuccess = (status: number) => status >= 200 && status < 300;
@@ -238,24 +242,48 @@ const tooLarge = ({ status }: Answer, limit: number) =>
     status,
   });
 
-function bodyOf({ status, header }: Answer, chunks: Buffer[], read: "json" | "bytes", io: HttpIo): unknown {
+function bodyOf(
+  { status, header }: Answer,
+  chunks: Buffer[],
+  read: "json" | "bytes",
+  io: HttpIo,
+): Pick<HttpReply, "body" | "toldCredential"> {
   const encoding = header("content-encoding");
   const isEncoded = encoding !== null && encoding !== "" && encoding !== "identity";
-  if (read === "bytes" && !isEncoded) return Buffer.concat(chunks);
-  const parsed = isEncoded ? undefined : parseJson(chunks);
-  if (parsed !== undefined) return parsed;
+  if (read === "bytes" && !isEncoded) return { body: Buffer.concat(chunks) };
+  const { json, toldCredential } = isEncoded ? {} : parseJson(chunks, io);
+  if (json !== undefined) return { body: json, toldCredential };
   throw new ProviderFault("failed", "attempted", "The provider's answer is not JSON.", {
     status,
     ...requestId(header, io),
   });
 }
 
-/** `undefined` for what is no JSON; the parser's own error is dropped, since it quotes the text. */
-function parseJson(chunks: Buffer[]): unknown {
+/** What an answer says in JSON; nothing for what is no JSON: the parser's own error is dropped, since it quotes the text. */
+function parseJson(chunks: Buffer[], io: HttpIo): { json?: unknown; toldCredential?: boolean } {
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
   try {
-    return JSON.parse(bytes.toString("utf8"));
+    const text = bytes.toString("utf8");
+    const json: unknown = JSON.parse(text);
+    // Letters may be written as escapes.
+    const plain = text.includes("\\") ? JSON.stringify(json) : text;
+    const clean = withoutCredentials(plain, io);
+    return clean === plain ? { json } : { json: JSON.parse(clean), toldCredential: true };
   } catch {
-    return undefined;
+    return {};
   }
+}
+
+/** Shorter ones are what people write where a server wants none (`not-needed`): words an answer may well have. */
+const LEAST_SECRET = 20;
+
+/** JSON without the account it was asked with: what a vendor, or a proxy before it, says back goes on to whoever asked. */
+function withoutCredentials(json: string, { credentials }: HttpIo): string {
+  let clean = json;
+  for (const credential of Object.values(credentials)) {
+    const value = credential.reveal();
+    if (value.length >= LEAST_SECRET)
+      clean = clean.replaceAll(JSON.stringify(value).slice(1, -1), String(credential));
+  }
+  return clean;
 }

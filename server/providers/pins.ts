@@ -152,7 +152,7 @@ export async function sendPin(api: PinApi, bytes: Uint8Array, io: ProviderIo): P
     throw unusable(
       "The provider's answer lacks evidence that a record needs: its id, its model, or its usage.",
     );
-  if (tells(reply.body, io)) throw unusable("The provider's answer contains a credential, and is not kept.");
+  if (reply.toldCredential) throw unusable("The provider's answer contains a credential, and is not kept.");
   const { status, body } = reply;
   return { ...answer, usage, providerRequestId, providerModel, status, nativeResponse: body as Json }; // it was parsed
 }
@@ -161,16 +161,3 @@ const isCount = (value: number | undefined) => Number.isSafeInteger(value) && Nu
 /** Are both figures given that every price of tokens needs? */
 const isCounted = (usage: Usage | null): usage is Usage =>
   usage !== null && isCount(usage.inputTokens) && isCount(usage.outputTokens);
-
-/** Shorter ones are what people write where a server wants none (`not-needed`): words an answer may well have. */
-const LEAST_SECRET = 20;
-
-/** Does an answer repeat a credential? */
-function tells(body: unknown, { credentials }: ProviderIo): boolean {
-  const secrets = Object.values(credentials).map((secret) => secret.reveal());
-  if (secrets.length === 0) return false;
-  const text = JSON.stringify(body);
-  return secrets.some(
-    (secret) => secret.length >= LEAST_SECRET && text.includes(JSON.stringify(secret).slice(1, -1)),
-  );
-}

@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { bytes, endpoint, raw, serve } from "@/server/api/endpoint";
 import { router } from "@/server/api/router";
 import { closeDatabase } from "@/server/db";
+import { log } from "@/server/log";
 import { makeTenant } from "@/testing/tenants";
 import { startServer, type WebServer } from "./server";
 
@@ -165,6 +166,20 @@ describe("the API over real HTTP", () => {
     expect(await call("/healthz", { method: "POST" })).toMatchObject({ body: "page /healthz" });
     expect((await call("/v1/items/1")).body).toBe('"1"');
     expect((await call("/v1x")).body).toBe("page /v1x");
+  });
+
+  test("a page that fails is logged by its path, without the query, which may carry a token", async () => {
+    server = await startServer({
+      host: "127.0.0.1",
+      port: 0,
+      pages: { handle: () => Promise.reject(new Error("a page failed")) },
+    });
+    const told = vi.spyOn(log, "error");
+    expect((await call("/invitation?token=told-to-nobody")).status).toBe(500);
+    const said = told.mock.calls.map((each) => JSON.stringify(each));
+    told.mockRestore();
+    expect(said).toEqual([expect.stringContaining('"path":"/invitation"')]);
+    expect(said.join()).not.toContain("told-to-nobody");
   });
 });
 

@@ -99,8 +99,9 @@ export async function startServer(options: {
       if (isWatched) deadlines.allow(request);
       handle(request, response)
         .catch((error) => {
-          if (!request.destroyed)
-            log.error({ err: error, path: request.url }, "a request failed outside its endpoint");
+          // Without the query, which may carry a token.
+          const path = request.url?.split("?", 1)[0];
+          if (!request.destroyed) log.error({ err: error, path }, "a request failed outside its endpoint");
           if (response.headersSent) response.destroy();
           else response.writeHead(500, { "content-type": "application/json" }).end(FAILURE);
         })

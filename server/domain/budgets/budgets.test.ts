@@ -82,6 +82,33 @@ test("budgets are set by admins and operators, read by members, and nothing to s
   expect(await acts(project)).toEqual(["budget.set", "budget.set", "budget.removed"]);
 });
 
+test("whatever a stranger does with a budget is answered as if there were none", async () => {
+  const project = await makeProjectAtNoon();
+  const { budgetId } = await budgets.set(person(project, "owner"), {
+    owner: { projectId: project.projectId },
+    period: "day",
+    ceilingMicros: 5,
+    enforcement: "warn",
+  });
+  const stranger = person(project, null);
+  const answers = async (id: string) => {
+    const more = { budgetId: id, amountMicros: 1, until: "2099-01-01T00:00:00Z", reason: "A launch." };
+    const asked = [
+      budgets.get(stranger, id),
+      budgets.course(stranger, { budgetId: id, isTest: true }),
+      budgets.increase(stranger, more),
+      budgets.clearIncrease(stranger, id),
+      budgets.remove(stranger, id),
+    ];
+    return (await Promise.allSettled(asked)).map((each) => each.status === "rejected" && each.reason);
+  };
+  const none = await answers(newId("budget"));
+  expect(none.map(({ code, message }) => ({ code, message }))).toEqual(
+    Array(5).fill({ code: "NotFound", message: "There is no such budget." }),
+  );
+  expect(await answers(budgetId)).toEqual(none);
+});
+
 test("a ceiling of a principal is of a key or a member of the organization, and of nobody else", async () => {
   const [project, other] = [await makeProjectAtNoon(), await makeProjectAtNoon()];
   const set = (principalId: string, organizationId?: string) =>

@@ -1,7 +1,7 @@
 import type { BudgetCourse, BudgetView, ListBudgets } from "@/server/contract/budgets";
 import { pool } from "@/server/db";
-import type { Ctx } from "@/server/domain/ctx";
-import { requireRoleIn, visibleOrganizations } from "@/server/domain/organizations";
+import type { Ctx, Role } from "@/server/domain/ctx";
+import { requireRoleIn, roleIn, visibleOrganizations } from "@/server/domain/organizations";
 import { fail } from "@/server/errors";
 import { findOwner } from "./owner";
 import { type BudgetRow, COUNTS, HELD, readBudgets, toBudget, WITH_VEILED } from "./rows";
@@ -19,16 +19,17 @@ export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: Budge
   return { items: rows.map((row) => toBudget(row, ctx.now())) };
 }
 
-async function find(ctx: Ctx, budgetId: string): Promise<BudgetRow> {
+/** The ceiling of this id, for who has at least this role where it counts; to a stranger it is none. */
+export async function findBudget(ctx: Ctx, budgetId: string, least: Role): Promise<BudgetRow> {
   const [row] = await readBudgets(ctx.now(), "b.id = $2", [budgetId]);
-  if (!row) fail("NotFound", "There is no such budget.");
-  requireRoleIn(ctx, row.organization_id, "viewer");
+  if (!row || !roleIn(ctx, row.organization_id)) fail("NotFound", "There is no such budget.");
+  requireRoleIn(ctx, row.organization_id, least);
   return row;
 }
 
 /** One ceiling with what counts now. */
 export async function get(ctx: Ctx, budgetId: string): Promise<BudgetView> {
-  return toBudget(await find(ctx, budgetId), ctx.now());
+  return toBudget(await findBudget(ctx, budgetId, "viewer"), ctx.now());
 }
 
 const DAY_MS = 86_400_000;
@@ -38,7 +39,7 @@ export async function course(
   ctx: Ctx,
   { budgetId, isTest }: { budgetId: string; isTest: boolean },
 ): Promise<BudgetCourse> {
-  const row = await find(ctx, budgetId);
+  const row = await findBudget(ctx, budgetId, "viewer");
   const now = ctx.now();
   const from = row.period === "total" ? new Date(now.getTime() - 30 * DAY_MS) : row.period_start;
   const { rows } = await pool.query<{ at: Date; settled: number; held: number }>(

@@ -3,9 +3,9 @@ import type { BudgetView, SetBudget, TemporaryIncrease } from "@/server/contract
 import { inTransaction, type Queryable } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { requireRoleIn } from "@/server/domain/organizations";
-import { fail, ValidationFault } from "@/server/errors";
+import { ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
+import { findBudget } from "./list";
 import { findOwner, type Owned } from "./owner";
 import { readBudgets, toBudget } from "./rows";
 
@@ -132,9 +132,7 @@ async function change(
   budgetId: string,
   work: (client: PoolClient, row: Known) => Promise<void>,
 ): Promise<BudgetView> {
-  const [row] = await readBudgets(ctx.now(), "b.id = $2", [budgetId]);
-  if (!row) fail("NotFound", "There is no such budget.");
-  requireRoleIn(ctx, row.organization_id, SETS);
+  const row = await findBudget(ctx, budgetId, SETS);
   return underLock(row.organization_id, async (client) => {
     await work(client, row);
     return current(ctx, client, row.id);
