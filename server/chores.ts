@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { relaxedPool } from "@/server/db";
+import * as connections from "@/server/domain/connections";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as notifications from "@/server/domain/notifications";
@@ -16,6 +17,7 @@ export const CHORES: readonly Chore[] = [
   { name: "sweep-jobs", everyMs: 2_000, pass: () => jobs.sweep(systemCtx("sweeper")) },
   { name: "sweep-pins", everyMs: 2_000, pass: () => pins.sweep(systemCtx("pin-sweeper")) },
   { name: "sweep-requests", everyMs: 2_000, pass: () => requests.sweep(systemCtx("request-sweeper")) },
+  { name: "prune-connections", everyMs: 3_600_000, pass: () => connections.prune(systemCtx("pruner")) },
   { name: "send-mail", everyMs: 2_000, pass: () => notifications.handOnMail(systemCtx("mail-sweeper")) },
   { name: "prune-sessions", everyMs: 3_600_000, pass: () => pruneSessions(new Date()) },
 ];

@@ -18,7 +18,7 @@ function filesUnder(folder: string): string[] {
 }
 
 const isTest = (file: string) =>
-  /\.test\.tsx?$|\.fixture\.ts$|\.contract\.ts$|\/fixtures\/|\/test\//.test(file);
+  /\.test\.tsx?$|\.fixture\.ts$|\.contract\.ts$|\/fixtures\/|\/test\/(?!route\.ts$)/.test(file);
 const sources = ["app", "components", "inngest", "server"]
   .flatMap(filesUnder)
   .filter((file) => !isTest(file));
@@ -234,7 +234,7 @@ describe("imports flow one way", () => {
       ["budgets", "invitations"],
       ["billing"],
       ["catalog"],
-      ["adapters"],
+      ["adapters", "connections"],
       ["quotes", "payments"],
       ["attempts", "receipts", "requests"],
       ["jobs", "pins"],

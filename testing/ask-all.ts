@@ -66,7 +66,7 @@ const CONCERNS_NO_ENTRY = [
   /^POST .*\/(jobs|invoke|comparisons)$/,
   /^POST \/v1\/inference\//,
   /\/v1\/(adapter|adapters|adapter-aliases|adapter-defaults)/,
-  /provider-credentials/,
+  /provider-credentials|^(POST|DELETE) \/v1\/connections/,
   /\/v1\/capability-requests/,
   /delivery-endpoints/,
   /^POST \/v1\/(artifacts|payloads)$/,

@@ -45,11 +45,13 @@ const answerOf = (model: string) =>
 export async function makeWorld(vendor: Vendor): Promise<World> {
   const tenant = await makeTenant();
   vendor.answer({ json: { object: "list", data: [] } });
-  await credentials.createCredential(
+  const { credentialId } = await credentials.createCredential(
     system,
     tenant.organizationId,
     { provider: "openai-compatible", secret: "sk-1", label: "own", endpointUrl: vendor.url, models: MODELS },
     [{ projectId: tenant.projectId, environment: "development" }],
+    (client, credential) =>
+      budgets.writeConnectionGuardrails(system, client, credential, { dailyMicros: 1_000_000_000 }),
   );
   for (const [period, enforcement] of [
     ["day", "prevent"],
@@ -94,6 +96,10 @@ export async function makeWorld(vendor: Vendor): Promise<World> {
       key_id: none("key"),
       user_id: none("user"),
       credential_id: none("credential"),
+      // What competitors ran on: neither its spend nor its health tells one from another.
+      connection_id: [credentialId],
+      session_id: none("onboarding"),
+      binding_id: none("binding"),
       environment_id: none("environment"),
       invitation_id: ["none"],
       weights_link: ["none"],

@@ -3,7 +3,7 @@ import * as credentials from "@/server/domain/credentials";
 import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
-import { type Call, makeTenant, sessionHeaders, type Tenant } from "./api";
+import { type Call, call, makeTenant, sessionHeaders, type Tenant } from "./api";
 import { system } from "./tenants";
 
 /** What the vendor below knows of models, in answer to a check. */
@@ -40,7 +40,11 @@ export async function vendorAsOpenAi(): Promise<{ vendor: Vendor; close(): Promi
   };
 }
 
-const SPARE = 12;
+const SPARE = 24;
+
+/** Is it an endpoint of what is connected? */
+export const isOfVault = ({ path }: { path: string }) =>
+  path.includes("/provider-credentials") || path.startsWith("/v1/connections");
 
 /** A tenant that connects its own accounts at a vendor on this machine. */
 export async function openVault(): Promise<Vault> {
@@ -66,9 +70,12 @@ export async function openVault(): Promise<Vault> {
   const kept = await connect();
   // Only one of a provider serves an environment: the spares are of the project all the same, by another provider's name.
   const spares = await makeSpares(organizationId, projectId);
+  const owner = { headers: await sessionHeaders(organizationId, "owner") };
+  const wanted = { capabilities: ["text.general.fast.v1"], projectId };
+  const session = await call("POST", "/v1/connections/onboarding/sessions", { ...owner, body: wanted });
   return {
     tenant,
-    owner: { headers: await sessionHeaders(organizationId, "owner") },
+    owner,
     vendor,
     path,
     connect,
@@ -77,9 +84,15 @@ export async function openVault(): Promise<Vault> {
       const one = isGone ? (spares.shift() ?? kept) : kept;
       const target = template
         .replace("{organization_id}", organizationId)
-        .replace("{credential_id}", one.credentialId)
+        .replace("{project_id}", projectId)
+        .replace("{session_id}", session.json.sessionId)
+        .replace(/\{(credential|connection)_id\}/, one.credentialId)
         .replace("{binding_id}", one.bindingId);
-      if (method !== "POST") return { method, target };
+      if (method !== "POST" || /\/(test|repair)$/.test(target)) return { method, target };
+      if (/\/onboarding\/(plan|sessions)$/.test(target)) return { method, target, body: wanted };
+      if (target.endsWith("/complete")) return { method, target, body: { provider, autoBind: false } };
+      if (target.startsWith("/v1/projects"))
+        return { method, target, body: { provider, secret: SECRET, environments: [] } };
       const body = target.endsWith("/bindings")
         ? { projectId, environment: "development", provider }
         : { provider, secret: SECRET };

@@ -24,6 +24,7 @@ export function ownerName(scope: string, keyNames: ReadonlyMap<string, string>):
   if (kind === "project") return "This project";
   if (kind === "organization") return "The whole organization";
   if (kind === "guardrail") return "Own provider accounts";
+  if (kind === "connection") return "One connection";
   return keyNames.get(id) ?? id;
 }
 

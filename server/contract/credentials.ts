@@ -110,8 +110,11 @@ export const ProjectConnections = z.object({
 });
 export type ProjectConnections = z.output<typeof ProjectConnections>;
 
-export const ConnectProject = CreateCredential.extend({
-  project_id: Id,
-  environments: z.array(z.string().min(1).max(64)).max(64),
-});
+export const ProjectCredentialPath = z.object({ project_id: Id });
+export const CreateProjectCredential = CreateCredential.extend({
+  environments: z.array(z.string().min(1).max(64)).max(64).optional().meta({
+    description: "The project's environments that are to run on it; left out: all of them.",
+  }),
+}).meta({ id: "ProjectCredentialCreate" });
+export const ConnectProject = CreateProjectCredential.extend(ProjectCredentialPath.shape);
 export type ConnectProject = z.output<typeof ConnectProject>;

@@ -252,7 +252,6 @@ CREATE TABLE "onboarding_session" (
     "capabilities" TEXT[],
     "account_class" TEXT NOT NULL,
     "status" TEXT NOT NULL DEFAULT 'open',
-    "credential_ids" TEXT[] DEFAULT ARRAY[]::TEXT[],
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
     "completed_at" TIMESTAMPTZ(3),

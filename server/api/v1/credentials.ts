@@ -2,6 +2,7 @@ import { endpoint } from "@/server/api/endpoint";
 import {
   BindCredential,
   CreateCredential,
+  CreateProjectCredential,
   Credential,
   CredentialBinding,
   CredentialBindingPath,
@@ -10,6 +11,7 @@ import {
   DeletedCredential,
   Done,
   OrganizationPath,
+  ProjectCredentialPath,
 } from "@/server/contract/credentials";
 import * as credentials from "@/server/domain/credentials";
 
@@ -105,4 +107,19 @@ export const unbindProviderCredential = endpoint({
   errors: ["NotFound"],
   run: (ctx, { params }) =>
     credentials.unbindCredential(ctx, params.organization_id, params.credential_id, params.binding_id),
+});
+
+export const connectProjectCredential = endpoint({
+  method: "POST",
+  path: "/v1/projects/{project_id}/provider-credentials",
+  summary: "Connect an account for a project, in one step",
+  description:
+    "Stores it as a create of the organization does, and binds it to the project's environments: those named, or all of them. `POST /v1/connections` does more.",
+  tags,
+  auth: people,
+  params: ProjectCredentialPath,
+  body: CreateProjectCredential,
+  output: Credential,
+  errors: ["NotFound", "AlreadyConnected", "ProviderUnavailable"],
+  run: (ctx, { params, body }) => credentials.connectProject(ctx, { ...params, ...body }),
 });

@@ -8,6 +8,7 @@ import * as billing from "./billing";
 import * as budgets from "./budgets";
 import * as capabilities from "./capabilities";
 import * as comparisons from "./comparisons";
+import * as connections from "./connections";
 import * as credentials from "./credentials";
 import * as diagnostics from "./diagnostics";
 import * as inputs from "./inputs";
@@ -40,6 +41,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(usage),
   ...Object.values(budgets),
   ...Object.values(credentials),
+  ...Object.values(connections),
   ...Object.values(diagnostics),
   ...Object.values(organizations),
   ...Object.values(auditLog),

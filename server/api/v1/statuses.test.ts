@@ -43,7 +43,7 @@ import { isOfItself, isOfRooms, openRooms, type Rooms } from "@/testing/rooms";
 import { cookieOf } from "@/testing/sessions";
 import { messagesOf, signed, startStripe } from "@/testing/stripe";
 import { makePerson } from "@/testing/tenants";
-import { MODELS, openVault, type Vault } from "@/testing/vault";
+import { isOfVault, MODELS, openVault, type Vault } from "@/testing/vault";
 import { inlineStep, testClock } from "@/testing/world";
 import { endpoints } from ".";
 
@@ -263,7 +263,6 @@ const settings = (projectId: string, values: object) =>
 
 /** What is connected belongs to a tenant of its own, since work of its project would run on it. */
 let vault: Vault;
-const isOfVault = ({ path }: Endpoint) => path.includes("/provider-credentials");
 const homeOf = (endpoint: Endpoint): Tenant => {
   if (endpoint.path.startsWith(REQUESTS)) return customer;
   return isOfVault(endpoint) ? vault.tenant : tenant;
@@ -297,7 +296,7 @@ beforeAll(async () => {
 function sample({ method, path }: Endpoint): { method: string; target: string; body?: unknown } {
   const key = path.endsWith("/invoke") ? MATH : TEXT;
   const job = path.endsWith("/select") ? chosen : image;
-  if (path.includes("/provider-credentials")) return vault.sample(method, path);
+  if (isOfVault({ path })) return vault.sample(method, path);
   if (isOfRooms(path)) return rooms.sample(method, path);
   if (path.startsWith("/v1/adapter")) return lora.sample(method, path);
   const artifact = job.artifacts[0]?.artifactId ?? "";
@@ -1450,6 +1449,80 @@ describe("provider credentials", () => {
     expect((await ask(200, "DELETE", one, vault.owner)).json).toEqual({ unbound: true });
     await bind(200, second.json.credentialId);
     await vault.connect();
+  });
+});
+
+describe("connections", () => {
+  const CONNECTIONS = "/v1/connections";
+  const account = { provider: "openai", secret: "sk-of-this-test-alone" };
+  const send = (wanted: Wanted, method: string, target: string, body?: object) =>
+    ask(wanted, method, `${CONNECTIONS}${target}`, { ...vault.owner, ...(body ? { body } : {}) });
+  const start = async () =>
+    (
+      await send(200, "POST", "/onboarding/sessions", {
+        capabilities: [TEXT],
+        projectId: vault.tenant.projectId,
+      })
+    ).json.sessionId;
+
+  test("404 for what is not there, and to strangers", async () => {
+    const { projectId } = vault.tenant;
+    const bind = { projectId, environment: "development" };
+    const { credentialId } = await vault.connect();
+    for (const [method, target, body] of [
+      ["GET", "", undefined],
+      ["DELETE", "", undefined],
+      ["GET", "/bindings", undefined],
+      ["POST", "/bindings", bind],
+      ["DELETE", `/bindings/${newId("binding")}`, undefined],
+      ["POST", "/test", undefined],
+      ["POST", "/repair", undefined],
+      ["POST", "/rotate", account],
+    ] as const) {
+      await send([404, "NotFound"], method, `/${newId("credential")}${target}`, body);
+      const foreign = `${CONNECTIONS}/${credentialId}${target}`;
+      await ask([404, "NotFound"], method, foreign, { ...owner, body });
+    }
+    const ofProject = `/v1/projects/${projectId}/provider-credentials`;
+    await ask([404, "NotFound"], "POST", ofProject, { ...owner, body: account });
+    for (const target of ["", "/result"])
+      await send([404, "NotFound"], "GET", `/onboarding/sessions/${newId("onboarding")}${target}`);
+    await send([404, "NotFound"], "POST", `/onboarding/sessions/${newId("onboarding")}/complete`, {
+      provider: "openai",
+    });
+  });
+
+  test("409 where another one serves, 503 where the provider could not be asked, 410 after a session's end", async () => {
+    const { projectId } = vault.tenant;
+    await vault.connect();
+    const loose = (await send(200, "POST", "", { ...account, autoBind: false })).json.connection;
+    const sessionId = await start();
+    const complete = `/onboarding/sessions/${sessionId}/complete`;
+    const inPlace = { ...account, projectId };
+    const ofProject = `/v1/projects/${projectId}/provider-credentials`;
+    await send([409, "AlreadyConnected"], "POST", "", inPlace);
+    await send([409, "AlreadyConnected"], "POST", `/${loose.id}/rotate`, inPlace);
+    await send([409, "AlreadyConnected"], "POST", `/${loose.id}/bindings`, {
+      projectId,
+      environment: "development",
+    });
+    await send([409, "AlreadyConnected"], "POST", complete, account);
+    await ask([409, "AlreadyConnected"], "POST", ofProject, { ...vault.owner, body: account });
+    vault.vendor.answer("close");
+    await send([503, "ProviderUnavailable"], "POST", "", inPlace);
+    await send([503, "ProviderUnavailable"], "POST", `/${loose.id}/rotate`, account);
+    await send([503, "ProviderUnavailable"], "POST", complete, account);
+    await ask([503, "ProviderUnavailable"], "POST", ofProject, { ...vault.owner, body: account });
+    vault.vendor.answer(MODELS);
+    await pool.query("UPDATE onboarding_session SET expires_at = created_at WHERE id = $1", [sessionId]);
+    for (const target of ["", "/result"])
+      await send([410, "Gone"], "GET", `/onboarding/sessions/${sessionId}${target}`);
+    await send([410, "Gone"], "POST", complete, account);
+    await send(200, "DELETE", `/${loose.id}`);
+  });
+
+  test("422 for a project that cannot be", async () => {
+    await send([422, "list"], "GET", `?projectId=${"x".repeat(65)}`);
   });
 });
 

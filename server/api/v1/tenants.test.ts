@@ -21,7 +21,7 @@ import { someWeights, uploadOf } from "@/testing/forms";
 import { NEED, needIn, quotedNeed } from "@/testing/needs";
 import { isOfItself, isOfRooms, openRooms, type Rooms } from "@/testing/rooms";
 import { otherSessionOf } from "@/testing/sessions";
-import { openVault, type Vault } from "@/testing/vault";
+import { isOfVault, openVault, type Vault } from "@/testing/vault";
 import { endpoints } from ".";
 
 const TEXT = "text.general.fast.v1";
@@ -133,13 +133,11 @@ async function makeEstate(): Promise<Estate> {
   };
 }
 
-const isOfVault = ({ path }: Endpoint) => path.includes("/provider-credentials");
-
 let mine: Estate;
 let theirs: Estate;
 beforeAll(async () => {
   [mine, theirs] = [await makeEstate(), await makeEstate()];
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await theirs.lora.close();
@@ -194,10 +192,13 @@ const missing = (): Estate => ({
       const ids = {
         organization: newId("organization"),
         credential: newId("credential"),
+        connection: newId("credential"),
+        session: newId("onboarding"),
+        project: newId("project"),
         binding: newId("binding"),
       };
       const target = path.replace(
-        /\{(organization|credential|binding)_id\}/g,
+        /\{(organization|credential|connection|session|project|binding)_id\}/g,
         (_, kind: keyof typeof ids) => ids[kind],
       );
       return { method, target, ...(body ? { body } : {}) };
@@ -207,7 +208,7 @@ const missing = (): Estate => ({
 
 /** Requests that name things of an estate in the path, by endpoint; every endpoint with an id in its path has some. */
 function inPath({ method, path }: Endpoint, of: Estate): Request[] {
-  if (path.includes("/provider-credentials")) return [of.vault.sample(method, path)];
+  if (isOfVault({ path })) return [of.vault.sample(method, path)];
   if (isOfRooms(path)) return [of.rooms.sample(method, path)];
   if (path.includes("{adapter_id}")) return [of.lora.sample(method, path)];
   if (path.includes("{project_id}")) {
@@ -273,7 +274,7 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter|key|session)_id\}/.test(
+  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter|key|session|connection)_id\}/.test(
     path,
   ),
 );

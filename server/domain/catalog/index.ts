@@ -5,6 +5,7 @@ export { connectableProviders } from "./connectable";
 export { describeCapability, executionTargets, toSummary } from "./describe";
 export { healthNow, noteFailure, noteSuccess, readHealth } from "./health";
 export { list, matching } from "./list";
+export { type Need, needsOf } from "./needs";
 export { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
 export { feeBpsOf, PRICING_VERSION, SERVICE_FEE_BPS } from "./pricing";
 export {

@@ -13,4 +13,11 @@ export { noteMet, writeMet } from "./met";
 export { baseUrlOf, operatorCredentials } from "./operator";
 export { connectProject, projectConnections } from "./project";
 export { credentialsByVaultKey, rewrapCredentials } from "./rewrap";
-export { type CredentialRow, credentialsOf, findProvider, isConnectable, toCredential } from "./rows";
+export {
+  type CredentialRow,
+  credentialsOf,
+  findProvider,
+  getCredential,
+  isConnectable,
+  toCredential,
+} from "./rows";

@@ -1,7 +1,9 @@
 import type { ConnectProject, Credential, ProjectConnections } from "@/server/contract/credentials";
+import { pool } from "@/server/db";
 import { access, isAtLeast } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { roleIn } from "@/server/domain/organizations";
+import { fail } from "@/server/errors";
 import { createCredential } from "./create";
 import { credentialsOf, toCredential } from "./rows";
 
@@ -24,7 +26,14 @@ export async function connectProject(
   ctx: Ctx,
   { project_id, environments, ...input }: ConnectProject,
 ): Promise<Credential> {
-  const { id, organizationId } = await access.project(ctx, project_id, "jobs:read");
-  const places = environments.map((environment) => ({ projectId: id, environment }));
+  const { rows } = await pool.query<{ organization_id: string }>(
+    "SELECT organization_id FROM project WHERE id = $1",
+    [project_id],
+  );
+  const organizationId = rows[0]?.organization_id;
+  if (!organizationId || !roleIn(ctx, organizationId)) fail("NotFound", "There is no such project.");
+  const project = await access.project(ctx, project_id, "jobs:read");
+  const named = [...new Set(environments ?? project.environments)];
+  const places = named.map((environment) => ({ projectId: project.id, environment }));
   return createCredential(ctx, organizationId, input, places);
 }

@@ -29,6 +29,7 @@ export type CredentialRow = {
   models: string | null;
   status: "ready" | "refused";
   checked_at: Date | null;
+  guardrails: { perExecutionMicros?: number } | null;
   created_by: string | null;
   created_at: Date;
   rotated_at: Date | null;

@@ -1,0 +1,259 @@
+import { z } from "zod";
+import { BudgetSpend, UserGuardrails } from "./budgets";
+import { DateTime } from "./common";
+import { BindCredential, CheckOutcome, CreateCredential, Credential, CredentialBinding } from "./credentials";
+
+const Id = z.string().min(1).max(64);
+const Environment = z.string().min(1).max(64).default("development");
+const Capabilities = z.array(z.string().min(1).max(128)).min(1).max(100);
+
+export const ConnectionPath = z.object({ connection_id: Id });
+export const ConnectionBindingPath = ConnectionPath.extend({ binding_id: Id });
+export const OnboardingPath = z.object({ session_id: Id });
+
+/** How a connection comes to be. Others are not offered: a person pastes a key of their own. */
+export const BootstrapMode = z.enum(["manual_api_key"], {
+  error: "Offered here is manual_api_key alone: a person gives a key of their own account.",
+});
+
+const { secret: _secret, ...ofCredential } = CreateCredential.shape;
+const Spelled = {
+  credentials: z
+    .union([z.record(z.string().min(1).max(64), z.string().max(8192)), z.string().max(8192)])
+    .nullish()
+    .meta({
+      description:
+        "The secret, or its fields by name. `secret` is another spelling of it: one of them is enough.",
+    }),
+  secret: CreateCredential.shape.secret.nullish(),
+};
+
+export const CreateConnection = z
+  .strictObject({
+    ...ofCredential,
+    ...Spelled,
+    bootstrapMode: BootstrapMode.default("manual_api_key"),
+    autoBind: z.boolean().default(true).meta({
+      description:
+        "Binds to `environment` of `projectId` in the same step. Without `projectId` nothing is bound.",
+    }),
+    replaceExisting: z.boolean().default(false).meta({
+      description:
+        "Takes the place of the connection of this provider that the environment runs on; without it that is 409 AlreadyConnected. The other one stays, unbound there.",
+    }),
+    projectId: Id.nullish(),
+    environment: Environment,
+    userGuardrails: UserGuardrails.nullish(),
+  })
+  .meta({ id: "ConnectionCreate" });
+export type CreateConnection = z.output<typeof CreateConnection>;
+
+/** The same body; the name stays where none is given. */
+export const RotateConnection = CreateConnection.extend({
+  label: z.string().trim().min(1).max(128).optional(),
+}).meta({ id: "ConnectionRotate" });
+export type RotateConnection = z.output<typeof RotateConnection>;
+
+export const BindConnection = BindCredential.extend({
+  provider: BindCredential.shape.provider.nullish(),
+}).meta({ id: "ConnectionBindingCreate" });
+export type BindConnection = z.output<typeof BindConnection>;
+
+export const ConnectionQuery = z.object({ projectId: Id.optional() });
+
+export const Connection = Credential.omit({ credentialId: true })
+  .extend({
+    id: z.string(),
+    bootstrapMode: z.literal("manual_api_key"),
+    /** Ceilings at list price: of the UTC day, and of one execution. Null: none. */
+    userGuardrails: z.object({
+      dailyMicros: z.int().nullable(),
+      perExecutionMicros: z.int().nullable(),
+    }),
+    /** What counts against the ceiling of the day; null: there is none. */
+    spend: BudgetSpend.nullable(),
+  })
+  .meta({ id: "Connection" });
+export type Connection = z.output<typeof Connection>;
+
+export const ConnectionCheck = z.object({
+  outcome: CheckOutcome,
+  /** The provider's refusal, or why it could not be asked. */
+  message: z.string().nullable(),
+  at: DateTime,
+});
+export const ConnectionHour = z.object({
+  hour: DateTime,
+  answered: z.int(),
+  failed: z.int(),
+  /** What stood against the newest of the failures. */
+  problem: z.string().nullable(),
+  problemAt: DateTime.nullable(),
+});
+export const ConnectionHealth = z
+  .object({
+    /** Is anything wrong with it now? `idle`: nothing runs on it, and nobody has asked. */
+    state: z.enum(["healthy", "degraded", "idle"]),
+    /** What the provider said when it was asked, newest first. */
+    checks: z.array(ConnectionCheck),
+    /** What executions met in the last seven days, by the hour, newest first. Of comparisons nothing is counted. */
+    hours: z.array(ConnectionHour),
+  })
+  .meta({ id: "ConnectionHealth" });
+export type ConnectionHealth = z.output<typeof ConnectionHealth>;
+
+export const ConnectionList = z.object({ items: z.array(Connection) }).meta({ id: "ConnectionList" });
+export const ConnectionDetail = Connection.extend({ health: ConnectionHealth }).meta({
+  id: "ConnectionDetail",
+});
+export type ConnectionDetail = z.output<typeof ConnectionDetail>;
+export const ConnectionChanged = z
+  .object({ connection: Connection.extend({ action: z.enum(["created", "replaced", "rotated"]) }) })
+  .meta({ id: "ConnectionChanged" });
+export type ConnectionChanged = z.output<typeof ConnectionChanged>;
+export const ConnectionBindings = z
+  .object({ items: z.array(CredentialBinding) })
+  .meta({ id: "ConnectionBindings" });
+
+export const ConnectionTested = z
+  .object({
+    connection: Connection,
+    outcome: CheckOutcome,
+    message: z.string().nullable(),
+    testedAt: DateTime,
+  })
+  .meta({ id: "ConnectionTested" });
+export type ConnectionTested = z.output<typeof ConnectionTested>;
+
+export const RepairStep = z.object({
+  code: z.enum(["replace_secret", "wait_for_provider", "look_at_failures", "bind"]),
+  /** What was found: in the provider's words where it said something. */
+  found: z.string(),
+  /** What to do about it. */
+  todo: z.string(),
+  /** Where a person does it. */
+  url: z.string(),
+});
+export const ConnectionRepair = ConnectionTested.extend({
+  state: ConnectionHealth.shape.state,
+  /** In the order in which to take them; none where all is well. */
+  steps: z.array(RepairStep),
+}).meta({ id: "ConnectionRepair" });
+export type ConnectionRepair = z.output<typeof ConnectionRepair>;
+
+export const SetConnectionGuardrails = UserGuardrails.extend({ connection_id: Id });
+
+export const OnboardingRequest = z
+  .strictObject({
+    capabilities: Capabilities,
+    projectId: Id.nullish(),
+    environment: Environment,
+    accountClass: z.string().min(1).max(64).default("individual").meta({
+      description: "Told back as it is: every account belongs to the organization, whatever it is called.",
+    }),
+  })
+  .meta({ id: "OnboardingPlanBody" });
+export type OnboardingRequest = z.output<typeof OnboardingRequest>;
+
+export const OnboardingStatus = z.enum(["ready", "interaction_required", "configuration_required"]);
+export type OnboardingStatus = z.output<typeof OnboardingStatus>;
+
+/** connected: serves the environment. bind: the organization has it, and it is to be bound. connect: to be opened. */
+export const AccountState = z.enum(["connected", "bind", "connect"]);
+
+export const PlannedAccount = z.object({
+  provider: z.string(),
+  title: z.string(),
+  state: AccountState,
+  /** Told to admins of the organization alone. */
+  connectionId: z.string().nullable(),
+  /** Of the capabilities asked for, those it has a part in. */
+  unlocks: z.array(z.string()),
+  /** Where a person connects it; null: it is, or no project is named. */
+  url: z.string().nullable(),
+});
+export type PlannedAccount = z.output<typeof PlannedAccount>;
+
+export const PlannedCapability = z.object({
+  key: z.string(),
+  title: z.string(),
+  ready: z.boolean(),
+  /** Each is one call it may make; one provider of each is needed. None: it runs here. */
+  needs: z.array(
+    z.object({
+      what: z.string(),
+      providers: z.array(z.object({ provider: z.string(), title: z.string(), state: AccountState })),
+    }),
+  ),
+});
+export type PlannedCapability = z.output<typeof PlannedCapability>;
+
+export const OnboardingPlan = z
+  .object({
+    organizationId: z.string(),
+    projectId: z.string().nullable(),
+    environment: z.string(),
+    accountClass: z.string(),
+    status: OnboardingStatus,
+    capabilities: z.array(PlannedCapability),
+    /** The fewest that unlock all that can be; those that are there already first. */
+    accounts: z.array(PlannedAccount),
+    /** Keys that no provider of this installation whose accounts can be connected serves. */
+    unserved: z.array(z.string()),
+    /** How the accounts were chosen. */
+    explanation: z.string(),
+  })
+  .meta({ id: "OnboardingPlan" });
+export type OnboardingPlan = z.output<typeof OnboardingPlan>;
+
+export const OnboardingSession = z
+  .object({
+    sessionId: z.string(),
+    status: OnboardingStatus,
+    /** What a person is to do; null: nothing. */
+    action: z.object({ type: z.literal("open_url"), url: z.string() }).nullable(),
+    plan: OnboardingPlan,
+    createdAt: DateTime,
+    expiresAt: DateTime,
+    completedAt: DateTime.nullable(),
+  })
+  .meta({ id: "OnboardingSession" });
+export type OnboardingSession = z.output<typeof OnboardingSession>;
+
+export const OnboardingResult = z
+  .object({
+    sessionId: z.string(),
+    status: OnboardingStatus,
+    action: OnboardingSession.shape.action,
+    /** Null until everything that can be connected is. */
+    result: z
+      .object({
+        completedAt: DateTime,
+        /** The connections they run on; told to admins of the organization alone. */
+        connectionIds: z.array(z.string()),
+        /** The capabilities that can run now, of those asked for. */
+        ready: z.array(z.string()),
+        unserved: z.array(z.string()),
+      })
+      .nullable(),
+  })
+  .meta({ id: "OnboardingResult" });
+export type OnboardingResult = z.output<typeof OnboardingResult>;
+
+export const CompleteOnboarding = z
+  .strictObject({
+    provider: CreateCredential.shape.provider,
+    secret: CreateCredential.shape.secret.nullish().meta({
+      description: "Left out: the organization's newest connection of this provider is bound.",
+    }),
+    bootstrapMode: BootstrapMode.default("manual_api_key"),
+    endpointUrl: CreateCredential.shape.endpointUrl,
+    models: CreateCredential.shape.models,
+    federationMetadata: z
+      .null({ error: "No federated sign-up is offered; give a key of your own account as secret." })
+      .optional(),
+    label: CreateCredential.shape.label,
+    autoBind: z.boolean().default(true),
+  })
+  .meta({ id: "OnboardingCompleteBody" });
+export type CompleteOnboarding = z.output<typeof CompleteOnboarding>;

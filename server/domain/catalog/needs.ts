@@ -1,0 +1,44 @@
+import { type Capability, stageAsCapability } from "@/server/capabilities/define";
+import { type Connection, isConnectable } from "@/server/domain/credentials";
+import type { Provider } from "@/server/providers/define";
+import { providers } from "@/server/providers/registry.gen";
+import { ableTargets, SANDBOX } from "./targets";
+
+/** One call a capability may make, and who could answer it whose accounts can be connected: in the order of routing. */
+export type Need = {
+  what: string;
+  providers: Provider[];
+  /** Of these connections, the ones that could answer it now. */
+  servedBy: string[];
+};
+
+/** The calls a capability may make, judged by its first example. None: it runs here. */
+export function needsOf(capability: Capability, connections: readonly Connection[] = []): Need[] {
+  const { execute, input, examples } = capability;
+  if ("local" in execute) return [];
+  const example = examples[0] && input.safeParse(examples[0].input);
+  const stages = example?.success ? (execute.stages?.(example.data) ?? []) : [];
+  const all = [
+    needOf(execute.port, capability, connections),
+    ...stages.map((stage) => needOf(stage.execute.port, stageAsCapability(capability, stage), connections)),
+  ];
+  // Four views that are drawn one by one are one need.
+  const names = new Map(all.map((need) => [`${need.what} ${need.providers.map(({ name }) => name)}`, need]));
+  return [...names.values()];
+}
+
+function needOf(what: string, capability: Capability, connections: readonly Connection[]): Need {
+  const { execute } = capability;
+  const able = ableTargets(capability, connections).filter(({ provider }) => provider.name !== SANDBOX);
+  const listed = able.filter(({ listedBy }) => !listedBy).map(({ provider }) => provider);
+  const withServer = (providers as Provider[]).filter(
+    (provider) => provider.modelsFrom && "port" in execute && provider[execute.port],
+  );
+  const could = [...new Set([...listed, ...withServer])].filter(isConnectable);
+  const servedBy = connections.filter(({ credentialId, provider }) =>
+    able.some((target) =>
+      target.listedBy ? target.listedBy === credentialId : target.provider.name === provider,
+    ),
+  );
+  return { what, providers: could, servedBy: servedBy.map(({ credentialId }) => credentialId) };
+}

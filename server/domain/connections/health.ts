@@ -1,0 +1,85 @@
+import type { ConnectionHealth, ConnectionRepair, ConnectionTested } from "@/server/contract/connections";
+import { pool } from "@/server/db";
+import { checkCredential, findProvider } from "@/server/domain/credentials";
+import type { Ctx } from "@/server/domain/ctx";
+import { healthOf } from "./met";
+import { ownerOf, pageOf } from "./owner";
+import { read } from "./read";
+
+/** Asks the provider now whether it takes the account, and keeps what it says. */
+export async function test(ctx: Ctx, connectionId: string): Promise<ConnectionTested> {
+  const organizationId = await ownerOf(ctx, connectionId);
+  const { outcome, message } = await checkCredential(ctx, organizationId, connectionId);
+  return { connection: await read(ctx, connectionId), outcome, message, testedAt: ctx.now().toISOString() };
+}
+
+/** How a connection did over the last days. */
+export async function health(ctx: Ctx, connectionId: string): Promise<ConnectionHealth> {
+  return healthOf(await read(ctx, connectionId), ctx.now());
+}
+
+type Step = ConnectionRepair["steps"][number];
+
+/** Tests again; where anything is wrong, says what was found, what to do about it, and where. */
+export async function repair(ctx: Ctx, connectionId: string): Promise<ConnectionRepair> {
+  const tested = await test(ctx, connectionId);
+  const { connection, outcome, message } = tested;
+  const met = await healthOf(connection, ctx.now());
+  const title = findProvider(connection.provider)?.title ?? connection.provider;
+  const [bound] = connection.bindings;
+  const url = await pageOf(
+    connection.organizationId,
+    bound?.projectId ?? null,
+    bound ? { environment: bound.environment } : {},
+  );
+  const steps: Step[] = [];
+  if (outcome === "refused") {
+    steps.push({
+      code: "replace_secret",
+      found: message ?? `${title} does not take this secret.`,
+      todo: `Make a new key in your account at ${title}, or restore this one there, and rotate the connection to it.`,
+      url,
+    });
+  }
+  if (outcome === "unreachable") {
+    steps.push({
+      code: "wait_for_provider",
+      found: message ?? `${title} could not be asked.`,
+      todo: connection.endpointUrl
+        ? `See that ${connection.endpointUrl} is up and can be reached from here, then test again. Nothing of the connection was changed.`
+        : `Nothing of yours is known to be wrong: test again in a few minutes.`,
+      url,
+    });
+  }
+  const problem = met.hours.find((hour) => hour.problem !== null);
+  if (outcome === "ready" && met.state === "degraded" && problem) {
+    steps.push({
+      code: "look_at_failures",
+      found: `${title} takes the secret, and most of the last executions on it failed: ${problem.problem}`,
+      todo: `Look in your account at ${title} for its limits, its balance and the models it may use.`,
+      url,
+    });
+  }
+  if (connection.bindings.length === 0) {
+    steps.push({
+      code: "bind",
+      found: "No environment of any project runs on it.",
+      todo: "Choose the environments that are to use it.",
+      url,
+    });
+  }
+  return { ...tested, state: met.state, steps };
+}
+
+const KEPT_DAYS = 30;
+const DAY_MS = 86_400_000;
+/** So long after its end a session of onboarding can still be told apart from none. */
+const SESSION_KEPT_DAYS = 7;
+
+/** Forgets what was met and said long ago, and sessions that ended. Safe in every process at once. */
+export async function prune(ctx: Ctx): Promise<void> {
+  const before = (days: number) => new Date(ctx.now().getTime() - days * DAY_MS);
+  await pool.query("DELETE FROM connection_hour WHERE hour < $1", [before(KEPT_DAYS)]);
+  await pool.query("DELETE FROM connection_check WHERE at < $1", [before(3 * KEPT_DAYS)]);
+  await pool.query("DELETE FROM onboarding_session WHERE expires_at < $1", [before(SESSION_KEPT_DAYS)]);
+}

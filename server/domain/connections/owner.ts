@@ -1,0 +1,58 @@
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx, Role } from "@/server/domain/ctx";
+import { requireRoleIn, roleIn } from "@/server/domain/organizations";
+import { publicUrl } from "@/server/env";
+import { fail, ValidationFault } from "@/server/errors";
+
+/** The organization a connection belongs to, where the caller is a member; a stranger finds none. */
+export async function ownerOf(ctx: Ctx, connectionId: string): Promise<string> {
+  const { rows } = await pool.query<{ organization_id: string }>(
+    "SELECT organization_id FROM credential WHERE id = $1",
+    [connectionId],
+  );
+  const organizationId = rows[0]?.organization_id;
+  if (!organizationId || (ctx.principal.kind !== "system" && !roleIn(ctx, organizationId)))
+    return fail("NotFound", "There is no such connection.");
+  return organizationId;
+}
+
+/** Where somebody works: the organization of the project they name, or the only one they belong to. */
+export async function placeOf(
+  ctx: Ctx,
+  projectId: string | null | undefined,
+  least: Role,
+): Promise<{ organizationId: string; projectId: string | null }> {
+  if (projectId) {
+    const project = await access.project(ctx, projectId, "jobs:read");
+    requireRoleIn(ctx, project.organizationId, least);
+    return { organizationId: project.organizationId, projectId: project.id };
+  }
+  const { principal } = ctx;
+  const all = principal.kind === "human_session" ? [...principal.memberships.keys()] : [];
+  const [only, ...others] = all;
+  const refuse = (msg: string): never => {
+    throw new ValidationFault([{ loc: ["body", "projectId"], msg, type: "missing" }]);
+  };
+  if (!only) return refuse("You belong to no organization yet.");
+  if (others.length > 0)
+    return refuse("You belong to several organizations: name a project of the one you mean.");
+  requireRoleIn(ctx, only, least);
+  return { organizationId: only, projectId: null };
+}
+
+/** The panel's page of connections: of this project, or of any of the organization. */
+export async function pageOf(
+  organizationId: string,
+  projectId: string | null,
+  query: Record<string, string>,
+): Promise<string> {
+  const { rows } = await pool.query<{ id: string }>(
+    "SELECT id FROM project WHERE organization_id = $1 AND status = 'active' AND ($2::text IS NULL OR id = $2) ORDER BY id LIMIT 1",
+    [organizationId, projectId],
+  );
+  const [project] = rows;
+  return project
+    ? `${publicUrl}/projects/${project.id}/connections?${new URLSearchParams(query)}`
+    : publicUrl;
+}
