@@ -166,7 +166,7 @@ export const ResolutionRequest = z
   .meta({ id: "CapabilityResolutionRequest" });
 export type ResolutionRequest = z.output<typeof ResolutionRequest>;
 
-/** How to run a match: the same request for a shell, in TypeScript, and as it goes over HTTP. */
+/** How to run a match: the same for the command `capstan`, the TypeScript client, a tool of `/mcp` and plain HTTP. */
 export const RunHint = z.object({
   cli: z.string(),
   sdk: z.string(),
@@ -175,7 +175,7 @@ export const RunHint = z.object({
   http: z.object({ method: z.literal("POST"), path: z.string(), body: JsonObject }),
   requiredInputFields: z.array(z.string()),
   exampleInput: JsonObject,
-  /** The same for a request that lies in a file. */
+  /** The command for an input that lies in a file, and what stands there. */
   inputFile: z.object({ path: z.string(), content: JsonObject, cli: z.string() }),
 });
 export type RunHint = z.output<typeof RunHint>;

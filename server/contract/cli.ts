@@ -15,3 +15,14 @@ export const EXIT_CODES = {
   waitTimeout: 6,
   interrupted: 130,
 } as const;
+
+/** In single quotes a shell changes nothing; a quote ends them, stands escaped and begins them again. */
+export const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/** A run of a capability by the command `capstan`; the input is a file where it is named by a path. */
+export const commandOf = (capability: string, input: unknown, baseUrl?: string) =>
+  [
+    `capstan run ${capability}`,
+    `--input ${typeof input === "string" ? input : quoted(JSON.stringify(input))}`,
+    ...(baseUrl ? [`--base-url ${baseUrl}`] : []),
+  ].join(" ");

@@ -1,3 +1,5 @@
+import { quoted } from "./cli";
+
 /** A request of the API, as far as code that makes it has to know it. */
 export type ApiRequest = { origin: string; path: string; body: unknown; stream?: boolean };
 
@@ -9,12 +11,21 @@ export const snippetsOf = (request: ApiRequest) => ({
   typescript: toTypeScript(request),
   python: toPython(request),
 });
+/** A run of a capability by the TypeScript client. */
+export const clientCodeOf = (capability: string, input: unknown, baseUrl: string) =>
+  `import { createClient } from ${JSON.stringify("@capstan/client")};
+
+const client = createClient({ baseUrl: ${JSON.stringify(baseUrl)}, apiKey: process.env.${KEY} });
+const { output, receipt, artifacts } = await client.runAndWait(
+  ${JSON.stringify(capability)},
+  ${indent(JSON.stringify(input, null, 2), 2)},
+);
+console.log(output);
+`;
+
 export type Language = keyof ReturnType<typeof snippetsOf>;
 
 const accept = ({ stream }: ApiRequest) => (stream ? "text/event-stream" : null);
-
-/** In single quotes a shell changes nothing; a quote ends them, stands escaped and begins them again. */
-const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 function toCurl(request: ApiRequest): string {
   return [

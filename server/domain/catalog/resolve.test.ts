@@ -30,9 +30,15 @@ test("an intent finds its capability first, with its price and the request that 
     runHint: {
       http: { method: "POST", path: "/v1/capabilities/image.generate.v1/jobs" },
       requiredInputFields: ["prompt"],
-      inputFile: { path: "request.json", cli: expect.stringContaining("-d @request.json") },
+      inputFile: { path: "input.json", content: first?.runHint?.exampleInput },
     },
   });
+  const { cli = "", sdk = "", inputFile, exampleInput } = first?.runHint ?? {};
+  const command = "capstan run image.generate.v1 --input ";
+  expect(cli.startsWith(`${command}'${JSON.stringify(exampleInput)}' --base-url http`)).toBe(true);
+  expect(inputFile?.cli.startsWith(`${command}input.json --base-url http`)).toBe(true);
+  expect(sdk).toMatch(/^import \{ createClient \} from "@capstan\/client";\n/);
+  expect(sdk).toContain(`runAndWait(\n  "image.generate.v1",`);
   expect(first?.runHint?.http.body).toEqual({ input: first?.runHint?.exampleInput });
   const confidences = matches.map(({ confidence }) => confidence);
   expect(confidences).toEqual([...confidences].sort((a, b) => b - a));

@@ -5,8 +5,9 @@ import type {
   ResolutionResponse,
   RunHint,
 } from "@/server/contract/capabilities";
+import { commandOf } from "@/server/contract/cli";
 import { JsonObject } from "@/server/contract/common";
-import { snippetsOf } from "@/server/contract/snippets";
+import { clientCodeOf } from "@/server/contract/snippets";
 import type { Ctx } from "@/server/domain/ctx";
 import { publicUrl } from "@/server/env";
 import { accessDecisionFor } from "./access-decision";
@@ -74,11 +75,10 @@ export function runHintOf(capability: Capability): RunHint {
   const path = `/v1/capabilities/${capability.key}/${isJob ? "jobs" : "invoke"}`;
   const exampleInput = JsonObject.parse(capability.examples[0]?.input ?? {});
   const body = { input: exampleInput };
-  const { curl, typescript } = snippetsOf({ origin: publicUrl, path, body });
-  const file = "request.json";
+  const file = "input.json";
   return {
-    cli: curl,
-    sdk: typescript,
+    cli: commandOf(capability.key, exampleInput, publicUrl),
+    sdk: clientCodeOf(capability.key, exampleInput, publicUrl),
     mcp: {
       tool: isJob ? "submit_job" : "invoke",
       arguments: { capability_key: capability.key, request: body },
@@ -86,6 +86,10 @@ export function runHintOf(capability: Capability): RunHint {
     http: { method: "POST", path, body },
     requiredInputFields: requiredInputs(capability).map((pointer) => pointer.replace("/input/", "")),
     exampleInput,
-    inputFile: { path: file, content: body, cli: curl.replace(/-d '[\s\S]*$/, `-d @${file}`) },
+    inputFile: {
+      path: file,
+      content: exampleInput,
+      cli: commandOf(capability.key, file, publicUrl),
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { commandOf } from "../../../../server/contract/cli";
 import { type Common, clientOf } from "./settings";
 import { type Terminal, table } from "./terminal";
 
@@ -24,7 +25,7 @@ export async function findCapability(terminal: Terminal, options: Common, words:
   const rows = found.matches.map(({ capabilityKey, confidence, runHint }) => [
     capabilityKey,
     `${Math.round(confidence * 100)} %`,
-    `capstan run ${capabilityKey} --input '${JSON.stringify(runHint?.exampleInput ?? {}).replaceAll("'", "'\\''")}'`,
+    commandOf(capabilityKey, runHint?.exampleInput ?? {}),
   ]);
   terminal.answer(found, rows.length === 0 ? "Nothing fits." : table(rows));
 }

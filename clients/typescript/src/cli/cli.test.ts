@@ -3,14 +3,23 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, test as each, expect } from "vitest";
 import { sha256Hex } from "@/server/canonical";
 import { EXIT_CODES } from "@/server/contract/cli";
 import { closeDatabase, pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { decideDevice } from "@/server/domain/sessions";
 import { startServer, type WebServer } from "@/server/web/server";
 import { finish, makeKey, makeTenant, type Tenant } from "@/testing/api";
+import { makePerson } from "@/testing/tenants";
+import type { Schemas } from "../client";
+import { chooseProject } from "./projects";
+import type { Terminal } from "./terminal";
 
-/* The command as a process of its own, against a running server. */
+/* The command as a process of its own, against a running server. Most of the time goes into starting processes: beside each other. */
+
+const test = each.concurrent;
+type Project = Schemas["Project"];
 
 const folder = mkdtempSync(join(tmpdir(), "capstan-cli-"));
 const program = join(folder, "capstan.mjs");
@@ -45,14 +54,18 @@ type Done = { code: number | null; out: string; error: string };
 type How = {
   env?: Record<string, string>;
   stdin?: string;
+  cwd?: string;
   onError?: (text: string) => void;
   onOut?: (text: string) => void;
 };
 
-function capstan(args: string[], { env, stdin = "", onError, onOut }: How = {}): Promise<Done> {
+const capstan = (args: string[], how: How = {}) => execute(process.execPath, [program, ...args], how);
+
+function execute(command: string, args: string[], how: How): Promise<Done> {
+  const { env, stdin = "", cwd = folder, onError, onOut } = how;
   return new Promise((done) => {
-    const child = spawn(process.execPath, [program, ...args], {
-      cwd: folder,
+    const child = spawn(command, args, {
+      cwd,
       env: {
         NODE_ENV: "test",
         PATH: process.env.PATH ?? "",
@@ -97,129 +110,156 @@ async function refused(code: number, args: string[], how: How = {}): Promise<Bod
 
 test("what there is: a list, what fits an intent, a description; without a key too", async () => {
   const env = { CAPSTAN_API_KEY: "" };
-  const { capabilities } = await answer(["capabilities", "list"], { env });
+  const [{ capabilities }, { matches }, described, { out }, unknown] = await Promise.all([
+    answer(["capabilities", "list"], { env }),
+    answer(["capabilities", "find", "draw", "a", "picture"], { env }),
+    answer(["capabilities", "describe", FAST], { env }),
+    capstan(["capabilities", "find", "what is 2 + 2 exactly"], { env }),
+    refused(EXIT_CODES.usage, ["capabilities", "describe", "text.nothing"], { env }),
+  ]);
   expect(capabilities.map(({ key }: Body) => key)).toContain(FAST);
-  const { matches } = await answer(["capabilities", "find", "draw", "a", "picture"], { env });
   expect(matches[0].capabilityKey).toBe("image.generate.v1");
-  expect((await answer(["capabilities", "describe", FAST], { env })).execution.mode).toBe("invoke");
-  const { out } = await capstan(["capabilities", "find", "what is 2 + 2 exactly"], { env });
+  expect(described.execution.mode).toBe("invoke");
   expect(out).toContain("capstan run compute.evaluate.v1 --input '{");
-  expect((await refused(EXIT_CODES.usage, ["capabilities", "describe", "text.nothing"], { env })).code).toBe(
-    "UNKNOWN_CAPABILITY",
-  );
+  expect(unknown.code).toBe("UNKNOWN_CAPABILITY");
+});
+
+test("the command that resolve hints at runs as it stands, with its input in the line and in a file", async () => {
+  const env = { CAPSTAN_API_KEY: "" };
+  const { matches } = await answer(["capabilities", "find", "what is 2 + 2 exactly"], { env });
+  const { cli, inputFile } = matches[0].runHint;
+  writeFileSync(join(folder, inputFile.path), JSON.stringify(inputFile.content));
+  const shim = `capstan() { "$NODE" "$PROGRAM" "$@"; }`;
+  const runs = [cli, inputFile.cli].map((line: string) => {
+    const here = line.replace(/--base-url \S+$/, `--base-url ${server.url} --json`);
+    return execute("sh", ["-c", `${shim}; ${here}`], { env: { NODE: process.execPath, PROGRAM: program } });
+  });
+  for (const { code, out } of await Promise.all(runs)) {
+    expect(code, out).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ status: "succeeded", capability: "compute.evaluate.v1" });
+  }
 });
 
 test("run: input as JSON, from a file and from standard input; text for people, JSON for programs", async () => {
   writeFileSync(join(folder, "sum.json"), '{"expression": "2 + 2"}');
-  for (const [given, stdin] of [
+  const inputs = [
     ['{"expression": "2 + 2"}', ""],
     ["sum.json", ""],
     ["-", '{"expression": "2 + 2"}'],
-  ] as const) {
+  ] as const;
+  const runs = inputs.map(async ([given, stdin]) => {
     const done = await answer(["run", "compute.evaluate.v1", "--input", given], { stdin });
     expect(JSON.stringify(done.output)).toContain("4");
     expect(done).toMatchObject({ status: "succeeded", receiptId: expect.stringMatching(/^rcpt_/) });
-  }
-  const { out, code } = await capstan(["run", FAST, "--input", question, "--max-cost-usd", "0.5"]);
-  expect(code).toBe(0);
-  expect(out).toMatch(/^In a few words, .*rivers/);
-  for (const args of [
+  });
+  const refusals = [
     ["--input", "{broken"],
     ["--input", "gone.json"],
     ["--input", question, "--max-cost-usd", "0"],
     [],
-  ])
-    expect((await refused(EXIT_CODES.usage, ["run", FAST, ...args])).code).toBe("Usage");
-  expect((await refused(EXIT_CODES.usage, ["run", "compute.evaluate.v1", "--input", "{}"])).status).toBe(422);
+  ].map(async (args) => expect((await refused(EXIT_CODES.usage, ["run", FAST, ...args])).code).toBe("Usage"));
+  const [{ out, code }, invalid] = await Promise.all([
+    capstan(["run", FAST, "--input", question, "--max-cost-usd", "0.5"]),
+    refused(EXIT_CODES.usage, ["run", "compute.evaluate.v1", "--input", "{}"]),
+    ...runs,
+    ...refusals,
+  ]);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^In a few words, .*rivers/);
+  expect(invalid.status).toBe(422);
 });
 
-describe("a job", () => {
-  const draw = ["run", "image.generate.v1", "--input", '{"prompt": "A lighthouse"}'];
-  let jobId: string;
+const draw = ["run", "image.generate.v1", "--input", '{"prompt": "A lighthouse"}'];
 
-  test("is submitted, followed to its end, and its artifacts are saved under their seal", async () => {
-    ({ jobId } = await answer(draw));
-    let isAsked = false;
-    const onOut = () => {
-      if (!isAsked) void finish(jobId);
-      isAsked = true;
-    };
-    const { code, out } = await capstan(["jobs", "events", jobId, "--follow", "--json"], { onOut });
-    expect(code).toBe(0);
-    const followed = out
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    const { events } = await answer(["jobs", "events", jobId]);
-    expect(followed.map(({ id }) => id)).toEqual(events.map(({ id }: Body) => id));
-    expect(await answer(["jobs", "get", jobId])).toMatchObject({ jobId, status: "succeeded" });
-    expect((await answer(["jobs", "result", jobId])).typedOutput).toBeTruthy();
-    const { artifacts, files } = await answer(["jobs", "artifacts", jobId, "--out", "pictures"]);
-    expect(files).toHaveLength(artifacts.length);
-    expect(sha256Hex(readFileSync(join(folder, files[0].path)))).toBe(artifacts[0].sha256);
-    expect(readdirSync(join(folder, "pictures")).some((name) => name.endsWith(".part"))).toBe(false);
-    const { items } = await answer([
-      "jobs",
-      "list",
-      "--status",
-      "succeeded",
-      "--capability",
-      "image.generate.v1",
-    ]);
-    expect(items.map((each: Body) => each.jobId)).toContain(jobId);
-  });
+test("a job is submitted and followed to its end; its artifacts are saved under their seal, its receipt verifies", async () => {
+  const { jobId } = await answer(draw);
+  let isAsked = false;
+  const onOut = () => {
+    if (!isAsked) void finish(jobId);
+    isAsked = true;
+  };
+  const { code, out } = await capstan(["jobs", "events", jobId, "--follow", "--json"], { onOut });
+  expect(code).toBe(0);
+  const followed = out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  const [{ events }, job, result, { artifacts, files }, { items }, receipt] = await Promise.all([
+    answer(["jobs", "events", jobId]),
+    answer(["jobs", "get", jobId]),
+    answer(["jobs", "result", jobId]),
+    answer(["jobs", "artifacts", jobId, "--out", "pictures"]),
+    answer(["jobs", "list", "--status", "succeeded", "--capability", "image.generate.v1"]),
+    capstan(["receipts", "get", jobId]),
+  ]);
+  expect(followed.map(({ id }) => id)).toEqual(events.map(({ id }: Body) => id));
+  expect(job).toMatchObject({ jobId, status: "succeeded" });
+  expect(result.typedOutput).toBeTruthy();
+  expect(files).toHaveLength(artifacts.length);
+  expect(sha256Hex(readFileSync(join(folder, files[0].path)))).toBe(artifacts[0].sha256);
+  expect(readdirSync(join(folder, "pictures")).some((name) => name.endsWith(".part"))).toBe(false);
+  expect(items.map((each: Body) => each.jobId)).toContain(jobId);
 
-  test("has a receipt that verifies, until a byte of it is changed", async () => {
-    const { out } = await capstan(["receipts", "get", jobId]);
-    writeFileSync(join(folder, "receipt.json"), out);
-    const good = await capstan(["verify", "receipt.json"]);
-    expect(good).toMatchObject({ code: 0, error: "" });
-    expect(good.out).toContain("is what was sealed");
-    writeFileSync(join(folder, "changed.json"), out.replace("image.generate", "image.generated"));
-    const changed = await capstan(["verify", "changed.json", "--json"]);
-    expect(changed.code).toBe(1);
-    expect(JSON.parse(changed.out).verified).toBe(false);
-    expect((await capstan(["verify", "gone.json"])).code).toBe(2);
-    expect((await answer(["receipts", "get", JSON.parse(out).receiptId])).jobId).toBe(jobId);
-  });
+  writeFileSync(join(folder, "receipt.json"), receipt.out);
+  writeFileSync(join(folder, "changed.json"), receipt.out.replace("image.generate", "image.generated"));
+  const [good, changed, gone, again] = await Promise.all([
+    capstan(["verify", "receipt.json"]),
+    capstan(["verify", "changed.json", "--json"]),
+    capstan(["verify", "gone.json"]),
+    answer(["receipts", "get", JSON.parse(receipt.out).receiptId]),
+  ]);
+  expect(good).toMatchObject({ code: 0, error: "" });
+  expect(good.out).toContain("is what was sealed");
+  expect(changed.code).toBe(1);
+  expect(JSON.parse(changed.out).verified).toBe(false);
+  expect(gone.code).toBe(2);
+  expect(again.jobId).toBe(jobId);
+});
 
-  test("can be canceled; one that waits for a person or longer than asked has a number of its own", async () => {
-    const { jobId: other } = await answer(draw);
-    expect((await answer(["jobs", "cancel", other])).status).toMatch(/^cancel/);
-    const left = await refused(EXIT_CODES.waitTimeout, [...draw, "--wait", "--timeout", "0.01"]);
-    await finish(left.executionId);
-    await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [tenant.projectId]);
-    const waits = await refused(EXIT_CODES.humanGate, [...draw, "--wait"]);
-    await pool.query("UPDATE project SET approval_threshold_micros = NULL WHERE id = $1", [tenant.projectId]);
-    expect(waits.details.approvalUrl).toContain(waits.executionId);
-    const model = ["--model", "sandbox-refuse"];
-    expect((await refused(EXIT_CODES.failed, ["run", FAST, "--input", question, ...model])).code).toBe(
-      "ProviderRejected",
-    );
-  });
+test("a job can be canceled; one that waits for a person or longer than asked has a number of its own", async () => {
+  const project = tenant.otherProjectId;
+  const how = { env: { CAPSTAN_API_KEY: tenant.unboundKey } };
+  const other = [...draw, "--project", project];
+  const [{ jobId }, left, rejected] = await Promise.all([
+    answer(other, how),
+    refused(EXIT_CODES.waitTimeout, [...other, "--wait", "--timeout", "0.01"], how),
+    refused(EXIT_CODES.failed, ["run", FAST, "--input", question, "--model", "sandbox-refuse"]),
+  ]);
+  expect(left.executionId).toMatch(/^wfr_/);
+  expect(rejected.code).toBe("ProviderRejected");
+  await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [project]);
+  const [canceled, waits] = await Promise.all([
+    answer(["jobs", "cancel", jobId], how),
+    refused(EXIT_CODES.humanGate, [...other, "--wait"], how),
+  ]);
+  expect(canceled.status).toMatch(/^cancel/);
+  expect(waits.details.approvalUrl).toContain(waits.executionId);
 });
 
 test("who, and what is missing: each problem has its number and a next step", async () => {
-  expect(await answer(["whoami"])).toMatchObject({ projectId: tenant.projectId, context: { identity: {} } });
-  const well = await answer(["doctor", FAST]);
+  const wrong = await makeKey({ projectId: tenant.projectId, expiresInSeconds: 1, agedMs: 5_000 });
+  const noKey = { env: { CAPSTAN_API_KEY: "" } };
+  const [known, well, keyless, nowhere, keylessWho] = await Promise.all([
+    answer(["whoami"]),
+    answer(["doctor", FAST]),
+    capstan(["doctor", "--json"], noKey),
+    capstan(["doctor"], { env: { CAPSTAN_BASE_URL: "http://127.0.0.1:1" } }),
+    refused(EXIT_CODES.usage, ["whoami"], noKey),
+    refused(EXIT_CODES.unauthorized, ["whoami"], { env: { CAPSTAN_API_KEY: wrong } }),
+    refused(EXIT_CODES.usage, ["jobs", "fly"]),
+  ]);
+  expect(known).toMatchObject({ projectId: tenant.projectId, context: { identity: {} }, login: null });
   expect(well.ready).toBe(true);
   expect(well.checks.map(({ name }: Body) => name)).toEqual(
     expect.arrayContaining(["healthz", "readyz", "session", "clock", "provider", "funding", "capability"]),
   );
-  const keyless = await capstan(["doctor", "--json"], { env: { CAPSTAN_API_KEY: "" } });
   expect(keyless.code).toBe(EXIT_CODES.failed);
   expect(JSON.parse(keyless.out).checks.at(-1)).toMatchObject({
     name: "session",
     next: expect.stringContaining("login"),
   });
-  const nobody = { env: { CAPSTAN_BASE_URL: "http://127.0.0.1:1" } };
-  expect((await capstan(["doctor"], nobody)).code).toBe(EXIT_CODES.unavailable);
-  expect((await refused(EXIT_CODES.usage, ["whoami"], { env: { CAPSTAN_API_KEY: "" } })).message).toContain(
-    "login",
-  );
-  const wrong = await makeKey({ projectId: tenant.projectId, expiresInSeconds: 1, agedMs: 5_000 });
-  await refused(EXIT_CODES.unauthorized, ["whoami"], { env: { CAPSTAN_API_KEY: wrong } });
-  await refused(EXIT_CODES.usage, ["jobs", "fly"]);
+  expect(nowhere.code).toBe(EXIT_CODES.unavailable);
+  expect(keylessWho.message).toContain("login");
 });
 
 test("a key is kept from standard input alone, for its owner alone, and sent to its own service alone", async () => {
@@ -239,11 +279,124 @@ test("a key is kept from standard input alone, for its owner alone, and sent to 
   expect(readdirSync(join(home, "capstan"))).toEqual([]);
 });
 
-test("the source runs as it lies there", async () => {
-  const tsx = spawn(process.execPath, [
-    resolve("node_modules/tsx/dist/cli.mjs"),
-    "clients/typescript/src/cli/main.ts",
-    "--version",
+/** `capstan login`, with a person who decides once the code is shown. */
+async function loginAs(person: Ctx, decision: "approved" | "denied", args: string[], env: How["env"]) {
+  let deciding: Promise<void> | undefined;
+  const onError = (text: string) => {
+    const userCode = /approve the code (\S+) /.exec(text)?.[1];
+    if (userCode) deciding ??= decideDevice(person, { userCode, decision });
+  };
+  const done = await capstan(["login", "--json", ...args], { env, onError });
+  await deciding;
+  return done;
+}
+
+test("login: a person approves the code, a key of their project is made and kept; logout ends both", async () => {
+  const home = mkdtempSync(join(folder, "home-"));
+  const env = { CAPSTAN_API_KEY: "", XDG_CONFIG_HOME: home };
+  const { ctx: person, email, userId } = await makePerson(tenant.organizationId, "member");
+  const { code, out, error } = await loginAs(person, "approved", ["--project", tenant.otherProjectId], env);
+  expect(code, error + out).toBe(0);
+  const said = JSON.parse(out);
+  expect(said).toMatchObject({ account: email, principalId: userId, projectId: tenant.otherProjectId });
+  const file = join(home, "capstan/config.json");
+  const saved = JSON.parse(readFileSync(file, "utf8"));
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  for (const secret of [saved.apiKey, saved.sessionToken]) {
+    expect(secret).toMatch(/^cap/);
+    expect(`${out}${error}`).not.toContain(secret);
+  }
+  expect(await answer(["whoami"], { env })).toMatchObject({
+    projectId: tenant.otherProjectId,
+    principalId: said.keyId,
+    login: { account: email, sessionId: said.sessionId },
+  });
+
+  // Signing in again ends what the last login left, and nothing else.
+  const again = await loginAs(person, "approved", ["--project", tenant.projectId], env);
+  expect(again.code, again.error).toBe(0);
+  const now = JSON.parse(readFileSync(file, "utf8"));
+  const { revoked, left } = await answer(["logout"], { env });
+  expect({ revoked, left }).toEqual({ revoked: [now.keyId, now.sessionId], left: [] });
+  expect(readdirSync(join(home, "capstan"))).toEqual([]);
+  const secrets = [saved.apiKey, saved.sessionToken, now.apiKey, now.sessionToken];
+  for (const secret of secrets) {
+    const headers = { authorization: `Bearer ${secret}` };
+    expect((await fetch(`${server.url}/v1/session/context`, { headers })).status).toBe(401);
+  }
+});
+
+test("login that cannot go on says why, and leaves neither a session nor a file", async () => {
+  const home = mkdtempSync(join(folder, "home-"));
+  const env = { CAPSTAN_API_KEY: "", XDG_CONFIG_HOME: home };
+  const people = await Promise.all([
+    makePerson(tenant.organizationId, "member"),
+    makePerson(tenant.organizationId, "member"),
+    makePerson(tenant.organizationId, "viewer"),
+    makePerson(tenant.organizationId, "member"),
   ]);
-  expect(await new Promise((done) => tsx.on("close", done))).toBe(0);
+  const [denies, several, views, elsewhere] = people.map(({ ctx }) => ctx) as [Ctx, Ctx, Ctx, Ctx];
+  const ended = await Promise.all([
+    loginAs(denies, "denied", [], env),
+    loginAs(several, "approved", [], env),
+    loginAs(views, "approved", [], env),
+    loginAs(elsewhere, "approved", ["--project", "cpr_of_strangers"], env),
+  ]);
+  const [denied, unclear, viewer, strange] = ended.map(({ out }) => JSON.parse(out).error);
+  expect(ended.map(({ code }) => code)).toEqual([
+    EXIT_CODES.unauthorized,
+    EXIT_CODES.usage,
+    EXIT_CODES.usage,
+    EXIT_CODES.usage,
+  ]);
+  expect(denied).toMatchObject({ code: "LoginNotApproved", message: expect.stringContaining("denied") });
+  expect(unclear.message).toContain("--project");
+  for (const id of [tenant.projectId, tenant.otherProjectId]) expect(unclear.message).toContain(id);
+  expect(viewer.message).toContain("no project in which you may make a key");
+  expect(strange.message).toContain("cpr_of_strangers");
+  const { rows } = await pool.query(
+    "SELECT id FROM session WHERE kind = 'device' AND revoked_at IS NULL AND user_id = ANY($1)",
+    [people.map(({ userId }) => userId)],
+  );
+  expect(rows).toEqual([]);
+  expect(readdirSync(home)).toEqual([]);
+});
+
+test("a person at a terminal chooses the project by its number; the only one is taken unasked", async () => {
+  const project = (id: string) => ({ id, displayName: `Project ${id}` }) as Project;
+  const notes: string[] = [];
+  const given = ["0", "three", "2"];
+  const terminal: Terminal = {
+    isJson: false,
+    answer: () => {},
+    line: () => {},
+    note: (text) => notes.push(text),
+    ask: async () => given.shift() ?? "",
+  };
+  const projects: [Project, string][] = [
+    [project("cpr_a"), "North"],
+    [project("cpr_b"), "South"],
+  ];
+  expect((await chooseProject(terminal, projects, undefined)).id).toBe("cpr_b");
+  expect(notes[0]).toMatch(/1 {2}cpr_a {2}Project cpr_a {2}North\n {2}2 {2}cpr_b/);
+  expect(notes.slice(1)).toEqual(["0 is none of the numbers.", "three is none of the numbers."]);
+  expect((await chooseProject(terminal, projects.slice(0, 1), undefined)).id).toBe("cpr_a");
+  expect((await chooseProject(terminal, projects, "cpr_a")).id).toBe("cpr_a");
+  expect(given).toEqual([]);
+});
+
+test("in a clone the source runs as it lies there; files are read and written where it was typed", async () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  const [tsx, script] = String(scripts.capstan).split(" ");
+  expect(tsx).toBe("tsx");
+  writeFileSync(join(folder, "typed.json"), '{"expression": "2 + 3"}');
+  const typed = ["run", "compute.evaluate.v1", "--input", "typed.json", "--out", "typed"];
+  const { code, out, error } = await execute(
+    process.execPath,
+    [resolve("node_modules/tsx/dist/cli.mjs"), script!, ...typed],
+    { env: { INIT_CWD: folder }, cwd: resolve(".") }, // npm starts scripts in the root
+  );
+  expect(code, error).toBe(0);
+  expect(out).toContain("5");
+  expect(statSync(join(folder, "typed")).isDirectory()).toBe(true);
 });

@@ -1,6 +1,6 @@
 import { createClient } from "../client";
 import { CapstanError } from "../errors";
-import { type Common, clientOf, settingsOf } from "./settings";
+import { type Common, clientOf, readSaved, settingsOf } from "./settings";
 import { Ended, EXIT_CODES, type Terminal } from "./terminal";
 
 /** Who and where the key is. */
@@ -11,8 +11,14 @@ export async function whoami(terminal: Terminal, options: Common): Promise<void>
     client.get("/v1/session/context"),
   ]);
   const { account } = place.identity;
+  const saved = readSaved();
+  const login =
+    saved.sessionId && saved.keyId === session.principalId
+      ? { account: saved.account, sessionId: saved.sessionId, endsAt: saved.sessionEndsAt }
+      : null;
   const lines = [
     `${account} (${session.principalKind} ${session.principalId})`,
+    ...(login ? [`login         ${login.account}, ${login.sessionId} until ${login.endsAt}`] : []),
     `organization  ${place.organization?.displayName ?? "none"} ${place.organization?.id ?? ""}`,
     `project       ${place.project ? `${place.project.displayName} ${place.project.id}` : "named by each request"}`,
     `environment   ${session.environment}`,
@@ -20,7 +26,7 @@ export async function whoami(terminal: Terminal, options: Common): Promise<void>
     `expires       ${session.expiresAt ?? "never"}`,
     `service       ${settingsOf(options).baseUrl} ${session.apiVersion}`,
   ];
-  terminal.answer({ ...session, context: place }, lines.join("\n"));
+  terminal.answer({ ...session, context: place, login }, lines.join("\n"));
 }
 
 type Check = { name: string; ok: boolean; detail: string; next?: string };

@@ -1,15 +1,71 @@
 import { createClient } from "../client";
-import { baseOf } from "../transport";
+import { CapstanError } from "../errors";
+import { machineName, signInDevice } from "./device";
 import { readInput } from "./input";
-import { type Common, forget, save, settingsFile, settingsOf } from "./settings";
-import { type Terminal, UsageError } from "./terminal";
+import { chooseProject, projectsOf } from "./projects";
+import { type Common, forget, readSaved, type Saved, save, settingsFile, settingsOf } from "./settings";
+import { Ended, EXIT_CODES, type Terminal, UsageError } from "./terminal";
 
-export type LoginOptions = Common & { apiKey?: string };
+export type LoginOptions = Common & { apiKey?: string; environment?: string; expiresInDays?: string };
 
-/** Keeps a key for the other commands. */
+const DAY_SECONDS = 86_400;
+
+/** Signs this machine in: a person approves it in a browser, then a key of one project is made for the other commands. */
 export async function login(terminal: Terminal, options: LoginOptions): Promise<void> {
   const { baseUrl } = settingsOf(options);
-  return loginWithKey(terminal, options, baseUrl);
+  if (options.apiKey !== undefined) return loginWithKey(terminal, options, baseUrl);
+  const expiresInSeconds = daysOf(options.expiresInDays ?? "90") * DAY_SECONDS;
+  const { sessionToken, sessionId, principalId, expiresAt } = await signInDevice(terminal, baseUrl);
+  const begun: Saved & { baseUrl: string } = {
+    baseUrl,
+    sessionToken,
+    sessionId,
+    principalId,
+    sessionEndsAt: expiresAt,
+  };
+  const earlier = readSaved();
+  const { project, key } = await keyFor(terminal, begun, { ...options, expiresInSeconds }).catch(
+    async (error) => {
+      await endLogin(begun); // nobody could use or end it from here
+      throw error;
+    },
+  );
+  tellLeft(terminal, (await endLogin(earlier)).left);
+  const { keyId, environment } = key;
+  const { account } = begun;
+  const said = { baseUrl, principalId, account, sessionId, projectId: project.id, environment, keyId };
+  terminal.answer(
+    { ...said, expiresAt: key.expiresAt, savedIn: settingsFile() },
+    `Signed in as ${account}; a key of ${project.displayName} (${environment}) is saved in ${settingsFile()}, good until ${key.expiresAt}.`,
+  );
+  if (process.env.CAPSTAN_API_KEY)
+    terminal.note("CAPSTAN_API_KEY is set, and wins over the key that was saved.");
+}
+
+/** Makes a key of a project by the session of a login, and saves both. */
+async function keyFor(
+  terminal: Terminal,
+  login: Saved & { baseUrl: string },
+  options: LoginOptions & { expiresInSeconds: number },
+) {
+  const person = createClient({ baseUrl: login.baseUrl, apiKey: login.sessionToken });
+  login.account = (await person.get("/v1/session/context")).identity.account;
+  const project = await chooseProject(terminal, await projectsOf(person), options.project);
+  const active = project.environments.filter(({ status }) => status === "active");
+  const usual = active.find(({ slug }) => slug === "development") ?? active[0];
+  const environment = options.environment ?? usual?.slug ?? "development";
+  const { expiresInSeconds } = options;
+  const body = { name: machineName(), projectId: project.id, environment, expiresInSeconds };
+  const key = await person.post("/v1/api-keys", { body });
+  Object.assign(login, { apiKey: key.apiKey, keyId: key.keyId, projectId: project.id });
+  save(login);
+  return { project, key };
+}
+
+function daysOf(text: string): number {
+  const days = Number(text);
+  if (Number.isInteger(days) && days >= 1 && days <= 3_650) return days;
+  throw new UsageError("--expires-in-days is a number of days from 1 to 3650.");
 }
 
 /** Keeps a key that was made elsewhere. It comes by standard input: what is in arguments others can read. */
@@ -18,22 +74,62 @@ async function loginWithKey(terminal: Terminal, options: LoginOptions, baseUrl: 
     throw new UsageError("A key is read from standard input: capstan login --api-key - < key.txt");
   const apiKey = (await readInput("-")).trim();
   if (apiKey === "") throw new UsageError("Standard input held no key.");
-  const session = await createClient({ baseUrl, apiKey }).get("/v1/diagnostics/session");
-  const projectId = session.projectId ?? options.project;
-  save({
-    baseUrl: baseOf(baseUrl),
-    apiKey,
-    principalId: session.principalId,
-    ...(projectId ? { projectId } : {}),
-  });
+  const { principalId, projectId: bound } = await createClient({ baseUrl, apiKey }).get(
+    "/v1/diagnostics/session",
+  );
+  const projectId = bound ?? options.project;
+  const earlier = readSaved();
+  save({ baseUrl, apiKey, principalId, ...(projectId ? { projectId } : {}) });
+  tellLeft(terminal, (await endLogin(earlier)).left);
   terminal.answer(
-    { baseUrl, principalId: session.principalId, projectId: projectId ?? null, savedIn: settingsFile() },
+    { baseUrl, principalId, projectId: projectId ?? null, savedIn: settingsFile() },
     `The key is good and saved in ${settingsFile()}.`,
   );
 }
 
-/** Removes what `login` saved. */
+/** Ends what `login` began: revokes the key it made, ends the session, removes the file. */
 export async function logout(terminal: Terminal): Promise<void> {
+  const { revoked, left } = await endLogin(savedOrNothing());
   forget();
-  terminal.answer({ signedOut: true, revoked: [] }, "Signed out.");
+  terminal.answer({ signedOut: true, revoked, left }, "Signed out.");
+  tellLeft(terminal, left);
+  if (left.length > 0) throw new Ended(EXIT_CODES.unavailable);
+}
+
+function savedOrNothing(): Saved {
+  try {
+    return readSaved();
+  } catch {
+    return {}; // it is removed all the same
+  }
+}
+
+const tellLeft = (terminal: Terminal, left: string[]) =>
+  left.length > 0 &&
+  terminal.note(`The service did not end ${left.join(" and ")}: end what is left in the panel.`);
+
+/** Revokes the key that a login made, by itself, and ends its session; what works no more needs no end. */
+async function endLogin({ baseUrl, apiKey, keyId, sessionToken, sessionId }: Saved) {
+  const ended = { revoked: [] as string[], left: [] as string[] };
+  const end = async (id: string, work: () => Promise<unknown>) => {
+    try {
+      await work();
+      ended.revoked.push(id);
+    } catch (error) {
+      const isGone = error instanceof CapstanError && (error.status === 401 || error.status === 404);
+      if (!isGone) ended.left.push(id);
+    }
+  };
+  if (baseUrl && apiKey && keyId) {
+    const params = { path: { key_id: keyId } };
+    await end(keyId, () =>
+      createClient({ baseUrl, apiKey }).post("/v1/api-keys/{key_id}/revoke", { params }),
+    );
+  }
+  if (baseUrl && sessionToken && sessionId) {
+    const params = { path: { session_id: sessionId } };
+    const person = { baseUrl, apiKey: sessionToken };
+    await end(sessionId, () => createClient(person).delete("/v1/auth/sessions/{session_id}", { params }));
+  }
+  return ended;
 }

@@ -12,6 +12,9 @@ declare const CAPSTAN_CLIENT_VERSION: string | undefined;
 // Node announces Ed25519 in Web Crypto as experimental; it is the signature of RFC 8032 all the same.
 process.removeAllListeners("warning");
 
+// npm leaves this to every command it runs; here files are named from where this process is.
+delete process.env.INIT_CWD;
+
 const isJson = process.argv.includes("--json");
 const terminal: Terminal = terminalOf(isJson);
 
@@ -41,10 +44,14 @@ function command(parent: Command, usage: string, description: string): Command {
 /** A group of commands, one of which is meant where none is named. */
 const group = (name: string, description: string) => program.command(name).description(description);
 
-command(program, "login", "keep a key for the other commands")
-  .option("--api-key <->", "which is read from standard input")
+command(program, "login", "sign this machine in: a person approves it in a browser")
+  .option("--api-key <->", "keep a key that is read from standard input")
+  .option("--environment <slug>", "of the key that is made")
+  .option("--expires-in-days <days>", "of the key that is made; 90 when not given")
   .action((options) => login(terminal, options));
-command(program, "logout", "forget what was saved").action(() => logout(terminal));
+command(program, "logout", "revoke the key that login made, end the session, forget both").action(() =>
+  logout(terminal),
+);
 command(program, "whoami", "who and where the key is").action((options) => whoami(terminal, options));
 command(program, "doctor", "look at everything that is needed and say what to do")
   .argument("[capability...]", "that should be ready")

@@ -9,7 +9,11 @@ import { UsageError } from "./terminal";
 export type Saved = {
   baseUrl?: string;
   sessionToken?: string;
+  sessionId?: string;
+  sessionEndsAt?: string;
   principalId?: string;
+  /** Who approved the login. */
+  account?: string;
   apiKey?: string;
   keyId?: string;
   projectId?: string;

@@ -1,3 +1,4 @@
+import { createInterface } from "node:readline/promises";
 import { EXIT_CODES } from "../../../../server/contract/cli";
 import {
   AwaitingApprovalError,
@@ -31,6 +32,8 @@ export type Terminal = {
   line(value: unknown, text: string): void;
   /** A word beside the answer, on standard error. */
   note(text: string): void;
+  /** Asks the person who sits here; absent where nobody does, or where a program reads the answer. */
+  ask?: (question: string) => Promise<string>;
 };
 
 /** What a terminal acts on is taken out of text that others wrote. */
@@ -43,7 +46,22 @@ export const terminalOf = (isJson: boolean): Terminal => ({
     void process.stdout.write(`${isJson ? JSON.stringify(value, null, 2) : plain(text)}\n`),
   line: (value, text) => void process.stdout.write(`${isJson ? JSON.stringify(value) : plain(text)}\n`),
   note: (text) => void process.stderr.write(`${plain(text)}\n`),
+  ...(!isJson && process.stdin.isTTY && process.stderr.isTTY ? { ask } : {}),
 });
+
+/** One line from the keyboard. */
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const closed = new AbortController();
+  lines.once("close", () => closed.abort()); // by Ctrl-C or the end of the input
+  try {
+    return await lines.question(question, { signal: closed.signal });
+  } catch {
+    throw new Ended(EXIT_CODES.interrupted);
+  } finally {
+    lines.close();
+  }
+}
 
 const HUMAN = new Set([
   "CONNECTION_REQUIRED",

@@ -1,0 +1,42 @@
+import { hostname } from "node:os";
+import { type Client, createClient, type Schemas } from "../client";
+import { CapstanError } from "../errors";
+import { sleep } from "../transport";
+import type { Terminal } from "./terminal";
+
+/** How this machine is named where a person approves it, and in the list of their keys and sessions. */
+export const machineName = () => `capstan on ${hostname().replace(/[^\x21-\x7e]/g, "")}`.slice(0, 80).trim();
+
+/** Shows a code, and answers with the session once a person has approved it in a browser. */
+export async function signInDevice(terminal: Terminal, baseUrl: string): Promise<Schemas["DeviceToken"]> {
+  const open = createClient({ baseUrl });
+  const started = await open.post("/v1/auth/device/start", { body: { clientName: machineName() } });
+  const minutes = Math.round(started.expiresIn / 60);
+  terminal.note(
+    `Open ${started.verificationUriComplete}\nand approve the code ${started.userCode} (it holds for ${minutes} minutes).`,
+  );
+  return approved(open, started);
+}
+
+/** Asks every `interval` seconds. The service says by 428 that nobody has decided yet, and by 410 that nobody will. */
+async function approved(
+  open: Client,
+  { deviceCode, interval, expiresIn }: Schemas["DeviceLoginStarted"],
+): Promise<Schemas["DeviceToken"]> {
+  const deadline = Date.now() + expiresIn * 1000;
+  for (let seconds = interval; ; ) {
+    if (Date.now() + seconds * 1000 > deadline) throw notApproved("Nobody approved the code in time.");
+    await sleep(seconds * 1000);
+    try {
+      return await open.post("/v1/auth/device/token", { body: { deviceCode } });
+    } catch (error) {
+      if (!(error instanceof CapstanError)) throw error;
+      if (error.status === 410) throw notApproved(error.message);
+      if (error.status !== 428 && !error.retryable) throw error;
+      seconds = Math.max(interval, error.retryAfterSeconds ?? 0);
+    }
+  }
+}
+
+const notApproved = (message: string) =>
+  new CapstanError(message, { status: 401, code: "LoginNotApproved", nextAction: "login" });
