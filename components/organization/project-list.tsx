@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import Link from "next/link";
+import { useRouter } from "next/navigation";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { sentencesOf, useTRPC } from "@/components/trpc";
@@ -90,11 +91,14 @@ function Row({ project, isAdmin }: { project: ProjectDetail; isAdmin: boolean })
 function useAgain() {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  return () =>
-    Promise.all([
+  const router = useRouter();
+  return () => {
+    router.refresh(); // the frame around the page names the projects and says which are archived
+    return Promise.all([
       queryClient.invalidateQueries({ queryKey: trpc.organizations.pathKey() }),
       queryClient.invalidateQueries({ queryKey: trpc.projects.pathKey() }),
     ]);
+  };
 }
 
 function useChange() {
