@@ -280,30 +280,9 @@ const withIds = endpoints.filter(({ path }) =>
 );
 
 const isForKeys = ({ auth, path }: Endpoint) => auth.includes("service_principal") && !isOfItself(path);
-/** The callers of a tenant that an endpoint is for: both keys, or where it is of people only, an owner. */
-const callersOf = (estate: Estate, endpoint: Endpoint): Call[] => {
-  const { tenant, owner } = isOfVault(endpoint) ? estate.vault : estate;
-  return isForKeys(endpoint) ? [{ key: tenant.key }, { key: tenant.unboundKey }] : [owner];
-};
 
 for (const endpoint of withIds) {
   const name = `${endpoint.method} ${endpoint.path}`;
-
-  test(`${name}: another tenant's ids are answered like ids that do not exist`, async () => {
-    const foreign = inPath(endpoint, theirs);
-    const absent = inPath(endpoint, missing());
-    for (const [position, { method, target, body }] of foreign.entries()) {
-      for (const caller of callersOf(mine, endpoint)) {
-        const refused = await call(method, target, { ...caller, body });
-        const nothing = await call(method, absent[position]?.target ?? "", {
-          ...caller,
-          body: absent[position]?.body,
-        });
-        expect(refused.status).toBe(404);
-        expect(comparable(refused)).toEqual(comparable(nothing));
-      }
-    }
-  });
 
   test(`${name}: their owner${isForKeys(endpoint) ? "'s keys are" : " is"} served`, async () => {
     const { otherProjectId } = theirs;

@@ -1,0 +1,361 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+vi.hoisted(() => {
+  // Thousands of questions in a minute by a few callers.
+  process.env.RATE_LIMIT_KEY_PER_MINUTE = "100000000";
+  process.env.RATE_LIMIT_ANONYMOUS_PER_MINUTE = "100000000";
+});
+
+import type { Vendor } from "@/server/providers/testing/vendor";
+import {
+  type Caller,
+  type Estate,
+  holderOf,
+  nobody,
+  openHouse,
+  personOf,
+  renew,
+  settle,
+  twinOf,
+} from "@/testing/tenant-matrix/estate";
+import { ELSEWHERE, IDS, type Kind, WORDS } from "@/testing/tenant-matrix/kinds";
+import {
+  type Operation,
+  operations,
+  type Part,
+  type Sent,
+  sampleOf,
+  type Told,
+} from "@/testing/tenant-matrix/operations";
+import { rowsAround } from "@/testing/tenant-matrix/rows";
+import { filled, type Place, placesOf } from "@/testing/tenant-matrix/schema";
+import { vendorAsOpenAi } from "@/testing/vault";
+
+/*
+ * Every place of every request in which an id or a name of something can stand, from the schemas themselves, asked by
+ * everybody who may ask at all: what is another tenant's (or, to a key of one project, its sister's) is answered like what
+ * is not there, tells nothing, and stays as it is.
+ */
+
+type Cell = { operation: Operation; part: Part; place: Place; kind: Kind };
+
+const baseOf = ({ name }: Operation) => name.split(" of ")[0]!;
+const kindOf = (operation: Operation, { name, steps }: Place): Kind | "words" | undefined =>
+  ELSEWHERE[`${baseOf(operation)} ${steps.join(".")}`] ??
+  ELSEWHERE[`${baseOf(operation)} ${name}`] ??
+  (name in IDS ? IDS[name as keyof typeof IDS] : WORDS.has(name) ? "words" : undefined);
+
+const places = operations.flatMap((operation) =>
+  (Object.entries(operation.parts) as [Part, NonNullable<Operation["parts"][Part]>][]).flatMap(
+    ([part, schema]) =>
+      placesOf(schema).map((place) => ({ operation, part, place, kind: kindOf(operation, place) })),
+  ),
+);
+const isNamed = (cell: (typeof places)[number]): cell is Cell =>
+  cell.kind !== undefined && cell.kind !== "words";
+// What every capability's envelope has alike is asked of one of them.
+const cells = places
+  .filter(isNamed)
+  .filter(
+    ({ operation, place }) =>
+      !operation.name.includes(" of ") ||
+      place.steps[0] === "input" ||
+      operation.name.endsWith(" of text.general.fast.v1"),
+  );
+
+test("whatever can be written into a request is known to be an id, a name of something, or nobody's words", () => {
+  expect(places.length).toBeGreaterThan(500);
+  const unknown = places.filter(({ kind }) => kind === undefined);
+  expect(
+    unknown.map(
+      ({ operation, part, place }) => `${operation.name} ${part} ${place.steps.join(".")}: ${place.name}`,
+    ),
+  ).toEqual([]);
+});
+
+/** What stands for words where a field must be there. */
+const SAID: Record<string, string> = {
+  capability_key: "text.general.fast.v1",
+  model: "text.general.fast.v1",
+  from: "2026-01-01",
+  to: "2026-01-31",
+  url: "https://hooks.example/in",
+  email: "somebody@example.com",
+  provider: "openai",
+  secret: "sk-of-this-test-alone",
+  expression: "1 + 1",
+  expected: "1",
+  domain: "example.com",
+  tlds: "com",
+  until: new Date(Date.now() + 86_400_000).toISOString(),
+  preset_key: "small",
+  voice_id: "sandbox-voice",
+  billing_country: "CA",
+  billing_locale: "en-CA",
+  environment: "development",
+  source_locale: "en",
+  target_locale: "de",
+};
+
+let vendor: { vendor: Vendor; close(): Promise<void> };
+let mine: Estate;
+let sister: Estate;
+let theirs: Estate;
+let callers: { bound: Caller; unbound: Caller; owner: Caller; others: Caller[] };
+
+beforeAll(async () => {
+  vendor = await vendorAsOpenAi();
+  const [house, other] = [await openHouse(), await openHouse()];
+  theirs = await settle(other, other.projectId);
+  sister = await settle(house, house.sisterId);
+  mine = await settle(house, house.projectId);
+  const elsewhere = await openHouse();
+  callers = {
+    bound: await holderOf("a key of one project", mine.key),
+    unbound: await holderOf("a key of the organization", house.unboundKey),
+    owner: house.owner,
+    others: [
+      await personOf(house.organizationId, "admin"),
+      await personOf(house.organizationId, "member"),
+      await personOf(house.organizationId, "viewer"),
+      { ...elsewhere.owner, name: "a person of neither" },
+      nobody,
+    ],
+  };
+}, 300_000);
+
+afterAll(async () => {
+  await vendor.close();
+});
+
+const known = (estate: Estate) => (name: string) =>
+  name in IDS && IDS[name as keyof typeof IDS] in estate.ids
+    ? estate.ids[IDS[name as keyof typeof IDS] as keyof Estate["ids"]]
+    : (SAID[name] ?? "word");
+
+/** A request of one's own with `value` in this place; who has several projects names theirs where that is possible. */
+function requestWith({ operation, part, place }: Cell, caller: Caller, value: unknown): Sent {
+  const sample = sampleOf(operation.name, mine);
+  const made: Sent = {};
+  const isBound = caller === callers.bound;
+  for (const [each, schema] of Object.entries(operation.parts) as [
+    Part,
+    NonNullable<Operation["parts"][Part]>,
+  ][]) {
+    let base: Record<string, unknown> = { ...sample[each] };
+    if (each === "params")
+      base = {
+        ...Object.fromEntries(Object.keys(schema.properties ?? {}).map((name) => [name, known(mine)(name)])),
+        ...base,
+      };
+    const { projectId, context } = schema.properties ?? {};
+    if (!isBound && each === "query" && projectId && !operation.parts.body?.properties?.context)
+      base.projectId ??= mine.projectId;
+    if (!isBound && each === "body" && context) base.context ??= { projectId: mine.projectId };
+    const at = each === part ? { steps: place.steps, value } : undefined;
+    made[each] = filled(schema, base, known(mine), at) as Record<string, unknown>;
+  }
+  return made;
+}
+
+const ANY_ID = /\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g;
+const OF_EACH_ANSWER = ["x-request-id", "ratelimit-remaining", "ratelimit-reset", "etag", "content-length"];
+
+/** An answer without what names the thing that was asked for, and without what is never twice the same. */
+function comparable({ status, text, headers }: Told, value: string) {
+  const plain = (words: string) =>
+    words
+      .replaceAll(value, "<it>")
+      .replaceAll(value.toLowerCase(), "<it>")
+      .replaceAll(ANY_ID, "<id>")
+      .replaceAll(/\b[0-9a-f]{32,64}\b|sha256-[\w+/]{43}=/g, "<hash>")
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
+  const kept = Object.entries(headers).filter(([name]) => !OF_EACH_ANSWER.includes(name));
+  return {
+    status,
+    text: plain(text),
+    headers: kept.map(([name, words]) => `${name}: ${plain(words)}`).sort(),
+  };
+}
+
+/** Ids and marks of others in an answer, but for what was asked for. */
+function told({ text, headers }: Told, value: string, { ids, marks }: { ids: Set<string>; marks: string[] }) {
+  const whole = `${JSON.stringify(headers)}\n${text}`;
+  const rest = whole.replaceAll(value, "").replaceAll(value.toLowerCase(), "");
+  return [
+    ...[...whole.matchAll(ANY_ID)]
+      .map(([id]) => id)
+      .filter((id) => ids.has(id) && id !== value.toLowerCase()),
+    ...marks.filter((mark) => rest.includes(mark)),
+  ];
+}
+
+const nameOf = ({ operation, part, place }: Cell) => `${operation.name} ${part} ${place.steps.join(".")}`;
+
+async function inLanes<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const rest = all.values();
+  await Promise.all(
+    Array.from({ length: 6 }, async () => {
+      for (const one of rest) await work(one);
+    }),
+  );
+}
+
+test("what is another's is answered like what is not there, tells nothing and stays as it is", async () => {
+  const positions = await cursorsOf(theirs);
+  expect(positions.size).toBeGreaterThan(10);
+  const around = [theirs.house.organizationId, theirs.projectId, theirs.ids.user, theirs.ids.session];
+  const foreign = await rowsAround(around);
+  const sisters = await rowsAround([sister.projectId]);
+  expect(foreign.texts.length).toBeGreaterThan(100);
+  const [ofTheirs, ofSister] = [
+    { ids: foreign.ids, marks: [theirs.house.mark] },
+    { ids: sisters.ids, marks: [sister.mark] },
+  ];
+  const findings: string[] = [];
+  let asked = 0;
+
+  function note(
+    cell: Cell,
+    caller: Caller,
+    what: string,
+    value: string,
+    answer: Told,
+    watched: typeof ofTheirs,
+  ) {
+    asked++;
+    const leaked = told(answer, value, watched);
+    const at = `${nameOf(cell)}, ${what}, ${caller.name}`;
+    if (leaked.length > 0) findings.push(`${at}: tells ${leaked.join(", ")}`);
+    if (answer.status >= 500) findings.push(`${at}: ${answer.status} ${answer.text.slice(0, 200)}`);
+  }
+
+  async function compare(
+    cell: Cell,
+    caller: Caller,
+    what: string,
+    given: [string, string],
+    watched: typeof ofTheirs,
+  ) {
+    const answers: Told[] = [];
+    for (const value of given) {
+      const answer = await cell.operation.send(caller, requestWith(cell, caller, value));
+      answers.push(answer);
+      note(cell, caller, what, value, answer, watched);
+    }
+    const [one, other] = [comparable(answers[0]!, given[0]), comparable(answers[1]!, given[1])];
+    if (JSON.stringify(one) !== JSON.stringify(other))
+      findings.push(
+        `${nameOf(cell)}, ${what}, ${caller.name}: ${JSON.stringify(one).slice(0, 700)} but ${JSON.stringify(other).slice(0, 700)}`,
+      );
+  }
+
+  const everybody = [callers.bound, callers.unbound, callers.owner, ...callers.others];
+  await inLanes(cells, async (cell) => {
+    const { operation, kind } = cell;
+    if (kind === "cursor" || kind === "idempotency") return;
+    const of = (estate: Estate) => estate.ids[kind];
+    const pair = (id: string): [string, string] => [id, twinOf(id)];
+    // Who is not let in at all is turned away before the rest of a request is read: one place of each operation shows it.
+    const isFirst = cells.find((each) => each.operation === operation) === cell;
+    const asking = everybody.filter(
+      (each) => operation.isFor(each) || (isFirst && !operation.name.startsWith("mcp ")),
+    );
+    for (const caller of asking) await compare(cell, caller, "another tenant's", pair(of(theirs)), ofTheirs);
+    const [one, none] = pair(of(theirs));
+    // How a text is read does not hang on who wrote it.
+    const reader = [callers.bound, callers.owner].find((each) => operation.isFor(each));
+    for (const caller of reader ? [reader] : []) {
+      const wrong = kind === "job" ? theirs.ids.artifact : theirs.ids.job;
+      await compare(cell, caller, "another tenant's of another kind", pair(wrong), ofTheirs);
+      await compare(cell, caller, "cut", [one.slice(0, -1), none.slice(0, -1)], ofTheirs);
+      await compare(cell, caller, "in capitals", [one.toUpperCase(), none.toUpperCase()], ofTheirs);
+    }
+    if (of(sister) !== of(mine) && operation.isFor(callers.bound))
+      await compare(cell, callers.bound, "the sister project's", pair(of(sister)), ofSister);
+  });
+
+  // Where one stands in another's list, one goes on in one's own; another's name for an execution is no name of one's own.
+  await inLanes(cells, async (cell) => {
+    const { operation, kind } = cell;
+    // What ends a thing would end one's own here, which the rest of the request names.
+    if ((kind !== "cursor" && kind !== "idempotency") || operation.isDestructive) return;
+    const own = positions.get(operation.name);
+    const values =
+      kind === "cursor" ? [...(own ? [own] : []), theirs.ids.job, theirs.ids.adapter, "1"] : [theirs.mark];
+    for (const caller of [callers.bound, callers.unbound, callers.owner].filter((each) =>
+      operation.isFor(each),
+    ))
+      for (const value of values) {
+        const answer = await operation.send(caller, requestWith(cell, caller, value));
+        note(cell, caller, kind, value, answer, ofTheirs);
+      }
+  });
+  expect(findings).toEqual([]);
+  expect(asked).toBeGreaterThan(8_000);
+  expect((await rowsAround(around)).texts).toEqual(foreign.texts);
+  expect((await rowsAround([sister.projectId])).texts).toEqual(sisters.texts);
+}, 600_000);
+
+/** Where the second page of each list of an estate begins, by who asks for it. */
+async function cursorsOf(estate: Estate): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const asking = [await holderOf("a key of theirs", estate.key), estate.house.owner];
+  for (const operation of operations) {
+    const [part, schema] =
+      (Object.entries(operation.parts) as [Part, NonNullable<Operation["parts"][Part]>][]).find(
+        ([, { properties = {} }]) => "cursor" in properties,
+      ) ?? [];
+    const caller = asking.find((each) => operation.isFor(each));
+    if (!part || !schema || !caller) continue;
+    const params = Object.fromEntries(
+      Object.keys(operation.parts.params?.properties ?? {}).map((name) => [name, known(estate)(name)]),
+    );
+    const limited = "limit" in (schema.properties ?? {}) ? { limit: 1 } : {};
+    const sent = { params, [part]: filled(schema, limited, known(estate)) };
+    const { text } = await operation.send(caller, sent);
+    const cursor = /"nextCursor":"([^"]+)"/.exec(text)?.[1];
+    if (cursor) found.set(operation.name, cursor);
+  }
+  return found;
+}
+
+/** Places where one's own thing is answered as none is, and why that is right. */
+const SAME_AS_NONE: Record<string, string> = {
+  "trpc operator.": "of operators alone, to whom every tenant is open",
+  "trpc attention.": "of operators alone",
+  "trpc notifications.outboxMail": "of operators alone",
+  "POST /v1/capabilities/{capability_key}/quote of text.general.fast.v1 body execution.":
+    "no quote is made of another",
+  "POST /v1/capabilities/{capability_key}/estimate of text.general.fast.v1 body execution.":
+    "no quote is made of another",
+  "trpc catalog.quote body body.execution.": "no quote is made of another",
+  "mcp quote_capability body request.execution.": "no quote is made of another",
+  "trpc provenance.verifyLockfile body project_id": "a lockfile names its own project",
+  "GET /v1/inference/pinned query bulkId": "a bulk that was canceled before it ran has no executions",
+  "trpc pinned.list body bulkId": "a bulk that was canceled before it ran has no executions",
+};
+
+test("control: in each of these places what is one's own is answered otherwise than what is not there", async () => {
+  const same: string[] = [];
+  const order = ({ operation }: Cell) => (operation.isDestructive ? 1 : 0);
+  for (const cell of cells.toSorted((a, b) => order(a) - order(b))) {
+    const { operation, kind } = cell;
+    if (kind === "cursor" || kind === "idempotency") continue;
+    if (operation.isDestructive) await renew(mine, kind);
+    const own = mine.ids[kind];
+    let isDifferent = false;
+    for (const caller of [callers.bound, callers.owner, callers.unbound].filter((each) =>
+      operation.isFor(each),
+    )) {
+      if (isDifferent) break;
+      const none = await operation.send(caller, requestWith(cell, caller, twinOf(own)));
+      const some = await operation.send(caller, requestWith(cell, caller, own));
+      isDifferent = JSON.stringify(comparable(some, own)) !== JSON.stringify(comparable(none, twinOf(own)));
+      if (!isDifferent)
+        same.push(`${nameOf(cell)}, ${caller.name}: ${some.status} ${some.text.slice(0, 300)}`);
+    }
+    if (isDifferent) while (same.at(-1)?.startsWith(`${nameOf(cell)},`)) same.pop();
+  }
+  expect(same.filter((line) => !Object.keys(SAME_AS_NONE).some((name) => line.startsWith(name)))).toEqual([]);
+}, 300_000);

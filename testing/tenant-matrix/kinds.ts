@@ -1,0 +1,118 @@
+/*
+ * What stands in the places of requests: ids and names of things that are somebody's, and words that are nobody's. A
+ * new field of an endpoint, a tool or a procedure of the panel must be named here, or the tenant matrix fails.
+ */
+
+/** A place that names a thing of a tenant, by the field's name: which of the estate's things stands there. */
+export const IDS = {
+  organization_id: "organization",
+  project_id: "project",
+  "openai-project": "project",
+  user_id: "user",
+  session_id: "session",
+  key_id: "key",
+  principal_id: "key",
+  /** Of the audit log: whoever acted, whatever was acted on. */
+  actor: "email",
+  subject: "key",
+  invitation_id: "invitation",
+  job_id: "job",
+  execution_id: "execution",
+  artifact_id: "artifact",
+  input_artifact_ids: "artifact",
+  base_artifact_id: "artifact",
+  concept_artifact_id: "artifact",
+  texture_reference_artifact_id: "artifact",
+  input_payload_ref: "payload",
+  receipt_id: "receipt",
+  receipt_ids: "receipt",
+  manifest_id: "manifest",
+  bulk_id: "bulk",
+  quote_id: "quote",
+  estimate_id: "quote",
+  budget_id: "budget",
+  hold_id: "hold",
+  payment_id: "payment",
+  endpoint_id: "endpoint",
+  delivery_id: "delivery",
+  request_id: "request",
+  revision_id: "revision",
+  adapter_id: "adapter",
+  version_id: "version",
+  alias: "alias",
+  alias_name: "alias",
+  comparison_id: "comparison",
+  overall_winner_entry_id: "entry",
+  value_winner_entry_id: "entry",
+  credential_id: "credential",
+  binding_id: "binding",
+  /** A connection is a credential with its bindings. */
+  connection_id: "credential",
+  ids: "notification",
+  mail_id: "mail",
+  /** A position in a list: what comes after it is the asker's own, whoever's it is. */
+  cursor: "cursor",
+  last_event_id: "cursor",
+  "last-event-id": "cursor",
+  /** One's own name for an execution: the same one elsewhere is another. */
+  idempotency_key: "idempotency",
+  "idempotency-key": "idempotency",
+  /** A word by which a tenant's own things are found. */
+  tag: "tag",
+} as const satisfies Record<string, string>;
+
+export type Kind = (typeof IDS)[keyof typeof IDS] | "environment" | "commission" | "onboarding";
+
+/** Where a field's name is used for something else, by operation and the field's name, or its whole path. */
+export const ELSEWHERE: Record<string, Kind | "words"> = {
+  "PATCH /v1/projects/{project_id} id": "environment",
+  "trpc organizations.changeProject id": "environment",
+  "POST /v1/adapters ref": "artifact",
+  "trpc adapters.register ref": "artifact",
+  "POST /v1/adapters/suggestions query": "alias",
+  "POST /v1/adapters/suggestions/accept query": "alias",
+  "trpc adapters.suggest query": "alias",
+  "trpc adapters.accept query": "alias",
+  "GET /v1/adapters q": "alias",
+  "trpc adapters.list q": "alias",
+  "POST /v1/adapter-aliases alias": "words",
+  "trpc adapters.createAlias alias": "words",
+  "GET /v1/connections/onboarding/sessions/{session_id} session_id": "onboarding",
+  "GET /v1/connections/onboarding/sessions/{session_id}/result session_id": "onboarding",
+  "POST /v1/connections/onboarding/sessions/{session_id}/complete session_id": "onboarding",
+  "trpc requests.commission quote_id": "commission",
+  "trpc requests.pay quote_id": "commission",
+  "POST /v1/provenance/lockfile/verify key_id": "words",
+  "trpc provenance.verifyLockfile key_id": "words",
+  "mcp verify_lockfile key_id": "words",
+  // The project is named beside the body, and stands in its place.
+  "trpc pinned.run body.context.projectId": "words",
+  "trpc catalog.quote body.context.projectId": "words",
+  "trpc catalog.invoke body.context.projectId": "words",
+  "trpc catalog.submit body.context.projectId": "words",
+};
+
+/**
+ * Places whose words name nothing that is anybody's. A link of weights and the codes of a device are of nobody: whoever has
+ * one is served by it.
+ */
+export const WORDS = new Set(
+  `.* acceptance_cases action api base_model_family billing_country billing_locale capabilities capability_key
+  compatible_models content content-disposition content-length content-type context correlation_id created_at data
+  data_base64 description display display_name document domain email endpoint_url environment experiment_hash
+  expected expression external_ref facing file file_path filename from function.name glossary id if-none-match
+  weights_link if-range implementation_preferences include input input.* input_overrides.* instructions integrity intent key label
+  labels last_event license_name license_url locale maximum_charge.* mcp-session-id message metadata.* model
+  model_id models name need note organization_name origin output_format_preference owner parameters.* password
+  placeholders plan_key porkbun_agreement_version preferred_model preserve_terms preset_key prompt prompt_hash
+  product_id profile_key profile_ref profile_version project_name proposed_capability.* constraints.* constraints
+  provenance.* provider provider_pin provider_extensions.* q query question range reason reasoning_effort
+  recipient_porkbun_username ref registrant.* repository request_hash resolved_prompt response_format_hash
+  response_schema.* revision runtime_pricing schema.* secret settings.* size slug source source_locale stop summary
+  target target_locale task_kind text texture_mode texture_prompt tlds to token tool_choice tool_choice.* tool_schemas.* tools.*
+  tools_hash trigger_words type until url value variables.* verbosity view voice_id workload_tags.* x-request-id
+  acceptance_cases.* implementation_preferences.* overrides.* labels authorization cookie host
+  image_url annotations logprobs environments body.* request.* x-csrf-token sec-fetch-site accept tags client_name credentials credentials.* account_class device_code user_code present next plan include_revoked test access-control-request-method`
+    .split(/\s+/)
+    .filter(Boolean),
+);

@@ -1,0 +1,43 @@
+import { pool } from "@/server/db";
+
+const ID = /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/;
+const ROUNDS = 3;
+/** When a key or a session was last used is written down some time later, and says nothing of what was done. */
+const SEEN = "last_used_at,last_seen_at";
+
+/** The columns that can name a thing, by table. */
+async function namingColumns(): Promise<Map<string, string[]>> {
+  const { rows } = await pool.query<{ table_name: string; names: string[] }>(
+    `SELECT c.table_name, array_agg(c.column_name::text) AS names FROM information_schema.columns c
+     JOIN information_schema.tables t USING (table_schema, table_name)
+     WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND c.data_type = 'text'
+       AND (c.column_name = 'id' OR c.column_name LIKE '%\\_id' OR c.column_name IN ('scope', 'subject', 'topic'))
+     GROUP BY c.table_name ORDER BY c.table_name`,
+  );
+  return new Map(rows.map(({ table_name, names }) => [table_name, names]));
+}
+
+/** Every row of what hangs together with these things, in every table, and the ids of those rows. */
+export async function rowsAround(start: string[]): Promise<{ ids: Set<string>; texts: string[] }> {
+  const tables = await namingColumns();
+  let ids = new Set(start);
+  let texts: string[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const found = new Set(ids);
+    texts = [];
+    for (const [table, names] of tables) {
+      const where = names.map((name) => `"${name}" = ANY($1)`).join(" OR ");
+      const own = names.includes("id") ? '"id"' : "NULL";
+      const { rows } = await pool.query<{ id: string | null; whole: string }>(
+        `SELECT ${own} AS id, '${table} ' || (to_jsonb(t) - '{${SEEN}}'::text[])::text AS whole FROM "${table}" t WHERE ${where} ORDER BY 2`,
+        [[...ids]],
+      );
+      for (const { id, whole } of rows) {
+        texts.push(whole);
+        if (id && ID.test(id)) found.add(id);
+      }
+    }
+    ids = found;
+  }
+  return { ids, texts };
+}
