@@ -55,14 +55,21 @@ test("the fewest are found exactly, and of equals the first", () => {
 test("a plan says who could serve each, the fewest accounts, and what is there already", async () => {
   const { planOf, connect, projectId } = await makeRoom();
   const before = await planOf([TEXT, VIEWS_TO_MESH, LOCAL, TEXT]);
-  expect(before).toMatchObject({ projectId, environment: "development", accountClass: "individual", unserved: [] });
+  expect(before).toMatchObject({
+    projectId,
+    environment: "development",
+    accountClass: "individual",
+    unserved: [],
+  });
   expect(before.status).toBe("interaction_required");
   expect(before.capabilities.map(({ key }: { key: string }) => key)).toEqual([TEXT, VIEWS_TO_MESH, LOCAL]);
   const [text, mesh, local] = before.capabilities;
   expect(local).toMatchObject({ ready: true, needs: [] });
   // A picture first, then the mesh: each is a need of its own.
   expect(mesh.needs.map(({ what }: { what: string }) => what).sort()).toEqual(["image", "mesh"]);
-  expect(text.needs[0].providers.map(({ provider }: { provider: string }) => provider)).toContain("openai-compatible");
+  expect(text.needs[0].providers.map(({ provider }: { provider: string }) => provider)).toContain(
+    "openai-compatible",
+  );
   // Nobody serves all three: two are the fewest, and a server of one's own is not proposed where others serve.
   expect(before.accounts).toHaveLength(2);
   const names = before.accounts.map(({ provider }: { provider: string }) => provider);
@@ -92,7 +99,9 @@ test("an account of the organization that serves elsewhere is bound before a new
   // Of the organization as a whole it is there.
   expect(await planOf([TEXT], {})).toMatchObject({ projectId: null, status: "ready" });
   await pool.query("UPDATE credential SET status = 'refused' WHERE id = $1", [id]);
-  expect((await planOf([TEXT], { projectId })).accounts).toMatchObject([{ state: "connect", connectionId: null }]);
+  expect((await planOf([TEXT], { projectId })).accounts).toMatchObject([
+    { state: "connect", connectionId: null },
+  ]);
 });
 
 test("unknown capabilities are refused with the nearest, others' projects and unknown environments are not planned for", async () => {
@@ -130,19 +139,27 @@ test("a session leads a person to the page, is completed account by account, and
   const page = `/projects/${projectId}/connections?onboarding=${started.sessionId}`;
   expect(started.action).toMatchObject({ type: "open_url", url: expect.stringContaining(page) });
   const one = `/onboarding/sessions/${started.sessionId}`;
-  expect((await ask("GET", `${one}/result`)).json).toMatchObject({ status: "interaction_required", result: null });
+  expect((await ask("GET", `${one}/result`)).json).toMatchObject({
+    status: "interaction_required",
+    result: null,
+  });
   const secret = "sk-canary-of-onboarding";
   const body = { provider: "openai", secret };
   expect((await ask("POST", `${one}/complete`, body, member)).status).toBe(403);
   expect((await ask("POST", `${one}/complete`, { ...body, federationMetadata: {} })).status).toBe(422);
-  expect((await ask("POST", `${one}/complete`, { provider: "openai" })).json.detail[0].loc).toEqual(["body", "secret"]);
+  expect((await ask("POST", `${one}/complete`, { provider: "openai" })).json.detail[0].loc).toEqual([
+    "body",
+    "secret",
+  ]);
   const done = await ask("POST", `${one}/complete`, body);
   expect(done.json).toMatchObject({ status: "ready", action: null, completedAt: expect.any(String) });
   const { result } = (await ask("GET", `${one}/result`)).json;
   expect(result).toMatchObject({ completedAt: done.json.completedAt, ready: [TEXT], unserved: [] });
   expect(result.connectionIds).toEqual([done.json.plan.accounts[0].connectionId]);
   expect((await ask("POST", `${one}/complete`, body)).status).toBe(409);
-  const { rows } = await pool.query("SELECT * FROM onboarding_session WHERE organization_id = $1", [tenant.organizationId]);
+  const { rows } = await pool.query("SELECT * FROM onboarding_session WHERE organization_id = $1", [
+    tenant.organizationId,
+  ]);
   expect(JSON.stringify([rows, done.json])).not.toContain("canary");
   const stranger = await makeRoom();
   expect((await stranger.ask("GET", one)).status).toBe(404);
@@ -150,7 +167,12 @@ test("a session leads a person to the page, is completed account by account, and
   // What the organization has is taken without a secret; a session of what runs already is ready at once.
   const again = { capabilities: [TEXT], projectId: tenant.otherProjectId };
   const second = (await ask("POST", "/onboarding/sessions", again)).json;
-  const bound = await ask("POST", `/onboarding/sessions/${second.sessionId}/complete`, { provider: "openai" });
+  const bound = await ask("POST", `/onboarding/sessions/${second.sessionId}/complete`, {
+    provider: "openai",
+  });
   expect(bound.json).toMatchObject({ status: "ready" });
-  expect((await ask("POST", "/onboarding/sessions", wanted)).json).toMatchObject({ status: "ready", action: null });
+  expect((await ask("POST", "/onboarding/sessions", wanted)).json).toMatchObject({
+    status: "ready",
+    action: null,
+  });
 });

@@ -1,0 +1,51 @@
+import { identify } from "@/server/api/auth";
+import { toIncoming } from "@/server/api/next";
+import { answered } from "@/server/auth/guard";
+import { servePanel } from "@/server/auth/panel-door";
+import { type Ctx, systemClock } from "@/server/domain/ctx";
+import * as organizations from "@/server/domain/organizations";
+import { newId } from "@/server/ids";
+import { log } from "@/server/log";
+import { startServer } from "@/server/web/server";
+
+/* The web process with those doors of the panel that are no pages: tRPC, and sign-in by password. */
+
+async function ctxOf(request: Request): Promise<Ctx> {
+  const requestId = newId("request");
+  const nobody = { kind: "anonymous", id: "anonymous", address: "" } as const;
+  const principal = await identify(toIncoming(request), systemClock(), {}).catch(() => nobody);
+  return { principal, requestId, now: systemClock, log: log.child({ requestId }) };
+}
+
+async function handle(request: Request): Promise<Response> {
+  if (new URL(request.url).pathname === "/fails") throw new Error("a page failed");
+  if (new URL(request.url).pathname !== "/sign-in")
+    return answered(() => servePanel(request, () => ctxOf(request)));
+  const { email, password } = (await request.json()) as { email: string; password: string }; // what the test sends
+  const credentials = { email, password, address: "203.0.113.7" };
+  return Response.json(await organizations.verifySignIn(await ctxOf(request), credentials));
+}
+
+const server = await startServer({
+  host: "127.0.0.1",
+  port: 0,
+  pages: {
+    async handle(request, response) {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer); // a stream without an encoding gives these
+      const answer = await handle(
+        new Request(new URL(request.url ?? "/", "http://127.0.0.1"), {
+          method: request.method,
+          headers: Object.entries(request.headers).map(([name, value]): [string, string] => [
+            name,
+            String(value),
+          ]),
+          ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
+        }),
+      );
+      response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+    },
+  },
+});
+process.send?.({ url: server.url });
+process.once("SIGTERM", () => void server.stop(1_000).then(() => process.exit(0)));
