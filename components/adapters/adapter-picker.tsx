@@ -3,10 +3,10 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { RadioGroup } from "radix-ui";
 import { useDeferredValue, useState } from "react";
 import { useTRPC } from "@/components/trpc";
+import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { ModelAdapter } from "@/server/contract/adapters";
-import { Field } from "./field";
 import { FrozenBadge, HealthBadge, sourceWords } from "./words";
 
 const MOST = 20;

@@ -6,12 +6,13 @@ import { toast } from "sonner";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { AdapterPicker } from "./adapter-picker";
-import { Field, readWeight } from "./field";
 import { aliasHref } from "./list-state";
+import { readWeight } from "./read-weight";
 import { WeightField } from "./weight-field";
 
 type Props = {

@@ -10,7 +10,7 @@ import type { AliasShown, ModelAdapter } from "@/server/contract/adapters";
 import { AdapterPicker } from "./adapter-picker";
 import { isSame, type Target } from "./diff";
 import { DiffTable } from "./diff-table";
-import { readWeight } from "./field";
+import { readWeight } from "./read-weight";
 import { WeightField } from "./weight-field";
 
 type Props = {

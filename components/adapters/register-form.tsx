@@ -4,13 +4,14 @@ import { type FormEvent, useState } from "react";
 import { ArtifactField } from "@/components/playground/file-fields";
 import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
+import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { LicenseStatus } from "@/server/contract/adapters";
 import type { AddProps } from "./add-adapter";
 import { FamilySelect } from "./family-select";
-import { Field, readWeight } from "./field";
+import { readWeight } from "./read-weight";
 import { WeightField } from "./weight-field";
 
 const STATUS: Record<LicenseStatus, string> = {

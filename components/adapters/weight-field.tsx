@@ -1,6 +1,7 @@
 "use client";
+import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
-import { Field, readWeight } from "./field";
+import { readWeight } from "./read-weight";
 
 /** How strong an adapter is to draw: nothing, or a number from 0 to 2. */
 export function WeightField({

@@ -1,8 +1,18 @@
 "use client";
-import { ChevronsUpDown, Inbox, LogOut, Mail, Monitor, Moon, Sun, TriangleAlert } from "lucide-react";
+import {
+  ChevronsUpDown,
+  CircleUser,
+  Inbox,
+  LogOut,
+  Mail,
+  Monitor,
+  Moon,
+  Sun,
+  TriangleAlert,
+} from "lucide-react";
 import Link from "next/link";
-import { signOut } from "next-auth/react";
 import { useTheme } from "next-themes";
+import { leave } from "@/components/account/leave";
 import {
   DropdownMenu,
   DropdownMenuContent,
@@ -14,12 +24,7 @@ import {
   DropdownMenuTrigger,
 } from "@/components/ui/dropdown-menu";
 
-async function leave() {
-  await signOut({ redirect: false });
-  window.location.assign("/sign-in?reason=out"); // a whole new page: nothing that was read stays in memory
-}
-
-/** Who is signed in, how the panel looks to them, an operator's doors to what waits for one, and the way out. */
+/** Who is signed in, the door to their account, how the panel looks to them, an operator's doors to what waits for one, and the way out. */
 export function AccountMenu({ email, isOperator }: { email: string; isOperator: boolean }) {
   const { theme = "system", setTheme } = useTheme();
   return (
@@ -75,7 +80,13 @@ export function AccountMenu({ email, isOperator }: { email: string; isOperator: 
             <DropdownMenuSeparator />
           </>
         )}
-        <DropdownMenuItem onSelect={leave}>
+        <DropdownMenuItem asChild>
+          <Link href="/account">
+            <CircleUser aria-hidden />
+            Account
+          </Link>
+        </DropdownMenuItem>
+        <DropdownMenuItem onSelect={() => leave("out")}>
           <LogOut aria-hidden />
           Sign out
         </DropdownMenuItem>

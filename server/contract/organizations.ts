@@ -30,7 +30,10 @@ const Email = z
   .max(254)
   .pipe(z.email({ pattern: z.regexes.html5Email }));
 /** Long enough to resist guessing, short enough to be hashed at once. */
-export const Password = z.string().min(12).max(200);
+export const Password = z
+  .string()
+  .min(12, "Choose a password of at least 12 characters.")
+  .max(200, "Choose a password of at most 200 characters.");
 
 export const Organization = z.object({
   organizationId: z.string(),

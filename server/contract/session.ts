@@ -12,7 +12,7 @@ export const SessionContext = z
     environment: z.object({ id: z.string(), slug: z.string(), displayName: z.string() }).nullable(),
     productId: z.string().nullable(),
     identity: z.object({
-      /** How the caller proves who it is: `api_key`, `password` or `github`. */
+      /** What the caller proves who it is with: `api_key`, or the session of a `browser` or `device`. */
       provider: z.string(),
       account: z.string(),
       displayName: z.string(),

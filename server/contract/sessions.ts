@@ -95,3 +95,11 @@ export const WaitingDevice = z.object({
   expiresAt: DateTime,
 });
 export type WaitingDevice = z.output<typeof WaitingDevice>;
+
+/** The reader's own account. */
+export const Account = z.object({
+  email: z.string(),
+  /** False for who signs in by an identity provider alone. */
+  hasPassword: z.boolean(),
+});
+export type Account = z.output<typeof Account>;

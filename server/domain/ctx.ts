@@ -36,7 +36,7 @@ export type Principal =
       isOperator: boolean;
       /** The session they come by; a person the system acts for has none. */
       sessionId?: string;
-      /** Organizations they belong to that ask for a second factor they do not have: they have no right there. */
+      /** Organizations they belong to without any right: they ask for a second factor the person does not have, or are damaged. */
       closedOrganizations?: readonly string[];
     }
   | {

@@ -1,13 +1,21 @@
 import { z } from "zod";
-import { DecideDevice, Session, SessionRef, UserCode, WaitingDevice } from "@/server/contract/sessions";
+import {
+  Account,
+  DecideDevice,
+  Session,
+  SessionRef,
+  UserCode,
+  WaitingDevice,
+} from "@/server/contract/sessions";
 import * as sessions from "@/server/domain/sessions";
 import { human, router } from "./init";
 
 const Done = z.object({ done: z.literal(true) });
 const done = { done: true } as const;
 
-/** A person's own account: where they are signed in, and the devices that ask to be. */
+/** A person's own account: where they are signed in, their password, and the devices that ask to be. */
 export const accountRouter = router({
+  read: human.output(Account).query(({ ctx }) => sessions.readAccount(ctx)),
   sessions: human.output(z.array(Session)).query(({ ctx }) => sessions.listSessions(ctx)),
   endSession: human
     .input(SessionRef)

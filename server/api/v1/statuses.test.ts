@@ -2166,7 +2166,7 @@ describe("keys, session and references", () => {
       organization: { id: organizationId },
       project: { displayName: "One" },
       environment: { slug: "development" },
-      identity: { provider: "password", account: expect.stringMatching(/@capstan\.test$/) },
+      identity: { provider: "browser", account: expect.stringMatching(/@capstan\.test$/) },
     });
     const empty = await organizations.createOrganization(systemCtx("test"), { name: "Empty" });
     const alone = await sessionOf(empty.organizationId);
@@ -4160,6 +4160,8 @@ describe("sign-in of devices", () => {
     expect(
       items.map(({ kind, label, isCurrent }: (typeof items)[0]) => [kind, label, isCurrent]),
     ).toContainEqual(["device", "capstan on a laptop", true]);
+    const { identity } = (await get(200, "/v1/session/context", { key })).json;
+    expect(identity.provider).toBe("device");
     const body = { name: "made by a device", projectId: tenant.projectId };
     await ask(200, "POST", "/v1/api-keys", { key, body });
     await ask([403, "AuthorizationFailed"], "POST", at(TEXT, "jobs"), { key, body: { input } });

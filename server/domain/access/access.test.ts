@@ -299,3 +299,59 @@ test("more changes at once than the pool has connections all come to an end", as
   );
   expect(rows).toEqual([]);
 });
+
+describe("what an organization asks of sessions", () => {
+  const memberOf = async (security: unknown) => {
+    const [{ organizationId }, home] = [await makeTenant(), await makeTenant()];
+    const { userId } = await makePerson(organizationId, "owner");
+    await pool.query("INSERT INTO membership (user_id, organization_id, role) VALUES ($1, $2, 'member')", [
+      userId,
+      home.organizationId,
+    ]);
+    await pool.query("UPDATE user_account SET is_operator = true WHERE id = $1", [userId]);
+    await pool.query("UPDATE organization SET settings = settings || $2::jsonb WHERE id = $1", [
+      organizationId,
+      JSON.stringify({ security }),
+    ]);
+    const sessionId = await signIn(userId);
+    const at = (hours: number) =>
+      access.sessionPrincipal(sessionId, new Date(Date.now() + hours * 3_600_000));
+    return { organizationId, home: home.organizationId, at };
+  };
+
+  test.each([
+    "none",
+    false,
+    { requireSecondFactor: "no" },
+    { sessionHours: 0 },
+    { requireSecondFactor: false, sessionHours: "8" },
+  ])(
+    "damaged settings, %j, give rights to nobody there, and leave other organizations as they are",
+    async (security) => {
+      const { organizationId, home, at } = await memberOf(security);
+      const person = await at(0);
+      expect(person?.closedOrganizations).toEqual([organizationId]);
+      expect([...(person?.memberships ?? [])]).toEqual([[home, "member"]]);
+      expect(person?.isOperator).toBe(false);
+    },
+  );
+
+  test("settings that are no object give rights to nobody", async () => {
+    const { organizationId, at } = await memberOf({});
+    await pool.query("UPDATE organization SET settings = '[]' WHERE id = $1", [organizationId]);
+    expect((await at(0))?.closedOrganizations).toEqual([organizationId]);
+  });
+
+  test.each([null, {}, { requireSecondFactor: false }])("%j asks for nothing", async (security) => {
+    const { organizationId, at } = await memberOf(security);
+    const person = await at(24);
+    expect(person?.memberships.get(organizationId)).toBe("owner");
+    expect(person?.isOperator).toBe(true);
+  });
+
+  test("a session of its members ends after its hours, and who lacks the second factor it asks for has no right", async () => {
+    const { organizationId, at } = await memberOf({ requireSecondFactor: true, sessionHours: 8 });
+    expect((await at(7.9))?.closedOrganizations).toEqual([organizationId]);
+    expect(await at(8.1)).toBeNull();
+  });
+});

@@ -1,8 +1,9 @@
 import { Security } from "@/server/contract/security";
 
-const NONE: Security = { requireSecondFactor: false, sessionHours: null };
-
-/** What an organization asks of its members' sessions, from `organization.settings.security`. */
-export function securityOf(stored: unknown): Security {
-  return Security.safeParse(stored ?? {}).data ?? NONE;
+/**
+ * What an organization asks of its members' sessions, from `organization.settings.security`. Null for settings nobody can
+ * read: what they asked is unknown, so nobody may count as having done it.
+ */
+export function securityOf(stored: unknown): Security | null {
+  return Security.safeParse(stored ?? {}).data ?? null;
 }

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { pool } from "@/server/db";
 import type { Principal, Role } from "@/server/domain/ctx";
+import { log } from "@/server/log";
 import { remembered } from "./cache";
 import { isTokenText } from "./key-text";
 import { noteUse } from "./last-used";
@@ -27,7 +28,8 @@ const reader = (name: string, where: string) =>
       name,
       text: `SELECT session.id, user_id, session.created_at, expires_at, email, is_operator,
                second_factor_at IS NOT NULL AS has_second_factor,
-               (SELECT json_object_agg(organization_id, json_build_object('role', role, 'security', settings->'security'))
+               (SELECT json_object_agg(organization_id, json_build_object('role', role, 'security',
+                  CASE jsonb_typeof(settings) WHEN 'object' THEN settings->'security' ELSE 'false' END))
                 FROM membership JOIN organization ON organization.id = organization_id
                 WHERE membership.user_id = user_account.id) AS places
              FROM session JOIN user_account ON user_account.id = user_id AND session_version = version
@@ -42,19 +44,21 @@ const findByToken = reader("session-by-token", "token_hash = decode($1, 'hex')")
 
 /**
  * Memberships become rights here and nowhere else. An organization that asks for a second factor gives none to who has
- * none, nor does such a member act as an operator; and the strictest of a person's organizations says how long any
- * session of theirs lasts.
+ * none, and one whose settings are damaged gives none to anybody; such a member does not act as an operator either. The
+ * strictest of a person's organizations says how long any session of theirs lasts.
  */
 function toSession(row: Row): Session {
   const memberships = new Map<string, Role>();
   const closedOrganizations: string[] = [];
   let expiresAt = row.expires_at.getTime();
   for (const [organizationId, { role, security }] of Object.entries(row.places ?? {})) {
-    const { requireSecondFactor, sessionHours } = securityOf(security);
-    if (sessionHours !== null)
-      expiresAt = Math.min(expiresAt, row.created_at.getTime() + sessionHours * 3_600_000);
-    if (requireSecondFactor && !row.has_second_factor) closedOrganizations.push(organizationId);
-    else memberships.set(organizationId, role);
+    const asked = securityOf(security);
+    if (!asked) log.error({ organizationId }, "damaged security settings: its members have no rights there");
+    if (asked?.sessionHours)
+      expiresAt = Math.min(expiresAt, row.created_at.getTime() + asked.sessionHours * 3_600_000);
+    const isMet = asked && (row.has_second_factor || !asked.requireSecondFactor);
+    if (isMet) memberships.set(organizationId, role);
+    else closedOrganizations.push(organizationId);
   }
   return {
     expiresAt,

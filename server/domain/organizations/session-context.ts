@@ -51,8 +51,10 @@ export async function sessionContext(ctx: Ctx, projectId?: string): Promise<Sess
         return { provider: "api_key", account: key.prefix, displayName: key.name, authenticated: true };
       }
       const user = await tx.user.findUniqueOrThrow({ where: { id: principal.id } });
+      const sessionId = principal.kind === "human_session" ? principal.sessionId : undefined;
+      const session = sessionId ? await tx.session.findUnique({ where: { id: sessionId } }) : null;
       return {
-        provider: user.passwordHash === null ? "github" : "password",
+        provider: session?.kind ?? principal.kind,
         account: user.email,
         displayName: user.displayName,
         authenticated: true,

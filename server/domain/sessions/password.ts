@@ -1,10 +1,20 @@
 import { Password } from "@/server/contract/organizations";
+import type { Account } from "@/server/contract/sessions";
 import { pool } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, forget, hashPassword, isPassword } from "@/server/domain/organizations";
 import { fail, ValidationFault } from "@/server/errors";
 import { currentId, ownId, recordOwn } from "./own";
+
+/** Who the caller is, and whether they have a password to change. */
+export async function readAccount(ctx: Ctx): Promise<Account> {
+  const { rows } = await pool.query<Account>(
+    'SELECT email, password_hash IS NOT NULL AS "hasPassword" FROM user_account WHERE id = $1',
+    [ownId(ctx)],
+  );
+  return rows[0] ?? fail("NotFound", "There is no such account.");
+}
 
 /** Changes the caller's own password, given the present one, and ends all their other sessions. Guesses count like those at sign-in. */
 export async function changePassword(ctx: Ctx, input: { present: string; next: string }): Promise<void> {

@@ -85,7 +85,9 @@ describe("sessions", () => {
     const [own] = (await sessions.listSessions(ctx)).filter(({ isCurrent }) => isCurrent);
     const change = (present: string, next: string) => sessions.changePassword(ctx, { present, next });
     await expect(change("wrong", "another long password")).rejects.toThrow("not the password");
-    await expect(change(password, "short")).rejects.toThrow();
+    await expect(change(password, "short")).rejects.toMatchObject({
+      issues: [{ loc: ["body", "next"], msg: "Choose a password of at least 12 characters." }],
+    });
     await change(password, "another long password");
     const late = await sessions.startSession(system, { userId, version: 1, userAgent: null });
     expect(await Promise.all([own!.sessionId, other, late].map(works))).toEqual([true, false, false]);
@@ -94,6 +96,16 @@ describe("sessions", () => {
     expect(await signedIn(password)).toMatchObject({ refused: "wrong" });
     expect(await signedIn("another long password")).toMatchObject({ sessionVersion: 2 });
     expect(await actsOf(userId)).toContain("password.changed");
+  });
+
+  test("an account says whether it has a password, and without one no word is the present one", async () => {
+    const { ctx, userId, email } = await person();
+    expect(await sessions.readAccount(ctx)).toEqual({ email, hasPassword: true });
+    await pool.query("UPDATE user_account SET password_hash = NULL WHERE id = $1", [userId]);
+    expect(await sessions.readAccount(ctx)).toEqual({ email, hasPassword: false });
+    const change = sessions.changePassword(ctx, { present: "", next: "another long password" });
+    await expect(change).rejects.toThrow("not the password");
+    expect(await codeOf(sessions.readAccount(system))).toBe("AuthorizationFailed");
   });
 
   test("guesses at the present password are limited, and at the limit the right one is refused too", async () => {

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Label } from "@/components/ui/label";
+import { Label } from "./label";
 
 /** A field with its name above, a hint below, and what is wrong with it. */
 export function Field({
@@ -28,11 +28,4 @@ export function Field({
       )}
     </div>
   );
-}
-
-/** The strength as it was written: a number, none, or nonsense. */
-export function readWeight(text: string): number | null | undefined {
-  if (text.trim() === "") return null;
-  const weight = Number(text);
-  return Number.isFinite(weight) && weight >= 0 && weight <= 2 ? weight : undefined;
 }

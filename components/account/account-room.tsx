@@ -1,0 +1,22 @@
+"use client";
+import { useSuspenseQuery } from "@tanstack/react-query";
+import { PageHeader } from "@/components/shell/page-header";
+import { useTRPC } from "@/components/trpc";
+import { PasswordCard } from "./password-card";
+import { SessionList } from "./session-list";
+
+/** A person's own account: where they are signed in, and their password. */
+export function AccountRoom() {
+  const { data: account } = useSuspenseQuery(useTRPC().account.read.queryOptions());
+  return (
+    <>
+      <PageHeader title="Account">
+        <span className="[overflow-wrap:anywhere]">{account.email}</span>
+      </PageHeader>
+      <div className="max-w-3xl space-y-6">
+        <SessionList />
+        <PasswordCard account={account} />
+      </div>
+    </>
+  );
+}

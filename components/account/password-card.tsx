@@ -1,0 +1,97 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useRef } from "react";
+import { toast } from "sonner";
+import { toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { Field } from "@/components/ui/field";
+import { Input } from "@/components/ui/input";
+import { Notice } from "@/components/ui/notice";
+import type { Account } from "@/server/contract/sessions";
+
+/** A new password in the place of the present one. */
+export function PasswordCard({ account }: { account: Account }) {
+  return (
+    <Card aria-labelledby="password">
+      <CardHeader id="password" title="Password" />
+      <CardBody>
+        {account.hasPassword ? (
+          <PasswordForm email={account.email} />
+        ) : (
+          <p className="text-sm text-muted">
+            You sign in by an identity provider. There is no password here to change.
+          </p>
+        )}
+      </CardBody>
+    </Card>
+  );
+}
+
+function PasswordForm({ email }: { email: string }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const form = useRef<HTMLFormElement>(null);
+  const change = useMutation(
+    trpc.account.changePassword.mutationOptions({
+      onSuccess() {
+        form.current?.reset();
+        toast.success("Password changed. Your other sessions have ended.");
+        return queryClient.invalidateQueries(trpc.account.sessions.queryFilter());
+      },
+      onError: () =>
+        requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus()),
+      meta: { isShownInPlace: true },
+    }),
+  );
+  const failure = change.error && toFailure(change.error);
+  const problemOf = (field: string) => failure?.issues.find(({ loc }) => loc.at(-1) === field)?.msg;
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    change.mutate({ present: String(fields.get("present")), next: String(fields.get("next")) });
+  }
+
+  return (
+    <form ref={form} onSubmit={submit} className="max-w-sm space-y-4">
+      {failure && failure.issues.length === 0 && (
+        <Notice tone="bad" role="alert">
+          {failure.message}
+        </Notice>
+      )}
+      {/* For password managers: whose password it is. */}
+      <input hidden readOnly name="username" autoComplete="username" value={email} />
+      <Field id="present" label="Present password" problem={problemOf("present")}>
+        {(aria) => (
+          <Input
+            {...aria}
+            name="present"
+            type="password"
+            autoComplete="current-password"
+            required
+            maxLength={1000}
+          />
+        )}
+      </Field>
+      <Field id="next" label="New password" hint="At least 12 characters." problem={problemOf("next")}>
+        {(aria) => (
+          <Input
+            {...aria}
+            name="next"
+            type="password"
+            autoComplete="new-password"
+            required
+            maxLength={1000}
+          />
+        )}
+      </Field>
+      <div className="space-y-2">
+        <Button type="submit" variant="primary" pending={change.isPending}>
+          Change password
+        </Button>
+        <p className="text-xs text-muted">Every session but this one ends.</p>
+      </div>
+    </form>
+  );
+}

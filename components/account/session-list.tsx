@@ -1,0 +1,93 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Laptop, Terminal } from "lucide-react";
+import { toast } from "sonner";
+import { Ago, Moment } from "@/components/time/moment";
+import { useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card, CardHeader } from "@/components/ui/card";
+import type { Session } from "@/server/contract/sessions";
+import { leave } from "./leave";
+
+/** Where the reader is signed in, each to be ended by itself, and all at once. */
+export function SessionList() {
+  const trpc = useTRPC();
+  const { data: sessions } = useSuspenseQuery(trpc.account.sessions.queryOptions());
+  const endAll = useMutation(
+    trpc.account.signOutEverywhere.mutationOptions({ onSuccess: () => leave("everywhere") }),
+  );
+  return (
+    <Card aria-labelledby="sessions">
+      <CardHeader
+        id="sessions"
+        title="Sessions"
+        hint="Browsers and devices signed in as you"
+        actions={
+          <Confirm
+            title="Sign out everywhere?"
+            description="Every session ends, of browsers and devices, and this one too. You sign in again. API keys keep working."
+            action="Sign out everywhere"
+            keep="Not now"
+            onConfirm={() => endAll.mutate()}
+          >
+            <Button size="sm" pending={endAll.isPending}>
+              Sign out everywhere
+            </Button>
+          </Confirm>
+        }
+      />
+      <ul className="divide-y divide-line">
+        {sessions.map((session) => (
+          <SessionRow key={session.sessionId} session={session} />
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function SessionRow({ session }: { session: Session }) {
+  const { sessionId, kind, label, address, createdAt, lastSeenAt, isCurrent } = session;
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const end = useMutation(
+    trpc.account.endSession.mutationOptions({
+      onSuccess: () => (isCurrent ? leave("out") : toast.success(`${label} is signed out.`)),
+      // Also where it failed: it may have ended elsewhere.
+      onSettled: () =>
+        isCurrent ? undefined : queryClient.invalidateQueries(trpc.account.sessions.queryFilter()),
+    }),
+  );
+  const Icon = kind === "device" ? Terminal : Laptop;
+  return (
+    <li className="flex items-start gap-3 px-4 py-3 text-sm">
+      <Icon aria-hidden className="mt-0.5 size-4 shrink-0 text-muted" />
+      <div className="min-w-0 flex-1 space-y-1">
+        <p className="flex flex-wrap items-center gap-x-2 gap-y-1 font-medium">
+          <span className="min-w-0 [overflow-wrap:anywhere]">{label}</span>
+          {isCurrent && <Badge tone="good">This session</Badge>}
+        </p>
+        <p id={`${sessionId}-facts`} className="flex flex-wrap gap-x-3 text-xs text-muted">
+          <span>{kind === "device" ? "Device" : "Browser"}</span>
+          <span className="[overflow-wrap:anywhere]">{address ?? "Unknown address"}</span>
+          <span>
+            Signed in <Moment at={createdAt} />
+          </span>
+          <span>
+            Last seen <Ago at={lastSeenAt} />
+          </span>
+        </p>
+      </div>
+      <Button
+        size="sm"
+        aria-label={`End ${label}`}
+        aria-describedby={`${sessionId}-facts`}
+        pending={end.isPending}
+        onClick={() => end.mutate({ sessionId })}
+      >
+        End
+      </Button>
+    </li>
+  );
+}
