@@ -1,6 +1,6 @@
 "use client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useRef } from "react";
+import { type FormEvent, useEffect, useRef } from "react";
 import { toast } from "sonner";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -39,11 +39,13 @@ function PasswordForm({ email }: { email: string }) {
         toast.success("Password changed. Your other sessions have ended.");
         return queryClient.invalidateQueries(trpc.account.sessions.queryFilter());
       },
-      onError: () =>
-        requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus()),
       meta: { isShownInPlace: true },
     }),
   );
+  // Once the field that is wrong is drawn as such.
+  useEffect(() => {
+    if (change.error) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [change.error]);
   const failure = change.error && toFailure(change.error);
   const problemOf = (field: string) => failure?.issues.find(({ loc }) => loc.at(-1) === field)?.msg;
 
