@@ -8,6 +8,16 @@ import { system } from "./tenants";
 
 /** What the vendor below knows of models, in answer to a check. */
 export const MODELS = { json: { object: "list", data: [] } };
+/** What it answers to a question about the sea. */
+export const ANSWER = {
+  json: {
+    id: "resp_1",
+    model: "gpt-5.6-luna",
+    status: "completed",
+    output: [{ type: "message", content: [{ type: "output_text", text: "Eleven kilometres." }] }],
+    usage: { input_tokens: 20, output_tokens: 5 },
+  },
+};
 export const SECRET = "sk-test-canary-1f0c9a7be2";
 
 export type Vault = {

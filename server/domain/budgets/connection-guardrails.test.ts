@@ -5,21 +5,11 @@ import { systemCtx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
 import type { Vendor } from "@/server/providers/testing/vendor";
 import { call, finish, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
-import { MODELS, vendorAsOpenAi } from "@/testing/vault";
+import { ANSWER, MODELS, vendorAsOpenAi } from "@/testing/vault";
 
 const TEXT = "text.general.fast.v1";
 const at = (what: string) => `/v1/capabilities/${TEXT}/${what}`;
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }], maxOutputTokens: 100 };
-const usage = { input_tokens: 20, output_tokens: 5 };
-const ANSWER = {
-  json: {
-    id: "resp_1",
-    model: "gpt-5.6-luna",
-    status: "completed",
-    output: [{ type: "message", content: [{ type: "output_text", text: "Eleven kilometres." }] }],
-    usage,
-  },
-};
 
 let vendor: Vendor;
 let close: () => Promise<void>;

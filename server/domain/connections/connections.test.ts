@@ -7,20 +7,11 @@ import { patchProject } from "@/server/domain/organizations";
 import { newId } from "@/server/ids";
 import type { Vendor } from "@/server/providers/testing/vendor";
 import { call, finish, makeKey, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
-import { MODELS, vendorAsOpenAi } from "@/testing/vault";
+import { ANSWER, MODELS, vendorAsOpenAi } from "@/testing/vault";
 import { list, prune } from ".";
 
 const TEXT = "text.general.fast.v1";
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }], maxOutputTokens: 100 };
-const ANSWER = {
-  json: {
-    id: "resp_1",
-    model: "gpt-5.6-luna",
-    status: "completed",
-    output: [{ type: "message", content: [{ type: "output_text", text: "Eleven kilometres." }] }],
-    usage: { input_tokens: 20, output_tokens: 5 },
-  },
-};
 
 let vendor: Vendor;
 let close: () => Promise<void>;
