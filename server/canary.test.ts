@@ -21,11 +21,6 @@ const BELONGS: { where: RegExp; secret: RegExp; because: string }[] = [
     because: "a key is shown once, to who rotates it",
   },
   {
-    where: /^answer /,
-    secret: /^a key pasted where it does not belong$/,
-    because: "a refusal tells who asked what they called a field, a capability or a tool; nothing keeps it",
-  },
-  {
     where: /^answer (POST .*\/jobs|GET \/v1\/jobs\/\{job_id\})$/,
     secret: /^(a private prompt|a manuscript|a prompt of which only hashes are kept)$/,
     because: "a job is answered with its own input, to whom it belongs",

@@ -69,7 +69,7 @@ function guidanceOf({ row, details }: Fault): Record<string, unknown> {
 export function issuesOf(error: unknown): ValidationIssue[] | null {
   if (error instanceof ValidationFault) return error.issues;
   // Thrown by a schema inside a verb: where it stood in the request is not known, but it came with the body.
-  if (error instanceof ZodError) return toIssues(error.issues, "body");
+  if (error instanceof ZodError) return new ValidationFault(toIssues(error.issues, "body")).issues;
   return null;
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { redactText, redactTokens } from "@/server/redact-tokens";
 
 const Open = z.record(z.string(), z.json());
 const Execution = z
@@ -386,18 +387,20 @@ export type ValidationIssue = {
   ctx?: Record<string, z.core.util.JSONType>;
 };
 
-/** A refusal with a row in ERRORS. The message is public; the cause is for the log. */
+/** A refusal with a row in ERRORS. The message is public, and has no tokens; the cause is for the log. */
 export class Fault extends Error {
   override readonly name = "Fault";
+  readonly details: Record<string, unknown>;
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly details: Record<string, unknown>,
+    details: Record<string, unknown>,
     /** Headers the answer carries, e.g. Retry-After. */
     readonly headers: Record<string, string> = {},
     options?: { cause?: unknown },
   ) {
-    super(message, options);
+    super(redactText(message), options);
+    this.details = redactTokens(details);
   }
 
   get row(): Spec {
@@ -405,11 +408,14 @@ export class Fault extends Error {
   }
 }
 
-/** A 422 whose detail is the list of what is wrong, one entry a field. */
+/** A 422 whose detail is the list of what is wrong, one entry a field, without tokens. */
 export class ValidationFault extends Error {
   override readonly name = "ValidationFault";
-  constructor(readonly issues: ValidationIssue[]) {
-    super(issues.map((issue) => `${issue.loc.join(".")}: ${issue.msg}`).join("; "));
+  readonly issues: ValidationIssue[];
+  constructor(issues: ValidationIssue[]) {
+    const clean = redactTokens(issues);
+    super(clean.map((issue) => `${issue.loc.join(".")}: ${issue.msg}`).join("; "));
+    this.issues = clean;
   }
 }
 

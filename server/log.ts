@@ -1,5 +1,6 @@
 import pino from "pino";
 import { env } from "@/server/env";
+import { redactText } from "@/server/redact-tokens";
 
 /** How lines are written, apart from where to. */
 export const logOptions: pino.LoggerOptions = {
@@ -19,6 +20,8 @@ export const logOptions: pino.LoggerOptions = {
     ],
     censor: "[redacted]",
   },
+  // What a driver, a library or a vendor wrote into an error of its own.
+  hooks: { streamWrite: redactText },
 };
 
 /** Structured log on standard error. Content, credentials and bodies never go through here; ids do. */

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { type Answer, exchange } from "@/server/http";
+import { redactJson } from "@/server/redact-secrets";
 import { ProviderFault, type ProviderIo } from "./define";
 import {
   bareError,
@@ -190,7 +191,7 @@ export async function call(
       onHead({ status, header }) {
         if (onEvent && isSuccess(status) && /^text\/event-stream\b/i.test(header("content-type") ?? ""))
           readEvents = eventReader((event) =>
-            onEvent({ ...event, data: withoutCredentials(event.data, io) }),
+            onEvent({ ...event, data: redactJson(event.data, io.credentials) }),
           );
         return "more";
       },
@@ -267,23 +268,9 @@ function parseJson(chunks: Buffer[], io: HttpIo): { json?: unknown; toldCredenti
     const json: unknown = JSON.parse(text);
     // Letters may be written as escapes.
     const plain = text.includes("\\") ? JSON.stringify(json) : text;
-    const clean = withoutCredentials(plain, io);
+    const clean = redactJson(plain, io.credentials);
     return clean === plain ? { json } : { json: JSON.parse(clean), toldCredential: true };
   } catch {
     return {};
   }
-}
-
-/** Shorter ones are what people write where a server wants none (`not-needed`): words an answer may well have. */
-const LEAST_SECRET = 20;
-
-/** JSON without the account it was asked with: what a vendor, or a proxy before it, says back goes on to whoever asked. */
-function withoutCredentials(json: string, { credentials }: HttpIo): string {
-  let clean = json;
-  for (const credential of Object.values(credentials)) {
-    const value = credential.reveal();
-    if (value.length >= LEAST_SECRET)
-      clean = clean.replaceAll(JSON.stringify(value).slice(1, -1), String(credential));
-  }
-  return clean;
 }

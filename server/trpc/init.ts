@@ -4,6 +4,7 @@ import type { Ctx, Principal } from "@/server/domain/ctx";
 import { ERRORS, Fault, ValidationFault } from "@/server/errors";
 import { outageFault } from "@/server/errors-wire";
 import { isDatabaseOutage } from "@/server/outage";
+import { redactTokens } from "@/server/redact-tokens";
 
 type TrpcCode = TRPCError["code"];
 
@@ -57,7 +58,7 @@ const t = initTRPC.context<Ctx>().create({
       fault: cause instanceof Fault ? { code: cause.code, details: cause.details } : null,
       issues: cause instanceof ValidationFault ? cause.issues : null,
     };
-    return { ...shape, message: publicMessage(error), data };
+    return redactTokens({ ...shape, message: publicMessage(error), data });
   },
 });
 

@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getCapability, targetsOf } from "@/server/domain/catalog";
+import { env } from "@/server/env";
 import { type PortAdapter, type Progress, ProviderFault } from "@/server/providers/define";
-import { pollCall, type Work } from "./call";
+import { pollCall, streamCall, type Work } from "./call";
 
 const HANDLE = { id: "batch_1" };
 
@@ -86,4 +87,65 @@ test("a poll that is stopped before it is sent still belongs to work that was su
     HANDLE,
   );
   expect(outcome).toEqual({ state: "aborted", submission: "attempted", why: "deadline" });
+});
+
+const SECRET = "sk-tests-and-nothing-else-0123456789";
+
+/** Work on the operator's account of OpenAI, whose answer comes in these pieces. */
+function streamed(pieces: string[], text = pieces.join("")): Work {
+  const work = kept(() => Promise.reject(new Error("never asked")));
+  const capability = getCapability("text.general.fast.v1");
+  const route = targetsOf(capability).find(({ provider }) => provider.name === "openai");
+  if (!route?.provider.text) throw new Error("OpenAI serves no text");
+  const stream: PortAdapter<"text">["stream"] = async (_call, io, onText) => {
+    expect(io.credentials.apiKey?.reveal()).toBe(SECRET);
+    for (const piece of pieces) onText(piece);
+    return {
+      state: "done",
+      result: {
+        text,
+        finishReason: "stop",
+        toolCalls: [],
+      },
+      usage: null,
+      providerRequestId: null,
+      providerModel: null,
+      httpStatus: 200,
+    };
+  };
+  const port = { ...route.provider.text, stream };
+  return {
+    ...work,
+    material: { kind: "text" },
+    route: { model: route.model, provider: { ...route.provider, text: port } },
+  };
+}
+
+describe("a streamed answer that says the credential back", () => {
+  const { OPENAI_API_KEY } = env;
+  beforeEach(() => {
+    env.OPENAI_API_KEY = SECRET;
+  });
+  afterEach(() => {
+    env.OPENAI_API_KEY = OPENAI_API_KEY;
+  });
+
+  test.each([1, 7, 20, 35])(
+    "in pieces of %i characters has it in none of them, nor in the whole",
+    async (size) => {
+      const answer = `I heard ${SECRET}, and sk-tests for short.`;
+      const pieces = answer.match(new RegExp(`.{1,${size}}`, "gs")) ?? [];
+      const told: string[] = [];
+      const outcome = await streamCall(streamed(pieces), (text) => void told.push(text));
+      expect(told.join("")).toBe("I heard [redacted], and sk-tests for short.");
+      expect(outcome.state, JSON.stringify(outcome)).toBe("succeeded");
+      expect(JSON.stringify(outcome)).not.toContain(SECRET.slice(3, 15));
+      expect(JSON.stringify(outcome)).toContain("I heard [redacted], and");
+    },
+  );
+
+  test("is still held to the text it streamed", async () => {
+    const outcome = await streamCall(streamed(["I heard ", SECRET], "I heard nothing"), () => {});
+    expect(outcome).toMatchObject({ state: "failed", code: "PROVIDER_ERROR" });
+  });
 });

@@ -26,6 +26,7 @@ import {
   type Tier,
   type Usage,
 } from "@/server/providers/define";
+import { redactStream, redactValue } from "@/server/redact-secrets";
 import { toSecrets } from "@/server/secret";
 import type { Json } from "@/server/step";
 
@@ -238,18 +239,28 @@ const settled = (outcome: CallOutcome | Unfit): CallOutcome =>
  * and once something was told, the provider has worked: nothing after that is a refusal that may be sent again.
  */
 export async function streamCall(work: Work, onText: (text: string) => void): Promise<CallOutcome> {
-  let told = "";
+  let [said, told] = ["", ""];
+  let isAsSaid = true;
   const observed = await observe(
     work,
-    (adapter, io) => {
+    async (adapter, io) => {
       if (!adapter.stream)
         throw new ProviderFault("refused", "not_attempted", `${work.route.provider.title} does not stream.`);
-      return adapter.stream(work.call as never, io, (text) => {
+      const clean = redactStream(io.credentials, (text) => {
         told += text;
         onText(text);
+      });
+      const progress = await adapter.stream(work.call as never, io, (text) => {
+        said += text;
+        clean.push(text);
       }); // the port decides which call it is
+      if (progress.state !== "done") return progress;
+      clean.end();
+      const result = progress.result as { text?: string }; // of the text port; no other streams
+      isAsSaid = result.text === said;
+      return { ...progress, result: { ...redactValue(result, io.credentials), text: told } };
     },
-    (result) => (result as { text?: string }).text === told, // of the text port; no other streams
+    () => isAsSaid,
   );
   const outcome = settled(observed);
   if (told === "") return outcome;

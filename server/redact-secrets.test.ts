@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { redactStream, redactValue } from "./redact-secrets";
+import { toSecrets } from "./secret";
+
+const SECRET = "sk-abcabcab-0123456789-abcabc";
+const LONGER = `${SECRET}-and-more`;
+const credentials = toSecrets({ apiKey: SECRET, other: LONGER, short: "not-needed" });
+
+/** What is told of these pieces, one by one, and what is told at the end. */
+function told(pieces: string[]) {
+  const out: string[] = [];
+  let last = "";
+  const stream = redactStream(credentials, (text) => {
+    last += text;
+  });
+  for (const piece of pieces) {
+    stream.push(piece);
+    out.push(last);
+    last = "";
+  }
+  stream.end();
+  return { out, end: last };
+}
+
+test("ordinary text is told piece by piece as it comes", () => {
+  const pieces = ["How ", "deep are", " the rivers? ", "ask", " not-needed"];
+  expect(told(pieces)).toEqual({ out: ["How ", "deep are", " the rivers? ", "a", "sk not-needed"], end: "" });
+});
+
+test("what may be the beginning of a secret waits, and no longer than it may", () => {
+  expect(told(["x sk-", "abc", "d y"])).toEqual({ out: ["x ", "", "sk-abcd y"], end: "" });
+  expect(told(["x sk-"])).toEqual({ out: ["x "], end: "sk-" });
+});
+
+test("however a text is cut, the secrets are out of it", () => {
+  const text = `a sk-abcab${SECRET}b ${LONGER}c ${SECRET}${SECRET} sk-abcab!`;
+  for (let size = 1; size <= text.length; size++) {
+    const { out, end } = told(text.match(new RegExp(`.{1,${size}}`, "g")) ?? []);
+    expect(out.join("") + end).toBe("a sk-abcab[redacted]b [redacted]c [redacted][redacted] sk-abcab!");
+  }
+});
+
+test("an answer that ends within a secret does not tell its beginning", () => {
+  expect(told([`I heard ${SECRET.slice(0, -1)}`]).end).toBe("[redacted]");
+  expect(told([`I heard ${LONGER.slice(0, -1)}`]).end).toBe("[redacted]");
+});
+
+test("a value is without them in names and texts, and itself where it has none", () => {
+  expect(redactValue({ [SECRET]: [`x${LONGER}`] }, credentials)).toEqual({ "[redacted]": ["x[redacted]"] });
+  const plain = { a: [1, "not-needed"] };
+  expect(redactValue(plain, credentials)).toBe(plain);
+});

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { makeKeyText, makeTokenText } from "@/server/domain/access";
+import { Fault, ValidationFault } from "./errors";
+import { issuesOf, toWire } from "./errors-wire";
+import { PREFIXES, ulid } from "./ids";
+import { redactText } from "./redact-tokens";
+
+const tokens = [
+  makeKeyText("development"),
+  makeKeyText("my-own-env-2"),
+  makeTokenText("caps"),
+  makeTokenText("capp"),
+  "sk-proj-0123456789abcdefABCDEF",
+  "hf_0123456789abcdefABCDEF",
+  "whsec_0123456789abcdefABCDEF",
+];
+
+test.each(tokens)("%s is taken out of text, whole and cut short, quoted and in an address", (token) => {
+  const pieces = (text: string) => expect(redactText(text), text).not.toContain(token.slice(-12));
+  for (const text of [token, `"${token}"`, `?token=${token}&x=1`, `Bearer ${token}.`, `/${token}/jobs`]) {
+    pieces(text);
+    expect(redactText(text)).toBe(text.replace(token, "[redacted]"));
+  }
+  expect(redactText(`There is no tool ${token.slice(0, -4)}`)).toBe("There is no tool [redacted]");
+});
+
+test("words and ids are no tokens", () => {
+  for (const text of [
+    "cap_live_ and caps_ are how ours begin, the cap_development_ one too",
+    "text.general.fast.v1 is a capability",
+    "a task-based-and-otherwise-long-name, a sk- b",
+    ...Object.values(PREFIXES).map((prefix) => `${prefix}_${ulid()}`),
+  ])
+    expect(redactText(text)).toBe(text);
+});
+
+test("a refusal has none in its message, its details, its list or its stack, whoever threw it", () => {
+  const [key = ""] = tokens;
+  const refusals = [
+    new Fault("NotFound", `There is no ${key}.`, { [key]: { deep: [key] }, at: 1 }),
+    new ValidationFault([{ loc: ["body", key], msg: `not ${key}`, type: "value_error", ctx: { key } }]),
+    z.strictObject({}).safeParse({ [key]: 1 }).error,
+  ];
+  for (const refusal of refusals) {
+    const wire = JSON.stringify(toWire(refusal, "req_1", true));
+    expect(wire).toContain("[redacted]");
+    expect(wire).not.toContain(key.slice(-12));
+  }
+  expect(issuesOf(refusals[2])).toEqual([
+    { loc: ["body", "[redacted]"], msg: "This field is not known.", type: "extra_forbidden" },
+  ]);
+  for (const refusal of refusals.slice(0, 2))
+    expect(`${refusal?.stack}${JSON.stringify(refusal)}`).not.toContain(key.slice(-12));
+});

@@ -1,0 +1,43 @@
+/*
+ * Takes out of refusals and of lines of the log what has the form of a secret, whoever it belongs to: a key pasted where a
+ * name was asked for is not said back, and not written down.
+ */
+
+const HIDDEN = "[redacted]";
+
+/** Keys, device sessions and panel sessions of ours, also cut short; then the keys of vendors that begin with a mark. */
+const TOKEN = new RegExp(
+  [
+    "cap[sp]?_(?:[a-z0-9-]{1,63}_)?[0-9A-Za-z]{12,}(?:_[0-9A-Za-z]+)?",
+    "(?:sk-|[sr]k_(?:live|test)_|whsec_|hf_|r8_|gsk_|xai-|AIza|ghp_|github_pat_)[0-9A-Za-z_-]{16,}",
+  ]
+    .map((form) => `(?<![0-9A-Za-z])${form}`)
+    .join("|"),
+  "g",
+);
+
+/** The text without them. */
+export function redactText(text: string): string {
+  return text.replace(TOKEN, HIDDEN);
+}
+
+/** A value that is to become JSON without them, in names as in texts; the same value where it has none. */
+export function redactTokens<T>(value: T): T {
+  if (typeof value === "string") return redactText(value) as T & string;
+  if (Array.isArray(value)) {
+    const clean = value.map(redactTokens);
+    return clean.some((each, place) => each !== value[place]) ? (clean as T & unknown[]) : value;
+  }
+  if (!isPlain(value)) return value;
+  const clean = Object.entries(value).map(([name, each]) => [redactText(name), redactTokens(each)] as const);
+  const isSame = Object.entries(value).every(
+    ([name, each], place) => clean[place]?.[0] === name && clean[place]?.[1] === each,
+  );
+  return isSame ? value : (Object.fromEntries(clean) as T & object);
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (value === null || typeof value !== "object") return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
