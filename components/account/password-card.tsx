@@ -1,14 +1,14 @@
 "use client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useRef } from "react";
+import type { FormEvent } from "react";
 import { toast } from "sonner";
-import { toFailure, useTRPC } from "@/components/trpc";
+import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
-import { Notice } from "@/components/ui/notice";
 import type { Account } from "@/server/contract/sessions";
+import { FormFailure, useFailure } from "./failure";
 
 /** A new password in the place of the present one. */
 export function PasswordCard({ account }: { account: Account }) {
@@ -31,7 +31,6 @@ export function PasswordCard({ account }: { account: Account }) {
 function PasswordForm({ email }: { email: string }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const form = useRef<HTMLFormElement>(null);
   const change = useMutation(
     trpc.account.changePassword.mutationOptions({
       onSuccess() {
@@ -42,12 +41,7 @@ function PasswordForm({ email }: { email: string }) {
       meta: { isShownInPlace: true },
     }),
   );
-  // Once the field that is wrong is drawn as such.
-  useEffect(() => {
-    if (change.error) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
-  }, [change.error]);
-  const failure = change.error && toFailure(change.error);
-  const problemOf = (field: string) => failure?.issues.find(({ loc }) => loc.at(-1) === field)?.msg;
+  const { form, failure, problemOf } = useFailure(change.error);
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -57,11 +51,7 @@ function PasswordForm({ email }: { email: string }) {
 
   return (
     <form ref={form} onSubmit={submit} className="max-w-sm space-y-4">
-      {failure && failure.issues.length === 0 && (
-        <Notice tone="bad" role="alert">
-          {failure.message}
-        </Notice>
-      )}
+      <FormFailure failure={failure} />
       {/* For password managers: whose password it is. */}
       <input hidden readOnly name="username" autoComplete="username" value={email} />
       <Field id="present" label="Present password" problem={problemOf("present")}>

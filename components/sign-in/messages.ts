@@ -8,6 +8,12 @@ export function signInMessage(error: string): string {
   return MESSAGES[error] ?? "Signing in failed on our side. Try again; if it stays, tell your operator.";
 }
 
+/** The same of the second step. */
+export function codeMessage(error: string): string {
+  if (error === "CredentialsSignin") return "This code is not right, or was used.";
+  return signInMessage(error);
+}
+
 const MESSAGES: Record<string, string> = {
   CredentialsSignin: "E-mail or password is wrong.",
   NoAccount:
@@ -17,6 +23,7 @@ const MESSAGES: Record<string, string> = {
   OAuthCallback: "The identity provider did not complete the sign-in. Try again.",
   OAuthSignin: "The identity provider could not be reached. Try again.",
   Callback: "The identity provider did not complete the sign-in. Try again.",
+  CodeTooLate: "This took too long. Sign in again.",
   Unreachable: "The server could not be reached. Check your connection and try again.",
 };
 

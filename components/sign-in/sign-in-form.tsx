@@ -38,7 +38,8 @@ export function SignInForm({
       redirect: false,
     }).catch(() => ({ ok: false, error: "Unreachable" }));
     if (answer?.ok && !answer.error) {
-      window.location.assign(next); // a whole new page: nothing of an earlier reader stays in memory
+      // Through this page once more, which may ask for a code. A whole new one: nothing of an earlier reader stays in memory.
+      window.location.assign(`/sign-in?${new URLSearchParams({ callbackUrl: next })}`);
       return;
     }
     setFailure(answer?.error ?? "Unreachable");

@@ -4,8 +4,8 @@ import { Download } from "lucide-react";
 import { Button, type ButtonProps } from "./button";
 
 /** Hands a text over as a file, without asking the server for one. */
-function saveFile(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+function saveFile(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
@@ -27,12 +27,27 @@ export function DownloadJson({
   children: string;
 }) {
   const saving = useMutation({
-    mutationFn: async () => saveFile(name, `${JSON.stringify(await read(), null, 2)}\n`),
+    mutationFn: async () => saveFile(name, `${JSON.stringify(await read(), null, 2)}\n`, "application/json"),
   });
   return (
     <Button size={size} pending={saving.isPending} onClick={() => saving.mutate()}>
       {!saving.isPending && <Download aria-hidden />}
       {children}
+    </Button>
+  );
+}
+
+/** Saves a text that is on the page. */
+export function DownloadText({ name, text, what }: { name: string; text: string; what: string }) {
+  return (
+    <Button
+      variant="ghost"
+      size="sm"
+      aria-label={`Download ${what}`}
+      onClick={() => saveFile(name, `${text}\n`, "text/plain")}
+    >
+      <Download aria-hidden />
+      Download
     </Button>
   );
 }

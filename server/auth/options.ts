@@ -6,14 +6,16 @@ import Github from "next-auth/providers/github";
 import Google from "next-auth/providers/google";
 import { clientAddress, networkOf } from "@/server/api/address";
 import { SignIn } from "@/server/contract/organizations";
+import { SecondFactorCode } from "@/server/contract/sessions";
 import { access } from "@/server/domain/access";
-import { systemClock, systemCtx } from "@/server/domain/ctx";
-import { findSignIn, verifySignIn } from "@/server/domain/organizations";
+import { type Ctx, systemClock, systemCtx } from "@/server/domain/ctx";
+import { findSignIn, type SignedIn, verifySignIn } from "@/server/domain/organizations";
 import * as sessions from "@/server/domain/sessions";
 import { env, publicUrl } from "@/server/env";
+import { Fault } from "@/server/errors";
 import { log } from "@/server/log";
 import { ownPath } from "./callback-url";
-import { claimsOf } from "./claims";
+import { claimsOf, pendingClaims, pendingOf } from "./claims";
 import { cookies, SESSION_COOKIE } from "./cookies";
 import { verifiedEmail } from "./github-email";
 
@@ -21,6 +23,7 @@ declare module "next-auth" {
   /** What a provider found: an account of ours, or the code of why there is none. */
   interface User {
     sessionVersion?: number;
+    needsCode?: boolean;
     refusal?: "NoAccount" | "EmailNotVerified";
   }
 }
@@ -39,7 +42,7 @@ const password = Credentials({
     let waitSeconds: number;
     try {
       const answer = await verifySignIn({ now: systemClock }, { ...parsed.data, address });
-      if ("userId" in answer) return { id: answer.userId, sessionVersion: answer.sessionVersion };
+      if ("userId" in answer) return toUser(answer);
       if (answer.refused === "wrong") return null;
       waitSeconds = answer.retryAfterSeconds ?? 0;
     } catch (error) {
@@ -50,15 +53,41 @@ const password = Credentials({
   },
 });
 
+const toUser = ({ userId, sessionVersion, needsCode }: SignedIn): User => ({
+  id: userId,
+  sessionVersion,
+  needsCode,
+});
+
+/** The second step, of who has a second factor: whichever way the first went, it left a cookie that says whose code is due. */
+const code = Credentials({
+  id: "code",
+  name: "Code of the second factor",
+  credentials: { code: { type: "text" } },
+  async authorize(fields): Promise<User | null> {
+    const pending = await pendingOf((await nextCookies()).get(SESSION_COOKIE)?.value ?? "", systemClock());
+    if (!pending) throw new Error("CodeTooLate");
+    const parsed = SecondFactorCode.pick({ code: true }).safeParse({ code: fields?.code });
+    if (!parsed.success) return null;
+    try {
+      const isRight = await sessions.verifyCode(await signInCtx(), { ...pending, ...parsed.data });
+      return isRight ? { id: pending.userId, sessionVersion: pending.version } : null;
+    } catch (error) {
+      if (error instanceof Fault && error.code === "RateLimited")
+        throw new Error(`RateLimited:${error.details.retryAfterSeconds}`);
+      log.error({ err: error }, "sign-in failed");
+      throw new Error("SignInFailed");
+    }
+  },
+});
+
 const NOBODY = "-"; // next-auth refuses an empty id before it asks the signIn callback
 
 /** The account of an e-mail that an identity provider vouches for. Nobody is signed up on the way. */
 async function toAccount(email: string | null): Promise<User> {
   if (!email) return { id: NOBODY, refusal: "EmailNotVerified" };
   const account = await findSignIn(email);
-  return account
-    ? { id: account.userId, sessionVersion: account.sessionVersion }
-    : { id: NOBODY, refusal: "NoAccount" };
+  return account ? toUser(account) : { id: NOBODY, refusal: "NoAccount" };
 }
 
 async function githubEmails(accessToken: string | undefined): Promise<unknown> {
@@ -92,16 +121,24 @@ if (env.GOOGLE_CLIENT_ID && env.GOOGLE_CLIENT_SECRET) {
 /** The identity providers that are configured, for the sign-in page. */
 export const identityProviders = identities.map(({ id, name }) => ({ id, name }));
 
-/** Each sign-in is a session of its own, under a new id; the one this browser had before ends with it. */
+async function signInCtx(): Promise<Ctx> {
+  const address = clientAddress((await headers()).get("x-forwarded-for") ?? undefined, "");
+  return { ...systemCtx("sign-in"), ...(address ? { address } : {}) };
+}
+
+/**
+ * Each sign-in is a session of its own, under a new id; the one this browser had before ends with it. Who has a second factor
+ * has none yet, also after an identity provider: they owe a code.
+ */
 async function begin(user: User): Promise<JWT> {
-  const [sent, jar] = [await headers(), await nextCookies()];
-  const before = await claimsOf(jar.get(SESSION_COOKIE)?.value ?? "");
+  const before = await claimsOf((await nextCookies()).get(SESSION_COOKIE)?.value ?? "");
   if (before) await end(before);
-  const address = clientAddress(sent.get("x-forwarded-for") ?? undefined, "");
-  const sid = await sessions.startSession(
-    { ...systemCtx("sign-in"), address: address || undefined },
-    { userId: user.id, version: user.sessionVersion ?? 0, userAgent: sent.get("user-agent") },
-  );
+  if (user.needsCode) return pendingClaims(user.id, user.sessionVersion ?? 0, systemClock());
+  const sid = await sessions.startSession(await signInCtx(), {
+    userId: user.id,
+    version: user.sessionVersion ?? 0,
+    userAgent: (await headers()).get("user-agent"),
+  });
   return { sub: user.id, sid };
 }
 
@@ -120,7 +157,7 @@ export const authOptions: AuthOptions = {
   secret: env.NEXTAUTH_SECRET,
   session: { strategy: "jwt", maxAge: sessions.BROWSER_SECONDS },
   cookies,
-  providers: [password, ...identities],
+  providers: [password, code, ...identities],
   pages: { signIn: "/sign-in", signOut: "/sign-in", error: "/sign-in" },
   callbacks: {
     signIn: ({ user }) => (user.refusal ? `/sign-in?error=${user.refusal}` : true),

@@ -5,13 +5,18 @@ import { clientAddress } from "@/server/api/address";
 import { type Ctx, systemClock } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
-import { type Person, personOfCookie } from "./claims";
+import { type Person, pendingOf, personOfCookie } from "./claims";
 import { SESSION_COOKIE } from "./cookies";
 
 /** The signed-in person of this request, or null. */
 export const findPerson = cache(async (): Promise<Person | null> => {
   return personOfCookie((await cookies()).get(SESSION_COOKIE)?.value ?? "", systemClock());
 });
+
+/** Has this browser passed the first step of signing in, and is a code waited for? */
+export async function isCodeWaitedFor(): Promise<boolean> {
+  return (await pendingOf((await cookies()).get(SESSION_COOKIE)?.value ?? "", systemClock())) !== null;
+}
 
 /** What a verb of the domain gets for this request of the panel. */
 export const panelCtx = cache(async (): Promise<Ctx> => {

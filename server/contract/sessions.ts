@@ -101,5 +101,21 @@ export const Account = z.object({
   email: z.string(),
   /** False for who signs in by an identity provider alone. */
   hasPassword: z.boolean(),
+  secondFactor: z.object({
+    /** Null: signing in asks for no code. */
+    since: DateTime.nullable(),
+    recoveryCodesLeft: z.int(),
+  }),
 });
 export type Account = z.output<typeof Account>;
+
+/** What an authenticator is set up with: as text, as an address, and as a picture of it (SVG). */
+export const NewSecondFactor = z.object({ secret: z.string(), uri: z.string(), qrCode: z.string() });
+export type NewSecondFactor = z.output<typeof NewSecondFactor>;
+
+/** As it is typed: blanks and dashes do not matter. */
+export const SecondFactorCode = z.strictObject({ code: z.string().trim().min(1).max(40) });
+/** The password, of who has one. */
+export const StartSecondFactor = z.strictObject({ password: z.string().max(1000).optional() });
+export const RecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });
+export type RecoveryCodes = z.output<typeof RecoveryCodes>;

@@ -2,8 +2,12 @@ import { z } from "zod";
 import {
   Account,
   DecideDevice,
+  NewSecondFactor,
+  RecoveryCodes,
+  SecondFactorCode,
   Session,
   SessionRef,
+  StartSecondFactor,
   UserCode,
   WaitingDevice,
 } from "@/server/contract/sessions";
@@ -13,7 +17,7 @@ import { human, router } from "./init";
 const Done = z.object({ done: z.literal(true) });
 const done = { done: true } as const;
 
-/** A person's own account: where they are signed in, their password, and the devices that ask to be. */
+/** A person's own account: where they are signed in, their password and second factor, and the devices that ask to be. */
 export const accountRouter = router({
   read: human.output(Account).query(({ ctx }) => sessions.readAccount(ctx)),
   sessions: human.output(z.array(Session)).query(({ ctx }) => sessions.listSessions(ctx)),
@@ -35,6 +39,25 @@ export const accountRouter = router({
       await sessions.changePassword(ctx, input);
       return done;
     }),
+  startSecondFactor: human
+    .input(StartSecondFactor)
+    .output(NewSecondFactor)
+    .mutation(({ ctx, input }) => sessions.startSecondFactor(ctx, input.password)),
+  confirmSecondFactor: human
+    .input(SecondFactorCode)
+    .output(RecoveryCodes)
+    .mutation(({ ctx, input }) => sessions.confirmSecondFactor(ctx, input.code)),
+  turnOffSecondFactor: human
+    .input(SecondFactorCode)
+    .output(Done)
+    .mutation(async ({ ctx, input }) => {
+      await sessions.turnOffSecondFactor(ctx, input.code);
+      return done;
+    }),
+  renewRecoveryCodes: human
+    .input(SecondFactorCode)
+    .output(RecoveryCodes)
+    .mutation(({ ctx, input }) => sessions.renewRecoveryCodes(ctx, input.code)),
   /** By POST: a look counts as a guess, and codes do not belong into addresses. */
   lookAtDevice: human
     .input(UserCode)

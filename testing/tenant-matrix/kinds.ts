@@ -112,7 +112,7 @@ export const WORDS = new Set(
   target target_locale task_kind text texture_mode texture_prompt tlds to token tool_choice tool_choice.* tool_schemas.* tools.*
   tools_hash trigger_words type until url value variables.* verbosity view voice_id workload_tags.* x-request-id
   acceptance_cases.* implementation_preferences.* overrides.* labels authorization cookie host
-  image_url annotations logprobs environments body.* request.* x-csrf-token sec-fetch-site accept tags client_name credentials credentials.* account_class device_code user_code present next plan include_revoked test access-control-request-method`
+  image_url annotations logprobs environments body.* request.* x-csrf-token sec-fetch-site accept tags client_name credentials credentials.* account_class device_code user_code code present next plan include_revoked test access-control-request-method`
     .split(/\s+/)
     .filter(Boolean),
 );

@@ -1,13 +1,15 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
+import type { ComponentProps } from "react";
 import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
+import { CodeForm } from "@/components/sign-in/code-form";
 import { REASONS, SWITCH } from "@/components/sign-in/messages";
 import { SignInForm } from "@/components/sign-in/sign-in-form";
 import { Card } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { ownPath } from "@/server/auth/callback-url";
 import { identityProviders } from "@/server/auth/options";
-import { findPerson } from "@/server/auth/session";
+import { findPerson, isCodeWaitedFor } from "@/server/auth/session";
 import { publicUrl } from "@/server/env";
 
 export const metadata: Metadata = { title: "Sign in" };
@@ -19,6 +21,8 @@ export default async function SignInPage({ searchParams }: Props) {
   const next = ownPath(single(params.callbackUrl), publicUrl);
   const why = single(params.reason) ?? "";
   if (why !== SWITCH && (await findPerson())) redirect(next);
+  if (why !== SWITCH && (await isCodeWaitedFor()))
+    return <CodePage next={next} error={single(params.error) ?? null} />;
   const reason = REASONS[why];
   return (
     <PlainPage>
@@ -30,6 +34,17 @@ export default async function SignInPage({ searchParams }: Props) {
           </Notice>
         )}
         <SignInForm next={next} error={single(params.error) ?? null} providers={identityProviders} />
+      </Card>
+    </PlainPage>
+  );
+}
+
+function CodePage(props: ComponentProps<typeof CodeForm>) {
+  return (
+    <PlainPage>
+      <PlainTitle title="Enter a code">Your account has a second factor.</PlainTitle>
+      <Card className="p-5">
+        <CodeForm {...props} />
       </Card>
     </PlainPage>
   );

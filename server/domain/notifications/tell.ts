@@ -4,8 +4,8 @@ import { newId } from "@/server/ids";
 import { type Letter, oneLine, toMailing } from "./letter";
 import { stateOfNewMail } from "./mailer";
 
-/** Who is told: everybody who belongs to an organization, or the operators of the installation. */
-export type Audience = { organizationId: string } | "operators";
+/** Who is told: everybody who belongs to an organization, one person, or the operators of the installation. */
+export type Audience = { organizationId: string } | { userId: string } | "operators";
 
 export type News = {
   /** What makes it happen once for each person, e.g. the id of the event it tells of. */
@@ -79,6 +79,14 @@ async function readAudience(client: Queryable, audience: Audience): Promise<Told
       people: rows,
       reason: "You get this mail because you are an operator of this installation of Capstan.",
     };
+  }
+  if ("userId" in audience) {
+    const { rows } = await client.query<{ id: string; email: string }>(
+      "SELECT id, email FROM user_account WHERE id = $1",
+      [audience.userId],
+    );
+    const reason = "You get this mail because it concerns your account on Capstan.";
+    return { organizationId: null, people: rows, reason };
   }
   const { rows } = await client.query<{ id: string; email: string; name: string }>(
     `SELECT user_account.id, email, organization.display_name AS name FROM membership

@@ -36,4 +36,12 @@ export { requireRoleIn, roleIn, visibleOrganizations } from "./rights";
 export { rotateKey } from "./rotate-key";
 export { requireSeat } from "./seats";
 export { sessionContext } from "./session-context";
-export { findSignIn, pruneSignInFailures, type SignedIn, type SignInRefusal, verifySignIn } from "./sign-in";
+export {
+  findSignIn,
+  forgetFailures,
+  pruneSignInFailures,
+  type SignedIn,
+  type SignInRefusal,
+  signInSubjects,
+  verifySignIn,
+} from "./sign-in";

@@ -1,4 +1,12 @@
+export { readAccount } from "./account";
 export { decideDevice, lookAtDevice, redeemDevice, startDevice } from "./device";
-export { changePassword, readAccount } from "./password";
+export { changePassword } from "./password";
 export { pruneSessions } from "./prune";
+export {
+  confirmSecondFactor,
+  renewRecoveryCodes,
+  startSecondFactor,
+  turnOffSecondFactor,
+} from "./second-factor";
 export { BROWSER_SECONDS, endSession, listSessions, signOutEverywhere, startSession } from "./sessions";
+export { verifyCode } from "./sign-in-code";

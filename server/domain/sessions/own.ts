@@ -1,7 +1,8 @@
 import { pool, type Queryable } from "@/server/db";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
-import { fail } from "@/server/errors";
+import { tell } from "@/server/domain/notifications";
+import { fail, ValidationFault } from "@/server/errors";
 import type { Json } from "@/server/step";
 
 /** The signed-in person who asks; AuthorizationFailed for anybody else. */
@@ -43,4 +44,35 @@ export async function recordOwn(
   const details = { ...act.details, email };
   for (const organizationId of organization_ids ?? [INSTALLATION])
     await record({ ...ctx, principal }, { ...act, organizationId, details }, database);
+}
+
+type OwnNews = { kind: string; title: string; body: string };
+
+/** Tells the caller, in the panel and by mail, of what was done about their account: it may have been somebody else. */
+export function tellOwn(ctx: Ctx, client: Queryable, news: OwnNews): Promise<void> {
+  const userId = ownId(ctx);
+  return tellPerson(ctx, client, {
+    userId,
+    occasion: `${news.kind}:${userId}:${ctx.now().toISOString()}`,
+    ...news,
+  });
+}
+
+/** The same of who is not signed in yet. */
+export async function tellPerson(
+  ctx: Ctx,
+  client: Queryable,
+  { userId, ...news }: OwnNews & { userId: string; occasion: string },
+): Promise<void> {
+  const facts = [
+    ["When", ctx.now().toUTCString()],
+    ...(ctx.address ? [["From", ctx.address] as const] : []),
+  ] as const;
+  const letter = { facts, action: "Look at your account" };
+  await tell(client, ctx, { userId }, { ...news, href: "/account", letter });
+}
+
+/** Refuses one field of what was sent. */
+export function refuse(field: string, msg: string): never {
+  throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
 }

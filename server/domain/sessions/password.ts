@@ -1,20 +1,10 @@
 import { Password } from "@/server/contract/organizations";
-import type { Account } from "@/server/contract/sessions";
 import { pool } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, forget, hashPassword, isPassword } from "@/server/domain/organizations";
-import { fail, ValidationFault } from "@/server/errors";
-import { currentId, ownId, recordOwn } from "./own";
-
-/** Who the caller is, and whether they have a password to change. */
-export async function readAccount(ctx: Ctx): Promise<Account> {
-  const { rows } = await pool.query<Account>(
-    'SELECT email, password_hash IS NOT NULL AS "hasPassword" FROM user_account WHERE id = $1',
-    [ownId(ctx)],
-  );
-  return rows[0] ?? fail("NotFound", "There is no such account.");
-}
+import { fail } from "@/server/errors";
+import { currentId, ownId, recordOwn, refuse, tellOwn } from "./own";
 
 /** Changes the caller's own password, given the present one, and ends all their other sessions. Guesses count like those at sign-in. */
 export async function changePassword(ctx: Ctx, input: { present: string; next: string }): Promise<void> {
@@ -26,7 +16,7 @@ export async function changePassword(ctx: Ctx, input: { present: string; next: s
     [userId],
   );
   const present = rows[0]?.password_hash ?? null;
-  const entries = await countTry([`password:${userId}`], ctx.now());
+  const entries = await countTry([`own:${userId}`], ctx.now());
   if (!(await isPassword(input.present, present))) refuse("present", "This is not the password.");
   await forget(entries);
   const passwordHash = await hashPassword(next.data);
@@ -44,9 +34,10 @@ export async function changePassword(ctx: Ctx, input: { present: string; next: s
     // Another change came first, or this session was ended meanwhile.
     if (rowCount === 0) fail("AuthenticationFailed", "Your session has ended. Sign in again.");
     await recordOwn(ctx, { userId, action: "password.changed", subject: userId }, client);
+    await tellOwn(ctx, client, {
+      kind: "account.password_changed",
+      title: "Your password was changed",
+      body: "All other sessions have ended. If this was not you, tell your operator at once.",
+    });
   });
-}
-
-function refuse(field: string, msg: string): never {
-  throw new ValidationFault([{ loc: ["body", field], msg, type: "value_error" }]);
 }

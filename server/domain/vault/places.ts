@@ -17,5 +17,11 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   { table: "stream_frame", column: "data", key: { job_id: "text", id: "int" }, when: "is_sealed" },
   { table: "delivery", column: "body", key: { id: "text" }, when: "is_sealed AND body IS NOT NULL" },
   { table: "delivery_endpoint", column: "secret", key: { id: "text" }, when: "true" },
+  {
+    table: "user_account",
+    column: "second_factor_secret",
+    key: { id: "text" },
+    when: "second_factor_secret IS NOT NULL",
+  },
   { table: "signing_key", column: "private_key", key: { id: "text" }, when: "true" },
 ];

@@ -6,6 +6,7 @@ import { closeDatabase, pool } from "@/server/db";
 import * as credentials from "@/server/domain/credentials";
 import { openAccount } from "@/server/domain/credentials";
 import { systemCtx } from "@/server/domain/ctx";
+import { startSecondFactor } from "@/server/domain/sessions";
 import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import {
@@ -19,6 +20,7 @@ import {
   vaultKeyId,
 } from "@/server/vault";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
+import { makePerson } from "@/testing/tenants";
 import { openVault, SECRET } from "@/testing/vault";
 import { announceVaultKeys, rewrapAll, vaultStatus } from ".";
 
@@ -60,6 +62,8 @@ async function fill() {
     secret: `whsec_${randomBytes(24).toString("base64")}`,
   });
   expect(endpoint.json.detail).toBeUndefined();
+  const person = await makePerson(tenant.organizationId, "member");
+  await startSecondFactor(person.ctx, person.password);
   const job = await tenant.post(`${TEXT}/jobs`, { input, context, ...execution });
   expect(job.json.detail).toBeUndefined();
   await finish(job.json.jobId);
@@ -111,6 +115,7 @@ test("everything that is encrypted is handed over: then the new key opens it alo
         "payload.content",
         "signing_key.private_key",
         "stream_frame.data",
+        "user_account.second_factor_secret",
       ]),
     );
 
@@ -237,6 +242,7 @@ test("whoever encrypts stands here, with the columns it writes among those that 
     "server/domain/jobs/transitions.ts", // payload.content
     "server/domain/pins/bulk/admission.ts", // payload.content
     "server/domain/pins/transitions.ts", // payload.content
+    "server/domain/sessions/codes.ts", // user_account.second_factor_secret
     "server/domain/signing/keys.ts", // signing_key.private_key
     "server/domain/webhooks/endpoints.ts", // delivery_endpoint.secret
     "server/vault.ts",

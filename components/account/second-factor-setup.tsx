@@ -1,0 +1,104 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { CopyButton } from "@/components/ui/copy-button";
+import { Field } from "@/components/ui/field";
+import { Input } from "@/components/ui/input";
+import type { Account, NewSecondFactor } from "@/server/contract/sessions";
+import { CodeField } from "./code-field";
+import { FormFailure, useFailure } from "./failure";
+
+const meta = { isShownInPlace: true };
+
+/** From a password to a second factor that is on: the secret is shown, and a code of it confirms that it arrived. */
+export function SecondFactorSetup({
+  account,
+  onCodes,
+}: {
+  account: Account;
+  onCodes: (codes: string[]) => void;
+}) {
+  const trpc = useTRPC();
+  const start = useMutation(trpc.account.startSecondFactor.mutationOptions({ meta }));
+  const { form, failure, problemOf } = useFailure(start.error);
+  if (start.data) return <Confirmation made={start.data} onCodes={onCodes} />;
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const password = new FormData(event.currentTarget).get("password");
+    start.mutate(password === null ? {} : { password: String(password) });
+  }
+
+  return (
+    <form ref={form} onSubmit={submit} className="space-y-4">
+      <p>With it, a password that became known lets nobody in. Turning it on ends your other sessions.</p>
+      <FormFailure failure={failure} />
+      {account.hasPassword && (
+        <div className="max-w-sm">
+          {/* For password managers: whose password it is. */}
+          <input hidden readOnly name="username" autoComplete="username" value={account.email} />
+          <Field id="second-factor-password" label="Your password" problem={problemOf("password")}>
+            {(aria) => (
+              <Input
+                {...aria}
+                name="password"
+                type="password"
+                autoComplete="current-password"
+                required
+                maxLength={1000}
+              />
+            )}
+          </Field>
+        </div>
+      )}
+      <Button type="submit" pending={start.isPending}>
+        Set up
+      </Button>
+    </form>
+  );
+}
+
+function Confirmation({ made, onCodes }: { made: NewSecondFactor; onCodes: (codes: string[]) => void }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const confirm = useMutation(
+    trpc.account.confirmSecondFactor.mutationOptions({
+      meta,
+      onSuccess({ recoveryCodes }) {
+        onCodes(recoveryCodes);
+        return queryClient.invalidateQueries(trpc.account.pathFilter());
+      },
+    }),
+  );
+  const { form, failure, problemOf } = useFailure(confirm.error);
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    confirm.mutate({ code: String(new FormData(event.currentTarget).get("code")) });
+  }
+
+  return (
+    <form ref={form} onSubmit={submit} className="space-y-4">
+      <p>Scan this with an authenticator app, or type the key into it. Then enter the code it shows.</p>
+      {/* biome-ignore lint/performance/noImgElement: made in this very answer, with nothing to load */}
+      <img
+        alt="QR code of the key below"
+        src={`data:image/svg+xml,${encodeURIComponent(made.qrCode)}`}
+        className="size-48 rounded-md border border-line bg-white"
+      />
+      <p className="flex flex-wrap items-center gap-2">
+        <code className="[overflow-wrap:anywhere]" data-testid="second-factor-secret">
+          {made.secret.match(/.{1,4}/g)?.join(" ")}
+        </code>
+        <CopyButton text={made.secret} what="the key" />
+      </p>
+      <FormFailure failure={failure} />
+      <CodeField hint="Six digits, new every half minute." problem={problemOf("code")} />
+      <Button type="submit" variant="primary" pending={confirm.isPending}>
+        Turn it on
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,66 @@
+"use client";
+import { signIn } from "next-auth/react";
+import { type FormEvent, useState } from "react";
+import { Button } from "@/components/ui/button";
+import { Field } from "@/components/ui/field";
+import { Input } from "@/components/ui/input";
+import { Notice } from "@/components/ui/notice";
+import { codeMessage, SWITCH } from "./messages";
+
+/** The second step of signing in. */
+export function CodeForm({ next, error }: { next: string; error: string | null }) {
+  const [failure, setFailure] = useState(error);
+  const [isPending, setPending] = useState(false);
+
+  async function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const form = event.currentTarget;
+    setPending(true);
+    setFailure(null);
+    const code = new FormData(form).get("code");
+    const answer = await signIn("code", { code, redirect: false }).catch(() => ({
+      ok: false,
+      error: "Unreachable",
+    }));
+    if (answer?.ok && !answer.error) {
+      window.location.assign(next); // a whole new page: nothing of an earlier reader stays in memory
+      return;
+    }
+    setFailure(answer?.error ?? "Unreachable");
+    setPending(false);
+    form.querySelector<HTMLInputElement>("input[name=code]")?.select();
+  }
+
+  return (
+    <form method="post" action="/api/auth/callback/code" onSubmit={submit} className="space-y-4">
+      {failure && (
+        <Notice tone="bad" role="alert">
+          {codeMessage(failure)}
+        </Notice>
+      )}
+      <Field id="code" label="Code" hint="Of your authenticator app, or one of your recovery codes.">
+        {(aria) => (
+          <Input
+            {...aria}
+            name="code"
+            required
+            maxLength={40}
+            autoComplete="one-time-code"
+            autoCapitalize="none"
+            spellCheck={false}
+            aria-invalid={failure === "CredentialsSignin" || undefined}
+            className="h-10 font-mono"
+          />
+        )}
+      </Field>
+      <Button type="submit" variant="primary" size="lg" pending={isPending} className="w-full">
+        Sign in
+      </Button>
+      <Button asChild variant="ghost" className="w-full">
+        <a href={`/sign-in?${new URLSearchParams({ reason: SWITCH, callbackUrl: next })}`}>
+          Sign in as somebody else
+        </a>
+      </Button>
+    </form>
+  );
+}

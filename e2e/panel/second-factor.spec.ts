@@ -1,0 +1,110 @@
+import { type Page, test } from "@playwright/test";
+import { TOTP } from "otpauth";
+import { makePerson, world } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn } from "./panel";
+
+const PHONE = { width: 390, height: 844 };
+const WIDE = { width: 1280, height: 800 };
+
+/** The code of the step so many after the present one: none counts twice, and one of the next step counts already. */
+const codeOf = (secret: string, steps = 0) =>
+  new TOTP({ secret }).generate({ timestamp: Date.now() + steps * 30_000 });
+
+async function look(page: Page, name: string) {
+  for (const [size, width] of [
+    [WIDE, "1280"],
+    [PHONE, "390"],
+  ] as const) {
+    await page.setViewportSize(size);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      const path = `test-results/looks/${name}-${width}-${colorScheme}.png`;
+      await page.screenshot({ path, fullPage: true });
+    }
+  }
+  await expectAccessible(page); // dark, on a phone
+  await expectNoSidewaysScroll(page);
+  await page.emulateMedia({ colorScheme: "light" });
+  await expectAccessible(page);
+}
+
+test("a person turns a second factor on, signs in with codes, and turns it off", async ({ browser }) => {
+  const person = makePerson("member");
+  const context = await browser.newContext({ baseURL: world.baseUrl });
+  const page = await context.newPage();
+  await open(page, "/sign-in?callbackUrl=/account");
+  await signIn(page, person);
+  await page.waitForURL("**/account");
+  const card = page.getByRole("region", { name: "Second factor" });
+  const code = page.getByLabel("Code");
+
+  await card.getByLabel("Your password").fill("not the password");
+  await card.getByRole("button", { name: "Set up" }).click();
+  await expect(card.getByLabel("Your password")).toHaveAccessibleDescription("This is not the password.");
+  await card.getByLabel("Your password").fill(person.password);
+  await card.getByRole("button", { name: "Set up" }).click();
+  const qrCode = card.getByRole("img", { name: "QR code of the key below" });
+  await expect.poll(() => qrCode.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(20);
+  const shown = await card.getByTestId("second-factor-secret").textContent();
+  const secret = (shown ?? "").replaceAll(" ", "");
+  await look(page, "second-factor-setup");
+  await code.fill("000000");
+  await card.getByRole("button", { name: "Turn it on" }).click();
+  await expect(code).toHaveAccessibleDescription(/not right/);
+  await expect(code).toBeFocused();
+  await code.fill(codeOf(secret, -1));
+  await card.getByRole("button", { name: "Turn it on" }).click();
+  const recovery = card.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
+  await expect(recovery).toHaveCount(10);
+  const recoveryCode = (await recovery.first().textContent()) ?? "";
+  await look(page, "second-factor-codes");
+  const saving = page.waitForEvent("download");
+  await card.getByRole("button", { name: "Download the recovery codes" }).click();
+  expect((await saving).suggestedFilename()).toBe("capstan-recovery-codes.txt");
+  await card.getByRole("button", { name: "I have kept them" }).click();
+  await expect(recovery).toHaveCount(0);
+
+  // The password alone opens nothing: neither a page nor the API.
+  const other = await (await browser.newContext({ baseURL: world.baseUrl, viewport: PHONE })).newPage();
+  await open(other, "/sign-in?callbackUrl=/account");
+  await signIn(other, person);
+  await expect(other.getByRole("heading", { name: "Enter a code" })).toBeVisible();
+  const cookie = (await other.context().cookies()).find(({ name }) => name.endsWith("capstan.session"));
+  expect(cookie).toMatchObject({ httpOnly: true, sameSite: "Lax", path: "/" });
+  expect((await other.request.get("/v1/auth/sessions")).status()).toBe(401);
+  await other.goto("/account");
+  await expect(other.getByRole("heading", { name: "Enter a code" })).toBeVisible();
+  await look(other, "second-factor-sign-in");
+  await open(other, "/sign-in?callbackUrl=/account");
+  await other.getByLabel("Code").fill("000000");
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await expect(other.getByRole("alert").filter({ hasText: "code" })).toHaveText(
+    "This code is not right, or was used.",
+  );
+  const right = codeOf(secret);
+  await other.getByLabel("Code").fill(right);
+  await other.getByRole("button", { name: "Sign in" }).click();
+  await expect(other.getByRole("heading", { level: 1, name: "Account" })).toBeVisible();
+  expect((await other.request.get("/v1/auth/sessions")).status()).toBe(200);
+
+  // The same code again is worth nothing; a recovery code is, once.
+  const third = await (await browser.newContext({ baseURL: world.baseUrl })).newPage();
+  await open(third, "/sign-in?callbackUrl=/account");
+  await signIn(third, person);
+  for (const [typed, answer] of [
+    [right, "This code is not right, or was used."],
+    [recoveryCode, null],
+  ] as const) {
+    await third.getByLabel("Code").fill(typed);
+    await third.getByRole("button", { name: "Sign in" }).click();
+    if (answer) await expect(third.getByRole("alert").filter({ hasText: "code" })).toHaveText(answer);
+  }
+  await expect(third.getByText("9 recovery codes are left.")).toBeVisible();
+  await look(third, "second-factor-on");
+
+  await third.getByLabel("Code").fill(codeOf(secret, 1));
+  await third.getByRole("button", { name: "Turn it off" }).click();
+  await expect(third.getByText("Your second factor is off.")).toBeVisible();
+  await expect(third.getByLabel("Your password")).toBeVisible();
+  for (const each of [page, other, third]) await each.context().close();
+});

@@ -1,0 +1,82 @@
+import { hash, randomBytes } from "node:crypto";
+import { Secret, TOTP } from "otpauth";
+import { pool, type Queryable } from "@/server/db";
+import { openSecret, sealSecret } from "@/server/vault";
+
+const STEP_SECONDS = 30;
+/** As RFC 4226 advises for SHA-1. */
+const SECRET_BYTES = 20;
+const RECOVERY_CODES = 10;
+
+const placeOf = (userId: string) => `user_account|${userId}|second_factor_secret`;
+// What every authenticator understands; some ignore the parameters of the address and take these.
+const totpOf = (secret: Secret, label = "") =>
+  new TOTP({ issuer: "Capstan", label, algorithm: "SHA1", digits: 6, period: STEP_SECONDS, secret });
+
+/** A new secret of an authenticator: as text, as the address of its QR code, and sealed for this person's row. */
+export function makeSecret(userId: string, email: string): { secret: string; uri: string; sealed: string } {
+  const secret = new Secret({ buffer: new Uint8Array(randomBytes(SECRET_BYTES)).buffer });
+  return {
+    secret: secret.base32,
+    uri: totpOf(secret, email).toString(),
+    sealed: sealSecret(secret.base32, placeOf(userId)),
+  };
+}
+
+/**
+ * Takes a code of the authenticator with this sealed secret. The step before and after count too, for clocks that differ; of
+ * each step one code, and none before the last taken: who looks over a shoulder comes too late.
+ */
+export async function takeTimeCode(
+  database: Queryable,
+  { userId, sealed, code, now }: { userId: string; sealed: string | null; code: string; now: Date },
+): Promise<boolean> {
+  const token = code.replaceAll(/\s/g, "");
+  if (!sealed || !/^\d{6}$/.test(token)) return false;
+  const totp = totpOf(Secret.fromBase32(openSecret(sealed, placeOf(userId)).toString()));
+  const delta = totp.validate({ token, timestamp: now.getTime(), window: 1 });
+  if (delta === null) return false;
+  const step = Math.floor(now.getTime() / 1000 / STEP_SECONDS) + delta;
+  // Of this very secret: its text is compared without the wrapping, which a rotation of the vault key changes.
+  const { rowCount } = await database.query(
+    `UPDATE user_account SET second_factor_step = $2
+     WHERE id = $1 AND split_part(second_factor_secret, '.', 5) = split_part($3, '.', 5)
+       AND (second_factor_step IS NULL OR second_factor_step < $2)`,
+    [userId, step, sealed],
+  );
+  return rowCount === 1;
+}
+
+/** What a code turned out to be: `null` is none of this person's. */
+export type TakenCode = "time" | "recovery" | null;
+
+/** Takes a code of a person whose second factor is on: one of the authenticator or a recovery code, either of them once. */
+export async function takeCode(userId: string, code: string, now: Date): Promise<TakenCode> {
+  const { rows } = await pool.query<{ sealed: string | null }>(
+    "SELECT second_factor_secret AS sealed FROM user_account WHERE id = $1 AND second_factor_at IS NOT NULL",
+    [userId],
+  );
+  if (!rows[0]) return null;
+  if (await takeTimeCode(pool, { userId, sealed: rows[0].sealed, code, now })) return "time";
+  const { rowCount } = await pool.query(
+    `UPDATE user_account SET recovery_hashes = array_remove(recovery_hashes, $2)
+     WHERE id = $1 AND second_factor_at IS NOT NULL AND $2 = ANY(recovery_hashes)`,
+    [userId, hashOf(code)],
+  );
+  return rowCount === 1 ? "recovery" : null;
+}
+
+const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32
+/** Recovery codes, and what is kept of them. */
+export function makeRecoveryCodes(): { codes: string[]; hashes: Buffer[] } {
+  const codes = Array.from({ length: RECOVERY_CODES }, () => {
+    const text = Array.from(randomBytes(15), (byte) => LETTERS[byte & 31]).join("");
+    return `${text.slice(0, 5)}-${text.slice(5, 10)}-${text.slice(10)}`;
+  });
+  return { codes, hashes: codes.map(hashOf) };
+}
+
+/** 75 random bits need no slow hash. */
+function hashOf(code: string): Buffer {
+  return hash("sha256", code.toLowerCase().replaceAll(/[\s\p{Pd}]/gu, ""), "buffer");
+}

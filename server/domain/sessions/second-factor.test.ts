@@ -1,0 +1,241 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { closeDatabase, pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { findSignIn, verifySignIn } from "@/server/domain/organizations";
+import { Fault, ValidationFault } from "@/server/errors";
+import { codeAt, later, turnOn, visitor } from "@/testing/codes";
+import { signIn } from "@/testing/sessions";
+import { makePerson, makeTenant, system } from "@/testing/tenants";
+import * as sessions from ".";
+
+let organizationId: string;
+beforeAll(async () => {
+  organizationId = (await makeTenant()).organizationId;
+});
+afterAll(closeDatabase);
+
+const start = new Date("2026-06-01T12:00:10.000Z");
+const addressOfOwn = () => `2001:db8:${randomBytes(2).toString("hex")}:${randomBytes(2).toString("hex")}::1`;
+async function person() {
+  const made = await makePerson(organizationId, "member");
+  // Sessions begin by the real clock and last two weeks: the acts have a clock of their own.
+  return { ...made, ctx: { ...made.ctx, now: () => start } };
+}
+const outcome = (work: Promise<unknown>) =>
+  work.then(
+    () => "done",
+    (error) => {
+      if (error instanceof ValidationFault) return error.issues[0]?.msg;
+      return error instanceof Fault ? error.code : Promise.reject(error);
+    },
+  );
+const enter = (ctx: Ctx, userId: string, code: string, version = 2) =>
+  sessions.verifyCode(ctx, { userId, version, code });
+const newsOf = async (userId: string) => {
+  const { rows } = await pool.query<{ kind: string }>(
+    "SELECT kind FROM notification WHERE user_id = $1 ORDER BY id",
+    [userId],
+  );
+  return rows.map(({ kind }) => kind);
+};
+const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
+
+describe("turning it on", () => {
+  test("asks for the password, then for a code; until then signing in asks for none", async () => {
+    const { ctx, password, email } = await person();
+    expect(await outcome(sessions.startSecondFactor(ctx))).toBe("This is not the password.");
+    expect(await outcome(sessions.startSecondFactor(ctx, "wrong"))).toBe("This is not the password.");
+    const made = await sessions.startSecondFactor(ctx, password);
+    const address = new URL(made.uri);
+    expect([address.protocol, address.host, address.searchParams.get("secret")]).toEqual([
+      "otpauth:",
+      "totp",
+      made.secret,
+    ]);
+    expect(decodeURIComponent(address.pathname)).toBe(`/Capstan:${email}`);
+    expect(made.qrCode).toMatch(/^<svg/);
+    const code = codeAt(made.secret, start);
+    expect(await outcome(sessions.confirmSecondFactor(ctx, wrong(code)))).toMatch(/not right/);
+    expect(await findSignIn(email)).toMatchObject({ needsCode: false });
+    expect((await sessions.readAccount(ctx)).secondFactor.since).toBeNull();
+    const { recoveryCodes } = await sessions.confirmSecondFactor(ctx, `${code.slice(0, 3)} ${code.slice(3)}`);
+    expect(new Set(recoveryCodes).size).toBe(10);
+    expect(await findSignIn(email)).toMatchObject({ needsCode: true });
+    expect((await sessions.readAccount(ctx)).secondFactor).toEqual({
+      since: start.toISOString(),
+      recoveryCodesLeft: 10,
+    });
+    expect(await outcome(sessions.startSecondFactor(ctx, password))).toBe("InvalidInput");
+    expect(await outcome(sessions.confirmSecondFactor(ctx, code))).toBe("InvalidInput");
+  });
+
+  test("ends every other session, of devices too, and tells its owner", async () => {
+    const { ctx, userId, password } = await person();
+    const other = await signIn(userId);
+    await turnOn(ctx, password);
+    expect(await access.sessionPrincipal(other, new Date())).toBeNull();
+    const own = ctx.principal.kind === "human_session" ? ctx.principal.sessionId : undefined;
+    expect(await access.sessionPrincipal(own ?? "", new Date())).toMatchObject({ id: userId });
+    expect(await newsOf(userId)).toEqual(["account.second_factor_on"]);
+  });
+
+  test("without a password it is for who has just signed in", async () => {
+    const { ctx, userId } = await person();
+    await pool.query("UPDATE user_account SET password_hash = NULL WHERE id = $1", [userId]);
+    const sinceNow = (minutes: number) => ({ ...ctx, now: () => new Date(Date.now() + minutes * 60_000) });
+    expect(await outcome(sessions.startSecondFactor(sinceNow(16)))).toBe("AuthorizationFailed");
+    expect(await outcome(sessions.startSecondFactor(sinceNow(14)))).toBe("done");
+  });
+
+  test("of two who confirm at once, one turns it on", async () => {
+    const { ctx, password } = await person();
+    const { secret } = await sessions.startSecondFactor(ctx, password);
+    const confirm = () => outcome(sessions.confirmSecondFactor(ctx, codeAt(secret, start)));
+    const both = await Promise.all([confirm(), confirm()]);
+    expect(both.filter((each) => each === "done")).toHaveLength(1);
+  });
+
+  test("neither secret nor recovery codes are kept in the open", async () => {
+    const { ctx, userId, password } = await person();
+    const { secret, recoveryCodes } = await turnOn(ctx, password);
+    const { rows } = await pool.query(
+      `SELECT user_account::text AS text FROM user_account WHERE id = $1
+       UNION ALL SELECT audit_entry::text FROM audit_entry WHERE actor_id = $1
+       UNION ALL SELECT notification::text FROM notification WHERE user_id = $1`,
+      [userId],
+    );
+    const kept = rows.map(({ text }) => text).join();
+    expect(kept).toContain("second_factor.on");
+    for (const each of [secret, ...recoveryCodes, ...recoveryCodes.map((code) => code.replaceAll("-", ""))])
+      expect(kept).not.toContain(each);
+  });
+});
+
+describe("signing in with a code", () => {
+  async function withFactor() {
+    const made = await person();
+    const factor = await turnOn(made.ctx, made.password);
+    const at = (seconds: number) => visitor(later(made.ctx, seconds).now(), addressOfOwn());
+    const codeIn = (seconds: number) => codeAt(factor.secret, later(made.ctx, seconds).now());
+    return { ...made, ...factor, at, codeIn };
+  }
+
+  test("a code counts for one step before and after its own, and no longer", async () => {
+    const { userId, at, codeIn } = await withFactor();
+    // Confirmed at 12:00:10, in the step of :00. From :30 on there are steps of later codes.
+    expect(await enter(at(130), userId, codeIn(60))).toBe(false);
+    expect(await enter(at(130), userId, codeIn(200))).toBe(false);
+    expect(await enter(at(130), userId, codeIn(100))).toBe(true);
+    expect(await enter(at(130), userId, codeIn(160))).toBe(true);
+  });
+
+  test("no code is taken twice, nor one of before the last taken, nor the one that confirmed", async () => {
+    const { userId, at, codeIn } = await withFactor();
+    expect(await enter(at(5), userId, codeIn(0))).toBe(false);
+    expect(await enter(at(60), userId, codeIn(60))).toBe(true);
+    expect(await enter(at(60), userId, codeIn(60))).toBe(false);
+    expect(await enter(at(60), userId, codeIn(30))).toBe(false);
+    const many = await Promise.all(Array.from({ length: 8 }, () => enter(at(120), userId, codeIn(120))));
+    expect(many.filter(Boolean)).toHaveLength(1);
+  });
+
+  test("a recovery code signs in once, however it is typed, and its owner is told", async () => {
+    const { ctx, userId, at, recoveryCodes } = await withFactor();
+    const [first, second] = recoveryCodes;
+    expect(await enter(at(40), userId, ` ${first?.toUpperCase().replaceAll("-", " ")}`)).toBe(true);
+    expect(await enter(at(41), userId, first ?? "")).toBe(false);
+    const many = await Promise.all(Array.from({ length: 8 }, () => enter(at(42), userId, second ?? "")));
+    expect(many.filter(Boolean)).toHaveLength(1);
+    expect((await sessions.readAccount(ctx)).secondFactor.recoveryCodesLeft).toBe(8);
+    expect((await newsOf(userId)).filter((kind) => kind === "account.recovery_code_used")).toHaveLength(2);
+  });
+
+  test("a code of somebody else, and one after the password was changed, is none", async () => {
+    const [mine, theirs] = [await withFactor(), await withFactor()];
+    expect(await enter(mine.at(60), mine.userId, theirs.codeIn(60))).toBe(false);
+    expect(await enter(mine.at(60), mine.userId, theirs.recoveryCodes[0] ?? "")).toBe(false);
+    expect(await enter(mine.at(60), mine.userId, mine.codeIn(60), 1)).toBe(false);
+    const next = "another long password";
+    await sessions.changePassword(mine.ctx, { present: mine.password, next });
+    expect(await enter(mine.at(60), mine.userId, mine.codeIn(60))).toBe(false);
+    expect(await enter(mine.at(60), mine.userId, mine.codeIn(60), 3)).toBe(true);
+  });
+
+  test("ten wrong codes, from anywhere, and the right one waits; a right password wipes none of them", async () => {
+    const { userId, email, password, at, codeIn } = await withFactor();
+    const pass = (seconds: number) => verifySignIn(at(seconds), { email, password, address: addressOfOwn() });
+    for (let n = 0; n < 10; n++) {
+      expect(await pass(60)).toMatchObject({ userId, needsCode: true });
+      expect(await enter(at(60), userId, wrong(codeIn(60)))).toBe(false);
+    }
+    expect(await outcome(enter(at(60), userId, codeIn(60)))).toBe("RateLimited");
+    expect(await outcome(enter(at(61), userId, codeIn(60)))).toBe("RateLimited");
+    expect(await pass(60)).toMatchObject({ refused: "too_many" });
+    // Its owner hears of it, once.
+    expect((await newsOf(userId)).filter((kind) => kind === "account.codes_guessed")).toHaveLength(1);
+    expect(await enter(at(60 + 15 * 60), userId, codeIn(60 + 15 * 60))).toBe(true);
+  });
+
+  test("ten wrong codes of one address, of many accounts, and the address waits", async () => {
+    const [one, other] = [await withFactor(), await withFactor()];
+    const from = (seconds: number) => ({ ...one.at(seconds), address: "198.51.100.200" });
+    for (let n = 0; n < 5; n++)
+      for (const { userId } of [one, other]) expect(await enter(from(60), userId, "x")).toBe(false);
+    const { userId, ctx, at, codeIn } = await withFactor();
+    expect(await outcome(enter(from(60), userId, codeIn(60)))).toBe("RateLimited");
+    expect(await enter(at(60), userId, codeIn(60))).toBe(true);
+    expect(ctx.principal.kind).toBe("human_session");
+  });
+});
+
+describe("what is on", () => {
+  test("is turned off by a code and not by a password, and told", async () => {
+    const { ctx, userId, email, password } = await person();
+    expect(await outcome(sessions.turnOffSecondFactor(ctx, "123456"))).toBe("InvalidInput");
+    const { secret } = await turnOn(ctx, password);
+    const after = later(ctx, 60);
+    expect(await outcome(sessions.turnOffSecondFactor(after, password))).toMatch(/not right/);
+    await sessions.turnOffSecondFactor(after, codeAt(secret, after.now()));
+    expect(await findSignIn(email)).toMatchObject({ needsCode: false });
+    expect(await newsOf(userId)).toEqual(["account.second_factor_on", "account.second_factor_off"]);
+    const { rows } = await pool.query(
+      "SELECT second_factor_secret, second_factor_step, recovery_hashes FROM user_account WHERE id = $1",
+      [userId],
+    );
+    expect(rows).toEqual([{ second_factor_secret: null, second_factor_step: null, recovery_hashes: [] }]);
+  });
+
+  test("has new recovery codes in the place of the old ones", async () => {
+    const { ctx, userId, password } = await person();
+    const { secret, recoveryCodes } = await turnOn(ctx, password);
+    const after = later(ctx, 60);
+    expect(await outcome(sessions.renewRecoveryCodes(after, "000000"))).toMatch(/not right/);
+    const renewed = await sessions.renewRecoveryCodes(after, codeAt(secret, after.now()));
+    expect(renewed.recoveryCodes).toHaveLength(10);
+    expect(await enter(visitor(start, addressOfOwn()), userId, recoveryCodes[0] ?? "")).toBe(false);
+    expect(await enter(visitor(start, addressOfOwn()), userId, renewed.recoveryCodes[0] ?? "")).toBe(true);
+  });
+
+  test("is guarded against guesses from within a session, too", async () => {
+    const { ctx, password } = await person();
+    const { secret } = await turnOn(ctx, password);
+    const after = later(ctx, 60);
+    for (let n = 0; n < 10; n++)
+      expect(await outcome(sessions.turnOffSecondFactor(after, "x"))).toMatch(/not right/);
+    const right = codeAt(secret, after.now());
+    expect(await outcome(sessions.turnOffSecondFactor(after, right))).toBe("RateLimited");
+    expect(await outcome(sessions.renewRecoveryCodes(after, right))).toBe("RateLimited");
+  });
+
+  test("is for signed-in people alone", async () => {
+    for (const work of [
+      sessions.startSecondFactor(system, "x"),
+      sessions.confirmSecondFactor(system, "123456"),
+      sessions.turnOffSecondFactor(system, "123456"),
+      sessions.renewRecoveryCodes(system, "123456"),
+    ])
+      expect(await outcome(work)).toBe("AuthorizationFailed");
+  });
+});

@@ -1,0 +1,153 @@
+import { renderSVG } from "uqr";
+import type { NewSecondFactor, RecoveryCodes } from "@/server/contract/sessions";
+import { pool, type Queryable } from "@/server/db";
+import { changeAccessBy } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { countTry, forget, isPassword } from "@/server/domain/organizations";
+import { fail } from "@/server/errors";
+import { makeRecoveryCodes, makeSecret, takeCode, takeTimeCode } from "./codes";
+import { currentId, ownId, recordOwn, refuse, tellOwn } from "./own";
+
+/** How long after signing in somebody without a password may set a second factor up. */
+const RECENT_MINUTES = 15;
+
+type Row = {
+  email: string;
+  password_hash: string | null;
+  second_factor_secret: string | null;
+  second_factor_at: Date | null;
+};
+
+async function rowOf(userId: string, database: Queryable = pool): Promise<Row> {
+  const { rows } = await database.query<Row>(
+    "SELECT email, password_hash, second_factor_secret, second_factor_at FROM user_account WHERE id = $1",
+    [userId],
+  );
+  return rows[0] ?? ended();
+}
+
+/**
+ * Makes a secret for an authenticator, for who says their password or, without one, has just signed in: an open browser alone
+ * must not lock its owner out. It asks for nothing until a code of it confirms that it arrived.
+ */
+export async function startSecondFactor(ctx: Ctx, password?: string): Promise<NewSecondFactor> {
+  const userId = ownId(ctx);
+  const row = await rowOf(userId);
+  if (row.second_factor_at) isOnAlready();
+  await requirePresence(ctx, userId, row, password);
+  const { secret, uri, sealed } = makeSecret(userId, row.email);
+  const { rowCount } = await pool.query(
+    "UPDATE user_account SET second_factor_secret = $2, second_factor_step = NULL WHERE id = $1 AND second_factor_at IS NULL",
+    [userId, sealed],
+  );
+  if (rowCount === 0) isOnAlready();
+  return { secret, uri, qrCode: renderSVG(uri, { border: 2 }) };
+}
+
+async function requirePresence(ctx: Ctx, userId: string, row: Row, password = ""): Promise<void> {
+  if (row.password_hash !== null) {
+    const entries = await countTry([`own:${userId}`], ctx.now());
+    if (!(await isPassword(password, row.password_hash))) refuse("password", "This is not the password.");
+    return forget(entries);
+  }
+  const { rowCount } = await pool.query(
+    "SELECT FROM session WHERE id = $1 AND created_at > $2::timestamptz - make_interval(mins => $3)",
+    [currentId(ctx), ctx.now(), RECENT_MINUTES],
+  );
+  if (rowCount === 0)
+    fail("AuthorizationFailed", "Sign out and in again first: this is for who has just signed in.", {
+      reason: "stale_sign_in",
+    });
+}
+
+/**
+ * Turns the second factor on with a code of the new secret, and ends all other sessions: every one that goes on has passed
+ * it. The recovery codes are in this answer and nowhere else.
+ */
+export async function confirmSecondFactor(ctx: Ctx, code: string): Promise<RecoveryCodes> {
+  const userId = ownId(ctx);
+  const entries = await countTry([`own:${userId}`], ctx.now());
+  const { codes, hashes } = makeRecoveryCodes();
+  const isOn = await changeAccessBy(async (client) => {
+    const row = await rowOf(userId, client);
+    if (row.second_factor_at) isOnAlready();
+    const sealed = row.second_factor_secret;
+    if (!(await takeTimeCode(client, { userId, sealed, code, now: ctx.now() }))) return false;
+    const { rowCount } = await client.query(
+      `WITH person AS (
+         UPDATE user_account SET second_factor_at = $2, recovery_hashes = $3, session_version = session_version + 1
+         WHERE id = $1 AND second_factor_at IS NULL RETURNING id, session_version
+       )
+       UPDATE session SET version = person.session_version FROM person
+       WHERE session.id = $4 AND user_id = person.id AND version = person.session_version - 1`,
+      [userId, ctx.now(), hashes, currentId(ctx)],
+    );
+    if (rowCount === 0) ended(); // meanwhile, elsewhere
+    await recordOwn(ctx, { userId, action: "second_factor.on", subject: userId }, client);
+    await tellOwn(ctx, client, {
+      kind: "account.second_factor_on",
+      title: "Your second factor is on",
+      body: "Signing in asks for a code from now on. All other sessions have ended.",
+    });
+    return true;
+  });
+  if (!isOn) noCode();
+  await forget(entries);
+  return { recoveryCodes: codes };
+}
+
+/** Turns the second factor off, given a code of it: the password alone is what it guards against. */
+export async function turnOffSecondFactor(ctx: Ctx, code: string): Promise<void> {
+  const userId = ownId(ctx);
+  await requireCode(ctx, userId, code);
+  await changeAccessBy(async (client) => {
+    await client.query(
+      `UPDATE user_account SET second_factor_at = NULL, second_factor_secret = NULL, second_factor_step = NULL,
+         recovery_hashes = '{}' WHERE id = $1`,
+      [userId],
+    );
+    await recordOwn(ctx, { userId, action: "second_factor.off", subject: userId }, client);
+    await tellOwn(ctx, client, {
+      kind: "account.second_factor_off",
+      title: "Your second factor is off",
+      body: "Signing in asks for no code any more. If this was not you, sign out everywhere and change your password.",
+    });
+  });
+}
+
+/** Makes new recovery codes in the place of all old ones, given a code. */
+export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<RecoveryCodes> {
+  const userId = ownId(ctx);
+  await requireCode(ctx, userId, code);
+  const { codes, hashes } = makeRecoveryCodes();
+  const { rowCount } = await pool.query(
+    "UPDATE user_account SET recovery_hashes = $2 WHERE id = $1 AND second_factor_at IS NOT NULL",
+    [userId, hashes],
+  );
+  if (rowCount === 0) isOff();
+  await recordOwn(ctx, { userId, action: "second_factor.codes_renewed", subject: userId });
+  return { recoveryCodes: codes };
+}
+
+async function requireCode(ctx: Ctx, userId: string, code: string): Promise<void> {
+  if (!(await rowOf(userId)).second_factor_at) isOff();
+  const entries = await countTry([`own:${userId}`], ctx.now());
+  if (!(await takeCode(userId, code, ctx.now()))) noCode();
+  await forget(entries);
+}
+
+function noCode(): never {
+  refuse("code", "This code is not right, or was used.");
+}
+
+function isOnAlready(): never {
+  fail("InvalidInput", "Your second factor is on. Turn it off before you set up another.");
+}
+
+function isOff(): never {
+  fail("InvalidInput", "Your second factor is not on.");
+}
+
+function ended(): never {
+  fail("AuthenticationFailed", "Your session has ended. Sign in again.");
+}

@@ -1,0 +1,60 @@
+import { inTransaction, pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { countTry, forget, forgetFailures, signInSubjects } from "@/server/domain/organizations";
+import { Fault } from "@/server/errors";
+import { networkOf } from "@/server/network-of";
+import { takeCode } from "./codes";
+import { tellPerson } from "./own";
+
+/**
+ * The second step of a sign-in, after a password or an identity provider: a code of the person's second factor. Wrong codes
+ * count like wrong passwords, of the account and the address. Is it right, and do the sessions of this version still count?
+ */
+export async function verifyCode(
+  ctx: Ctx,
+  { userId, version, code }: { userId: string; version: number; code: string },
+): Promise<boolean> {
+  const { rows } = await pool.query<{ email: string }>(
+    "SELECT email FROM user_account WHERE id = $1 AND session_version = $2",
+    [userId, version],
+  );
+  if (!rows[0]) return false;
+  const { email } = rows[0];
+  const entries = await countTry(signInSubjects(email, networkOf(ctx.address ?? "")), ctx.now()).catch(
+    async (error) => {
+      if (error instanceof Fault && error.code === "RateLimited") await warn(ctx, userId);
+      throw error;
+    },
+  );
+  const taken = await takeCode(userId, code, ctx.now());
+  if (!taken) return false;
+  await forget(entries);
+  await forgetFailures(email);
+  if (taken === "recovery") await tellUsed(ctx, userId);
+  return true;
+}
+
+/** Who guesses codes has passed the first step already: its owner hears of it, once a day. */
+async function warn(ctx: Ctx, userId: string): Promise<void> {
+  const news = {
+    kind: "account.codes_guessed",
+    title: "Somebody tries codes of your second factor",
+    body: "They have passed your password or your identity provider. If this was not you, change your password.",
+  };
+  const occasion = `codes-guessed:${userId}:${ctx.now().toISOString().slice(0, 10)}`;
+  await inTransaction((client) => tellPerson(ctx, client, { userId, occasion, ...news }));
+}
+
+async function tellUsed(ctx: Ctx, userId: string): Promise<void> {
+  const { rows } = await pool.query<{ left: number }>(
+    "SELECT cardinality(recovery_hashes) AS left FROM user_account WHERE id = $1",
+    [userId],
+  );
+  const news = {
+    kind: "account.recovery_code_used",
+    title: "A recovery code was used to sign in",
+    body: `${rows[0]?.left} are left. If this was not you, sign out everywhere and change your password.`,
+  };
+  const occasion = `recovery-code:${userId}:${ctx.now().toISOString()}`;
+  await inTransaction((client) => tellPerson(ctx, client, { userId, occasion, ...news }));
+}
