@@ -22,8 +22,7 @@ export function SecondFactorCard({ account }: { account: Account }) {
       <CardHeader
         id="second-factor"
         title="Second factor"
-        hint="A code of an authenticator app, asked for when you sign in"
-        actions={since ? <Badge tone="good">On</Badge> : <Badge>Off</Badge>}
+        hint={since ? <Badge tone="good">on</Badge> : <Badge>off</Badge>}
       />
       <CardBody className="space-y-5 text-sm">
         {codes && <RecoveryCodes codes={codes} onKept={() => setCodes(null)} />}

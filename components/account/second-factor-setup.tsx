@@ -33,7 +33,10 @@ export function SecondFactorSetup({
 
   return (
     <form ref={form} onSubmit={submit} className="space-y-4">
-      <p>With it, a password that became known lets nobody in. Turning it on ends your other sessions.</p>
+      <p>
+        Signing in then also asks for a code of an authenticator app: a password that became known lets nobody
+        in. Turning it on ends your other sessions.
+      </p>
       <FormFailure failure={failure} />
       {account.hasPassword && (
         <div className="max-w-sm">

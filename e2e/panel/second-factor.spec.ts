@@ -25,7 +25,6 @@ async function look(page: Page, name: string) {
   await expectAccessible(page); // dark, on a phone
   await expectNoSidewaysScroll(page);
   await page.emulateMedia({ colorScheme: "light" });
-  await expectAccessible(page);
 }
 
 test("a person turns a second factor on, signs in with codes, and turns it off", async ({ browser }) => {
