@@ -2,7 +2,15 @@ import type { ModelAdapter } from "@/server/contract/adapters";
 import { inTransaction, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { boundaryOf, impatient, keepFor, MOST_AROUND_FILE, readFilePart } from "@/server/domain/inputs";
+import {
+  boundaryOf,
+  expiryOf,
+  impatient,
+  keepFor,
+  MOST_AROUND_FILE,
+  readFilePart,
+  toFilename,
+} from "@/server/domain/inputs";
 import { env } from "@/server/env";
 import { fail } from "@/server/errors";
 import { checkPieces, LIMITS, type LoraFacts, loraFacts, SafetensorsRefusal } from "@/server/safetensors";
@@ -88,7 +96,7 @@ async function receive(
   });
   const kept = await keepFor(ctx, projectId, checked, {
     maxBytes: mostUploadBytes(),
-    filename: part.filename,
+    filename: toFilename(part.filename),
   });
   try {
     if (!facts) throw new Error("The store did not read a file to its end.");
@@ -97,7 +105,7 @@ async function receive(
     const source = ofStored(ctx, kept.artifactId, kept.sha256, kept.byteLength);
     const about = described(said, toldBy(facts));
     return await inTransaction(async (client) => {
-      await kept.own(client);
+      await kept.own(client, expiryOf(ctx, undefined));
       return (await insertAdapter(ctx, place, about, source, client)) ?? nameTaken();
     });
   } catch (error) {

@@ -1,3 +1,4 @@
+export { keepContents, lockContent } from "./content-lock";
 export { type Download, type Downloadable, type DownloadRequest, download } from "./download";
 export { entryFilename } from "./entry-name";
 export type { ByteRange } from "./range";

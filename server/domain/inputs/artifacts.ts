@@ -1,15 +1,14 @@
-import { RETENTION_DAYS } from "@/server/contract/envelope";
 import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-stored";
-import { pool, type Queryable } from "@/server/db";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { artifactStore, entryFilename } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
-import { newId } from "@/server/ids";
+import { expiryOf, toFilename } from "./artifact-row";
+import { keepFor } from "./keep";
 import { boundaryOf, filenameOf, readFilePart } from "./multipart";
 
 export const MOST_UPLOAD_BYTES = 256 * 1024 * 1024;
-const DAY_MS = 86_400_000;
 
 /** An upload as it came. */
 export type Upload = {
@@ -41,58 +40,27 @@ export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery
         filename: filenameOf(`;${upload.contentDisposition ?? ""}`),
         bytes: whole(upload.bytes, declared),
       };
-  const { sha256, byteLength } = await artifactStore().put(notEmpty(file.bytes), {
+  const [mediaType, filename] = [toMediaType(file.mediaType), toFilename(query.filename ?? file.filename)];
+  const kept = await keepFor(ctx, project.id, notEmpty(file.bytes), {
     maxBytes: MOST_UPLOAD_BYTES,
+    filename,
+    mediaType,
   });
-  const artifact = {
-    artifactId: newId("artifact"),
-    mediaType: toMediaType(file.mediaType),
-    filename: toFilename(query.filename ?? file.filename),
+  const { artifactId, sha256, byteLength, createdAt } = kept;
+  const expiresAt = expiryOf(ctx, query.retentionRequirement);
+  await kept.own(pool, expiresAt);
+  return {
+    artifactId,
+    mediaType,
+    filename,
     sha256,
     byteLength,
     projectId: project.id,
-    createdAt: ctx.now(),
-    expiresAt: expiryOf(ctx, query.retentionRequirement),
-  };
-  await insertArtifact(ctx, artifact, pool);
-  return {
-    ...artifact,
     kind: "input",
-    downloadPath: `/v1/artifacts/${artifact.artifactId}`,
-    createdAt: artifact.createdAt.toISOString(),
-    expiresAt: artifact.expiresAt?.toISOString() ?? null,
+    downloadPath: `/v1/artifacts/${artifactId}`,
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt?.toISOString() ?? null,
   };
-}
-
-/** An uploaded artifact, as its row is written. */
-export type NewArtifact = Pick<
-  StoredArtifact,
-  "artifactId" | "projectId" | "mediaType" | "sha256" | "byteLength" | "filename"
-> & { createdAt: Date; expiresAt: Date | null };
-
-/** Until when what is uploaded now is kept; null: for ever. */
-export function expiryOf(ctx: Ctx, requirement: UploadQuery["retentionRequirement"]): Date | null {
-  const days = RETENTION_DAYS[requirement ?? "Transient"];
-  return days === null ? null : new Date(ctx.now().getTime() + days * DAY_MS);
-}
-
-/** Writes the row of an uploaded artifact. */
-export async function insertArtifact(ctx: Ctx, artifact: NewArtifact, database: Queryable): Promise<void> {
-  await database.query(
-    `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, filename, created_at, expires_at, uploaded_by)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [
-      artifact.artifactId,
-      artifact.projectId,
-      artifact.mediaType,
-      artifact.sha256,
-      artifact.byteLength,
-      artifact.filename,
-      artifact.createdAt,
-      artifact.expiresAt,
-      ctx.principal.id,
-    ],
-  );
 }
 
 /** An artifact as its row has it. */
@@ -179,16 +147,4 @@ function refuse(msg: string): never {
 function toMediaType(given: string | null): string {
   const type = given?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,127}$/.test(type) ? type : "application/octet-stream";
-}
-
-/** The name alone, without folders and what a database cannot hold. */
-export function toFilename(given: string | null): string | null {
-  const name =
-    given
-      ?.split(/[/\\]/)
-      .at(-1)
-      ?.replaceAll("\0", "")
-      .replace(/\p{Surrogate}/gu, "\ufffd")
-      .trim() ?? "";
-  return name === "" ? null : [...name].slice(0, 255).join("");
 }

@@ -1,3 +1,4 @@
+export { expiryOf, toFilename } from "./artifact-row";
 export {
   artifactInput,
   type FoundArtifact,

@@ -1,10 +1,10 @@
 import { inTransaction, type Queryable } from "@/server/db";
-import { artifactStore, type Stored } from "@/server/domain/artifacts";
+import { artifactStore, lockContent, type Stored } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
-import { expiryOf, insertArtifact, toFilename } from "./artifacts";
+import { insertArtifact } from "./artifact-row";
 
 /** How long an artifact may stay that nobody came to own: its process died. */
 const UNOWNED_MS = 3_600_000;
@@ -12,11 +12,14 @@ const UNOWNED_MS = 3_600_000;
 /** Bytes that stand in the store for somebody who is about to own them. */
 export type Kept = Stored & {
   artifactId: string;
-  /** Makes them last as uploads do, in the transaction that writes their owner. */
-  own(database: Queryable): Promise<void>;
+  createdAt: Date;
+  /** Makes them last until then, for ever where it is null, in the transaction that writes their owner. */
+  own(database: Queryable, expiresAt: Date | null): Promise<void>;
   /** Takes row and bytes back: there will be no owner. */
   discard(): Promise<void>;
 };
+
+export type Keeping = { maxBytes: number; filename: string | null; mediaType?: string };
 
 /**
  * Keeps bytes as an artifact of the project whose owner is written next. Before they stand in the store an artifact
@@ -26,10 +29,11 @@ export async function keepFor(
   ctx: Ctx,
   projectId: string,
   source: AsyncIterable<Uint8Array>,
-  { maxBytes, filename }: { maxBytes: number; filename: string | null },
+  { maxBytes, filename, mediaType = "application/octet-stream" }: Keeping,
 ): Promise<Kept> {
   const artifactId = newId("artifact");
   let isNew = false;
+  let createdAt = ctx.now();
   const discard = (stored: Stored) => discardArtifact(artifactId, stored.sha256, isNew);
   let announced: Stored | undefined;
   try {
@@ -37,19 +41,19 @@ export async function keepFor(
       maxBytes,
       async beforeKept(whole) {
         failpoint("after-bytes-came");
+        createdAt = ctx.now();
         await inTransaction(async (client) => {
           await lockContent(client, whole.sha256);
-          const now = ctx.now();
           await insertArtifact(
             ctx,
             {
               ...whole,
               artifactId,
               projectId,
-              mediaType: "application/octet-stream",
-              filename: toFilename(filename),
-              createdAt: now,
-              expiresAt: new Date(now.getTime() + UNOWNED_MS),
+              mediaType,
+              filename,
+              createdAt,
+              expiresAt: new Date(createdAt.getTime() + UNOWNED_MS),
             },
             client,
           );
@@ -62,11 +66,9 @@ export async function keepFor(
     return {
       ...stored,
       artifactId,
-      async own(database) {
-        await database.query("UPDATE artifact SET expires_at = $2 WHERE id = $1", [
-          artifactId,
-          expiryOf(ctx, undefined),
-        ]);
+      createdAt,
+      async own(database, expiresAt) {
+        await database.query("UPDATE artifact SET expires_at = $2 WHERE id = $1", [artifactId, expiresAt]);
       },
       discard: () => discard(stored),
     };
@@ -97,9 +99,4 @@ async function discardArtifact(artifactId: string, sha256: string, isNew: boolea
     // The refusal that led here is the one to tell; the row expires and takes the bytes along.
     log.warn({ err: cause, artifactId }, "an upload without an owner is left to the pruning");
   }
-}
-
-/** Whoever announces content waits for who is about to remove it, and the other way round. */
-async function lockContent(database: Queryable, sha256: string): Promise<void> {
-  await database.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`content\n${sha256}`]);
 }

@@ -1,7 +1,7 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { OutputFile } from "@/server/capabilities/define";
 import { isKeptSealed } from "@/server/content";
-import { artifactStore, readWhole } from "@/server/domain/artifacts";
+import { keepContents, readWhole } from "@/server/domain/artifacts";
 import { type CallOutcome, type Observed, settle } from "@/server/domain/attempts";
 import { accountOf, type Funding, fundingOfHold } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
@@ -41,26 +41,25 @@ export async function keepFiles(
   now: Date,
 ): Promise<StoredArtifact[]> {
   const expires_at = expiryOf(job, now);
-  return Promise.all(
-    files.map(async (file) => {
-      const { sha256, byteLength } = await artifactStore().put(file.bytes);
-      return {
-        // Of a blind job not even the id says how fast it came.
-        artifact_id: job.is_blind ? newIdAt("artifact", job.created_at.getTime()) : newId("artifact"),
-        media_type: file.mediaType,
-        sha256,
-        byte_length: byteLength,
-        filename: file.filename,
-        kind: file.kind,
-        label: file.label ?? null,
-        variant_index: file.variantIndex ?? null,
-        slice_cell_id: file.sliceCellId ?? null,
-        slot_status: file.slotStatus ?? null,
-        facts: file.facts ?? null,
-        expires_at,
-      };
-    }),
-  );
+  const stored = await keepContents(files.map(({ bytes }) => bytes));
+  return stored.map(({ sha256, byteLength }, place) => {
+    const file = files[place]!;
+    return {
+      // Of a blind job not even the id says how fast it came.
+      artifact_id: job.is_blind ? newIdAt("artifact", job.created_at.getTime()) : newId("artifact"),
+      media_type: file.mediaType,
+      sha256,
+      byte_length: byteLength,
+      filename: file.filename,
+      kind: file.kind,
+      label: file.label ?? null,
+      variant_index: file.variantIndex ?? null,
+      slice_cell_id: file.sliceCellId ?? null,
+      slot_status: file.slotStatus ?? null,
+      facts: file.facts ?? null,
+      expires_at,
+    };
+  });
 }
 
 /** The provider's files of a job as they were kept, in their order: what `keepFiles` stored before they are worked on. */

@@ -1,5 +1,5 @@
-import { pool } from "@/server/db";
-import { artifactStore } from "@/server/domain/artifacts";
+import { inTransaction, pool, type Queryable } from "@/server/db";
+import { artifactStore, lockContent } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 
@@ -147,14 +147,13 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
   );
   const idsOf = new Map<string, string[]>();
   for (const { id, sha256 } of rows) idsOf.set(sha256, [...(idsOf.get(sha256) ?? []), id]);
-  const pruned: string[] = [];
-  let objects = 0;
+  const done = { rows, artifacts: 0, objects: 0 };
   for (const [sha256, ids] of idsOf) {
     try {
-      const outcome = await removeBytes(sha256, ids, now);
+      const outcome = await inTransaction((client) => removeContent(client, sha256, ids, now));
       if (outcome === "young") continue;
-      if (outcome === "removed") objects++;
-      pruned.push(...ids);
+      if (outcome === "removed") done.objects++;
+      done.artifacts += ids.length;
     } catch (cause) {
       log.error(
         { err: cause, sha256 },
@@ -162,20 +161,33 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
       );
     }
   }
-  if (pruned.length > 0)
-    await pool.query("UPDATE artifact SET pruned_at = $2 WHERE id = ANY($1) AND pruned_at IS NULL", [
-      pruned,
-      now,
-    ]);
-  return { rows, artifacts: pruned.length, objects };
+  return done;
 }
 
-async function removeBytes(
+/** Nobody names this content meanwhile, and whoever prunes another artifact of it sees what became of these. */
+async function removeContent(
+  client: Queryable,
   sha256: string,
   ids: string[],
   now: Date,
 ): Promise<"removed" | "gone" | "shared" | "young"> {
-  const { rows } = await pool.query<{ id: string }>(
+  await lockContent(client, sha256);
+  const outcome = await removeBytes(client, sha256, ids, now);
+  if (outcome !== "young")
+    await client.query("UPDATE artifact SET pruned_at = $2 WHERE id = ANY($1) AND pruned_at IS NULL", [
+      ids,
+      now,
+    ]);
+  return outcome;
+}
+
+async function removeBytes(
+  client: Queryable,
+  sha256: string,
+  ids: string[],
+  now: Date,
+): Promise<"removed" | "gone" | "shared" | "young"> {
+  const { rows } = await client.query<{ id: string }>(
     "SELECT id FROM artifact WHERE sha256 = $1 AND pruned_at IS NULL AND id <> ALL($2) LIMIT 1",
     [sha256, ids],
   );

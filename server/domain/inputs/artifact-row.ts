@@ -1,0 +1,49 @@
+import { RETENTION_DAYS } from "@/server/contract/envelope";
+import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-stored";
+import type { Queryable } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+
+const DAY_MS = 86_400_000;
+
+/** An uploaded artifact, as its row is written. */
+export type NewArtifact = Pick<
+  StoredArtifact,
+  "artifactId" | "projectId" | "mediaType" | "sha256" | "byteLength" | "filename"
+> & { createdAt: Date; expiresAt: Date | null };
+
+/** Until when what is uploaded now is kept; null: for ever. */
+export function expiryOf(ctx: Ctx, requirement: UploadQuery["retentionRequirement"]): Date | null {
+  const days = RETENTION_DAYS[requirement ?? "Transient"];
+  return days === null ? null : new Date(ctx.now().getTime() + days * DAY_MS);
+}
+
+/** Writes the row of an uploaded artifact. */
+export async function insertArtifact(ctx: Ctx, artifact: NewArtifact, database: Queryable): Promise<void> {
+  await database.query(
+    `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, filename, created_at, expires_at, uploaded_by)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      artifact.artifactId,
+      artifact.projectId,
+      artifact.mediaType,
+      artifact.sha256,
+      artifact.byteLength,
+      artifact.filename,
+      artifact.createdAt,
+      artifact.expiresAt,
+      ctx.principal.id,
+    ],
+  );
+}
+
+/** The name alone, without folders and what a database cannot hold. */
+export function toFilename(given: string | null): string | null {
+  const name =
+    given
+      ?.split(/[/\\]/)
+      .at(-1)
+      ?.replaceAll("\0", "")
+      .replace(/\p{Surrogate}/gu, "\ufffd")
+      .trim() ?? "";
+  return name === "" ? null : [...name].slice(0, 255).join("");
+}

@@ -1,0 +1,110 @@
+import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { inTransaction, pool, type Queryable } from "@/server/db";
+import { artifactStore, keepContents, lockContent } from "@/server/domain/artifacts";
+import * as inputs from "@/server/domain/inputs";
+import * as jobs from "@/server/domain/jobs";
+import { newId } from "@/server/ids";
+import { makeProject, type TestProject } from "@/testing/world";
+
+/* Content is everybody's who put it: it is removed while somebody puts it again. */
+
+const upload = ({ ctx }: TestProject, bytes: Buffer) =>
+  inputs.storeArtifact(
+    ctx,
+    {
+      contentType: "text/plain",
+      contentDisposition: undefined,
+      contentLength: String(bytes.length),
+      bytes: (async function* () {
+        yield bytes;
+      })(),
+    },
+    {},
+  );
+
+/** Until so many wait for the lock of this content. */
+async function waiting(sha256: string, count: number): Promise<void> {
+  for (;;) {
+    const { rows } = await pool.query<{ count: number }>(
+      `SELECT count(*)::integer AS count FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+         AND ((classid::bigint << 32) | objid::bigint) = hashtextextended($1, 0)`,
+      [`content\n${sha256}`],
+    );
+    if (rows[0]?.count === count) return;
+    await sleep(10);
+  }
+}
+
+/** Begins each work while somebody holds the content, lets them act when all of it waits, and answers when it is done. */
+async function heldWhile<T>(
+  sha256: string,
+  works: (() => Promise<T>)[],
+  act: (client: Queryable) => Promise<unknown>,
+): Promise<T[]> {
+  const begun = await inTransaction(async (client) => {
+    await lockContent(client, sha256);
+    const promises = works.map((work) => work());
+    await waiting(sha256, works.length);
+    await act(client);
+    return promises;
+  });
+  return Promise.all(begun);
+}
+
+const contents = async () => {
+  const bytes = randomBytes(64);
+  return { bytes, sha256: (await artifactStore().put(bytes)).sha256 };
+};
+const isThere = async (sha256: string) => (await artifactStore().stat(sha256)) !== null;
+
+test("an upload of bytes that are just being removed keeps them", async () => {
+  const world = await makeProject();
+  const { bytes, sha256 } = await contents();
+  const [artifact] = await heldWhile(sha256, [() => upload(world, bytes)], () =>
+    artifactStore().remove(sha256),
+  );
+  expect(await isThere(sha256)).toBe(true);
+  expect(await inputs.findArtifact(world.ctx, artifact?.artifactId ?? "")).toMatchObject({ sha256 });
+});
+
+test("so does a job whose output they are", async () => {
+  const { bytes, sha256 } = await contents();
+  const [kept] = await heldWhile(sha256, [() => keepContents([bytes])], () => artifactStore().remove(sha256));
+  expect(kept).toEqual([{ sha256, byteLength: bytes.length }]);
+  expect(await isThere(sha256)).toBe(true);
+});
+
+test("bytes that are named anew while their pruning waits stay", async () => {
+  const world = await makeProject();
+  const { bytes, sha256 } = await contents();
+  const { artifactId } = await upload(world, bytes);
+  world.clock.advance(400 * 86_400_000);
+  const another = newId("artifact");
+  const [pruned] = await heldWhile(sha256, [() => jobs.prune(world.ctx, world)], (client) =>
+    client.query(
+      `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, created_at)
+         SELECT $2, project_id, media_type, sha256, byte_length, now() FROM artifact WHERE id = $1`,
+      [artifactId, another],
+    ),
+  );
+  expect(pruned).toMatchObject({ artifacts: 1, objects: 0 });
+  expect(await isThere(sha256)).toBe(true);
+});
+
+test("two prunings of two artifacts of the same bytes do not leave them to each other", async () => {
+  const worlds = [await makeProject(), await makeProject()];
+  const { bytes, sha256 } = await contents();
+  for (const world of worlds) {
+    await upload(world, bytes);
+    world.clock.advance(400 * 86_400_000);
+  }
+  const pruned = await heldWhile(
+    sha256,
+    worlds.map((world) => () => jobs.prune(world.ctx, world)),
+    async () => {},
+  );
+  expect(pruned.map(({ objects }) => objects).sort()).toEqual([0, 1]);
+  expect(await isThere(sha256)).toBe(false);
+});
