@@ -6,6 +6,7 @@ import { PlainPage, PlainTitle } from "@/components/shell/plain-page";
 import { PanelData } from "@/components/trpc";
 import { requirePerson } from "@/server/auth/session";
 import { isOnboardingOpen } from "@/server/domain/organizations";
+import { askedBy } from "@/server/domain/sessions";
 import { panelRead } from "@/server/trpc/prefetch";
 
 /** The start: the project last chosen, else the first one. */
@@ -18,6 +19,7 @@ export default async function Home() {
   const chosen = projects.find((candidate) => candidate.projectId === last);
   const project = chosen && !chosen.isArchived ? chosen : projects[0]; // active ones first
   if (project) redirect(`/projects/${project.projectId}/jobs`);
+  if (askedBy({ principal: person }).length > 0) redirect("/account");
   if (person.memberships.size === 0 && isOnboardingOpen())
     return (
       <PanelData>

@@ -2,6 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
+import { Notice } from "@/components/ui/notice";
 import { PasswordCard } from "./password-card";
 import { SecondFactorCard } from "./second-factor-card";
 import { SessionList } from "./session-list";
@@ -15,9 +16,16 @@ export function AccountRoom() {
         <span className="[overflow-wrap:anywhere]">{account.email}</span>
       </PageHeader>
       <div className="max-w-3xl space-y-6">
-        <SessionList />
-        <PasswordCard account={account} />
+        {account.askedBy.length > 0 && (
+          <Notice tone="warn" role="status" title="Set up a second factor">
+            {new Intl.ListFormat("en").format(account.askedBy)}{" "}
+            {account.askedBy.length === 1 ? "asks" : "ask"} for one. Until you have it, you have no rights
+            there; keys and jobs go on.
+          </Notice>
+        )}
         <SecondFactorCard account={account} />
+        <PasswordCard account={account} />
+        <SessionList />
       </div>
     </>
   );

@@ -17,6 +17,7 @@ import { type OrganizationState, organizationHref, VIEWS } from "./organization-
 import { PeopleCard } from "./people-card";
 import { PlanCards } from "./plan-card";
 import { ProjectList } from "./project-list";
+import { SecurityCard } from "./security-card";
 
 const NAME = {
   people: "People",
@@ -66,7 +67,10 @@ export function OrganizationRoom({ projectId, state }: { projectId: string; stat
           <KeyList organizationId={organizationId} canWrite={role !== "viewer"} />
         </TabsContent>
         <TabsContent value="settings">
-          <PlanCards organizationId={organizationId} isOwner={role === "owner"} />
+          <div className="space-y-4">
+            <PlanCards organizationId={organizationId} isOwner={role === "owner"} />
+            <SecurityCard organizationId={organizationId} isOwner={role === "owner"} />
+          </div>
         </TabsContent>
         {isAdmin && (
           <TabsContent value="log">

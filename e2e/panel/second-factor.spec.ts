@@ -1,31 +1,7 @@
-import { type Page, test } from "@playwright/test";
-import { TOTP } from "otpauth";
+import { test } from "@playwright/test";
 import { makePerson, world } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn } from "./panel";
-
-const PHONE = { width: 390, height: 844 };
-const WIDE = { width: 1280, height: 800 };
-
-/** The code of the step so many after the present one: none counts twice, and one of the next step counts already. */
-const codeOf = (secret: string, steps = 0) =>
-  new TOTP({ secret }).generate({ timestamp: Date.now() + steps * 30_000 });
-
-async function look(page: Page, name: string) {
-  for (const [size, width] of [
-    [WIDE, "1280"],
-    [PHONE, "390"],
-  ] as const) {
-    await page.setViewportSize(size);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      const path = `test-results/looks/${name}-${width}-${colorScheme}.png`;
-      await page.screenshot({ path, fullPage: true });
-    }
-  }
-  await expectAccessible(page); // dark, on a phone
-  await expectNoSidewaysScroll(page);
-  await page.emulateMedia({ colorScheme: "light" });
-}
+import { codeOf, look, PHONE, secretOf } from "./authenticator";
+import { expect, open, signIn } from "./panel";
 
 test("a person turns a second factor on, signs in with codes, and turns it off", async ({ browser }) => {
   const person = makePerson("member");
@@ -40,12 +16,7 @@ test("a person turns a second factor on, signs in with codes, and turns it off",
   await card.getByLabel("Your password").fill("not the password");
   await card.getByRole("button", { name: "Set up" }).click();
   await expect(card.getByLabel("Your password")).toHaveAccessibleDescription("This is not the password.");
-  await card.getByLabel("Your password").fill(person.password);
-  await card.getByRole("button", { name: "Set up" }).click();
-  const qrCode = card.getByRole("img", { name: "QR code of the key below" });
-  await expect.poll(() => qrCode.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(20);
-  const shown = await card.getByTestId("second-factor-secret").textContent();
-  const secret = (shown ?? "").replaceAll(" ", "");
+  const secret = await secretOf(page, person.password);
   await look(page, "second-factor-setup");
   await code.fill("000000");
   await card.getByRole("button", { name: "Turn it on" }).click();

@@ -106,6 +106,8 @@ export const Account = z.object({
     since: DateTime.nullable(),
     recoveryCodesLeft: z.int(),
   }),
+  /** The names of organizations in which the reader has no rights until they have a second factor. */
+  askedBy: z.array(z.string()),
 });
 export type Account = z.output<typeof Account>;
 

@@ -36,8 +36,8 @@ export type Principal =
       isOperator: boolean;
       /** The session they come by; a person the system acts for has none. */
       sessionId?: string;
-      /** Organizations they belong to without any right: they ask for a second factor the person does not have, or are damaged. */
-      closedOrganizations?: readonly string[];
+      /** Organizations they belong to without any right, and why. */
+      closedOrganizations?: ReadonlyMap<string, ClosedBecause>;
     }
   | {
       kind: "panel_session";
@@ -48,6 +48,9 @@ export type Principal =
       origin: string;
     }
   | { kind: "system"; id: string };
+
+/** The organization asks for a second factor the person does not have, or nobody can read what it asks for. */
+export type ClosedBecause = "second_factor" | "damaged";
 
 export type PrincipalKind = Principal["kind"];
 

@@ -26,6 +26,7 @@ import {
   ProjectDetail,
   ProjectSettingsPatch,
 } from "@/server/contract/projects";
+import { ChangeSecurity, SecurityView } from "@/server/contract/security";
 import * as invitations from "@/server/domain/invitations";
 import * as organizations from "@/server/domain/organizations";
 import { anybody, human, router } from "./init";
@@ -56,6 +57,16 @@ export const organizationsRouter = router({
     .output(PlanSettingsView)
     .mutation(({ ctx, input }) =>
       organizations.setExternalActions(ctx, input.organizationId, input.externalActions),
+    ),
+  security: human
+    .input(OrganizationRef)
+    .output(SecurityView)
+    .query(({ ctx, input }) => organizations.readSecurity(ctx, input.organizationId)),
+  setSecurity: human
+    .input(OrganizationRef.extend(ChangeSecurity.shape))
+    .output(SecurityView)
+    .mutation(({ ctx, input: { organizationId, ...change } }) =>
+      organizations.setSecurity(ctx, organizationId, change),
     ),
   members: human
     .input(OrganizationRef)

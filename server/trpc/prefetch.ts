@@ -4,7 +4,8 @@ import { createTRPCOptionsProxy, type TRPCOptionsProxy } from "@trpc/tanstack-re
 import { notFound, redirect } from "next/navigation";
 import { cache } from "react";
 import { makeQueryClient } from "@/components/query-client";
-import { panelCtx } from "@/server/auth/session";
+import { findPerson, panelCtx } from "@/server/auth/session";
+import { askedBy } from "@/server/domain/sessions";
 import { type AppRouter, appRouter } from "./index";
 
 type Reader = { queryClient: QueryClient; trpc: TRPCOptionsProxy<AppRouter> };
@@ -28,11 +29,20 @@ export async function panelRead<T>(read: (reader: Reader) => Promise<T>): Promis
   } catch (error) {
     if (error instanceof TRPCError) {
       if (error.code === "NOT_FOUND" || error.code === "FORBIDDEN" || error.code === "BAD_REQUEST")
-        notFound();
+        return await missing();
       if (error.code === "UNAUTHORIZED") redirect("/sign-in?reason=ended");
     }
     throw error;
   }
+}
+
+/**
+ * The not-found page. Who owes an organization a second factor is led to set it up instead: what they look for may well be
+ * there, once they have one.
+ */
+export async function missing(): Promise<never> {
+  const person = await findPerson();
+  return person && askedBy({ principal: person }).length > 0 ? redirect("/account") : notFound();
 }
 
 /** What has been read for this page, as the browser's client takes it over. */

@@ -1,12 +1,11 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
 import { cookies } from "next/headers";
-import { notFound } from "next/navigation";
 import { BillingRoom } from "@/components/billing/billing-room";
 import { billingHref, readBillingState, transactionsQuery } from "@/components/billing/billing-state";
 import { LAST_PROJECT_COOKIE } from "@/components/shell/last-project";
 import { requirePerson } from "@/server/auth/session";
-import { panelRead, panelState } from "@/server/trpc/prefetch";
+import { missing, panelRead, panelState } from "@/server/trpc/prefetch";
 
 export const metadata: Metadata = { title: "Billing" };
 
@@ -22,7 +21,7 @@ export default async function BillingPage({ searchParams }: Props) {
   const last = (await cookies()).get(LAST_PROJECT_COOKIE)?.value;
   const current = projects.find(({ projectId }) => projectId === last) ?? projects[0];
   const organizationId = state.organizationId ?? current?.organizationId ?? accounts[0]?.organizationId;
-  if (!accounts.some((each) => each.organizationId === organizationId) || !organizationId) notFound();
+  if (!accounts.some((each) => each.organizationId === organizationId) || !organizationId) return missing();
   await panelRead(({ trpc, queryClient }) =>
     Promise.all([
       queryClient.fetchQuery(trpc.billing.wallet.queryOptions({ organizationId })),

@@ -19,6 +19,7 @@ export { isOperator, requireOperator } from "./operators";
 export { personBehind } from "./person";
 export type { ProjectAccess, ReadScope } from "./projects";
 export { isAllowed, isAtLeast } from "./roles";
+export { securityOf } from "./security";
 
 /** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */
 export const access = {

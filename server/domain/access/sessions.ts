@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { pool } from "@/server/db";
-import type { Principal, Role } from "@/server/domain/ctx";
+import type { ClosedBecause, Principal, Role } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 import { remembered } from "./cache";
 import { isTokenText } from "./key-text";
@@ -49,16 +49,17 @@ const findByToken = reader("session-by-token", "token_hash = decode($1, 'hex')")
  */
 function toSession(row: Row): Session {
   const memberships = new Map<string, Role>();
-  const closedOrganizations: string[] = [];
+  const closedOrganizations = new Map<string, ClosedBecause>();
   let expiresAt = row.expires_at.getTime();
   for (const [organizationId, { role, security }] of Object.entries(row.places ?? {})) {
     const asked = securityOf(security);
     if (!asked) log.error({ organizationId }, "damaged security settings: its members have no rights there");
     if (asked?.sessionHours)
       expiresAt = Math.min(expiresAt, row.created_at.getTime() + asked.sessionHours * 3_600_000);
-    const isMet = asked && (row.has_second_factor || !asked.requireSecondFactor);
-    if (isMet) memberships.set(organizationId, role);
-    else closedOrganizations.push(organizationId);
+    if (!asked) closedOrganizations.set(organizationId, "damaged");
+    else if (asked.requireSecondFactor && !row.has_second_factor)
+      closedOrganizations.set(organizationId, "second_factor");
+    else memberships.set(organizationId, role);
   }
   return {
     expiresAt,
@@ -66,7 +67,7 @@ function toSession(row: Row): Session {
       kind: "human_session",
       id: row.user_id,
       email: row.email,
-      isOperator: row.is_operator && closedOrganizations.length === 0,
+      isOperator: row.is_operator && closedOrganizations.size === 0,
       memberships,
       sessionId: row.id,
       closedOrganizations,

@@ -35,6 +35,7 @@ export { createProject, listAllProjects, listProjects } from "./projects";
 export { requireRoleIn, roleIn, visibleOrganizations } from "./rights";
 export { rotateKey } from "./rotate-key";
 export { requireSeat } from "./seats";
+export { readSecurity, setSecurity } from "./security";
 export { sessionContext } from "./session-context";
 export {
   findSignIn,

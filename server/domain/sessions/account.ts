@@ -4,19 +4,35 @@ import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { ownId } from "./own";
 
-type Row = { email: string; has_password: boolean; second_factor_at: Date | null; left: number };
+type Row = {
+  email: string;
+  has_password: boolean;
+  second_factor_at: Date | null;
+  left: number;
+  asked_by: string[] | null;
+};
 
 /** Who the caller is, and how they prove it. */
 export async function readAccount(ctx: Ctx): Promise<Account> {
+  const userId = ownId(ctx);
   const { rows } = await pool.query<Row>(
-    `SELECT email, password_hash IS NOT NULL AS has_password, second_factor_at, cardinality(recovery_hashes) AS left
+    `SELECT email, password_hash IS NOT NULL AS has_password, second_factor_at, cardinality(recovery_hashes) AS left,
+       (SELECT array_agg(organization.display_name ORDER BY organization.display_name)
+        FROM organization WHERE organization.id = ANY($2)) AS asked_by
      FROM user_account WHERE id = $1`,
-    [ownId(ctx)],
+    [userId, askedBy(ctx)],
   );
   const row = rows[0] ?? fail("NotFound", "There is no such account.");
   return {
     email: row.email,
     hasPassword: row.has_password,
     secondFactor: { since: row.second_factor_at?.toISOString() ?? null, recoveryCodesLeft: row.left },
+    askedBy: row.asked_by ?? [],
   };
+}
+
+/** The organizations the caller has no rights in until they have a second factor. */
+export function askedBy({ principal }: Pick<Ctx, "principal">): string[] {
+  const closed = principal.kind === "human_session" ? [...(principal.closedOrganizations ?? [])] : [];
+  return closed.flatMap(([organizationId, because]) => (because === "second_factor" ? organizationId : []));
 }

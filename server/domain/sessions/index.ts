@@ -1,4 +1,4 @@
-export { readAccount } from "./account";
+export { askedBy, readAccount } from "./account";
 export { decideDevice, lookAtDevice, redeemDevice, startDevice } from "./device";
 export { changePassword } from "./password";
 export { pruneSessions } from "./prune";

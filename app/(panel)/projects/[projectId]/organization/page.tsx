@@ -1,10 +1,9 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
-import { notFound } from "next/navigation";
 import { OrganizationRoom } from "@/components/organization/organization-room";
 import { organizationHref, readOrganizationState } from "@/components/organization/organization-state";
 import { requirePerson } from "@/server/auth/session";
-import { panelRead, panelState } from "@/server/trpc/prefetch";
+import { missing, panelRead, panelState } from "@/server/trpc/prefetch";
 
 export const metadata: Metadata = { title: "Organization" };
 
@@ -20,17 +19,18 @@ export default async function OrganizationPage({ params, searchParams }: Props) 
   await panelRead(async ({ trpc, queryClient }) => {
     const projects = await queryClient.fetchQuery(trpc.projects.list.queryOptions());
     const project = projects.find((each) => each.projectId === projectId);
-    if (!project) notFound();
+    if (!project) return missing();
     const { organizationId, role } = project;
     const isAdmin = role === "owner" || role === "admin";
     const place = { organizationId };
     const { organizations } = trpc;
-    await Promise.all([
+    return Promise.all([
       queryClient.fetchQuery(organizations.get.queryOptions(place)),
       queryClient.fetchQuery(organizations.members.queryOptions(place)),
       queryClient.fetchQuery(organizations.projects.queryOptions(place)),
       queryClient.fetchQuery(organizations.keys.queryOptions(place)),
       queryClient.fetchQuery(organizations.plan.queryOptions(place)),
+      queryClient.fetchQuery(organizations.security.queryOptions(place)),
       isAdmin && queryClient.fetchQuery(organizations.invitations.queryOptions(place)),
     ]);
   });

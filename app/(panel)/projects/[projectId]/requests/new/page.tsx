@@ -1,10 +1,9 @@
 import { HydrationBoundary } from "@tanstack/react-query";
 import type { Metadata } from "next";
-import { notFound } from "next/navigation";
 import { newRequestHref } from "@/components/requests/list-state";
 import { WriteRequest } from "@/components/requests/write-request";
 import { requirePerson } from "@/server/auth/session";
-import { panelRead, panelState } from "@/server/trpc/prefetch";
+import { missing, panelRead, panelState } from "@/server/trpc/prefetch";
 
 export const metadata: Metadata = { title: "Write a request" };
 
@@ -15,7 +14,7 @@ export default async function NewRequestPage({ params }: Props) {
   await requirePerson(newRequestHref(projectId));
   await panelRead(async ({ trpc, queryClient }) => {
     const projects = await queryClient.fetchQuery(trpc.projects.list.queryOptions());
-    if (!projects.some((project) => project.projectId === projectId)) notFound();
+    if (!projects.some((project) => project.projectId === projectId)) await missing();
   });
   return (
     <HydrationBoundary state={panelState()}>

@@ -1,0 +1,54 @@
+import { test } from "@playwright/test";
+import { admin, makePerson, unique, world } from "../world";
+import { look, setUp } from "./authenticator";
+import { expect, open, signIn } from "./panel";
+
+test("an owner asks everybody for a second factor; a member is led to set it up and goes on", async ({
+  browser,
+}) => {
+  const name = unique("Vault");
+  const { organizationId } = admin("organization", "create", "--name", name);
+  const { projectId } = admin("project", "create", "--name", "Door", "--organization", organizationId);
+  const people = [makePerson("owner", { organizationId }), makePerson("member", { organizationId })] as const;
+  const enter = async (person: (typeof people)[number]) => {
+    const page = await (await browser.newContext({ baseURL: world.baseUrl })).newPage();
+    await open(page, "/sign-in");
+    await signIn(page, person);
+    await page.waitForURL("**/jobs");
+    return page;
+  };
+  const [owner, member] = [await enter(people[0]), await enter(people[1])];
+  const settings = `/projects/${projectId}/organization?view=settings`;
+
+  await open(owner, settings);
+  const security = owner.getByRole("region", { name: "Security" });
+  await expect(security).toContainText("2 of 2 members have none.");
+  await expect(security.getByRole("button", { name: "Ask for it" })).toBeDisabled();
+  await security.getByRole("link", { name: "Set up one of your own" }).click();
+  await owner.waitForURL("**/account");
+  await setUp(owner, people[0].password);
+  await open(owner, settings);
+  await security.getByRole("button", { name: "Ask for it" }).click();
+  await owner.getByRole("alertdialog").getByRole("button", { name: "Ask for it" }).click();
+  await expect(security).toContainText("1 of 2 members has none.");
+  await security.getByLabel("Hours a session lasts").fill("12");
+  await security.getByRole("button", { name: "Save" }).click();
+  await expect(owner.getByText("The security settings are changed").first()).toBeVisible();
+  await owner.reload();
+  await expect(security.getByLabel("Hours a session lasts")).toHaveValue("12");
+  await look(owner, "security-settings");
+
+  // By a link within the open page, and by its address.
+  await member.getByRole("link", { name: "API keys" }).click();
+  await member.waitForURL("**/account");
+  await open(member, `/projects/${projectId}/jobs`);
+  await expect(member).toHaveURL(/\/account$/);
+  const asked = member.getByRole("status").filter({ hasText: name });
+  await expect(asked).toContainText("asks for one");
+  await look(member, "security-asked");
+  await setUp(member, people[1].password);
+  await expect(asked).toHaveCount(0);
+  await open(member, `/projects/${projectId}/jobs`);
+  await expect(member.getByRole("heading", { level: 1, name: "Jobs" })).toBeVisible();
+  for (const page of [owner, member]) await page.context().close();
+});
