@@ -8,7 +8,8 @@ import { Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { signIn } from "@/testing/sessions";
 import { ctxOf, makePerson, makeTenant, makeUnboundKey, system } from "@/testing/tenants";
-import { access, changeAccess, isKeyText, keyPrefix, makeKeyText } from ".";
+import { access, changeAccess, isKeyText, keyPrefix, MOST_STALE_MS, makeKeyText, remembered } from ".";
+import { forgetAll, LONGEST_MS, setCurrent, setListening } from "./cache";
 
 type Tenant = Awaited<ReturnType<typeof makeTenant>>;
 let mine: Tenant;
@@ -123,6 +124,48 @@ describe("rights that change", () => {
     } finally {
       await watch.stop();
     }
+  });
+
+  test("what is remembered is used for a second, and for ten while the process makes sure of it", async () => {
+    let reads = 0;
+    let now = performance.now();
+    const find = remembered(
+      async () => ++reads,
+      () => now,
+    );
+    setListening(true);
+    try {
+      expect([await find("a"), await find("a")]).toEqual([1, 1]);
+      now += MOST_STALE_MS;
+      expect(await find("a")).toBe(2);
+      for (let second = 1; second < LONGEST_MS / MOST_STALE_MS; second++) {
+        now += MOST_STALE_MS;
+        setCurrent(now - 1);
+        expect(await find("a")).toBe(2);
+      }
+      now += MOST_STALE_MS;
+      setCurrent(now);
+      expect(await find("a")).toBe(3);
+      forgetAll();
+      expect(await find("a")).toBe(4);
+    } finally {
+      setListening(false);
+    }
+    expect([await find("a"), await find("a")]).toEqual([5, 6]);
+  });
+
+  test("what was announced before a question to the listening connection is heard before its answer", async () => {
+    const [ear, mouth] = [await pool.connect(), await pool.connect()];
+    let heard = 0;
+    ear.on("notification", () => heard++);
+    await ear.query("LISTEN capstan_test_order");
+    for (let announced = 1; announced <= 200; announced++) {
+      await mouth.query("NOTIFY capstan_test_order");
+      await ear.query("SELECT 1");
+      expect(heard).toBe(announced);
+    }
+    ear.release(true);
+    mouth.release();
   });
 
   test("a change answers only when every listening process has heard of it", async () => {

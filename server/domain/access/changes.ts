@@ -3,13 +3,13 @@ import type { PoolClient } from "pg";
 import { inTransaction, pool, type Tx, withSystem } from "@/server/db";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
-import { forgetAll, MOST_STALE_MS, setListening } from "./cache";
+import { forgetAll, MOST_STALE_MS, setCurrent, setListening } from "./cache";
 
 /*
- * Web processes remember keys, people and projects for at most a second. A change is announced in its own
- * transaction; every web process forgets what it knows and says so. The change answers when all have said so, or
- * after a second, when nothing remembered can be older than the change. So once a revocation is answered, no
- * request anywhere is served by the revoked key.
+ * Web processes remember keys, people and projects. A change is announced in its own transaction; every web process
+ * forgets what it knows and says so. The change answers when all have said so, or after a second: a process uses what it
+ * remembers only while it made sure within the last second that no announcement is on its way to it. So once a
+ * revocation is answered, no request anywhere is served by the revoked key.
  */
 
 /** Channel on which every change of rights is announced. */
@@ -18,6 +18,8 @@ const HEARD = "capstan_access_heard";
 /** Name of the connection by which a web process listens: how many there are is how many web processes live. */
 const LISTENER = "capstan-listener";
 const RECONNECT_MS = 1_000;
+/** How often a process makes sure: a few times within what it may rely on, so that one late answer costs nothing. */
+const MAKE_SURE_MS = MOST_STALE_MS / 4;
 
 /** Runs `work` in a transaction that changes rights, and returns when no web process can act on the old ones. */
 export function changeAccess<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
@@ -123,13 +125,35 @@ export function countWebProcesses(): Promise<number> {
 export type Watch = { stop(): Promise<void> };
 
 /**
- * Listens for changes, which allows this process to remember callers for a second. For the web process; a process
- * that does not call it asks the database each time. Goes on after a lost connection, remembering nothing meanwhile.
+ * Listens for changes, which allows this process to remember callers. For the web process; a process that does not call
+ * it asks the database each time. Goes on after a lost connection, remembering nothing meanwhile.
  */
 export async function watchChanges(): Promise<Watch> {
   let client: PoolClient | null = null;
   let isStopped = false;
   let retry: NodeJS.Timeout | undefined;
+  let asked: PoolClient | null = null;
+
+  /**
+   * PostgreSQL sends a listener what was announced before its next question comes in ahead of that question's answer
+   * (PostgresMain delivers pending notifications before ReadyForQuery). So any answer shows that nothing is on its way.
+   */
+  async function makeSure() {
+    const ear = client;
+    if (!ear || asked === ear) return;
+    asked = ear;
+    const askedAt = performance.now();
+    try {
+      await ear.query("SELECT 1");
+      if (client === ear) setCurrent(askedAt);
+    } catch {
+      lost(ear);
+    } finally {
+      if (asked === ear) asked = null;
+    }
+  }
+  const making = setInterval(() => void makeSure(), MAKE_SURE_MS);
+  making.unref();
 
   async function listen() {
     const ear = await pool.connect();
@@ -172,6 +196,7 @@ export async function watchChanges(): Promise<Watch> {
   return {
     async stop() {
       isStopped = true;
+      clearInterval(making);
       clearTimeout(retry);
       setListening(false);
       client?.release(true);
