@@ -18,11 +18,30 @@ export default {
   // No other site may frame a page, guess types or learn addresses from links; the API and artifacts bring their own.
   headers: async () => [
     {
-      source: "/((?!v1/|artifacts/|\\.well-known/|openapi.json|healthz|readyz).*)",
+      source: "/((?!v1/|artifacts/|\\.well-known/|openapi.json|healthz|readyz|embed$).*)",
       headers: [
         { key: "x-content-type-options", value: "nosniff" },
         { key: "x-frame-options", value: "DENY" },
         { key: "referrer-policy", value: "same-origin" },
+        {
+          key: "content-security-policy",
+          value: "frame-ancestors 'none'; base-uri 'self'; object-src 'none'; form-action 'self'",
+        },
+      ],
+    },
+    // A panel's page is framed by its hosts alone, whom the web process names; without it nobody frames it.
+    {
+      source: "/embed",
+      headers: [
+        { key: "x-content-type-options", value: "nosniff" },
+        { key: "referrer-policy", value: "no-referrer" },
+      ],
+    },
+    {
+      source: "/embed",
+      missing: [{ type: "header", key: "x-capstan-framed" }],
+      headers: [
+        { key: "x-frame-options", value: "DENY" },
         {
           key: "content-security-policy",
           value: "frame-ancestors 'none'; base-uri 'self'; object-src 'none'; form-action 'self'",

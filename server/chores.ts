@@ -4,6 +4,7 @@ import * as connections from "@/server/domain/connections";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as notifications from "@/server/domain/notifications";
+import * as panels from "@/server/domain/panels";
 import * as pins from "@/server/domain/pins";
 import * as requests from "@/server/domain/requests";
 import { pruneSessions } from "@/server/domain/sessions";
@@ -18,6 +19,7 @@ export const CHORES: readonly Chore[] = [
   { name: "sweep-pins", everyMs: 2_000, pass: () => pins.sweep(systemCtx("pin-sweeper")) },
   { name: "sweep-requests", everyMs: 2_000, pass: () => requests.sweep(systemCtx("request-sweeper")) },
   { name: "prune-connections", everyMs: 3_600_000, pass: () => connections.prune(systemCtx("pruner")) },
+  { name: "prune-panels", everyMs: 3_600_000, pass: () => panels.prune(systemCtx("panel-pruner")) },
   { name: "send-mail", everyMs: 2_000, pass: () => notifications.handOnMail(systemCtx("mail-sweeper")) },
   { name: "prune-sessions", everyMs: 3_600_000, pass: () => pruneSessions(new Date()) },
 ];

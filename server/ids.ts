@@ -43,6 +43,10 @@ export const PREFIXES = {
   binding: "bind",
   connectionCheck: "chk",
   onboarding: "onb",
+  panelDefinition: "pdef",
+  panelVersion: "pver",
+  panelSession: "pses",
+  launchCode: "plc",
   audit: "aud",
   request: "req",
 } as const;

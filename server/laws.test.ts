@@ -235,7 +235,7 @@ describe("imports flow one way", () => {
       ["budgets", "invitations"],
       ["billing"],
       ["catalog"],
-      ["adapters", "connections"],
+      ["adapters", "connections", "panels"],
       ["quotes", "payments"],
       ["attempts", "receipts", "requests"],
       ["jobs", "pins"],

@@ -12,6 +12,7 @@ import { Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { appRouter } from "@/server/trpc";
 import { call } from "@/testing/api";
+import { OPEN_TERMS } from "@/testing/panels";
 import { makePayable, type Payable } from "@/testing/payable";
 
 afterAll(closeDatabase);
@@ -38,7 +39,16 @@ function nobodys({ ctx, organizationId, projectId }: Payable): [string, Ctx][] {
     ["a key of every scope and project", key(SCOPES, null)],
     [
       "a panel session",
-      { ...ctx, principal: { ...panel, environment: "development", origin: "https://app.test" } },
+      {
+        ...ctx,
+        principal: {
+          ...panel,
+          environment: "development",
+          origins: ["https://app.test"],
+          userId: null,
+          terms: OPEN_TERMS,
+        },
+      },
     ],
     ["the system", { ...system, now: ctx.now }],
     ["the engine", { ...systemCtx("refund-payment"), now: ctx.now }],

@@ -79,6 +79,8 @@ const CONCERNS_NO_ENTRY = [
   /^(POST|PATCH|PUT|DELETE) \/v1\/projects(\/\{project_id\}(\/(environments|members|keys)(\/.*)?)?)?$/,
   // Runs something of its own through other doors.
   /^POST \/v1\/(chat\/completions|responses)$/,
+  // Panels, and what their sessions begin with.
+  /^(POST|PATCH) \/v1\/panel-(definitions|sessions)(\/|$)/,
   // Of nobody's executions.
   /^(POST|DELETE) \/v1\/(stripe|payments|webhooks|test-checkout|panel|auth|policy)/,
 ];

@@ -85,6 +85,7 @@ export async function makeWorld(vendor: Vendor): Promise<World> {
       manifest_id: none("manifest"),
       bulk_id: none("bulk"),
       request_id: none("capabilityRequest"),
+      definition_id: none("panelDefinition"),
       adapter_id: none("adapter"),
       alias_name: ["none"],
       budget_id: (await budgets.list(system, { projectId: tenant.projectId })).items.map(
@@ -98,7 +99,7 @@ export async function makeWorld(vendor: Vendor): Promise<World> {
       credential_id: none("credential"),
       // What competitors ran on: neither its spend nor its health tells one from another.
       connection_id: [credentialId],
-      session_id: none("onboarding"),
+      session_id: [...none("onboarding"), ...none("panelSession")],
       binding_id: none("binding"),
       environment_id: none("environment"),
       invitation_id: ["none"],

@@ -26,7 +26,8 @@ import {
 /** What every field of a form shares. */
 export type Form = {
   root: Schema;
-  projectId: string;
+  /** Null: no files are uploaded here. */
+  projectId: string | null;
   disabled: boolean;
   issues: FieldIssue[];
   set(path: Path, value: unknown): void;

@@ -53,11 +53,11 @@ export function ArtifactField({
   disabled,
   onChange,
   ...aria
-}: FieldProps & { projectId: string }) {
+}: FieldProps & { projectId: string | null }) {
   const picker = useRef<HTMLInputElement>(null);
   const [name, setName] = useState<{ artifactId: string; text: string } | null>(null);
   const sending = useMutation({
-    mutationFn: (file: File) => upload(projectId, file),
+    mutationFn: (file: File) => upload(projectId ?? "", file),
     meta: { isShownInPlace: true },
     onSuccess(artifactId, file) {
       setName({ artifactId, text: `${file.name}, ${formatBytes(file.size)}` });
@@ -76,29 +76,33 @@ export function ArtifactField({
           className="min-w-0 flex-1 font-mono text-xs"
           onChange={({ target }) => onChange(target.value)}
         />
-        <input
-          ref={picker}
-          type="file"
-          className="sr-only"
-          tabIndex={-1}
-          aria-label={`File for ${label.toLowerCase()}`}
-          disabled={disabled}
-          onChange={({ target }) => {
-            const [file] = target.files ?? [];
-            if (file) sending.mutate(file);
-            target.value = ""; // the same file may be chosen again
-          }}
-        />
-        <Button
-          className="h-9"
-          pending={sending.isPending}
-          disabled={disabled}
-          onClick={() => picker.current?.click()}
-          aria-label={`Upload a file for ${label.toLowerCase()}`}
-        >
-          {!sending.isPending && <Upload aria-hidden />}
-          Upload
-        </Button>
+        {projectId !== null && (
+          <>
+            <input
+              ref={picker}
+              type="file"
+              className="sr-only"
+              tabIndex={-1}
+              aria-label={`File for ${label.toLowerCase()}`}
+              disabled={disabled}
+              onChange={({ target }) => {
+                const [file] = target.files ?? [];
+                if (file) sending.mutate(file);
+                target.value = ""; // the same file may be chosen again
+              }}
+            />
+            <Button
+              className="h-9"
+              pending={sending.isPending}
+              disabled={disabled}
+              onClick={() => picker.current?.click()}
+              aria-label={`Upload a file for ${label.toLowerCase()}`}
+            >
+              {!sending.isPending && <Upload aria-hidden />}
+              Upload
+            </Button>
+          </>
+        )}
       </div>
       <p role="status" className="text-xs text-muted empty:hidden">
         {name && name.artifactId === value ? `Uploaded: ${name.text}` : ""}

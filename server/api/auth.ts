@@ -15,7 +15,7 @@ const ONE_REALM = { "www-authenticate": 'Bearer realm="capstan"' };
 
 type Credential =
   | { kind: "none" }
-  | { kind: "key"; text: string }
+  | { kind: "key" | "panel"; text: string }
   /** The bearer token of a signed-in device. */
   | { kind: "device"; text: string }
   /** The cookie of a signed-in browser. */
@@ -49,6 +49,7 @@ export async function identify(
   }
   countRequest(principal, incoming.address, headers);
   if (credential.kind === "cookie") requireOwnPages(incoming, bodyType);
+  if (principal.kind === "panel_session") requirePageOf(principal, incoming);
   return principal;
 }
 
@@ -56,11 +57,70 @@ function holderOf(credential: Exclude<Credential, { kind: "none" }>, now: Date):
   switch (credential.kind) {
     case "key":
       return access.keyPrincipal(credential.text, now);
+    case "panel":
+      return access.panelHolder(credential.text, now);
     case "device":
       return access.devicePrincipal(credential.text, now);
     case "cookie":
       return personOfCookie(credential.token, now);
   }
+}
+
+/**
+ * Lets the page that asks read the answer, where it is one that panel sessions are bound to and asks with the token of one
+ * or with nothing. No cookie of ours counts there: credentials are never allowed.
+ */
+export async function admitPage(
+  incoming: Incoming,
+  now: Date,
+  headers: Record<string, string>,
+): Promise<void> {
+  const origin = incoming.header("origin");
+  if (origin === undefined) return;
+  const { kind } = credentialOf(incoming);
+  if (kind !== "panel" && kind !== "none") return;
+  headers.vary = "origin";
+  if (!(await access.isPanelOrigin(origin, now))) return;
+  headers["access-control-allow-origin"] = origin;
+  headers["access-control-expose-headers"] = READABLE;
+}
+
+/** Headers of answers that pages may read, beside those a browser shows anyway. */
+const READABLE =
+  "x-request-id, x-execution-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, etag, content-disposition, accept-ranges, content-range";
+/** Headers that pages may send. */
+const SENDABLE =
+  "authorization, content-type, idempotency-key, if-none-match, last-event-id, range, x-request-id";
+
+/**
+ * What a browser asks before it lets a page send its request: allowed where a session is bound to the page's origin. It
+ * carries no credential, so it says nothing of what the request itself will be answered.
+ */
+export async function preflight(
+  incoming: Incoming,
+  now: Date,
+  methods: readonly string[],
+  headers: Record<string, string>,
+): Promise<void> {
+  const origin = incoming.header("origin");
+  if (origin === undefined || incoming.header("access-control-request-method") === undefined) return;
+  addressLimit.take(networkOf(incoming.address), headers);
+  headers.vary = "origin";
+  if (methods.length === 0 || !(await access.isPanelOrigin(origin, now))) return;
+  headers["access-control-allow-origin"] = origin;
+  headers["access-control-allow-methods"] = methods.join(", ");
+  headers["access-control-allow-headers"] = SENDABLE;
+  headers["access-control-max-age"] = "600";
+}
+
+/**
+ * A panel session is for pages of its origins, and for our own page in their frames. A page's requests to its own origin
+ * may carry no Origin; then the browser says that they are such.
+ */
+function requirePageOf({ origins }: Extract<Principal, { kind: "panel_session" }>, incoming: Incoming): void {
+  const origin = incoming.header("origin");
+  if (!isOwnPage(incoming) && !(origin !== undefined && origins.includes(origin)))
+    fail("CrossSiteRequest", "This panel session is for pages of other origins.");
 }
 
 /** Who asks, looked at again while a long answer goes out: null when the credential no longer holds. Counts against no limit. */
@@ -82,6 +142,7 @@ function credentialOf(incoming: Incoming): Credential {
     if (authorization.startsWith("Bearer cap_"))
       return { kind: "key", text: authorization.slice(7).trimEnd() };
     const text = BEARER.exec(authorization)?.[1] ?? "";
+    if (text.startsWith("capp_")) return { kind: "panel", text };
     // Every other scheme and token kind is a key that does not exist.
     return { kind: text.startsWith("caps_") ? "device" : "key", text };
   }
@@ -101,10 +162,8 @@ type BodyType = "application/json" | "multipart/form-data";
  */
 function requireOwnPages(incoming: Incoming, bodyType: BodyType): void {
   if (SAFE_METHODS.has(incoming.method)) return;
-  const origin = incoming.header("origin");
   const site = incoming.header("sec-fetch-site");
-  const isOwn = origin === undefined ? site === "same-origin" : isOwnOrigin(origin, incoming.header("host"));
-  if (!isOwn || (site !== undefined && site !== "same-origin")) {
+  if (!isOwnPage(incoming) || (site !== undefined && site !== "same-origin")) {
     fail("CrossSiteRequest", "A signed-in browser may do this from our own pages only.");
   }
   const sent = incoming.header("x-csrf-token");
@@ -113,6 +172,14 @@ function requireOwnPages(incoming: Incoming, bodyType: BodyType): void {
   }
   const type = incoming.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   if (type !== bodyType) fail("UnsupportedMediaType", `Send the body as ${bodyType}.`);
+}
+
+/** Does a browser ask for a page of ours? */
+export function isOwnPage(incoming: Incoming): boolean {
+  const origin = incoming.header("origin");
+  return origin === undefined
+    ? incoming.header("sec-fetch-site") === "same-origin"
+    : isOwnOrigin(origin, incoming.header("host"));
 }
 
 function isOwnOrigin(origin: string, host: string | undefined): boolean {

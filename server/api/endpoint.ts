@@ -5,7 +5,7 @@ import { env } from "@/server/env";
 import { type ErrorCode, Fault, fail } from "@/server/errors";
 import { toWire, type WireError } from "@/server/errors-wire";
 import { log } from "@/server/log";
-import { identify, identifyAgain, refuseAnonymous } from "./auth";
+import { admitPage, identify, identifyAgain, refuseAnonymous } from "./auth";
 import { DEFAULT_BODY_LIMIT, readJson } from "./body";
 import { parsePart, type QueryField, queryFieldsOf, readQuery, refuseHostileParams } from "./input";
 import { commonHeaders, requestIdOf } from "./plain";
@@ -39,6 +39,8 @@ type Facts = {
   tags?: readonly string[];
   /** Who may ask. With `anonymous` everybody may. */
   auth: readonly CallerKind[];
+  /** Pages that panel sessions are bound to may ask it with no credential. */
+  fromPages?: true;
   /** What a key must be allowed to do. */
   scope?: Scope;
   /** Most bytes of the body; 1 MiB when not said. */
@@ -191,6 +193,7 @@ async function perform(
   headers: Headers,
 ): Promise<Outgoing> {
   const bodyType = endpoint.form ? "multipart/form-data" : "application/json";
+  if (isForPages(endpoint)) await admitPage(incoming, ctx.now(), headers);
   ctx.principal = await identify(incoming, ctx.now(), headers, bodyType);
   requireCaller(endpoint, ctx, headers);
   const { params, query, body } = endpoint;
@@ -204,6 +207,10 @@ async function perform(
   return toOutgoing(endpoint, result, headers, ctx);
 }
 
+/** May a page of another origin ask this, with a panel session or to get one? */
+export const isForPages = ({ auth, fromPages }: Pick<Endpoint, "auth" | "fromPages">): boolean =>
+  fromPages === true || auth.includes("panel_session");
+
 function requireCaller(endpoint: Endpoint, ctx: Ctx, headers: Headers): void {
   const { kind } = ctx.principal;
   const { auth } = endpoint;
@@ -214,6 +221,9 @@ function requireCaller(endpoint: Endpoint, ctx: Ctx, headers: Headers): void {
       fail("AuthorizationFailed", `This operation is not for a ${kind}; it is for: ${allowed}.`, { kind });
     }
   }
+  // What is open to everybody is not for every credential: a panel's is good for what lists it.
+  if (kind === "panel_session" && !auth.includes(kind))
+    fail("AuthorizationFailed", "This operation is not for a panel_session.", { kind });
   if (endpoint.scope) access.requireScope(ctx, endpoint.scope);
 }
 

@@ -1,5 +1,7 @@
+import { systemClock } from "@/server/domain/ctx";
 import { Fault } from "@/server/errors";
-import { type Endpoint, refuse, respond } from "./endpoint";
+import { preflight } from "./auth";
+import { type Endpoint, isForPages, refuse, respond } from "./endpoint";
 import { pathFinder } from "./path";
 import { commonHeaders, requestIdOf } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
@@ -47,7 +49,16 @@ async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incom
   const get = methods.get("GET");
   if (incoming.method === "HEAD" && get) return withoutBody(await respond(get, incoming));
   if (incoming.method === "OPTIONS") {
-    const headers = { ...commonHeaders(requestIdOf(incoming)), allow: allow.join(", ") };
+    const headers: Record<string, string> = {
+      ...commonHeaders(requestIdOf(incoming)),
+      allow: allow.join(", "),
+    };
+    const forPages = [...methods].filter(([, endpoint]) => isForPages(endpoint)).map(([method]) => method);
+    try {
+      await preflight(incoming, systemClock(), forPages, headers);
+    } catch (refusal) {
+      return refuse(incoming, refusal as Fault); // the limit of an address
+    }
     return { status: 204, headers, body: null };
   }
   const gone = retirementOf(incoming);

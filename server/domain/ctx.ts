@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { z } from "zod";
 import { type Role as RoleName, Scope as ScopeName } from "@/server/contract/organizations";
+import type { PanelTerms } from "@/server/contract/panels";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 
@@ -41,11 +42,16 @@ export type Principal =
     }
   | {
       kind: "panel_session";
+      /** The session's id. */
       id: string;
       organizationId: string;
       projectId: string;
       environment: string;
-      origin: string;
+      /** The person who made it, or who made the key that did. */
+      userId: string | null;
+      /** Of the pages that may use it. */
+      origins: readonly string[];
+      terms: PanelTerms;
     }
   | { kind: "system"; id: string };
 

@@ -15,6 +15,7 @@ import { log } from "@/server/log";
 import { VERSION } from "@/server/version";
 import { bodyDeadlines } from "./deadlines";
 import { hasBody, send, toIncoming } from "./exchange";
+import { allowFrames } from "./frames";
 
 /** Whatever is not the API: pages, sign-in, tRPC, Inngest. */
 export type Pages = {
@@ -78,6 +79,7 @@ export async function startServer(options: {
     response.setHeader("x-request-id", newId("request"));
     response.setHeader("x-capstan-version", VERSION);
     if (isHttps) response.setHeader("strict-transport-security", "max-age=31536000");
+    await allowFrames(incoming, request, response);
     return pages.handle(request, response);
   }
 

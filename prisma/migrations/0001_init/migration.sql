@@ -888,6 +888,85 @@ CREATE TABLE "api_key" (
 );
 
 -- CreateTable
+CREATE TABLE "panel_definition" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT,
+    "key" TEXT NOT NULL,
+    "display_name" TEXT NOT NULL,
+    "status" TEXT NOT NULL DEFAULT 'active',
+    "origin" TEXT NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
+    "created_by" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "panel_definition_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "panel_version" (
+    "id" TEXT NOT NULL,
+    "definition_id" TEXT NOT NULL,
+    "number" INTEGER NOT NULL,
+    "capability_key" TEXT,
+    "capability_version" TEXT,
+    "presentation" JSONB NOT NULL,
+    "policy" JSONB NOT NULL,
+    "allowed_origins" TEXT[],
+    "actions" JSONB NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "panel_version_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "panel_session" (
+    "id" TEXT NOT NULL,
+    "organization_id" TEXT NOT NULL,
+    "project_id" TEXT NOT NULL,
+    "environment" TEXT NOT NULL,
+    "version_id" TEXT,
+    "allowed_origins" TEXT[],
+    "external_subject" TEXT,
+    "max_spend_micros" BIGINT NOT NULL,
+    "max_jobs" INTEGER NOT NULL,
+    "admitted_jobs" INTEGER NOT NULL DEFAULT 0,
+    "initial_inputs" JSONB NOT NULL,
+    "locked_inputs" JSONB NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "created_by_kind" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "revoked_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "panel_session_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "panel_token" (
+    "hash" BYTEA NOT NULL,
+    "session_id" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "panel_token_pkey" PRIMARY KEY ("hash")
+);
+
+-- CreateTable
+CREATE TABLE "panel_launch_code" (
+    "id" TEXT NOT NULL,
+    "session_id" TEXT NOT NULL,
+    "hash" BYTEA NOT NULL,
+    "created_by" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "used_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "panel_launch_code_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "pinned_execution" (
     "id" TEXT NOT NULL,
     "project_id" TEXT NOT NULL,
@@ -1375,6 +1454,33 @@ CREATE UNIQUE INDEX "api_key_hash_key" ON "api_key"("hash");
 CREATE INDEX "api_key_organization_id_id_idx" ON "api_key"("organization_id", "id");
 
 -- CreateIndex
+CREATE INDEX "panel_definition_organization_id_id_idx" ON "panel_definition"("organization_id", "id" DESC);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "panel_version_definition_id_number_key" ON "panel_version"("definition_id", "number");
+
+-- CreateIndex
+CREATE INDEX "panel_session_project_id_id_idx" ON "panel_session"("project_id", "id" DESC);
+
+-- CreateIndex
+CREATE INDEX "panel_session_expires_at_idx" ON "panel_session"("expires_at");
+
+-- CreateIndex
+CREATE INDEX "panel_session_allowed_origins_idx" ON "panel_session" USING GIN ("allowed_origins");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "panel_session_project_id_id_key" ON "panel_session"("project_id", "id");
+
+-- CreateIndex
+CREATE INDEX "panel_token_session_id_idx" ON "panel_token"("session_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "panel_launch_code_hash_key" ON "panel_launch_code"("hash");
+
+-- CreateIndex
+CREATE INDEX "panel_launch_code_expires_at_idx" ON "panel_launch_code"("expires_at");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "pinned_execution_project_id_id_key" ON "pinned_execution"("project_id", "id");
 
 -- CreateIndex
@@ -1543,6 +1649,21 @@ ALTER TABLE "inference_hour" ADD CONSTRAINT "inference_hour_organization_id_fkey
 ALTER TABLE "api_key" ADD CONSTRAINT "api_key_organization_id_fkey" FOREIGN KEY ("organization_id") REFERENCES "organization"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "panel_version" ADD CONSTRAINT "panel_version_definition_id_fkey" FOREIGN KEY ("definition_id") REFERENCES "panel_definition"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "panel_session" ADD CONSTRAINT "panel_session_organization_id_project_id_fkey" FOREIGN KEY ("organization_id", "project_id") REFERENCES "project"("organization_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "panel_session" ADD CONSTRAINT "panel_session_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "panel_version"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "panel_token" ADD CONSTRAINT "panel_token_session_id_fkey" FOREIGN KEY ("session_id") REFERENCES "panel_session"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "panel_launch_code" ADD CONSTRAINT "panel_launch_code_session_id_fkey" FOREIGN KEY ("session_id") REFERENCES "panel_session"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "pinned_execution" ADD CONSTRAINT "pinned_execution_project_id_bulk_id_fkey" FOREIGN KEY ("project_id", "bulk_id") REFERENCES "pinned_bulk"("project_id", "id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -1624,6 +1745,7 @@ CREATE DOMAIN "source_health" AS text CONSTRAINT "source_health_known" CHECK (VA
 CREATE DOMAIN "comparison_decision" AS text CONSTRAINT "comparison_decision_known" CHECK (VALUE IN ('winner', 'tie', 'none'));
 CREATE DOMAIN "comparison_intent" AS text CONSTRAINT "comparison_intent_known" CHECK (VALUE IN
   ('exploratory', 'production_decision', 'golden_regression'));
+CREATE DOMAIN "panel_status" AS text CONSTRAINT "panel_status_known" CHECK (VALUE IN ('active', 'disabled', 'archived'));
 CREATE DOMAIN "member_role" AS text CONSTRAINT "member_role_known" CHECK (VALUE IN ('owner', 'admin', 'member', 'viewer'));
 CREATE DOMAIN "session_kind" AS text CONSTRAINT "session_kind_known" CHECK (VALUE IN ('browser', 'device'));
 CREATE DOMAIN "device_decision" AS text CONSTRAINT "device_decision_known" CHECK (VALUE IN ('approved', 'denied'));
@@ -1666,7 +1788,9 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('comparison.estimated_micros', 'amount_micros'), ('comparison.maximum_micros', 'amount_micros'),
   ('comparison_entry.position', 'ordinal'),
   ('stream_frame.id', 'ordinal'), ('delivery.state', 'delivery_state'), ('membership.role', 'member_role'),
-  ('invitation.role', 'member_role'), ('session.kind', 'session_kind'), ('device_login.decision', 'device_decision')
+  ('invitation.role', 'member_role'), ('session.kind', 'session_kind'), ('device_login.decision', 'device_decision'),
+  ('panel_definition.status', 'panel_status'), ('panel_definition.version', 'ordinal'), ('panel_version.number', 'ordinal'),
+  ('panel_session.max_spend_micros', 'amount_micros'), ('panel_session.created_by_kind', 'principal_kind')
 ) AS restricted(column_name, domain_name);
 
 -- What concerns two columns, or is seldom written, stays a CHECK.
@@ -1681,6 +1805,10 @@ ALTER TABLE "device_login" ADD CONSTRAINT "device_login_is_decided_by_somebody" 
   (num_nonnulls("decision", "decided_by", "version") IN (0, 3) AND ("used_at" IS NULL OR "decision" IS NOT DISTINCT FROM 'approved'));
 ALTER TABLE "user_account" ADD CONSTRAINT "second_factor_has_secret" CHECK
   ("second_factor_at" IS NULL OR "second_factor_secret" IS NOT NULL);
+-- The statement that admits jobs counts them, and this refuses what is too many.
+ALTER TABLE "panel_session" ADD CONSTRAINT "panel_session_jobs_within_cap" CHECK ("admitted_jobs" BETWEEN 0 AND "max_jobs");
+ALTER TABLE "panel_token" ADD CONSTRAINT "panel_token_hash_is_sha256" CHECK (octet_length("hash") = 32);
+ALTER TABLE "panel_launch_code" ADD CONSTRAINT "panel_launch_code_hash_is_sha256" CHECK (octet_length("hash") = 32);
 ALTER TABLE "mail" ADD CONSTRAINT "mail_tells_of_one_thing" CHECK
   (num_nonnulls("notification_id", "invitation_id") = 1 AND ("invitation_id" IS NULL) = ("invitation_nonce" IS NULL));
 
@@ -1777,6 +1905,8 @@ BEGIN
   RETURN NEW;
 END $$;
 CREATE TRIGGER "comparison_stays" BEFORE UPDATE ON "comparison" FOR EACH ROW EXECUTE FUNCTION capstan_guard_comparison();
+-- The jobs of a panel session are found by it; those of others never are.
+CREATE INDEX "job_of_panel" ON "job" ("principal_id") WHERE "principal_kind" = 'panel_session';
 -- The jobs that are still blind are few, and found by this alone.
 CREATE INDEX "job_blind" ON "job" ("organization_id", "project_id", "comparison_id") WHERE "is_blind";
 CREATE TRIGGER "model_adapter_never_deleted" BEFORE DELETE OR TRUNCATE ON "model_adapter"
@@ -1791,6 +1921,10 @@ BEGIN
   RETURN NEW;
 END $$;
 CREATE TRIGGER "model_adapter_stays" BEFORE UPDATE ON "model_adapter" FOR EACH ROW EXECUTE FUNCTION capstan_guard_adapter();
+-- A key names one panel of a project, or of the organization as a whole.
+CREATE UNIQUE INDEX "panel_definition_one_key" ON "panel_definition" ("organization_id", coalesce("project_id", ''), "key");
+CREATE TRIGGER "panel_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "panel_version"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 -- One key signs; those before it stay.
 CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
 CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"
@@ -1881,6 +2015,10 @@ RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:
   CASE WHEN billing_mode = 'byok' THEN 'guardrail:' || organization END]
   || CASE WHEN principal LIKE 'key\_%' THEN capstan_heirs(principal) END
   || CASE WHEN cardinality(credentials) > 0 THEN ARRAY(SELECT 'connection:' || id FROM unnest(credentials) AS id) END;
+
+-- The cap of one panel session. There are as many as sessions, to be used up: nobody is told of them as of budgets.
+CREATE FUNCTION capstan_is_of_panel(scope text) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN starts_with(scope, 'principal:pses_');
 
 CREATE FUNCTION capstan_scope_rank(scope text) RETURNS integer LANGUAGE sql IMMUTABLE
 RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' THEN 2 ELSE 3 END;
@@ -2019,14 +2157,15 @@ BEGIN
   IF cardinality(items) = 1 THEN
     -- An expression and not a query: one hold without budgets costs one statement here.
     IF pg_advisory_xact_lock_shared(capstan_budget_lock(item.organization_id)) IS NULL THEN NULL; END IF;
-    -- No budget, and the balance pays: the wallet's row decides. Whatever else there is to say is said below.
+    -- No budget of this one, and the balance pays: the wallet's row decides. Whatever else there is to say is said below.
     IF item.billing_mode = 'managed' THEN
       UPDATE wallet w SET held_micros = w.held_micros + item.amount_micros
       WHERE w.organization_id = item.organization_id AND w.is_test = item.is_test
         AND item.amount_micros <= w.balance_micros - w.held_micros
         AND (item.amount_micros > trial_ceiling
           OR item.amount_micros > w.allowance_micros - w.allowance_used_micros - w.allowance_held_micros)
-        AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id);
+        AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id AND b.scope = ANY(
+          capstan_scopes(item.organization_id, item.project_id, item.principal_id, item.person_id, item.billing_mode, item.credential_ids)));
       IF FOUND THEN
         hold_id := item.hold_id;
         funding := 'wallet';
@@ -2179,7 +2318,7 @@ BEGIN
   SELECT capstan_event_id(moment, step.percent), b.id, b.organization_id, b.project_id, b.scope, b.period, start, test,
     step.percent, capstan_alert.settled - veiled.settled, capstan_alert.held + veiled.held, ceiling, b.enforcement, moment
   FROM capstan_veiled_in(budget, start, test) veiled, budget b, unnest(ARRAY[50, 80, 100]) AS step(percent)
-  WHERE b.id = budget AND step.percent > alerted AND step.percent <= reached;
+  WHERE b.id = budget AND step.percent > alerted AND step.percent <= reached AND NOT capstan_is_of_panel(b.scope);
 END $$;
 
 -- `evt_` and a ULID: the moment in milliseconds, then chance; ids of one call in the order of `step`.
@@ -2213,12 +2352,13 @@ BEGIN
   IF cardinality(items) = 0 THEN RETURN; END IF;
   IF cardinality(items) = 1 THEN
     IF pg_advisory_xact_lock_shared(capstan_budget_lock(item.organization_id)) IS NULL THEN NULL; END IF;
-    -- No budget, and the balance paid, as above.
+    -- No budget of this one, and the balance paid, as above.
     IF item.funding = 'wallet' AND item.state IN ('settled', 'released') THEN
       UPDATE wallet w SET held_micros = w.held_micros - item.amount_micros,
         balance_micros = w.balance_micros - coalesce(item.settled_micros, 0)
       WHERE w.organization_id = item.organization_id AND w.is_test = item.is_test
-        AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id);
+        AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id AND b.scope = ANY(
+          capstan_scopes(item.organization_id, item.project_id, item.principal_id, item.person_id, item.billing_mode, item.credential_ids)));
       IF FOUND THEN RETURN; END IF;
     END IF;
   ELSE

@@ -34,7 +34,7 @@ const MEGABYTE = 1024 * 1024;
 
 /** A catalog answer as it lies ready, or 304 for a caller who has it. Signed-in callers see more. */
 function ready({ body, etag }: catalog.Published, incoming: Incoming) {
-  const headers = { etag, "cache-control": "private, no-cache", vary: "authorization, cookie" };
+  const headers = { etag, "cache-control": "private, no-cache", vary: "authorization, cookie, origin" };
   const known = incoming.header("if-none-match");
   // Tags in a list are compared weakly.
   const isKnown =

@@ -20,7 +20,7 @@ for (const { endpoint, path } of ANSWERS) {
     expect(whole.status).toBe(200);
     expect(whole.headers.get("content-type")).toBe("application/json");
     expect(whole.headers.get("cache-control")).toBe("private, no-cache");
-    expect(whole.headers.get("vary")).toBe("authorization, cookie");
+    expect(whole.headers.get("vary")).toBe("authorization, cookie, origin");
     await whole.json();
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
       const again = await ask({ "if-none-match": known });

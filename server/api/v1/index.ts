@@ -16,6 +16,7 @@ import * as jobs from "./jobs";
 import * as keys from "./keys";
 import * as openai from "./openai";
 import * as organizations from "./organizations";
+import * as panels from "./panels";
 import * as bulks from "./pinned-bulks";
 import * as pins from "./pins";
 import * as provenance from "./provenance";
@@ -46,6 +47,7 @@ export const endpoints: Endpoint[] = [
   ...Object.values(organizations),
   ...Object.values(auditLog),
   ...Object.values(keys),
+  ...Object.values(panels),
   ...Object.values(session),
   ...Object.values(auth),
   ...Object.values(billing),

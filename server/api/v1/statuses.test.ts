@@ -9,7 +9,7 @@ import { weightsLink } from "@/server/domain/adapters/weights-link";
 import { artifactStore } from "@/server/domain/artifacts";
 import { credit } from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
-import { type Ctx, SCOPES, systemCtx } from "@/server/domain/ctx";
+import { type Ctx, SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as organizations from "@/server/domain/organizations";
 import { receiveStripeMessage } from "@/server/domain/payments";
@@ -39,6 +39,7 @@ import {
 import { COMPARED, COMPARISONS, compared, pinned as pinnedTo } from "@/testing/comparisons";
 import { Form, someWeights, uploadOf, weightsPart } from "@/testing/forms";
 import { NEED, needIn, quotedNeed } from "@/testing/needs";
+import { definePanel, isOfPanels, openPanel, openPanels, type Panels } from "@/testing/panels";
 import { isOfItself, isOfRooms, openRooms, type Rooms } from "@/testing/rooms";
 import { cookieOf } from "@/testing/sessions";
 import { messagesOf, signed, startStripe } from "@/testing/stripe";
@@ -244,16 +245,22 @@ const ENDS: Record<string, number> = {
   "/v1/billing/holds/{hold_id}/resolve": 409,
   "/v1/auth/device/token": 428,
   "/v1/auth/sessions/{session_id}": 404,
+  "/v1/panel/launch-codes/exchange": 410,
 };
 /** What stands for success. */
 const good = (endpoint: Endpoint) => ENDS[endpoint.path] ?? endpoint.status ?? 200;
 const isForKeys = ({ auth, path }: Endpoint) =>
   (auth.includes("service_principal") || auth.includes("anonymous")) && !isOfItself(path);
+/** Does it make a token that may do what it names, and more? */
+const handsOutRights = ({ method, path }: Endpoint) =>
+  method === "POST" && (path === "/v1/panel-sessions" || path.endsWith("/launch-codes"));
 let owner: Call;
 /** The code of a device nobody has approved. */
 let waitingDevice: string;
 /** The credentials of somebody who may: a key, or where people only may ask, the session of an owner. */
 const as = (endpoint: Endpoint, sent: Call = {}): Call => {
+  if (isOfPages(endpoint))
+    return { ...panels.page, ...sent, headers: { ...panels.page.headers, ...sent.headers } };
   if (isForKeys(endpoint)) return { key: homeOf(endpoint).key, ...sent };
   const person = isOfVault(endpoint) ? vault.owner : owner;
   return { ...sent, headers: { ...person.headers, ...sent.headers } };
@@ -286,6 +293,14 @@ beforeAll(async () => {
   judged = await compared(tenant, true);
 }, 60_000);
 
+/** Panels of the tenant, and a page that has a session. */
+let panels: Panels;
+beforeAll(async () => {
+  panels = await openPanels(tenant);
+}, 60_000);
+/** Is it of panel sessions alone? */
+const isOfPages = ({ auth }: Endpoint) => auth.every((kind) => kind === "panel_session");
+
 /** The organization of the tenant, its projects and keys. */
 let rooms: Rooms;
 beforeAll(async () => {
@@ -298,6 +313,7 @@ function sample({ method, path }: Endpoint): { method: string; target: string; b
   const job = path.endsWith("/select") ? chosen : image;
   if (isOfVault({ path })) return vault.sample(method, path);
   if (isOfRooms(path)) return rooms.sample(method, path);
+  if (isOfPanels(path)) return panels.sample(method, path);
   if (path.startsWith("/v1/adapter")) return lora.sample(method, path);
   const artifact = job.artifacts[0]?.artifactId ?? "";
   const verb = path.split("/").at(-1) ?? "";
@@ -398,7 +414,7 @@ describe("every endpoint", () => {
     const isOpen = endpoint.auth.includes("anonymous");
     const hasBody = endpoint.body !== undefined;
 
-    test(`${name}: ${good(endpoint)} to ${isForKeys(endpoint) ? "a key of the project" : "a person"}${isOpen ? ", and to nobody in particular" : ""}`, async () => {
+    test(`${name}: ${good(endpoint)} to ${isForKeys(endpoint) ? "a key of the project" : isOfPages(endpoint) ? "a panel's page" : "a person"}${isOpen ? ", and to nobody in particular" : ""}`, async () => {
       const { method, target, body } = sample(endpoint);
       await ask(good(endpoint), method, target, as(endpoint, { body }));
       if (isOpen) await ask(good(endpoint), method, target, body ? { body } : {});
@@ -461,7 +477,9 @@ describe("every endpoint", () => {
         const poor = await makeKey({ projectId, scopes: SCOPES.filter((scope) => scope !== endpoint.scope) });
         const refused = await ask([403, "AuthorizationFailed"], method, target, { key: poor, body });
         expect(detailsOf(refused)).toEqual({ scope: endpoint.scope });
-        const rich = await makeKey({ projectId, scopes: endpoint.scope ? [endpoint.scope] : [] });
+        // Nobody hands out what they do not hold.
+        const given: Scope[] = handsOutRights(endpoint) ? ["jobs:read", "jobs:write"] : [];
+        const rich = await makeKey({ projectId, scopes: endpoint.scope ? [endpoint.scope, ...given] : [] });
         // `GET /v1/jobs` is of the key itself; everything else is the project's.
         await ask(good(endpoint), method, target, { key: rich, body });
       });
@@ -4224,6 +4242,37 @@ describe("usage", () => {
       const { json } = await get([422, "list"], `${file}?${query}`);
       expect(json.detail[0].loc).toEqual(["query", field]);
     }
+  });
+});
+
+describe("panels", () => {
+  test("what is not there, or is another tenant's, is 404; a list is of a project there can be", async () => {
+    const stranger = (await makeTenant()).key;
+    const { id } = await definePanel(tenant);
+    const { sessionId } = await openPanel(tenant);
+    for (const [key, panel, session] of [
+      [tenant.key, newId("panelDefinition"), newId("panelSession")],
+      [stranger, id, sessionId],
+    ] as const) {
+      const missing = [404, "NotFound"] as const;
+      const [of, at] = [`/v1/panel-definitions/${panel}`, `/v1/panel-sessions/${session}`];
+      await ask([...missing], "GET", of, { key });
+      await ask([...missing], "PATCH", of, { key, body: { displayName: "Mine" } });
+      await ask([...missing], "GET", at, { key });
+      await ask([...missing], "POST", `${at}/revoke`, { key, body: {} });
+      await ask([...missing], "POST", `${at}/launch-codes`, { key, body: {} });
+    }
+    await get([422, "list"], "/v1/panel-definitions?projectId=");
+  });
+
+  test("a session that has ended gives no launch code, and its page nothing", async () => {
+    const { sessionId, accessToken, as } = await openPanel(tenant);
+    await get(200, "/v1/panel/bootstrap", as());
+    await get([403, "CrossSiteRequest"], "/v1/panel/bootstrap", { key: accessToken });
+    await get([403, "AuthorizationFailed"], "/v1/panel/bootstrap", { key: tenant.key });
+    await post(200, `/v1/panel-sessions/${sessionId}/revoke`, {});
+    await post([410, "Gone"], `/v1/panel-sessions/${sessionId}/launch-codes`, {});
+    await get([401, "AuthenticationFailed"], "/v1/panel/bootstrap", as());
   });
 });
 

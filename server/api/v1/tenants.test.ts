@@ -19,6 +19,7 @@ import {
 import { COMPARED, COMPARISONS, compared } from "@/testing/comparisons";
 import { someWeights, uploadOf } from "@/testing/forms";
 import { NEED, needIn, quotedNeed } from "@/testing/needs";
+import { isOfPanels, openPanels, type Panels } from "@/testing/panels";
 import { isOfItself, isOfRooms, openRooms, type Rooms } from "@/testing/rooms";
 import { otherSessionOf } from "@/testing/sessions";
 import { isOfVault, openVault, type Vault } from "@/testing/vault";
@@ -56,6 +57,8 @@ type Estate = {
   lora: Adapters;
   /** Its organization, projects and keys. */
   rooms: Rooms;
+  /** Its panels and their sessions. */
+  panels: Panels;
   /** Of an execution whose charge nobody knows. */
   holdId: string;
   /** A session of its owner. */
@@ -129,6 +132,7 @@ async function makeEstate(): Promise<Estate> {
     deliveryId,
     lora: await openAdapters(tenant),
     rooms: await openRooms(tenant),
+    panels: await openPanels(tenant),
     vault: await openVault(),
   };
 }
@@ -185,6 +189,15 @@ const missing = (): Estate => ({
     },
   },
   rooms: { ...mine.rooms, sample: mine.rooms.absent },
+  panels: {
+    ...mine.panels,
+    sample: (method, path) => ({
+      ...mine.panels.sample(method, path),
+      target: path
+        .replace("{definition_id}", newId("panelDefinition"))
+        .replace("{session_id}", newId("panelSession")),
+    }),
+  },
   vault: {
     ...mine.vault,
     sample: (method, path) => {
@@ -210,6 +223,7 @@ const missing = (): Estate => ({
 function inPath({ method, path }: Endpoint, of: Estate): Request[] {
   if (isOfVault({ path })) return [of.vault.sample(method, path)];
   if (isOfRooms(path)) return [of.rooms.sample(method, path)];
+  if (isOfPanels(path)) return [of.panels.sample(method, path)];
   if (path.includes("{adapter_id}")) return [of.lora.sample(method, path)];
   if (path.includes("{project_id}")) {
     return [of.projectId, of.otherProjectId].map((id) => ({
@@ -274,7 +288,7 @@ function inPath({ method, path }: Endpoint, of: Estate): Request[] {
 }
 
 const withIds = endpoints.filter(({ path }) =>
-  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter|key|session|connection)_id\}/.test(
+  /\{(job|execution|comparison|receipt|bulk|manifest|request|artifact|project|endpoint|delivery|hold|organization|adapter|key|definition|session|connection)_id\}/.test(
     path,
   ),
 );

@@ -1,8 +1,10 @@
 import { countWebProcesses, watchChanges } from "./changes";
 import { writeUses } from "./last-used";
+import { isPanelOrigin, panelHolder } from "./panels";
 import { isRecentKey, keyPrincipal } from "./principals";
 import {
   environment,
+  ownScopeOf,
   project,
   projectInPath,
   projectToStop,
@@ -17,7 +19,7 @@ export { ACCESS_CHANGED, changeAccess, changeAccessBy, type Watch } from "./chan
 export { isKeyText, isTokenText, keyPrefix, makeKeyText, makeTokenText } from "./key-text";
 export { isOperator, requireOperator } from "./operators";
 export { personBehind } from "./person";
-export type { ProjectAccess, ReadScope } from "./projects";
+export type { OwnScope, ProjectAccess, ReadScope } from "./projects";
 export { isAllowed, isAtLeast } from "./roles";
 export { securityOf } from "./security";
 
@@ -29,11 +31,14 @@ export const access = {
   projectInPath,
   environment,
   scopeOf,
+  ownScopeOf,
   requireScope,
   keyPrincipal,
   isRecentKey,
   sessionPrincipal,
   devicePrincipal,
+  panelHolder,
+  isPanelOrigin,
   watchChanges,
   countWebProcesses,
   writeUses,

@@ -6,8 +6,8 @@ const RANDOM_LENGTH = 43; // 43 × log2(62) = 256 bits
 const FORM = /^([a-z0-9_-]+)_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 const KEY = /^cap_[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** Words that begin a bearer token which is no key: `caps` a device's session, `capp` a panel session. */
-export type TokenWord = "caps" | "capp";
+/** Words that begin a text of ours which is no key: `caps` a device's session, `capp` a panel session, `plc` a launch code. */
+export type TokenWord = "caps" | "capp" | "plc";
 
 /** Makes the text of an API key, `cap_<environment>_<43 base62>_<6 base62 CRC32>`. It is shown once and never stored. */
 export function makeKeyText(environment: string): string {

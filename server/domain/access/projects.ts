@@ -52,6 +52,9 @@ const findProject = remembered(async (projectId: string): Promise<ProjectRow | n
 /** Where a request that names no environment runs. */
 const DEFAULT_ENVIRONMENT = "development";
 
+/** What a panel session may do in its project. What it may read is its own alone (`ownScopeOf`), never the project's. */
+const PANEL_RIGHTS = new Set<Scope>(["capabilities:run", "jobs:write"]);
+
 /**
  * The project a request works in, where the caller has this right. A bound key needs no id; everyone else names one.
  * PROJECT_REQUIRED (422) without one; AuthorizationFailed (403) for a project that is somebody else's or not there: the
@@ -113,6 +116,7 @@ async function findAllowed(ctx: Ctx, projectId: string | null | undefined, right
     case "panel_session": {
       const wanted = projectId || principal.projectId;
       if (wanted !== principal.projectId) return projectDenied();
+      if (!PANEL_RIGHTS.has(right)) return panelDenied();
       const row = await findProject(wanted);
       if (row?.organization_id !== principal.organizationId) return projectDenied();
       return { row, environment: principal.environment, isBound: true };
@@ -166,10 +170,24 @@ export function environment(ctx: Ctx, project: ProjectAccess, wanted: string | n
 
 /** Whose rows a read by id may see. Null: no restriction of this kind. */
 export type ReadScope = { organizationIds: string[] | null; projectId: string | null };
+/** The same for rows that know who made them. */
+export type OwnScope = ReadScope & { principalId: string | null };
+
+/**
+ * What the caller may see with this right, for `WHERE` of a read by id of what a panel session may have made: rows of one
+ * project or of some organizations, of a panel session its own.
+ */
+export function ownScopeOf(ctx: Ctx, right: Scope): OwnScope {
+  const { principal } = ctx;
+  if (principal.kind !== "panel_session") return { ...scopeOf(ctx, right), principalId: null };
+  const { organizationId, projectId, id } = principal;
+  return { organizationIds: [organizationId], projectId, principalId: id };
+}
 
 /**
  * What the caller may see with this right, for `WHERE` of a read by id: rows of one project or of some organizations.
- * A person sees the organizations where their role allows it, perhaps none. AuthorizationFailed when a key lacks the scope.
+ * A person sees the organizations where their role allows it, perhaps none. AuthorizationFailed when a key lacks the scope,
+ * and for panel sessions, who see nothing of a project but what is their own.
  */
 export function scopeOf(ctx: Ctx, right: Scope): ReadScope {
   const { principal } = ctx;
@@ -180,7 +198,7 @@ export function scopeOf(ctx: Ctx, right: Scope): ReadScope {
       requireScope(ctx, right);
       return { organizationIds: [principal.organizationId], projectId: principal.projectId };
     case "panel_session":
-      return { organizationIds: [principal.organizationId], projectId: principal.projectId };
+      return panelDenied();
     case "human_session": {
       const allowed = [...principal.memberships].filter(([, role]) => isAllowed(role, right));
       return { organizationIds: allowed.map(([organizationId]) => organizationId), projectId: null };
@@ -233,6 +251,10 @@ function unauthenticated(): never {
 
 function projectRequired(): never {
   fail("PROJECT_REQUIRED", "Name the project in context.projectId.");
+}
+
+function panelDenied(): never {
+  fail("AuthorizationFailed", "This is not for panel sessions.");
 }
 
 function projectDenied(): never {

@@ -44,7 +44,7 @@ test("a download is whole, named, typed, and cannot run anything", async () => {
       "content-length": "10",
       "content-security-policy": "sandbox; default-src 'none'",
       "content-type": "image/png",
-      vary: "authorization, cookie",
+      vary: "authorization, cookie, origin",
       "x-content-type-options": "nosniff",
     },
   });

@@ -38,7 +38,7 @@ export async function download(
     etag,
     // Content under a hash never changes; it is still somebody's, so shared caches and other sign-ins are out.
     "cache-control": "private, max-age=31536000, immutable",
-    vary: "authorization, cookie",
+    vary: "authorization, cookie, origin",
   };
   if (request.ifNoneMatch && isNamedIn(request.ifNoneMatch, etag)) {
     return { status: 304, headers: cached, body: null };

@@ -20,4 +20,4 @@ export {
   TRIAL_CEILING_MICROS,
 } from "./reserve";
 export { resolveHold } from "./resolve-hold";
-export { clearIncrease, increase, remove, set } from "./set";
+export { clearIncrease, increase, openCeiling, remove, set } from "./set";

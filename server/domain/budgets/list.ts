@@ -13,7 +13,7 @@ export async function list(ctx: Ctx, query: ListBudgets): Promise<{ items: Budge
   const rows = await readBudgets(
     ctx.now(),
     `($2::text[] IS NULL OR b.organization_id = ANY($2)) AND ($3::text IS NULL OR b.organization_id = $3)
-     AND ($4::text IS NULL OR b.project_id = $4)`,
+     AND ($4::text IS NULL OR b.project_id = $4) AND NOT capstan_is_of_panel(b.scope)`,
     [visibleOrganizations(ctx), query.organizationId ?? null, query.projectId ?? null],
   );
   return { items: rows.map((row) => toBudget(row, ctx.now())) };

@@ -32,9 +32,13 @@ type Unfunded = {
   walletMicros: number;
 };
 
-/** Turns the refusals of capstan_reserve (prisma/guards.sql) into BudgetExceeded and funding_required; rethrows the rest. */
+/**
+ * Turns the refusals of capstan_reserve (prisma/guards.sql), and that of a panel session's cap of jobs, into BudgetExceeded and
+ * funding_required; rethrows the rest.
+ */
 export function refuseReservation(cause: unknown): never {
-  const { code, detail } = cause as { code?: string; detail?: string };
+  const { code, detail, constraint } = cause as { code?: string; detail?: string; constraint?: string };
+  if (constraint === "panel_session_jobs_within_cap") refuseMoreJobs();
   if (code === "CB402") {
     const { scope, period, enforcement, ceilingMicros, availableMicros, amountMicros } = JSON.parse(
       detail ?? "{}",
@@ -81,6 +85,18 @@ export function refuseReservation(cause: unknown): never {
     );
   }
   throw cause;
+}
+
+/** What admission says where a panel session has used up its jobs. */
+export function refuseMoreJobs(): never {
+  fail("BudgetExceeded", "This panel session has used all of its jobs.", {
+    scope: "panel_session",
+    field: "maxJobs",
+    enforcement: "prevent",
+    estimatedCost: 0,
+    available: 0,
+    ceiling: 0,
+  });
 }
 
 /** An SQL expression that moves what was held for the hold rows of this common table, now that they have ended. */

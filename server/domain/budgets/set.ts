@@ -5,6 +5,7 @@ import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
+import type { Micros } from "@/server/money";
 import { findBudget } from "./list";
 import { findOwner, type Owned } from "./owner";
 import { readBudgets, toBudget } from "./rows";
@@ -35,6 +36,26 @@ export function underLock<T>(organizationId: string, work: (client: PoolClient) 
 /** From here to the end of the transaction nobody reserves or settles money of this organization. */
 export async function lockBudgets(client: PoolClient, organizationId: string): Promise<void> {
   await client.query("SELECT pg_advisory_xact_lock(capstan_budget_lock($1))", [organizationId]);
+}
+
+/**
+ * The ceiling of a principal that is made in this very transaction: nothing of it can be reserved yet, so nothing is
+ * counted and nobody waits.
+ */
+export async function openCeiling(
+  ctx: Ctx,
+  client: Queryable,
+  {
+    organizationId,
+    principalId,
+    ceilingMicros,
+  }: { organizationId: string; principalId: string; ceilingMicros: Micros },
+): Promise<void> {
+  await client.query(
+    `INSERT INTO budget (id, organization_id, scope, period, ceiling_micros, enforcement, created_by, created_at, updated_at)
+     VALUES ($1, $2, $3, 'total', $4, 'prevent', $5, $6, $6)`,
+    [newId("budget"), organizationId, `principal:${principalId}`, ceilingMicros, ctx.principal.id, ctx.now()],
+  );
 }
 
 type Ceiling = Omit<SetBudget, "owner">;

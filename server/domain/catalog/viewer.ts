@@ -36,7 +36,8 @@ export async function viewerOf(
     principal.kind === "service_principal"
       ? { ...ctx, principal: { ...principal, scopes: new Set(["jobs:read"]) } }
       : ctx;
-  const project = await access.project(reading, named.projectId, "jobs:read");
+  const right = principal.kind === "panel_session" ? "capabilities:run" : "jobs:read";
+  const project = await access.project(reading, named.projectId, right);
   const environment = access.environment(ctx, project, named.environment);
   const role = principal.kind === "human_session" && principal.memberships.get(project.organizationId);
   return {

@@ -63,6 +63,25 @@ export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery
   };
 }
 
+/** An SQL query that finds something where a job of this panel session made the artifact: by the session's jobs, which are few. */
+const MADE_BY = (principal: string, project: string, artifact: string) => `
+  SELECT FROM job JOIN job_artifact made ON made.project_id = job.project_id AND made.job_id = job.id
+  WHERE job.project_id = ${project} AND job.principal_id = ${principal} AND job.principal_kind = 'panel_session'
+    AND made.artifact_id = ${artifact}`;
+
+/** Which of these artifacts jobs of this panel session made. */
+export async function madeInPanel(
+  sessionId: string,
+  projectId: string,
+  artifactIds: string[],
+): Promise<Set<string>> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT asked.id FROM unnest($3::text[]) AS asked(id) WHERE EXISTS (${MADE_BY("$1", "$2", "asked.id")})`,
+    [sessionId, projectId, artifactIds],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** An artifact as its row has it. */
 export type FoundArtifact = {
   id: string;
@@ -79,7 +98,7 @@ export type FoundArtifact = {
  * as for none; Gone where its bytes were removed.
  */
 export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
-  const scope = access.scopeOf(ctx, "jobs:read");
+  const scope = access.ownScopeOf(ctx, "jobs:read");
   const { rows } = await pool.query<FoundArtifact & { is_blind: boolean; place: number | null }>(
     `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at,
        maker.job_id IS NOT NULL AS is_blind, maker.place
@@ -88,8 +107,9 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
        SELECT job.id AS job_id, (SELECT position FROM comparison_entry entry WHERE entry.job_id = job.id) AS place
        FROM job JOIN job_artifact made ON made.job_id = job.id AND made.artifact_id = artifact.id
        WHERE job.organization_id = project.organization_id AND job.project_id = artifact.project_id AND job.is_blind LIMIT 1) maker ON true
-     WHERE artifact.id = $1 AND ($2::text[] IS NULL OR project.organization_id = ANY($2)) AND ($3::text IS NULL OR artifact.project_id = $3)`,
-    [artifactId, scope.organizationIds, scope.projectId],
+     WHERE artifact.id = $1 AND ($2::text[] IS NULL OR project.organization_id = ANY($2)) AND ($3::text IS NULL OR artifact.project_id = $3)
+       AND ($4::text IS NULL OR EXISTS (${MADE_BY("$4", "artifact.project_id", "artifact.id")}))`,
+    [artifactId, scope.organizationIds, scope.projectId, scope.principalId],
   );
   const found = rows[0];
   if (!found) fail("NotFound", "There is no such artifact.");

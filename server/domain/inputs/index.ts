@@ -4,6 +4,7 @@ export {
   type FoundArtifact,
   findArtifact,
   MOST_UPLOAD_BYTES,
+  madeInPanel,
   storeArtifact,
   type Upload,
 } from "./artifacts";

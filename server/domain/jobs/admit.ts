@@ -19,6 +19,7 @@ import {
   settleIdempotencyKey,
 } from "@/server/domain/envelope";
 import { resolveInput } from "@/server/domain/inputs";
+import { checkSpendPerJob, holdToTerms, ownKeyOf } from "@/server/domain/panels";
 import { limitOf, underOrganization } from "@/server/domain/plans";
 import {
   checkQuote,
@@ -150,10 +151,14 @@ export async function read(
   if (envelope.executionMode === "ProductionWorkflow")
     refuse("executionMode", "ProductionWorkflow is not offered.");
   checkMode(kind, capability, envelope);
-  const idempotencyKey = settleIdempotencyKey(kind, envelope.idempotencyKey, idempotencyHeader);
+  const idempotencyKey = ownKeyOf(
+    ctx,
+    settleIdempotencyKey(kind, envelope.idempotencyKey, idempotencyHeader),
+  );
   const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
   envelope.input = await resolveInput(project.id, envelope, raw.input !== undefined, ctx.now());
+  await holdToTerms(ctx, capability.key, envelope);
   checkReader(kind, capability, envelope);
   const content = canonicalText(snapshotOf(capability.key, envelope, project.id, environment));
   const contentHash = sha256Hex(content);
@@ -193,6 +198,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
     ...plan.estimate,
     credentialIds: credentialIdsOf(plan.estimate),
   });
+  checkSpendPerJob(ctx, plan.estimate);
   const { quoteId } = envelope.execution;
   const fx = presentationFor(project.organizationSettings);
   const sealed = quoteId

@@ -8,7 +8,7 @@ import type { JobRow } from "./rows";
 export type Pace = { quietMs: number; checkMs: number };
 const PACE: Pace = { quietMs: 15_000, checkMs: 15_000 };
 
-type Followed = Pick<JobRow, "id" | "project_id" | "organization_id">;
+type Followed = Pick<JobRow, "id" | "project_id" | "organization_id" | "principal_id">;
 
 /**
  * What is appended to one job after a place, as it is written: pages in order, an empty one for every quiet while. Ends
@@ -53,10 +53,11 @@ async function mayStillRead(ctx: Ctx, job: Followed, right: Scope): Promise<bool
   const principal = await ctx.whoNow();
   if (!principal) return false;
   try {
-    const scope = access.scopeOf({ ...ctx, principal }, right);
+    const scope = access.ownScopeOf({ ...ctx, principal }, right);
     return (
       (scope.organizationIds === null || scope.organizationIds.includes(job.organization_id)) &&
-      (scope.projectId === null || scope.projectId === job.project_id)
+      (scope.projectId === null || scope.projectId === job.project_id) &&
+      (scope.principalId === null || scope.principalId === job.principal_id)
     );
   } catch (cause) {
     if (cause instanceof Fault) return false;

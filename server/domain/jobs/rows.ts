@@ -13,7 +13,7 @@ import type {
 import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { pool } from "@/server/db";
-import { access, type ReadScope } from "@/server/domain/access";
+import { access, type OwnScope } from "@/server/domain/access";
 import type { Funding } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Estimate } from "@/server/domain/quotes";
@@ -206,12 +206,13 @@ export type PayloadRow = StoredContent & { kind: "request" | "output"; sha256: s
  * same NotFound.
  */
 export async function findJob(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<JobRow> {
-  const scope = access.scopeOf(ctx, right);
+  const scope = access.ownScopeOf(ctx, right);
   const { rows } = await pool.query<JobRow>({
     name: "find-job",
     text: `SELECT * FROM job WHERE id = $1
-       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
-    values: [jobId, scope.organizationIds, scope.projectId],
+       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
+       AND ($4::text IS NULL OR principal_id = $4)`,
+    values: [jobId, scope.organizationIds, scope.projectId, scope.principalId],
   });
   return rows[0] ?? noSuchJob();
 }
@@ -220,9 +221,9 @@ function noSuchJob(): never {
   fail("NotFound", "There is no such job.");
 }
 
-const readAll = statementOver<ReadScope & { place: number; jobId: string }>(
+const readAll = statementOver<OwnScope & { place: number; jobId: string }>(
   "whole-job",
-  { place: "int", jobId: "text", organizationIds: "text[]", projectId: "text" },
+  { place: "int", jobId: "text", organizationIds: "text[]", projectId: "text", principalId: "text" },
   `
 SELECT input.place, job.*,
   (SELECT json_build_object('submission', submission, 'number', number) FROM attempt
@@ -243,7 +244,8 @@ SELECT input.place, job.*,
      WHERE receipt.job_id = job.id AND receipt.project_id = job.project_id) END AS sealed
 FROM input JOIN job ON job.id = input."jobId"
   AND ("organizationIds" IS NULL OR organization_id = ANY("organizationIds"))
-  AND ("projectId" IS NULL OR project_id = "projectId")`,
+  AND ("projectId" IS NULL OR project_id = "projectId")
+  AND ("principalId" IS NULL OR principal_id = "principalId")`,
 );
 
 type WholeRow = JobRow & {
@@ -256,7 +258,7 @@ type WholeRow = JobRow & {
 };
 
 /** Concurrent reads share a statement; each sees what its own scope allows. */
-const readWhole = batched<ReadScope & { jobId: string }, WholeRow | null>(async (asked) => {
+const readWhole = batched<OwnScope & { jobId: string }, WholeRow | null>(async (asked) => {
   const { rows } = await pool.query<WholeRow>(readAll(asked.map((each, place) => ({ ...each, place }))));
   const found = new Map(rows.map((row) => [row.place, row]));
   return asked.map((_, place) => found.get(place) ?? null);
@@ -268,7 +270,7 @@ export async function findWholeJob(
   jobId: string,
   right: Scope = "jobs:read",
 ): Promise<{ job: JobRow; parts: JobParts }> {
-  const row = await readWhole({ jobId, ...access.scopeOf(ctx, right) });
+  const row = await readWhole({ jobId, ...access.ownScopeOf(ctx, right) });
   if (!row) return noSuchJob();
   return {
     job: row,

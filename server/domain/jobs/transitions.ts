@@ -210,6 +210,11 @@ const admitAll = statementOver<Admission>(
   SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, billing_mode, credential_ids, is_test, reserved.funding,
     maximum_micros, 'open', created_at
   FROM mine JOIN reserved USING (hold_id)
+), counted AS (
+  -- Above the cap of its session, a CHECK of that row refuses the whole (prisma/guards.sql).
+  UPDATE panel_session session SET admitted_jobs = session.admitted_jobs + submitted.jobs
+  FROM (SELECT principal_id, count(*)::int AS jobs FROM mine WHERE principal_kind = 'panel_session' GROUP BY principal_id) submitted
+  WHERE session.id = submitted.principal_id
 ), tried AS (
   INSERT INTO attempt (id, project_id, job_id, number, fence, submission, provider, model, started_at, submission_begun_at)
   SELECT attempt_id, project_id, id, 1, fence, attempt_submission, provider, model, started_at,

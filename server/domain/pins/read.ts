@@ -3,7 +3,7 @@ import { batched } from "@/server/batch";
 import { openContent, type StoredContent } from "@/server/content";
 import type { ListPinned, PinnedPage, PinnedRecord } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
-import { access, type ReadScope } from "@/server/domain/access";
+import { access, type OwnScope } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
@@ -43,7 +43,7 @@ export async function attemptsOf(pinnedIds: string[]): Promise<Map<string, Pinne
   return found;
 }
 
-type Asked = ReadScope & { receiptId: string };
+type Asked = OwnScope & { receiptId: string };
 type WholeRow = {
   body: string;
   hash: string;
@@ -55,7 +55,7 @@ type WholeRow = {
 
 const readWhole = statementOver<Asked & { place: number }>(
   "pin-record",
-  { place: "int", receiptId: "text", organizationIds: "text[]", projectId: "text" },
+  { place: "int", receiptId: "text", organizationIds: "text[]", projectId: "text", principalId: "text" },
   `
 SELECT input.place, record.body, record.hash, record.signature, record.key_id,
   (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'is_sealed', is_sealed)) FROM payload
@@ -64,7 +64,8 @@ SELECT input.place, record.body, record.hash, record.signature, record.key_id,
 FROM input JOIN pinned_record record ON record.id = input."receiptId"
   JOIN pinned_execution pinned ON pinned.id = record.pinned_id
     AND ("organizationIds" IS NULL OR pinned.organization_id = ANY("organizationIds"))
-    AND ("projectId" IS NULL OR pinned.project_id = "projectId")`,
+    AND ("projectId" IS NULL OR pinned.project_id = "projectId")
+    AND ("principalId" IS NULL OR pinned.principal_id = "principalId")`,
 );
 
 /** A record with what stands beside it, where this scope may see it. Concurrent reads share a statement. */
@@ -102,14 +103,15 @@ function fromRow({ body, hash, signature, key_id, payloads, corrections }: Whole
  * it runs.
  */
 export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
-  const scope = access.scopeOf(ctx, READ);
+  const scope = access.ownScopeOf(ctx, READ);
   const record = await wholeRecord({ receiptId, ...scope });
   if (record) return record;
   const { rows } = await pool.query<Pick<PinnedRow, "status">>({
     name: "pin-of-receipt",
     text: `SELECT status FROM pinned_execution WHERE id = 'pin_' || substr($1, 6) AND left($1, 5) = 'rcpt_'
-       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
-    values: [receiptId, scope.organizationIds, scope.projectId],
+       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
+       AND ($4::text IS NULL OR principal_id = $4)`,
+    values: [receiptId, scope.organizationIds, scope.projectId, scope.principalId],
   });
   const [row] = rows;
   if (!row || ENDED.includes(row.status)) fail("NotFound", "There is no such receipt.");

@@ -263,6 +263,7 @@ async function fromRow(row: Pick<PinnedRow, "id" | "error" | "warnings">): Promi
     receiptId: receiptIdOf(row.id),
     organizationIds: null,
     projectId: null,
+    principalId: null,
   });
   if (!record) throw new Error("an execution has ended without a record");
   if (row.error) throw toFault(row.error.code, row.error.message, record);

@@ -38,11 +38,12 @@ export async function getLockfile(ctx: Ctx, receiptId: string): Promise<Lockfile
 }
 
 async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
-  const scope = access.scopeOf(ctx, READ);
+  const scope = access.ownScopeOf(ctx, READ);
   const { rowCount } = await pool.query(
     `SELECT FROM receipt JOIN job ON job.id = receipt.job_id WHERE receipt.id = $1
-       AND ($2::text[] IS NULL OR job.organization_id = ANY($2)) AND ($3::text IS NULL OR job.project_id = $3)`,
-    [receiptId, scope.organizationIds, scope.projectId],
+       AND ($2::text[] IS NULL OR job.organization_id = ANY($2)) AND ($3::text IS NULL OR job.project_id = $3)
+       AND ($4::text IS NULL OR job.principal_id = $4)`,
+    [receiptId, scope.organizationIds, scope.projectId, scope.principalId],
   );
   return rowCount !== 0;
 }

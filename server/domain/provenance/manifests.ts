@@ -94,12 +94,13 @@ const toManifest = ({ body, hash, ...signed }: Sealed): Manifest => ({
 
 /** The manifest as it was sealed. Somebody else's and none at all are the same NotFound. */
 export async function getManifest(ctx: Ctx, manifestId: string): Promise<Manifest> {
-  const scope = access.scopeOf(ctx, READ);
+  const scope = access.ownScopeOf(ctx, READ);
   const { rows } = await pool.query<Sealed>({
     name: "manifest-by-id",
     text: `SELECT body, hash, signature, key_id AS "keyId" FROM manifest WHERE id = $1
-       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
-    values: [manifestId, scope.organizationIds, scope.projectId],
+       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
+       AND ($4::text IS NULL OR created_by = $4)`,
+    values: [manifestId, scope.organizationIds, scope.projectId, scope.principalId],
   });
   return rows[0] ? toManifest(rows[0]) : fail("NotFound", "There is no such manifest.");
 }

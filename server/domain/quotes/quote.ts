@@ -10,6 +10,7 @@ import { connectionsOf } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, maturityOf, normalizeEnvelope } from "@/server/domain/envelope";
 import { resolveInput } from "@/server/domain/inputs";
+import { holdToTerms } from "@/server/domain/panels";
 import { Fault, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
@@ -74,6 +75,7 @@ export async function quote(
   const project = await access.project(ctx, envelope.context.projectId ?? projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
   envelope.input = await resolveInput(project.id, envelope, raw.input !== undefined, ctx.now());
+  await holdToTerms(ctx, capability.key, envelope);
   const maturity = maturityOf({ matureContentTraits: [] }, project.settings);
   const missing = missingInputs(capability.input, envelope.input);
   const base = {

@@ -4,6 +4,7 @@ import { closeDatabase, pool } from "@/server/db";
 import { type Ctx, SCOPES } from "@/server/domain/ctx";
 import { publicUrl } from "@/server/env";
 import { fileNeed, forceMove, NEED, needIn, operatorAt, priceOf, quotedNeed } from "@/testing/needs";
+import { OPEN_TERMS } from "@/testing/panels";
 import { ctxOf, makePerson, makeTenant } from "@/testing/tenants";
 import { makeProject } from "@/testing/world";
 import * as requests from ".";
@@ -395,7 +396,9 @@ describe("review", () => {
       organizationId: tenant.organizationId,
       projectId: tenant.projectId,
       environment: "development",
-      origin: "https://x.test",
+      origins: ["https://x.test"],
+      userId: null,
+      terms: OPEN_TERMS,
     });
     for (const ctx of [ctxOf(ownKey(tenant)), owner.ctx, panel]) {
       const message = { requestId: request.id, message: "x" };

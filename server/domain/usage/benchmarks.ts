@@ -64,7 +64,7 @@ export async function benchmarks(
 /** The project that is asked about: named, or the one a key is bound to. Null: none of anybody's. */
 async function projectOf(ctx: Ctx, named: string | undefined): Promise<string | null> {
   const { principal } = ctx;
-  const bound = "projectId" in principal ? principal.projectId : null;
+  const bound = principal.kind === "service_principal" ? principal.projectId : null;
   if (named === undefined && bound === null) return null;
   return (await access.project(ctx, named, "jobs:read")).id;
 }

@@ -41,12 +41,13 @@ export const isOver = ({ status }: Pick<BulkRow, "status">) => status !== "accep
 
 /** The bulk of this id where the caller may see it with this right; somebody else's and none at all are the same NotFound. */
 export async function findBulk(ctx: Ctx, bulkId: string, right: Scope): Promise<BulkRow> {
-  const scope = access.scopeOf(ctx, right);
+  const scope = access.ownScopeOf(ctx, right);
   const { rows } = await pool.query<BulkRow>({
     name: "find-bulk",
     text: `SELECT * FROM pinned_bulk WHERE id = $1
-       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
-    values: [bulkId, scope.organizationIds, scope.projectId],
+       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
+       AND ($4::text IS NULL OR principal_id = $4)`,
+    values: [bulkId, scope.organizationIds, scope.projectId, scope.principalId],
   });
   return rows[0] ?? fail("NotFound", "There is no such bulk.");
 }

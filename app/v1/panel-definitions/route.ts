@@ -1,0 +1,7 @@
+import { serve } from "@/server/api/endpoint";
+import { createPanelDefinition, listPanelDefinitions } from "@/server/api/v1/panels";
+
+export const { GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS } = serve(
+  createPanelDefinition,
+  listPanelDefinitions,
+);

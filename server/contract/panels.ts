@@ -1,0 +1,295 @@
+import { z } from "zod";
+import { DateTime, JsonObject } from "./common";
+import { EnvironmentSlug } from "./organizations";
+
+const Id = z.string().min(1).max(64);
+const Name = z.string().trim().min(1).max(255);
+const Key = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, "letters, digits, and . _ - after the first");
+
+const isLocal = (host: string) => host === "localhost" || host === "127.0.0.1" || host === "[::1]";
+
+/** Names and numbers of hosts as URLs write them; a sign that means more in a list of sources is none of theirs. */
+const HOST = /^https?:\/\/([a-z0-9.-]+|\[[0-9a-f:]+\])(:\d+)?$/;
+
+/** Is this exactly what a browser sends as `Origin` of a page that may embed a panel? */
+export function isEmbeddingOrigin(text: string): boolean {
+  if (!HOST.test(text) || !URL.canParse(text)) return false;
+  const { origin, protocol, hostname } = new URL(text);
+  return origin === text && (protocol === "https:" || (protocol === "http:" && isLocal(hostname)));
+}
+
+/** The origin of a host page: `https://app.example`; http of this machine alone. */
+export const EmbeddingOrigin = z
+  .string()
+  .max(255)
+  .refine(
+    isEmbeddingOrigin,
+    "an exact https origin such as https://app.example (http for localhost only), without a path",
+  );
+const MOST_ORIGINS = 20;
+const Origins = z.array(EmbeddingOrigin).max(MOST_ORIGINS);
+
+/** How a request's model is chosen. `lowest_cost` and `automatic` leave it to us; the others are requests that name one. */
+const RoutingPolicy = z.string().min(1).max(64);
+
+export const PanelPolicy = z
+  .strictObject({
+    defaultRoutingPolicy: RoutingPolicy.default("lowest_cost"),
+    allowedRoutingPolicies: z.array(RoutingPolicy).max(16).default([]).meta({
+      description:
+        "Of named_model, named_provider and exact_pin: what a request may do beside leaving the choice to us. Empty: only the default.",
+    }),
+    allowedGenerationStrategies: z.array(z.string().min(1).max(64)).max(16).default([]),
+    maxOutputs: z.int().min(1).max(64).default(16).meta({ description: "Variants of one job." }),
+    maxSpendPerJobMicros: z.int().min(1).nullish(),
+  })
+  .meta({ id: "PanelPolicy" });
+export type PanelPolicy = z.output<typeof PanelPolicy>;
+
+export const PanelPresentation = z
+  .strictObject({
+    showPrompt: z.boolean().default(true),
+    showReferences: z.boolean().default(true),
+    showOutputCount: z.boolean().default(true),
+    showTransparency: z.boolean().default(true),
+    showRouting: z.boolean().default(false),
+    showGenerationStrategy: z.boolean().default(false),
+    showModel: z.boolean().default(false),
+    pricingDisplay: z.enum(["hidden", "total", "breakdown"]).default("total"),
+  })
+  .meta({ id: "PanelPresentation" });
+export type PanelPresentation = z.output<typeof PanelPresentation>;
+
+/** Where a link of an action may lead: a page, never a script. */
+const Href = z
+  .string()
+  .max(2_048)
+  .regex(/^(https?:\/\/\S+|\/(?![/\\])\S*)$/i, "an http or https address, or a path that begins with /");
+const Handler = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("capability"), capability: z.string().min(1).max(128) }),
+  z.strictObject({ kind: z.literal("projectCommand"), command: z.string().min(1).max(255) }),
+  z.strictObject({ kind: z.literal("navigation"), href: Href }),
+]);
+const ActionInput = z.strictObject({
+  key: z.string().min(1).max(128),
+  label: Name,
+  valueType: z.enum(["string", "number", "boolean", "string[]"]).default("string"),
+});
+export const SurfaceAction = z
+  .strictObject({
+    key: z.string().min(1).max(128),
+    label: Name,
+    handler: Handler,
+    inputs: z.array(ActionInput).max(32).default([]),
+  })
+  .meta({ id: "SurfaceActionDefinition" });
+const Actions = z
+  .array(SurfaceAction)
+  .max(32)
+  .refine(
+    (all) => new Set(all.map(({ key }) => key)).size === all.length,
+    "each action has a key of its own",
+  );
+
+const Origin = z.enum(["service", "project"]);
+export const PanelStatus = z.enum(["active", "disabled", "archived"]);
+
+export const PanelDefinitionCreate = z
+  .strictObject({
+    key: Key,
+    displayName: Name,
+    capabilityKey: z.string().min(1).max(128).nullish(),
+    capabilityVersion: z.string().min(1).max(64).nullish(),
+    projectId: Id.nullish().meta({
+      description: "Of this project alone; of the whole organization when not given.",
+    }),
+    presentation: PanelPresentation.prefault({}),
+    policy: PanelPolicy.prefault({}),
+    allowedOrigins: Origins.default([]).meta({
+      description: "Of the pages that may embed it. Empty: each session names its own.",
+    }),
+    actions: Actions.default([]),
+    origin: Origin.default("service"),
+  })
+  .meta({ id: "PanelDefinitionCreate" });
+export type PanelDefinitionCreate = z.output<typeof PanelDefinitionCreate>;
+
+export const PanelDefinitionPatch = z
+  .strictObject({
+    displayName: Name.nullish(),
+    status: PanelStatus.nullish(),
+    origin: Origin.nullish(),
+    presentation: PanelPresentation.nullish(),
+    policy: PanelPolicy.nullish(),
+    allowedOrigins: Origins.nullish(),
+    actions: Actions.nullish(),
+  })
+  .meta({ id: "PanelDefinitionPatch" });
+export type PanelDefinitionPatch = z.output<typeof PanelDefinitionPatch>;
+
+export const PanelVersion = z
+  .object({
+    id: z.string(),
+    definitionId: z.string(),
+    version: z.int(),
+    capabilityKey: z.string().nullable(),
+    capabilityVersion: z.string().nullable(),
+    allowedOrigins: z.array(z.string()),
+    presentation: PanelPresentation,
+    policy: PanelPolicy,
+    actions: z.array(SurfaceAction),
+    createdAt: DateTime,
+  })
+  .meta({ id: "PanelDefinitionVersion" });
+
+export const PanelDefinition = z
+  .object({
+    id: z.string(),
+    organizationId: z.string(),
+    projectId: z.string().nullable(),
+    key: z.string(),
+    displayName: z.string(),
+    status: PanelStatus,
+    origin: Origin,
+    createdAt: DateTime,
+    updatedAt: DateTime,
+    currentVersion: PanelVersion,
+  })
+  .meta({ id: "PanelDefinition" });
+export type PanelDefinition = z.output<typeof PanelDefinition>;
+
+export const PanelDefinitionList = z
+  .object({ definitions: z.array(PanelDefinition) })
+  .meta({ id: "PanelDefinitionList" });
+export const ListPanelDefinitions = z.object({ projectId: Id.optional() });
+export const PanelDefinitionPath = z.object({ definition_id: Id });
+
+export const PanelSessionCreate = z
+  .strictObject({
+    projectId: Id,
+    allowedOrigins: Origins.min(1),
+    maxSpendMicros: z.int().min(1),
+    panelDefinitionId: Id.nullish(),
+    panelDefinitionKey: Key.nullish(),
+    externalSubject: z
+      .string()
+      .min(1)
+      .max(255)
+      .nullish()
+      .meta({ description: "Who it is for, in your own words." }),
+    environment: EnvironmentSlug.optional().meta({
+      description: "`development`, or the key's own, when not given.",
+    }),
+    maxJobs: z.int().min(1).max(1_000).default(10),
+    expiresInMinutes: z.int().min(5).max(120).default(60),
+    initialInputs: JsonObject.default({}),
+    lockedInputs: JsonObject.default({}),
+  })
+  .meta({ id: "PanelSessionCreate" });
+export type PanelSessionCreate = z.output<typeof PanelSessionCreate>;
+
+export const PanelSession = z
+  .object({
+    sessionId: z.string(),
+    organizationId: z.string(),
+    projectId: z.string(),
+    environment: z.string(),
+    panelDefinitionId: z.string().nullable(),
+    panelDefinitionVersion: z.int().nullable(),
+    status: z.enum(["active", "expired", "revoked"]),
+    allowedOrigins: z.array(z.string()),
+    externalSubject: z.string().nullable(),
+    maxSpendMicros: z.int(),
+    /** Settled and held. Sandbox money and live money are counted apart, each against the whole cap. */
+    spentMicros: z.int(),
+    testSpentMicros: z.int(),
+    maxJobs: z.int(),
+    admittedJobs: z.int(),
+    initialInputs: JsonObject,
+    lockedInputs: JsonObject,
+    createdAt: DateTime,
+    expiresAt: DateTime,
+    revokedAt: DateTime.nullable(),
+  })
+  .meta({ id: "PanelSession" });
+export type PanelSession = z.output<typeof PanelSession>;
+export const NewPanelSession = PanelSession.extend({
+  accessToken: z.string().meta({ description: "In this answer and nowhere else." }),
+}).meta({ id: "NewPanelSession" });
+export type NewPanelSession = z.output<typeof NewPanelSession>;
+export const PanelSessionPath = z.object({ session_id: Id });
+
+export const PanelLaunchCode = z
+  .object({
+    launchCodeId: z.string(),
+    sessionId: z.string(),
+    code: z.string().meta({ description: "In this answer and nowhere else; for one exchange." }),
+    expiresAt: DateTime,
+    embedUrl: z.string(),
+  })
+  .meta({ id: "PanelLaunchCode" });
+export type PanelLaunchCode = z.output<typeof PanelLaunchCode>;
+
+export const PanelCodeExchange = z
+  .looseObject({ code: z.string().min(1).max(255) })
+  .meta({ id: "PanelCodeExchange" });
+export const ExchangedPanelSession = z
+  .object({ sessionId: z.string(), accessToken: z.string(), expiresAt: DateTime })
+  .meta({ id: "ExchangedPanelSession" });
+export type ExchangedPanelSession = z.output<typeof ExchangedPanelSession>;
+
+/** All that the page of a panel needs to draw itself. */
+export const PanelBootstrap = z
+  .object({
+    protocol: z.literal("service.panel.v1"),
+    session: PanelSession.pick({
+      sessionId: true,
+      projectId: true,
+      environment: true,
+      externalSubject: true,
+      allowedOrigins: true,
+      expiresAt: true,
+    }),
+    limits: z.object({
+      maxSpendMicros: z.int(),
+      remainingMicros: z.int(),
+      maxJobs: z.int(),
+      remainingJobs: z.int(),
+    }),
+    definition: PanelDefinition.pick({ id: true, key: true, displayName: true })
+      .extend({ version: z.int() })
+      .nullable(),
+    presentation: PanelPresentation,
+    policy: PanelPolicy,
+    actions: z.array(SurfaceAction),
+    initialInputs: JsonObject,
+    lockedInputs: JsonObject,
+    /** What the form is drawn from; of a session without one capability null. */
+    capability: z
+      .object({
+        key: z.string(),
+        title: z.string(),
+        description: z.string(),
+        inputSchema: JsonObject,
+        executionModes: z.array(z.string()),
+        output: JsonObject,
+        examples: z.array(JsonObject),
+      })
+      .nullable(),
+  })
+  .meta({ id: "PanelBootstrap" });
+export type PanelBootstrap = z.output<typeof PanelBootstrap>;
+
+/** What holds for each request of a session. */
+export type PanelTerms = {
+  /** Null: any capability. */
+  capabilityKey: string | null;
+  lockedInputs: JsonObject;
+  initialInputs: JsonObject;
+  /** Null: of no definition, so the usual one. */
+  policy: PanelPolicy | null;
+};

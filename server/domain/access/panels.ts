@@ -1,0 +1,90 @@
+import { hash } from "node:crypto";
+import type { PanelTerms } from "@/server/contract/panels";
+import { pool } from "@/server/db";
+import type { Principal } from "@/server/domain/ctx";
+import { remembered } from "./cache";
+import { isTokenText } from "./key-text";
+
+type PanelSession = Extract<Principal, { kind: "panel_session" }>;
+type Known = { principal: PanelSession; expiresAt: number };
+
+type TokenRow = {
+  id: string;
+  organization_id: string;
+  project_id: string;
+  environment: string;
+  allowed_origins: string[];
+  user_id: string | null;
+  expires_at: Date;
+  locked_inputs: PanelTerms["lockedInputs"];
+  initial_inputs: PanelTerms["initialInputs"];
+  capability_key: string | null;
+  policy: PanelTerms["policy"] | null;
+};
+
+const findToken = remembered(async (digest: string): Promise<Known | null> => {
+  const { rows } = await pool.query<TokenRow>({
+    name: "panel-token",
+    text: `SELECT session.id, session.organization_id, session.project_id, session.environment, session.allowed_origins,
+             CASE session.created_by_kind WHEN 'human_session' THEN session.created_by
+               ELSE (SELECT created_by FROM api_key WHERE api_key.id = session.created_by) END AS user_id,
+             session.expires_at, session.locked_inputs, session.initial_inputs, version.capability_key, version.policy
+           FROM panel_token token JOIN panel_session session ON session.id = token.session_id
+           LEFT JOIN panel_version version ON version.id = session.version_id
+           LEFT JOIN panel_definition definition ON definition.id = version.definition_id
+           WHERE token.hash = decode($1, 'hex') AND session.revoked_at IS NULL
+             AND coalesce(definition.status, 'active') = 'active'`,
+    values: [digest],
+  });
+  const row = rows[0];
+  if (!row) return null;
+  return {
+    expiresAt: row.expires_at.getTime(),
+    principal: {
+      kind: "panel_session",
+      id: row.id,
+      organizationId: row.organization_id,
+      projectId: row.project_id,
+      environment: row.environment,
+      userId: row.user_id,
+      origins: row.allowed_origins,
+      terms: {
+        capabilityKey: row.capability_key,
+        lockedInputs: row.locked_inputs,
+        initialInputs: row.initial_inputs,
+        policy: row.policy,
+      },
+    },
+  };
+});
+
+/** Whose access token this is; null for one that is malformed, unknown, expired, revoked, or of a panel that is not active. */
+export async function panelHolder(text: string, now: Date): Promise<PanelSession | null> {
+  if (!isTokenText(text, "capp")) return null;
+  const known = await findToken(hash("sha256", text, "hex"));
+  return known && known.expiresAt > now.getTime() ? known.principal : null;
+}
+
+async function readOrigin(origin: string): Promise<number | null> {
+  const { rows } = await pool.query<{ expires_at: Date | null }>({
+    name: "panel-origin",
+    text: "SELECT max(expires_at) AS expires_at FROM panel_session WHERE allowed_origins @> ARRAY[$1::text]",
+    values: [origin],
+  });
+  return rows[0]?.expires_at?.getTime() ?? null;
+}
+const findOrigin = remembered(readOrigin);
+
+/** So long after its last session a page is still told that it has ended. */
+const TOLD_MS = 86_400_000;
+
+/**
+ * May a page of this origin read what we answer to panel sessions? Where one is bound to it, or was until a day ago: a
+ * browser hides from the page even that its session has expired, unless the answer names its origin.
+ */
+export async function isPanelOrigin(origin: string, now: Date): Promise<boolean> {
+  if (origin.length > 255 || !/^https?:\/\//.test(origin)) return false;
+  // A first session is known at once: what was not there a moment ago is asked again.
+  const until = (await findOrigin(origin)) ?? (await readOrigin(origin));
+  return until !== null && until + TOLD_MS > now.getTime();
+}

@@ -1,0 +1,207 @@
+import type { PoolClient } from "pg";
+import { canonicalText } from "@/server/canonical";
+import type { PanelDefinition, PanelDefinitionCreate, PanelDefinitionPatch } from "@/server/contract/panels";
+import { inTransaction, pool } from "@/server/db";
+import { access, changeAccessBy } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import { getCapability, isCapability } from "@/server/domain/catalog";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { type DefinitionRow, noSuchDefinition, readDefinitions, toDefinition } from "./rows";
+
+/** The rights a panel is made and looked at with. */
+export const MAKE = "capabilities:run";
+export const LOOK = "jobs:read";
+
+const invalid = (field: string, msg: string, type = "value_error"): never => {
+  throw new ValidationFault([{ loc: ["body", field], msg, type }]);
+};
+
+/** Makes a panel of a project, or of every project of an organization. Its key is one there. */
+export async function createDefinition(ctx: Ctx, input: PanelDefinitionCreate): Promise<PanelDefinition> {
+  const { organizationId, projectId } = await placeOf(ctx, input.projectId ?? null);
+  checkCapability(input.capabilityKey, input.capabilityVersion);
+  const id = newId("panelDefinition");
+  const now = ctx.now();
+  return inTransaction(async (client) => {
+    const { rowCount } = await client.query(
+      `INSERT INTO panel_definition (id, organization_id, project_id, key, display_name, origin, created_by, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8) ON CONFLICT DO NOTHING`,
+      [id, organizationId, projectId, input.key, input.displayName, input.origin, ctx.principal.id, now],
+    );
+    if (!rowCount) invalid("key", "Another panel has this key.", "duplicate");
+    await insertVersion(ctx, client, id, 1, {
+      ...input,
+      capabilityKey: input.capabilityKey ?? null,
+      capabilityVersion: input.capabilityVersion ?? null,
+    });
+    const made = await readOne(client, id);
+    const details = { key: made.key, capabilityKey: made.currentVersion.capabilityKey };
+    await record(ctx, { organizationId, projectId, action: "panel.created", subject: id, details }, client);
+    return made;
+  });
+}
+
+type Content = Pick<
+  PanelDefinition["currentVersion"],
+  "presentation" | "policy" | "allowedOrigins" | "actions"
+> & {
+  capabilityKey: string | null;
+  capabilityVersion: string | null;
+};
+
+async function insertVersion(
+  ctx: Ctx,
+  client: PoolClient,
+  definitionId: string,
+  number: number,
+  content: Content,
+): Promise<void> {
+  await client.query(
+    `INSERT INTO panel_version (id, definition_id, number, capability_key, capability_version, presentation, policy,
+       allowed_origins, actions, created_by, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      newId("panelVersion"),
+      definitionId,
+      number,
+      content.capabilityKey,
+      content.capabilityVersion,
+      JSON.stringify(content.presentation),
+      JSON.stringify(content.policy),
+      [...new Set(content.allowedOrigins)],
+      JSON.stringify(content.actions),
+      ctx.principal.id,
+      ctx.now(),
+    ],
+  );
+}
+
+/** The versions of a capability are keys of their own: it ends in the one it is. */
+function checkCapability(key: string | null | undefined, version: string | null | undefined): void {
+  if (version && !key) invalid("capabilityVersion", "Name the capability too.");
+  if (!key) return;
+  if (!isCapability(key)) invalid("capabilityKey", `There is no capability ${key}.`, "not_found");
+  if (!getCapability(key).modes.includes("job_async"))
+    invalid("capabilityKey", `${key} has no durable jobs, and a panel runs no other.`);
+  const own = /\.(v\d+)$/.exec(key)?.[1];
+  if (version && version !== own && version !== own?.slice(1))
+    invalid("capabilityVersion", `${key} is of version ${own}.`);
+}
+
+/** Where a new panel belongs: a project, or the only organization the caller can mean. */
+async function placeOf(
+  ctx: Ctx,
+  wanted: string | null,
+): Promise<{ organizationId: string; projectId: string | null }> {
+  const { principal } = ctx;
+  const bound = principal.kind === "service_principal" ? principal.projectId : null;
+  if (wanted ?? bound) {
+    const project = await access.project(ctx, wanted ?? bound, MAKE);
+    return { organizationId: project.organizationId, projectId: project.id };
+  }
+  const [only, ...others] = access.scopeOf(ctx, MAKE).organizationIds ?? [];
+  if (!only) return fail("AuthorizationFailed", "Your role in your organizations does not allow this.");
+  if (others.length > 0)
+    invalid("projectId", "You belong to several organizations: name a project.", "missing");
+  return { organizationId: only, projectId: null };
+}
+
+/** What of the definitions `d` the caller may see; of a key of one project, that project's and those of all. */
+export const VISIBLE = `($1::text[] IS NULL OR d.organization_id = ANY($1))
+  AND ($2::text IS NULL OR d.project_id IS NULL OR d.project_id = $2)`;
+
+/** Panels of the caller's organizations; those that one project can use where it is named. Archived ones are left out. */
+export async function listDefinitions(
+  ctx: Ctx,
+  query: { projectId?: string | undefined; includeArchived?: boolean },
+): Promise<{ definitions: PanelDefinition[] }> {
+  const project = query.projectId ? await access.project(ctx, query.projectId, LOOK) : null;
+  const scope = access.scopeOf(ctx, LOOK);
+  const rows = await readDefinitions(
+    pool,
+    `${VISIBLE} AND ($3::text IS NULL OR d.organization_id = $3) AND ($4 OR d.status <> 'archived') ORDER BY d.id DESC`,
+    [
+      scope.organizationIds,
+      project?.id ?? scope.projectId,
+      project?.organizationId ?? null,
+      query.includeArchived === true,
+    ],
+  );
+  return { definitions: rows.map(toDefinition) };
+}
+
+export async function getDefinition(ctx: Ctx, definitionId: string): Promise<PanelDefinition> {
+  const scope = access.scopeOf(ctx, LOOK);
+  const [row] = await readDefinitions(pool, `${VISIBLE} AND d.id = $3`, [
+    scope.organizationIds,
+    scope.projectId,
+    definitionId,
+  ]);
+  return toDefinition(row ?? noSuchDefinition());
+}
+
+/**
+ * Changes a panel. What changes what runs or how it looks makes a new version, for sessions made from then on; a status
+ * that is not active stops every session of it, and active lets those go on that have time left.
+ */
+export async function changeDefinition(
+  ctx: Ctx,
+  definitionId: string,
+  patch: PanelDefinitionPatch,
+): Promise<PanelDefinition> {
+  const known = await mayChange(ctx, definitionId);
+  return changeAccessBy(async (client) => {
+    await client.query("SELECT FROM panel_definition WHERE id = $1 FOR UPDATE", [definitionId]);
+    const before = (await readDefinitions(client, "d.id = $1", [definitionId]))[0] ?? noSuchDefinition();
+    const content = contentOf(before, patch);
+    const isNew = canonicalText(content) !== canonicalText(contentOf(before, {}));
+    const number = before.version + (isNew ? 1 : 0);
+    if (isNew) await insertVersion(ctx, client, definitionId, number, content);
+    await client.query(
+      `UPDATE panel_definition SET display_name = coalesce($2, display_name), status = coalesce($3, status),
+         origin = coalesce($4, origin), version = $5, updated_at = $6 WHERE id = $1`,
+      [definitionId, patch.displayName, patch.status, patch.origin, number, ctx.now()],
+    );
+    const details = { status: patch.status ?? before.status, version: number };
+    const { organization_id: organizationId, project_id: projectId } = known;
+    await record(
+      ctx,
+      { organizationId, projectId, action: "panel.changed", subject: definitionId, details },
+      client,
+    );
+    return readOne(client, definitionId);
+  });
+}
+
+const contentOf = (row: DefinitionRow, patch: PanelDefinitionPatch): Content => ({
+  capabilityKey: row.capability_key,
+  capabilityVersion: row.capability_version,
+  presentation: patch.presentation ?? row.presentation,
+  policy: patch.policy ?? row.policy,
+  allowedOrigins: patch.allowedOrigins ?? row.allowed_origins,
+  actions: patch.actions ?? row.actions,
+});
+
+/** One that the caller sees and may change: of its project, or with a right in the whole organization. */
+async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow> {
+  const scope = access.scopeOf(ctx, MAKE);
+  const [row] = await readDefinitions(pool, `${VISIBLE} AND d.id = $3`, [
+    scope.organizationIds,
+    scope.projectId,
+    definitionId,
+  ]);
+  if (!row) return noSuchDefinition();
+  if (row.project_id) {
+    await access.project(ctx, row.project_id, MAKE);
+    return row;
+  }
+  if (scope.projectId !== null)
+    fail("AuthorizationFailed", "This panel is of the whole organization, which you may not change.");
+  return row;
+}
+
+async function readOne(client: PoolClient, id: string): Promise<PanelDefinition> {
+  return toDefinition((await readDefinitions(client, "d.id = $1", [id]))[0] ?? noSuchDefinition());
+}

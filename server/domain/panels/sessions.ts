@@ -1,0 +1,194 @@
+import { hash } from "node:crypto";
+import type { PoolClient } from "pg";
+import type { NewPanelSession, PanelSession, PanelSessionCreate } from "@/server/contract/panels";
+import { inTransaction, pool, type Queryable } from "@/server/db";
+import { access, changeAccessBy, makeTokenText } from "@/server/domain/access";
+import { record } from "@/server/domain/audit";
+import { openCeiling } from "@/server/domain/budgets";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { fail, ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import { LOOK, MAKE } from "./definitions";
+import { checkInputs } from "./inputs";
+import {
+  type DefinitionRow,
+  noSuchSession,
+  readDefinitions,
+  readSessions,
+  type SessionRow,
+  toSession,
+} from "./rows";
+
+const invalid = (field: (string | number)[], msg: string, type = "value_error"): never => {
+  throw new ValidationFault([{ loc: ["body", ...field], msg, type }]);
+};
+
+/**
+ * Makes a session: a right to run, watch and cancel its own jobs, for pages of its origins, until it expires. Its token is in
+ * the answer and nowhere else. Its cap of money is a ceiling of its own, which the statement that admits its jobs holds.
+ */
+export async function createSession(ctx: Ctx, input: PanelSessionCreate): Promise<NewPanelSession> {
+  const project = await access.project(ctx, input.projectId, MAKE);
+  requireGiven(ctx);
+  await refuseEscape(ctx, project.organizationId);
+  const environment = access.environment(ctx, project, input.environment);
+  const definition = await definitionFor(project, input);
+  refuseOtherOrigins(input.allowedOrigins, definition);
+  checkInputs(definition?.capability_key ?? null, "initialInputs", input.initialInputs);
+  checkInputs(definition?.capability_key ?? null, "lockedInputs", input.lockedInputs);
+  const id = newId("panelSession");
+  const now = ctx.now();
+  const expiresAt = new Date(now.getTime() + input.expiresInMinutes * 60_000);
+  return inTransaction(async (client) => {
+    await client.query(
+      `INSERT INTO panel_session (id, organization_id, project_id, environment, version_id, allowed_origins, external_subject,
+         max_spend_micros, max_jobs, initial_inputs, locked_inputs, created_by, created_by_kind, created_at, expires_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+      [
+        id,
+        project.organizationId,
+        project.id,
+        environment,
+        definition?.version_id ?? null,
+        [...new Set(input.allowedOrigins)],
+        input.externalSubject ?? null,
+        input.maxSpendMicros,
+        input.maxJobs,
+        JSON.stringify(input.initialInputs),
+        JSON.stringify(input.lockedInputs),
+        ctx.principal.id,
+        ctx.principal.kind,
+        now,
+        expiresAt,
+      ],
+    );
+    const ceiling = {
+      organizationId: project.organizationId,
+      principalId: id,
+      ceilingMicros: input.maxSpendMicros,
+    };
+    await openCeiling(ctx, client, ceiling);
+    const accessToken = await insertToken(ctx, client, id);
+    const { allowedOrigins, maxSpendMicros, maxJobs } = input;
+    const details = { definition: definition?.id ?? null, allowedOrigins, maxSpendMicros, maxJobs };
+    await record(ctx, { ...actOn(project, id), action: "panel_session.created", details }, client);
+    const [row] = await readSessions(client, "s.id = $1", [id]);
+    return { ...toSession(row ?? noSuchSession(), now), accessToken };
+  });
+}
+
+/** Nobody hands out what they do not hold: a session runs, reads and cancels. */
+export function requireGiven(ctx: Ctx): void {
+  for (const right of [MAKE, "jobs:read", "jobs:write"] as const) access.requireScope(ctx, right);
+}
+
+export const actOn = (project: { id: string; organizationId: string }, subject: string) => ({
+  organizationId: project.organizationId,
+  projectId: project.id,
+  subject,
+});
+
+/** A new access token of a session; of its text the row has the hash alone. */
+export async function insertToken(ctx: Ctx, client: Queryable, sessionId: string): Promise<string> {
+  const token = makeTokenText("capp");
+  await client.query("INSERT INTO panel_token (hash, session_id, created_at) VALUES ($1, $2, $3)", [
+    hash("sha256", token, "buffer"),
+    sessionId,
+    ctx.now(),
+  ]);
+  return token;
+}
+
+/** What a session spends counts against its own cap and the person behind it, but not against a key's ceiling. */
+async function refuseEscape(ctx: Ctx, organizationId: string): Promise<void> {
+  if (ctx.principal.kind !== "service_principal") return;
+  const { rowCount } = await pool.query(
+    "SELECT FROM budget WHERE organization_id = $1 AND scope = $2 AND enforcement <> 'off'",
+    [organizationId, `principal:${ctx.principal.id}`],
+  );
+  if (rowCount)
+    fail("AuthorizationFailed", "This key has a ceiling of its own, which its panel sessions would escape.");
+}
+
+type Named = Pick<PanelSessionCreate, "panelDefinitionId" | "panelDefinitionKey">;
+
+/** The definition a session is of: by its id, or by its key in the project or else in the organization. Null: none is named. */
+async function definitionFor(
+  project: { id: string; organizationId: string },
+  { panelDefinitionId: id, panelDefinitionKey: key }: Named,
+): Promise<DefinitionRow | null> {
+  if (!id && !key) return null;
+  const [row] = await readDefinitions(
+    pool,
+    `d.organization_id = $1 AND (d.project_id IS NULL OR d.project_id = $2) AND ($3::text IS NULL OR d.id = $3)
+     AND ($4::text IS NULL OR d.key = $4) ORDER BY d.project_id NULLS LAST LIMIT 1`,
+    [project.organizationId, project.id, id ?? null, key ?? null],
+  );
+  const field = id ? "panelDefinitionId" : "panelDefinitionKey";
+  if (!row) return invalid([field], "There is no such panel for this project.", "not_found");
+  if (row.status !== "active") invalid([field], `This panel is ${row.status}.`);
+  return row;
+}
+
+function refuseOtherOrigins(wanted: string[], definition: DefinitionRow | null): void {
+  const allowed = definition?.allowed_origins ?? [];
+  if (allowed.length === 0) return;
+  const place = wanted.findIndex((origin) => !allowed.includes(origin));
+  if (place >= 0) invalid(["allowedOrigins", place], "The panel does not allow this origin.");
+}
+
+const VISIBLE = `($1::text[] IS NULL OR s.organization_id = ANY($1)) AND ($2::text IS NULL OR s.project_id = $2)`;
+
+/** A session of the caller's projects; somebody else's and none at all are the same NotFound. */
+async function findSession(ctx: Ctx, sessionId: string, right: Scope): Promise<SessionRow> {
+  const scope = access.scopeOf(ctx, right);
+  const [row] = await readSessions(pool, `${VISIBLE} AND s.id = $3`, [
+    scope.organizationIds,
+    scope.projectId,
+    sessionId,
+  ]);
+  return row ?? noSuchSession();
+}
+
+export async function getSession(ctx: Ctx, sessionId: string): Promise<PanelSession> {
+  return toSession(await findSession(ctx, sessionId, LOOK), ctx.now());
+}
+
+const MOST_LISTED = 100;
+
+/** Sessions of a project, newest first. */
+export async function listSessions(
+  ctx: Ctx,
+  query: { projectId: string; definitionId?: string | undefined },
+): Promise<PanelSession[]> {
+  const project = await access.project(ctx, query.projectId, LOOK);
+  const rows = await readSessions(
+    pool,
+    `s.project_id = $1 AND ($2::text IS NULL OR v.definition_id = $2) ORDER BY s.id DESC LIMIT ${MOST_LISTED}`,
+    [project.id, query.definitionId ?? null],
+  );
+  return rows.map((row) => toSession(row, ctx.now()));
+}
+
+/** Ends a session: once this has answered, no request anywhere is served by its tokens. Its jobs go on. Again changes nothing. */
+export async function revokeSession(ctx: Ctx, sessionId: string): Promise<PanelSession> {
+  const known = await mayChange(ctx, sessionId);
+  const revoke = async (client: PoolClient) => {
+    const { rowCount } = await client.query(
+      "UPDATE panel_session SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL",
+      [sessionId, ctx.now()],
+    );
+    const project = { id: known.project_id, organizationId: known.organization_id };
+    if (rowCount)
+      await record(ctx, { ...actOn(project, sessionId), action: "panel_session.revoked" }, client);
+  };
+  if (!known.revoked_at) await changeAccessBy(revoke);
+  return toSession(await findSession(ctx, sessionId, MAKE), ctx.now());
+}
+
+/** A session that the caller sees, in a project where they may make one. */
+export async function mayChange(ctx: Ctx, sessionId: string): Promise<SessionRow> {
+  const row = await findSession(ctx, sessionId, MAKE);
+  await access.project(ctx, row.project_id, MAKE);
+  return row;
+}

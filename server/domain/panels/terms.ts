@@ -1,0 +1,142 @@
+import { canonicalText } from "@/server/canonical";
+import type { JsonObject } from "@/server/contract/common";
+import type { ExecutionConstraints } from "@/server/contract/envelope";
+import type { PanelTerms } from "@/server/contract/panels";
+import type { Ctx } from "@/server/domain/ctx";
+import { madeInPanel } from "@/server/domain/inputs";
+import { fail, ValidationFault, type ValidationIssue } from "@/server/errors";
+import { idSchema } from "@/server/ids";
+import { type Micros, microsToUsd } from "@/server/money";
+import { USUAL_POLICY } from "./rows";
+
+/** The parts of a request that a panel has terms for. */
+type Asked = {
+  input: JsonObject;
+  inputPayloadRef?: string | null | undefined;
+  pin?: { target: string } | null | undefined;
+  execution: { executionConstraints: ExecutionConstraints };
+};
+
+/**
+ * Holds what a panel session asks to its terms: its capability, its locked inputs (filled in where they are left out), files
+ * that are its own, the outputs and the routing its policy allows. Says nothing to anybody else.
+ */
+export async function holdToTerms(ctx: Ctx, capabilityKey: string, asked: Asked): Promise<void> {
+  const { principal } = ctx;
+  if (principal.kind !== "panel_session") return;
+  const { terms } = principal;
+  if (terms.capabilityKey !== null && terms.capabilityKey !== capabilityKey)
+    fail("AuthorizationFailed", `This panel runs ${terms.capabilityKey} and nothing else.`);
+  const issues = [
+    ...(asked.inputPayloadRef ? [issue(["inputPayloadRef"], "A panel session has no stored inputs.")] : []),
+    ...lockedFields(terms, asked.input),
+    ...outputsAboveMost(terms, asked.input),
+    ...(await filesOfOthers(principal, asked.input)),
+  ];
+  if (issues.length > 0) throw new ValidationFault(issues);
+  Object.assign(asked.input, structuredClone(terms.lockedInputs));
+  checkRouting(terms, asked);
+}
+
+const issue = (loc: (string | number)[], msg: string, type = "value_error"): ValidationIssue => ({
+  loc: ["body", ...loc],
+  msg,
+  type,
+});
+
+function lockedFields({ lockedInputs }: PanelTerms, input: JsonObject): ValidationIssue[] {
+  return Object.entries(lockedInputs)
+    .filter(
+      ([field, value]) => input[field] !== undefined && canonicalText(input[field]) !== canonicalText(value),
+    )
+    .map(([field]) => issue(["input", field], "This panel has fixed the value of this field.", "locked"));
+}
+
+function outputsAboveMost({ policy, lockedInputs }: PanelTerms, input: JsonObject): ValidationIssue[] {
+  const { maxOutputs } = policy ?? USUAL_POLICY;
+  const wanted = lockedInputs.variantCount ?? input.variantCount;
+  if (typeof wanted !== "number" || wanted <= maxOutputs) return [];
+  return [
+    issue(["input", "variantCount"], `This panel makes at most ${maxOutputs} at once.`, "less_than_equal"),
+  ];
+}
+
+const ArtifactId = idSchema("artifact");
+
+/** Files that neither the session made nor its maker gave it are to it as none at all. */
+async function filesOfOthers(
+  { id, projectId, terms }: { id: string; projectId: string; terms: PanelTerms },
+  input: JsonObject,
+): Promise<ValidationIssue[]> {
+  const given = new Set(
+    [terms.lockedInputs, terms.initialInputs].flatMap((each) => filesIn(each)).map(([, file]) => file),
+  );
+  const strange = filesIn(input, ["input"]).filter(([, file]) => !given.has(file));
+  if (strange.length === 0) return [];
+  const own = await madeInPanel(id, projectId, [...new Set(strange.map(([, file]) => file))]);
+  return strange
+    .filter(([, file]) => !own.has(file))
+    .map(([loc]) => issue(loc, "There is no such artifact in this project.", "not_found"));
+}
+
+type Place = (string | number)[];
+
+/** Every string of a value that is the id of an artifact, with its place. */
+function filesIn(value: unknown, loc: Place = []): [Place, string][] {
+  if (typeof value === "string") {
+    const id = value.trim();
+    return ArtifactId.safeParse(id).success ? [[loc, id]] : [];
+  }
+  if (Array.isArray(value)) return value.flatMap((each, place) => filesIn(each, [...loc, place]));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]) => filesIn(each, [...loc, name]));
+}
+
+/** What leaves the choice to us is what a panel always may. */
+const FREE_CHOICE = "automatic";
+
+function checkRouting({ policy, lockedInputs }: PanelTerms, asked: Asked): void {
+  const { defaultRoutingPolicy, allowedRoutingPolicies } = policy ?? USUAL_POLICY;
+  const wanted = routingOf(asked, lockedInputs);
+  if (wanted === FREE_CHOICE || [defaultRoutingPolicy, ...allowedRoutingPolicies].includes(wanted)) return;
+  fail("PolicyRejected", `This panel does not allow a request to choose what runs it (${wanted}).`, {
+    policy: "panel",
+    routingPolicy: wanted,
+    allowed: [defaultRoutingPolicy, ...allowedRoutingPolicies],
+  });
+}
+
+function routingOf({ pin, execution, input }: Asked, locked: JsonObject): string {
+  const { preferredModel, providerPin } = execution.executionConstraints;
+  if (pin) return "exact_pin";
+  const namesInInput = ["model", "modelId"].some(
+    (field) => typeof input[field] === "string" && input[field] !== "auto" && locked[field] === undefined,
+  );
+  if (preferredModel || namesInInput) return "named_model";
+  return providerPin ? "named_provider" : FREE_CHOICE;
+}
+
+/** Refuses a job that may cost more than the panel allows one to. */
+export function checkSpendPerJob(ctx: Ctx, { maximumMicros }: { maximumMicros: Micros }): void {
+  if (ctx.principal.kind !== "panel_session") return;
+  const most = ctx.principal.terms.policy?.maxSpendPerJobMicros ?? null;
+  if (most === null || maximumMicros <= most) return;
+  const [estimatedCost, ceiling] = [microsToUsd(maximumMicros), microsToUsd(most)];
+  fail(
+    "BudgetExceeded",
+    `This may cost ${estimatedCost} USD; this panel allows ${ceiling} USD for one job.`,
+    {
+      scope: "panel_session",
+      field: "maxSpendPerJobMicros",
+      enforcement: "prevent",
+      estimatedCost,
+      available: ceiling,
+      ceiling,
+    },
+  );
+}
+
+/** Keys of a panel session are its own: nobody else's request can stand under one, and none of its under theirs. */
+export function ownKeyOf(ctx: Ctx, idempotencyKey: string): string {
+  return ctx.principal.kind === "panel_session" ? `${ctx.principal.id}/${idempotencyKey}` : idempotencyKey;
+}
