@@ -1,0 +1,9 @@
+import type { Metadata } from "next";
+import { EmbeddedPanel } from "@/components/embed/panel";
+
+export const metadata: Metadata = { title: "Panel", robots: { index: false } };
+
+/** A panel to be shown in a host page's frame (docs/panels.md); who may frame it, server/web/frames.ts says. */
+export default function EmbedPage() {
+  return <EmbeddedPanel />;
+}

@@ -1,0 +1,37 @@
+import { blankOf, type Schema } from "@/components/playground/schema";
+import type { PanelBootstrap, PanelPresentation } from "@/server/contract/panels";
+
+type Input = Record<string, unknown>;
+
+const GROUPS: [keyof PanelPresentation, RegExp][] = [
+  ["showPrompt", /^(prompt|texturePrompt)$/],
+  ["showReferences", /(artifactIds?|references?|source|inlineImages?)$/i],
+  ["showOutputCount", /^variantCount$/],
+  ["showTransparency", /^(background|transparent|transparency|matte)/i],
+  ["showGenerationStrategy", /^(generationStrategy|sheet)$/],
+  ["showModel", /^(model|modelId)$/],
+];
+
+/** The schema of what a person may change: less what is locked and what the panel does not show. */
+export function shownSchema({ capability, presentation, lockedInputs }: PanelBootstrap): Schema {
+  const schema = (capability?.inputSchema ?? {}) as Schema; // published by us as JSON Schema
+  const isShown = (name: string) =>
+    !(name in lockedInputs) && !GROUPS.some(([flag, names]) => !presentation[flag] && names.test(name));
+  const properties = Object.fromEntries(
+    Object.entries(schema.properties ?? {}).filter(([name]) => isShown(name)),
+  );
+  return { ...schema, properties, required: (schema.required ?? []).filter((name) => name in properties) };
+}
+
+/** What the form begins with: the least there can be, what the session begins with, and what is locked. */
+export function firstInput(bootstrap: PanelBootstrap): Input {
+  const schema = shownSchema(bootstrap);
+  return { ...(blankOf(schema, schema) as Input), ...bootstrap.initialInputs, ...bootstrap.lockedInputs };
+}
+
+/** With what a host fills in: fields the form has, never those that are locked. */
+export function prefilled(bootstrap: PanelBootstrap, input: Input, given: Input): Input {
+  const known = (bootstrap.capability?.inputSchema as Schema | undefined)?.properties ?? {};
+  const taken = Object.entries(given).filter(([name]) => name in known && !(name in bootstrap.lockedInputs));
+  return { ...input, ...Object.fromEntries(taken) };
+}

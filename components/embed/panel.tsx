@@ -1,0 +1,156 @@
+"use client";
+import { Play } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { ObjectFields } from "@/components/playground/fields";
+import { issuesOf, standing } from "@/components/playground/issues";
+import { Refused } from "@/components/playground/refused";
+import { type Path, withValue } from "@/components/playground/schema";
+import { Button } from "@/components/ui/button";
+import { Notice } from "@/components/ui/notice";
+import { Skeleton } from "@/components/ui/skeleton";
+import type { PanelBootstrap } from "@/server/contract/panels";
+import type { PanelApi } from "./api";
+import { firstInput, prefilled, shownSchema } from "./fields";
+import { Outcome } from "./outcome";
+import { Price } from "./price";
+import type { FromHost, ToHost } from "./protocol";
+import { useJob } from "./use-job";
+import { useSession } from "./use-session";
+
+type Input = Record<string, unknown>;
+
+/** A panel in a host page's frame: waits for its session, then shows one capability's form, price, run and files. */
+export function EmbeddedPanel() {
+  const [given, setGiven] = useState<Input | null>(null);
+  const { session, tell, end } = useSession((message: FromHost) => {
+    if (message.type === "prefill") setGiven(message.inputs);
+    // Not kept anywhere: the host says it each time.
+    if (message.type === "theme") document.documentElement.className = message.theme;
+  });
+  const root = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (!root.current) return;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) tell({ type: "resize", height: Math.ceil(entry.target.getBoundingClientRect().height) });
+    });
+    observer.observe(root.current);
+    return () => observer.disconnect();
+  }, [tell]);
+
+  return (
+    <main ref={root} className="mx-auto max-w-3xl p-4" data-session={session.state}>
+      {session.state === "waiting" && (
+        <div role="status" className="space-y-3">
+          <p className="text-sm text-muted">Waiting for the page this panel belongs to.</p>
+          <Skeleton className="h-24 w-full" />
+        </div>
+      )}
+      {session.state === "ended" && (
+        <Notice tone="busy" role="alert" title="This panel is closed">
+          {session.message}
+        </Notice>
+      )}
+      {session.state === "open" &&
+        (session.bootstrap.capability ? (
+          <Work
+            key={session.bootstrap.session.sessionId}
+            api={session.api}
+            bootstrap={session.bootstrap}
+            capabilityKey={session.bootstrap.capability.key}
+            given={given}
+            tell={tell}
+            onEnded={end}
+          />
+        ) : (
+          <Notice tone="busy" title="Nothing to show">
+            This session is of no one capability; the page around it runs what it needs.
+          </Notice>
+        ))}
+    </main>
+  );
+}
+
+function Work({
+  api,
+  bootstrap,
+  capabilityKey,
+  given,
+  tell,
+  onEnded,
+}: {
+  api: PanelApi;
+  bootstrap: PanelBootstrap;
+  capabilityKey: string;
+  /** What the host fills in. */
+  given: Input | null;
+  tell(message: ToHost): void;
+  onEnded(): void;
+}) {
+  const [input, setInput] = useState<Input>(() => firstInput(bootstrap));
+  const [sent, setSent] = useState<Input | null>(null);
+  const run = useJob(api, capabilityKey, tell, onEnded);
+  useEffect(() => {
+    if (given) setInput((before) => prefilled(bootstrap, before, given));
+  }, [given, bootstrap]);
+  const schema = useMemo(() => shownSchema(bootstrap), [bootstrap]);
+  const issues = standing(issuesOf(run.failure, sent), input, sent);
+  const { definition, capability, presentation } = bootstrap;
+
+  return (
+    <>
+      <form
+        className="space-y-4"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (run.isBusy) return;
+          setSent(input);
+          void run.start(input);
+        }}
+      >
+        <header>
+          <h1 className="text-lg font-semibold">{definition?.displayName || capability?.title}</h1>
+          <p className="text-sm text-muted">{capability?.description}</p>
+        </header>
+        <ObjectFields
+          form={{
+            root: schema,
+            projectId: null,
+            disabled: false,
+            issues,
+            set: (path: Path, value: unknown) =>
+              setInput((before) => withValue(before, path, value) as Input), // of an object, an object
+          }}
+          path={[]}
+          schema={schema}
+          value={input}
+        />
+        <div className="flex flex-wrap items-center gap-x-6 gap-y-3">
+          <Button type="submit" variant="primary" size="lg" pending={run.isBusy}>
+            {!run.isBusy && <Play aria-hidden />}
+            Run
+          </Button>
+          {presentation.pricingDisplay !== "hidden" && (
+            <Price
+              api={api}
+              capabilityKey={capabilityKey}
+              input={input}
+              isBrokenDown={presentation.pricingDisplay === "breakdown"}
+            />
+          )}
+        </div>
+      </form>
+      <div className="mt-4 space-y-4" aria-live="polite">
+        {run.failure && (
+          <Refused
+            failure={run.failure}
+            fieldsRefused="Some fields were refused; what is wrong stands below them."
+          />
+        )}
+        {run.job && (
+          <Outcome api={api} job={run.job} isOver={run.isOver} showRouting={presentation.showRouting} />
+        )}
+      </div>
+    </>
+  );
+}

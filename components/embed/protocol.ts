@@ -1,0 +1,28 @@
+/** The words between a host page and the panel in its frame. Whatever is none of them is ignored. */
+export const PROTOCOL = "service.panel.v1";
+
+export type ToHost =
+  | { type: "hello" }
+  | { type: "ready"; sessionId: string; expiresAt: string }
+  | { type: "resize"; height: number }
+  | { type: "job.submitted"; jobId: string }
+  | { type: "job.completed"; jobId: string; status: string; artifacts: { artifactId: string }[] }
+  | { type: "error"; category: string; message: string };
+
+export type FromHost =
+  | { type: "session"; token: string }
+  | { type: "prefill"; inputs: Record<string, unknown> }
+  | { type: "theme"; theme: "light" | "dark" };
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A message of a host as it may be used; null for anything else. */
+export function readFromHost(data: unknown): FromHost | null {
+  if (!isObject(data) || data.protocol !== PROTOCOL) return null;
+  const { type, token, inputs, theme } = data;
+  if (type === "session" && typeof token === "string") return { type, token };
+  if (type === "prefill" && isObject(inputs)) return { type, inputs };
+  if (type === "theme" && (theme === "light" || theme === "dark")) return { type, theme };
+  return null;
+}

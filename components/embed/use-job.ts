@@ -1,0 +1,80 @@
+"use client";
+import { useCallback, useEffect, useState } from "react";
+import type { Failure } from "@/components/trpc";
+import { type Job, TERMINAL } from "@/server/contract/jobs";
+import { type PanelApi, Refusal } from "./api";
+import type { ToHost } from "./protocol";
+
+export type Run = { isSending: boolean; job: Job | null; failure: Failure | null };
+const IDLE: Run = { isSending: false, job: null, failure: null };
+
+const UNREACHABLE: Failure = {
+  message: "The server could not be reached.",
+  code: null,
+  requestId: null,
+  isSignedOut: false,
+  details: {},
+  issues: [],
+};
+
+/** One job at a time, from its submission to its end; the host is told of both. */
+export function useJob(
+  api: PanelApi,
+  capabilityKey: string,
+  tell: (message: ToHost) => void,
+  onEnded: () => void,
+) {
+  const [run, setRun] = useState<Run>(IDLE);
+  const failed = useCallback(
+    (cause: unknown) => {
+      if (cause instanceof Refusal && cause.status === 401) return onEnded();
+      const failure = cause instanceof Refusal ? cause.failure : UNREACHABLE;
+      setRun((before) => ({ ...before, isSending: false, failure }));
+    },
+    [onEnded],
+  );
+
+  async function start(input: Record<string, unknown>) {
+    setRun({ ...IDLE, isSending: true });
+    try {
+      // One key for one click: sent again, it is the same job.
+      const key = { "idempotency-key": crypto.randomUUID() };
+      const job = await api.json<Job>(`/v1/capabilities/${capabilityKey}/jobs`, { input }, key);
+      setRun({ ...IDLE, job });
+      tell({ type: "job.submitted", jobId: job.jobId });
+    } catch (cause) {
+      failed(cause);
+    }
+  }
+
+  const { job } = run;
+  const isOver = job !== null && TERMINAL.includes(job.status);
+  useEffect(() => {
+    if (!job || isOver) return;
+    let isGone = false;
+    const timer = setTimeout(
+      async () => {
+        try {
+          const fresh = await api.json<Job>(`/v1/jobs/${job.jobId}`);
+          if (isGone) return;
+          setRun({ ...IDLE, job: fresh });
+          if (!TERMINAL.includes(fresh.status)) return;
+          const artifacts = fresh.artifacts.map(({ artifactId }) => ({ artifactId }));
+          tell({ type: "job.completed", jobId: fresh.jobId, status: fresh.status, artifacts });
+        } catch (cause) {
+          if (isGone) return;
+          failed(cause);
+          // The job goes on wherever the line is cut: asked again, like any other answer.
+          setRun((before) => ({ ...before, job: { ...job } }));
+        }
+      },
+      (job.pollAfterSeconds ?? 1) * 1000,
+    );
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [job, isOver, api, tell, failed]);
+
+  return { ...run, isOver, isBusy: run.isSending || (job !== null && !isOver), start };
+}

@@ -1,0 +1,90 @@
+"use client";
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { ExchangedPanelSession, PanelBootstrap } from "@/server/contract/panels";
+import { type PanelApi, panelApi, Refusal } from "./api";
+import { type FromHost, PROTOCOL, readFromHost, type ToHost } from "./protocol";
+
+export type Session =
+  | { state: "waiting" }
+  | { state: "open"; api: PanelApi; bootstrap: PanelBootstrap }
+  | { state: "ended"; message: string };
+
+const EXPIRED = "This session has ended. Reload the page to go on.";
+
+/**
+ * The session of this frame, and the words with the page around it. The token comes by a message from a page the session is
+ * bound to, or for a code in the address; it is held in memory alone, and the code leaves the address before it is used.
+ */
+export function useSession(onHost: (message: FromHost) => void) {
+  const [session, setSession] = useState<Session>({ state: "waiting" });
+  /** The origins of pages that are told: of the one that gave the session, or those it is bound to. */
+  const hosts = useRef<string[]>([]);
+  const asked = useRef(onHost);
+  asked.current = onHost;
+
+  const tell = useCallback((message: ToHost) => {
+    if (window.parent === window) return;
+    // Whoever shows this page may know that it is here; anything else is for its hosts.
+    const targets = message.type === "hello" ? ["*"] : hosts.current;
+    for (const origin of targets) window.parent.postMessage({ protocol: PROTOCOL, ...message }, origin);
+  }, []);
+
+  const end = useCallback(
+    (message = EXPIRED) => {
+      setSession({ state: "ended", message });
+      tell({ type: "error", category: "session_expired", message });
+    },
+    [tell],
+  );
+
+  const begin = useCallback(
+    async (token: string, from: string | null) => {
+      const api = panelApi(token);
+      try {
+        const bootstrap = await api.json<PanelBootstrap>("/v1/panel/bootstrap");
+        const { allowedOrigins, sessionId, expiresAt } = bootstrap.session;
+        // A page that is not of the session may have its token; it is not served here either.
+        if (from !== null && !allowedOrigins.includes(from)) return;
+        hosts.current = from === null ? allowedOrigins : [from];
+        setSession({ state: "open", api, bootstrap });
+        tell({ type: "ready", sessionId, expiresAt });
+      } catch (cause) {
+        const hasEnded = cause instanceof Refusal && cause.status === 401;
+        if (from !== null) hosts.current = [from];
+        if (hasEnded) return end();
+        const message = cause instanceof Refusal ? cause.message : "The server could not be reached.";
+        setSession({ state: "ended", message });
+        tell({ type: "error", category: "unavailable", message });
+      }
+    },
+    [end, tell],
+  );
+
+  useEffect(() => {
+    const onMessage = ({ source, origin, data }: MessageEvent) => {
+      if (source !== window.parent || window.parent === window) return;
+      const message = readFromHost(data);
+      if (message?.type === "session") void begin(message.token, origin);
+      else if (message && hosts.current.includes(origin)) asked.current(message);
+    };
+    window.addEventListener("message", onMessage);
+    const code = new URLSearchParams(window.location.hash.slice(1)).get("code");
+    if (code) {
+      window.history.replaceState(null, "", window.location.pathname + window.location.search);
+      panelApi(null)
+        .json<ExchangedPanelSession>("/v1/panel/launch-codes/exchange", { code })
+        .then(({ accessToken }) => begin(accessToken, null))
+        .catch(() => end("This link has been used or is too old. Open the panel anew."));
+    } else tell({ type: "hello" });
+    return () => window.removeEventListener("message", onMessage);
+  }, [begin, end, tell]);
+
+  const expiresAt = session.state === "open" ? session.bootstrap.session.expiresAt : null;
+  useEffect(() => {
+    if (expiresAt === null) return;
+    const timer = setTimeout(() => end(), Math.max(0, Date.parse(expiresAt) - Date.now()));
+    return () => clearTimeout(timer);
+  }, [expiresAt, end]);
+
+  return { session, tell, end };
+}
