@@ -110,7 +110,7 @@ ALTER TABLE "device_login" ADD CONSTRAINT "device_login_is_decided_by_somebody" 
   (num_nonnulls("decision", "decided_by", "version") IN (0, 3) AND ("used_at" IS NULL OR "decision" IS NOT DISTINCT FROM 'approved'));
 ALTER TABLE "user_account" ADD CONSTRAINT "second_factor_has_secret" CHECK
   ("second_factor_at" IS NULL OR "second_factor_secret" IS NOT NULL);
--- The statement that admits jobs counts them, and this refuses what is too many.
+-- capstan_count_panel_jobs counts them.
 ALTER TABLE "panel_session" ADD CONSTRAINT "panel_session_jobs_within_cap" CHECK ("admitted_jobs" BETWEEN 0 AND "max_jobs");
 ALTER TABLE "panel_token" ADD CONSTRAINT "panel_token_hash_is_sha256" CHECK (octet_length("hash") = 32);
 ALTER TABLE "panel_launch_code" ADD CONSTRAINT "panel_launch_code_hash_is_sha256" CHECK (octet_length("hash") = 32);
@@ -321,9 +321,11 @@ RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:
   || CASE WHEN principal LIKE 'key\_%' THEN capstan_heirs(principal) END
   || CASE WHEN cardinality(credentials) > 0 THEN ARRAY(SELECT 'connection:' || id FROM unnest(credentials) AS id) END;
 
--- The cap of one panel session. There are as many as sessions, to be used up: nobody is told of them as of budgets.
+-- The cap of one panel session. There are as many as sessions, to be used up: nobody is told of them as of budgets, and who
+-- is no panel session is not to look through them.
 CREATE FUNCTION capstan_is_of_panel(scope text) RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN starts_with(scope, 'principal:pses_');
+CREATE INDEX "budget_of_no_panel" ON "budget" ("organization_id") WHERE NOT capstan_is_of_panel("scope");
 
 CREATE FUNCTION capstan_scope_rank(scope text) RETURNS integer LANGUAGE sql IMMUTABLE
 RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' THEN 2 ELSE 3 END;
@@ -409,6 +411,23 @@ BEGIN
   END LOOP;
 END $$;
 
+-- Counts jobs that are being admitted, one for each time its session is named; above a session's cap CB402, and nothing is
+-- written. Sessions are the last that an admission locks, in the order of their ids, and whoever ends a job locks none: so
+-- nobody who holds one waits for what another has.
+CREATE FUNCTION capstan_count_panel_jobs(sessions text[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  due record;
+BEGIN
+  FOR due IN SELECT id, count(*)::integer AS jobs FROM unnest(sessions) AS id GROUP BY 1 ORDER BY 1 LOOP
+    UPDATE panel_session s SET admitted_jobs = s.admitted_jobs + due.jobs
+    WHERE s.id = due.id AND s.admitted_jobs + due.jobs <= s.max_jobs;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'panel session % has no jobs left', due.id USING ERRCODE = 'CB402',
+        DETAIL = jsonb_build_object('maxJobs', (SELECT s.max_jobs FROM panel_session s WHERE s.id = due.id))::text;
+    END IF;
+  END LOOP;
+END $$;
+
 -- The key of the lock between setting a budget and counting against it.
 CREATE FUNCTION capstan_budget_lock(organization text) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN hashtextextended('budget ' || organization, 0);
@@ -462,15 +481,15 @@ BEGIN
   IF cardinality(items) = 1 THEN
     -- An expression and not a query: one hold without budgets costs one statement here.
     IF pg_advisory_xact_lock_shared(capstan_budget_lock(item.organization_id)) IS NULL THEN NULL; END IF;
-    -- No budget of this one, and the balance pays: the wallet's row decides. Whatever else there is to say is said below.
+    -- No budget, and the balance pays: the wallet's row decides. Whatever else there is to say is said below.
     IF item.billing_mode = 'managed' THEN
       UPDATE wallet w SET held_micros = w.held_micros + item.amount_micros
       WHERE w.organization_id = item.organization_id AND w.is_test = item.is_test
         AND item.amount_micros <= w.balance_micros - w.held_micros
         AND (item.amount_micros > trial_ceiling
           OR item.amount_micros > w.allowance_micros - w.allowance_used_micros - w.allowance_held_micros)
-        AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id AND b.scope = ANY(
-          capstan_scopes(item.organization_id, item.project_id, item.principal_id, item.person_id, item.billing_mode, item.credential_ids)));
+        AND item.principal_id NOT LIKE 'pses\_%'
+        AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id AND NOT capstan_is_of_panel(b.scope));
       IF FOUND THEN
         hold_id := item.hold_id;
         funding := 'wallet';
@@ -657,13 +676,13 @@ BEGIN
   IF cardinality(items) = 0 THEN RETURN; END IF;
   IF cardinality(items) = 1 THEN
     IF pg_advisory_xact_lock_shared(capstan_budget_lock(item.organization_id)) IS NULL THEN NULL; END IF;
-    -- No budget of this one, and the balance paid, as above.
+    -- No budget, and the balance paid, as above.
     IF item.funding = 'wallet' AND item.state IN ('settled', 'released') THEN
       UPDATE wallet w SET held_micros = w.held_micros - item.amount_micros,
         balance_micros = w.balance_micros - coalesce(item.settled_micros, 0)
       WHERE w.organization_id = item.organization_id AND w.is_test = item.is_test
-        AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id AND b.scope = ANY(
-          capstan_scopes(item.organization_id, item.project_id, item.principal_id, item.person_id, item.billing_mode, item.credential_ids)));
+        AND item.principal_id NOT LIKE 'pses\_%'
+        AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id AND NOT capstan_is_of_panel(b.scope));
       IF FOUND THEN RETURN; END IF;
     END IF;
   ELSE

@@ -307,6 +307,8 @@ export const ERRORS = {
       estimatedCost: usd,
       available: usd,
       ceiling: usd,
+      /** Of a cap of jobs, which is no money: how many. */
+      maxJobs: z.int().optional(),
     }),
   },
   /** The allowance is used up or too small for this, and the wallet does not cover it either. */

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { ModelAdapterCreate } from "@/server/contract/adapters";
 import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
 import * as adapters from "@/server/domain/adapters";
 import * as budgets from "@/server/domain/budgets";
 import * as connections from "@/server/domain/connections";
@@ -18,6 +19,7 @@ import { newAdapter } from "../adapters";
 import { type Call, call, finish, keyCtx } from "../api";
 import { compared } from "../comparisons";
 import { priceOf } from "../needs";
+import { HOST } from "../panels";
 import { cookieOf, personOf as sessionOf, signIn } from "../sessions";
 import { ctxOf, system } from "../tenants";
 import { fund } from "../world";
@@ -218,6 +220,15 @@ export async function settle(house: House, projectId: string): Promise<Estate> {
     accountClass: mark,
   });
   const { credential, binding } = await connected(organizationId, projectId, mark);
+  const definition = await post("/v1/panel-definitions", {
+    key: `panel-${mark}`,
+    displayName: `Panel ${mark}`,
+    capabilityKey: TEXT,
+    projectId,
+  });
+  const ids = { panelDefinitionId: definition.id, externalSubject: mark };
+  const panel = await post("/v1/panel-sessions", panelOf(projectId, ids));
+  await post(`/v1/panel-sessions/${panel.sessionId}/launch-codes`);
   const one = async (sql: string, ...values: unknown[]) =>
     (await pool.query<{ id: string }>(sql, values)).rows[0]?.id ?? "";
   const notificationId = newId("notification");
@@ -269,8 +280,33 @@ export async function settle(house: House, projectId: string): Promise<Estate> {
       onboarding,
       notification: notificationId,
       mail: await one("SELECT id FROM mail WHERE invitation_id = $1", invitation.invitationId),
+      definition: definition.id,
+      panelKey: definition.key,
+      panel: panel.sessionId,
       tag: mark,
     },
+  };
+}
+
+const panelOf = (projectId: string, more: object = {}) => ({
+  projectId,
+  allowedOrigins: [HOST],
+  maxSpendMicros: 1_000_000_000,
+  maxJobs: 1_000,
+  expiresInMinutes: 120,
+  ...more,
+});
+
+/** A page with a panel session of an estate's project, which may run anything and has made nothing yet. */
+export async function pageOf({ key, projectId }: Estate): Promise<Caller> {
+  const { json } = await call("POST", "/v1/panel-sessions", { key, body: panelOf(projectId) });
+  const principal = await access.panelHolder(json.accessToken, new Date());
+  if (!principal) throw new Error("the session has no token");
+  return {
+    name: "a panel session",
+    kind: "panel_session",
+    http: { key: json.accessToken, headers: { origin: HOST } },
+    ctx: ctxOf(principal),
   };
 }
 
@@ -294,6 +330,11 @@ export async function renew(estate: Estate, kind: Kind): Promise<void> {
     case "credential":
     case "binding":
       Object.assign(ids, await connected(organizationId, projectId, mark));
+      break;
+    case "panel":
+      ids.panel = (
+        await call("POST", "/v1/panel-sessions", { key: estate.key, body: panelOf(projectId) })
+      ).json.sessionId;
       break;
     case "session":
       ids.session = await signIn(owner.ctx.principal.id);

@@ -50,6 +50,9 @@ export const IDS = {
   connection_id: "credential",
   ids: "notification",
   mail_id: "mail",
+  definition_id: "definition",
+  panel_definition_id: "definition",
+  panel_definition_key: "panelKey",
   /** A position in a list: what comes after it is the asker's own, whoever's it is. */
   cursor: "cursor",
   last_event_id: "cursor",
@@ -61,7 +64,7 @@ export const IDS = {
   tag: "tag",
 } as const satisfies Record<string, string>;
 
-export type Kind = (typeof IDS)[keyof typeof IDS] | "environment" | "commission" | "onboarding";
+export type Kind = (typeof IDS)[keyof typeof IDS] | "environment" | "commission" | "onboarding" | "panel";
 
 /** Where a field's name is used for something else, by operation and the field's name, or its whole path. */
 export const ELSEWHERE: Record<string, Kind | "words"> = {
@@ -80,6 +83,11 @@ export const ELSEWHERE: Record<string, Kind | "words"> = {
   "GET /v1/connections/onboarding/sessions/{session_id} session_id": "onboarding",
   "GET /v1/connections/onboarding/sessions/{session_id}/result session_id": "onboarding",
   "POST /v1/connections/onboarding/sessions/{session_id}/complete session_id": "onboarding",
+  "GET /v1/panel-sessions/{session_id} session_id": "panel",
+  "POST /v1/panel-sessions/{session_id}/revoke session_id": "panel",
+  "POST /v1/panel-sessions/{session_id}/launch-codes session_id": "panel",
+  "POST /v1/panel-sessions initial_inputs.*": "artifact",
+  "POST /v1/panel-sessions locked_inputs.*": "artifact",
   "trpc requests.commission quote_id": "commission",
   "trpc requests.pay quote_id": "commission",
   "POST /v1/provenance/lockfile/verify key_id": "words",
@@ -93,8 +101,8 @@ export const ELSEWHERE: Record<string, Kind | "words"> = {
 };
 
 /**
- * Places whose words name nothing that is anybody's. A link of weights and the codes of a device are of nobody: whoever has
- * one is served by it.
+ * Places whose words name nothing that is anybody's. A link of weights, the codes of a device and the launch code of a panel
+ * are of nobody: whoever has one is served by it.
  */
 export const WORDS = new Set(
   `.* acceptance_cases action api base_model_family billing_country billing_locale capabilities capability_key
@@ -112,7 +120,9 @@ export const WORDS = new Set(
   target target_locale task_kind text texture_mode texture_prompt tlds to token tool_choice tool_choice.* tool_schemas.* tools.*
   tools_hash trigger_words type until url value variables.* verbosity view voice_id workload_tags.* x-request-id
   acceptance_cases.* implementation_preferences.* overrides.* labels authorization cookie host
-  image_url annotations logprobs environments body.* request.* x-csrf-token sec-fetch-site accept tags client_name credentials credentials.* account_class device_code user_code code present next plan include_revoked test access-control-request-method`
+  image_url annotations logprobs environments body.* request.* x-csrf-token sec-fetch-site accept tags client_name credentials credentials.* account_class device_code user_code code present next plan include_revoked test access-control-request-method
+  capability capability_version default_routing_policy allowed_routing_policies allowed_generation_strategies allowed_origins command
+  href external_subject`
     .split(/\s+/)
     .filter(Boolean),
 );

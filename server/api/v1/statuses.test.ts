@@ -2591,8 +2591,8 @@ describe("quotes", () => {
   const altered = async (quoteId: string, body: object, interval = "1 minute") => {
     const id = newId("quote");
     await pool.query(
-      `INSERT INTO retail_quote (id, project_id, hash, body, created_at, expires_at)
-       SELECT $2, project_id, hash, body || $3::jsonb, created_at, now() + $4::interval FROM retail_quote WHERE id = $1`,
+      `INSERT INTO retail_quote (id, project_id, principal_id, hash, body, created_at, expires_at)
+       SELECT $2, project_id, principal_id, hash, body || $3::jsonb, created_at, now() + $4::interval FROM retail_quote WHERE id = $1`,
       [quoteId, id, JSON.stringify(body), interval],
     );
     return id;

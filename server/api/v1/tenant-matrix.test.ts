@@ -13,6 +13,7 @@ import {
   holderOf,
   nobody,
   openHouse,
+  pageOf,
   personOf,
   renew,
   settle,
@@ -93,6 +94,7 @@ const SAID: Record<string, string> = {
   billing_country: "CA",
   billing_locale: "en-CA",
   environment: "development",
+  allowed_origins: "https://host.example",
   source_locale: "en",
   target_locale: "de",
 };
@@ -101,7 +103,7 @@ let vendor: { vendor: Vendor; close(): Promise<void> };
 let mine: Estate;
 let sister: Estate;
 let theirs: Estate;
-let callers: { bound: Caller; unbound: Caller; owner: Caller; others: Caller[] };
+let callers: { bound: Caller; unbound: Caller; owner: Caller; page: Caller; others: Caller[] };
 
 beforeAll(async () => {
   vendor = await vendorAsOpenAi();
@@ -114,6 +116,7 @@ beforeAll(async () => {
     bound: await holderOf("a key of one project", mine.key),
     unbound: await holderOf("a key of the organization", house.unboundKey),
     owner: house.owner,
+    page: await pageOf(mine),
     others: [
       await personOf(house.organizationId, "admin"),
       await personOf(house.organizationId, "member"),
@@ -158,6 +161,9 @@ function requestWith({ operation, part, place }: Cell, caller: Caller, value: un
   return made;
 }
 
+/** What a panel session may know of: where it is, by its maker's word. */
+const OPEN_TO_PAGES = new Set<string>(["organization", "project", "environment"]);
+
 const ANY_ID = /\b[a-z]+_[0-9a-hjkmnp-tv-z]{26}\b/g;
 const OF_EACH_ANSWER = ["x-request-id", "ratelimit-remaining", "ratelimit-reset", "etag", "content-length"];
 
@@ -169,6 +175,7 @@ function comparable({ status, text, headers }: Told, value: string) {
       .replaceAll(value.toLowerCase(), "<it>")
       .replaceAll(ANY_ID, "<id>")
       .replaceAll(/\b[0-9a-f]{32,64}\b|sha256-[\w+/]{43}=/g, "<hash>")
+      .replaceAll(/\bcapp_\w+/g, "<token>")
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");
   const kept = Object.entries(headers).filter(([name]) => !OF_EACH_ANSWER.includes(name));
   return {
@@ -212,6 +219,10 @@ test("what is another's is answered like what is not there, tells nothing and st
     { ids: foreign.ids, marks: [theirs.house.mark] },
     { ids: sisters.ids, marks: [sister.mark] },
   ];
+  const besidePage = {
+    ids: new Set(Object.entries(mine.ids).flatMap(([kind, id]) => (OPEN_TO_PAGES.has(kind) ? [] : [id]))),
+    marks: [mine.mark],
+  };
   const findings: string[] = [];
   let asked = 0;
 
@@ -250,7 +261,7 @@ test("what is another's is answered like what is not there, tells nothing and st
       );
   }
 
-  const everybody = [callers.bound, callers.unbound, callers.owner, ...callers.others];
+  const everybody = [callers.bound, callers.unbound, callers.owner, callers.page, ...callers.others];
   await inLanes(cells, async (cell) => {
     const { operation, kind } = cell;
     if (kind === "cursor" || kind === "idempotency") return;
@@ -271,6 +282,9 @@ test("what is another's is answered like what is not there, tells nothing and st
       await compare(cell, caller, "cut", [one.slice(0, -1), none.slice(0, -1)], ofTheirs);
       await compare(cell, caller, "in capitals", [one.toUpperCase(), none.toUpperCase()], ofTheirs);
     }
+    // What its own project has beside it is to a panel session as another tenant's.
+    if (!OPEN_TO_PAGES.has(kind) && operation.isFor(callers.page))
+      await compare(cell, callers.page, "the project's own", pair(of(mine)), besidePage);
     if (of(sister) !== of(mine) && operation.isFor(callers.bound))
       await compare(cell, callers.bound, "the sister project's", pair(of(sister)), ofSister);
   });
@@ -322,6 +336,8 @@ async function cursorsOf(estate: Estate): Promise<Map<string, string>> {
 
 /** Places where one's own thing is answered as none is, and why that is right. */
 const SAME_AS_NONE: Record<string, string> = {
+  "POST /v1/panel-sessions body initialInputs": "a file is looked for when something is run on it",
+  "POST /v1/panel-sessions body lockedInputs": "likewise",
   "trpc operator.": "of operators alone, to whom every tenant is open",
   "trpc attention.": "of operators alone",
   "trpc notifications.outboxMail": "of operators alone",

@@ -10,7 +10,7 @@ export { type Place, placeOf } from "./place";
 export { previewSource } from "./preview";
 export { get, list } from "./read";
 export { register } from "./register";
-export { NO_ADAPTERS, type Resolved, type ResolvedAdapter, resolveAdapters } from "./resolve";
+export { NO_ADAPTERS, noSuchAdapter, type Resolved, type ResolvedAdapter, resolveAdapters } from "./resolve";
 export { revalidate } from "./revalidate";
 export { aliasHistory, showAlias, showAliases, takers, usesOf } from "./shown";
 export { adapterProviders } from "./sources";

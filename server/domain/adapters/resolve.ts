@@ -176,9 +176,14 @@ async function byId({ projectId, environment }: Place, ids: string[]): Promise<F
   return rows;
 }
 
+/** What is said at the place of an adapter that is not there, or is somebody else's. */
+export const noSuchAdapter = (what: string) => ({
+  msg: `There is no such ${what} in this environment.`,
+  type: "not_found",
+});
+
 function problemOf({ found, at, what }: Wanted, before: Wanted[], targets: Target[]): Problem | null {
-  if (!found || found.deleted_at)
-    return { at, msg: `There is no such ${what} in this environment.`, type: "not_found" };
+  if (!found || found.deleted_at) return { at, ...noSuchAdapter(what) };
   const name = JSON.stringify(found.display_name);
   if (before.some((other) => other.found?.id === found.id))
     return { at, msg: `The adapter ${name} is named twice.`, type: "repeated" };

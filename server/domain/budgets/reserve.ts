@@ -33,16 +33,15 @@ type Unfunded = {
 };
 
 /**
- * Turns the refusals of capstan_reserve (prisma/guards.sql), and that of a panel session's cap of jobs, into BudgetExceeded and
+ * Turns the refusals of capstan_reserve and capstan_count_panel_jobs (prisma/guards.sql) into BudgetExceeded and
  * funding_required; rethrows the rest.
  */
 export function refuseReservation(cause: unknown): never {
-  const { code, detail, constraint } = cause as { code?: string; detail?: string; constraint?: string };
-  if (constraint === "panel_session_jobs_within_cap") refuseMoreJobs();
+  const { code, detail } = cause as { code?: string; detail?: string };
   if (code === "CB402") {
-    const { scope, period, enforcement, ceilingMicros, availableMicros, amountMicros } = JSON.parse(
-      detail ?? "{}",
-    ) as Exhausted; // written by that function
+    const refusal = JSON.parse(detail ?? "{}") as Exhausted | { maxJobs: number }; // written by these functions
+    if ("maxJobs" in refusal) return refuseMoreJobs(refusal.maxJobs);
+    const { scope, period, enforcement, ceilingMicros, availableMicros, amountMicros } = refusal;
     const estimatedCost = microsToUsd(amountMicros);
     const available = microsToUsd(availableMicros);
     const ceiling = microsToUsd(ceilingMicros);
@@ -87,15 +86,15 @@ export function refuseReservation(cause: unknown): never {
   throw cause;
 }
 
-/** What admission says where a panel session has used up its jobs. */
-export function refuseMoreJobs(): never {
-  fail("BudgetExceeded", "This panel session has used all of its jobs.", {
+function refuseMoreJobs(maxJobs: number): never {
+  fail("BudgetExceeded", `This panel session has run all of its ${maxJobs} jobs.`, {
     scope: "panel_session",
     field: "maxJobs",
     enforcement: "prevent",
     estimatedCost: 0,
     available: 0,
     ceiling: 0,
+    maxJobs,
   });
 }
 

@@ -18,8 +18,7 @@ import {
   normalizeEnvelope,
   settleIdempotencyKey,
 } from "@/server/domain/envelope";
-import { resolveInput } from "@/server/domain/inputs";
-import { checkSpendPerJob, holdToTerms, ownKeyOf } from "@/server/domain/panels";
+import { checkSpendPerJob, inputOf, ownKeyOf } from "@/server/domain/panels";
 import { limitOf, underOrganization } from "@/server/domain/plans";
 import {
   checkQuote,
@@ -157,8 +156,7 @@ export async function read(
   );
   const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
-  envelope.input = await resolveInput(project.id, envelope, raw.input !== undefined, ctx.now());
-  await holdToTerms(ctx, capability.key, envelope);
+  envelope.input = await inputOf(ctx, capability.key, project.id, envelope, raw.input !== undefined);
   checkReader(kind, capability, envelope);
   const content = canonicalText(snapshotOf(capability.key, envelope, project.id, environment));
   const contentHash = sha256Hex(content);

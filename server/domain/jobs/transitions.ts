@@ -110,72 +110,75 @@ export type Admission = {
   events: NewEvent[];
 } & Bounds;
 
-const admitAll = statementOver<Admission>(
-  "admit",
-  {
-    id: "text",
-    project_id: "text",
-    organization_id: "text",
-    environment: "text",
-    product_id: "text",
-    principal_id: "text",
-    principal_kind: "text",
-    operation: "text",
-    mode: "text",
-    capability_key: "text",
-    status: "text",
-    idempotency_key: "text",
-    request_hash: "text",
-    external_ref: "text",
-    tags: "text[]",
-    metadata: "jsonb",
-    correlation_id: "text",
-    task_kind: "text",
-    data_classification: "text",
-    retention_requirement: "text",
-    billing_mode: "text",
-    provider: "text",
-    model: "text",
-    quote_id: "text",
-    pricing_version: "text",
-    pricing: "jsonb",
-    estimated_micros: "bigint",
-    maximum_micros: "bigint",
-    queue_seconds: "int",
-    queue_deadline_at: "timestamptz",
-    execution_seconds: "int",
-    created_at: "timestamptz",
-    started_at: "timestamptz",
-    fence: "int",
-    lease_owner: "text",
-    lease_until: "timestamptz",
-    dispatch_state: "text",
-    dispatch_after: "timestamptz",
-    last_event: "int",
-    requested_variants: "int",
-    warnings: "jsonb",
-    approval: "jsonb",
-    approval_deadline_at: "timestamptz",
-    submitted_by: "text",
-    retry_of: "text",
-    maturity: "jsonb",
-    payload_is_sealed: "boolean",
-    payload_id: "text",
-    payload_content: "text",
-    payload_sha256: "text",
-    payload_bytes: "int",
-    payload_expires_at: "timestamptz",
-    hold_id: "text",
-    credential_ids: "text[]",
-    budget_enforcement: "text",
-    is_test: "boolean",
-    attempt_id: "text",
-    attempt_submission: "text",
-    events: "jsonb",
-    most_active: "int",
-    most_inferences: "int",
-  },
-  `, admitted AS (
+const ADMISSION = {
+  id: "text",
+  project_id: "text",
+  organization_id: "text",
+  environment: "text",
+  product_id: "text",
+  principal_id: "text",
+  principal_kind: "text",
+  operation: "text",
+  mode: "text",
+  capability_key: "text",
+  status: "text",
+  idempotency_key: "text",
+  request_hash: "text",
+  external_ref: "text",
+  tags: "text[]",
+  metadata: "jsonb",
+  correlation_id: "text",
+  task_kind: "text",
+  data_classification: "text",
+  retention_requirement: "text",
+  billing_mode: "text",
+  provider: "text",
+  model: "text",
+  quote_id: "text",
+  pricing_version: "text",
+  pricing: "jsonb",
+  estimated_micros: "bigint",
+  maximum_micros: "bigint",
+  queue_seconds: "int",
+  queue_deadline_at: "timestamptz",
+  execution_seconds: "int",
+  created_at: "timestamptz",
+  started_at: "timestamptz",
+  fence: "int",
+  lease_owner: "text",
+  lease_until: "timestamptz",
+  dispatch_state: "text",
+  dispatch_after: "timestamptz",
+  last_event: "int",
+  requested_variants: "int",
+  warnings: "jsonb",
+  approval: "jsonb",
+  approval_deadline_at: "timestamptz",
+  submitted_by: "text",
+  retry_of: "text",
+  maturity: "jsonb",
+  payload_is_sealed: "boolean",
+  payload_id: "text",
+  payload_content: "text",
+  payload_sha256: "text",
+  payload_bytes: "int",
+  payload_expires_at: "timestamptz",
+  hold_id: "text",
+  credential_ids: "text[]",
+  budget_enforcement: "text",
+  is_test: "boolean",
+  attempt_id: "text",
+  attempt_submission: "text",
+  events: "jsonb",
+  most_active: "int",
+  most_inferences: "int",
+} as const;
+
+const admitting = (name: string, counts: boolean) =>
+  statementOver<Admission>(
+    name,
+    ADMISSION,
+    `, admitted AS (
   INSERT INTO job (id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
     mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
     data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
@@ -210,12 +213,14 @@ const admitAll = statementOver<Admission>(
   SELECT mine.hold_id, organization_id, project_id, id, principal_id, submitted_by, billing_mode, credential_ids, is_test, reserved.funding,
     maximum_micros, 'open', created_at
   FROM mine JOIN reserved USING (hold_id)
-), counted AS (
-  -- Above the cap of its session, a CHECK of that row refuses the whole (prisma/guards.sql).
-  UPDATE panel_session session SET admitted_jobs = session.admitted_jobs + submitted.jobs
-  FROM (SELECT principal_id, count(*)::int AS jobs FROM mine WHERE principal_kind = 'panel_session' GROUP BY principal_id) submitted
-  WHERE session.id = submitted.principal_id
-), tried AS (
+), ${
+      counts
+        ? `counted AS MATERIALIZED (
+  SELECT capstan_count_panel_jobs(ARRAY(SELECT principal_id FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)
+    WHERE principal_kind = 'panel_session'))
+), `
+        : ""
+    }tried AS (
   INSERT INTO attempt (id, project_id, job_id, number, fence, submission, provider, model, started_at, submission_begun_at)
   SELECT attempt_id, project_id, id, 1, fence, attempt_submission, provider, model, started_at,
     CASE WHEN attempt_submission = 'ambiguous' THEN started_at END
@@ -225,8 +230,19 @@ const admitAll = statementOver<Admission>(
   SELECT project_id, mine.id, event.position, event.value->>'type', event.value->'payload', created_at
   FROM mine, jsonb_array_elements(events) WITH ORDINALITY AS event(value, position)
 )
-SELECT id, funding, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)`,
-);
+SELECT id, funding, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)${counts ? " CROSS JOIN counted" : ""}`,
+  );
+
+/** Of keys and people, who have no cap of jobs. */
+const admitAll = admitting("admit", false);
+/** With panel sessions among them, whose jobs are counted when all else is locked. */
+const admitCounting = admitting("admit-panel", true);
+
+/** The statement for these, in one order everywhere, as keys of one name wait for each other. */
+function admission(items: Admission[]) {
+  const statement = items.some((item) => item.principal_kind === "panel_session") ? admitCounting : admitAll;
+  return statement(items.map(sealed).toSorted(byKey));
+}
 
 const byKey = (one: Admission, other: Admission) =>
   one.project_id + one.idempotency_key < other.project_id + other.idempotency_key ? -1 : 1;
@@ -248,12 +264,11 @@ export type Admitted = {
  * statements. Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
  */
 export const insertAdmitted = batched<Admission, Admitted | null>(async (items) => {
-  // One order everywhere, as keys of one name wait for each other.
   const { rows } = await queryKeeping<{
     id: string;
     funding: Funding;
     warnings: Record<string, Json>[] | null;
-  }>(admitAll(items.map(sealed).toSorted(byKey)))
+  }>(admission(items))
     .catch(refuseWork)
     .catch(refuseReservation);
   const admitted = new Map(
@@ -274,7 +289,7 @@ export async function insertTogether(
   // Warnings of budgets stay on the rows: as events they would tell the dearer from the cheaper.
   await client.query("SET LOCAL capstan.warn_quietly = 'on'");
   const { rows } = await client
-    .query<{ id: string }>(admitAll(items.map(sealed).toSorted(byKey)))
+    .query<{ id: string }>(admission(items))
     .catch(refuseWork)
     .catch(refuseReservation);
   if (rows.length !== items.length) throw new Error("the idempotency key of a competitor was taken");

@@ -3,6 +3,7 @@ import { closeDatabase, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { systemCtx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
+import { newAdapter } from "@/testing/adapters";
 import { call, finish, makeKey, makeTenant, sessionHeaders } from "@/testing/api";
 import { definePanel, HOST, openPanel } from "@/testing/panels";
 import { testClock } from "@/testing/world";
@@ -376,7 +377,7 @@ describe("limits hold", () => {
     );
     expect(admitted).toHaveLength(7);
     for (const { status, json } of answers.filter((each) => each.status !== 200))
-      expect([status, json.detail.details]).toMatchObject([402, { field: "maxJobs" }]);
+      expect([status, json.detail.details]).toMatchObject([402, { field: "maxJobs", maxJobs: 7 }]);
     for (const [n, jobId] of admitted) expect((await send(n)).json.jobId).toBe(jobId);
     const { rows } = await pool.query(
       "SELECT count(*)::int AS jobs, count(hold.id)::int AS holds FROM job LEFT JOIN hold ON hold.execution_id = job.id WHERE job.principal_id = $1",
@@ -384,6 +385,54 @@ describe("limits hold", () => {
     );
     expect(rows[0]).toEqual({ jobs: 7, holds: 7 });
     expect((await tenant.get(`/v1/panel-sessions/${panel.sessionId}`)).json.admittedJobs).toBe(7);
+  });
+
+  test("forty jobs at once of sessions with caps of jobs and of money, while others end, admit what fits and no more", async () => {
+    const tenant = await makeTenant();
+    const quoted = await tenant.post(at(TEXT, "quote"), { input });
+    const each = quoted.json.maximumAuthorizedCharge.amountMicros as number;
+    const bounds = [
+      { maxJobs: 5, maxSpendMicros: each * 100 },
+      { maxJobs: 100, maxSpendMicros: each * 4 },
+      { maxJobs: 5, maxSpendMicros: each * 3 },
+      { maxJobs: 2, maxSpendMicros: each * 3 },
+    ];
+    const panels = await Promise.all(bounds.map((bound) => openPanel(tenant, bound)));
+    const ending = await Promise.all(
+      Array.from({ length: 6 }, async () => (await tenant.post(at(TEXT), { input })).json.jobId as string),
+    );
+    const [answers] = await Promise.all([
+      Promise.all(Array.from({ length: 40 }, (_, n) => panels[n % panels.length]!.post(at(TEXT), { input }))),
+      ...ending.map((jobId) => finish(jobId)),
+    ]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 402]));
+    const sessions = await Promise.all(
+      panels.map(async ({ sessionId }) => (await tenant.get(`/v1/panel-sessions/${sessionId}`)).json),
+    );
+    expect(sessions.map(({ admittedJobs }) => admittedJobs)).toEqual([5, 4, 3, 2]);
+    expect(sessions.map(({ testSpentMicros }) => testSpentMicros)).toEqual([5, 4, 3, 2].map((n) => n * each));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(14);
+  });
+
+  test("sessions are counted in one order, whatever order they are named in: nobody waits in a circle", async () => {
+    const tenant = await makeTenant();
+    const panels = await Promise.all(
+      Array.from({ length: 4 }, () => openPanel(tenant, { maxJobs: 1_000, maxSpendMicros: 1_000_000 })),
+    );
+    const ids = panels.map(({ sessionId }) => sessionId);
+    const count = (sessions: string[]) =>
+      pool.query("SELECT capstan_count_panel_jobs($1)::text, pg_sleep(0.002)::text", [sessions]);
+    await Promise.all(
+      Array.from({ length: 80 }, (_, n) => count(n % 2 ? ids : [...ids].reverse().concat(ids[n % 4]!))),
+    );
+    const { rows } = await pool.query(
+      "SELECT sum(admitted_jobs)::int AS jobs FROM panel_session WHERE id = ANY($1)",
+      [ids],
+    );
+    expect(rows[0].jobs).toBe(80 * 4 + 40);
+    await expect(count([ids[0]!, ...Array<string>(1_000).fill(ids[1]!)])).rejects.toMatchObject({
+      code: "CB402",
+    });
   });
 
   test("one job may cost what the panel allows one, and make as many as it allows", async () => {
@@ -497,6 +546,36 @@ describe("what it reads is its own", () => {
     expect((await one.post(at(TEXT), body)).json.jobId).toBe(ids[1]);
     const changed = await one.post(at(TEXT), { ...body, metadata: { a: "b" } });
     expect(changed.json.jobId).toBe(ids[1]);
+  });
+
+  test("adapters, stored inputs and quotes of the project are as none; adapters it was given are used", async () => {
+    const tenant = await makeTenant();
+    const { adapterId } = (await tenant.post("/v1/adapters", newAdapter("House style"))).json;
+    await tenant.post("/v1/adapter-aliases", { alias: "House", target: { adapterId } });
+    const drawing = (adapter: object) => ({ prompt: "A kite", adapters: [adapter] });
+    const bare = await openPanel(tenant);
+    const none = { adapterId: newId("adapter") };
+    for (const adapter of [{ adapterId }, none, { alias: "house" }, { alias: "none" }]) {
+      const refused = await bare.post(at(IMAGE, "quote"), drawing(adapter));
+      const [field] = Object.keys(adapter);
+      expect([refused.status, fields(refused)]).toEqual([422, [`body.input.adapters.0.${field}`]]);
+      const what = field === "alias" ? "alias" : "adapter";
+      expect(refused.json.detail[0].msg).toBe(`There is no such ${what} in this environment.`);
+    }
+    const given = await openPanel(tenant, { initialInputs: { adapters: [{ alias: "HOUSE" }] } });
+    expect((await given.post(at(IMAGE), drawing({ alias: "house", weight: 0.5 }))).status).toBe(200);
+    expect((await given.post(at(IMAGE), drawing({ adapterId }))).status).toBe(422);
+
+    const stored = await tenant.post("/v1/payloads", { prompt: "A boat" });
+    for (const inputPayloadRef of [stored.json.payloadId, newId("payload")]) {
+      const refused = await bare.post(at(IMAGE), { input: { prompt: "A kite" }, inputPayloadRef });
+      expect(refused.json.detail[0].msg).toBe("A panel session has no stored inputs.");
+    }
+    const { quoteId } = (await tenant.post(at(TEXT, "quote"), { input })).json;
+    const own = (await bare.post(at(TEXT, "quote"), { input })).json.quoteId;
+    const run = (quoted: string) => bare.post(at(TEXT), { input, execution: { quoteId: quoted } });
+    expect((await run(quoteId)).json.detail.details).toEqual({ reason: "unknown" });
+    expect((await run(own)).status).toBe(200);
   });
 
   test("a file that is neither its own nor given to it is none: it cannot be run on", async () => {

@@ -1,9 +1,12 @@
+import { z } from "zod";
 import { canonicalText } from "@/server/canonical";
+import { AdapterChoice } from "@/server/contract/adapters";
 import type { JsonObject } from "@/server/contract/common";
 import type { ExecutionConstraints } from "@/server/contract/envelope";
 import type { PanelTerms } from "@/server/contract/panels";
+import { nameKey, noSuchAdapter } from "@/server/domain/adapters";
 import type { Ctx } from "@/server/domain/ctx";
-import { madeInPanel } from "@/server/domain/inputs";
+import { madeInPanel, resolveInput } from "@/server/domain/inputs";
 import { fail, ValidationFault, type ValidationIssue } from "@/server/errors";
 import { idSchema } from "@/server/ids";
 import { type Micros, microsToUsd } from "@/server/money";
@@ -18,24 +21,33 @@ type Asked = {
 };
 
 /**
- * Holds what a panel session asks to its terms: its capability, its locked inputs (filled in where they are left out), files
- * that are its own, the outputs and the routing its policy allows. Says nothing to anybody else.
+ * The input a request runs with: its own, or the stored one it names. What a panel session asks is held to its terms: its
+ * capability, its locked inputs (filled in where they are left out), files and adapters that are its own or were given to
+ * it, the outputs and the routing its policy allows.
  */
-export async function holdToTerms(ctx: Ctx, capabilityKey: string, asked: Asked): Promise<void> {
+export async function inputOf(
+  ctx: Ctx,
+  capabilityKey: string,
+  projectId: string,
+  asked: Asked,
+  isInline: boolean,
+): Promise<JsonObject> {
   const { principal } = ctx;
-  if (principal.kind !== "panel_session") return;
+  if (principal.kind !== "panel_session") return resolveInput(projectId, asked, isInline, ctx.now());
   const { terms } = principal;
   if (terms.capabilityKey !== null && terms.capabilityKey !== capabilityKey)
     fail("AuthorizationFailed", `This panel runs ${terms.capabilityKey} and nothing else.`);
+  const { input } = asked;
   const issues = [
     ...(asked.inputPayloadRef ? [issue(["inputPayloadRef"], "A panel session has no stored inputs.")] : []),
-    ...lockedFields(terms, asked.input),
-    ...outputsAboveMost(terms, asked.input),
-    ...(await filesOfOthers(principal, asked.input)),
+    ...lockedFields(terms, input),
+    ...outputsAboveMost(terms, input),
+    ...adaptersOfOthers(terms, input),
+    ...(await filesOfOthers(principal, input)),
   ];
   if (issues.length > 0) throw new ValidationFault(issues);
-  Object.assign(asked.input, structuredClone(terms.lockedInputs));
   checkRouting(terms, asked);
+  return { ...input, ...structuredClone(terms.lockedInputs) };
 }
 
 const issue = (loc: (string | number)[], msg: string, type = "value_error"): ValidationIssue => ({
@@ -77,6 +89,28 @@ async function filesOfOthers(
   return strange
     .filter(([, file]) => !own.has(file))
     .map(([loc]) => issue(loc, "There is no such artifact in this project.", "not_found"));
+}
+
+const Adapters = z.object({ adapters: z.array(AdapterChoice) });
+
+/** What an input names of the project's adapters: by id, or by a name however it is written. */
+const adaptersIn = (input: JsonObject) =>
+  (Adapters.safeParse(input).data?.adapters ?? []).map(({ adapterId, alias }) =>
+    alias === undefined
+      ? { field: "adapterId", what: "adapter", name: adapterId ?? "" }
+      : { field: "alias", what: "alias", name: nameKey(alias) },
+  );
+
+/** Adapters its maker did not give it are to it as none at all; what is no list of adapters is refused further on. */
+function adaptersOfOthers(terms: PanelTerms, input: JsonObject): ValidationIssue[] {
+  const given = new Set(
+    [terms.lockedInputs, terms.initialInputs].flatMap((each) => adaptersIn(each)).map(({ name }) => name),
+  );
+  return adaptersIn(input).flatMap(({ field, what, name }, position) => {
+    if (given.has(name)) return [];
+    const { msg, type } = noSuchAdapter(what);
+    return [issue(["input", "adapters", position, field], msg, type)];
+  });
 }
 
 type Place = (string | number)[];

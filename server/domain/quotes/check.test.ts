@@ -23,8 +23,8 @@ const refusalOf = (work: Promise<unknown>): Promise<Refusal | null> =>
 async function altered(quoteId: string | null, changes: { body?: object; hash?: string }) {
   const id = newId("quote");
   await pool.query(
-    `INSERT INTO retail_quote (id, project_id, hash, body, created_at, expires_at)
-     SELECT $2, project_id, coalesce($4, hash), body || $3::jsonb, created_at, expires_at FROM retail_quote WHERE id = $1`,
+    `INSERT INTO retail_quote (id, project_id, principal_id, hash, body, created_at, expires_at)
+     SELECT $2, project_id, principal_id, coalesce($4, hash), body || $3::jsonb, created_at, expires_at FROM retail_quote WHERE id = $1`,
     [quoteId, id, JSON.stringify(changes.body ?? {}), changes.hash ?? null],
   );
   return id;

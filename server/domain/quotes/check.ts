@@ -26,7 +26,7 @@ function mismatch(reason: string, more: { fields?: string[] } = {}): never {
 }
 
 /**
- * A quote named at submission must be this project's, unexpired, and sealed to exactly this request; else
+ * A quote named at submission must be this project's (of a panel session: its own), unexpired, and sealed to exactly this request; else
  * QUOTE_MISMATCH with the reason. Where all that holds and yet the work would now run elsewhere or cost more than was
  * quoted, the quote binds nobody: REESTIMATE_REQUIRED. Answers its seal.
  */
@@ -39,8 +39,9 @@ export async function checkQuote(
   if (!quoteId.startsWith("quote_"))
     mismatch(OTHER_KINDS[/^[a-z]+_/.exec(quoteId)?.[0] ?? ""] ?? "not_a_quote");
   const { rows } = await pool.query<{ hash: string; body: QuoteBody; expires_at: Date }>(
-    "SELECT hash, body, expires_at FROM retail_quote WHERE id = $1 AND project_id = $2",
-    [quoteId, projectId],
+    `SELECT hash, body, expires_at FROM retail_quote WHERE id = $1 AND project_id = $2
+       AND ($3::text IS NULL OR principal_id = $3)`,
+    [quoteId, projectId, ctx.principal.kind === "panel_session" ? ctx.principal.id : null],
   );
   const found = rows[0];
   if (!found) return mismatch("unknown");

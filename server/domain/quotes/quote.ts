@@ -9,8 +9,7 @@ import { getCapability, modelIds, PRICING_VERSION, serviceFee, targetsOf } from 
 import { connectionsOf } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, maturityOf, normalizeEnvelope } from "@/server/domain/envelope";
-import { resolveInput } from "@/server/domain/inputs";
-import { holdToTerms } from "@/server/domain/panels";
+import { inputOf } from "@/server/domain/panels";
 import { Fault, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
@@ -74,8 +73,7 @@ export async function quote(
   const envelope: Envelope<"quote"> = normalizeEnvelope("quote", raw);
   const project = await access.project(ctx, envelope.context.projectId ?? projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
-  envelope.input = await resolveInput(project.id, envelope, raw.input !== undefined, ctx.now());
-  await holdToTerms(ctx, capability.key, envelope);
+  envelope.input = await inputOf(ctx, capability.key, project.id, envelope, raw.input !== undefined);
   const maturity = maturityOf({ matureContentTraits: [] }, project.settings);
   const missing = missingInputs(capability.input, envelope.input);
   const base = {
@@ -156,8 +154,9 @@ async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, par
   const body: QuoteBody = { ...estimate, seal: parts };
   const expiresAt = new Date(now.getTime() + LIFETIME_MS);
   await pool.query(
-    "INSERT INTO retail_quote (id, project_id, hash, body, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6)",
-    [quoteId, projectId, hash, JSON.stringify(body), now, expiresAt],
+    `INSERT INTO retail_quote (id, project_id, principal_id, hash, body, created_at, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [quoteId, projectId, ctx.principal.id, hash, JSON.stringify(body), now, expiresAt],
   );
   return { quoteId, expiresAt };
 }
