@@ -38,7 +38,7 @@ export function Price({
     };
   }, [api, capabilityKey, text]);
   return (
-    <p className="min-h-10 text-sm" aria-live="polite" data-price>
+    <p className="flex min-h-10 flex-col justify-center text-sm" aria-live="polite" data-price>
       {problem && <span className="text-muted">No price yet: {problem}</span>}
       {quote && <Figures quote={quote} isBrokenDown={isBrokenDown} />}
     </p>

@@ -45,9 +45,10 @@ export function refuseReservation(cause: unknown): never {
     const estimatedCost = microsToUsd(amountMicros);
     const available = microsToUsd(availableMicros);
     const ceiling = microsToUsd(ceilingMicros);
+    const whose = scope.startsWith("principal:pses_") ? "this panel session" : scope;
     fail(
       "BudgetExceeded",
-      `This may cost ${estimatedCost} USD; ${available} USD are left of the ceiling of ${ceiling} USD for ${scope}.`,
+      `This may cost ${estimatedCost} USD; ${available} USD are left of the ceiling of ${ceiling} USD for ${whose}.`,
       { scope, period, enforcement, estimatedCost, available, ceiling },
     );
   }
