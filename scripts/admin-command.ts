@@ -10,6 +10,7 @@ import * as domain from "@/server/domain/organizations";
 import { listSigningKeys, rotateSigningKey } from "@/server/domain/signing";
 import * as vault from "@/server/domain/vault";
 import { Fault, ValidationFault } from "@/server/errors";
+import { redactText } from "@/server/redact-tokens";
 import { BUDGET_COMMANDS, BUDGET_FLAGS, BUDGET_USAGE, performBudgets, type Reading } from "./admin-budgets";
 import { performPlan } from "./admin-plans";
 
@@ -83,7 +84,7 @@ const FLAGS = {
 type Flags = ReturnType<typeof readArguments>["values"];
 
 /** The flags of each command, beside --json and --help, which all take. */
-const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
+export const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "organization create": ["name"],
   "organization list": [],
   "organization plan": ["organization", "plan", "limits", "features"],
@@ -365,7 +366,7 @@ export async function runAdmin(args: string[]): Promise<Outcome> {
     const isExpected =
       error instanceof Complaint || error instanceof Fault || error instanceof ValidationFault;
     if (!isExpected) throw error;
-    return { code: 2, out: "", error: error.message };
+    return { code: 2, out: "", error: redactText(error.message) };
   }
 }
 

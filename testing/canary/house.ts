@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import pg from "pg";
 import { startPostgres } from "@/scripts/launch/postgres";
 import { applyMigrations } from "@/scripts/migrations";
+import type { FailpointName } from "@/server/failpoint";
 import { listen } from "@/testing/listener";
 import { startMailServer } from "@/testing/mail-server";
 import type { Secret, Text } from "./sweep";
@@ -19,17 +20,24 @@ export const unique = (length = 40) =>
 /** A vendor, and a receiver of webhooks, that say back whatever they were sent, headers and all. */
 async function startEcho() {
   const heardKeys = new Set<string>();
+  const heard: Text[] = [];
   const server = await listen((request, body, response) => {
+    const isHook = request.url?.startsWith("/hook");
+    heard.push({
+      where: isHook ? "what a webhook brought" : "what a vendor was told",
+      text: JSON.stringify([request.url, request.headers, body]),
+    });
     heardKeys.add(request.headers.authorization?.replace("Bearer ", "") ?? "");
-    const heard = JSON.stringify({ authorization: request.headers.authorization, url: request.url });
+    const said = JSON.stringify({ authorization: request.headers.authorization, url: request.url });
     const answer = (status: number, json: unknown) =>
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
-    if (request.url?.startsWith("/hook")) return void answer(500, { heard: request.headers, body });
+    if (isHook) return void answer(500, { heard: request.headers, body });
+    if (body.includes("adapter-weights")) return void answer(422, { detail: `cannot load ${body}` });
     if (request.method === "GET" && !request.headers.authorization?.includes("refused"))
       return void answer(200, { object: "list", data: [] });
     if (request.method === "GET" || body.includes("say it in an error"))
-      return void answer(401, { error: { message: `Incorrect API key provided: ${heard}`, code: heard } });
-    if (body.includes("fall over")) return void response.writeHead(500).end(`<html>${heard}</html>`);
+      return void answer(401, { error: { message: `Incorrect API key provided: ${said}`, code: said } });
+    if (body.includes("fall over")) return void response.writeHead(500).end(`<html>${said}</html>`);
     answer(200, {
       id: "resp_1",
       object: "response",
@@ -40,13 +48,13 @@ async function startEcho() {
           type: "message",
           role: "assistant",
           status: "completed",
-          content: [{ type: "output_text", text: `I heard ${heard}`, annotations: [] }],
+          content: [{ type: "output_text", text: `I heard ${said}`, annotations: [] }],
         },
       ],
       usage: { input_tokens: 10, output_tokens: 10, total_tokens: 20 },
     });
   });
-  return { ...server, heardKeys };
+  return { ...server, heardKeys, heard };
 }
 
 export type CanaryHouse = Awaited<ReturnType<typeof openCanaryHouse>>;
@@ -78,6 +86,7 @@ export async function openCanaryHouse() {
     GOOGLE_CLIENT_ID: "google-client",
     GOOGLE_CLIENT_SECRET: unique(),
     OPENAI_API_KEY: `sk-proj-${unique()}`,
+    FAL_API_KEY: unique(),
     HF_TOKEN: `hf_${unique()}`,
     STRIPE_SECRET_KEY: `sk_test_${unique()}`,
     STRIPE_WEBHOOK_SECRET: `whsec_${unique()}`,
@@ -90,6 +99,7 @@ export async function openCanaryHouse() {
     CAPSTAN_DATA_DIR: data,
     TMPDIR: temporary,
     OPENAI_BASE_URL: `http://127.0.0.1:${echo.port}`,
+    FAL_BASE_URL: `http://127.0.0.1:${echo.port}`,
     STRIPE_API_BASE: `http://127.0.0.1:${echo.port}`,
     ALLOW_PRIVATE_ADDRESSES: "1",
     SMTP_URL: `smtp://postbox:${mailPassword}@127.0.0.1:${mail.port}?starttls=never`,
@@ -110,12 +120,12 @@ export async function openCanaryHouse() {
 
   const children: { child: ChildProcess; name: string; log: string }[] = [];
   /** Starts a process of the product that writes down all it says. */
-  function start(name: string, program: string): ChildProcess {
+  function start(name: string, program: string, more: Record<string, string> = {}): ChildProcess {
     const log = join(directory, `${name}.log`);
     const child = fork(resolve(program), [], {
       execPath: process.execPath,
       execArgv: ["--import", "tsx"],
-      env: { ...process.env, LOG_LEVEL: "trace" },
+      env: { ...process.env, LOG_LEVEL: "trace", ...more },
       stdio: ["ignore", "pipe", "pipe", "ipc"],
     });
     const to = createWriteStream(log);
@@ -128,12 +138,28 @@ export async function openCanaryHouse() {
   const worker = start("worker", "server/worker.ts");
   const [{ url }] = (await once(web, "message")) as [{ url: string }]; // what web-process.ts sends
 
+  /** A web process that dies where this failpoint is, with all it holds; its address, and its end. */
+  async function startDying(failpoint: FailpointName) {
+    const dying = start(`web until ${failpoint}`, "testing/canary/web-process.ts", {
+      CAPSTAN_FAILPOINTS: failpoint,
+    });
+    const gone = once(dying, "exit");
+    const [{ url }] = (await once(dying, "message")) as [{ url: string }]; // what web-process.ts sends
+    return { url, gone };
+  }
+
   /** What the processes are called, and what they were started with. */
   const titles = (): Text[] =>
-    children.map(({ child, name }) => ({
-      where: `the command line of ${name}`,
-      text: readFileSync(`/proc/${child.pid}/cmdline`, "utf8"),
-    }));
+    children.flatMap(({ child, name }) =>
+      child.exitCode === null && child.signalCode === null
+        ? [
+            {
+              where: `the command line of ${name}`,
+              text: readFileSync(`/proc/${child.pid}/cmdline`, "utf8"),
+            },
+          ]
+        : [],
+    );
 
   async function endProcesses(): Promise<void> {
     await Promise.all(
@@ -197,6 +223,7 @@ export async function openCanaryHouse() {
     rows,
     files,
     titles,
+    startDying,
     endProcesses,
     async close() {
       await endProcesses();

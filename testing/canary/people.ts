@@ -1,0 +1,75 @@
+import { unique } from "./house";
+import type { Visit } from "./visit";
+
+type Person = { cookie: string; password: string };
+
+/** A device is signed in by its person, asks, and is signed out. */
+export async function signDeviceIn({ keep, must, ask, mustDo }: Visit, { cookie }: Person): Promise<void> {
+  const started = await must("POST", "/v1/auth/device/start", { body: { clientName: "A terminal" } });
+  const deviceCode = keep("a code of a device", started.deviceCode);
+  await ask("POST", "/v1/auth/device/token", { body: { deviceCode } });
+  await mustDo("account.lookAtDevice", { userCode: started.userCode }, cookie);
+  await mustDo("account.decideDevice", { userCode: started.userCode, decision: "approved" }, cookie);
+  const signedIn = await must("POST", "/v1/auth/device/token", { body: { deviceCode } });
+  const key = keep("a session of a device", signedIn.sessionToken);
+  keep("a token against forged requests", signedIn.csrfToken);
+  await ask("POST", "/v1/auth/device/token", { body: { device_code: deviceCode } });
+  const { items } = await must("GET", "/v1/auth/sessions", { key });
+  await must("GET", "/v1/session/context", { key });
+  const own = items.find(({ kind }: { kind: string }) => kind === "device");
+  await must("DELETE", `/v1/auth/sessions/${own.sessionId}`, { key });
+  await ask("GET", "/v1/auth/sessions", { key });
+}
+
+/** A person turns a second factor on, renews its recovery codes, turns it off, and changes the password. */
+export async function changeOwnSecrets(
+  { keep, mustDo, procedure, pool }: Visit,
+  { cookie, password }: Person,
+): Promise<void> {
+  const { codeAt } = await import("@/testing/codes");
+  await procedure(
+    "account.startSecondFactor",
+    { password: keep("a wrong own password", unique()) },
+    { cookie },
+  );
+  const { secret, uri } = await mustDo("account.startSecondFactor", { password }, cookie);
+  keep("a secret of an authenticator", secret);
+  keep("the address of its QR code", new URL(uri).search);
+  // A step of an authenticator is taken once: its row is told to have forgotten the last.
+  const code = async () => {
+    await pool.query("UPDATE user_account SET second_factor_step = NULL");
+    return { code: codeAt(secret, new Date()) };
+  };
+  const first = await mustDo("account.confirmSecondFactor", await code(), cookie);
+  const next = await mustDo("account.renewRecoveryCodes", await code(), cookie);
+  for (const each of [...first.recoveryCodes, ...next.recoveryCodes])
+    keep(`the recovery code ${each.slice(0, 2)}…`, each);
+  await mustDo("account.turnOffSecondFactor", { code: next.recoveryCodes[0] }, cookie);
+  const wrong = {
+    present: keep("a wrong present password", unique()),
+    next: keep("a password not taken", unique()),
+  };
+  await procedure("account.changePassword", wrong, { cookie });
+  await mustDo(
+    "account.changePassword",
+    { present: password, next: keep("the next password", `p ${unique()}`) },
+    cookie,
+  );
+}
+
+/** Somebody new is invited by mail and comes. */
+export async function invite(
+  { keep, mustDo, procedure, until, house }: Visit,
+  { cookie }: Person,
+  organizationId: string,
+  pasted: string,
+) {
+  await mustDo("organizations.invite", { organizationId, email: "new@example.com" }, cookie);
+  await until(async () => house.mail.received.length > 0, "the letter");
+  const token = keep("an invitation's token", /#([\w-]{20,})/.exec(house.mail.received[0]?.text ?? "")?.[1]);
+  await mustDo("organizations.lookAtInvitation", { token });
+  await procedure("organizations.lookAtInvitation", { token: pasted });
+  const password = keep("a new password", `new ${unique(30)}`);
+  await mustDo("organizations.acceptInvitation", { token, displayName: "New", password });
+  await procedure("organizations.acceptInvitation", { token, displayName: "New", password });
+}
