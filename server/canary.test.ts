@@ -9,6 +9,7 @@ import {
   knockAtTools,
 } from "@/testing/canary/doors";
 import { type CanaryHouse, openCanaryHouse, unique } from "@/testing/canary/house";
+import { openPanels } from "@/testing/canary/panels";
 import { changeOwnSecrets, invite, signDeviceIn } from "@/testing/canary/people";
 import { type Find, needlesOf, sweep } from "@/testing/canary/sweep";
 import { beginVisit, type Visit } from "@/testing/canary/visit";
@@ -39,6 +40,21 @@ const BELONGS: { where: RegExp; secret: RegExp; because: string }[] = [
     where: /^answer POST \/v1\/auth\/device\/token$/,
     secret: /^a (session of a device|token against forged requests)$/,
     because: "a device is told its token once, when it was approved",
+  },
+  {
+    where: /^answer POST \/v1\/panel-sessions$/,
+    secret: /^a session of a panel$/,
+    because: "whoever opens a session of a panel is told its token, once",
+  },
+  {
+    where: /^answer POST \/v1\/panel-sessions\/\{session_id\}\/launch-codes$/,
+    secret: /^a launch code$/,
+    because: "a launch code is told once, to who asks for it",
+  },
+  {
+    where: /^answer POST \/v1\/panel\/launch-codes\/exchange$/,
+    secret: /^a session of a panel by its launch code$/,
+    because: "the frame that has the code is told the token, once",
   },
   {
     where: /^answer POST \/api\/trpc\/account\.startSecondFactor$/,
@@ -154,6 +170,7 @@ test("no piece of a secret is left anywhere but where it belongs", async () => {
   for (const [name, value] of Object.entries(keys)) keep(name, value);
   await must("GET", "/v1/api-keys?includeRevoked=true", { cookie });
 
+  await openPanels(visit, { key, projectId });
   await makeWebhooks(visit, { key, cookie, projectId });
   await drawWithWeights(visit, key);
 
