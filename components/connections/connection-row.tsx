@@ -11,6 +11,7 @@ import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Dialog } from "@/components/ui/dialog";
 import type { ConnectableProvider, Credential } from "@/server/contract/credentials";
+import { ConnectionDetail, TestResult, useTest } from "./connection-detail";
 import { RotateForm } from "./rotate-form";
 
 /** One connected account: where it serves, how it did when it was checked, and what may be done with it. */
@@ -27,6 +28,7 @@ export function ConnectionRow({
   canChange: boolean;
 }) {
   const title = provider?.title ?? credential.provider;
+  const test = useTest();
   const elsewhere = credential.bindings.filter(({ projectId }) => projectId !== project.projectId).length;
   return (
     <li className="space-y-3 px-4 py-3" data-credential={credential.credentialId}>
@@ -62,8 +64,13 @@ export function ConnectionRow({
             <CopyableId id={credential.credentialId} what="credential id" short />
           </div>
         </div>
-        {canChange && <Actions credential={credential} provider={provider} title={title} />}
+        {canChange && <Actions credential={credential} provider={provider} title={title} test={test} />}
       </div>
+      {test.data && <TestResult result={test.data} />}
+      {canChange && (
+        <ConnectionDetail connectionId={credential.credentialId} name={`${title} ${credential.label}`} />
+      )}
+      {provider && provider.unlocks.length > 0 && <Unlocks provider={provider} />}
       <ul aria-label={`Environments ${title} ${credential.label} serves`} className="flex flex-wrap gap-2">
         {project.environments.map((environment) => (
           <li key={environment}>
@@ -78,6 +85,26 @@ export function ConnectionRow({
         ))}
       </ul>
     </li>
+  );
+}
+
+/** What it unlocks, told when asked: it is as long for every account of a provider. */
+function Unlocks({ provider: { title, unlocks } }: { provider: ConnectableProvider }) {
+  return (
+    <details className="text-xs">
+      <summary className="w-fit cursor-pointer text-muted">
+        {unlocks.length === 1 ? "Unlocks 1 capability" : `Unlocks ${unlocks.length} capabilities`}
+      </summary>
+      <ul aria-label={`What ${title} unlocks`} className="mt-2 flex flex-wrap gap-1.5">
+        {unlocks.map(({ key, title }) => (
+          <li key={key} className="max-w-full">
+            <Badge title={key}>
+              <span className="truncate">{title}</span>
+            </Badge>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -167,21 +194,16 @@ function Actions({
   credential,
   provider,
   title,
+  test,
 }: {
   credential: Credential;
+  test: ReturnType<typeof useTest>;
   provider: ConnectableProvider | null;
   title: string;
 }) {
   const trpc = useTRPC();
   const anew = useAnew();
   const [isRotating, setRotating] = useState(false);
-  const recheck = useMutation(
-    trpc.connections.recheck.mutationOptions({
-      ...anew,
-      onSuccess: ({ outcome, message }) =>
-        outcome === "ready" ? toast.success(`${title} accepts it`) : toast.error(message),
-    }),
-  );
   const remove = useMutation(
     trpc.connections.remove.mutationOptions({
       ...anew,
@@ -195,11 +217,11 @@ function Actions({
         <>
           <Button
             size="sm"
-            pending={recheck.isPending}
-            aria-label={`Check ${name}`}
-            onClick={() => recheck.mutate(pathOf(credential))}
+            pending={test.isPending}
+            aria-label={`Test ${name}`}
+            onClick={() => test.mutate({ connection_id: credential.credentialId })}
           >
-            Check
+            Test
           </Button>
           <Button size="sm" aria-label={`Rotate ${name}`} onClick={() => setRotating(true)}>
             Rotate

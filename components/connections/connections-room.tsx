@@ -1,18 +1,20 @@
 "use client";
-import { useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Plug } from "lucide-react";
 import { useState } from "react";
 import { PageHeader } from "@/components/shell/page-header";
-import { useTRPC } from "@/components/trpc";
+import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Card } from "@/components/ui/card";
 import { Dialog } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
+import { Notice } from "@/components/ui/notice";
 import { ConnectForm } from "./connect-form";
 import { ConnectionRow } from "./connection-row";
+import { Onboarding } from "./onboarding";
 import { ProviderList } from "./provider-list";
 
 /** What a link asked for: the form of a provider, for an environment. */
-type Asked = { provider: string | null; environment: string | null };
+type Asked = { provider: string | null; environment: string | null; onboarding: string | null };
 
 /** The accounts at providers that a project runs on, and those it could. */
 export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked: Asked }) {
@@ -24,7 +26,26 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
   const known = (name: string | null) => providers.find((provider) => provider.name === name) ?? null;
   const [openFor, setOpenFor] = useState<string | null>(known(asked.provider)?.name ?? null);
   const provider = known(openFor);
+  const session = useQuery({
+    ...trpc.connections.session.queryOptions({ session_id: asked.onboarding ?? "" }),
+    enabled: asked.onboarding !== null,
+    meta: { isShownInPlace: true },
+  });
   if (!project) return null;
+  const named = session.data?.plan.environment ?? asked.environment;
+  const environment = named && project.environments.includes(named) ? named : project.environments[0];
+  const isFirst = data.items.length === 0 || asked.onboarding !== null;
+  const onboarding = environment && (asked.onboarding === null || !session.isPending) && (
+    <Onboarding
+      key={`${session.data?.sessionId}`}
+      project={project}
+      providers={providers}
+      environment={environment}
+      wanted={session.data?.plan.capabilities.map(({ key }) => key) ?? []}
+      canChange={data.canChange}
+      onConnect={setOpenFor}
+    />
+  );
 
   return (
     <>
@@ -38,12 +59,18 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
             <ConnectForm
               project={project}
               provider={provider}
-              environment={asked.environment}
+              environment={environment ?? null}
               onDone={() => setOpenFor(null)}
             />
           )}
         </Dialog>
       )}
+      {session.error && (
+        <Notice tone="warn" className="mb-4">
+          {sentencesOf(session.error)}
+        </Notice>
+      )}
+      {isFirst && onboarding}
       <Card className="overflow-hidden">
         {data.items.length === 0 ? (
           <EmptyState icon={Plug} title="Nothing connected yet">
@@ -65,6 +92,7 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
           </ul>
         )}
       </Card>
+      {!isFirst && onboarding}
       <ProviderList
         providers={providers}
         connected={

@@ -61,14 +61,26 @@ signedOut(
       await expect(page.locator('[data-provider="openai-compatible"]')).toContainText("Connected");
 
       server.state.takes = "sk-the-second-2222";
-      await row.getByRole("button", { name: /^Check / }).click();
+      await row.getByRole("button", { name: /^Test / }).click();
+      await expect(row.getByRole("status")).toContainText("The provider refuses it");
+      await expect(row.getByRole("status")).toContainText("rotate the connection");
       await expect(row).toContainText("Refused");
+      await expectAccessible(page);
+      await row.getByRole("button", { name: /^Set limits of / }).click();
+      const limits = page.getByRole("dialog", { name: /^Limits of / });
+      await limits.getByLabel(/^Each day/).fill("5");
+      await limits.getByLabel(/^One execution/).fill("0.5");
+      await limits.getByRole("button", { name: "Save limits" }).click();
+      await expect(row).toContainText("At most $5.00 a day, $0.50 an execution");
       await row.getByRole("button", { name: /^Rotate / }).click();
       const rotate = page.getByRole("dialog", { name: /^Rotate / });
       await rotate.getByLabel("API key").fill(server.state.takes);
       await rotate.getByRole("button", { name: "Check and rotate" }).click();
       await expect(row).toContainText("…2222");
       await expect(row).toContainText("Ready");
+      await row.getByRole("button", { name: /^Test / }).click();
+      await expect(row.getByRole("status")).toContainText("The provider takes it");
+      await expect(row.getByRole("img", { name: /^Seven days of / })).toBeVisible();
 
       await row.getByRole("button", { name: /^Disconnect / }).click();
       await page.getByRole("alertdialog").getByRole("button", { name: "Disconnect" }).click();
@@ -92,6 +104,23 @@ signedOut(
     }
   },
 );
+
+test("from the capabilities wanted to the accounts they need, and to their forms", async ({ page }) => {
+  const projectId = makeProject();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await open(page, pathOf(projectId));
+  const onboarding = page.getByRole("region", { name: "Start from what you want to run" });
+  await onboarding.getByRole("checkbox", { name: "3D model from an image" }).check();
+  const accounts = onboarding.getByRole("list", { name: "Accounts this needs" });
+  await expect(accounts.getByRole("listitem")).toHaveCount(2);
+  await expect(onboarding.getByRole("status")).toContainText("2 new accounts are the fewest");
+  await expectAccessible(page);
+  await page.setViewportSize(PHONE);
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await accounts.getByRole("button", { name: /^Connect Meshy/ }).click();
+  await expect(page.getByRole("dialog", { name: "Connect Meshy" })).toBeVisible();
+});
 
 for (const colorScheme of ["light", "dark"] as const) {
   test.describe(`in ${colorScheme}`, () => {

@@ -72,14 +72,6 @@ export const Credential = z
 export type Credential = z.output<typeof Credential>;
 
 export const CheckOutcome = z.enum(["ready", "refused", "unreachable"]);
-/** What the provider said just now; `unreachable`: nobody can say, and the connection stays as it was. */
-export const CheckedCredential = z.object({
-  credential: Credential,
-  outcome: CheckOutcome,
-  /** The provider's refusal, or why it could not be asked. */
-  message: z.string().nullable(),
-});
-
 export const CredentialList = z.object({ items: z.array(Credential) }).meta({ id: "ProviderCredentialList" });
 export type CredentialList = z.output<typeof CredentialList>;
 

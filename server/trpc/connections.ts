@@ -1,7 +1,17 @@
 import { z } from "zod";
 import {
+  Connection,
+  ConnectionDetail,
+  ConnectionPath,
+  ConnectionRepair,
+  OnboardingPath,
+  OnboardingPlan,
+  OnboardingRequest,
+  OnboardingSession,
+  SetConnectionGuardrails,
+} from "@/server/contract/connections";
+import {
   BindCredential,
-  CheckedCredential,
   ConnectableProvider,
   ConnectProject,
   CreateCredential,
@@ -15,6 +25,7 @@ import {
 } from "@/server/contract/credentials";
 import { ProjectRef } from "@/server/contract/jobs";
 import { connectableProviders } from "@/server/domain/catalog";
+import * as connections from "@/server/domain/connections";
 import * as credentials from "@/server/domain/credentials";
 import { human, router } from "./init";
 
@@ -52,10 +63,27 @@ export const connectionsRouter = router({
     .mutation(({ ctx, input }) =>
       credentials.deleteCredential(ctx, input.organization_id, input.credential_id),
     ),
-  recheck: human
-    .input(CredentialPath)
-    .output(CheckedCredential)
-    .mutation(({ ctx, input }) =>
-      credentials.checkCredential(ctx, input.organization_id, input.credential_id),
+  detail: human
+    .input(ConnectionPath)
+    .output(ConnectionDetail)
+    .query(({ ctx, input }) => connections.get(ctx, input.connection_id)),
+  /** Asks the provider, and says what to do where something is wrong. */
+  test: human
+    .input(ConnectionPath)
+    .output(ConnectionRepair)
+    .mutation(({ ctx, input }) => connections.repair(ctx, input.connection_id)),
+  setGuardrails: human
+    .input(SetConnectionGuardrails)
+    .output(Connection)
+    .mutation(({ ctx, input: { connection_id, ...guardrails } }) =>
+      connections.setGuardrails(ctx, connection_id, guardrails),
     ),
+  plan: human
+    .input(OnboardingRequest)
+    .output(OnboardingPlan)
+    .query(({ ctx, input }) => connections.plan(ctx, input)),
+  session: human
+    .input(OnboardingPath)
+    .output(OnboardingSession)
+    .query(({ ctx, input }) => connections.getOnboarding(ctx, input.session_id)),
 });

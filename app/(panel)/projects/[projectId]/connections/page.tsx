@@ -15,8 +15,12 @@ export default async function ConnectionsPage({ params, searchParams }: Props) {
   const { projectId } = await params;
   const query = await searchParams;
   const word = (name: string) => (typeof query[name] === "string" ? query[name] : null);
-  const [provider, environment] = [word("provider"), word("environment")];
-  const asked = new URLSearchParams({ ...(environment && { environment }), ...(provider && { provider }) });
+  const [provider, environment, onboarding] = [word("provider"), word("environment"), word("onboarding")];
+  const asked = new URLSearchParams({
+    ...(environment && { environment }),
+    ...(provider && { provider }),
+    ...(onboarding && { onboarding }),
+  });
   await requirePerson(`/projects/${projectId}/connections${asked.size > 0 ? `?${asked}` : ""}`);
   await panelRead(({ trpc, queryClient }) =>
     Promise.all([
@@ -27,7 +31,7 @@ export default async function ConnectionsPage({ params, searchParams }: Props) {
   );
   return (
     <HydrationBoundary state={panelState()}>
-      <ConnectionsRoom projectId={projectId} asked={{ provider, environment }} />
+      <ConnectionsRoom projectId={projectId} asked={{ provider, environment, onboarding }} />
     </HydrationBoundary>
   );
 }

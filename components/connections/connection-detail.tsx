@@ -1,0 +1,82 @@
+"use client";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { dollars } from "@/components/budgets/words";
+import { useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { Dialog } from "@/components/ui/dialog";
+import { Notice } from "@/components/ui/notice";
+import type { ConnectionDetail as Detail } from "@/server/contract/connections";
+import { GuardrailsForm } from "./guardrails-form";
+import { HealthStrip } from "./health-strip";
+
+/** How one connection does, what it may spend, and what its provider says when it is asked now. For admins. */
+export function ConnectionDetail({ connectionId, name }: { connectionId: string; name: string }) {
+  const trpc = useTRPC();
+  const { data } = useQuery(trpc.connections.detail.queryOptions({ connection_id: connectionId }));
+  return (
+    <div className="space-y-3">
+      {data ? <HealthStrip health={data.health} name={name} /> : <div className="h-11" />}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        {data && <Limits connection={data} name={name} />}
+      </div>
+    </div>
+  );
+}
+
+function Limits({ connection, name }: { connection: Detail; name: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const { userGuardrails, spend } = connection;
+  const { dailyMicros, perExecutionMicros } = userGuardrails;
+  const said = [
+    ...(dailyMicros === null ? [] : [`${dollars(dailyMicros)} a day`]),
+    ...(perExecutionMicros === null ? [] : [`${dollars(perExecutionMicros)} an execution`]),
+  ];
+  return (
+    <>
+      <p className="text-xs text-muted">
+        {said.length === 0 ? "No limit of its own." : `At most ${said.join(", ")}.`}
+        {spend && ` ${dollars(spend.availableMicros)} left today.`}
+      </p>
+      <Button size="sm" variant="ghost" aria-label={`Set limits of ${name}`} onClick={() => setOpen(true)}>
+        Set limits
+      </Button>
+      <Dialog open={isOpen} onOpenChange={setOpen}>
+        {isOpen && <GuardrailsForm connection={connection} title={name} onDone={() => setOpen(false)} />}
+      </Dialog>
+    </>
+  );
+}
+
+const WORDS = {
+  ready: { tone: "good", title: "The provider takes it" },
+  refused: { tone: "bad", title: "The provider refuses it" },
+  unreachable: { tone: "warn", title: "The provider could not be asked" },
+} as const;
+
+/** Asks the provider, and shows what it says with what to do about it. */
+export function useTest() {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  return useMutation(
+    trpc.connections.test.mutationOptions({
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }),
+    }),
+  );
+}
+
+export function TestResult({ result }: { result: NonNullable<ReturnType<typeof useTest>["data"]> }) {
+  const { tone, title } = WORDS[result.outcome];
+  return (
+    <Notice tone={result.steps.length > 0 && tone === "good" ? "warn" : tone} title={title} role="status">
+      {result.message}
+      {result.steps.length > 0 && (
+        <ol className="mt-1 list-inside list-decimal space-y-1">
+          {result.steps.map(({ code, found, todo }) => (
+            <li key={code}>{found === result.message ? todo : `${found} ${todo}`}</li>
+          ))}
+        </ol>
+      )}
+    </Notice>
+  );
+}

@@ -1,0 +1,95 @@
+"use client";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { FormEvent } from "react";
+import { toast } from "sonner";
+import { dollars, microsOf } from "@/components/budgets/words";
+import { sentencesOf, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Input } from "@/components/ui/input";
+import { Label } from "@/components/ui/label";
+import { Notice } from "@/components/ui/notice";
+import type { ConnectionDetail } from "@/server/contract/connections";
+
+/** What one connection may spend, at list price. */
+export function GuardrailsForm({
+  connection,
+  title,
+  onDone,
+}: {
+  connection: ConnectionDetail;
+  title: string;
+  onDone: () => void;
+}) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const save = useMutation(
+    trpc.connections.setGuardrails.mutationOptions({
+      meta: { isShownInPlace: true },
+      onSuccess: () => {
+        toast.success("Limits saved");
+        onDone();
+      },
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.connections.pathKey() }),
+    }),
+  );
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const given = (name: string) => (fields.get(name) === "" ? null : microsOf(fields.get(name)));
+    save.mutate({
+      connection_id: connection.id,
+      dailyMicros: given("daily"),
+      perExecutionMicros: given("perExecution"),
+    });
+  }
+  const { dailyMicros, perExecutionMicros } = connection.userGuardrails;
+  return (
+    <DialogContent
+      title={`Limits of ${title}`}
+      description="What may run on this account, at list price. Executions above a limit are refused before anything is sent."
+    >
+      <form onSubmit={submit} className="space-y-4">
+        {save.error && (
+          <Notice tone="bad" role="alert">
+            {sentencesOf(save.error)}
+          </Notice>
+        )}
+        <Limit id="daily" label="Each day (UTC), US dollars" micros={dailyMicros} />
+        <Limit id="perExecution" label="One execution, US dollars" micros={perExecutionMicros} />
+        {connection.spend && (
+          <p className="text-xs text-muted">
+            Today {dollars(connection.spend.settledMicros)} spent and {dollars(connection.spend.heldMicros)}{" "}
+            held.
+          </p>
+        )}
+        <DialogActions>
+          <DialogClose asChild>
+            <Button>Cancel</Button>
+          </DialogClose>
+          <Button type="submit" variant="primary" pending={save.isPending}>
+            Save limits
+          </Button>
+        </DialogActions>
+      </form>
+    </DialogContent>
+  );
+}
+
+function Limit({ id, label, micros }: { id: string; label: string; micros: number | null }) {
+  return (
+    <div className="space-y-1.5">
+      <Label htmlFor={`limit-${id}`}>{label}</Label>
+      <Input
+        id={`limit-${id}`}
+        name={id}
+        type="number"
+        min={0}
+        max={1_000_000_000}
+        step="any"
+        placeholder="No limit"
+        defaultValue={micros === null ? "" : micros / 1_000_000}
+      />
+    </div>
+  );
+}
