@@ -11,13 +11,20 @@ import { at, own, pinnedTo, say, type World } from "./blind-world";
 import { system } from "./tenants";
 import { inlineStep, testClock } from "./world";
 
+type Value = string | number | boolean | string[];
+
 /** What is asked of fields that are no ids; of the others `World.pool` has some, by their names in snake case. */
-const PLAIN: Record<string, string | number | boolean> = { days: 30, status: "succeeded", isTest: true };
+const PLAIN: Record<string, Value> = {
+  days: 30,
+  status: "succeeded",
+  isTest: true,
+  capabilities: ["text.general.fast.v1"],
+};
 const MOST_DAYS = 92;
 const dayFrom = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-function valuesOf(world: World, name: string): (string | number | boolean)[] | undefined {
+function valuesOf(world: World, name: string): Value[] | undefined {
   if (name === "from") return [dayFrom(-MOST_DAYS + 3)];
   if (name === "to") return [dayFrom(1)];
   const found = world.pool[snake(name)] ?? (name in PLAIN ? [PLAIN[name]!] : undefined);
@@ -25,8 +32,8 @@ function valuesOf(world: World, name: string): (string | number | boolean)[] | u
 }
 
 /** Every choice of values for these names. */
-function choices(world: World, names: string[]): Record<string, string | number | boolean>[] {
-  return names.reduce<Record<string, string | number | boolean>[]>(
+function choices(world: World, names: string[]): Record<string, Value>[] {
+  return names.reduce<Record<string, Value>[]>(
     (made, name) => {
       const values = valuesOf(world, name);
       if (!values) throw new Error(`nothing stands for ${name}: this test does not know it yet`);
