@@ -1,6 +1,7 @@
 "use client";
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { Plug } from "lucide-react";
+import { redirect } from "next/navigation";
 import { useState } from "react";
 import { PageHeader } from "@/components/shell/page-header";
 import { sentencesOf, useTRPC } from "@/components/trpc";
@@ -11,9 +12,11 @@ import { Notice } from "@/components/ui/notice";
 import { ConnectForm } from "./connect-form";
 import { ConnectionRow } from "./connection-row";
 import { Onboarding } from "./onboarding";
+import { OnboardingSession } from "./onboarding-session";
+import { nextOf } from "./planned-accounts";
 import { ProviderList } from "./provider-list";
 
-/** What a link asked for: the form of a provider, for an environment. */
+/** What a link asked for: the form of a provider, for an environment; or the next step of an onboarding session. */
 type Asked = { provider: string | null; environment: string | null; onboarding: string | null };
 
 /** The accounts at providers that a project runs on, and those it could. */
@@ -24,24 +27,27 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
   const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
   const project = projects.find((each) => each.projectId === projectId);
   const known = (name: string | null) => providers.find((provider) => provider.name === name) ?? null;
-  const [openFor, setOpenFor] = useState<string | null>(known(asked.provider)?.name ?? null);
-  const provider = known(openFor);
+  const [openFor, setOpenFor] = useState<string | null>();
   const session = useQuery({
     ...trpc.connections.session.queryOptions({ session_id: asked.onboarding ?? "" }),
     enabled: asked.onboarding !== null,
     meta: { isShownInPlace: true },
   });
   if (!project) return null;
-  const named = session.data?.plan.environment ?? asked.environment;
+  const plan = session.data?.plan;
+  if (plan?.projectId && plan.projectId !== projectId)
+    redirect(`/projects/${plan.projectId}/connections?onboarding=${asked.onboarding}`);
+  const next = plan && nextOf(plan);
+  // Until somebody opens or closes a form, the one that the link is about is open.
+  const linked = asked.provider ?? (next?.state === "connect" ? next.provider : null);
+  const provider = known(openFor === undefined ? linked : openFor);
+  const named = plan?.environment ?? asked.environment;
   const environment = named && project.environments.includes(named) ? named : project.environments[0];
-  const isFirst = data.items.length === 0 || asked.onboarding !== null;
-  const onboarding = environment && (asked.onboarding === null || !session.isPending) && (
+  const onboarding = environment && asked.onboarding === null && (
     <Onboarding
-      key={`${session.data?.sessionId}`}
       project={project}
       providers={providers}
       environment={environment}
-      wanted={session.data?.plan.capabilities.map(({ key }) => key) ?? []}
       canChange={data.canChange}
       onConnect={setOpenFor}
     />
@@ -70,7 +76,15 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
           {sentencesOf(session.error)}
         </Notice>
       )}
-      {isFirst && onboarding}
+      {session.data && (
+        <OnboardingSession
+          session={session.data}
+          project={project}
+          canChange={data.canChange}
+          onConnect={setOpenFor}
+        />
+      )}
+      {data.items.length === 0 && onboarding}
       <Card className="overflow-hidden">
         {data.items.length === 0 ? (
           <EmptyState icon={Plug} title="Nothing connected yet">
@@ -92,7 +106,7 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
           </ul>
         )}
       </Card>
-      {!isFirst && onboarding}
+      {data.items.length > 0 && onboarding}
       <ProviderList
         providers={providers}
         connected={

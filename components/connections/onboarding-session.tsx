@@ -1,0 +1,54 @@
+"use client";
+import Link from "next/link";
+import { useId } from "react";
+import type { ProjectChoice } from "@/components/trpc";
+import { Badge } from "@/components/ui/badge";
+import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import type { OnboardingSession as Session } from "@/server/contract/connections";
+import { PlannedAccounts } from "./planned-accounts";
+
+/** What somebody, often an agent, asked a person to connect: how far it is, and the next step. */
+export function OnboardingSession({
+  session: { plan },
+  project,
+  canChange,
+  onConnect,
+}: {
+  session: Session;
+  project: ProjectChoice;
+  canChange: boolean;
+  onConnect: (provider: string) => void;
+}) {
+  const titleId = useId();
+  return (
+    <Card aria-labelledby={titleId} className="mb-8">
+      <CardHeader
+        id={titleId}
+        title="What you were asked to connect"
+        hint={`In ${plan.environment} of ${project.displayName}`}
+      />
+      <CardBody className="space-y-4">
+        <ul aria-label="Capabilities asked for" className="flex flex-wrap gap-1.5">
+          {plan.capabilities.map(({ key, title, ready }) => (
+            <li key={key} className="max-w-full">
+              <Badge title={key} tone={ready ? "good" : "neutral"}>
+                <span className="truncate">{title}</span>
+                {ready && <span className="sr-only">, ready</span>}
+              </Badge>
+            </li>
+          ))}
+        </ul>
+        <PlannedAccounts plan={plan} canChange={canChange} onConnect={onConnect} />
+        <p className="text-sm text-muted">
+          {plan.status === "ready" && "Nothing is left to do here: whoever sent you goes on by itself. "}
+          <Link
+            href={`/projects/${project.projectId}/connections`}
+            className="text-link underline underline-offset-2"
+          >
+            Choose capabilities yourself
+          </Link>
+        </p>
+      </CardBody>
+    </Card>
+  );
+}
