@@ -3,9 +3,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { type ProjectChoice, sentencesOf, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
 import { CheckList } from "@/components/ui/check-list";
-import { DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -109,14 +108,7 @@ export function ConnectForm({
           <legend className="text-sm font-medium">Environments of {project.displayName}</legend>
           <CheckList prefix="environment" names={environments} chosen={chosen} onChange={setChosen} />
         </fieldset>
-        <DialogActions>
-          <DialogClose asChild>
-            <Button>Cancel</Button>
-          </DialogClose>
-          <Button type="submit" variant="primary" pending={connect.isPending}>
-            Check and connect
-          </Button>
-        </DialogActions>
+        <SubmitActions pending={connect.isPending}>Check and connect</SubmitActions>
       </form>
     </DialogContent>
   );

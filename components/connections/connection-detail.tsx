@@ -49,7 +49,7 @@ function Limits({ connection, name }: { connection: Detail; name: string }) {
 }
 
 const WORDS = {
-  ready: { tone: "good", title: "The provider takes it" },
+  ready: { tone: "good", title: "The provider accepts it" },
   refused: { tone: "bad", title: "The provider refuses it" },
   unreachable: { tone: "warn", title: "The provider could not be asked" },
 } as const;

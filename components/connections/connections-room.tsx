@@ -43,7 +43,7 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
   const provider = known(openFor === undefined ? linked : openFor);
   const named = plan?.environment ?? asked.environment;
   const environment = named && project.environments.includes(named) ? named : project.environments[0];
-  const onboarding = environment && asked.onboarding === null && (
+  const onboarding = environment && (asked.onboarding === null || session.error) && (
     <Onboarding
       project={project}
       providers={providers}
@@ -71,53 +71,51 @@ export function ConnectionsRoom({ projectId, asked }: { projectId: string; asked
           )}
         </Dialog>
       )}
-      {session.error && (
-        <Notice tone="warn" className="mb-4">
-          {sentencesOf(session.error)}
-        </Notice>
-      )}
-      {session.data && (
-        <OnboardingSession
-          session={session.data}
-          project={project}
-          canChange={data.canChange}
-          onConnect={setOpenFor}
-        />
-      )}
-      {data.items.length === 0 && onboarding}
-      <Card className="overflow-hidden">
-        {data.items.length === 0 ? (
-          <EmptyState icon={Plug} title="Nothing connected yet">
-            {data.canChange
-              ? "Choose a provider below. Its key is checked before it is stored, kept encrypted, and never shown again."
-              : `Admins of your organization can connect accounts. Your role here is ${project.role}.`}
-          </EmptyState>
-        ) : (
-          <ul aria-label="Connections, newest first" className="divide-y divide-line">
-            {data.items.map((credential) => (
-              <ConnectionRow
-                key={credential.credentialId}
-                credential={credential}
-                project={project}
-                provider={known(credential.provider)}
-                canChange={data.canChange}
-              />
-            ))}
-          </ul>
+      <div className="space-y-8">
+        {session.error && <Notice tone="warn">{sentencesOf(session.error)}</Notice>}
+        {session.data && (
+          <OnboardingSession
+            session={session.data}
+            project={project}
+            canChange={data.canChange}
+            onConnect={setOpenFor}
+          />
         )}
-      </Card>
-      {data.items.length > 0 && onboarding}
-      <ProviderList
-        providers={providers}
-        connected={
-          new Set(
-            data.items
-              .filter(({ bindings }) => bindings.some((binding) => binding.projectId === projectId))
-              .map((each) => each.provider),
-          )
-        }
-        onConnect={data.canChange ? setOpenFor : null}
-      />
+        {data.items.length === 0 && onboarding}
+        <Card className="overflow-hidden">
+          {data.items.length === 0 ? (
+            <EmptyState icon={Plug} title="Nothing connected yet">
+              {data.canChange
+                ? "Choose a provider below. Its key is checked before it is stored, kept encrypted, and never shown again."
+                : `Admins of your organization can connect accounts. Your role here is ${project.role}.`}
+            </EmptyState>
+          ) : (
+            <ul aria-label="Connections, newest first" className="divide-y divide-line">
+              {data.items.map((credential) => (
+                <ConnectionRow
+                  key={credential.credentialId}
+                  credential={credential}
+                  project={project}
+                  provider={known(credential.provider)}
+                  canChange={data.canChange}
+                />
+              ))}
+            </ul>
+          )}
+        </Card>
+        {data.items.length > 0 && onboarding}
+        <ProviderList
+          providers={providers}
+          connected={
+            new Set(
+              data.items
+                .filter(({ bindings }) => bindings.some((binding) => binding.projectId === projectId))
+                .map((each) => each.provider),
+            )
+          }
+          onConnect={data.canChange ? setOpenFor : null}
+        />
+      </div>
     </>
   );
 }

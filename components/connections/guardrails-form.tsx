@@ -4,8 +4,7 @@ import type { FormEvent } from "react";
 import { toast } from "sonner";
 import { dollars, microsOf } from "@/components/budgets/words";
 import { sentencesOf, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -63,14 +62,7 @@ export function GuardrailsForm({
             held.
           </p>
         )}
-        <DialogActions>
-          <DialogClose asChild>
-            <Button>Cancel</Button>
-          </DialogClose>
-          <Button type="submit" variant="primary" pending={save.isPending}>
-            Save limits
-          </Button>
-        </DialogActions>
+        <SubmitActions pending={save.isPending}>Save limits</SubmitActions>
       </form>
     </DialogContent>
   );

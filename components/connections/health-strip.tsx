@@ -7,7 +7,15 @@ const HOUR_MS = 3_600_000;
 const CELL_HOURS = 6;
 const CELLS = (7 * 24) / CELL_HOURS;
 
-type Cell = { from: number; answered: number; failed: number; refused: number; problem: string | null };
+type Cell = {
+  from: number;
+  answered: number;
+  failed: number;
+  /** Checks by what they found. */
+  accepted: number;
+  refused: number;
+  problem: string | null;
+};
 
 /** What a connection met over seven days: executions and checks, one cell for six hours, the newest on the right. */
 export function HealthStrip({ health, name }: { health: ConnectionHealth; name: string }) {
@@ -59,26 +67,29 @@ function cellsOf({ hours, checks }: ConnectionHealth, now: number): Cell[] {
   return Array.from({ length: CELLS }, (_, position) => {
     const from = end - (CELLS - 1 - position) * width;
     const isIn = (at: string) => new Date(at).getTime() >= from && new Date(at).getTime() < from + width;
+    const asked = checks.filter(({ at }) => isIn(at));
     const mine = hours.filter(({ hour }) => isIn(hour));
     return {
       from,
       answered: mine.reduce((sum, each) => sum + each.answered, 0),
       failed: mine.reduce((sum, each) => sum + each.failed, 0),
-      refused: checks.filter(({ at, outcome }) => outcome !== "ready" && isIn(at)).length,
+      accepted: asked.filter(({ outcome }) => outcome === "ready").length,
+      refused: asked.filter(({ outcome }) => outcome !== "ready").length,
       problem: mine.find((each) => each.problem)?.problem ?? null,
     };
   });
 }
 
-function toneOf({ answered, failed, refused }: Cell): string {
-  if (failed > answered || (refused > 0 && answered === 0)) return "border-bad-line bg-bad";
+function toneOf({ answered, failed, accepted, refused }: Cell): string {
+  if (failed > answered || (refused > 0 && answered + accepted === 0)) return "border-bad-line bg-bad";
   if (failed + refused > 0) return "border-warn-line bg-warn";
-  return answered > 0 ? "border-good-line bg-good" : "border-line bg-sunken";
+  return answered + accepted > 0 ? "border-good-line bg-good" : "border-line bg-sunken";
 }
 
-function titleOf({ from, answered, failed, refused, problem }: Cell): string {
+function titleOf({ from, answered, failed, accepted, refused, problem }: Cell): string {
   const at = new Date(from).toISOString().slice(0, 16).replace("T", " ");
-  const what = answered + failed + refused === 0 ? "nothing ran" : `${answered} answered, ${failed} failed`;
-  const checked = refused > 0 ? `, ${refused} checks without a yes` : "";
+  const what = answered + failed === 0 ? "nothing ran" : `${answered} answered, ${failed} failed`;
+  const checks = accepted + refused;
+  const checked = checks === 0 ? "" : `, ${accepted} of ${checks} checks accepted`;
   return `${at} UTC: ${what}${checked}${problem ? `. ${problem}` : ""}`;
 }

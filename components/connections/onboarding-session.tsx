@@ -21,7 +21,7 @@ export function OnboardingSession({
 }) {
   const titleId = useId();
   return (
-    <Card aria-labelledby={titleId} className="mb-8">
+    <Card aria-labelledby={titleId}>
       <CardHeader
         id={titleId}
         title="What you were asked to connect"

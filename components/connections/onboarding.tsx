@@ -43,7 +43,7 @@ export function Onboarding({
     setChosen(after);
   }
   return (
-    <Card aria-labelledby={titleId} className="my-8">
+    <Card aria-labelledby={titleId}>
       <CardHeader
         id={titleId}
         title="Start from what you want to run"

@@ -17,7 +17,7 @@ export function ProviderList({
   onConnect: ((provider: string) => void) | null;
 }) {
   return (
-    <section aria-labelledby="providers" className="mt-8">
+    <section aria-labelledby="providers">
       <h2 id="providers" className="mb-3 text-lg font-semibold">
         Providers
       </h2>

@@ -3,8 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
 import { sentencesOf, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Notice } from "@/components/ui/notice";
 import type { ConnectableProvider, Credential } from "@/server/contract/credentials";
 import { readSecret, SecretFields } from "./secret-fields";
@@ -53,14 +52,7 @@ export function RotateForm({
           </Notice>
         )}
         <SecretFields provider={provider} />
-        <DialogActions>
-          <DialogClose asChild>
-            <Button>Cancel</Button>
-          </DialogClose>
-          <Button type="submit" variant="primary" pending={rotate.isPending}>
-            Check and rotate
-          </Button>
-        </DialogActions>
+        <SubmitActions pending={rotate.isPending}>Check and rotate</SubmitActions>
       </form>
     </DialogContent>
   );

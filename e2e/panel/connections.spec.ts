@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
-import { test as signedOut } from "@playwright/test";
-import { admin, makePerson, unique, world } from "../world";
+import { type Page, test as signedOut } from "@playwright/test";
+import { admin, call, makePerson, textInput, unique, world } from "../world";
 import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
 
 const PHONE = { width: 390, height: 844 };
@@ -26,6 +26,13 @@ async function startServer() {
   };
 }
 
+const TEXT = "text.general.fast.v1";
+const onBasement = (projectId: string) => ({
+  context: { projectId },
+  input: textInput("How deep is the sea?"),
+  execution: { executionConstraints: { preferredModel: "llama-3" } },
+});
+
 /** A project of this test's own: what others submit must not run on what is connected here. */
 const makeProject = () =>
   admin("project", "create", "--name", unique("Connected"), "--organization", world.organizationId).projectId;
@@ -48,6 +55,9 @@ signedOut(
       await form.getByLabel("API key").fill("sk-a-wrong-one");
       await form.getByRole("button", { name: "Check and connect" }).click();
       await expect(form.getByRole("alert")).toContainText("API key");
+      await expect(form.getByLabel("Base URL")).toHaveValue(server.url);
+      await expect(form.getByLabel("Models")).toHaveValue("llama-3:0.20:0.60");
+      await expect(form.getByLabel("API key")).toHaveValue("sk-a-wrong-one");
       await expectAccessible(page);
       await form.getByLabel("API key").fill(SECRET);
       await form.getByLabel("Name").fill("Basement");
@@ -66,12 +76,6 @@ signedOut(
       await expect(row.getByRole("status")).toContainText("rotate the connection");
       await expect(row).toContainText("Refused");
       await expectAccessible(page);
-      await row.getByRole("button", { name: /^Set limits of / }).click();
-      const limits = page.getByRole("dialog", { name: /^Limits of / });
-      await limits.getByLabel(/^Each day/).fill("5");
-      await limits.getByLabel(/^One execution/).fill("0.5");
-      await limits.getByRole("button", { name: "Save limits" }).click();
-      await expect(row).toContainText("At most $5.00 a day, $0.50 an execution");
       await row.getByRole("button", { name: /^Rotate / }).click();
       const rotate = page.getByRole("dialog", { name: /^Rotate / });
       await rotate.getByLabel("API key").fill(server.state.takes);
@@ -79,8 +83,28 @@ signedOut(
       await expect(row).toContainText("…2222");
       await expect(row).toContainText("Ready");
       await row.getByRole("button", { name: /^Test / }).click();
-      await expect(row.getByRole("status")).toContainText("The provider takes it");
+      await expect(row.getByRole("status")).toContainText("The provider accepts it");
       await expect(row.getByRole("img", { name: /^Seven days of / })).toBeVisible();
+
+      // One execution may cost a millionth of a dollar: what would run on this account is refused, and what is raised is taken.
+      const setLimits = async (day: string, execution: string) => {
+        await row.getByRole("button", { name: /^Set limits of / }).click();
+        const limits = page.getByRole("dialog", { name: /^Limits of / });
+        await limits.getByLabel(/^Each day/).fill(day);
+        await limits.getByLabel(/^One execution/).fill(execution);
+        await limits.getByRole("button", { name: "Save limits" }).click();
+        await expect(limits).toHaveCount(0);
+      };
+      await setLimits("5", "0.000001");
+      await expect(row).toContainText("At most $5.00 a day, $0.000001 an execution");
+      const { apiKey: key } = admin("key", "create", "--project", projectId, "--name", "Guarded");
+      const run = () => call(`/v1/capabilities/${TEXT}/jobs`, { key, body: onBasement(projectId) });
+      const refused = await run();
+      expect(refused.status).toBe(402);
+      expect((await refused.json()).detail).toMatchObject({ code: "BudgetExceeded" });
+      await setLimits("5", "0.5");
+      await expect(row).toContainText("At most $5.00 a day, $0.50 an execution");
+      expect((await run()).status).toBe(200);
 
       await row.getByRole("button", { name: /^Disconnect / }).click();
       await page.getByRole("alertdialog").getByRole("button", { name: "Disconnect" }).click();
@@ -105,10 +129,17 @@ signedOut(
   },
 );
 
-test("from the capabilities wanted to the accounts they need, and to their forms", async ({ page }) => {
-  const projectId = makeProject();
+/** Members look; an owner connects. */
+async function openAsOwner(page: Page, path: string) {
   await page.setViewportSize({ width: 1280, height: 800 });
-  await open(page, pathOf(projectId));
+  await open(page, path);
+  await signIn(page, makePerson("owner"));
+  await page.waitForURL((url) => url.pathname !== "/sign-in");
+}
+
+signedOut("from the capabilities wanted to the accounts they need, and to their forms", async ({ page }) => {
+  const projectId = makeProject();
+  await openAsOwner(page, pathOf(projectId));
   const onboarding = page.getByRole("region", { name: "Start from what you want to run" });
   await onboarding.getByRole("checkbox", { name: "3D model from an image" }).check();
   const accounts = onboarding.getByRole("list", { name: "Accounts this needs" });
@@ -121,6 +152,42 @@ test("from the capabilities wanted to the accounts they need, and to their forms
   await accounts.getByRole("button", { name: /^Connect Meshy/ }).click();
   await expect(page.getByRole("dialog", { name: "Connect Meshy" })).toBeVisible();
 });
+
+signedOut(
+  "the link of an onboarding session opens its next form, and then what is left; without the session it says so",
+  async ({ page }) => {
+    const projectId = makeProject();
+    const asked = {
+      capabilities: [TEXT, "model.generate.3d.from-image.v1"],
+      projectId,
+      environment: "production",
+    };
+    await openAsOwner(page, pathOf(projectId));
+    const begun = await page.request.post("/v1/connections/onboarding/sessions", {
+      data: asked,
+      headers: { origin: world.baseUrl },
+    });
+    const { action, plan } = await begun.json();
+    const [first] = plan.accounts;
+    const link = new URL(action.url);
+    await open(page, link.pathname + link.search);
+    const form = page.getByRole("dialog", { name: `Connect ${first.title}` });
+    await expect(form.getByRole("checkbox", { name: "production" })).toBeChecked();
+    await form.getByRole("button", { name: "Cancel" }).click();
+    const session = page.getByRole("region", { name: "What you were asked to connect" });
+    await expect(session).toContainText("In production of ");
+    await expect(
+      session.getByRole("list", { name: "Accounts this needs" }).getByRole("listitem"),
+    ).toHaveCount(plan.accounts.length);
+    await expectAccessible(page);
+    await page.setViewportSize(PHONE);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+    await open(page, pathOf(projectId, "?onboarding=onb_01m82gb83yd9grgc5d89xtvr5h"));
+    await expect(page.getByText("There is no such onboarding session.")).toBeVisible();
+    await expect(page.getByRole("region", { name: "Start from what you want to run" })).toBeVisible();
+  },
+);
 
 for (const colorScheme of ["light", "dark"] as const) {
   test.describe(`in ${colorScheme}`, () => {
