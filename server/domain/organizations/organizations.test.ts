@@ -131,6 +131,19 @@ describe("who may do what", () => {
     );
     expect(seen?.memberships).toEqual([{ organizationId: mine.organizationId, role: "member" }]);
   });
+
+  test("an admin does not put somebody who has an account into the organization; an operator does", async () => {
+    const stranger = { ...userOf(other.organizationId, "member"), email: `${randomUUID()}@capstan.test` };
+    await organizations.createUser(system, stranger);
+    const asked = { ...stranger, organizationId: mine.organizationId };
+    for (const ctx of [people.admin, people.owner])
+      await expect(organizations.createUser(ctx, asked)).rejects.toMatchObject({
+        code: "InvalidInput",
+        message: expect.stringContaining("Send them an invitation"),
+      });
+    const { organizationId } = mine;
+    expect(await organizations.createUser(system, asked)).toMatchObject({ organizationId });
+  });
 });
 
 describe("keys", () => {

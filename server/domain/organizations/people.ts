@@ -17,8 +17,9 @@ const withMemberships = { memberships: { orderBy: { createdAt: "asc" } } } as co
 export type NewPerson = Person & { password?: string; organizationId: string; role: z.output<typeof Role> };
 
 /**
- * Makes a person and their membership, or adds an existing person to one more organization (their password stays).
- * For admins, and for owners where an owner is made. InvalidInput when they already belong to it.
+ * Makes a person and their membership. For admins, and for owners where an owner is made. Somebody who has an account
+ * already is added by operators alone (their password stays): others invite them, because joining is theirs to decide.
+ * InvalidInput then, and where they belong to it.
  */
 export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): Promise<NewPerson> {
   const password = input.password ?? makePassword();
@@ -31,6 +32,11 @@ export async function createUser(ctx: Ctx, input: z.output<typeof CreateUser>): 
     if (known?.memberships.some((membership) => membership.organizationId === organizationId)) {
       fail("InvalidInput", "This person already belongs to the organization.");
     }
+    if (known && !isOperator(ctx))
+      fail(
+        "InvalidInput",
+        "This person has an account already. Send them an invitation: joining is theirs to decide.",
+      );
     const id = known?.id ?? newId("user");
     if (!known) {
       const displayName = input.displayName ?? input.email.slice(0, input.email.indexOf("@"));
