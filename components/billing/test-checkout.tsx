@@ -6,6 +6,7 @@ import { Card } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
 import { hrefOf } from "@/components/ui/paging";
+import { useLeave } from "@/components/ui/use-leave";
 import { formatMoney } from "./format-money";
 
 /** The page of the built-in checkout: pays with nothing, or gives up, and leads back. */
@@ -16,13 +17,14 @@ export function TestCheckout({ paymentId }: { paymentId: string }) {
   const isTopUp = payment.kind === "top_up";
   const back = (result: "success" | "canceled") =>
     hrefOf(returnPath, { organizationId, payment: paymentId, result });
+  const { isLeaving, leave } = useLeave();
   const decide = useMutation(
     trpc.billing.decideTestPayment.mutationOptions({
-      onSuccess: ({ state }) => window.location.assign(back(state === "paid" ? "success" : "canceled")),
+      onSuccess: ({ state }) => leave(back(state === "paid" ? "success" : "canceled")),
       meta: { isShownInPlace: true },
     }),
   );
-  const isBusy = decide.isPending || decide.isSuccess;
+  const isBusy = decide.isPending || isLeaving;
   const pressed = decide.variables?.decision;
   return (
     <Card className="space-y-5 p-5">

@@ -7,6 +7,7 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
+import { useLeave } from "@/components/ui/use-leave";
 import { TOP_UP_PRESETS, type Wallet } from "@/server/contract/billing";
 import { formatMoney } from "./format-money";
 
@@ -16,9 +17,10 @@ const MICROS_PER_CENT = 10_000;
 export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: boolean } | null }) {
   const trpc = useTRPC();
   const [amount, setAmount] = useState("25");
+  const { isLeaving, leave } = useLeave();
   const start = useMutation(
     trpc.billing.topUp.mutationOptions({
-      onSuccess: ({ url }) => window.location.assign(url),
+      onSuccess: ({ url }) => leave(url),
       meta: { isShownInPlace: true },
     }),
   );
@@ -39,8 +41,6 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
       presetKey: presetKey ?? null,
     });
   }
-  const isBusy = start.isPending || start.isSuccess; // until the checkout's page is there
-
   return (
     <Card aria-labelledby="top-up-title">
       <CardHeader id="top-up-title" title={checkout.test ? "Top up the test wallet" : "Top up"} />
@@ -83,7 +83,7 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
                 onChange={(event) => setAmount(event.target.value)}
               />
             </div>
-            <Button type="submit" variant="primary" className="h-9" pending={isBusy}>
+            <Button type="submit" variant="primary" className="h-9" pending={start.isPending || isLeaving}>
               Continue to checkout
             </Button>
           </div>

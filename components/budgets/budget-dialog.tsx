@@ -3,9 +3,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
 import { Checkbox } from "@/components/ui/checkbox";
-import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -177,14 +176,7 @@ function BudgetForm({ project, budget, keys, onOpenChange }: Props) {
             Leave out what runs on our own provider accounts
           </Label>
         </div>
-        <DialogActions>
-          <DialogClose asChild>
-            <Button>Cancel</Button>
-          </DialogClose>
-          <Button type="submit" variant="primary" pending={set.isPending}>
-            {budget ? "Save" : "Set budget"}
-          </Button>
-        </DialogActions>
+        <SubmitActions pending={set.isPending}>{budget ? "Save" : "Set budget"}</SubmitActions>
       </form>
     </DialogContent>
   );

@@ -3,8 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
 import { toFailure, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -97,14 +96,7 @@ function IncreaseForm({ budget, name, onOpenChange }: Props) {
           <Label htmlFor="increase-reason">Reason</Label>
           <Input id="increase-reason" name="reason" required maxLength={500} autoComplete="off" />
         </div>
-        <DialogActions>
-          <DialogClose asChild>
-            <Button>Cancel</Button>
-          </DialogClose>
-          <Button type="submit" variant="primary" pending={raise.isPending}>
-            Raise
-          </Button>
-        </DialogActions>
+        <SubmitActions pending={raise.isPending}>Raise</SubmitActions>
       </form>
     </DialogContent>
   );

@@ -3,8 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { toFailure, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -88,14 +87,7 @@ function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void })
           <Label htmlFor="resolve-note">How do you know?</Label>
           <Input id="resolve-note" name="note" required maxLength={1000} autoComplete="off" />
         </div>
-        <DialogActions>
-          <DialogClose asChild>
-            <Button>Cancel</Button>
-          </DialogClose>
-          <Button type="submit" variant="primary" pending={resolve.isPending}>
-            Resolve
-          </Button>
-        </DialogActions>
+        <SubmitActions pending={resolve.isPending}>Resolve</SubmitActions>
       </form>
     </DialogContent>
   );

@@ -1,10 +1,10 @@
 "use client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useEffect } from "react";
 import { formatMoney } from "@/components/billing/format-money";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
+import { useLeave } from "@/components/ui/use-leave";
 import type { Commission } from "@/server/contract/commissions";
 
 /** Leads to the checkout, for who may pay; anybody else is told who may. */
@@ -44,24 +44,18 @@ export function Pay({ commission }: { commission: Commission }) {
 function PayButton({ commission: { quote, payments } }: { commission: Commission }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
-  const { mutate, reset, error, isPending, isSuccess } = useMutation(
+  // Paid meanwhile, or not: what is shown here is from before.
+  const { isLeaving, leave } = useLeave(() =>
+    queryClient.invalidateQueries({ queryKey: trpc.requests.commission.pathKey() }),
+  );
+  const { mutate, error, isPending } = useMutation(
     trpc.requests.pay.mutationOptions({
-      onSuccess: ({ url }) => window.location.assign(url),
+      onSuccess: ({ url }) => leave(url),
       // Somebody else may have paid or reworded it meanwhile: what it has become says more than the refusal.
       onError: () => queryClient.invalidateQueries({ queryKey: trpc.requests.commission.pathKey() }),
       meta: { isShownInPlace: true },
     }),
   );
-  useEffect(() => {
-    // The back button brings this page back as it was left: on its way to the checkout.
-    function comeBack({ persisted }: PageTransitionEvent) {
-      if (!persisted) return;
-      reset();
-      queryClient.invalidateQueries({ queryKey: trpc.requests.commission.pathKey() });
-    }
-    window.addEventListener("pageshow", comeBack);
-    return () => window.removeEventListener("pageshow", comeBack);
-  }, [reset, queryClient, trpc]);
   const open = payments.find(({ state }) => state === "open");
   return (
     <>
@@ -74,7 +68,7 @@ function PayButton({ commission: { quote, payments } }: { commission: Commission
         variant="primary"
         size="lg"
         className="w-full"
-        pending={isPending || isSuccess}
+        pending={isPending || isLeaving}
         onClick={() => mutate({ quoteId: quote.quoteId })}
       >
         Approve and pay {formatMoney(quote.commissionPrice)}

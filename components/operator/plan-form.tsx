@@ -10,9 +10,8 @@ import {
   shownLimit,
 } from "@/components/organization/limit-words";
 import { sentencesOf, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
 import { Choice } from "@/components/ui/choice";
-import { DialogActions, DialogClose } from "@/components/ui/dialog";
+import { SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -117,14 +116,7 @@ export function PlanForm({ settings, onDone }: { settings: PlanSettingsView; onD
           />
         ))}
       </div>
-      <DialogActions>
-        <DialogClose asChild>
-          <Button>Cancel</Button>
-        </DialogClose>
-        <Button type="submit" variant="primary" pending={change.isPending}>
-          Save
-        </Button>
-      </DialogActions>
+      <SubmitActions pending={change.isPending}>Save</SubmitActions>
     </form>
   );
 }

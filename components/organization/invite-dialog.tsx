@@ -5,7 +5,7 @@ import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Dialog, DialogContent, DialogTrigger, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -78,14 +78,7 @@ export function InviteDialog({ organizationId, role }: { organizationId: string;
             </Select>
             <p className="text-xs text-muted">{MEANING[offered]}.</p>
           </div>
-          <DialogActions>
-            <DialogClose asChild>
-              <Button>Cancel</Button>
-            </DialogClose>
-            <Button type="submit" variant="primary" pending={invite.isPending}>
-              Send invitation
-            </Button>
-          </DialogActions>
+          <SubmitActions pending={invite.isPending}>Send invitation</SubmitActions>
         </form>
       </DialogContent>
     </Dialog>

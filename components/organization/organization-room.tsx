@@ -5,7 +5,7 @@ import { toast } from "sonner";
 import { PageHeader } from "@/components/shell/page-header";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
-import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Dialog, DialogContent, DialogTrigger, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -121,14 +121,7 @@ function Rename({ organizationId, name }: { organizationId: string; name: string
             <Label htmlFor="organization-name">Name</Label>
             <Input id="organization-name" name="name" required maxLength={255} defaultValue={name} />
           </div>
-          <DialogActions>
-            <DialogClose asChild>
-              <Button>Cancel</Button>
-            </DialogClose>
-            <Button type="submit" variant="primary" pending={rename.isPending}>
-              Rename
-            </Button>
-          </DialogActions>
+          <SubmitActions pending={rename.isPending}>Rename</SubmitActions>
         </form>
       </DialogContent>
     </Dialog>

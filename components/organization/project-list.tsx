@@ -10,7 +10,7 @@ import { Confirm } from "@/components/ui/alert-dialog";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
-import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Dialog, DialogContent, DialogTrigger, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -194,14 +194,9 @@ function ProjectDialog({ organizationId, project }: { organizationId: string; pr
               autoComplete="off"
             />
           </div>
-          <DialogActions>
-            <DialogClose asChild>
-              <Button>Cancel</Button>
-            </DialogClose>
-            <Button type="submit" variant="primary" pending={add.isPending || change.isPending}>
-              {project ? "Save" : "Create project"}
-            </Button>
-          </DialogActions>
+          <SubmitActions pending={add.isPending || change.isPending}>
+            {project ? "Save" : "Create project"}
+          </SubmitActions>
         </form>
       </DialogContent>
     </Dialog>

@@ -5,8 +5,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { toast } from "sonner";
 import { manifestHref } from "@/components/pins/list-state";
 import { sentencesOf, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
-import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { Dialog, DialogContent, DialogTrigger, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -113,14 +112,7 @@ function ManifestForm({ projectId, receiptIds }: { projectId: string; receiptIds
             Optional: what your own code, data or plan hashes to. It is sealed with the rest.
           </p>
         </div>
-        <DialogActions>
-          <DialogClose asChild>
-            <Button>Cancel</Button>
-          </DialogClose>
-          <Button type="submit" variant="primary" pending={create.isPending}>
-            Seal the manifest
-          </Button>
-        </DialogActions>
+        <SubmitActions pending={create.isPending}>Seal the manifest</SubmitActions>
       </form>
     </DialogContent>
   );

@@ -47,6 +47,20 @@ export function DialogActions({ className, ...rest }: ComponentProps<"div">) {
   return <div className={cn("mt-5 flex flex-wrap justify-end gap-2", className)} {...rest} />;
 }
 
+/** The foot of a form in a dialog: away without doing it, or do it. */
+export function SubmitActions({ pending, children }: { pending: boolean; children: ReactNode }) {
+  return (
+    <DialogActions>
+      <DialogClose asChild>
+        <Button>Cancel</Button>
+      </DialogClose>
+      <Button type="submit" variant="primary" pending={pending}>
+        {children}
+      </Button>
+    </DialogActions>
+  );
+}
+
 /** A panel that slides in from the left edge: navigation on a phone. */
 export function Sheet({ title, children }: { title: string; children: ReactNode }) {
   return (

@@ -6,7 +6,7 @@ import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CheckList } from "@/components/ui/check-list";
 import { CopyButton } from "@/components/ui/copy-button";
-import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Dialog, DialogActions, DialogClose, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
@@ -179,14 +179,9 @@ function EndpointForm({
             </fieldset>
           ))}
         </fieldset>
-        <DialogActions>
-          <DialogClose asChild>
-            <Button>Cancel</Button>
-          </DialogClose>
-          <Button type="submit" variant="primary" pending={create.isPending || update.isPending}>
-            {endpoint ? "Save" : "Add endpoint"}
-          </Button>
-        </DialogActions>
+        <SubmitActions pending={create.isPending || update.isPending}>
+          {endpoint ? "Save" : "Add endpoint"}
+        </SubmitActions>
       </form>
     </DialogContent>
   );
