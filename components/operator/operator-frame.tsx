@@ -24,7 +24,7 @@ export function OperatorFrame({
             <Logo />
           </Link>
           <OperatorNav />
-          <div className="ml-auto flex max-w-72 min-w-0 items-center gap-1">
+          <div className="ml-auto flex min-w-0 max-w-[55vw] items-center gap-1 sm:max-w-72">
             <Bell />
             <AccountMenu email={person.email} isOperator={person.isOperator} />
           </div>

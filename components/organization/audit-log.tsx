@@ -68,7 +68,9 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
           </div>
         ))}
         <div className="flex items-end">
-          <Button type="submit">Filter</Button>
+          <Button type="submit" className="h-9">
+            Filter
+          </Button>
         </div>
       </form>
       {log.isPending ? (
@@ -104,6 +106,12 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
   );
 }
 
+/** A list in words, which break at their commas; anything else that is no text as JSON. */
+function wordsOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return Array.isArray(value) ? value.map(wordsOf).join(", ") : JSON.stringify(value);
+}
+
 function Entry({ entry }: { entry: AuditLogEntry }) {
   const details = Object.entries(entry.details).filter(([, value]) => value !== null);
   return (
@@ -117,9 +125,7 @@ function Entry({ entry }: { entry: AuditLogEntry }) {
       </div>
       <p className="font-mono text-xs text-muted [overflow-wrap:anywhere]">
         {entry.subject}
-        {details.map(
-          ([name, value]) => ` · ${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
-        )}
+        {details.map(([name, value]) => ` · ${name}: ${wordsOf(value)}`)}
         {entry.address && ` · from ${entry.address}`}
       </p>
     </li>

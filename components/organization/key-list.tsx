@@ -66,8 +66,14 @@ export function KeyList({ organizationId, canWrite }: { organizationId: string; 
                 <div className="text-xs text-muted [overflow-wrap:anywhere]">
                   <code>{key.prefix}…</code> ·{" "}
                   {key.projectId ? (nameOf.get(key.projectId) ?? key.projectId) : "Every project"} · made by{" "}
-                  {key.maker ?? "an operator"} · last used{" "}
-                  {key.lastUsedAt ? <Ago at={key.lastUsedAt} /> : "never"}
+                  {key.maker ?? "an operator"} ·{" "}
+                  {key.lastUsedAt ? (
+                    <>
+                      last used <Ago at={key.lastUsedAt} />
+                    </>
+                  ) : (
+                    "never used"
+                  )}
                 </div>
               </div>
               {canWrite && !key.revoked && <Acts apiKey={key} />}

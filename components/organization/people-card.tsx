@@ -142,7 +142,12 @@ function MemberRow({
           keep={member.isYou ? "Stay" : "Keep them"}
           onConfirm={() => remove.mutate({ organizationId, userId: member.userId })}
         >
-          <Button size="sm" pending={remove.isPending} aria-label={member.isYou ? "Leave" : `Remove ${name}`}>
+          <Button
+            size="sm"
+            className="min-w-17"
+            pending={remove.isPending}
+            aria-label={member.isYou ? "Leave" : `Remove ${name}`}
+          >
             {member.isYou ? "Leave" : "Remove"}
           </Button>
         </Confirm>

@@ -48,7 +48,12 @@ function PlanCard({ settings }: { settings: PlanSettingsView }) {
                       full
                     </Badge>
                   )}
-                  {used?.toLocaleString("en-US")}
+                  {used?.toLocaleString("en-US") ?? (
+                    <span className="text-muted">
+                      <span aria-hidden>–</span>
+                      <span className="sr-only">not counted</span>
+                    </span>
+                  )}
                 </TableCell>
                 <TableCell className="text-right">{shownLimit(most)}</TableCell>
               </TableRow>
