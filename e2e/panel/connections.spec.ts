@@ -45,6 +45,7 @@ signedOut(
     const server = await startServer();
     const owner = makePerson("owner");
     const projectId = makeProject();
+    const label = unique("Basement");
     try {
       await open(page, pathOf(projectId, "?environment=development&provider=openai-compatible"));
       await signIn(page, owner);
@@ -60,9 +61,9 @@ signedOut(
       await expect(form.getByLabel("API key")).toHaveValue("sk-a-wrong-one");
       await expectAccessible(page);
       await form.getByLabel("API key").fill(SECRET);
-      await form.getByLabel("Name").fill("Basement");
+      await form.getByLabel("Name").fill(label);
       await page.keyboard.press("Enter");
-      const row = page.getByRole("listitem").filter({ hasText: "Basement" });
+      const row = page.getByRole("listitem").filter({ hasText: label });
       await expect(row).toContainText("Ready");
       await expect(row).toContainText("…9911");
       await expect(row).toContainText("development");
