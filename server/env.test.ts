@@ -99,3 +99,15 @@ test("a mail server needs a sender, and neither is accepted when nobody could me
       /^Wrong settings:\nMAIL_FROM: is no address/,
     );
 });
+
+test("an identity provider needs its client, and in production an encrypted address", () => {
+  const client = { OIDC_CLIENT_ID: "id", OIDC_CLIENT_SECRET: "sesame" };
+  const near = "http://127.0.0.1:9000";
+  expect(parseEnv({ ...client, OIDC_ISSUER: near }).OIDC_ISSUER).toBe(near);
+  expect(() => parseEnv({ OIDC_ISSUER: near, OIDC_CLIENT_ID: "id" })).toThrow(
+    /^Wrong settings:\nOIDC_ISSUER: needs/,
+  );
+  const production = { CAPSTAN_ENV: "production", ...client };
+  expect(() => parseEnv({ ...production, OIDC_ISSUER: near })).toThrow(/OIDC_ISSUER: must start with https/);
+  expect(parseEnv({ ...production, OIDC_ISSUER: "https://id.example" }).OIDC_NAME).toBeUndefined();
+});

@@ -89,6 +89,10 @@ const Environment = z.object({
   GITHUB_SECRET: text,
   GOOGLE_CLIENT_ID: text,
   GOOGLE_CLIENT_SECRET: text,
+  OIDC_ISSUER: address.optional(),
+  OIDC_CLIENT_ID: text,
+  OIDC_CLIENT_SECRET: text,
+  OIDC_NAME: text,
   INNGEST_BASE_URL: address.optional(),
   INNGEST_EVENT_KEY: text,
   INNGEST_SIGNING_KEY: text,
@@ -141,7 +145,23 @@ const Environment = z.object({
 const Together = Environment.refine(({ SMTP_URL, MAIL_FROM }) => !SMTP_URL || MAIL_FROM, {
   path: ["MAIL_FROM"],
   message: "is needed with SMTP_URL: who mail comes from, e.g. Capstan <no-reply@example.com>",
-});
+})
+  .refine(
+    ({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET }) =>
+      !OIDC_ISSUER || (OIDC_CLIENT_ID && OIDC_CLIENT_SECRET),
+    {
+      path: ["OIDC_ISSUER"],
+      message: "needs OIDC_CLIENT_ID and OIDC_CLIENT_SECRET",
+    },
+  )
+  .refine(
+    ({ OIDC_ISSUER, CAPSTAN_ENV }) =>
+      !OIDC_ISSUER || CAPSTAN_ENV !== "production" || OIDC_ISSUER.startsWith("https://"),
+    {
+      path: ["OIDC_ISSUER"],
+      message: "must start with https:// in production: who stands between could sign anybody in",
+    },
+  );
 
 /** The names of the product's own settings, for the test that `.env.example` lists them. */
 export const SETTINGS = Object.keys(Environment.shape);

@@ -18,6 +18,8 @@ const MESSAGES: Record<string, string> = {
   CredentialsSignin: "E-mail or password is wrong.",
   NoAccount:
     "There is no account for the verified e-mail of that identity. Ask an owner of your organization to add you.",
+  IdentityTaken:
+    "The account with that e-mail signs in by another identity of this provider. Use that one, or your password.",
   EmailNotVerified: "That identity has no verified e-mail, so it cannot be matched to an account.",
   AccessDenied: "Access was denied.",
   OAuthCallback: "The identity provider did not complete the sign-in. Try again.",

@@ -66,7 +66,12 @@ test("without a session there is neither data nor an artifact", async ({ request
   expect((await request.get("/artifacts/wfr_1/art_1")).status()).toBe(401);
 });
 
-for (const path of ["/api/auth/signout", "/api/auth/callback/credentials", "/api/trpc/jobs.cancel"]) {
+for (const path of [
+  "/api/auth/signout",
+  "/api/auth/callback/credentials",
+  "/api/auth/callback/code",
+  "/api/trpc/jobs.cancel",
+]) {
   test(`another site cannot post to ${path}`, async ({ request }) => {
     const answer = await request.post(path, {
       headers: { origin: "https://evil.example", "sec-fetch-site": "cross-site" },

@@ -17,5 +17,5 @@ export const cookies: Partial<CookiesOptions> = {
   csrfToken: { name: `${prefix}capstan.csrf-token`, options },
   pkceCodeVerifier: { name: `${prefix}capstan.pkce`, options: { ...options, maxAge: SIGN_IN_SECONDS } },
   state: { name: `${prefix}capstan.state`, options: { ...options, maxAge: SIGN_IN_SECONDS } },
-  nonce: { name: `${prefix}capstan.nonce`, options },
+  nonce: { name: `${prefix}capstan.nonce`, options: { ...options, maxAge: SIGN_IN_SECONDS } },
 };

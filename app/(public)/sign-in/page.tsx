@@ -8,7 +8,7 @@ import { SignInForm } from "@/components/sign-in/sign-in-form";
 import { Card } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
 import { ownPath } from "@/server/auth/callback-url";
-import { identityProviders } from "@/server/auth/options";
+import { identityNames } from "@/server/auth/identities";
 import { findPerson, isCodeWaitedFor } from "@/server/auth/session";
 import { publicUrl } from "@/server/env";
 
@@ -33,7 +33,7 @@ export default async function SignInPage({ searchParams }: Props) {
             {reason}
           </Notice>
         )}
-        <SignInForm next={next} error={single(params.error) ?? null} providers={identityProviders} />
+        <SignInForm next={next} error={single(params.error) ?? null} providers={identityNames()} />
       </Card>
     </PlainPage>
   );

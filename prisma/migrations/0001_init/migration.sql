@@ -1195,6 +1195,16 @@ CREATE TABLE "session" (
 );
 
 -- CreateTable
+CREATE TABLE "identity" (
+    "issuer" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "identity_pkey" PRIMARY KEY ("issuer","subject")
+);
+
+-- CreateTable
 CREATE TABLE "device_login" (
     "id" TEXT NOT NULL,
     "code_hash" BYTEA NOT NULL,
@@ -1542,6 +1552,9 @@ CREATE INDEX "session_user_id_id_idx" ON "session"("user_id", "id" DESC);
 CREATE INDEX "session_expires_at_idx" ON "session"("expires_at");
 
 -- CreateIndex
+CREATE UNIQUE INDEX "identity_user_id_issuer_key" ON "identity"("user_id", "issuer");
+
+-- CreateIndex
 CREATE UNIQUE INDEX "device_login_code_hash_key" ON "device_login"("code_hash");
 
 -- CreateIndex
@@ -1687,6 +1700,9 @@ ALTER TABLE "commission_quote" ADD CONSTRAINT "commission_quote_organization_id_
 
 -- AddForeignKey
 ALTER TABLE "session" ADD CONSTRAINT "session_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user_account"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "identity" ADD CONSTRAINT "identity_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "user_account"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "delivery" ADD CONSTRAINT "delivery_endpoint_id_fkey" FOREIGN KEY ("endpoint_id") REFERENCES "delivery_endpoint"("id") ON DELETE RESTRICT ON UPDATE CASCADE;

@@ -1,5 +1,6 @@
 export { askedBy, readAccount } from "./account";
 export { decideDevice, lookAtDevice, redeemDevice, startDevice } from "./device";
+export { type Identity, type IdentityRefusal, identify } from "./identities";
 export { changePassword } from "./password";
 export { pruneSessions } from "./prune";
 export {

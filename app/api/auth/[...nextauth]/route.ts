@@ -1,13 +1,16 @@
 import type { NextRequest } from "next/server";
 import NextAuth from "next-auth";
+import { SESSION_COOKIE } from "@/server/auth/cookies";
 import { answered } from "@/server/auth/guard";
 import { authOptions } from "@/server/auth/options";
 import { requireSameOrigin } from "@/server/auth/same-origin";
 
 type Context = { params: Promise<{ nextauth: string[] }> };
 
-const handle = (request: NextRequest, context: Context): Promise<Response> =>
-  NextAuth(request, context, authOptions);
+function handle(request: NextRequest, context: Context): Promise<Response> {
+  const sessionToken = request.cookies.get(SESSION_COOKIE)?.value ?? "";
+  return NextAuth(request, context, authOptions({ headers: request.headers, sessionToken }));
+}
 
 export const GET = handle;
 

@@ -1,0 +1,158 @@
+import type { AuthOptions, Profile, User } from "next-auth";
+import Github from "next-auth/providers/github";
+import Google from "next-auth/providers/google";
+import type { OAuthConfig } from "next-auth/providers/oauth";
+import { z } from "zod";
+import type { SignedIn } from "@/server/domain/organizations";
+import type { Identity, IdentityRefusal } from "@/server/domain/sessions";
+import { env } from "@/server/env";
+import { log } from "@/server/log";
+import { verifiedEmail } from "./github-email";
+
+type Provider = AuthOptions["providers"][number];
+/** The account of an identity, or why there is none. */
+export type Identify = (identity: Identity) => Promise<SignedIn | IdentityRefusal>;
+
+declare module "next-auth" {
+  /** What a provider found: an account of ours, or the code of why there is none. */
+  interface User {
+    sessionVersion?: number;
+    needsCode?: boolean;
+    refusal?: IdentityRefusal["refused"] | "OAuthCallback" | "SignInFailed";
+  }
+}
+
+export const toUser = ({ userId, sessionVersion, needsCode }: SignedIn): User => ({
+  id: userId,
+  sessionVersion,
+  needsCode,
+});
+
+const NOBODY = "-"; // next-auth refuses an empty id before it asks the signIn callback
+
+const Subject = z.union([z.string().min(1).max(255), z.int()]).transform(String);
+/** What a provider told, before anything of it is believed. */
+type Told = Omit<Identity, "subject"> & { subject: unknown };
+
+/** The account of who a provider vouches for. An error here would be swallowed: next-auth sends the reader back without a word. */
+async function toAccount(identify: Identify, { subject, ...told }: Told): Promise<User> {
+  const parsed = Subject.safeParse(subject);
+  if (!parsed.success) {
+    log.error({ issuer: told.issuer }, "an identity provider names no subject");
+    return refused("OAuthCallback");
+  }
+  try {
+    const found = await identify({ ...told, subject: parsed.data });
+    return "refused" in found ? refused(found.refused) : toUser(found);
+  } catch (error) {
+    log.error({ err: error, issuer: told.issuer }, "sign-in failed");
+    return refused("SignInFailed");
+  }
+}
+
+const refused = (refusal: NonNullable<User["refusal"]>): User => ({ id: NOBODY, refusal });
+
+/*
+ * Every provider gets a state and a PKCE challenge, and those that sign tokens a nonce: an answer counts only in the browser
+ * that asked, and only for what it asked. next-auth's own providers leave some of them out.
+ */
+const CHECKS: ("pkce" | "state" | "nonce")[] = ["pkce", "state"];
+const SIGNED_CHECKS: typeof CHECKS = [...CHECKS, "nonce"];
+
+/** The identity providers that are configured. */
+export function identityProviders(identify: Identify): Provider[] {
+  const { GITHUB_ID, GITHUB_SECRET, GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET } = env;
+  const providers: Provider[] = [];
+  if (GITHUB_ID && GITHUB_SECRET) providers.push(github(GITHUB_ID, GITHUB_SECRET, identify));
+  if (GOOGLE_CLIENT_ID && GOOGLE_CLIENT_SECRET)
+    providers.push(google(GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, identify));
+  if (env.OIDC_ISSUER) providers.push(generic(env.OIDC_ISSUER, identify));
+  return providers;
+}
+
+/** Their names, for the sign-in page. */
+export const identityNames = () =>
+  identityProviders(async () => ({ refused: "NoAccount" })).map(({ id, name }) => ({ id, name }));
+
+function github(clientId: string, clientSecret: string, identify: Identify): Provider {
+  return Github({
+    clientId,
+    clientSecret,
+    checks: CHECKS,
+    profile: async (profile, tokens) =>
+      toAccount(identify, {
+        issuer: "https://github.com",
+        name: "GitHub",
+        subject: profile.id,
+        verifiedEmail: verifiedEmail(await githubEmails(tokens.access_token)),
+      }),
+  });
+}
+
+async function githubEmails(accessToken: string | undefined): Promise<unknown> {
+  const response = await fetch("https://api.github.com/user/emails", {
+    headers: { authorization: `Bearer ${accessToken}`, accept: "application/vnd.github+json" },
+    signal: AbortSignal.timeout(10_000),
+  });
+  return response.ok ? response.json() : null;
+}
+
+function google(clientId: string, clientSecret: string, identify: Identify): Provider {
+  return Google({
+    clientId,
+    clientSecret,
+    checks: SIGNED_CHECKS,
+    profile: (profile) =>
+      toAccount(identify, {
+        issuer: "https://accounts.google.com",
+        name: "Google",
+        subject: profile.sub,
+        verifiedEmail: profile.email_verified === true ? profile.email : null,
+      }),
+  });
+}
+
+type Claims = Profile & { iss: string; sub: string; email_verified?: unknown };
+
+/** Any provider of OpenID Connect, by what it says of itself under `/.well-known/openid-configuration`. */
+function generic(issuer: string, identify: Identify): OAuthConfig<Claims> {
+  const name = env.OIDC_NAME ?? "single sign-on";
+  return {
+    id: "oidc",
+    name,
+    type: "oauth",
+    wellKnown: `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`,
+    clientId: env.OIDC_CLIENT_ID,
+    clientSecret: env.OIDC_CLIENT_SECRET,
+    authorization: { params: { scope: "openid email profile" } },
+    idToken: true,
+    checks: SIGNED_CHECKS,
+    userinfo: {
+      // Some put the e-mail into the signed token, others tell it when asked.
+      async request({ client, tokens }) {
+        if (!("claims" in tokens && typeof tokens.claims === "function")) throw new Error("no signed token");
+        const claims: Claims = tokens.claims();
+        if (claims.email !== undefined || !client.issuer.metadata.userinfo_endpoint) return claims;
+        const told = await client.userinfo<Claims>(tokens.access_token ?? "");
+        if (told.sub !== claims.sub) throw new Error("the answer is about somebody else");
+        return { ...claims, email: told.email, email_verified: told.email_verified };
+      },
+    },
+    profile: async (profile) => {
+      // The document may name another issuer than was configured, and tokens are held to the document.
+      if (profile.iss !== issuer) {
+        log.error(
+          { configured: issuer, told: profile.iss },
+          "OIDC_ISSUER is not what the provider calls itself",
+        );
+        return refused("OAuthCallback");
+      }
+      return toAccount(identify, {
+        issuer,
+        name,
+        subject: profile.sub,
+        verifiedEmail: profile.email_verified === true ? (profile.email ?? null) : null,
+      });
+    },
+  };
+}

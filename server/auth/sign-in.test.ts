@@ -1,0 +1,286 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { closeDatabase, pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import { env } from "@/server/env";
+import { codeAt, turnOn } from "@/testing/codes";
+import { CLIENT, startOidcServer } from "@/testing/oidc-server";
+import { openBrowser, type Page } from "@/testing/sign-in-browser";
+import { makePerson, makeTenant } from "@/testing/tenants";
+
+// Before the imports: cookies have the names and the flags they have over https.
+vi.hoisted(() => {
+  process.env.PUBLIC_URL = "https://capstan.example";
+});
+
+let provider: Awaited<ReturnType<typeof startOidcServer>>;
+let organizationId: string;
+beforeAll(async () => {
+  [provider, { organizationId }] = [await startOidcServer(), await makeTenant()];
+});
+beforeEach(() => {
+  Object.assign(env, {
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: CLIENT.id,
+    OIDC_CLIENT_SECRET: CLIENT.secret,
+    OIDC_NAME: "Acme",
+  });
+});
+afterAll(async () => {
+  await provider.close();
+  await closeDatabase();
+});
+
+const person = () => makePerson(organizationId, "member");
+const address = () => `2001:db8:${randomUUID().slice(0, 4)}:${randomUUID().slice(0, 4)}::1`;
+const errorOf = ({ location }: Page) => location?.searchParams.get("error") ?? null;
+const works = async (sessionId = "") => (await access.sessionPrincipal(sessionId, new Date())) !== null;
+const identitiesOf = async (userId: string) => {
+  const { rows } = await pool.query<{ issuer: string; subject: string }>(
+    "SELECT issuer, subject FROM identity WHERE user_id = $1",
+    [userId],
+  );
+  return rows;
+};
+
+describe("by a provider of OpenID Connect", () => {
+  test("a verified e-mail links its account once, and from then on the subject is the person", async () => {
+    const { userId, email } = await person();
+    const subject = randomUUID();
+    provider.signIn({ claims: { sub: subject, email: email.toUpperCase(), email_verified: true } });
+    const first = openBrowser();
+    const page = await first.throughProvider("oidc");
+    expect([page.status, page.location?.href]).toEqual([302, "https://capstan.example/docs"]);
+    const session = await first.session();
+    expect(session?.userId).toBe(userId);
+    expect(await works(session?.sessionId)).toBe(true);
+    expect(await identitiesOf(userId)).toEqual([{ issuer: provider.issuer, subject }]);
+
+    for (const claims of [
+      { sub: subject, email: "somewhere.else@example.com", email_verified: true },
+      { sub: subject, email: "nobody@example.com", email_verified: false },
+      { sub: subject },
+    ]) {
+      provider.signIn({ claims });
+      const again = openBrowser();
+      expect(errorOf(await again.throughProvider("oidc"))).toBeNull();
+      expect((await again.session())?.userId).toBe(userId);
+    }
+    expect(await identitiesOf(userId)).toHaveLength(1);
+    const { rows } = await pool.query(
+      `SELECT (SELECT count(*)::int FROM audit_entry WHERE actor_id = $1 AND action = 'identity.linked') AS linked,
+         (SELECT count(*)::int FROM notification WHERE user_id = $1 AND kind = 'account.identity_linked') AS told`,
+      [userId],
+    );
+    expect(rows).toEqual([{ linked: 1, told: 1 }]);
+  });
+
+  test("the browser is sent with a state, a nonce and a PKCE challenge, and back with cookies of this host alone", async () => {
+    provider.signIn({ claims: { sub: randomUUID() } });
+    const browser = openBrowser();
+    await browser.toProvider("oidc");
+    const asked = provider.asked()?.searchParams;
+    for (const name of ["state", "nonce", "code_challenge"])
+      expect(asked?.get(name)?.length, name).toBeGreaterThanOrEqual(43);
+    expect(asked?.get("code_challenge_method")).toBe("S256");
+    expect(asked?.get("redirect_uri")).toBe("https://capstan.example/api/auth/callback/oidc");
+    for (const name of ["state", "nonce", "pkce", "csrf-token", "callback-url"])
+      expect([...browser.jar.keys()]).toContain(`__Host-capstan.${name}`);
+  });
+
+  test("an e-mail the provider does not vouch for opens no account", async () => {
+    const { userId, email } = await person();
+    for (const vouched of [
+      { email_verified: false },
+      {},
+      { email_verified: "true" },
+      { email_verified: 1 },
+    ]) {
+      provider.signIn({ claims: { sub: randomUUID(), email, ...vouched } });
+      const browser = openBrowser();
+      expect(errorOf(await browser.throughProvider("oidc"))).toBe("EmailNotVerified");
+      expect(await browser.session()).toBeNull();
+    }
+    provider.signIn({
+      claims: { sub: randomUUID(), email: `${randomUUID()}@example.com`, email_verified: true },
+    });
+    expect(errorOf(await openBrowser().throughProvider("oidc"))).toBe("NoAccount");
+    expect(await identitiesOf(userId)).toEqual([]);
+  });
+
+  test("who gets the address of somebody else later does not get their account with it", async () => {
+    const { userId, email } = await person();
+    const [first, next] = [randomUUID(), randomUUID()];
+    provider.signIn({ claims: { sub: first, email, email_verified: true } });
+    await openBrowser().throughProvider("oidc");
+    provider.signIn({ claims: { sub: next, email, email_verified: true } });
+    const browser = openBrowser();
+    expect(errorOf(await browser.throughProvider("oidc"))).toBe("IdentityTaken");
+    expect(await browser.session()).toBeNull();
+    expect((await identitiesOf(userId)).map(({ subject }) => subject)).toEqual([first]);
+  });
+
+  test("an e-mail that only the userinfo endpoint tells counts, but not over the signed token", async () => {
+    const { userId, email } = await person();
+    const subject = randomUUID();
+    provider.signIn({ claims: { sub: subject }, userinfo: { sub: subject, email, email_verified: true } });
+    const browser = openBrowser();
+    await browser.throughProvider("oidc");
+    expect((await browser.session())?.userId).toBe(userId);
+    const other = await person();
+    const told = { email: other.email, email_verified: true };
+    const lies = [
+      { claims: { sub: randomUUID() }, userinfo: { ...told, sub: "another" } },
+      { claims: { sub: subject, email: other.email }, userinfo: { ...told, sub: subject } },
+    ];
+    await pool.query("DELETE FROM identity WHERE user_id = $1", [userId]);
+    for (const lie of lies) {
+      provider.signIn(lie);
+      const liar = openBrowser();
+      expect(errorOf(await liar.throughProvider("oidc"))).not.toBeNull();
+      expect(await liar.session()).toBeNull();
+    }
+    expect(await identitiesOf(other.userId)).toEqual([]);
+  });
+
+  test.each([
+    ["another state", { state: "made up" }],
+    ["no state", { state: "" }],
+    ["another nonce", { claims: { nonce: "made up" } }],
+    ["a signature of somebody else", { signedBy: "other" as const }],
+    ["no signature", { signedBy: "nobody" as const }],
+    ["another audience", { claims: { aud: "somebody-else" } }],
+    ["another issuer", { claims: { iss: "https://evil.example" } }],
+    ["an old token", { claims: { exp: Math.floor(Date.now() / 1000) - 120 } }],
+    ["no subject", { claims: { sub: "" } }],
+  ])("an answer with %s signs nobody in and links nothing", async (_name, lie) => {
+    const { userId, email } = await person();
+    const claims = { sub: randomUUID(), email, email_verified: true };
+    provider.signIn({ ...lie, claims: { ...claims, ...("claims" in lie ? lie.claims : {}) } });
+    const browser = openBrowser();
+    expect(errorOf(await browser.throughProvider("oidc"))).toBe("OAuthCallback");
+    expect(await browser.session()).toBeNull();
+    expect(await identitiesOf(userId)).toEqual([]);
+    provider.signIn({ claims });
+    expect(errorOf(await browser.throughProvider("oidc"))).toBeNull();
+  });
+
+  test("an answer meant for another browser, or used before, signs nobody in", async () => {
+    const { email } = await person();
+    provider.signIn({ claims: { sub: randomUUID(), email, email_verified: true } });
+    const [mine, theirs, nobody] = [openBrowser(), openBrowser(), openBrowser()];
+    const back = await mine.toProvider("oidc");
+    await theirs.toProvider("oidc");
+    for (const browser of [theirs, nobody]) {
+      expect(errorOf(await browser.ask(`${back.pathname}${back.search}`))).toBe("OAuthCallback");
+      expect(await browser.session()).toBeNull();
+    }
+    expect(errorOf(await mine.ask(`${back.pathname}${back.search}`))).toBeNull();
+    expect(errorOf(await mine.ask(`${back.pathname}${back.search}`))).toBe("OAuthCallback");
+  });
+
+  test("a provider that calls itself otherwise than it was configured signs nobody in", async () => {
+    const { email } = await person();
+    Object.assign(env, { OIDC_ISSUER: provider.issuer.replace("127.0.0.1", "localhost") });
+    provider.signIn({ claims: { sub: randomUUID(), email, email_verified: true } });
+    const browser = openBrowser();
+    expect(errorOf(await browser.throughProvider("oidc"))).not.toBeNull();
+    expect(await browser.session()).toBeNull();
+  });
+
+  test("who has a second factor owes a code after it", async () => {
+    const { ctx, userId, email, password } = await person();
+    const { secret } = await turnOn(ctx, password);
+    provider.signIn({ claims: { sub: randomUUID(), email, email_verified: true } });
+    const browser = openBrowser(address());
+    await browser.throughProvider("oidc");
+    expect(await browser.session()).toBeNull();
+    expect(await browser.pending()).toMatchObject({ userId });
+    const code = codeAt(secret, new Date(Date.now() + 30_000)); // the one of now confirmed it
+    expect(errorOf(await browser.withCode("000000"))).toBe("CredentialsSignin");
+    expect(await browser.session()).toBeNull();
+    await browser.withCode(code);
+    expect((await browser.session())?.userId).toBe(userId);
+  });
+});
+
+describe("by a password", () => {
+  test("every sign-in is a new session, which ends the one this browser had: none can be planted", async () => {
+    const { userId, email, password } = await person();
+    const browser = openBrowser(address());
+    await browser.withPassword(email, password);
+    const first = await browser.session();
+    const page = await browser.withPassword(email, password);
+    const second = await browser.session();
+    expect([first?.userId, second?.userId]).toEqual([userId, userId]);
+    expect(second?.sessionId).not.toBe(first?.sessionId);
+    expect([await works(first?.sessionId), await works(second?.sessionId)]).toEqual([false, true]);
+    const cookie = page.setCookies.find((line) => line.startsWith("__Host-capstan.session="));
+    expect(cookie).toMatch(/; Path=\/; .*HttpOnly; Secure; SameSite=Lax$/);
+    expect(cookie).not.toMatch(/Domain/i);
+  });
+
+  test("without the token of the form it signs nobody in", async () => {
+    const { email, password } = await person();
+    const browser = openBrowser(address());
+    await browser.ask("/api/auth/csrf");
+    for (const csrfToken of ["", "made up"]) {
+      await browser.ask("/api/auth/callback/credentials", { email, password, csrfToken });
+      expect(await browser.session()).toBeNull();
+    }
+  });
+
+  test("a pending sign-in is no session, signs out to nothing, and is over after ten minutes", async () => {
+    const { ctx, userId, email, password } = await person();
+    const { recoveryCodes } = await turnOn(ctx, password);
+    const browser = openBrowser(address());
+    await browser.withPassword(email, password);
+    const kept = new Map(browser.jar);
+    expect(await browser.session()).toBeNull();
+    expect(await browser.pending()).toMatchObject({ userId, version: 2 });
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10 * 60_000 + 1000 });
+    try {
+      expect(errorOf(await browser.withCode(recoveryCodes[0] ?? ""))).toBe("CodeTooLate");
+    } finally {
+      vi.useRealTimers();
+    }
+    for (const [name, value] of kept) browser.jar.set(name, value);
+    await browser.withCode(recoveryCodes[0] ?? "");
+    expect((await browser.session())?.userId).toBe(userId);
+    expect(errorOf(await openBrowser(address()).withCode(recoveryCodes[1] ?? ""))).toBe("CodeTooLate");
+  });
+
+  test("ten wrong codes, and the account waits, whichever address asks", async () => {
+    const { ctx, email, password } = await person();
+    const { recoveryCodes } = await turnOn(ctx, password);
+    const browser = openBrowser(address());
+    await browser.withPassword(email, password);
+    for (let n = 0; n < 10; n++) expect(errorOf(await browser.withCode("x"))).toBe("CredentialsSignin");
+    expect(errorOf(await browser.withCode(recoveryCodes[0] ?? ""))).toMatch(/^RateLimited:\d+$/);
+    const elsewhere = openBrowser(address());
+    expect(errorOf(await elsewhere.withPassword(email, password))).toMatch(/^RateLimited:\d+$/);
+    expect(await elsewhere.session()).toBeNull();
+  });
+});
+
+test("GitHub is asked with state and PKCE, Google with a nonce too", async () => {
+  Object.assign(env, {
+    GITHUB_ID: "gh",
+    GITHUB_SECRET: "s",
+    GOOGLE_CLIENT_ID: "go",
+    GOOGLE_CLIENT_SECRET: "s",
+  });
+  const { identityProviders } = await import("./identities");
+  const checks = identityProviders(async () => ({ refused: "NoAccount" })).map(({ id, options }) => [
+    id,
+    (options as { checks?: string[] } | undefined)?.checks,
+  ]);
+  expect(checks.slice(0, 2)).toEqual([
+    ["github", ["pkce", "state"]],
+    ["google", ["pkce", "state", "nonce"]],
+  ]);
+  const { location } = await openBrowser().post("/api/auth/signin/github");
+  expect(location?.origin).toBe("https://github.com");
+  for (const name of ["state", "code_challenge"])
+    expect(location?.searchParams.get(name)?.length, name).toBeGreaterThanOrEqual(43);
+});

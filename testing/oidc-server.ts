@@ -1,0 +1,108 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
+
+/** What the next sign-in is like. */
+export type Manner = {
+  claims: JWTPayload;
+  /** What the userinfo endpoint tells; null: there is none of the e-mail in the token. */
+  userinfo?: JWTPayload | null;
+  /** The key it signs with: its own, one nobody published, or none at all. */
+  signedBy?: "own" | "other" | "nobody";
+  /** Sends the browser back with another state, or with no nonce of the request in the token. */
+  state?: string;
+};
+
+export const CLIENT = { id: "capstan-test", secret: "a secret of the client" };
+
+/**
+ * A provider of OpenID Connect over real HTTP: discovery, authorization, PKCE, tokens signed with RS256. It signs everybody in
+ * without asking, in the manner of the moment, which may be that of a liar.
+ */
+export async function startOidcServer(port = 0) {
+  const [own, other] = [await generateKeyPair("RS256"), await generateKeyPair("RS256")];
+  const jwk = { ...(await exportJWK(own.publicKey)), kid: "one", alg: "RS256", use: "sig" };
+  let manner: Manner = { claims: {} };
+  const grants = new Map<string, { nonce: string | null; challenge: string | null; redirect: string }>();
+  const tokens = new Map<string, JWTPayload>();
+  const seen: URL[] = [];
+  let issuer = "";
+
+  async function sign(claims: JWTPayload): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const whole = { iss: issuer, aud: CLIENT.id, iat: now, exp: now + 300, ...claims };
+    if (manner.signedBy === "nobody") return new UnsecuredJWT(whole).encode();
+    const key = manner.signedBy === "other" ? other.privateKey : own.privateKey;
+    return new SignJWT(whole).setProtectedHeader({ alg: "RS256", kid: "one" }).sign(key);
+  }
+
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? "/", issuer);
+    const answer = (status: number, body: unknown) =>
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    if (url.pathname === "/.well-known/openid-configuration")
+      return answer(200, {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        userinfo_endpoint: `${issuer}/userinfo`,
+        jwks_uri: `${issuer}/jwks`,
+        response_types_supported: ["code"],
+        subject_types_supported: ["public"],
+        id_token_signing_alg_values_supported: ["RS256"],
+      });
+    if (url.pathname === "/jwks") return answer(200, { keys: [jwk] });
+    if (url.pathname === "/authorize") {
+      seen.push(url);
+      const asked = url.searchParams;
+      const code = randomBytes(16).toString("base64url");
+      const redirect = asked.get("redirect_uri") ?? "";
+      grants.set(code, { nonce: asked.get("nonce"), challenge: asked.get("code_challenge"), redirect });
+      const back = new URL(redirect);
+      back.searchParams.set("code", code);
+      back.searchParams.set("state", manner.state ?? asked.get("state") ?? "");
+      return response.writeHead(302, { location: back.href }).end();
+    }
+    if (url.pathname === "/token") {
+      let text = "";
+      for await (const chunk of request) text += chunk;
+      const sent = new URLSearchParams(text);
+      const grant = grants.get(sent.get("code") ?? "");
+      grants.delete(sent.get("code") ?? "");
+      const basic = Buffer.from(`${CLIENT.id}:${encodeURIComponent(CLIENT.secret)}`.replaceAll("%20", "+"));
+      const isClient = request.headers.authorization === `Basic ${basic.toString("base64")}`;
+      const verifier = createHash("sha256")
+        .update(sent.get("code_verifier") ?? "")
+        .digest("base64url");
+      if (!isClient) return answer(401, { error: "invalid_client" });
+      if (!grant || verifier !== grant.challenge || sent.get("redirect_uri") !== grant.redirect)
+        return answer(400, { error: "invalid_grant" });
+      const claims = { ...(grant.nonce ? { nonce: grant.nonce } : {}), ...manner.claims };
+      const accessToken = randomUUID();
+      tokens.set(accessToken, manner.userinfo ?? { sub: claims.sub ?? "" });
+      return answer(200, {
+        access_token: accessToken,
+        token_type: "Bearer",
+        expires_in: 300,
+        id_token: await sign(claims),
+      });
+    }
+    if (url.pathname === "/userinfo") {
+      const known = tokens.get(request.headers.authorization?.replace("Bearer ", "") ?? "");
+      return known ? answer(200, known) : answer(401, { error: "invalid_token" });
+    }
+    return answer(404, {});
+  });
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // of a server that listens on TCP
+  return {
+    issuer,
+    /** What it was asked for, last first. */
+    asked: () => seen.at(-1),
+    signIn(next: Manner) {
+      manner = next;
+    },
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
+  };
+}
