@@ -7,6 +7,7 @@ import * as billing from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as domain from "@/server/domain/organizations";
+import { resetSignIn } from "@/server/domain/sessions";
 import { listSigningKeys, rotateSigningKey } from "@/server/domain/signing";
 import * as vault from "@/server/domain/vault";
 import { Fault, ValidationFault } from "@/server/errors";
@@ -27,6 +28,8 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
                              rating of jobs that say none; days content is kept, at most the standard
   user create --email <address> [--organization <id>] [--role owner|admin|member|viewer] [--name <name>]
   user list [--organization <id>]
+  user reset --email <address>                        take their second factor and linked identities away and end their
+                                                      sessions; be sure first that it is they who ask
   key create --project <id> --name <name> [--scopes a,b] [--expires-in 30d] [--environment development]
   key create --organization <id> --name <name> …      a key of every project of the organization
   key list [--project <id>] [--organization <id>] [--include-revoked]
@@ -93,6 +96,7 @@ export const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "project set": ["project", "maturity", "retention"],
   "user create": ["email", "organization", "role", "name"],
   "user list": ["organization"],
+  "user reset": ["email"],
   "key create": ["project", "organization", "name", "scopes", "expires-in", "environment"],
   "key list": ["project", "organization", "include-revoked"],
   "key revoke": ["key"],
@@ -273,6 +277,8 @@ async function perform(command: string, flags: Flags): Promise<object> {
       );
     case "user list":
       return { items: await domain.listUsers(ctx, flags.organization) };
+    case "user reset":
+      return resetSignIn(ctx, needed(flags.email, "email"));
     case "key create":
       if (!flags.project && !flags.organization)
         throw new Complaint("--project is needed, or --organization for a key of all its projects.");

@@ -7,8 +7,11 @@ import { seed } from "@/prisma/bootstrap";
 import { closeDatabase, pool } from "@/server/db";
 import { access, isKeyText } from "@/server/domain/access";
 import * as jobs from "@/server/domain/jobs";
-import { verifySignIn } from "@/server/domain/organizations";
-import { system } from "@/testing/tenants";
+import { findSignIn, verifySignIn } from "@/server/domain/organizations";
+import { identify } from "@/server/domain/sessions";
+import { turnOn } from "@/testing/codes";
+import { signIn as signInNow } from "@/testing/sessions";
+import { makePerson, makeTenant, system } from "@/testing/tenants";
 import { inlineStep, makeProject } from "@/testing/world";
 import { runAdmin } from "./admin-command";
 
@@ -383,6 +386,31 @@ describe("the admin command", () => {
     expect((await admin("user", "list", "--organization", organizationId)).items).toMatchObject([{ email }]);
   });
 
+  test("resets how a person signs in who lost what they need for it", async () => {
+    const { organizationId } = await makeTenant();
+    const { ctx, userId, email, password } = await makePerson(organizationId, "member");
+    await turnOn(ctx, password);
+    const identity = { issuer: "https://id.example", name: "Id", subject: userId, verifiedEmail: email };
+    await identify(ctx, identity);
+    const other = await signInNow(userId);
+    expect(await admin("user", "reset", "--email", email.toUpperCase())).toMatchObject({
+      userId,
+      hadSecondFactor: true,
+      identities: 1,
+    });
+    expect(await access.sessionPrincipal(other, new Date())).toBeNull();
+    expect(await findSignIn(email)).toMatchObject({ needsCode: false, sessionVersion: 3 });
+    expect(await identify(ctx, { ...identity, verifiedEmail: null })).toEqual({
+      refused: "EmailNotVerified",
+    });
+    const { rows } = await pool.query(
+      `SELECT (SELECT details->>'email' FROM audit_entry WHERE subject = $1 AND action = 'user.sign_in_reset') AS email,
+         (SELECT count(*)::int FROM notification WHERE user_id = $1 AND kind = 'account.sign_in_reset') AS told`,
+      [userId],
+    );
+    expect(rows).toEqual([{ email, told: 1 }]);
+  });
+
   test("tells people what they can put right, with a code that scripts see", async () => {
     const wrong: [string[], RegExp][] = [
       [[], /What shall be done/],
@@ -398,6 +426,7 @@ describe("the admin command", () => {
       ],
       [["key", "create", "--project", "cpr_x", "--name", "k"], /There is no such project/],
       [["operator", "grant", "--email", "nobody@example.com"], /no person/],
+      [["user", "reset", "--email", "nobody@example.com"], /no such person/],
       [
         ["key", "create", "--project", "cpr_x", "--name", "k", "--expires-in", "0"],
         /--expires-in takes from one second/,

@@ -3,6 +3,7 @@ export { decideDevice, lookAtDevice, redeemDevice, startDevice } from "./device"
 export { type Identity, type IdentityRefusal, identify } from "./identities";
 export { changePassword } from "./password";
 export { pruneSessions } from "./prune";
+export { resetSignIn } from "./reset";
 export {
   confirmSecondFactor,
   renewRecoveryCodes,

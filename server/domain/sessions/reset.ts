@@ -1,0 +1,38 @@
+import { changeAccessBy, requireOperator } from "@/server/domain/access";
+import { INSTALLATION, record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { tellPerson } from "./own";
+
+/**
+ * Takes a person's second factor and linked identities away and ends all their sessions, for who lost their authenticator with
+ * the recovery codes, or has another identity at their provider. They sign in by their password, or by an identity that is
+ * linked anew. Operators only: whoever asks for this must have been recognized by other means. NotFound for nobody.
+ */
+export async function resetSignIn(ctx: Ctx, address: string) {
+  requireOperator(ctx);
+  const email = address.trim().toLowerCase();
+  return changeAccessBy(async (client) => {
+    const { rows } = await client.query<{ id: string; had_factor: boolean }>(
+      `UPDATE user_account SET second_factor_at = NULL, second_factor_secret = NULL, second_factor_step = NULL,
+         recovery_hashes = '{}', session_version = session_version + 1
+       FROM (SELECT id, second_factor_at IS NOT NULL AS had_factor FROM user_account WHERE email = $1 FOR UPDATE) AS before
+       WHERE user_account.id = before.id RETURNING user_account.id, had_factor`,
+      [email],
+    );
+    const { id: userId, had_factor: hadSecondFactor } =
+      rows[0] ?? fail("NotFound", "There is no such person.");
+    const { rowCount } = await client.query("DELETE FROM identity WHERE user_id = $1", [userId]);
+    const details = { email, hadSecondFactor, identities: rowCount ?? 0 };
+    const act = { organizationId: INSTALLATION, subject: userId, action: "user.sign_in_reset" };
+    await record(ctx, { ...act, details }, client);
+    await tellPerson(ctx, client, {
+      userId,
+      occasion: `sign-in-reset:${userId}:${ctx.now().toISOString()}`,
+      kind: "account.sign_in_reset",
+      title: "An operator reset how you sign in",
+      body: "Your second factor is off, linked identities are gone, and all sessions have ended. Sign in and set up a new second factor.",
+    });
+    return { userId, ...details };
+  });
+}
