@@ -83,6 +83,7 @@ export const ELSEWHERE: Record<string, Kind | "words"> = {
   "GET /v1/connections/onboarding/sessions/{session_id} session_id": "onboarding",
   "GET /v1/connections/onboarding/sessions/{session_id}/result session_id": "onboarding",
   "POST /v1/connections/onboarding/sessions/{session_id}/complete session_id": "onboarding",
+  "trpc connections.session session_id": "onboarding",
   "GET /v1/panel-sessions/{session_id} session_id": "panel",
   "POST /v1/panel-sessions/{session_id}/revoke session_id": "panel",
   "POST /v1/panel-sessions/{session_id}/launch-codes session_id": "panel",
