@@ -1281,7 +1281,31 @@ describe("what an organization's settings allow", () => {
     await post([...refused], CHAT, { model, messages: [{ role: "user", content: "Hello." }] }, { key });
     await post([...refused], RESPONSES, { model, input: "Hello." }, { key });
     await post(200, at(TEXT, "invoke"), { input, preferredModel: "sandbox-1" }, { key });
+    const reason = "external_actions_disabled";
+    const url = expect.stringContaining(`/projects/${vault.tenant.projectId}/organization`);
+    const ready = (await ask(200, "GET", `/v1/diagnostics/readiness?capabilities=${TEXT}`, { key })).json;
+    expect(ready).toMatchObject({
+      ready: false,
+      capabilities: [
+        {
+          accessDecision: {
+            runnable: false,
+            reason,
+            requiredAction: { kind: "enable_external_actions", url },
+          },
+        },
+      ],
+    });
+    const { detail } = ready.checks.find(({ name }: { name: string }) => name === "provider");
+    expect(detail).toContain("switched off");
+    const { targets } = (await ask(200, "GET", at(TEXT, "execution-targets"), { key })).json;
+    const reasonOf = (provider: string) =>
+      targets.find((each: { provider: string }) => each.provider === provider).availability.reason;
+    expect([reasonOf("openai"), reasonOf("sandbox")]).toEqual([reason, null]);
+    const told = async () => (await ask(200, "GET", `/v1/capabilities/${TEXT}`, { key })).json.interaction;
+    expect(await told()).toEqual({ typicallyRequired: true, reason });
     await organizations.setExternalActions(systemCtx("test"), organizationId, true);
+    expect(await told()).toEqual({ typicallyRequired: false, reason: null });
   });
 
   test("403: a plan without room for one more project, environment or key says so, and which plan has", async () => {

@@ -4,9 +4,10 @@ import type { JsonObject } from "@/server/contract/common";
 import { recentFunds } from "@/server/domain/billing";
 import { isConnectable } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
+import { externalSwitchOf } from "@/server/domain/plans";
 import { publicUrl } from "@/server/env";
 import { connectUrlOf } from "./connect-url";
-import { type Offer, offersOf, SANDBOX, targetsOf } from "./targets";
+import { type Offer, offersOf, SANDBOX, SHUT, targetsOf } from "./targets";
 import { type Viewer, viewerOf } from "./viewer";
 
 /**
@@ -25,29 +26,36 @@ export async function accessDecisionFor(
     .filter(({ model }) => !model.onlyByName);
   const isLocal = "local" in capability.execute;
   const funding = isLocal ? ["none"] : await fundingSourcesOf(who, offers);
-  const could = isLocal || (who.organizationId === null ? offers.length > 0 : funding.length > 0);
-  const isMissing = !isLocal && offers.length === 0;
+  const isShut = !isLocal && !who.mayLeave && isLeaving(offers, funding);
+  const could =
+    isLocal || (!isShut && (who.organizationId === null ? offers.length > 0 : funding.length > 0));
+  const obstacle = isShut ? SHUT : offers.length === 0 ? "connection_required" : "funding_required";
   const threshold = who.project?.approvalThresholdMicros ?? null;
   return {
     capabilityKey: capability.key,
     allowed: who.mayRun,
     runnable: who.mayRun && could,
-    reason: who.mayRun
-      ? could
-        ? null
-        : isMissing
-          ? "connection_required"
-          : "funding_required"
-      : "not_permitted",
+    reason: who.mayRun ? (could ? null : obstacle) : "not_permitted",
     availableBillingModes: [...new Set(offers.flatMap(({ billingModes }) => billingModes))],
     availableCredentialSources: [
       ...new Set(offers.map(({ account }) => (typeof account === "object" ? "customer" : "platform"))),
     ],
     availableFundingSources: funding,
-    requiredAction: !who.mayRun || could ? null : isMissing ? toConnect(capability, who) : TO_FUND,
+    requiredAction: !who.mayRun || could ? null : toDo(obstacle, capability, who),
     humanGate:
       isLocal || threshold === null ? null : { kind: "estimate_above_threshold", thresholdMicros: threshold },
   };
+}
+
+/** Would what names no model go to a provider? It stays where only the sandbox serves, or nobody has paid for the operator's. */
+const isLeaving = (offers: Offer[], funding: string[]): boolean =>
+  funding.some((source) => source !== "sandbox") || !offers.some(({ account }) => account === "sandbox");
+
+/** What a person would have to do about it. */
+function toDo(obstacle: string, capability: Capability, viewer: Viewer): JsonObject | null {
+  if (obstacle === SHUT)
+    return viewer.project && { kind: "enable_external_actions", url: externalSwitchOf(viewer.project.id) };
+  return obstacle === "connection_required" ? toConnect(capability, viewer) : TO_FUND;
 }
 
 const TO_FUND: JsonObject = { kind: "add_funds", url: `${publicUrl}/billing` };

@@ -11,6 +11,7 @@ import {
   canStream,
   offersOf,
   placeOfAccount,
+  SHUT,
   type Target,
   targetsOf,
 } from "./targets";
@@ -42,15 +43,20 @@ function offersTo(capability: Capability, connections: Connected) {
 
 /**
  * The whole published description of a capability. `signedIn` adds what only the panel needs; with connections it is
- * true for the project that has them.
+ * true for the project that has them, and tells where its executions may not leave for providers.
  */
 export function describeCapability(
   capability: Capability,
   signedIn: boolean,
   connections: Connected = null,
+  mayLeave = true,
 ): CapabilityDescriptor {
   const context = signedIn ? "account" : "catalog_default";
   const offers = offersTo(capability, connections);
+  const isShut =
+    !mayLeave &&
+    !isLocal(capability) &&
+    firstOffer(ableTargets(capability, connections ?? []), connections ?? [])?.account !== "sandbox";
   const priced = !isLocal(capability) && !isInfrastructure(capability);
   const pricing = { ...pricingContract(capability, context), ...(priced ? offers : {}) };
   const isJob = capability.modes.includes("job_async") && !capability.modes.includes("invoke_sync");
@@ -121,7 +127,9 @@ export function describeCapability(
       },
     },
     output: { kind: capability.outputKind, mediaType: capability.outputMediaType },
-    interaction: { typicallyRequired: false, reason: null },
+    interaction: isShut
+      ? { typicallyRequired: true, reason: SHUT }
+      : { typicallyRequired: false, reason: null },
     funding: { mode: "managed", eligible: priced, status: "catalog_available" },
     readySummary: capability.readySummary,
     pricing,
@@ -205,14 +213,25 @@ function discountOf(capability: Capability, target: Parameters<typeof canStream>
   return price.flexDiscountBps ?? 0;
 }
 
-/** The models that can do a capability; with connections, as they are reached by the project that has them. */
-export function executionTargets(capability: Capability, connections: Connected = null): ExecutionTargetList {
-  const reach = connections ?? [];
-  const targets = ableTargets(capability, reach);
-  const first = targets
+/** What serves a request that names no model. */
+const firstOffer = (targets: Target[], reach: readonly Connection[]) =>
+  targets
     .filter(({ model }) => !model.onlyByName)
     .flatMap((target) => offersOf(target, reach))
     .sort((a, b) => placeOfAccount(a.account) - placeOfAccount(b.account))[0];
+
+/**
+ * The models that can do a capability; with connections, as they are reached by the project that has them. Where its
+ * executions may not leave, those of providers are there and cannot be used.
+ */
+export function executionTargets(
+  capability: Capability,
+  connections: Connected = null,
+  mayLeave = true,
+): ExecutionTargetList {
+  const reach = connections ?? [];
+  const targets = ableTargets(capability, reach);
+  const first = firstOffer(targets, reach);
   const isFirst = (target: Target) => first?.provider === target.provider && first.model === target.model;
   return {
     capabilityKey: capability.key,
@@ -222,6 +241,7 @@ export function executionTargets(capability: Capability, connections: Connected 
     },
     targets: targets.map((target) => {
       const { account, billingModes, reason } = availabilityOf(target, reach);
+      const isShut = !mayLeave && account !== null && account !== "sandbox";
       const { model, provider } = target;
       return {
         target: `${provider.name}/${model.id}`,
@@ -229,7 +249,9 @@ export function executionTargets(capability: Capability, connections: Connected 
         model: model.id,
         title: model.title,
         default: isFirst(target),
-        availability: { available: account !== null, billingModes, reason },
+        availability: isShut
+          ? { available: false, billingModes: [], reason: SHUT }
+          : { available: account !== null, billingModes, reason },
         contextWindowTokens: model.contextWindow ?? null,
         maxOutputTokens: model.maxOutputTokens ?? null,
         supports: Object.fromEntries(

@@ -27,6 +27,7 @@ export {
   offersOf,
   routeKey,
   SANDBOX,
+  SHUT,
   type Target,
   targetOf,
   targetsOf,

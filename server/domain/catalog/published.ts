@@ -34,21 +34,21 @@ const summaryText = (key: string) =>
   once(`summary ${key}`, () => JSON.stringify(CapabilitySummary.parse(toSummary(getCapability(key)))));
 
 /** What the answers for a project depend on; the same for all that are connected alike. */
-function nameOf({ signedIn, connections }: Seen): string {
+function nameOf({ signedIn, connections, mayLeave }: Seen): string {
   if (!connections) return `${signedIn}`;
   const each = connections.map(({ provider, models }) =>
     models === null ? provider : `${provider}=${models}`,
   );
-  return `${signedIn} ${JSON.stringify(each.sort())}`;
+  return `${signedIn} ${mayLeave} ${JSON.stringify(each.sort())}`;
 }
 
-type Seen = Pick<Viewer, "signedIn" | "connections">;
+type Seen = Pick<Viewer, "signedIn" | "connections" | "mayLeave">;
 
 const descriptorText = (key: string, seen: Seen) =>
   once(`descriptor ${key} ${nameOf(seen)}`, () => JSON.stringify(descriptorOf(key, seen)));
 
-const descriptorOf = (key: string, { signedIn, connections }: Seen) =>
-  CapabilityDescriptor.parse(describeCapability(getCapability(key), signedIn, connections));
+const descriptorOf = (key: string, { signedIn, connections, mayLeave }: Seen) =>
+  CapabilityDescriptor.parse(describeCapability(getCapability(key), signedIn, connections, mayLeave));
 
 function listText(keys: string[], view: string | undefined, seen: Seen): string {
   const items = keys.map((key) => (view === "summary" ? summaryText(key) : descriptorText(key, seen)));
@@ -91,6 +91,10 @@ export async function publishedDescriptor(
 export function publishedTargets(key: string, seen: Seen): Published {
   const capability = getCapability(key);
   return once(`targets ${capability.key} ${nameOf(seen)}`, () =>
-    toPublished(JSON.stringify(ExecutionTargetList.parse(executionTargets(capability, seen.connections)))),
+    toPublished(
+      JSON.stringify(
+        ExecutionTargetList.parse(executionTargets(capability, seen.connections, seen.mayLeave)),
+      ),
+    ),
   );
 }

@@ -6,6 +6,8 @@ import { type MaturityRating, type ModelFacts, type Provider, RATINGS } from "@/
 import { providers } from "@/server/providers/registry.gen";
 
 export const SANDBOX = "sandbox";
+/** Why an account is not used that is there: the organization has switched executions off that leave for providers. */
+export const SHUT = "external_actions_disabled";
 
 /** A model that can do a capability. */
 export type Target = {

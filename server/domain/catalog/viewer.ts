@@ -1,6 +1,7 @@
 import { access, isAllowed, type ProjectAccess } from "@/server/domain/access";
 import { type Connection, connectionsOf } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
+import { allowsExternal } from "@/server/domain/plans";
 
 /** For whom the catalog is described. */
 export type Viewer = {
@@ -13,9 +14,11 @@ export type Viewer = {
   connections: readonly Connection[] | null;
   /** May the caller run anything? */
   mayRun: boolean;
+  /** May executions leave for providers? They may unless the project's organization has switched that off. */
+  mayLeave: boolean;
 };
 
-const NOBODY = { organizationId: null, project: null, environment: null, connections: null };
+const NOBODY = { organizationId: null, project: null, environment: null, connections: null, mayLeave: true };
 
 /**
  * Who looks at the catalog: a key or panel session with its own project, anybody else with the project they name.
@@ -47,5 +50,6 @@ export async function viewerOf(
     environment,
     connections: await connectionsOf({ id: project.id, environment }),
     mayRun: mayRun && (!role || isAllowed(role, "capabilities:run")),
+    mayLeave: allowsExternal(project.organizationSettings),
   };
 }

@@ -7,6 +7,8 @@ import {
   getCapability,
   isCapability,
   nearestKeys,
+  SHUT,
+  type Viewer,
   viewerOf,
 } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
@@ -40,7 +42,7 @@ export async function readiness(ctx: Ctx, { capabilities, ...place }: Asked): Pr
       .filter(({ execute }) => !("local" in execute))
       .map((capability) => accessDecisionFor(ctx, capability, viewer)),
   );
-  const checks = checksOf(viewer.project?.displayName ?? null, viewer.mayRun, whole);
+  const checks = checksOf(viewer, whole);
   return {
     projectId: viewer.project?.id ?? null,
     environment: viewer.environment,
@@ -51,12 +53,12 @@ export async function readiness(ctx: Ctx, { capabilities, ...place }: Asked): Pr
 }
 
 function checksOf(
-  projectName: string | null,
-  mayRun: boolean,
+  { project, mayRun, mayLeave }: Viewer,
   decisions: (CapabilityAccessDecision | null)[],
 ): Readiness["checks"] {
+  const projectName = project?.displayName ?? null;
   const isReached = (decision: CapabilityAccessDecision | null) =>
-    (decision?.availableCredentialSources.length ?? 0) > 0;
+    (decision?.availableCredentialSources.length ?? 0) > 0 && decision?.reason !== SHUT;
   const reached = decisions.filter(isReached);
   const payable = reached.filter((decision) => (decision?.availableFundingSources.length ?? 0) > 0);
   return [
@@ -73,7 +75,7 @@ function checksOf(
     {
       name: "provider",
       ok: reached.length > 0,
-      detail: `${reached.length} of ${decisions.length} capabilities that need a provider reach one.`,
+      detail: `${reached.length} of ${decisions.length} capabilities that need a provider reach one.${mayLeave ? "" : " The organization has switched off executions that leave for providers."}`,
     },
     {
       name: "funding",

@@ -6,6 +6,10 @@ import { fail } from "@/server/errors";
 export const allowsExternal = (settings: ProjectAccess["organizationSettings"]): boolean =>
   settings.externalActions !== false;
 
+/** Where an owner switches them. */
+export const externalSwitchOf = (projectId: string): string =>
+  `${publicUrl}/projects/${projectId}/organization?view=settings`;
+
 /** Refuses an execution that would leave for a provider, where the organization has switched that off. */
 export function requireExternal({
   id,
@@ -13,6 +17,6 @@ export function requireExternal({
 }: Pick<ProjectAccess, "id" | "organizationSettings">): void {
   if (allowsExternal(organizationSettings)) return;
   fail("EXTERNAL_ACTIONS_DISABLED", "This organization has switched off executions that reach a provider.", {
-    upgradeUrl: `${publicUrl}/projects/${id}/organization?view=settings`,
+    upgradeUrl: externalSwitchOf(id),
   });
 }

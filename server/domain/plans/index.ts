@@ -1,5 +1,5 @@
 export { allPlans } from "./define";
-export { allowsExternal } from "./external";
+export { allowsExternal, externalSwitchOf } from "./external";
 export { featuresOf, requireFeature } from "./features";
 export { limitOf, limitsOf, PlanSettings, planOf, requireRoom, type Settings } from "./limits";
 export { usedOf } from "./used";
