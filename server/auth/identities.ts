@@ -32,20 +32,21 @@ const NOBODY = "-"; // next-auth refuses an empty id before it asks the signIn c
 
 const Subject = z.union([z.string().min(1).max(255), z.int()]).transform(String);
 /** What a provider told, before anything of it is believed. */
-type Told = Omit<Identity, "subject"> & { subject: unknown };
+type Told = Pick<Identity, "name" | "verifiedEmail"> & { subject: unknown };
 
 /** The account of who a provider vouches for. An error here would be swallowed: next-auth sends the reader back without a word. */
-async function toAccount(identify: Identify, { subject, ...told }: Told): Promise<User> {
-  const parsed = Subject.safeParse(subject);
-  if (!parsed.success) {
-    log.error({ issuer: told.issuer }, "an identity provider names no subject");
-    return refused("OAuthCallback");
-  }
+async function toAccount(identify: Identify, issuer: string, find: () => Promise<Told>): Promise<User> {
   try {
-    const found = await identify({ ...told, subject: parsed.data });
+    const told = await find();
+    const subject = Subject.safeParse(told.subject);
+    if (!subject.success) {
+      log.error({ issuer }, "an identity provider names no subject");
+      return refused("OAuthCallback");
+    }
+    const found = await identify({ ...told, issuer, subject: subject.data });
     return "refused" in found ? refused(found.refused) : toUser(found);
   } catch (error) {
-    log.error({ err: error, issuer: told.issuer }, "sign-in failed");
+    log.error({ err: error, issuer }, "sign-in failed");
     return refused("SignInFailed");
   }
 }
@@ -80,12 +81,11 @@ function github(clientId: string, clientSecret: string, identify: Identify): Pro
     clientSecret,
     checks: CHECKS,
     profile: async (profile, tokens) =>
-      toAccount(identify, {
-        issuer: "https://github.com",
+      toAccount(identify, "https://github.com", async () => ({
         name: "GitHub",
         subject: profile.id,
         verifiedEmail: verifiedEmail(await githubEmails(tokens.access_token)),
-      }),
+      })),
   });
 }
 
@@ -103,12 +103,11 @@ function google(clientId: string, clientSecret: string, identify: Identify): Pro
     clientSecret,
     checks: SIGNED_CHECKS,
     profile: (profile) =>
-      toAccount(identify, {
-        issuer: "https://accounts.google.com",
+      toAccount(identify, "https://accounts.google.com", async () => ({
         name: "Google",
         subject: profile.sub,
         verifiedEmail: profile.email_verified === true ? profile.email : null,
-      }),
+      })),
   });
 }
 
@@ -147,12 +146,11 @@ function generic(issuer: string, identify: Identify): OAuthConfig<Claims> {
         );
         return refused("OAuthCallback");
       }
-      return toAccount(identify, {
-        issuer,
+      return toAccount(identify, issuer, async () => ({
         name,
         subject: profile.sub,
         verifiedEmail: profile.email_verified === true ? (profile.email ?? null) : null,
-      });
+      }));
     },
   };
 }

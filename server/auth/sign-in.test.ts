@@ -263,6 +263,17 @@ describe("by a password", () => {
   });
 });
 
+test("what fails on our side while an identity is looked up is told, and signs nobody in", async () => {
+  const { identityProviders } = await import("./identities");
+  const [oidc] = identityProviders(() => Promise.reject(new Error("the database is away")));
+  const claims = { iss: provider.issuer, sub: "s", email: "a@example.com", email_verified: true };
+  const { profile } = oidc as unknown as {
+    profile(claims: object): Promise<{ id: string; refusal?: string }>;
+  };
+  expect(await profile(claims)).toEqual({ id: "-", refusal: "SignInFailed" });
+  expect(await profile({ ...claims, sub: undefined })).toEqual({ id: "-", refusal: "OAuthCallback" });
+});
+
 test("GitHub is asked with state and PKCE, Google with a nonce too", async () => {
   Object.assign(env, {
     GITHUB_ID: "gh",
