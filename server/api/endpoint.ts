@@ -45,6 +45,8 @@ type Facts = {
   scope?: Scope;
   /** Most bytes of the body; 1 MiB when not said. */
   bodyLimit?: number;
+  /** The same request sent twice under one Idempotency-Key header is answered with what became of the first. */
+  idempotent?: true;
   /** The body is not read: `run` gets the stream of `incoming`. */
   rawBody?: true;
   /** The same of a multipart form with these fields, one of them a file. A signed-in person's browser may send it. */
@@ -61,6 +63,13 @@ type Facts = {
   refusals?: { toWire(error: unknown, requestId: string): WireError; schema: z.ZodType };
 };
 
+/** What `run` receives beside what was parsed. */
+export type Given = {
+  incoming: Incoming;
+  /** The header of that name, of endpoints that say `idempotent`. */
+  idempotencyKey: string | undefined;
+};
+
 type Definition<P, Q, B, O> = Facts & {
   params?: P;
   query?: Q;
@@ -68,7 +77,7 @@ type Definition<P, Q, B, O> = Facts & {
   output: O;
   run(
     ctx: Ctx,
-    request: { params: Parsed<P>; query: Parsed<Q>; body: Parsed<B>; incoming: Incoming },
+    request: { params: Parsed<P>; query: Parsed<Q>; body: Parsed<B> } & Given,
   ): Promise<Result<O>>;
 };
 
@@ -79,10 +88,7 @@ export type Endpoint = Facts & {
   body?: z.ZodType;
   output: z.ZodType | Raw;
   queryFields: readonly QueryField[];
-  run(
-    ctx: Ctx,
-    request: { params: unknown; query: unknown; body: unknown; incoming: Incoming },
-  ): Promise<unknown>;
+  run(ctx: Ctx, request: { params: unknown; query: unknown; body: unknown } & Given): Promise<unknown>;
 };
 
 /** What any endpoint may answer for what the kernel itself checks. */
@@ -203,6 +209,7 @@ async function perform(
     query: query && parsePart(query, readQuery(incoming.query, endpoint.queryFields), "query"),
     body: body && parsePart(body, await readJson(incoming, endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT), "body"),
     incoming,
+    idempotencyKey: endpoint.idempotent && incoming.header("idempotency-key"),
   });
   return toOutgoing(endpoint, result, headers, ctx);
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, expect, test } from "vitest";
@@ -90,6 +90,37 @@ test("answers are published open and requests as strict as they are; a named sch
   const thing = JSON.stringify(document.components.schemas.Thing);
   expect(thing).not.toContain("additionalProperties");
   expect(thing).toContain('"required":["id","inner"]');
+});
+
+test("the Idempotency-Key header is declared where it is read, and read nowhere else", () => {
+  const { paths } = openapi(endpoints);
+  const declared = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { parameters }]) =>
+      parameters.some(({ name, in: place }) => name === "Idempotency-Key" && place === "header")
+        ? [`${method.toUpperCase()} ${path}`]
+        : [],
+    ),
+  );
+  expect(declared.sort()).toMatchInlineSnapshot(`
+    [
+      "POST /v1/capabilities/{capability_key}/comparisons",
+      "POST /v1/capabilities/{capability_key}/invoke",
+      "POST /v1/capabilities/{capability_key}/jobs",
+      "POST /v1/capability-requests",
+      "POST /v1/chat/completions",
+      "POST /v1/inference/pinned",
+      "POST /v1/inference/pinned/bulk",
+      "POST /v1/inference/pinned/bulk/{bulk_id}/retry",
+      "POST /v1/jobs/{job_id}/retry",
+      "POST /v1/responses",
+    ]
+  `);
+  const readers = readdirSync(import.meta.dirname, { recursive: true, encoding: "utf8" }).filter(
+    (file) =>
+      /(?<!\.test)\.ts$/.test(file) &&
+      /header\("idempotency-key"\)/i.test(readFileSync(join(import.meta.dirname, file), "utf8")),
+  );
+  expect(readers).toEqual(["endpoint.ts"]);
 });
 
 test("it is served with an ETag, and not again to who has it", async () => {

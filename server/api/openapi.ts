@@ -84,11 +84,21 @@ function operationOf(endpoint: Endpoint, components: Record<string, Schema>): Op
     parameters: [
       ...parametersOf(endpoint.params, "path", components),
       ...parametersOf(endpoint.query, "query", components),
+      ...(endpoint.idempotent ? [IDEMPOTENCY_KEY] : []),
     ],
     ...requestBodyOf(endpoint, components),
     responses: responsesOf(endpoint, components),
   };
 }
+
+const IDEMPOTENCY_KEY = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "The same request sent again under the same key is answered with what became of the first; another one is refused. Where the body has an `idempotencyKey`, both must agree.",
+  schema: { type: "string", maxLength: 255 },
+};
 
 function descriptionOf({ auth, scope, description }: Endpoint): string {
   const callers = auth.map((kind) => UNITS_OF_AUTH[kind]).join(", ");

@@ -94,10 +94,10 @@ const EVERY_CAPABILITY = [
 ] as const;
 
 /** Headers in which an endpoint reads what names something. */
-const headersOf = ({ path, refusals, body, method }: Endpoint): string[] => [
+const headersOf = ({ path, refusals, idempotent }: Endpoint): string[] => [
   ...(refusals ? ["openai-project"] : []),
   ...(path.endsWith("/events") ? ["last-event-id"] : []),
-  ...(method === "POST" && body ? ["idempotency-key"] : []),
+  ...(idempotent ? ["idempotency-key"] : []),
 ];
 
 const paramsOf = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);

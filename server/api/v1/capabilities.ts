@@ -196,8 +196,9 @@ export const invokeCapability = endpoint({
     "domain_error",
     "invalid_parameter",
   ],
-  run: async (ctx, { params, body, incoming }) => {
-    const result = await jobs.invoke(ctx, params.capability_key, body, incoming.header("idempotency-key"));
+  idempotent: true,
+  run: async (ctx, { params, body, incoming, idempotencyKey }) => {
+    const result = await jobs.invoke(ctx, params.capability_key, body, idempotencyKey);
     const headers = { "x-execution-id": result.executionId };
     if (body.executionMode !== "Stream" || !wantsEventStream(incoming)) return reply(result, { headers });
     return eventStream(
@@ -267,8 +268,9 @@ export const submitJob = endpoint({
     "IdempotencyConflict",
     "DURABLE_CONCURRENCY_LIMIT",
   ],
-  run: async (ctx, { params, body, incoming }) => {
-    const job = await jobs.submit(ctx, params.capability_key, body, incoming.header("idempotency-key"));
+  idempotent: true,
+  run: async (ctx, { params, body, idempotencyKey }) => {
+    const job = await jobs.submit(ctx, params.capability_key, body, idempotencyKey);
     return reply(job, { headers: { "x-execution-id": job.jobId } });
   },
 });

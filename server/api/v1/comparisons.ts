@@ -49,8 +49,9 @@ export const createComparison = endpoint({
     "IdempotencyConflict",
     "DURABLE_CONCURRENCY_LIMIT",
   ],
-  run: (ctx, { params, body, incoming }) =>
-    comparisons.create(ctx, params.capability_key, body, incoming.header("idempotency-key")),
+  idempotent: true,
+  run: (ctx, { params, body, idempotencyKey }) =>
+    comparisons.create(ctx, params.capability_key, body, idempotencyKey),
 });
 
 export const estimateComparison = endpoint({

@@ -229,5 +229,6 @@ export const retryJob = endpoint({
     "EXTERNAL_ACTIONS_DISABLED",
     "DURABLE_CONCURRENCY_LIMIT",
   ],
-  run: (ctx, { params, incoming }) => jobs.retry(ctx, params.job_id, incoming.header("idempotency-key")),
+  idempotent: true,
+  run: (ctx, { params, idempotencyKey }) => jobs.retry(ctx, params.job_id, idempotencyKey),
 });

@@ -1,4 +1,4 @@
-import { endpoint, type Incoming, raw, reply, streamed } from "@/server/api/endpoint";
+import { endpoint, type Given, raw, reply, streamed } from "@/server/api/endpoint";
 import { type Ask, inWordsOf, projectOf, toInvoke } from "@/server/api/openai/ask";
 import { chatAsk, chatFrames, toCompletion } from "@/server/api/openai/chat";
 import { toOpenAIWire } from "@/server/api/openai/errors";
@@ -58,13 +58,14 @@ const asking = {
     "ProviderUnavailable",
     "Cancelled",
   ],
+  idempotent: true,
 } as const;
 
 /** Invokes what is asked for, and for a stream follows it. */
-async function invoke(ctx: Ctx, ask: Ask, incoming: Incoming) {
+async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
   const { capabilityKey, envelope } = toInvoke(ask, incoming);
   const result = await inWordsOf(ask.spelling, () =>
-    jobs.invoke(ctx, capabilityKey, envelope, incoming.header("idempotency-key")),
+    jobs.invoke(ctx, capabilityKey, envelope, idempotencyKey),
   );
   return { result, head: headOf(result) };
 }
@@ -81,8 +82,8 @@ export const createChatCompletion = endpoint({
     "An invoke of a text capability in another spelling: the same admission, budgets and receipts. `model` is a capability's key, `capability@provider/model`, or `provider/model`. With `stream` the answer is chunks. The id is the execution's; `x-capstan-receipt-id` names its receipt.",
   body: ChatRequest,
   output: ChatCompletion,
-  async run(ctx, { body, incoming }) {
-    const { result, head } = await invoke(ctx, chatAsk(body), incoming);
+  async run(ctx, { body, ...given }) {
+    const { result, head } = await invoke(ctx, chatAsk(body), given);
     if (!body.stream) return reply(toCompletion(body, result), { headers: headersOf(head) });
     return streamed(chatFrames(body, head, await follow(ctx, head)), headersOfStream(head));
   },
@@ -96,8 +97,8 @@ export const createResponse = endpoint({
     "An invoke of a text capability in another spelling, as for chat completions. Nothing is stored to be gone on with: a conversation is sent whole. With `stream` the answer is events.",
   body: ResponsesRequest,
   output: ResponseObject,
-  async run(ctx, { body, incoming }) {
-    const { result, head } = await invoke(ctx, responsesAsk(body), incoming);
+  async run(ctx, { body, ...given }) {
+    const { result, head } = await invoke(ctx, responsesAsk(body), given);
     if (!body.stream) return reply(toResponse(body, result), { headers: headersOf(head) });
     return streamed(responseFrames(body, head, await follow(ctx, head)), headersOfStream(head));
   },

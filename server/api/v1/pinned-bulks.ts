@@ -30,7 +30,8 @@ export const submitPinnedBulk = endpoint({
     "PolicyRejected",
     "IdempotencyConflict",
   ],
-  run: (ctx, { body, incoming }) => pins.submitBulk(ctx, body, incoming.header("idempotency-key")),
+  idempotent: true,
+  run: (ctx, { body, idempotencyKey }) => pins.submitBulk(ctx, body, idempotencyKey),
 });
 
 export const getPinnedBulk = endpoint({
@@ -84,6 +85,6 @@ export const retryPinnedBulk = endpoint({
     "RetryNotSafe",
     "PayloadUnavailable",
   ],
-  run: (ctx, { params, incoming }) =>
-    pins.retrySafely(ctx, params.bulk_id, incoming.header("idempotency-key")),
+  idempotent: true,
+  run: (ctx, { params, idempotencyKey }) => pins.retrySafely(ctx, params.bulk_id, idempotencyKey),
 });

@@ -42,8 +42,9 @@ export const runPinned = endpoint({
     "TRANSPORT_AMBIGUOUS",
     "ProviderUnavailable",
   ],
-  run: async (ctx, { body, incoming }) => {
-    const answer = await pins.run(ctx, body, incoming.header("idempotency-key"));
+  idempotent: true,
+  run: async (ctx, { body, idempotencyKey }) => {
+    const answer = await pins.run(ctx, body, idempotencyKey);
     return reply(answer, { headers: { "x-execution-id": answer.executionId } });
   },
 });

@@ -26,7 +26,8 @@ export const createCapabilityRequest = endpoint({
   body: CapabilityRequestBody,
   output: CapabilityRequest,
   errors: ["PROJECT_REQUIRED", "IdempotencyConflict"],
-  run: (ctx, { body, incoming }) => requests.create(ctx, body, incoming.header("idempotency-key")),
+  idempotent: true,
+  run: (ctx, { body, idempotencyKey }) => requests.create(ctx, body, idempotencyKey),
 });
 
 export const listCapabilityRequests = endpoint({
