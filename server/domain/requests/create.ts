@@ -9,6 +9,10 @@ import { contentOf, insertRevision } from "./content";
 import { noSuchRequest, type RequestRow, type RequestWhole, readWhole, toRequest, WRITE } from "./rows";
 import { happened } from "./transitions";
 
+/** Every request is read by people: so many may a project file within a day. */
+const MOST_A_DAY = 100;
+const DAY_SECONDS = 86_400;
+
 /**
  * Files a need as a draft. The same idempotency key in a project is one request, answered as it is by now; with another
  * wording it is IdempotencyConflict.
@@ -43,7 +47,10 @@ export async function create(
     const { rowCount } = await client.query(
       `INSERT INTO capability_request (id, organization_id, project_id, status, current_revision_id, created_by,
          created_by_kind, idempotency_key, identity_hash, created_at, updated_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) ON CONFLICT (project_id, idempotency_key) DO NOTHING`,
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10
+       WHERE (SELECT count(*) FROM capability_request
+              WHERE project_id = $3 AND created_at > $10::timestamptz - make_interval(secs => $11)) < $12
+       ON CONFLICT (project_id, idempotency_key) DO NOTHING`,
       [
         row.id,
         row.organization_id,
@@ -55,6 +62,8 @@ export async function create(
         row.idempotency_key,
         row.identity_hash,
         now,
+        DAY_SECONDS,
+        MOST_A_DAY,
       ],
     );
     if (rowCount === 0) return null;
@@ -63,20 +72,36 @@ export async function create(
     const [made] = await readWhole(client, "WHERE request.id = $1", [row.id]);
     return made ?? noSuchRequest();
   });
-  return toRequest(whole ?? (await firstOfKey(project.id, key, content.hash)));
+  return toRequest(whole ?? (await firstOfKey(project.id, key, content.hash, now)));
 }
 
-/** What a key stands for already. */
-async function firstOfKey(projectId: string, key: string | null, hash: string): Promise<RequestWhole> {
+/** What a key stands for already; where nothing was filed under it, the project has filed too many. */
+async function firstOfKey(
+  projectId: string,
+  key: string | null,
+  hash: string,
+  now: Date,
+): Promise<RequestWhole> {
   const [first] = await readWhole(pool, "WHERE request.project_id = $1 AND request.idempotency_key = $2", [
     projectId,
     key,
   ]);
-  if (!first) throw new Error("an idempotency key was taken, but its request is not there");
+  if (!first) return tooMany(projectId, now);
   if (first.identity_hash !== hash) {
     fail("IdempotencyConflict", "This idempotency key already stands for another request.", {
       jobId: first.id,
     });
   }
   return first;
+}
+
+async function tooMany(projectId: string, now: Date): Promise<never> {
+  const { rows } = await pool.query<{ at: Date }>(
+    "SELECT created_at AS at FROM capability_request WHERE project_id = $1 ORDER BY id DESC OFFSET $2 LIMIT 1",
+    [projectId, MOST_A_DAY - 1],
+  );
+  const freeAt = (rows[0]?.at ?? now).getTime() + DAY_SECONDS * 1_000;
+  fail("RateLimited", `A project may file ${MOST_A_DAY} requests a day.`, {
+    retryAfterSeconds: Math.max(1, Math.ceil((freeAt - now.getTime()) / 1_000)),
+  });
 }

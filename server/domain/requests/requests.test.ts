@@ -30,6 +30,27 @@ async function makeClocked() {
 }
 
 describe("create", () => {
+  test("a project files so many a day; what it filed is answered on, and a day later it files again", async () => {
+    const { ctx, projectId, set } = await makeClocked();
+    const first = await requests.create(ctx, body({ idempotencyKey: "first" }));
+    set(new Date(ctx.now().getTime() + 60_000));
+    for (let count = 1; count < 100; count++) await requests.create(ctx, body());
+    await expect(requests.create(ctx, body())).rejects.toMatchObject({
+      code: "RateLimited",
+      details: { retryAfterSeconds: 86_400 - 60 },
+    });
+    await expect(requests.create(ctx, body({ idempotencyKey: "new" }))).rejects.toMatchObject({
+      code: "RateLimited",
+    });
+    expect((await requests.create(ctx, body({ idempotencyKey: "first" }))).id).toBe(first.id);
+    expect(await countOf("capability_request", "project_id = $1", projectId)).toBe(100);
+    const other = await makeClocked();
+    await requests.create(other.ctx, body());
+    set(new Date(ctx.now().getTime() + DAY_MS - 60_000));
+    await requests.create(ctx, body());
+    await expect(requests.create(ctx, body())).rejects.toMatchObject({ code: "RateLimited" });
+  });
+
   test("answers a draft with its first revision", async () => {
     const { ctx, organizationId, projectId } = await makeProject();
     const made = await fileNeed(ctx, { acceptanceCases: [{ input: 1, expected: 2 }] });
