@@ -6,6 +6,7 @@ import * as contract from "@/server/contract/organizations";
 import * as billing from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { resendMail } from "@/server/domain/notifications";
 import * as domain from "@/server/domain/organizations";
 import { resetSignIn } from "@/server/domain/sessions";
 import { listSigningKeys, rotateSigningKey } from "@/server/domain/signing";
@@ -40,6 +41,7 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   job attention retry --job <id>                      store it again
   job attention accept --job <id>                     succeed with what there is
   job attention fail --job <id>
+  mail resend --mail <id>                             try a mail again that was given up
   wallet show --organization <id>                     what is left and reserved, live and of the sandbox
   wallet credit --organization <id> --amount-micros <n> --reason <text> [--test]
                                                       give money, or take it back with --amount-micros=-<n>
@@ -72,6 +74,7 @@ const FLAGS = {
   retention: { type: "string" },
   key: { type: "string" },
   job: { type: "string" },
+  mail: { type: "string" },
   scopes: { type: "string" },
   environment: { type: "string" },
   "expires-in": { type: "string" },
@@ -106,6 +109,7 @@ export const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "job attention retry": ["job"],
   "job attention accept": ["job"],
   "job attention fail": ["job"],
+  "mail resend": ["mail"],
   "wallet show": ["organization"],
   "wallet credit": ["organization", "amount-micros", "reason", "test"],
   "ledger check": ["organization"],
@@ -321,6 +325,8 @@ async function perform(command: string, flags: Flags): Promise<object> {
       return decided(await jobs.acceptAsIs(ctx, needed(flags.job, "job")));
     case "job attention fail":
       return decided(await jobs.failWaiting(ctx, needed(flags.job, "job")));
+    case "mail resend":
+      return resendMail(ctx, needed(flags.mail, "mail"));
     case "wallet show":
       return billing.wallet(ctx, needed(flags.organization, "organization"));
     case "wallet credit": {

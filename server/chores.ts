@@ -21,6 +21,11 @@ export const CHORES: readonly Chore[] = [
   { name: "prune-connections", everyMs: 3_600_000, pass: () => connections.prune(systemCtx("pruner")) },
   { name: "prune-panels", everyMs: 3_600_000, pass: () => panels.prune(systemCtx("panel-pruner")) },
   { name: "send-mail", everyMs: 2_000, pass: () => notifications.handOnMail(systemCtx("mail-sweeper")) },
+  {
+    name: "prune-notifications",
+    everyMs: 3_600_000,
+    pass: () => notifications.prune(systemCtx("pruner")),
+  },
   { name: "prune-sessions", everyMs: 3_600_000, pass: () => pruneSessions(new Date()) },
 ];
 

@@ -1,0 +1,33 @@
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+
+/** How long what was read, and what never was, is listed. Longer than anything tells of the same occasion again. */
+const READ_DAYS = 180;
+const UNREAD_DAYS = 400;
+/** How long a mail can be looked up after it was sent, given up or kept. */
+const MAIL_DAYS = 90;
+const BATCH = 1_000;
+
+/** Deletes notifications and mails that are long over, a batch at a time; what is still to be sent stays. */
+export async function prune(ctx: Ctx): Promise<void> {
+  const now = ctx.now();
+  await inBatches(
+    `DELETE FROM mail WHERE id IN (
+       SELECT id FROM mail WHERE state IN ('sent', 'failed', 'kept')
+         AND coalesce(completed_at, created_at) < $1::timestamptz - make_interval(days => $2)
+       LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`,
+    [now, MAIL_DAYS],
+  );
+  await inBatches(
+    `DELETE FROM notification WHERE id IN (
+       SELECT id FROM notification
+       WHERE created_at < $1::timestamptz - make_interval(days => CASE WHEN read_at IS NULL THEN $3::integer ELSE $2::integer END)
+         AND NOT EXISTS (SELECT FROM mail WHERE notification_id = notification.id)
+       LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)`,
+    [now, READ_DAYS, UNREAD_DAYS],
+  );
+}
+
+async function inBatches(statement: string, values: unknown[]): Promise<void> {
+  while (((await pool.query(statement, values)).rowCount ?? 0) >= BATCH);
+}

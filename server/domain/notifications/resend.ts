@@ -1,0 +1,35 @@
+import type { OutboxMail } from "@/server/contract/notifications";
+import { inTransaction } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
+import { INSTALLATION, record } from "@/server/domain/audit";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { outboxMail } from "./outbox";
+
+/**
+ * Has a mail that was given up tried again from the beginning. Operators only. Whom it no longer concerns is seen when it is
+ * sent, as for every mail. Asked for twice it is tried once.
+ */
+export async function resendMail(ctx: Ctx, mailId: string): Promise<OutboxMail> {
+  requireOperator(ctx);
+  const known = await outboxMail(ctx, mailId);
+  await inTransaction(async (client) => {
+    const { rows } = await client.query<{ organization_id: string | null }>(
+      `UPDATE mail SET state = 'pending', attempts = 0, next_attempt_at = $2, lease_until = NULL, completed_at = NULL
+       WHERE id = $1 AND state = 'failed'
+       RETURNING coalesce((SELECT organization_id FROM notification WHERE id = notification_id),
+         (SELECT organization_id FROM invitation WHERE id = invitation_id)) AS organization_id`,
+      [mailId, ctx.now()],
+    );
+    const [again] = rows;
+    if (!again) {
+      if (known.state === "failed") return; // somebody else asked meanwhile
+      fail("InvalidInput", `Only a mail that was given up is sent again; this one is ${known.state}.`);
+    }
+    const organizationId = again.organization_id ?? INSTALLATION;
+    const details = { recipient: known.recipient, subject: known.subject };
+    await record(ctx, { organizationId, action: "mail.resent", subject: mailId, details }, client);
+  });
+  const { text: _text, html: _html, ...mail } = await outboxMail(ctx, mailId);
+  return mail;
+}
