@@ -13,6 +13,7 @@ import {
   LayoutGrid,
   Lightbulb,
   type LucideIcon,
+  PanelsTopLeft,
   Pin,
   Plug,
   Settings2,
@@ -40,6 +41,7 @@ const ROOMS: { room: string; label: string; icon: LucideIcon }[] = [
   { room: "connections", label: "Connections", icon: Plug },
   { room: "keys", label: "API keys", icon: KeyRound },
   { room: "webhooks", label: "Webhooks", icon: Webhook },
+  { room: "panels", label: "Panels", icon: PanelsTopLeft },
   { room: "settings", label: "Settings", icon: Settings2 },
   { room: "organization", label: "Organization", icon: Building2 },
 ];

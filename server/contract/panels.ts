@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject } from "./common";
+import { DateTime, JsonObject, pageLimit } from "./common";
 import { EnvironmentSlug } from "./organizations";
 
 const Id = z.string().min(1).max(64);
@@ -118,6 +118,9 @@ export const PanelDefinitionCreate = z
   .meta({ id: "PanelDefinitionCreate" });
 export type PanelDefinitionCreate = z.output<typeof PanelDefinitionCreate>;
 
+/** As the panel's room makes one: of a whole organization by its id, since a person may belong to several. */
+export const DefinePanel = PanelDefinitionCreate.extend({ organizationId: Id.optional() });
+
 export const PanelDefinitionPatch = z
   .strictObject({
     displayName: Name.nullish(),
@@ -192,6 +195,7 @@ export const PanelSessionCreate = z
   .meta({ id: "PanelSessionCreate" });
 export type PanelSessionCreate = z.output<typeof PanelSessionCreate>;
 
+export const PanelSessionStatus = z.enum(["active", "expired", "revoked"]);
 export const PanelSession = z
   .object({
     sessionId: z.string(),
@@ -200,7 +204,7 @@ export const PanelSession = z
     environment: z.string(),
     panelDefinitionId: z.string().nullable(),
     panelDefinitionVersion: z.int().nullable(),
-    status: z.enum(["active", "expired", "revoked"]),
+    status: PanelSessionStatus,
     allowedOrigins: z.array(z.string()),
     externalSubject: z.string().nullable(),
     maxSpendMicros: z.int(),
@@ -221,6 +225,18 @@ export const NewPanelSession = PanelSession.extend({
   accessToken: z.string().meta({ description: "In this answer and nowhere else." }),
 }).meta({ id: "NewPanelSession" });
 export type NewPanelSession = z.output<typeof NewPanelSession>;
+/** The sessions of a project as its room lists them. */
+export const ListPanelSessions = z.object({
+  definition_id: Id.optional(),
+  external_subject: z.string().min(1).max(255).optional(),
+  status: PanelSessionStatus.optional(),
+  /** The `nextCursor` of the page before: a session's id. */
+  cursor: z.string().max(64).optional(),
+  limit: pageLimit(100, 25),
+});
+export type ListPanelSessions = z.output<typeof ListPanelSessions>;
+export const PanelSessionPage = z.object({ items: z.array(PanelSession), nextCursor: z.string().optional() });
+export type PanelSessionPage = z.output<typeof PanelSessionPage>;
 export const PanelSessionPath = z.object({ session_id: Id });
 
 export const PanelLaunchCode = z

@@ -13,6 +13,7 @@ import { keysRouter } from "./keys";
 import { notificationsRouter } from "./notifications";
 import { operatorRouter } from "./operator";
 import { organizationsRouter } from "./organizations";
+import { panelsRouter } from "./panels";
 import { pinnedRouter } from "./pinned";
 import { projectsRouter } from "./projects";
 import { provenanceRouter } from "./provenance";
@@ -33,6 +34,7 @@ export const appRouter = router({
   keys: keysRouter,
   organizations: organizationsRouter,
   webhooks: webhooksRouter,
+  panels: panelsRouter,
   billing: billingRouter,
   notifications: notificationsRouter,
   usage: usageRouter,

@@ -270,6 +270,7 @@ export function sampleOf(name: string, estate: Estate): Sent {
     "trpc comparisons.judge": { body: { body: { decision: "winner", overallWinnerEntryId: ids.entry } } },
     "trpc comparisons.create": { body: { body: { context: {}, competitors, input } } },
     "trpc comparisons.estimate": { body: { body: { competitors, input } } },
+    "trpc panels.define": { body: { key: `made-${ulid()}` } },
     "POST /v1/panel-definitions": { body: { key: `made-${ulid()}` } },
     "POST /v1/adapters": { body: { displayName: "One", baseModelFamily: "flux", source } },
     "trpc adapters.register": { body: { displayName: "One", baseModelFamily: "flux", source } },

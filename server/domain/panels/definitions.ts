@@ -13,14 +13,19 @@ import { type DefinitionRow, noSuchDefinition, readDefinitions, toDefinition } f
 /** The rights a panel is made and looked at with. */
 export const MAKE = "capabilities:run";
 export const LOOK = "jobs:read";
+/** A person who may see a thing is told why they may not change it. A key's scopes are no ladder: one alone is enough. */
+export const toChange = (ctx: Ctx) => (ctx.principal.kind === "human_session" ? LOOK : MAKE);
 
 const invalid = (field: string, msg: string, type = "value_error"): never => {
   throw new ValidationFault([{ loc: ["body", field], msg, type }]);
 };
 
 /** Makes a panel of a project, or of every project of an organization. Its key is one there. */
-export async function createDefinition(ctx: Ctx, input: PanelDefinitionCreate): Promise<PanelDefinition> {
-  const { organizationId, projectId } = await placeOf(ctx, input.projectId ?? null);
+export async function createDefinition(
+  ctx: Ctx,
+  input: PanelDefinitionCreate & { organizationId?: string | undefined },
+): Promise<PanelDefinition> {
+  const { organizationId, projectId } = await placeOf(ctx, input.projectId ?? null, input.organizationId);
   checkCapability(input.capabilityKey, input.capabilityVersion);
   const id = newId("panelDefinition");
   const now = ctx.now();
@@ -90,10 +95,11 @@ function checkCapability(key: string | null | undefined, version: string | null 
     invalid("capabilityVersion", `${key} is of version ${own}.`);
 }
 
-/** Where a new panel belongs: a project, or the only organization the caller can mean. */
+/** Where a new panel belongs: a project, the organization that is named, or the only one the caller can mean. */
 async function placeOf(
   ctx: Ctx,
   wanted: string | null,
+  organizationId: string | undefined,
 ): Promise<{ organizationId: string; projectId: string | null }> {
   const { principal } = ctx;
   const bound = principal.kind === "service_principal" ? principal.projectId : null;
@@ -101,7 +107,8 @@ async function placeOf(
     const project = await access.project(ctx, wanted ?? bound, MAKE);
     return { organizationId: project.organizationId, projectId: project.id };
   }
-  const [only, ...others] = access.scopeOf(ctx, MAKE).organizationIds ?? [];
+  const allowed = access.scopeOf(ctx, MAKE).organizationIds ?? [];
+  const [only, ...others] = organizationId ? allowed.filter((id) => id === organizationId) : allowed;
   if (!only) return fail("AuthorizationFailed", "Your role in your organizations does not allow this.");
   if (others.length > 0)
     invalid("projectId", "You belong to several organizations: name a project.", "missing");
@@ -186,7 +193,7 @@ const contentOf = (row: DefinitionRow, patch: PanelDefinitionPatch): Content => 
 
 /** One that the caller sees and may change: of its project, or with a right in the whole organization. */
 async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow> {
-  const scope = access.scopeOf(ctx, MAKE);
+  const scope = access.scopeOf(ctx, toChange(ctx));
   const [row] = await readDefinitions(pool, `${VISIBLE} AND d.id = $3`, [
     scope.organizationIds,
     scope.projectId,
@@ -197,7 +204,8 @@ async function mayChange(ctx: Ctx, definitionId: string): Promise<DefinitionRow>
     await access.project(ctx, row.project_id, MAKE);
     return row;
   }
-  if (scope.projectId !== null)
+  const allowed = access.scopeOf(ctx, MAKE).organizationIds;
+  if (scope.projectId !== null || !(allowed?.includes(row.organization_id) ?? true))
     fail("AuthorizationFailed", "This panel is of the whole organization, which you may not change.");
   return row;
 }

@@ -8,7 +8,7 @@ import { openCeiling } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
-import { LOOK, MAKE } from "./definitions";
+import { LOOK, MAKE, toChange } from "./definitions";
 import { checkInputs } from "./inputs";
 import {
   type DefinitionRow,
@@ -154,22 +154,6 @@ export async function getSession(ctx: Ctx, sessionId: string): Promise<PanelSess
   return toSession(await findSession(ctx, sessionId, LOOK), ctx.now());
 }
 
-const MOST_LISTED = 100;
-
-/** Sessions of a project, newest first. */
-export async function listSessions(
-  ctx: Ctx,
-  query: { projectId: string; definitionId?: string | undefined },
-): Promise<PanelSession[]> {
-  const project = await access.project(ctx, query.projectId, LOOK);
-  const rows = await readSessions(
-    pool,
-    `s.project_id = $1 AND ($2::text IS NULL OR v.definition_id = $2) ORDER BY s.id DESC LIMIT ${MOST_LISTED}`,
-    [project.id, query.definitionId ?? null],
-  );
-  return rows.map((row) => toSession(row, ctx.now()));
-}
-
 /** Ends a session: once this has answered, no request anywhere is served by its tokens. Its jobs go on. Again changes nothing. */
 export async function revokeSession(ctx: Ctx, sessionId: string): Promise<PanelSession> {
   const known = await mayChange(ctx, sessionId);
@@ -188,7 +172,7 @@ export async function revokeSession(ctx: Ctx, sessionId: string): Promise<PanelS
 
 /** A session that the caller sees, in a project where they may make one. */
 export async function mayChange(ctx: Ctx, sessionId: string): Promise<SessionRow> {
-  const row = await findSession(ctx, sessionId, MAKE);
+  const row = await findSession(ctx, sessionId, toChange(ctx));
   await access.project(ctx, row.project_id, MAKE);
   return row;
 }

@@ -1,0 +1,33 @@
+import { HydrationBoundary } from "@tanstack/react-query";
+import type { Metadata } from "next";
+import { DefinitionList } from "@/components/panels/definition-list";
+import { readSessionState, sessionsHref, toSessionsQuery } from "@/components/panels/list-state";
+import { SessionList } from "@/components/panels/session-list";
+import { requirePerson } from "@/server/auth/session";
+import { panelRead, panelState } from "@/server/trpc/prefetch";
+
+export const metadata: Metadata = { title: "Panels" };
+
+type Props = {
+  params: Promise<{ projectId: string }>;
+  searchParams: Promise<Record<string, string | string[] | undefined>>;
+};
+
+export default async function PanelsPage({ params, searchParams }: Props) {
+  const { projectId } = await params;
+  const state = readSessionState(await searchParams);
+  await requirePerson(sessionsHref(projectId, state));
+  await panelRead(({ trpc, queryClient }) =>
+    Promise.all([
+      queryClient.fetchQuery(trpc.panels.definitions.queryOptions({ project_id: projectId })),
+      queryClient.fetchQuery(trpc.panels.sessions.queryOptions(toSessionsQuery(projectId, state))),
+      queryClient.fetchQuery(trpc.projects.list.queryOptions()),
+    ]),
+  );
+  return (
+    <HydrationBoundary state={panelState()}>
+      <DefinitionList projectId={projectId} />
+      <SessionList projectId={projectId} state={state} />
+    </HydrationBoundary>
+  );
+}

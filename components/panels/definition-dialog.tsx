@@ -1,0 +1,266 @@
+"use client";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { toast } from "sonner";
+import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
+import { Button } from "@/components/ui/button";
+import { CheckList } from "@/components/ui/check-list";
+import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Field } from "@/components/ui/field";
+import { Input } from "@/components/ui/input";
+import { Notice } from "@/components/ui/notice";
+import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { Textarea } from "@/components/ui/textarea";
+import type { PanelDefinition } from "@/server/contract/panels";
+import { emptyTerms, originsIn, ROUTING, readTerms, SHOWN } from "./terms";
+
+/** Defines a panel, or revises the one given. */
+export function DefinitionDialog({
+  project,
+  definition,
+  isOpen,
+  onOpenChange,
+}: {
+  project: ProjectChoice;
+  definition?: PanelDefinition;
+  isOpen: boolean;
+  onOpenChange: (isOpen: boolean) => void;
+}) {
+  return (
+    <Dialog open={isOpen} onOpenChange={onOpenChange}>
+      {isOpen && (
+        <DialogContent
+          className="max-w-2xl"
+          title={definition ? `Edit “${definition.displayName}”` : "Define a panel"}
+          description={
+            definition
+              ? "What changes how it looks or what it may do is a new version, for sessions made from then on."
+              : "What runs, how it is shown, and what a session of it may do."
+          }
+        >
+          <DefinitionForm project={project} definition={definition} onDone={() => onOpenChange(false)} />
+        </DialogContent>
+      )}
+    </Dialog>
+  );
+}
+
+const ANY = "any"; // a select cannot hold an empty value
+
+function DefinitionForm({
+  project,
+  definition,
+  onDone,
+}: {
+  project: ProjectChoice;
+  definition: PanelDefinition | undefined;
+  onDone: () => void;
+}) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const { presentation, policy, allowedOrigins } = definition?.currentVersion ?? emptyTerms;
+  const [shown, setShown] = useState(() => new Set(SHOWN.filter((name) => presentation[name])));
+  const [routing, setRouting] = useState(
+    () => new Set(ROUTING.filter((name) => policy.allowedRoutingPolicies.includes(name))),
+  );
+  const options = {
+    onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.panels.pathKey() }),
+    meta: { isShownInPlace: true },
+  };
+  const define = useMutation(trpc.panels.define.mutationOptions(options));
+  const change = useMutation(trpc.panels.change.mutationOptions(options));
+  const error = define.error ?? change.error;
+  const failure = error ? toFailure(error) : null;
+  const problemOf = (field: string) => failure?.issues.find(({ loc }) => loc.includes(field))?.msg;
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    const displayName = String(fields.get("name"));
+    const terms = {
+      ...readTerms(fields, { shown, routing, policy, presentation }),
+      allowedOrigins: originsIn(String(fields.get("origins"))),
+    };
+    const onSuccess = (made: PanelDefinition) => {
+      toast.success(definition ? `Saved as version ${made.currentVersion.version}` : "Panel defined");
+      onDone();
+    };
+    if (definition)
+      return change.mutate({ definition_id: definition.id, displayName, ...terms }, { onSuccess });
+    const capability = String(fields.get("capability"));
+    const isBound = fields.get("reach") !== "organization";
+    define.mutate(
+      {
+        key: String(fields.get("key")),
+        displayName,
+        capabilityKey: capability === ANY ? null : capability,
+        ...(isBound ? { projectId: project.projectId } : { organizationId: project.organizationId }),
+        ...terms,
+      },
+      { onSuccess },
+    );
+  }
+
+  return (
+    <form onSubmit={submit} className="space-y-4">
+      {failure && (
+        <Notice tone="bad" role="alert">
+          {failure.issues.length > 0
+            ? "Some fields were refused; what is wrong stands below them."
+            : failure.message}
+        </Notice>
+      )}
+      <Field id="panel-name" label="Name" hint="The heading visitors see." problem={problemOf("displayName")}>
+        {(aria) => (
+          <Input
+            {...aria}
+            name="name"
+            required
+            maxLength={255}
+            defaultValue={definition?.displayName}
+            placeholder="Picture studio"
+            autoComplete="off"
+          />
+        )}
+      </Field>
+      {!definition && <Identity project={project} problemOf={problemOf} />}
+      <Field
+        id="panel-origins"
+        label="Allowed origins"
+        hint="One a line, such as https://app.example. Left empty, each session names its own."
+        problem={problemOf("allowedOrigins")}
+      >
+        {(aria) => (
+          <Textarea
+            {...aria}
+            name="origins"
+            rows={2}
+            spellCheck={false}
+            className="min-h-16 font-mono text-xs"
+            defaultValue={allowedOrigins.join("\n")}
+          />
+        )}
+      </Field>
+      <div className="grid items-start gap-4 sm:grid-cols-3">
+        <Field id="panel-pricing" label="Price">
+          {(aria) => (
+            <Select name="pricing" defaultValue={presentation.pricingDisplay}>
+              <SelectTrigger {...aria} />
+              <SelectContent>
+                <SelectItem value="total">In total</SelectItem>
+                <SelectItem value="breakdown">In its parts</SelectItem>
+                <SelectItem value="hidden">Hidden</SelectItem>
+              </SelectContent>
+            </Select>
+          )}
+        </Field>
+        <Field id="panel-outputs" label="Most outputs" hint="Of one job." problem={problemOf("maxOutputs")}>
+          {(aria) => (
+            <Input
+              {...aria}
+              name="outputs"
+              type="number"
+              min={1}
+              max={64}
+              step={1}
+              required
+              defaultValue={policy.maxOutputs}
+            />
+          )}
+        </Field>
+        <Field
+          id="panel-spend"
+          label="Most for one job"
+          hint="In USD; empty: the session's cap alone."
+          problem={problemOf("maxSpendPerJobMicros")}
+        >
+          {(aria) => (
+            <Input
+              {...aria}
+              name="spend"
+              type="number"
+              min={0.000001}
+              step={0.000001}
+              defaultValue={policy.maxSpendPerJobMicros ? policy.maxSpendPerJobMicros / 1_000_000 : ""}
+            />
+          )}
+        </Field>
+      </div>
+      <fieldset>
+        <legend className="text-sm font-medium">Shown</legend>
+        <CheckList prefix="shown" names={SHOWN} chosen={shown} onChange={setShown} />
+      </fieldset>
+      <fieldset>
+        <legend className="text-sm font-medium">Requests may choose what runs them</legend>
+        <p className="mt-0.5 text-xs text-muted">None ticked: the choice is ours, at the lowest cost.</p>
+        <CheckList prefix="routing" names={ROUTING} chosen={routing} onChange={setRouting} />
+      </fieldset>
+      <DialogActions>
+        <DialogClose asChild>
+          <Button>Cancel</Button>
+        </DialogClose>
+        <Button type="submit" variant="primary" pending={define.isPending || change.isPending}>
+          {definition ? "Save" : "Define panel"}
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+/** What a panel keeps for ever: its key, what it runs, and whose it is. */
+function Identity({
+  project,
+  problemOf,
+}: {
+  project: ProjectChoice;
+  problemOf(field: string): string | undefined;
+}) {
+  const trpc = useTRPC();
+  const { data: catalog } = useQuery(trpc.catalog.list.queryOptions({ project_id: project.projectId }));
+  const durable = catalog?.filter(({ executionModes }) => executionModes.includes("job_async")) ?? [];
+  return (
+    <div className="grid items-start gap-4 sm:grid-cols-3">
+      <Field id="panel-key" label="Key" hint="Sessions may name it by this." problem={problemOf("key")}>
+        {(aria) => (
+          <Input
+            {...aria}
+            name="key"
+            required
+            maxLength={128}
+            pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
+            title="Letters, digits, and . _ - after the first"
+            placeholder="picture-studio"
+            autoComplete="off"
+            spellCheck={false}
+          />
+        )}
+      </Field>
+      <Field id="panel-capability" label="Capability" problem={problemOf("capabilityKey")}>
+        {(aria) => (
+          <Select name="capability" defaultValue="text.general.fast.v1">
+            <SelectTrigger {...aria} />
+            <SelectContent>
+              {durable.map(({ key, title }) => (
+                <SelectItem key={key} value={key}>
+                  {title}
+                </SelectItem>
+              ))}
+              <SelectItem value={ANY}>Any; the page draws itself</SelectItem>
+            </SelectContent>
+          </Select>
+        )}
+      </Field>
+      <Field id="panel-reach" label="Of">
+        {(aria) => (
+          <Select name="reach" defaultValue="project">
+            <SelectTrigger {...aria} />
+            <SelectContent>
+              <SelectItem value="project">This project</SelectItem>
+              <SelectItem value="organization">Every project</SelectItem>
+            </SelectContent>
+          </Select>
+        )}
+      </Field>
+    </div>
+  );
+}

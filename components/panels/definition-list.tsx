@@ -1,0 +1,225 @@
+"use client";
+import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { Archive, Ban, CircleCheck, Code, PanelsTopLeft, Plus } from "lucide-react";
+import { useState } from "react";
+import { toast } from "sonner";
+import { PageHeader } from "@/components/shell/page-header";
+import { Ago } from "@/components/time/moment";
+import { type ProjectChoice, useTRPC } from "@/components/trpc";
+import { Confirm } from "@/components/ui/alert-dialog";
+import { Badge } from "@/components/ui/badge";
+import { Button } from "@/components/ui/button";
+import { Card } from "@/components/ui/card";
+import { Checkbox } from "@/components/ui/checkbox";
+import { CopyableId } from "@/components/ui/copyable-id";
+import { EmptyState } from "@/components/ui/empty-state";
+import { Label } from "@/components/ui/label";
+import type { PanelDefinition } from "@/server/contract/panels";
+import { DefinitionDialog } from "./definition-dialog";
+import { SnippetDialog } from "./snippet-dialog";
+
+/** The panels that host pages can embed for a project. */
+export function DefinitionList({ projectId }: { projectId: string }) {
+  const trpc = useTRPC();
+  const { data: definitions } = useSuspenseQuery(
+    trpc.panels.definitions.queryOptions({ project_id: projectId }),
+  );
+  const { data: projects } = useSuspenseQuery(trpc.projects.list.queryOptions());
+  const project = projects.find((each) => each.projectId === projectId);
+  const canWrite = project !== undefined && project.role !== "viewer";
+  const [isAdding, setAdding] = useState(false);
+  const [isArchiveShown, setArchiveShown] = useState(false);
+  const archived = definitions.filter(({ status }) => status === "archived");
+  const shown = definitions.filter(({ status }) => isArchiveShown || status !== "archived");
+  const add = canWrite && (
+    <Button variant="primary" onClick={() => setAdding(true)}>
+      <Plus aria-hidden />
+      Define panel
+    </Button>
+  );
+  return (
+    <>
+      <PageHeader title="Panels" actions={shown.length > 0 && add}>
+        Capabilities in other people's pages: each visitor gets a session with caps of money and jobs.
+      </PageHeader>
+      {canWrite && <DefinitionDialog project={project} isOpen={isAdding} onOpenChange={setAdding} />}
+      <Card className="overflow-hidden">
+        {shown.length === 0 ? (
+          <EmptyState
+            icon={PanelsTopLeft}
+            title={archived.length > 0 ? "No panel in use" : "No panel yet"}
+            action={add}
+          >
+            {canWrite
+              ? "Define one, and your own pages can show its form, run it and get what it made."
+              : "Members of your organization can define one. Your role here is viewer."}
+          </EmptyState>
+        ) : (
+          <ul aria-label="Panels, newest first" className="divide-y divide-line">
+            {shown.map((definition) => (
+              <DefinitionRow
+                key={definition.id}
+                definition={definition}
+                projectId={projectId}
+                project={canWrite ? project : undefined}
+              />
+            ))}
+          </ul>
+        )}
+      </Card>
+      {archived.length > 0 && (
+        <div className="mt-3 flex items-center gap-2">
+          <Checkbox
+            id="show-archived"
+            checked={isArchiveShown}
+            onCheckedChange={(checked) => setArchiveShown(checked === true)}
+          />
+          <Label htmlFor="show-archived" className="font-normal text-muted">
+            Show {archived.length === 1 ? "1 archived panel" : `${archived.length} archived panels`}
+          </Label>
+        </div>
+      )}
+    </>
+  );
+}
+
+function DefinitionRow({
+  definition,
+  projectId,
+  project,
+}: {
+  definition: PanelDefinition;
+  projectId: string;
+  /** Given to whoever may change it. */
+  project: ProjectChoice | undefined;
+}) {
+  const [open, setOpen] = useState<"edit" | "snippet" | null>(null);
+  const { displayName: name, currentVersion: version } = definition;
+  const openedBy = (which: "edit" | "snippet") => (isOpen: boolean) => setOpen(isOpen ? which : null);
+  return (
+    <li className="flex flex-wrap items-start gap-x-4 gap-y-3 px-4 py-3" data-panel={definition.key}>
+      <div className="min-w-0 flex-1 basis-72 space-y-1.5">
+        <div className="flex flex-wrap items-center gap-2">
+          <DefinitionStatus definition={definition} />
+          <span className="min-w-0 text-sm font-medium [overflow-wrap:anywhere]">{name}</span>
+        </div>
+        <p className="text-sm [overflow-wrap:anywhere]">
+          <code className="text-xs">{version.capabilityKey ?? "Any capability"}</code>
+        </p>
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+          <code className="[overflow-wrap:anywhere]">{definition.key}</code>
+          <span>Version {version.version}</span>
+          <span>{definition.projectId ? "This project" : "Every project"}</span>
+          <span title={version.allowedOrigins.join("\n") || undefined}>
+            {originsOf(version.allowedOrigins)}
+          </span>
+          <span>
+            Changed <Ago at={definition.updatedAt} />
+          </span>
+          <CopyableId id={definition.id} what="panel id" short />
+        </div>
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        {definition.status === "active" && (
+          <Button size="sm" aria-label={`Embed ${name}`} onClick={() => setOpen("snippet")}>
+            <Code aria-hidden />
+            Embed
+          </Button>
+        )}
+        <SnippetDialog
+          definition={definition}
+          projectId={projectId}
+          isOpen={open === "snippet"}
+          onOpenChange={openedBy("snippet")}
+        />
+        {project && (
+          <>
+            <Button size="sm" aria-label={`Edit ${name}`} onClick={() => setOpen("edit")}>
+              Edit
+            </Button>
+            <DefinitionDialog
+              project={project}
+              definition={definition}
+              isOpen={open === "edit"}
+              onOpenChange={openedBy("edit")}
+            />
+            <StatusButtons definition={definition} />
+          </>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function originsOf(origins: string[]): string {
+  if (origins.length === 0) return "Each session's own origins";
+  return origins.length === 1 ? (origins[0] ?? "") : `${origins.length} origins`;
+}
+
+function DefinitionStatus({ definition: { status } }: { definition: PanelDefinition }) {
+  if (status === "active")
+    return (
+      <Badge tone="good">
+        <CircleCheck aria-hidden />
+        Active
+      </Badge>
+    );
+  return (
+    <Badge>
+      {status === "archived" ? <Archive aria-hidden /> : <Ban aria-hidden />}
+      {status === "archived" ? "Archived" : "Disabled"}
+    </Badge>
+  );
+}
+
+const DONE = { active: "Panel enabled", disabled: "Panel disabled", archived: "Panel archived" };
+
+function StatusButtons({ definition }: { definition: PanelDefinition }) {
+  const trpc = useTRPC();
+  const queryClient = useQueryClient();
+  const change = useMutation(
+    trpc.panels.change.mutationOptions({
+      onSuccess: ({ status }) => toast.success(DONE[status]),
+      onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.panels.pathKey() }),
+    }),
+  );
+  const { id: definition_id, displayName: name, status } = definition;
+  const become = (next: PanelDefinition["status"]) => change.mutate({ definition_id, status: next });
+  return (
+    <>
+      {status === "active" ? (
+        <Confirm
+          title={`Disable “${name}”?`}
+          description="Its sessions are refused from the next request on, and no new one is made. Enabled again, those go on that have time left."
+          action="Disable panel"
+          onConfirm={() => become("disabled")}
+        >
+          <Button size="sm" pending={change.isPending} aria-label={`Disable ${name}`}>
+            Disable
+          </Button>
+        </Confirm>
+      ) : (
+        <Button
+          size="sm"
+          pending={change.isPending}
+          aria-label={`Enable ${name}`}
+          onClick={() => become("active")}
+        >
+          Enable
+        </Button>
+      )}
+      {status !== "archived" && (
+        <Confirm
+          title={`Archive “${name}”?`}
+          description="Its sessions are refused from the next request on, and it leaves the lists. It can be enabled again."
+          action="Archive panel"
+          onConfirm={() => become("archived")}
+        >
+          <Button size="sm" pending={change.isPending} aria-label={`Archive ${name}`}>
+            Archive
+          </Button>
+        </Confirm>
+      )}
+    </>
+  );
+}

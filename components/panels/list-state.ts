@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { PanelSessionStatus } from "@/server/contract/panels";
+
+const DEFINITION_ID = /^pdef_[0-9a-hjkmnp-tv-z]{26}$/;
+const SESSION_ID = /^pses_[0-9a-hjkmnp-tv-z]{26}$/;
+const TRAIL = /^pses_[0-9a-hjkmnp-tv-z]{26}(\.pses_[0-9a-hjkmnp-tv-z]{26})*$/;
+
+/** Filters and place of the list of sessions as its address carries them. A word we do not know counts as absent. */
+const SessionState = z.object({
+  panel: z.string().regex(DEFINITION_ID).optional().catch(undefined),
+  status: PanelSessionStatus.optional().catch(undefined),
+  subject: z.string().min(1).max(255).optional().catch(undefined),
+  cursor: z.string().regex(SESSION_ID).optional().catch(undefined),
+  trail: z.string().regex(TRAIL).optional().catch(undefined),
+});
+export type SessionState = z.output<typeof SessionState>;
+
+const PAGE_SIZE = 25;
+
+export function readSessionState(params: SearchParams): SessionState {
+  return SessionState.parse(singleValues(params));
+}
+
+/** The query of a state, as the panels router takes it. */
+export function toSessionsQuery(projectId: string, { panel, status, subject, cursor }: SessionState) {
+  return {
+    project_id: projectId,
+    definition_id: panel,
+    status,
+    external_subject: subject,
+    cursor,
+    limit: PAGE_SIZE,
+  };
+}
+
+/** The address of a state; without a filter or a place it is the bare path. */
+export function sessionsHref(projectId: string, state: SessionState): string {
+  return hrefOf(`/projects/${projectId}/panels`, state);
+}

@@ -1,0 +1,75 @@
+"use client";
+import { CodeBlock } from "@/components/ui/code-block";
+import { Dialog, DialogContent } from "@/components/ui/dialog";
+import type { PanelDefinition } from "@/server/contract/panels";
+
+/** What a host copies to show a panel: how its server makes a session, and what its page says. */
+export function SnippetDialog({
+  definition,
+  projectId,
+  isOpen,
+  onOpenChange,
+}: {
+  definition: PanelDefinition;
+  projectId: string;
+  isOpen: boolean;
+  onOpenChange: (isOpen: boolean) => void;
+}) {
+  return (
+    <Dialog open={isOpen} onOpenChange={onOpenChange}>
+      {isOpen && (
+        <DialogContent
+          className="max-w-2xl"
+          title={`Embed “${definition.displayName}”`}
+          description="Your server makes a session for each visitor with an API key, which never leaves it. The page gets the session alone."
+        >
+          <div className="space-y-4">
+            <div>
+              <h3 className="mb-1.5 text-sm font-medium">In the page</h3>
+              <CodeBlock what="Code of the page" code={pageOf(window.location.origin)} />
+            </div>
+            <div>
+              <h3 className="mb-1.5 text-sm font-medium">On your server, in Node</h3>
+              <CodeBlock
+                what="Code of the server"
+                code={serverOf(window.location.origin, projectId, definition)}
+              />
+            </div>
+            <p className="text-xs text-muted">
+              The key needs the scopes <code>capabilities:run</code>, <code>jobs:read</code> and{" "}
+              <code>jobs:write</code>. The origin is that of the page, exactly as a browser says it.
+            </p>
+          </div>
+        </DialogContent>
+      )}
+    </Dialog>
+  );
+}
+
+const pageOf = (origin: string) => `<script src="${origin}/capstan-panel.js" defer></script>
+<capstan-panel session-endpoint="/panel-session"></capstan-panel>`;
+
+function serverOf(origin: string, projectId: string, { id, currentVersion }: PanelDefinition): string {
+  const body = {
+    projectId,
+    panelDefinitionId: id,
+    allowedOrigins: [currentVersion.allowedOrigins[0] ?? "https://app.example"],
+    maxSpendMicros: 1_000_000,
+    maxJobs: 10,
+    expiresInMinutes: 60,
+  };
+  const written = JSON.stringify(body, null, 2)
+    .replaceAll("\n", "\n  ")
+    .replaceAll(/"(\w+)":/g, "$1:");
+  return `// Answers POST /panel-session of your own pages, once you know who asks.
+const answer = await fetch("${origin}/v1/panel-sessions", {
+  method: "POST",
+  headers: {
+    authorization: \`Bearer \${process.env.CAPSTAN_API_KEY}\`,
+    "content-type": "application/json",
+  },
+  body: JSON.stringify(${written}),
+});
+const { sessionId, accessToken } = await answer.json();
+// Answer the page with {sessionId, accessToken}, and Cache-Control: no-store.`;
+}

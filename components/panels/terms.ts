@@ -1,0 +1,54 @@
+import { PanelPolicy, PanelPresentation } from "@/server/contract/panels";
+
+/** What a panel may show beside its form's own fields. */
+export const SHOWN = [
+  "showPrompt",
+  "showReferences",
+  "showOutputCount",
+  "showTransparency",
+  "showRouting",
+  "showGenerationStrategy",
+  "showModel",
+] as const satisfies (keyof PanelPresentation)[];
+export const ROUTING = ["named_model", "named_provider", "exact_pin"] as const;
+
+/** Of a panel that says nothing of its own. */
+export const emptyTerms = {
+  presentation: PanelPresentation.parse({}),
+  policy: PanelPolicy.parse({}),
+  allowedOrigins: [] as string[],
+};
+
+export const originsIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
+
+/** What a form says; what it has no field for stays as it was. */
+export function readTerms(
+  fields: FormData,
+  {
+    shown,
+    routing,
+    policy,
+    presentation,
+  }: {
+    shown: ReadonlySet<string>;
+    routing: ReadonlySet<string>;
+    policy: PanelPolicy;
+    presentation: PanelPresentation;
+  },
+): { presentation: PanelPresentation; policy: PanelPolicy } {
+  const spend = String(fields.get("spend"));
+  const others = policy.allowedRoutingPolicies.filter((name) => !ROUTING.some((each) => each === name));
+  return {
+    presentation: {
+      ...presentation,
+      ...Object.fromEntries(SHOWN.map((name) => [name, shown.has(name)])),
+      pricingDisplay: PanelPresentation.shape.pricingDisplay.parse(fields.get("pricing")),
+    },
+    policy: {
+      ...policy,
+      allowedRoutingPolicies: [...ROUTING.filter((name) => routing.has(name)), ...others],
+      maxOutputs: Number(fields.get("outputs")),
+      maxSpendPerJobMicros: spend === "" ? null : Math.round(Number(spend) * 1_000_000),
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import type { ListPanelSessions, PanelSessionPage } from "@/server/contract/panels";
+import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { ValidationFault } from "@/server/errors";
+import { idSchema } from "@/server/ids";
+import { LOOK } from "./definitions";
+import { readSessions, toSession } from "./rows";
+
+const STATUS =
+  "CASE WHEN s.revoked_at IS NOT NULL THEN 'revoked' WHEN s.expires_at <= $5 THEN 'expired' ELSE 'active' END";
+
+/** Sessions of a project, newest first. */
+export async function listSessions(
+  ctx: Ctx,
+  projectId: string,
+  query: ListPanelSessions,
+): Promise<PanelSessionPage> {
+  const project = await access.project(ctx, projectId, LOOK);
+  const now = ctx.now();
+  const rows = await readSessions(
+    pool,
+    `s.project_id = $1 AND ($2::text IS NULL OR v.definition_id = $2) AND ($3::text IS NULL OR s.external_subject = $3)
+     AND ($4::text IS NULL OR ${STATUS} = $4) AND ($6::text IS NULL OR s.id < $6) ORDER BY s.id DESC LIMIT $7`,
+    [
+      project.id,
+      query.definition_id ?? null,
+      query.external_subject ?? null,
+      query.status ?? null,
+      now,
+      readCursor(query.cursor),
+      query.limit + 1,
+    ],
+  );
+  const page = rows.slice(0, query.limit);
+  const last = page.at(-1);
+  return {
+    items: page.map((row) => toSession(row, now)),
+    ...(rows.length > query.limit && last ? { nextCursor: last.id } : {}),
+  };
+}
+
+const Cursor = idSchema("panelSession");
+
+function readCursor(cursor: string | undefined): string | null {
+  if (cursor === undefined) return null;
+  if (z.safeParse(Cursor, cursor).success) return cursor;
+  throw new ValidationFault([
+    { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
+  ]);
+}

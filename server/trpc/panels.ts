@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { ProjectRef } from "@/server/contract/jobs";
+import {
+  DefinePanel,
+  ListPanelSessions,
+  PanelDefinition,
+  PanelDefinitionPatch,
+  PanelDefinitionPath,
+  PanelSession,
+  PanelSessionPage,
+  PanelSessionPath,
+} from "@/server/contract/panels";
+import * as panels from "@/server/domain/panels";
+import { human, router } from "./init";
+
+export const panelsRouter = router({
+  /** What a project can embed: its own panels and those of its whole organization, archived ones too. */
+  definitions: human
+    .input(ProjectRef)
+    .output(z.array(PanelDefinition))
+    .query(async ({ ctx, input }) => {
+      const query = { projectId: input.project_id, includeArchived: true };
+      return (await panels.listDefinitions(ctx, query)).definitions;
+    }),
+  define: human
+    .input(DefinePanel)
+    .output(PanelDefinition)
+    .mutation(({ ctx, input }) => panels.createDefinition(ctx, input)),
+  change: human
+    .input(PanelDefinitionPatch.extend(PanelDefinitionPath.shape))
+    .output(PanelDefinition)
+    .mutation(({ ctx, input: { definition_id, ...patch } }) =>
+      panels.changeDefinition(ctx, definition_id, patch),
+    ),
+  sessions: human
+    .input(ListPanelSessions.extend(ProjectRef.shape))
+    .output(PanelSessionPage)
+    .query(({ ctx, input: { project_id, ...query } }) => panels.listSessions(ctx, project_id, query)),
+  revokeSession: human
+    .input(PanelSessionPath)
+    .output(PanelSession)
+    .mutation(({ ctx, input }) => panels.revokeSession(ctx, input.session_id)),
+});
