@@ -3,9 +3,8 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
 import { CheckList } from "@/components/ui/check-list";
-import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
+import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
@@ -195,14 +194,9 @@ function DefinitionForm({
         <p className="mt-0.5 text-xs text-muted">None ticked: the choice is ours, at the lowest cost.</p>
         <CheckList prefix="routing" names={ROUTING} chosen={routing} onChange={setRouting} />
       </fieldset>
-      <DialogActions>
-        <DialogClose asChild>
-          <Button>Cancel</Button>
-        </DialogClose>
-        <Button type="submit" variant="primary" pending={define.isPending || change.isPending}>
-          {definition ? "Save" : "Define panel"}
-        </Button>
-      </DialogActions>
+      <SubmitActions pending={define.isPending || change.isPending}>
+        {definition ? "Save" : "Define panel"}
+      </SubmitActions>
     </form>
   );
 }

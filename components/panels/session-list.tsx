@@ -219,7 +219,7 @@ function SessionTable({ items, panels, mayWrite }: Lines) {
                 <Spent session={session} />
                 <p className="tabular-nums">{jobsOf(session)} jobs</p>
                 <p className="text-muted">
-                  <Ends session={session} />
+                  {session.status === "active" ? "Ends" : "Ended"} <Ends session={session} />
                 </p>
               </div>
               {mayWrite && <Revoke session={session} />}

@@ -1,0 +1,66 @@
+import { call, world } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
+
+const PHONE = { width: 390, height: 844 };
+const panelsPath = `/projects/${world.projectId}/panels`;
+
+test("a panel is defined, embedded and revised; its sessions are seen with what they used, found and revoked", async ({
+  page,
+}) => {
+  const key = `room-${Date.now().toString(36)}`;
+  await open(page, panelsPath);
+  await page.getByRole("button", { name: "Define panel" }).first().click();
+  const form = page.getByRole("dialog", { name: "Define a panel" });
+  await form.getByLabel("Name", { exact: true }).fill(`Studio ${key}`);
+  await form.getByLabel("Key", { exact: true }).fill(key);
+  await form.getByLabel("Allowed origins").fill("https://app.example/path");
+  await form.getByRole("button", { name: "Define panel" }).click();
+  await expect(form.getByText("an exact https origin")).toBeVisible();
+  await form.getByLabel("Allowed origins").fill("https://app.example");
+  await expectAccessible(page);
+  await form.getByRole("button", { name: "Define panel" }).click();
+  const row = page.locator(`[data-panel="${key}"]`);
+  await expect(row).toContainText("Version 1");
+
+  await row.getByRole("button", { name: /^Embed / }).click();
+  const snippet = page.getByRole("dialog", { name: `Embed “Studio ${key}”` });
+  await expect(snippet.getByRole("region", { name: "Code of the page" })).toContainText(
+    `${world.baseUrl}/capstan-panel.js`,
+  );
+  await expect(snippet.getByRole("region", { name: "Code of the server" })).toContainText(
+    "https://app.example",
+  );
+  await page.keyboard.press("Escape");
+
+  await row.getByRole("button", { name: /^Edit / }).click();
+  const edit = page.getByRole("dialog", { name: /^Edit / });
+  await edit.getByLabel("Most outputs").fill("2");
+  await edit.getByRole("button", { name: "Save" }).click();
+  await expect(row).toContainText("Version 2");
+
+  const session = {
+    projectId: world.projectId,
+    panelDefinitionKey: key,
+    allowedOrigins: ["https://app.example"],
+    maxSpendMicros: 2_000_000,
+    externalSubject: `visitor of ${key}`,
+  };
+  const { sessionId } = await (await call("/v1/panel-sessions", { body: session })).json();
+  await page.setViewportSize(PHONE);
+  await open(page, `${panelsPath}?subject=${encodeURIComponent(session.externalSubject)}`);
+  const line = page.getByRole("listitem").filter({ hasText: session.externalSubject });
+  await expect(line).toContainText("$0.00 of $2.00");
+  await expect(line).toContainText("0 of 10 jobs");
+  await expect(page.locator("[data-session]:visible")).toHaveCount(1);
+  await expectNoSidewaysScroll(page);
+  await expectAccessible(page);
+  await line.getByRole("button", { name: /^Revoke / }).click();
+  await page.getByRole("button", { name: "Revoke session" }).click();
+  await expect(line).toContainText("Revoked");
+  expect((await (await call(`/v1/panel-sessions/${sessionId}`)).json()).status).toBe("revoked");
+
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await row.getByRole("button", { name: /^Archive / }).click();
+  await page.getByRole("button", { name: "Archive panel" }).click();
+  await expect(row).toHaveCount(0);
+});
