@@ -11,7 +11,7 @@ import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Textarea } from "@/components/ui/textarea";
 import type { PanelDefinition } from "@/server/contract/panels";
-import { emptyTerms, originsIn, ROUTING, readTerms, SHOWN } from "./terms";
+import { emptyTerms, originsIn, ROUTING, ROUTING_WORDS, readTerms, SHOWN, SHOWN_WORDS } from "./terms";
 
 /** Defines a panel, or revises the one given. */
 export function DefinitionDialog({
@@ -187,12 +187,18 @@ function DefinitionForm({
       </div>
       <fieldset>
         <legend className="text-sm font-medium">Shown</legend>
-        <CheckList prefix="shown" names={SHOWN} chosen={shown} onChange={setShown} />
+        <CheckList prefix="shown" names={SHOWN} words={SHOWN_WORDS} chosen={shown} onChange={setShown} />
       </fieldset>
       <fieldset>
         <legend className="text-sm font-medium">Requests may choose what runs them</legend>
         <p className="mt-0.5 text-xs text-muted">None ticked: the choice is ours, at the lowest cost.</p>
-        <CheckList prefix="routing" names={ROUTING} chosen={routing} onChange={setRouting} />
+        <CheckList
+          prefix="routing"
+          names={ROUTING}
+          words={ROUTING_WORDS}
+          chosen={routing}
+          onChange={setRouting}
+        />
       </fieldset>
       <SubmitActions pending={define.isPending || change.isPending}>
         {definition ? "Save" : "Define panel"}

@@ -1,16 +1,24 @@
 import { PanelPolicy, PanelPresentation } from "@/server/contract/panels";
 
 /** What a panel may show beside its form's own fields. */
-export const SHOWN = [
-  "showPrompt",
-  "showReferences",
-  "showOutputCount",
-  "showTransparency",
-  "showRouting",
-  "showGenerationStrategy",
-  "showModel",
-] as const satisfies (keyof PanelPresentation)[];
-export const ROUTING = ["named_model", "named_provider", "exact_pin"] as const;
+export const SHOWN_WORDS = {
+  showPrompt: "Prompt",
+  showReferences: "References",
+  showOutputCount: "Number of outputs",
+  showTransparency: "Transparency",
+  showRouting: "Route",
+  showGenerationStrategy: "Generation strategy",
+  showModel: "Model",
+} as const satisfies Partial<Record<keyof PanelPresentation, string>>;
+export const SHOWN = Object.keys(SHOWN_WORDS) as (keyof typeof SHOWN_WORDS)[]; // its own keys
+
+/** What a request may name, where its panel allows it. */
+export const ROUTING_WORDS = {
+  named_model: "A model",
+  named_provider: "A provider",
+  exact_pin: "An exact target",
+} as const;
+export const ROUTING = Object.keys(ROUTING_WORDS) as (keyof typeof ROUTING_WORDS)[]; // its own keys
 
 /** Of a panel that says nothing of its own. */
 export const emptyTerms = {

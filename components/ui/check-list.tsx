@@ -1,15 +1,20 @@
 import { Checkbox } from "./checkbox";
 import { Label } from "./label";
 
-/** Names to tick, in two columns where there is room. `prefix` keeps the ids of one list apart from those of others. */
+/**
+ * Names to tick, in two columns where there is room; `words` says them otherwise than they are written. `prefix` keeps the
+ * ids of one list apart from those of others.
+ */
 export function CheckList<Name extends string>({
   prefix,
   names,
+  words,
   chosen,
   onChange,
 }: {
   prefix: string;
   names: readonly Name[];
+  words?: Readonly<Record<Name, string>>;
   chosen: ReadonlySet<Name>;
   onChange: (chosen: Set<Name>) => void;
 }) {
@@ -28,8 +33,11 @@ export function CheckList<Name extends string>({
             checked={chosen.has(name)}
             onCheckedChange={(checked) => choose(name, checked === true)}
           />
-          <Label htmlFor={`${prefix}-${name}`} className="font-mono text-xs font-normal">
-            {name}
+          <Label
+            htmlFor={`${prefix}-${name}`}
+            className={words ? "font-normal" : "font-mono text-xs font-normal"}
+          >
+            {words ? words[name] : name}
           </Label>
         </div>
       ))}

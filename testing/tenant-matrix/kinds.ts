@@ -87,7 +87,6 @@ export const ELSEWHERE: Record<string, Kind | "words"> = {
   "GET /v1/panel-sessions/{session_id} session_id": "panel",
   "POST /v1/panel-sessions/{session_id}/revoke session_id": "panel",
   "POST /v1/panel-sessions/{session_id}/launch-codes session_id": "panel",
-  "trpc connections.session session_id": "onboarding",
   "trpc panels.revokeSession session_id": "panel",
   "POST /v1/panel-sessions initial_inputs.*": "artifact",
   "POST /v1/panel-sessions locked_inputs.*": "artifact",
