@@ -140,7 +140,7 @@ test("no piece of a secret is left anywhere but where it belongs", async () => {
   const { tenant, email, password, cookie, cookieNow } = await settle();
   const { key, projectId, organizationId } = tenant;
 
-  const pasted = keep("a key pasted where it does not belong", `cap_live_${unique(43)}_abcdef`);
+  const pasted = keep("a key pasted where it does not belong", `cap_live_zQ7${unique(40)}_abcdef`);
   await knockAtApi(visit, { key, cookie }, pasted);
   await knockAtPanel(visit, cookieNow, pasted);
   await knockAtTools(visit, key, pasted);

@@ -4,15 +4,19 @@ import { makeKeyText, makeTokenText } from "@/server/domain/access";
 import { Fault, ValidationFault } from "./errors";
 import { issuesOf, toWire } from "./errors-wire";
 import { PREFIXES, ulid } from "./ids";
-import { redactText } from "./redact-tokens";
+import { redactText, redactTokens } from "./redact-tokens";
 
 const tokens = [
   makeKeyText("development"),
   makeKeyText("my-own-env-2"),
   makeTokenText("caps"),
   makeTokenText("capp"),
+  makeTokenText("plc"),
   "sk-proj-0123456789abcdefABCDEF",
-  "hf_0123456789abcdefABCDEF",
+  `hf_${"aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH"}`,
+  `r8_${"0123456789abcdefABCDEF0123456789abcde"}`,
+  `xai-${"0123456789".repeat(8)}`,
+  `github_pat_${"0123456789abcdefABCDEF_0123456789abcdefABCDEF0123456789"}`,
   "whsec_0123456789abcdefABCDEF",
 ];
 
@@ -24,6 +28,32 @@ test.each(tokens)("%s is taken out of text, whole and cut short, quoted and in a
   }
   expect(redactText(`There is no tool ${token.slice(0, -4)}`)).toBe("There is no tool [redacted]");
 });
+
+test.each(["cap_live", "caps", "capp", "plc"])("a piece of a %s token is taken out, too", (start) => {
+  for (const piece of ["zQ7abcdefghi", "0000000000aB", "Zabcdefghijklmnopqrs1"])
+    expect(redactText(`"${start}_${piece}"`)).toBe('"[redacted]"');
+});
+
+test("names that people choose are no tokens", () => {
+  for (const name of [
+    "cap_generatethumbnails",
+    "cap_generate_thumbnails_for_2024",
+    "caps_capitalizeeverything",
+    "plc_siemenscontroller2",
+    "hf_portrait_lighting_v2",
+    "r8_upscale_realesrgan_v1",
+    "sk-portrait-lighting-v2",
+    "xai-image-generation-v2",
+    "gsk_llama_versatile_70b",
+  ]) {
+    expect(redactText(`There is no ${name}.`)).toBe(`There is no ${name}.`);
+    expect(redactTokens({ [name]: name })).toEqual({ [name]: name });
+  }
+});
+
+test("a long text of beginnings is read in a moment", () => {
+  for (const start of ["sk-", "cap_", "cap_a1", "plc_a", "hf_"]) redactText(start.repeat(20_000));
+}, 5_000);
 
 test("words and ids are no tokens", () => {
   for (const text of [

@@ -5,11 +5,20 @@
 
 const HIDDEN = "[redacted]";
 
-/** Keys, device sessions and panel sessions of ours, also cut short; then the keys of vendors that begin with a mark. */
+/*
+ * Keys, device sessions, panel sessions and launch codes of ours: a run as long as theirs, or a shorter piece of one, which
+ * names people choose do not look like. Then the keys of vendors that begin with a mark, in lengths that vendors give them.
+ */
+const RUN = "[0-9A-Za-z]";
+const MIXED = "(?=[A-Za-z]*[0-9])(?=[0-9a-z]*[A-Z])(?=[0-9A-Z]*[a-z])";
 const TOKEN = new RegExp(
   [
-    "cap[sp]?_(?:[a-z0-9-]{1,63}_)?[0-9A-Za-z]{12,}(?:_[0-9A-Za-z]+)?",
-    "(?:sk-|[sr]k_(?:live|test)_|whsec_|hf_|r8_|gsk_|xai-|AIza|ghp_|github_pat_)[0-9A-Za-z_-]{16,}",
+    `(?:cap_(?:[a-z0-9-]{1,63}_)?|(?:cap[sp]|plc)_)(?:${RUN}{32,}|${MIXED}${RUN}{12,})(?:_${RUN}+)?`,
+    `sk-(?=[0-9A-Za-z_-]{0,32}${RUN}{16})[0-9A-Za-z_-]{16,}`,
+    `(?:[sr]k_(?:live|test)|whsec)_${RUN}{16,}`,
+    `(?:hf_|r8_|gsk_|xai-|ghp_)${RUN}{30,}`,
+    "AIza[0-9A-Za-z_-]{30,}",
+    `github_pat_${RUN}{22}[0-9A-Za-z_]*`,
   ]
     .map((form) => `(?<![0-9A-Za-z])${form}`)
     .join("|"),

@@ -12,6 +12,10 @@ export async function openPanels(
   const token = keep("a session of a panel", made.accessToken);
   const launched = await must("POST", `/v1/panel-sessions/${made.sessionId}/launch-codes`, { key });
   const code = keep("a launch code", launched.code);
+  // Pasted where a name was asked for.
+  await ask("GET", `/v1/capabilities/${code}`, { key });
+  await ask("POST", `/v1/capabilities/${code}/quote`, { key, body: { input: {}, [code]: 1 } });
+  await ask("POST", "/v1/chat/completions", { key, body: { model: code, messages: [] } });
   const ourPage = {
     origin: "http://localhost:3000",
     "sec-fetch-site": "same-origin",
