@@ -389,9 +389,9 @@ describe("the admin command", () => {
   test("resets how a person signs in who lost what they need for it", async () => {
     const { organizationId } = await makeTenant();
     const { ctx, userId, email, password } = await makePerson(organizationId, "member");
-    await turnOn(ctx, password);
     const identity = { issuer: "https://id.example", name: "Id", subject: userId, verifiedEmail: email };
     await identify(ctx, identity);
+    await turnOn(ctx, password);
     const other = await signInNow(userId);
     expect(await admin("user", "reset", "--email", email.toUpperCase())).toMatchObject({
       userId,

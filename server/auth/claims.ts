@@ -1,6 +1,8 @@
 import { decode, type JWT } from "next-auth/jwt";
+import { z } from "zod";
 import { access } from "@/server/domain/access";
 import type { Principal } from "@/server/domain/ctx";
+import type { IdentityLink } from "@/server/domain/sessions";
 import { env } from "@/server/env";
 
 export type Person = Extract<Principal, { kind: "human_session" }>;
@@ -20,19 +22,24 @@ export async function claimsOf(token: string): Promise<{ userId: string; session
 /** How long somebody has to send their code after the first step of signing in. */
 const PENDING_SECONDS = 10 * 60;
 
+const Link = z.object({ issuer: z.string(), name: z.string(), subject: z.string() });
+
+/** Whose code is waited for; `link`: the identity that brought them, to be linked to them when it has come. */
+export type Pending = { userId: string; version: number; link?: IdentityLink | undefined };
+
 /** The claims of who has passed the first step of signing in and still owes a code: no session, and no person. */
-export function pendingClaims(userId: string, version: number, now: Date): JWT {
-  return { sub: userId, pending: version, until: now.getTime() + PENDING_SECONDS * 1000 };
+export function pendingClaims({ userId, version, link }: Pending, now: Date): JWT {
+  const until = now.getTime() + PENDING_SECONDS * 1000;
+  return { sub: userId, pending: version, until, ...(link && { link }) };
 }
 
 /** Whose code is waited for, by our cookie; null for nobody's. */
-export async function pendingOf(
-  token: string,
-  now: Date,
-): Promise<{ userId: string; version: number } | null> {
+export async function pendingOf(token: string, now: Date): Promise<Pending | null> {
   const claims = await opened(token);
   if (!claims?.sub || typeof claims.pending !== "number" || typeof claims.until !== "number") return null;
-  return claims.until > now.getTime() ? { userId: claims.sub, version: claims.pending } : null;
+  if (claims.until <= now.getTime()) return null;
+  const link = Link.optional().parse(claims.link);
+  return { userId: claims.sub, version: claims.pending, ...(link && { link }) };
 }
 
 /**

@@ -3,29 +3,30 @@ import Github from "next-auth/providers/github";
 import Google from "next-auth/providers/google";
 import type { OAuthConfig } from "next-auth/providers/oauth";
 import { z } from "zod";
-import type { SignedIn } from "@/server/domain/organizations";
-import type { Identity, IdentityRefusal } from "@/server/domain/sessions";
+import type { Identified, Identity, IdentityLink, IdentityRefusal } from "@/server/domain/sessions";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { verifiedEmail } from "./github-email";
 
 type Provider = AuthOptions["providers"][number];
 /** The account of an identity, or why there is none. */
-export type Identify = (identity: Identity) => Promise<SignedIn | IdentityRefusal>;
+export type Identify = (identity: Identity) => Promise<Identified | IdentityRefusal>;
 
 declare module "next-auth" {
   /** What a provider found: an account of ours, or the code of why there is none. */
   interface User {
     sessionVersion?: number;
     needsCode?: boolean;
+    link?: IdentityLink;
     refusal?: IdentityRefusal["refused"] | "OAuthCallback" | "SignInFailed";
   }
 }
 
-export const toUser = ({ userId, sessionVersion, needsCode }: SignedIn): User => ({
+export const toUser = ({ userId, sessionVersion, needsCode, link }: Identified): User => ({
   id: userId,
   sessionVersion,
   needsCode,
+  ...(link && { link }),
 });
 
 const NOBODY = "-"; // next-auth refuses an empty id before it asks the signIn callback

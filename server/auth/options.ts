@@ -56,14 +56,18 @@ const code = (sent: Sent) =>
       const parsed = SecondFactorCode.pick({ code: true }).safeParse({ code: fields?.code });
       if (!parsed.success) return null;
       try {
-        const isRight = await sessions.verifyCode(signInCtx(sent), { ...pending, ...parsed.data });
-        return isRight ? { id: pending.userId, sessionVersion: pending.version } : null;
+        const { userId, version, link } = pending;
+        const ctx = signInCtx(sent);
+        if (!(await sessions.verifyCode(ctx, { userId, version, ...parsed.data }))) return null;
+        const isTheirs = !link || (await sessions.linkIdentity(ctx, link, userId));
+        if (isTheirs) return { id: userId, sessionVersion: version };
       } catch (error) {
         if (error instanceof Fault && error.code === "RateLimited")
           throw new Error(`RateLimited:${error.details.retryAfterSeconds}`);
         log.error({ err: error }, "sign-in failed");
         throw new Error("SignInFailed");
       }
+      throw new Error("IdentityTaken");
     },
   });
 
@@ -81,7 +85,10 @@ function signInCtx(sent: Sent): Ctx {
 async function begin(user: User, sent: Sent): Promise<JWT> {
   const before = await claimsOf(sent.sessionToken);
   if (before) await end(before);
-  if (user.needsCode) return pendingClaims(user.id, user.sessionVersion ?? 0, systemClock());
+  if (user.needsCode) {
+    const { id: userId, sessionVersion: version = 0, link } = user;
+    return pendingClaims({ userId, version, link }, systemClock());
+  }
   const sid = await sessions.startSession(signInCtx(sent), {
     userId: user.id,
     version: user.sessionVersion ?? 0,

@@ -191,7 +191,8 @@ describe("by a provider of OpenID Connect", () => {
   test("who has a second factor owes a code after it", async () => {
     const { ctx, userId, email, password } = await person();
     const { secret } = await turnOn(ctx, password);
-    provider.signIn({ claims: { sub: randomUUID(), email, email_verified: true } });
+    const subject = randomUUID();
+    provider.signIn({ claims: { sub: subject, email, email_verified: true } });
     const browser = openBrowser(address());
     await browser.throughProvider("oidc");
     expect(await browser.session()).toBeNull();
@@ -199,8 +200,29 @@ describe("by a provider of OpenID Connect", () => {
     const code = codeAt(secret, new Date(Date.now() + 30_000)); // the one of now confirmed it
     expect(errorOf(await browser.withCode("000000"))).toBe("CredentialsSignin");
     expect(await browser.session()).toBeNull();
+    // Their e-mail without their code leaves nothing behind that a later one could come by.
+    expect(await identitiesOf(userId)).toEqual([]);
     await browser.withCode(code);
     expect((await browser.session())?.userId).toBe(userId);
+    expect((await identitiesOf(userId)).map((each) => each.subject)).toEqual([subject]);
+  });
+
+  test("of two identities that wait for a code of one account, the first with a code gets it", async () => {
+    const { ctx, userId, email, password } = await person();
+    const { recoveryCodes } = await turnOn(ctx, password);
+    const subjects = [randomUUID(), randomUUID(), randomUUID()];
+    const [first, second, late] = subjects.map(() => openBrowser(address()));
+    for (const [place, browser] of [first, second].entries()) {
+      provider.signIn({ claims: { sub: subjects[place] ?? "", email, email_verified: true } });
+      await browser?.throughProvider("oidc");
+    }
+    await first?.withCode(recoveryCodes[0] ?? "");
+    expect((await first?.session())?.userId).toBe(userId);
+    expect(errorOf(await second!.withCode(recoveryCodes[1] ?? ""))).toBe("IdentityTaken");
+    expect(await second?.session()).toBeNull();
+    provider.signIn({ claims: { sub: subjects[2] ?? "", email, email_verified: true } });
+    expect(errorOf(await late!.throughProvider("oidc"))).toBe("IdentityTaken");
+    expect((await identitiesOf(userId)).map((each) => each.subject)).toEqual([subjects[0]]);
   });
 });
 

@@ -13,25 +13,50 @@ export type Identity = {
   verifiedEmail: string | null;
 };
 
+/** Who an identity signs in; `link`: once their code was right it is to be linked to them, and until then it is not. */
+export type Identified = SignedIn & { link?: IdentityLink };
+/** What is written down of an identity. */
+export type IdentityLink = Pick<Identity, "issuer" | "name" | "subject">;
+
 export type IdentityRefusal = { refused: "NoAccount" | "EmailNotVerified" | "IdentityTaken" };
 
 /**
  * The account of an identity. One that signed in before is known by its subject, whatever its e-mail is now. At its first
  * time it is linked to the account with its verified e-mail, unless another identity of that provider is: an address that
- * passed to somebody else takes no account with it. Nobody is signed up on the way.
+ * passed to somebody else takes no account with it. Nobody is signed up on the way. Who has a second factor is linked by
+ * `linkIdentity`, after their code: a verified e-mail alone leaves no way in behind.
  */
-export async function identify(ctx: Ctx, identity: Identity): Promise<SignedIn | IdentityRefusal> {
+export async function identify(ctx: Ctx, identity: Identity): Promise<Identified | IdentityRefusal> {
   const known = await findLinked(identity);
   if (known) return known;
   if (!identity.verifiedEmail) return { refused: "EmailNotVerified" };
   const account = await findSignIn(identity.verifiedEmail);
   if (!account) return { refused: "NoAccount" };
-  await link(ctx, identity, account.userId);
-  // Of two at once, one was linked.
-  return (await findLinked(identity)) ?? { refused: "IdentityTaken" };
+  if (account.needsCode) {
+    if (await hasAnother(identity, account.userId)) return { refused: "IdentityTaken" };
+    const { issuer, name, subject } = identity;
+    return { ...account, link: { issuer, name, subject } };
+  }
+  const isLinked = await linkIdentity(ctx, identity, account.userId);
+  return isLinked ? account : { refused: "IdentityTaken" };
 }
 
-async function findLinked({ issuer, subject }: Identity): Promise<SignedIn | null> {
+/** Links an identity to the person it signs in. False where one of that provider, or of that subject, was linked before. */
+export async function linkIdentity(ctx: Ctx, identity: IdentityLink, userId: string): Promise<boolean> {
+  await link(ctx, identity, userId);
+  // Of two at once, one was linked.
+  return (await findLinked(identity))?.userId === userId;
+}
+
+async function hasAnother({ issuer }: IdentityLink, userId: string): Promise<boolean> {
+  const { rowCount } = await pool.query("SELECT FROM identity WHERE issuer = $1 AND user_id = $2", [
+    issuer,
+    userId,
+  ]);
+  return rowCount !== 0;
+}
+
+async function findLinked({ issuer, subject }: IdentityLink): Promise<SignedIn | null> {
   const { rows } = await pool.query<{ email: string }>(
     "SELECT email FROM identity JOIN user_account ON user_account.id = user_id WHERE issuer = $1 AND subject = $2",
     [issuer, subject],
@@ -39,7 +64,7 @@ async function findLinked({ issuer, subject }: Identity): Promise<SignedIn | nul
   return rows[0] ? findSignIn(rows[0].email) : null;
 }
 
-async function link(ctx: Ctx, { issuer, subject, name }: Identity, userId: string): Promise<void> {
+async function link(ctx: Ctx, { issuer, subject, name }: IdentityLink, userId: string): Promise<void> {
   await inTransaction(async (client) => {
     const { rowCount } = await client.query(
       `INSERT INTO identity (issuer, subject, user_id, created_at) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,

@@ -1,6 +1,13 @@
 export { askedBy, readAccount } from "./account";
 export { decideDevice, lookAtDevice, redeemDevice, startDevice } from "./device";
-export { type Identity, type IdentityRefusal, identify } from "./identities";
+export {
+  type Identified,
+  type Identity,
+  type IdentityLink,
+  type IdentityRefusal,
+  identify,
+  linkIdentity,
+} from "./identities";
 export { changePassword } from "./password";
 export { pruneSessions } from "./prune";
 export { resetSignIn } from "./reset";
