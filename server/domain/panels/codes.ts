@@ -7,7 +7,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
-import { actOn, insertToken, mayChange, requireGiven } from "./sessions";
+import type { SessionRow } from "./rows";
+import { actOn, insertToken, mayChange, refuseEscape, requireGiven } from "./sessions";
 
 /** Long enough to open a page with it. */
 const CODE_MS = 5 * 60_000;
@@ -18,6 +19,7 @@ export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<Pan
   const session = await mayChange(ctx, sessionId);
   const now = ctx.now();
   if (session.revoked_at || session.expires_at <= now) fail("Gone", "This panel session has ended.");
+  await requireOwnTo(ctx, session);
   const [id, code] = [newId("launchCode"), makeTokenText("plc")];
   const expiresAt = new Date(Math.min(now.getTime() + CODE_MS, session.expires_at.getTime()));
   await inTransaction(async (client) => {
@@ -37,6 +39,13 @@ export async function createLaunchCode(ctx: Ctx, sessionId: string): Promise<Pan
   // In the fragment, which no browser sends to a server and no referrer has.
   const embedUrl = `${publicUrl}/embed?session=${sessionId}#code=${code}`;
   return { launchCodeId: id, sessionId, code, expiresAt: expiresAt.toISOString(), embedUrl };
+}
+
+/** A code is as good as the session: whoever could not make it gets none for it. */
+async function requireOwnTo(ctx: Ctx, session: SessionRow): Promise<void> {
+  await refuseEscape(ctx, session.organization_id);
+  if (ctx.principal.kind === "service_principal" && ctx.principal.environment !== session.environment)
+    fail("AuthorizationFailed", "This panel session is of another environment than the key.");
 }
 
 /** Where the page comes from that exchanges a code: of our own the frame decides who shows it. */

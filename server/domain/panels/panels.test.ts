@@ -2,10 +2,13 @@ import { afterAll, describe, expect, test } from "vitest";
 import { closeDatabase, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { systemCtx } from "@/server/domain/ctx";
+import { changeRole, removeMember, revokeKey } from "@/server/domain/organizations";
 import { newId } from "@/server/ids";
 import { newAdapter } from "@/testing/adapters";
-import { call, finish, makeKey, makeTenant, sessionHeaders } from "@/testing/api";
+import { call, finish, makeKey, makeKeyWithId, makeTenant, sessionHeaders } from "@/testing/api";
 import { definePanel, HOST, openPanel } from "@/testing/panels";
+import { cookieOf } from "@/testing/sessions";
+import { makePerson, system } from "@/testing/tenants";
 import { testClock } from "@/testing/world";
 import { exchangeLaunchCode, prune } from ".";
 
@@ -250,6 +253,82 @@ describe("sessions", () => {
       code: "BudgetExceeded",
       details: { scope: `principal:${holder?.userId}` },
     });
+  });
+
+  test("a rotated key whose ceiling passed to its heir makes no session and no code that would escape it", async () => {
+    const tenant = await makeTenant();
+    const panel = await openPanel(tenant);
+    const principal = await access.keyPrincipal(tenant.key, new Date());
+    await pool.query(
+      `INSERT INTO budget (id, organization_id, scope, period, ceiling_micros, enforcement, created_at, updated_at)
+       VALUES ($1, $2, $3, 'total', 5, 'prevent', now(), now())`,
+      [newId("budget"), tenant.organizationId, `principal:${principal?.id}`],
+    );
+    const owner = await sessionHeaders(tenant.organizationId, "owner");
+    const rotated = await call("POST", `/v1/api-keys/${principal?.id}/rotate`, {
+      headers: owner,
+      body: { overlapSeconds: 600 },
+    });
+    expect(rotated.status).toBe(200);
+    const body = { projectId: tenant.projectId, allowedOrigins: [HOST], maxSpendMicros: 10_000_000 };
+    expect((await tenant.post("/v1/panel-sessions", body)).status).toBe(403);
+    expect((await tenant.post(`/v1/panel-sessions/${panel.sessionId}/launch-codes`)).status).toBe(403);
+  });
+
+  test("a key of another environment gets no code for a session", async () => {
+    const tenant = await makeTenant();
+    const owner = await sessionHeaders(tenant.organizationId, "owner");
+    const body = {
+      projectId: tenant.projectId,
+      environment: "production",
+      allowedOrigins: [HOST],
+      maxSpendMicros: 10_000_000,
+    };
+    const made = await call("POST", "/v1/panel-sessions", { headers: owner, body });
+    expect(made.json.environment).toBe("production");
+    const codes = `/v1/panel-sessions/${made.json.sessionId}/launch-codes`;
+    expect((await tenant.post(codes)).status).toBe(403);
+    expect((await call("POST", codes, { headers: owner })).status).toBe(200);
+  });
+
+  test("with a key that is revoked, and with a member who leaves or may only look, their sessions end at once", async () => {
+    const watch = await access.watchChanges();
+    try {
+      const tenant = await makeTenant();
+      const { apiKey: key, keyId } = await makeKeyWithId(tenant);
+      const body = { projectId: tenant.projectId, allowedOrigins: [HOST], maxSpendMicros: 10_000_000 };
+      const bootstrap = (token: string) =>
+        call("GET", "/v1/panel/bootstrap", { key: token, headers: { origin: HOST } });
+      const other = await openPanel(tenant);
+      const ofKey = await call("POST", "/v1/panel-sessions", { key, body });
+      expect((await bootstrap(ofKey.json.accessToken)).status).toBe(200);
+      await revokeKey(system, keyId);
+      expect((await bootstrap(ofKey.json.accessToken)).status).toBe(401);
+      const read = await tenant.get(`/v1/panel-sessions/${ofKey.json.sessionId}`);
+      expect(read.json.status).toBe("revoked");
+
+      const { organizationId } = tenant;
+      const owner = (await makePerson(organizationId, "owner")).ctx;
+      const ends = [
+        (userId: string) => removeMember(owner, { organizationId, userId }),
+        (userId: string) => changeRole(owner, { organizationId, userId, role: "viewer" }),
+      ];
+      for (const end of ends) {
+        const { userId } = await makePerson(organizationId, "member");
+        const headers = {
+          cookie: await cookieOf(userId),
+          origin: "http://localhost:3000",
+          "content-type": "application/json",
+        };
+        const made = await call("POST", "/v1/panel-sessions", { headers, body });
+        expect((await bootstrap(made.json.accessToken)).status).toBe(200);
+        await end(userId);
+        expect((await bootstrap(made.json.accessToken)).status).toBe(401);
+      }
+      expect((await other.get("/v1/panel/bootstrap")).status).toBe(200);
+    } finally {
+      await watch.stop();
+    }
   });
 
   test("a week after their end, codes, tokens and inputs are forgotten, and what was spent stays", async () => {

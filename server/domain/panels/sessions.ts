@@ -40,6 +40,7 @@ export async function createSession(ctx: Ctx, input: PanelSessionCreate): Promis
   const now = ctx.now();
   const expiresAt = new Date(now.getTime() + input.expiresInMinutes * 60_000);
   return inTransaction(async (client) => {
+    await holdMaker(ctx, client, project.organizationId);
     await client.query(
       `INSERT INTO panel_session (id, organization_id, project_id, environment, version_id, allowed_origins, external_subject,
          max_spend_micros, max_jobs, initial_inputs, locked_inputs, created_by, created_by_kind, created_at, expires_at)
@@ -99,15 +100,32 @@ export async function insertToken(ctx: Ctx, client: Queryable, sessionId: string
   return token;
 }
 
-/** What a session spends counts against its own cap and the person behind it, but not against a key's ceiling. */
-async function refuseEscape(ctx: Ctx, organizationId: string): Promise<void> {
+/**
+ * What a session spends counts against its own cap and the person behind it, but not against a key's ceiling: neither its own
+ * nor, after a rotation, that of its heirs, which is its own until it ends.
+ */
+export async function refuseEscape(ctx: Ctx, organizationId: string): Promise<void> {
   if (ctx.principal.kind !== "service_principal") return;
   const { rowCount } = await pool.query(
-    "SELECT FROM budget WHERE organization_id = $1 AND scope = $2 AND enforcement <> 'off'",
-    [organizationId, `principal:${ctx.principal.id}`],
+    `SELECT FROM budget WHERE organization_id = $1 AND scope = ANY($2 || capstan_heirs($3)) AND enforcement <> 'off'`,
+    [organizationId, [`principal:${ctx.principal.id}`], ctx.principal.id],
   );
   if (rowCount)
     fail("AuthorizationFailed", "This key has a ceiling of its own, which its panel sessions would escape.");
+}
+
+/** Keeps who makes a session from losing the right meanwhile: the database ends the sessions that are there then. */
+async function holdMaker({ principal }: Ctx, client: Queryable, organizationId: string): Promise<void> {
+  const held =
+    principal.kind === "service_principal"
+      ? await client.query("SELECT FROM api_key WHERE id = $1 AND revoked_at IS NULL FOR SHARE", [
+          principal.id,
+        ])
+      : await client.query(
+          "SELECT FROM membership WHERE user_id = $1 AND organization_id = $2 AND role <> 'viewer' FOR SHARE",
+          [principal.id, organizationId],
+        );
+  if (held.rowCount === 0) fail("AuthenticationFailed", "This key or session is not valid.");
 }
 
 type Named = Pick<PanelSessionCreate, "panelDefinitionId" | "panelDefinitionKey">;
