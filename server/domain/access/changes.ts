@@ -162,7 +162,7 @@ export async function watchChanges(): Promise<Watch> {
     ear.on("error", () => lost(ear));
     ear.on("end", () => lost(ear));
     ear.on("notification", (notice) => {
-      if (notice.channel !== ACCESS_CHANGED || !notice.payload) return;
+      if (client !== ear || notice.channel !== ACCESS_CHANGED || !notice.payload) return;
       forgetAll();
       ear.query("SELECT pg_notify($1, $2)", [HEARD, notice.payload]).catch(() => lost(ear));
     });
