@@ -28,8 +28,7 @@ export function TestCheckout({ paymentId }: { paymentId: string }) {
   const pressed = decide.variables?.decision;
   return (
     <Card className="space-y-5 p-5">
-      <Notice tone="warn" title="Test checkout">
-        No real money moves here.{" "}
+      <Notice tone="warn" title="No real money moves here">
         {isTopUp
           ? "Paying fills the test wallet, which the sandbox spends."
           : "Paying counts as paid all the same: the work begins."}
