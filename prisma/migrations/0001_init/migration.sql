@@ -946,6 +946,14 @@ CREATE TABLE "panel_session" (
 );
 
 -- CreateTable
+CREATE TABLE "panel_origin" (
+    "origin" TEXT NOT NULL,
+    "told_until" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "panel_origin_pkey" PRIMARY KEY ("origin")
+);
+
+-- CreateTable
 CREATE TABLE "panel_token" (
     "hash" BYTEA NOT NULL,
     "session_id" TEXT NOT NULL,
@@ -1477,10 +1485,10 @@ CREATE INDEX "panel_session_project_id_id_idx" ON "panel_session"("project_id", 
 CREATE INDEX "panel_session_expires_at_idx" ON "panel_session"("expires_at");
 
 -- CreateIndex
-CREATE INDEX "panel_session_allowed_origins_idx" ON "panel_session" USING GIN ("allowed_origins");
+CREATE UNIQUE INDEX "panel_session_project_id_id_key" ON "panel_session"("project_id", "id");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "panel_session_project_id_id_key" ON "panel_session"("project_id", "id");
+CREATE INDEX "panel_origin_told_until_idx" ON "panel_origin"("told_until");
 
 -- CreateIndex
 CREATE INDEX "panel_token_session_id_idx" ON "panel_token"("session_id");

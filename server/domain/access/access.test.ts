@@ -129,10 +129,7 @@ describe("rights that change", () => {
   test("what is remembered is used for a second, and for ten while the process makes sure of it", async () => {
     let reads = 0;
     let now = performance.now();
-    const find = remembered(
-      async () => ++reads,
-      () => now,
-    );
+    const find = remembered(async () => ++reads, { nowMs: () => now });
     setListening(true);
     try {
       expect([await find("a"), await find("a")]).toEqual([1, 1]);
@@ -152,6 +149,29 @@ describe("rights that change", () => {
       setListening(false);
     }
     expect([await find("a"), await find("a")]).toEqual([5, 6]);
+  });
+
+  test("what is not worth keeping is asked again, and names that somebody invents crowd out nothing", async () => {
+    let reads = 0;
+    const find = remembered(
+      async (name) => {
+        reads++;
+        return name === "known" ? name : null;
+      },
+      { isKept: (value) => value !== null },
+    );
+    setListening(true);
+    try {
+      await find("known");
+      for (let n = 0; n < 50_001; n++) await find(`invented ${n}`);
+      expect(reads).toBe(50_002);
+      await Promise.all([find("known"), find("another"), find("another")]); // at one time they share one read
+      expect(reads).toBe(50_003);
+      await find("another");
+      expect(reads).toBe(50_004);
+    } finally {
+      setListening(false);
+    }
   });
 
   test("what was announced before a question to the listening connection is heard before its answer", async () => {

@@ -35,11 +35,15 @@ type Entry<Value> = { value: Promise<Value>; readAt: number };
 
 /**
  * Reads through a memory: of at most a second, and of ten where this process made sure within the last second that it has
- * heard of every change. Reads of one name at one time share one query. A failed read is not remembered.
+ * heard of every change. Reads of one name at one time share one query. A failed read is not remembered, nor is what is
+ * not worth keeping.
  */
 export function remembered<Value>(
   read: (name: string) => Promise<Value>,
-  nowMs: () => number = () => performance.now(),
+  {
+    nowMs = () => performance.now(),
+    isKept = () => true,
+  }: { nowMs?: () => number; isKept?: (value: Value) => boolean } = {},
 ): (name: string) => Promise<Value> {
   const cache = new Map<string, Entry<Value>>();
   caches.push(cache);
@@ -66,9 +70,10 @@ export function remembered<Value>(
     if (cache.size >= MOST_ENTRIES) cache.clear();
     const entry = { value: readCurrent(name), readAt: now };
     cache.set(name, entry);
-    entry.value.catch(() => {
+    const drop = () => {
       if (cache.get(name) === entry) cache.delete(name);
-    });
+    };
+    entry.value.then((value) => isKept(value) || drop(), drop);
     return entry.value;
   };
 }

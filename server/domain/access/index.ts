@@ -1,6 +1,6 @@
 import { countWebProcesses, watchChanges } from "./changes";
 import { writeUses } from "./last-used";
-import { isPanelOrigin, panelHolder } from "./panels";
+import { admitOrigins, isPanelOrigin, panelHolder } from "./panels";
 import { isRecentKey, keyPrincipal } from "./principals";
 import {
   environment,
@@ -39,6 +39,7 @@ export const access = {
   devicePrincipal,
   panelHolder,
   isPanelOrigin,
+  admitOrigins,
   watchChanges,
   countWebProcesses,
   writeUses,

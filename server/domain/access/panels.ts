@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { PanelTerms } from "@/server/contract/panels";
-import { pool } from "@/server/db";
+import { pool, type Queryable } from "@/server/db";
 import type { Principal } from "@/server/domain/ctx";
 import { remembered } from "./cache";
 import { isTokenText } from "./key-text";
@@ -65,18 +65,23 @@ export async function panelHolder(text: string, now: Date): Promise<PanelSession
   return known && known.expiresAt > now.getTime() ? known.principal : null;
 }
 
-async function readOrigin(origin: string): Promise<number | null> {
-  const { rows } = await pool.query<{ expires_at: Date | null }>({
-    name: "panel-origin",
-    text: "SELECT max(expires_at) AS expires_at FROM panel_session WHERE allowed_origins @> ARRAY[$1::text]",
-    values: [origin],
-  });
-  return rows[0]?.expires_at?.getTime() ?? null;
-}
-const findOrigin = remembered(readOrigin);
-
 /** So long after its last session a page is still told that it has ended. */
 const TOLD_MS = 86_400_000;
+/** An origin is told of for so much longer, that its row need not change with each of its sessions. */
+const SPARE_MS = 3_600_000;
+
+// Where no session is (any more) nothing is kept: a new one is known at once, and names that somebody invents crowd out none.
+const findOrigin = remembered(
+  async (origin: string): Promise<number | null> => {
+    const { rows } = await pool.query<{ told_until: Date }>({
+      name: "panel-origin",
+      text: "SELECT told_until FROM panel_origin WHERE origin = $1",
+      values: [origin],
+    });
+    return rows[0]?.told_until.getTime() ?? null;
+  },
+  { isKept: (until) => until !== null && until > Date.now() },
+);
 
 /**
  * May a page of this origin read what we answer to panel sessions? Where one is bound to it, or was until a day ago: a
@@ -84,7 +89,20 @@ const TOLD_MS = 86_400_000;
  */
 export async function isPanelOrigin(origin: string, now: Date): Promise<boolean> {
   if (origin.length > 255 || !/^https?:\/\//.test(origin)) return false;
-  // A first session is known at once: what was not there a moment ago is asked again.
-  const until = (await findOrigin(origin)) ?? (await readOrigin(origin));
-  return until !== null && until + TOLD_MS > now.getTime();
+  const until = await findOrigin(origin);
+  return until !== null && until > now.getTime();
+}
+
+/** Lets pages of these origins read what a session that expires then is answered. */
+export async function admitOrigins(client: Queryable, origins: string[], expiresAt: Date): Promise<void> {
+  const until = expiresAt.getTime() + TOLD_MS;
+  // Looked for before it is written: even an upsert that changes nothing would lock the row, for which all sessions of a page would wait.
+  await client.query(
+    `INSERT INTO panel_origin (origin, told_until)
+     SELECT origin, $3 FROM (SELECT DISTINCT unnest($1::text[]) AS origin) wanted
+     WHERE NOT EXISTS (SELECT FROM panel_origin known WHERE known.origin = wanted.origin AND known.told_until >= $2)
+     ORDER BY origin
+     ON CONFLICT (origin) DO UPDATE SET told_until = greatest(panel_origin.told_until, excluded.told_until)`,
+    [origins, new Date(until), new Date(until + SPARE_MS)],
+  );
 }

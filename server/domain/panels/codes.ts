@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { ExchangedPanelSession, PanelLaunchCode } from "@/server/contract/panels";
-import { inTransaction, pool } from "@/server/db";
+import { inTransaction } from "@/server/db";
 import { isTokenText, makeTokenText } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
@@ -97,19 +97,3 @@ export async function exchangeLaunchCode(ctx: Ctx, code: string, page: Page): Pr
 }
 
 const gone = (): never => fail("Gone", "This launch code is not valid, or not any more.");
-
-/** So long after their end codes and tokens are still rows. */
-const KEPT_MS = 7 * 86_400_000;
-
-/** Forgets codes, tokens and inputs of sessions that ended a week ago. */
-export async function prune(ctx: Ctx): Promise<void> {
-  const before = [new Date(ctx.now().getTime() - KEPT_MS)];
-  await pool.query("DELETE FROM panel_launch_code WHERE expires_at < $1", before);
-  const ended = "SELECT id FROM panel_session WHERE expires_at < $1 AND expires_at > $1 - interval '7 days'";
-  await pool.query(`DELETE FROM panel_token WHERE session_id IN (${ended})`, before);
-  await pool.query(
-    `UPDATE panel_session SET initial_inputs = '{}', locked_inputs = '{}'
-     WHERE id IN (${ended}) AND (initial_inputs <> '{}' OR locked_inputs <> '{}')`,
-    before,
-  );
-}

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { closeDatabase, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { systemCtx } from "@/server/domain/ctx";
@@ -9,7 +9,6 @@ import { call, finish, makeKey, makeKeyWithId, makeTenant, sessionHeaders } from
 import { definePanel, HOST, openPanel } from "@/testing/panels";
 import { cookieOf } from "@/testing/sessions";
 import { makePerson, system } from "@/testing/tenants";
-import { testClock } from "@/testing/world";
 import { exchangeLaunchCode, prune } from ".";
 
 afterAll(closeDatabase);
@@ -331,25 +330,95 @@ describe("sessions", () => {
     }
   });
 
-  test("a week after their end, codes, tokens and inputs are forgotten, and what was spent stays", async () => {
-    const tenant = await makeTenant();
-    const panel = await openPanel(tenant, { initialInputs: { prompt: "A canary" } });
-    await tenant.post(`/v1/panel-sessions/${panel.sessionId}/launch-codes`);
-    const clock = testClock();
-    const rows = async () =>
+  describe("a week after their end", () => {
+    const endedDaysAgo = async (days: number, ...panels: { sessionId: string }[]) => {
+      const ids = panels.map(({ sessionId }) => sessionId);
+      const end = "now() - $2 * interval '1 day'";
+      await pool.query(`UPDATE panel_session SET expires_at = ${end} WHERE id = ANY($1)`, [ids, days]);
+      await pool.query(`UPDATE panel_launch_code SET expires_at = ${end} WHERE session_id = ANY($1)`, [
+        ids,
+        days,
+      ]);
+    };
+    const rowsOf = async ({ sessionId }: { sessionId: string }) =>
       (
         await pool.query(
-          `SELECT initial_inputs, (SELECT count(*)::int FROM panel_token WHERE session_id = $1) AS tokens,
-             (SELECT count(*)::int FROM panel_launch_code WHERE session_id = $1) AS codes FROM panel_session WHERE id = $1`,
-          [panel.sessionId],
+          `SELECT (SELECT initial_inputs FROM panel_session WHERE id = $1) AS inputs,
+             (SELECT count(*)::int FROM panel_token WHERE session_id = $1) AS tokens,
+             (SELECT count(*)::int FROM panel_launch_code WHERE session_id = $1) AS codes,
+             (SELECT count(*)::int FROM budget WHERE scope = 'principal:' || $1) AS caps`,
+          [sessionId],
         )
       ).rows[0];
-    await prune(systemCtx("test", clock.now));
-    expect(await rows()).toEqual({ initial_inputs: { prompt: "A canary" }, tokens: 1, codes: 1 });
-    clock.advance(8 * 86_400_000);
-    await prune(systemCtx("test", clock.now));
-    expect(await rows()).toEqual({ initial_inputs: {}, tokens: 0, codes: 0 });
-    expect((await tenant.get(`/v1/panel-sessions/${panel.sessionId}`)).json.maxSpendMicros).toBe(10_000_000);
+
+    test("codes, tokens and inputs are forgotten, and whole sessions that ran nothing; what was spent stays", async () => {
+      const tenant = await makeTenant();
+      const inputs = { prompt: "A canary" };
+      const open = () => openPanel(tenant, { initialInputs: inputs });
+      const [used, unused, recent] = [await open(), await open(), await open()];
+      for (const { sessionId } of [used, unused, recent])
+        await tenant.post(`/v1/panel-sessions/${sessionId}/launch-codes`);
+      await finish((await used.post(at(TEXT), { input })).json.jobId);
+      const of = async () => (await tenant.get(`/v1/panel-sessions/${used.sessionId}`)).json;
+      const { testSpentMicros } = await of();
+      expect(testSpentMicros).toBeGreaterThan(0);
+      await endedDaysAgo(8, used, unused);
+      await endedDaysAgo(6, recent);
+      await prune(systemCtx("test"));
+      expect(await rowsOf(recent)).toEqual({ inputs, tokens: 1, codes: 1, caps: 1 });
+      expect(await rowsOf(used)).toEqual({ inputs: {}, tokens: 0, codes: 0, caps: 1 });
+      expect(await of()).toMatchObject({ testSpentMicros, admittedJobs: 1 });
+      expect(await rowsOf(unused)).toEqual({ inputs: null, tokens: 0, codes: 0, caps: 0 });
+      expect((await tenant.get(`/v1/panel-sessions/${unused.sessionId}`)).status).toBe(404);
+      const { rows } = await pool.query("SELECT action FROM audit_entry WHERE subject = $1", [
+        unused.sessionId,
+      ]);
+      expect(rows).toContainEqual({ action: "panel_session.created" });
+    });
+
+    test("more unused ones than are taken at once leave in one pass", async () => {
+      const tenant = await makeTenant();
+      const panel = await openPanel(tenant);
+      await pool.query(
+        `INSERT INTO panel_session SELECT (jsonb_populate_record(session, jsonb_build_object('id', session.id || n))).*
+         FROM panel_session session, generate_series(1, 2100) n WHERE session.id = $1`,
+        [panel.sessionId],
+      );
+      await pool.query(
+        "UPDATE panel_session SET expires_at = now() - interval '9 days' WHERE project_id = $1",
+        [tenant.projectId],
+      );
+      await prune(systemCtx("test"));
+      const { rows } = await pool.query("SELECT id FROM panel_session WHERE project_id = $1", [
+        tenant.projectId,
+      ]);
+      expect(rows).toEqual([]);
+    });
+  });
+
+  test("pages are told until a day after the last session of their origin, by one row however many sessions there were", async () => {
+    const tenant = await makeTenant();
+    const origin = `https://${newId("request").replace("_", "-")}.example`;
+    const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
+    expect(await access.isPanelOrigin(origin, new Date())).toBe(false);
+    for (const expiresInMinutes of [5, 120, 60, 5])
+      await openPanel(tenant, { allowedOrigins: [origin, HOST], expiresInMinutes });
+    expect(await access.isPanelOrigin(origin, inHours(25.9))).toBe(true);
+    expect(await access.isPanelOrigin(origin, inHours(27.1))).toBe(false);
+    const asked = vi.spyOn(pool, "query");
+    try {
+      expect(await access.isPanelOrigin(origin, new Date())).toBe(true);
+      expect(asked.mock.calls).toHaveLength(1);
+      expect(JSON.stringify(asked.mock.calls)).not.toContain("panel_session");
+    } finally {
+      asked.mockRestore();
+    }
+    await pool.query("UPDATE panel_origin SET told_until = now() - interval '8 days' WHERE origin = $1", [
+      origin,
+    ]);
+    await prune(systemCtx("test"));
+    const { rows } = await pool.query("SELECT FROM panel_origin WHERE origin = $1", [origin]);
+    expect(rows).toEqual([]);
   });
 });
 

@@ -69,6 +69,7 @@ export async function createSession(ctx: Ctx, input: PanelSessionCreate): Promis
       ceilingMicros: input.maxSpendMicros,
     };
     await openCeiling(ctx, client, ceiling);
+    await access.admitOrigins(client, input.allowedOrigins, expiresAt);
     const accessToken = await insertToken(ctx, client, id);
     const { allowedOrigins, maxSpendMicros, maxJobs } = input;
     const details = { definition: definition?.id ?? null, allowedOrigins, maxSpendMicros, maxJobs };
