@@ -68,7 +68,8 @@ function holderOf(credential: Exclude<Credential, { kind: "none" }>, now: Date):
 
 /**
  * Lets the page that asks read the answer, where it is one that panel sessions are bound to and asks with the token of one
- * or with nothing. No cookie of ours counts there: credentials are never allowed.
+ * or with nothing. No cookie of ours counts there: credentials are never allowed. An address that has used up its limit,
+ * and is refused next, costs no question to the database.
  */
 export async function admitPage(
   incoming: Incoming,
@@ -80,6 +81,7 @@ export async function admitPage(
   const { kind } = credentialOf(incoming);
   if (kind !== "panel" && kind !== "none") return;
   headers.vary = "origin";
+  if (addressLimit.isSpent(networkOf(incoming.address))) return;
   if (!(await access.isPanelOrigin(origin, now))) return;
   headers["access-control-allow-origin"] = origin;
   headers["access-control-expose-headers"] = READABLE;

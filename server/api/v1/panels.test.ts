@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isForPages } from "@/server/api/endpoint";
-import { closeDatabase } from "@/server/db";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { isForPages, respond } from "@/server/api/endpoint";
+import { addressLimit } from "@/server/api/rate-limit";
+import { closeDatabase, pool } from "@/server/db";
 import { call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { HOST, type OpenPanel, openPanel } from "@/testing/panels";
+import { incoming, ownAddress } from "@/testing/requests";
 import { endpoints } from ".";
 
 afterAll(closeDatabase);
@@ -147,6 +149,24 @@ describe("what pages of other origins may read", () => {
       await call("GET", "/v1/panel-definitions", { key: tenant.key, headers: { origin: HOST } }),
     ];
     for (const answer of asks) expect(cors(answer)).toBeUndefined();
+  });
+
+  test("an address that is refused for asking too much costs no question to the database, whatever origins it invents", async () => {
+    const address = ownAddress();
+    const open = endpoints.find(({ method, path }) => method === "GET" && path === "/v1/capabilities")!;
+    const ask = (headers: Record<string, string>) =>
+      respond(open, incoming({ address, path: open.path, headers }));
+    const first = await ask({ origin: HOST });
+    expect([first.status, cors(first)]).toEqual([200, HOST]);
+    while (!addressLimit.isSpent(address)) addressLimit.take(address, {});
+    const asked = vi.spyOn(pool, "query");
+    try {
+      for (let n = 0; n < 5; n++)
+        expect((await ask({ origin: `https://invented-${n}.example` })).status).toBe(429);
+      expect(asked).not.toHaveBeenCalled();
+    } finally {
+      asked.mockRestore();
+    }
   });
 
   test("a browser is let ask first for what panel sessions may do, and for nothing else", async () => {
