@@ -272,7 +272,7 @@ describe("by a password", () => {
     expect(errorOf(await openBrowser(address()).withCode(recoveryCodes[1] ?? ""))).toBe("CodeTooLate");
   });
 
-  test("ten wrong codes, and the account waits, whichever address asks", async () => {
+  test("ten wrong codes, and every code waits, whichever address asks", async () => {
     const { ctx, email, password } = await person();
     const { recoveryCodes } = await turnOn(ctx, password);
     const browser = openBrowser(address());
@@ -280,8 +280,21 @@ describe("by a password", () => {
     for (let n = 0; n < 10; n++) expect(errorOf(await browser.withCode("x"))).toBe("CredentialsSignin");
     expect(errorOf(await browser.withCode(recoveryCodes[0] ?? ""))).toMatch(/^RateLimited:\d+$/);
     const elsewhere = openBrowser(address());
-    expect(errorOf(await elsewhere.withPassword(email, password))).toMatch(/^RateLimited:\d+$/);
+    expect(errorOf(await elsewhere.withPassword(email, password))).toBeNull();
+    expect(errorOf(await elsewhere.withCode(recoveryCodes[0] ?? ""))).toMatch(/^RateLimited:\d+$/);
     expect(await elsewhere.session()).toBeNull();
+  });
+
+  test("strangers with wrong passwords do not lock somebody out where they have signed in before", async () => {
+    const { userId, email, password } = await person();
+    const home = address();
+    await openBrowser(home).withPassword(email, password);
+    for (let n = 0; n < 10; n++)
+      expect(errorOf(await openBrowser(address()).withPassword(email, "wrong"))).toBe("CredentialsSignin");
+    expect(errorOf(await openBrowser(address()).withPassword(email, password))).toMatch(/^RateLimited:\d+$/);
+    const again = openBrowser(home);
+    await again.withPassword(email, password);
+    expect((await again.session())?.userId).toBe(userId);
   });
 });
 

@@ -53,6 +53,14 @@ export async function forget(entries: number[]): Promise<void> {
   await pool.query("DELETE FROM sign_in_failure WHERE id = ANY($1)", [entries]);
 }
 
+/** Of one that has proven itself. */
+export async function forgetSubject(subject: string): Promise<void> {
+  await pool.query("DELETE FROM sign_in_failure WHERE subject = $1", [subject]);
+}
+
+/** What failures to sign in from one network are counted by, of passwords and codes together. */
+export const addressSubject = (network: string) => `address:${network}`;
+
 /** Zero: allowed now, this try included. */
 export async function secondsUntilAllowed(subjects: string[], now: Date): Promise<number> {
   const { rows } = await pool.query<{ opens_at: Date }>(

@@ -1,7 +1,7 @@
 export { approvalRules, setApprovalRules } from "./approval-rules";
 export { auditLog, auditLogFile } from "./audit-log";
 export { billedOrganization, unknownOrganization } from "./billed";
-export { countTry, forget, guardGuesses } from "./guesses";
+export { addressSubject, countTry, forget, forgetSubject, guardGuesses } from "./guesses";
 export { createKey, listKeys, revokeKey } from "./keys";
 export { changeRole, membersOf, removeMember } from "./members";
 export { namesOf } from "./names";
@@ -39,10 +39,8 @@ export { readSecurity, setSecurity } from "./security";
 export { sessionContext } from "./session-context";
 export {
   findSignIn,
-  forgetFailures,
   pruneSignInFailures,
   type SignedIn,
   type SignInRefusal,
-  signInSubjects,
   verifySignIn,
 } from "./sign-in";

@@ -1,7 +1,8 @@
 import { sha256Hex } from "@/server/canonical";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { forget, noteFailure, secondsUntilAllowed } from "./guesses";
+import { networkOf } from "@/server/network-of";
+import { addressSubject, forget, forgetSubject, noteFailure, secondsUntilAllowed } from "./guesses";
 import { isPassword } from "./passwords";
 
 export type SignedIn = {
@@ -17,15 +18,17 @@ export type SignInRefusal = { refused: "wrong" | "too_many"; retryAfterSeconds: 
 
 /**
  * Checks an e-mail address and a password. After ten failures of one account or from one address in fifteen minutes
- * even the right password is refused until the oldest of them is that long ago.
+ * even the right password is refused until the oldest of them is that long ago. Where its person has signed in lately, an
+ * account waits for failures of that address alone: strangers elsewhere do not lock them out.
  */
 export async function verifySignIn(
   ctx: Pick<Ctx, "now">,
   credentials: { email: string; password: string; address: string },
 ): Promise<SignedIn | SignInRefusal> {
   const email = credentials.email.trim().toLowerCase();
-  const subjects = signInSubjects(email, credentials.address);
   const now = ctx.now();
+  const isFamiliar = await hasSignedInFrom(email, credentials.address, now);
+  const subjects = [...(isFamiliar ? [] : [accountOf(email)]), addressSubject(credentials.address)];
   // The try is written down before it is judged, so that many at once cannot slip under the limit together.
   const entries = await noteFailure(subjects, now);
   const retryAfterSeconds = await secondsUntilAllowed(subjects, now);
@@ -49,8 +52,8 @@ export async function verifySignIn(
   const isRight = await isPassword(credentials.password, row?.password_hash ?? null);
   if (!row || !isRight) return { refused: "wrong", retryAfterSeconds: null };
   await forget(entries);
-  // Wrong codes are failures, too: who knows the password alone must not wipe them out.
-  if (!row.needs_code) await forgetFailures(email);
+  // The account is its owner's again. The address keeps its failures: one good account must not pay for guesses at others.
+  await forgetSubject(accountOf(email));
   return {
     userId: row.id,
     email: row.email,
@@ -60,16 +63,19 @@ export async function verifySignIn(
   };
 }
 
-/** What failures of a sign-in are counted by. */
-export function signInSubjects(email: string, address: string): string[] {
-  return [accountOf(email), `address:${address}`];
-}
-
 const accountOf = (email: string) => `account:${sha256Hex(email)}`;
 
-/** The account is its owner's again. The address keeps its failures: one good account must not pay for guesses at others. */
-export async function forgetFailures(email: string): Promise<void> {
-  await pool.query("DELETE FROM sign_in_failure WHERE subject = $1", [accountOf(email)]);
+const FAMILIAR_DAYS = 30;
+
+/** Did a browser of this person get through every step of signing in from this network lately? */
+async function hasSignedInFrom(email: string, network: string, now: Date): Promise<boolean> {
+  const { rows } = await pool.query<{ address: string }>(
+    `SELECT DISTINCT address FROM session JOIN user_account ON user_account.id = user_id
+     WHERE email = $1 AND kind = 'browser' AND address <> ''
+       AND session.created_at > $2::timestamptz - make_interval(days => $3)`,
+    [email, now, FAMILIAR_DAYS],
+  );
+  return rows.some(({ address }) => networkOf(address) === network);
 }
 
 /** The person an identity provider vouches for, by verified e-mail address; null when nobody here has it. */

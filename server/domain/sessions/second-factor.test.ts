@@ -172,10 +172,20 @@ describe("signing in with a code", () => {
     }
     expect(await outcome(enter(at(60), userId, codeIn(60)))).toBe("RateLimited");
     expect(await outcome(enter(at(61), userId, codeIn(60)))).toBe("RateLimited");
-    expect(await pass(60)).toMatchObject({ refused: "too_many" });
+    expect(await pass(60)).toMatchObject({ userId, needsCode: true });
+    expect(await outcome(enter(at(62), userId, codeIn(60)))).toBe("RateLimited");
     // Its owner hears of it, once.
     expect((await newsOf(userId)).filter((kind) => kind === "account.codes_guessed")).toHaveLength(1);
     expect(await enter(at(60 + 15 * 60), userId, codeIn(60 + 15 * 60))).toBe(true);
+  });
+
+  test("wrong passwords, which anybody can send, keep no right code out", async () => {
+    const { userId, email, at, codeIn } = await withFactor();
+    for (let n = 0; n < 11; n++) {
+      const guess = { email, password: "wrong", address: addressOfOwn() };
+      expect(await verifySignIn(at(60), guess)).toMatchObject({ refused: n < 10 ? "wrong" : "too_many" });
+    }
+    expect(await enter(at(60), userId, codeIn(60))).toBe(true);
   });
 
   test("ten wrong codes of one address, of many accounts, and the address waits", async () => {

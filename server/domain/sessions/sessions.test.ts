@@ -5,6 +5,7 @@ import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { verifySignIn } from "@/server/domain/organizations";
 import { Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
+import { networkOf } from "@/server/network-of";
 import { signIn } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import * as sessions from ".";
@@ -96,6 +97,33 @@ describe("sessions", () => {
     expect(await signedIn(password)).toMatchObject({ refused: "wrong" });
     expect(await signedIn("another long password")).toMatchObject({ sessionVersion: 2 });
     expect(await actsOf(userId)).toContain("password.changed");
+  });
+
+  test("an address is familiar to who signed in there lately, counts its own failures, and is strange to others", async () => {
+    const [{ userId, email, password }, other] = [await person(), await person()];
+    const [home, away] = ["2001:db8:5:6::1", "2001:db8:5:7::1"];
+    const version = 1;
+    await sessions.startSession({ ...system, address: home }, { userId, version, userAgent: null });
+    await sessions.startSession(
+      { ...system, address: away },
+      { userId: other.userId, version, userAgent: null },
+    );
+    const later = (days: number) => ({ now: () => new Date(Date.now() + days * 86_400_000) });
+    const enter = (at: { now(): Date }, from: string, word = password) =>
+      verifySignIn(at, { email, password: word, address: networkOf(from) });
+    const lockOut = async (days: number) => {
+      for (let n = 0; n < 10; n++) await enter(later(days), `2001:db8:9:${days}${n}::`, "wrong");
+    };
+    await lockOut(0);
+    expect(await enter(system, away)).toMatchObject({ refused: "too_many" });
+    expect(await enter(system, "")).toMatchObject({ refused: "too_many" });
+    for (let n = 0; n < 10; n++)
+      expect(await enter(system, "2001:db8:5:6::2", "wrong")).toMatchObject({ refused: "wrong" });
+    expect(await enter(system, home)).toMatchObject({ refused: "too_many" });
+    await lockOut(29);
+    expect(await enter(later(29), home)).toMatchObject({ userId });
+    await lockOut(31);
+    expect(await enter(later(31), home)).toMatchObject({ refused: "too_many" });
   });
 
   test("an account says whether it has a password, and without one no word is the present one", async () => {

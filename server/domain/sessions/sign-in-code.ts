@@ -1,6 +1,6 @@
 import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { countTry, forget, forgetFailures, signInSubjects } from "@/server/domain/organizations";
+import { addressSubject, countTry, forget, forgetSubject } from "@/server/domain/organizations";
 import { Fault } from "@/server/errors";
 import { networkOf } from "@/server/network-of";
 import { takeCode } from "./codes";
@@ -8,28 +8,28 @@ import { tellPerson } from "./own";
 
 /**
  * The second step of a sign-in, after a password or an identity provider: a code of the person's second factor. Wrong codes
- * count like wrong passwords, of the account and the address. Is it right, and do the sessions of this version still count?
+ * count by the person, apart from wrong passwords, which anybody can send, and by the address. Is it right, and do the
+ * sessions of this version still count?
  */
 export async function verifyCode(
   ctx: Ctx,
   { userId, version, code }: { userId: string; version: number; code: string },
 ): Promise<boolean> {
-  const { rows } = await pool.query<{ email: string }>(
-    "SELECT email FROM user_account WHERE id = $1 AND session_version = $2",
-    [userId, version],
-  );
-  if (!rows[0]) return false;
-  const { email } = rows[0];
-  const entries = await countTry(signInSubjects(email, networkOf(ctx.address ?? "")), ctx.now()).catch(
-    async (error) => {
-      if (error instanceof Fault && error.code === "RateLimited") await warn(ctx, userId);
-      throw error;
-    },
-  );
+  const { rowCount } = await pool.query("SELECT FROM user_account WHERE id = $1 AND session_version = $2", [
+    userId,
+    version,
+  ]);
+  if (rowCount === 0) return false;
+  const ofPerson = `code:${userId}`;
+  const subjects = [ofPerson, addressSubject(networkOf(ctx.address ?? ""))];
+  const entries = await countTry(subjects, ctx.now()).catch(async (error) => {
+    if (error instanceof Fault && error.code === "RateLimited") await warn(ctx, userId);
+    throw error;
+  });
   const taken = await takeCode(userId, code, ctx.now());
   if (!taken) return false;
   await forget(entries);
-  await forgetFailures(email);
+  await forgetSubject(ofPerson);
   if (taken === "recovery") await tellUsed(ctx, userId);
   return true;
 }
