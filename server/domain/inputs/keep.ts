@@ -34,7 +34,9 @@ export async function keepFor(
   const artifactId = newId("artifact");
   let isNew = false;
   let createdAt = ctx.now();
-  const discard = (stored: Stored) => discardArtifact(artifactId, stored.sha256, isNew);
+  /** When the store had the bytes, of which it had none before; null: not known to be new. */
+  let putAt: Date | null = null;
+  const discard = (stored: Stored) => discardArtifact(artifactId, stored.sha256, putAt);
   let announced: Stored | undefined;
   try {
     const stored = await artifactStore().put(source, {
@@ -62,6 +64,7 @@ export async function keepFor(
         isNew = !(await artifactStore().stat(whole.sha256));
       },
     });
+    if (isNew) putAt = (await artifactStore().stat(stored.sha256))?.storedAt ?? null;
     failpoint("after-bytes-kept");
     return {
       ...stored,
@@ -79,10 +82,11 @@ export async function keepFor(
 }
 
 /**
- * What was new goes at once, unless somebody else has announced the same meanwhile. Bytes that stood there before and
- * that no other row names may be about to be somebody's: they are left to the pruning, which waits.
+ * What was new goes at once, unless somebody else has announced or put the same meanwhile. Bytes that stood there before or
+ * were put again and that no other row names may be about to be somebody's, as a job's output is: they are left to the
+ * pruning, which waits.
  */
-async function discardArtifact(artifactId: string, sha256: string, isNew: boolean): Promise<void> {
+async function discardArtifact(artifactId: string, sha256: string, putAt: Date | null): Promise<void> {
   try {
     await inTransaction(async (client) => {
       await lockContent(client, sha256);
@@ -91,8 +95,9 @@ async function discardArtifact(artifactId: string, sha256: string, isNew: boolea
         [sha256, artifactId],
       );
       const isShared = rows.length > 0;
-      if (!isShared && !isNew && (await artifactStore().stat(sha256))) return;
-      if (!isShared) await artifactStore().remove(sha256);
+      const stored = isShared ? null : await artifactStore().stat(sha256);
+      if (stored && stored.storedAt.getTime() !== putAt?.getTime()) return;
+      if (stored) await artifactStore().remove(sha256);
       await client.query("DELETE FROM artifact WHERE id = $1", [artifactId]);
     });
   } catch (cause) {

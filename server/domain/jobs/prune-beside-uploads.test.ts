@@ -76,6 +76,42 @@ test("so does a job whose output they are", async () => {
   expect(await isThere(sha256)).toBe(true);
 });
 
+/** Bytes that soon are somebody's, or nobody's. */
+const keepNew = (world: TestProject, bytes: Buffer) =>
+  inputs.keepFor(
+    world.ctx,
+    world.projectId,
+    (async function* () {
+      yield bytes;
+    })(),
+    { maxBytes: 1000, filename: null },
+  );
+const rowsOf = async (sha256: string) =>
+  (await pool.query("SELECT id FROM artifact WHERE sha256 = $1", [sha256])).rows.map(({ id }) => id);
+
+test("a job's output without a row yet is not discarded with an upload of the same bytes that came to nothing", async () => {
+  const world = await makeProject();
+  const bytes = randomBytes(64);
+  const upload = await keepNew(world, bytes);
+  await sleep(5); // the store tells times in milliseconds
+  const [output] = await keepContents([bytes]);
+  await upload.discard();
+  expect(await isThere(upload.sha256)).toBe(true);
+  expect(output?.sha256).toBe(upload.sha256);
+  // What is left is found by the pruning when it is no longer young.
+  expect(await rowsOf(upload.sha256)).toEqual([upload.artifactId]);
+  world.clock.advance(400 * 86_400_000);
+  expect(await jobs.prune(world.ctx, world)).toMatchObject({ artifacts: 1, objects: 1 });
+});
+
+test("bytes that nobody else put are discarded at once, with their row", async () => {
+  const upload = await keepNew(await makeProject(), randomBytes(64));
+  expect(await isThere(upload.sha256)).toBe(true);
+  await upload.discard();
+  expect(await isThere(upload.sha256)).toBe(false);
+  expect(await rowsOf(upload.sha256)).toEqual([]);
+});
+
 test("bytes that are named anew while their pruning waits stay", async () => {
   const world = await makeProject();
   const { bytes, sha256 } = await contents();
