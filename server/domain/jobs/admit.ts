@@ -156,7 +156,7 @@ export async function read(
   );
   const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
-  envelope.input = await inputOf(ctx, capability.key, project.id, envelope, raw.input !== undefined);
+  envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
   checkReader(kind, capability, envelope);
   const content = canonicalText(snapshotOf(capability.key, envelope, project.id, environment));
   const contentHash = sha256Hex(content);

@@ -650,6 +650,41 @@ describe("limits hold", () => {
   });
 });
 
+test("what is its host's to choose it does not: ratings above the project's, long retention, whose account pays", async () => {
+  const tenant = await makeTenant();
+  const panel = await openPanel(tenant);
+  const ask = (more: object) => panel.post(at(TEXT), { input, ...more });
+  const execution = (more: object) => ({ execution: more });
+  const context = (retentionRequirement: string) => ({ context: { retentionRequirement } });
+  const refused = async (more: object, field: string) => {
+    const { status, json } = await ask(more);
+    expect([more, status, json.detail]).toMatchObject([
+      more,
+      400,
+      { code: "PolicyRejected", details: { policy: "panel", field } },
+    ]);
+  };
+  await refused({ maturityRating: "PG" }, "maturityRating"); // the project says nothing
+  await pool.query(`UPDATE project SET settings = settings || '{"maturityRating": "PG"}' WHERE id = $1`, [
+    tenant.projectId,
+  ]);
+  for (const maturityRating of ["PG13", "R", "NC17"]) await refused({ maturityRating }, "maturityRating");
+  await refused({ matureContentTraits: ["sexual_explicit"] }, "matureContentTraits");
+  await refused({ maturitySource: "project_default" }, "maturitySource");
+  for (const each of ["ProductManaged", "ProductionAsset"])
+    await refused(context(each), "context.retentionRequirement");
+  for (const billingMode of ["byok", "managed"])
+    await refused(execution({ billingMode }), "execution.billingMode");
+  for (const credentialSource of ["platform", "customer"])
+    await refused(execution({ credentialSource }), "execution.credentialSource");
+  const quoted = await panel.post(at(TEXT, "quote"), { input, ...execution({ billingMode: "byok" }) });
+  expect([quoted.status, quoted.json.detail.code]).toEqual([400, "PolicyRejected"]);
+  for (const each of [{ maturityRating: "PG" }, { maturityRating: "G" }, context("HashesOnly"), {}])
+    expect([each, (await ask(each)).status]).toEqual([each, 200]);
+  // Whoever has a key chooses for themselves.
+  expect((await tenant.post(at(TEXT), { input, ...context("ProductionAsset") })).status).toBe(200);
+});
+
 describe("what it reads is its own", () => {
   test("jobs, events, results, receipts, artifacts and streams of anybody else are as none at all", async () => {
     const tenant = await makeTenant();

@@ -10,10 +10,12 @@ import { madeInPanel, resolveInput } from "@/server/domain/inputs";
 import { fail, ValidationFault, type ValidationIssue } from "@/server/errors";
 import { idSchema } from "@/server/ids";
 import { type Micros, microsToUsd } from "@/server/money";
+import type { Json } from "@/server/step";
+import { checkHosts, type HostsChoice } from "./hosts-choice";
 import { USUAL_POLICY } from "./rows";
 
 /** The parts of a request that a panel has terms for. */
-type Asked = {
+type Asked = HostsChoice & {
   input: JsonObject;
   inputPayloadRef?: string | null | undefined;
   pin?: { target: string } | null | undefined;
@@ -23,17 +25,17 @@ type Asked = {
 /**
  * The input a request runs with: its own, or the stored one it names. What a panel session asks is held to its terms: its
  * capability, its locked inputs (filled in where they are left out), files and adapters that are its own or were given to
- * it, the outputs and the routing its policy allows.
+ * it, the outputs and the routing its policy allows, and what is its host's to choose.
  */
 export async function inputOf(
   ctx: Ctx,
   capabilityKey: string,
-  projectId: string,
+  project: { id: string; settings: Record<string, Json> },
   asked: Asked,
   isInline: boolean,
 ): Promise<JsonObject> {
   const { principal } = ctx;
-  if (principal.kind !== "panel_session") return resolveInput(projectId, asked, isInline, ctx.now());
+  if (principal.kind !== "panel_session") return resolveInput(project.id, asked, isInline, ctx.now());
   const { terms } = principal;
   if (terms.capabilityKey !== null && terms.capabilityKey !== capabilityKey)
     fail("AuthorizationFailed", `This panel runs ${terms.capabilityKey} and nothing else.`);
@@ -47,6 +49,7 @@ export async function inputOf(
   ];
   if (issues.length > 0) throw new ValidationFault(issues);
   checkRouting(terms, asked);
+  checkHosts(project.settings, asked);
   return { ...input, ...structuredClone(terms.lockedInputs) };
 }
 

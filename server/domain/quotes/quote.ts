@@ -73,7 +73,7 @@ export async function quote(
   const envelope: Envelope<"quote"> = normalizeEnvelope("quote", raw);
   const project = await access.project(ctx, envelope.context.projectId ?? projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
-  envelope.input = await inputOf(ctx, capability.key, project.id, envelope, raw.input !== undefined);
+  envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
   const maturity = maturityOf({ matureContentTraits: [] }, project.settings);
   const missing = missingInputs(capability.input, envelope.input);
   const base = {
