@@ -159,7 +159,10 @@ export async function changeDefinition(
   patch: PanelDefinitionPatch,
 ): Promise<PanelDefinition> {
   const known = await mayChange(ctx, definitionId);
-  return changeAccessBy(async (client) => {
+  // Of all this only the status is remembered about callers; a status it has already is none that is written.
+  const status = patch.status === known.status ? null : patch.status;
+  const change = status ? changeAccessBy : inTransaction;
+  return change(async (client) => {
     await client.query("SELECT FROM panel_definition WHERE id = $1 FOR UPDATE", [definitionId]);
     const before = (await readDefinitions(client, "d.id = $1", [definitionId]))[0] ?? noSuchDefinition();
     const content = contentOf(before, patch);
@@ -169,9 +172,9 @@ export async function changeDefinition(
     await client.query(
       `UPDATE panel_definition SET display_name = coalesce($2, display_name), status = coalesce($3, status),
          origin = coalesce($4, origin), version = $5, updated_at = $6 WHERE id = $1`,
-      [definitionId, patch.displayName, patch.status, patch.origin, number, ctx.now()],
+      [definitionId, patch.displayName, status, patch.origin, number, ctx.now()],
     );
-    const details = { status: patch.status ?? before.status, version: number };
+    const details = { status: status ?? before.status, version: number };
     const { organization_id: organizationId, project_id: projectId } = known;
     await record(
       ctx,

@@ -1,6 +1,7 @@
+import pg from "pg";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { closeDatabase, pool } from "@/server/db";
-import { access } from "@/server/domain/access";
+import { ACCESS_CHANGED, access } from "@/server/domain/access";
 import { systemCtx } from "@/server/domain/ctx";
 import { changeRole, removeMember, revokeKey } from "@/server/domain/organizations";
 import { newId } from "@/server/ids";
@@ -46,6 +47,28 @@ describe("definitions", () => {
     await expect(
       pool.query("UPDATE panel_version SET policy = '{}' WHERE definition_id = $1", [made.id]),
     ).rejects.toThrow("append-only");
+  });
+
+  test("only a change of its status makes every process forget what it remembers of callers", async () => {
+    const tenant = await makeTenant();
+    const { id } = await definePanel(tenant);
+    const told = vi.spyOn(pg.Client.prototype, "query");
+    try {
+      for (const [body, isTold] of [
+        [{ displayName: "Renamed", origin: "project", status: "active" }, false],
+        [{ policy: { maxOutputs: 4 }, allowedOrigins: [HOST] }, false],
+        [{ status: "disabled" }, true],
+      ] as const) {
+        told.mockClear();
+        const { json } = await call("PATCH", `/v1/panel-definitions/${id}`, { key: tenant.key, body });
+        const [field, value] = Object.entries(body)[0]!;
+        expect({ ...json, ...json.currentVersion }).toMatchObject({ [field]: value });
+        const announced = told.mock.calls.filter((each) => JSON.stringify(each).includes(ACCESS_CHANGED));
+        expect([body, announced.length > 0]).toEqual([body, isTold]);
+      }
+    } finally {
+      told.mockRestore();
+    }
   });
 
   test("a key is one in its project and one in the organization; the project's own goes first", async () => {
