@@ -69,16 +69,35 @@ const factor = isProduction ? 1 : 10;
 const share = () => 1 / liveProcesses;
 
 export const keyLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * factor, { share });
+/** All panel sessions of a project together: a key may make any number of them. */
+const PANELS_PER_KEY = 10;
+export const panelsLimit = limiter(env.RATE_LIMIT_KEY_PER_MINUTE * PANELS_PER_KEY * factor, { share });
 export const addressLimit = limiter(env.RATE_LIMIT_ANONYMOUS_PER_MINUTE * factor, { share });
 
-/** Counts a request against who asks it, or where that is nobody in particular, against the address. Throws RateLimited. */
+/**
+ * Counts a request against who asks it, or where that is nobody in particular, against the address; one of a panel session
+ * against its project's sessions too. Throws RateLimited.
+ */
 export function countRequest(
-  { kind, id }: Pick<Principal, "kind" | "id">,
+  principal: Pick<Principal, "kind" | "id"> & { projectId?: string | null },
   address: string,
   headers: Record<string, string>,
 ): void {
-  if (kind === "anonymous") addressLimit.take(networkOf(address), headers);
-  else keyLimit.take(id, headers);
+  const { kind, id, projectId } = principal;
+  if (kind === "anonymous") {
+    addressLimit.take(networkOf(address), headers);
+    return;
+  }
+  // First its own, so that one that asks too much takes nothing from the others.
+  keyLimit.take(id, headers);
+  if (kind !== "panel_session" || !projectId) return;
+  const ofAll = {};
+  try {
+    panelsLimit.take(projectId, ofAll);
+  } catch (error) {
+    Object.assign(headers, ofAll);
+    throw error;
+  }
 }
 
 export type Places = {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { isForPages, respond } from "@/server/api/endpoint";
-import { addressLimit } from "@/server/api/rate-limit";
+import { addressLimit, keyLimit, panelsLimit } from "@/server/api/rate-limit";
 import { closeDatabase, pool } from "@/server/db";
 import { call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { HOST, type OpenPanel, openPanel } from "@/testing/panels";
@@ -99,6 +99,22 @@ test("what a session may not read of its project, it is not told: pins, manifest
   }
   const benchmarks = (await panel.get("/v1/capabilities/text.general.fast.v1/benchmarks")).json;
   expect(benchmarks.coverage.projectId).toBeNull();
+});
+
+test("all panel sessions of a project share a limit of ten keys' requests, and one alone has a key's", async () => {
+  const own = await makeTenant();
+  const [one, other] = [await openPanel(own), await openPanel(own)];
+  const first = await one.get(BOOTSTRAP);
+  const limit = Number(first.headers["ratelimit-limit"]);
+  while (!keyLimit.isSpent(one.sessionId)) keyLimit.take(one.sessionId, {});
+  expect((await one.get(BOOTSTRAP)).status).toBe(429);
+  expect((await other.get(BOOTSTRAP)).headers["ratelimit-limit"]).toBe(String(limit));
+  while (!panelsLimit.isSpent(own.projectId)) panelsLimit.take(own.projectId, {});
+  for (const each of [other, await openPanel(own)]) {
+    const refused = await each.get(BOOTSTRAP);
+    expect([refused.status, refused.headers["ratelimit-limit"]]).toEqual([429, String(limit * 10)]);
+  }
+  expect((await panel.get(BOOTSTRAP)).status).toBe(200);
 });
 
 describe("the token is of the origin", () => {
