@@ -19,6 +19,8 @@
     #told;
     #onMessage;
     #waiting = [];
+    /** What it was last told of the session: a page of it that loads again asks anew. */
+    #session = null;
     #isListening = false;
 
     constructor({ parent, origin = HERE, sessionId, definitionId, title = "Panel", onMessage }) {
@@ -39,6 +41,7 @@
       if (typeof data !== "object" || data === null || data.protocol !== PROTOCOL) return;
       if (data.type === "hello") {
         this.#isListening = true;
+        if (this.#session) this.#post(this.#session);
         for (const message of this.#waiting.splice(0)) this.#post(message);
       }
       if (data.type === "resize" && Number.isFinite(data.height))
@@ -50,10 +53,11 @@
       this.#frame.contentWindow?.postMessage({ protocol: PROTOCOL, ...message }, this.#origin);
     }
 
-    /** Says `session`, `prefill` or `theme`; kept until the frame listens. */
+    /** Says `session`, `prefill` or `theme`; kept until the frame listens, and `session` for each time it says hello. */
     send(message) {
+      if (message.type === "session") this.#session = message;
       if (this.#isListening) this.#post(message);
-      else this.#waiting.push(message);
+      else if (message.type !== "session") this.#waiting.push(message);
     }
 
     close() {
