@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Fault } from "@/server/errors";
-import { limiter, places } from "./rate-limit";
+import { countRequest, keyLimit, limiter, panelsLimit, places } from "./rate-limit";
 
 function clock() {
   let ms = 0;
@@ -65,6 +65,29 @@ test("processes share the limit: each gives its part", () => {
   pass(2_000); // at 30 a minute: one more
   limit.take("k", {});
   expect(() => limit.take("k", {})).toThrow();
+});
+
+test("all panel sessions of a project share ten keys' requests, and one alone has a key's, which takes nothing from the others", () => {
+  const ask = (id: string, projectId = "prj_1") => {
+    const headers: Record<string, string> = {};
+    const refused = (() => {
+      try {
+        countRequest({ kind: "panel_session", id, projectId }, "192.0.2.1", headers);
+        return false;
+      } catch {
+        return true;
+      }
+    })();
+    return { refused, limit: Number(headers["ratelimit-limit"]) };
+  };
+  const { limit } = ask("pses_1");
+  for (let n = 0; n < limit * 4; n++) ask("pses_1"); // far more than all sessions may at once
+  while (!keyLimit.isSpent("pses_1")) keyLimit.take("pses_1", {});
+  expect(ask("pses_1")).toEqual({ refused: true, limit });
+  expect(ask("pses_2")).toEqual({ refused: false, limit });
+  while (!panelsLimit.isSpent("prj_1")) panelsLimit.take("prj_1", {});
+  expect(ask("pses_3")).toEqual({ refused: true, limit: limit * 10 });
+  expect(ask("pses_3", "prj_2")).toEqual({ refused: false, limit });
 });
 
 test("places are taken and given back, each once, by each caller for itself, and shared by the processes", () => {

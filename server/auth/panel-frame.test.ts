@@ -13,8 +13,11 @@ test("a frame that loads again and says hello again is told its session again, a
     contentWindow: { postMessage: (message: unknown, origin: string) => told.push([message, origin]) },
   };
   let hear: (message: Message) => void = () => {};
-  const window: { CapstanFrame?: new (options: object) => { send(message: object): void } } & object = {
-    addEventListener: (_type: string, listener: typeof hear) => {
+  const window: {
+    CapstanFrame?: new (options: object) => { send(message: object): void };
+    addEventListener(type: string, listener: typeof hear): void;
+  } = {
+    addEventListener: (_type, listener) => {
       hear = listener;
     },
   };
