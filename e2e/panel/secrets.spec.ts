@@ -1,0 +1,176 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { type APIRequestContext, expect, test } from "@playwright/test";
+import { keyPrefix } from "@/server/domain/access/key-text";
+import { needlesOf, type Secret, sweep, type Text } from "@/testing/canary/sweep";
+import {
+  bulkEnded,
+  call,
+  ended,
+  makePerson,
+  runPin,
+  submit,
+  submitBulk,
+  textInput,
+  unique,
+  world,
+} from "../world";
+import { open, signIn } from "./panel";
+
+/*
+ * No page says a secret: what the installation lives by, what people typed in and what was handed out once is searched for in
+ * the HTML and the payload of every page there is, as an owner and operator gets them, and in every script they load.
+ */
+
+/** Every page of the app, by its address; what stands for its parameters is below. */
+const PAGES = readdirSync("app", { recursive: true, encoding: "utf8" })
+  .filter((file) => /(^|\/)page\.tsx$/.test(file))
+  .map((file) => `/${file.replace(/\/?page\.tsx$/, "")}`.replaceAll(/\/\([^)]*\)/g, "") || "/");
+
+/** An account of a provider takes any key here. */
+async function startVendor() {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ object: "list", data: [] }));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  return { url: `http://127.0.0.1:${port}`, stop: () => new Promise((closed) => server.close(closed)) };
+}
+
+/** Texts of an installation's own secrets, by their names. */
+function installed(): Secret[] {
+  const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR ?? "";
+  const kept: Record<string, unknown> = JSON.parse(readFileSync(join(dataDir, "secrets.json"), "utf8"));
+  return Object.entries(kept).map(([name, value]) => ({ name, value: String(value) }));
+}
+
+async function posted(request: APIRequestContext, path: string, data: object) {
+  const answer = await request.post(path, { data, headers: { origin: world.baseUrl } });
+  if (!answer.ok()) throw new Error(`${path} answered ${answer.status()}: ${await answer.text()}`);
+  return answer.json();
+}
+
+/** What stands in the address of a page; something nobody has where none is at hand. */
+async function parameters(): Promise<Record<string, string>> {
+  const job = await ended((await submit({ input: textInput(unique("secrets")) })).jobId);
+  const { receiptId } = await runPin({ input: "How deep is the sea?" });
+  const { bulkId } = await bulkEnded((await submitBulk(["one"])).bulkId);
+  return {
+    projectId: world.projectId,
+    jobId: job.jobId,
+    receiptId: receiptId,
+    bulkId,
+    capabilityKey: "image.generate.v1",
+    alias: "nobody",
+    ...Object.fromEntries(
+      Object.entries({
+        adapterId: "adp",
+        comparisonId: "cmp",
+        manifestId: "man",
+        paymentId: "pay",
+        quoteId: "cq",
+        requestId: "crq",
+      }).map(([name, prefix]) => [name, `${prefix}_${"0".repeat(26)}`]),
+    ),
+  };
+}
+
+const addressOf = (page: string, values: Record<string, string>) =>
+  page.replaceAll(/\[(\w+)\]/g, (_, name: string) => {
+    const value = values[name];
+    if (!value) throw new Error(`${page}: say in this test what stands for ${name}`);
+    return value;
+  });
+
+test("no page, payload or script says a secret", async ({ page }) => {
+  test.setTimeout(300_000);
+  const vendor = await startVendor();
+  try {
+    const person = makePerson("owner", { isOperator: true });
+    await open(page, "/sign-in");
+    await signIn(page, person);
+    await page.waitForURL("**/jobs");
+    const { request } = page;
+
+    const own: Record<string, string> = {
+      "an account's key": `sk-${unique("a")}${crypto.randomUUID()}`,
+      "a token in a webhook's address": crypto.randomUUID(),
+      "a webhook's secret": `whsec_${Buffer.from(crypto.randomUUID()).toString("base64")}`,
+    };
+    const label = unique("Swept");
+    const { connection } = await posted(request, "/v1/connections", {
+      provider: "openai-compatible",
+      label,
+      projectId: world.projectId,
+      environment: "production",
+      secret: own["an account's key"],
+      endpointUrl: `${vendor.url}/v1`,
+      models: "llama-3:0.20:0.60",
+    });
+    const hook = await call("/v1/delivery-endpoints", {
+      body: {
+        url: `${vendor.url}/hook?token=${own["a token in a webhook's address"]}`,
+        secret: own["a webhook's secret"],
+      },
+    });
+    expect(hook.status).toBe(200);
+    const session = await (
+      await call("/v1/panel-sessions", {
+        body: {
+          projectId: world.projectId,
+          allowedOrigins: ["https://host.example"],
+          maxSpendMicros: 1_000_000,
+        },
+      })
+    ).json();
+    const code = await (
+      await call(`/v1/panel-sessions/${session.sessionId}/launch-codes`, { body: {} })
+    ).json();
+    const cookies = await page.context().cookies();
+    const secrets: Secret[] = [
+      ...installed(),
+      ...Object.entries(own).map(([name, value]) => ({ name, value })),
+      { name: "a session of a panel", value: session.accessToken },
+      { name: "a launch code", value: code.code },
+      { name: "the key of a project", value: world.apiKey },
+      { name: "a key of the organization", value: world.unboundApiKey },
+      { name: "a password", value: person.password },
+      ...cookies.filter(({ httpOnly }) => httpOnly).map(({ name, value }) => ({ name, value })),
+    ].filter(({ value }) => value.length >= 12);
+    expect(secrets.length).toBeGreaterThan(10);
+    // The page of keys tells them apart by how they begin.
+    const shown = `${keyPrefix(world.apiKey)} ${keyPrefix(world.unboundApiKey)}`;
+    const needles = needlesOf(secrets, shown);
+
+    const values = await parameters();
+    const texts: Text[] = [];
+    const scripts = new Set<string>();
+    expect(PAGES.length).toBeGreaterThan(40);
+    for (const each of PAGES) {
+      const address = addressOf(each, values);
+      const html = await request.get(address);
+      expect([address, html.status() < 500]).toEqual([address, true]);
+      const text = await html.text();
+      texts.push({ where: `${each}, HTML`, text });
+      const payload = await request.get(address, { headers: { rsc: "1" } });
+      texts.push({ where: `${each}, payload`, text: await payload.text() });
+      for (const [, script = ""] of text.matchAll(/src="(\/_next\/static\/[^"]+\.js)/g)) scripts.add(script);
+    }
+    expect(scripts.size).toBeGreaterThan(10);
+    for (const script of scripts)
+      texts.push({ where: script, text: await (await request.get(script)).text() });
+    expect(texts.some(({ where, text }) => where.includes("/connections") && text.includes(label))).toBe(
+      true,
+    );
+    expect(sweep(texts, needles)).toEqual([]);
+    // What would be there is found.
+    const planted = { where: "planted", text: `…${world.apiKey.slice(-20)}…` };
+    expect(sweep([planted], needles)).toHaveLength(1);
+    await request.delete(`/v1/connections/${connection.id}`, { headers: { origin: world.baseUrl } });
+  } finally {
+    await vendor.stop();
+  }
+});
