@@ -1,9 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { join } from "node:path";
 import { z } from "zod";
 import { Job } from "@/server/contract/jobs";
 import { PinnedBulk, PinnedRecord } from "@/server/contract/pinned";
+
+// Of `localhost`, IPv6 first and then IPv4: a quarter of a second for each is short beside a browser on two busy cores.
+setDefaultAutoSelectFamilyAttemptTimeout(10_000);
 
 const Account = z.object({ email: z.string(), password: z.string() });
 const Bootstrap = z.object({

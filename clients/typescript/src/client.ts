@@ -97,10 +97,12 @@ export const KEYED = [
   "/v1/capabilities/{capability_key}/jobs",
   "/v1/capabilities/{capability_key}/comparisons",
   "/v1/capability-requests",
+  "/v1/chat/completions",
   "/v1/inference/pinned",
   "/v1/inference/pinned/bulk",
   "/v1/inference/pinned/bulk/{bulk_id}/retry",
   "/v1/jobs/{job_id}/retry",
+  "/v1/responses",
 ] as const satisfies PathsWith<"post">[];
 const isKeyed = (path: string) => (KEYED as readonly string[]).includes(path);
 

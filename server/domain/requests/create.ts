@@ -10,7 +10,7 @@ import { noSuchRequest, type RequestRow, type RequestWhole, readWhole, toRequest
 import { happened } from "./transitions";
 
 /** Every request is read by people: so many may a project file within a day. */
-const MOST_A_DAY = 100;
+const MOST_A_DAY = 1_000;
 const DAY_SECONDS = 86_400;
 
 /**

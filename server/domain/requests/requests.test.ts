@@ -3,6 +3,7 @@ import { CapabilityRequestBody, CommissionQuote, IssueCommissionQuote } from "@/
 import { closeDatabase, pool } from "@/server/db";
 import { type Ctx, SCOPES } from "@/server/domain/ctx";
 import { publicUrl } from "@/server/env";
+import { newId } from "@/server/ids";
 import { fileNeed, forceMove, NEED, needIn, operatorAt, priceOf, quotedNeed } from "@/testing/needs";
 import { OPEN_TERMS } from "@/testing/panels";
 import { ctxOf, makePerson, makeTenant } from "@/testing/tenants";
@@ -29,12 +30,25 @@ async function makeClocked() {
   return { ...project, ctx: clocked, set: (date: Date) => (at = date.getTime()) };
 }
 
+/** As many requests as this one beside it, filed at this moment. */
+async function fileCopies(id: string, count: number, at: Date) {
+  const ids = Array.from({ length: count }, () => newId("capabilityRequest"));
+  await pool.query(
+    `INSERT INTO capability_request (id, organization_id, project_id, status, current_revision_id, created_by, created_by_kind,
+       created_at, updated_at)
+     SELECT copy, organization_id, project_id, status, current_revision_id, created_by, created_by_kind, $3, $3
+     FROM capability_request, unnest($2::text[]) AS copy WHERE id = $1`,
+    [id, ids, at],
+  );
+}
+
 describe("create", () => {
   test("a project files so many a day; what it filed is answered on, and a day later it files again", async () => {
     const { ctx, projectId, set } = await makeClocked();
     const first = await requests.create(ctx, body({ idempotencyKey: "first" }));
     set(new Date(ctx.now().getTime() + 60_000));
-    for (let count = 1; count < 100; count++) await requests.create(ctx, body());
+    await fileCopies(first.id, 998, ctx.now());
+    await requests.create(ctx, body());
     await expect(requests.create(ctx, body())).rejects.toMatchObject({
       code: "RateLimited",
       details: { retryAfterSeconds: 86_400 - 60 },
@@ -43,7 +57,7 @@ describe("create", () => {
       code: "RateLimited",
     });
     expect((await requests.create(ctx, body({ idempotencyKey: "first" }))).id).toBe(first.id);
-    expect(await countOf("capability_request", "project_id = $1", projectId)).toBe(100);
+    expect(await countOf("capability_request", "project_id = $1", projectId)).toBe(1_000);
     const other = await makeClocked();
     await requests.create(other.ctx, body());
     set(new Date(ctx.now().getTime() + DAY_MS - 60_000));
