@@ -123,7 +123,6 @@ signedOut(
       await row.getByRole("button", { name: /^Delete / }).click();
       await page.getByRole("alertdialog").getByRole("button", { name: "Delete connection" }).click();
       await expect(row).toHaveCount(0);
-      await expect(page.getByText("Nothing connected yet")).toBeVisible();
     } finally {
       await server.stop();
     }
