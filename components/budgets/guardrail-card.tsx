@@ -6,10 +6,9 @@ import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import type { Guardrails } from "@/server/contract/budgets";
+import { LimitField } from "./limit-field";
 import { dollars, microsOf } from "./words";
 
 const shown = (micros: number | null) => (micros === null ? "No limit" : dollars(micros));
@@ -67,30 +66,24 @@ function GuardrailForm({ guardrails }: { guardrails: Guardrails }) {
         </Notice>
       )}
       <div className="flex flex-wrap items-end gap-4">
-        <Limit id="daily" label="Each day, US dollars" micros={guardrails.dailyMicros} />
-        <Limit id="perExecution" label="One execution, US dollars" micros={guardrails.perExecutionMicros} />
+        <LimitField
+          className="w-52"
+          id="guardrail-daily"
+          name="daily"
+          label="Each day, US dollars"
+          micros={guardrails.dailyMicros}
+        />
+        <LimitField
+          className="w-52"
+          id="guardrail-perExecution"
+          name="perExecution"
+          label="One execution, US dollars"
+          micros={guardrails.perExecutionMicros}
+        />
         <Button type="submit" pending={save.isPending}>
           Save limits
         </Button>
       </div>
     </form>
-  );
-}
-
-function Limit({ id, label, micros }: { id: string; label: string; micros: number | null }) {
-  return (
-    <div className="w-52 space-y-1.5">
-      <Label htmlFor={`guardrail-${id}`}>{label}</Label>
-      <Input
-        id={`guardrail-${id}`}
-        name={id}
-        type="number"
-        min={0}
-        max={1_000_000_000}
-        step="any"
-        placeholder="No limit"
-        defaultValue={micros === null ? "" : micros / 1_000_000}
-      />
-    </div>
   );
 }

@@ -2,11 +2,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
+import { LimitField } from "@/components/budgets/limit-field";
 import { dollars, microsOf } from "@/components/budgets/words";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { DialogContent, SubmitActions } from "@/components/ui/dialog";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import type { ConnectionDetail } from "@/server/contract/connections";
 
@@ -54,8 +53,13 @@ export function GuardrailsForm({
             {sentencesOf(save.error)}
           </Notice>
         )}
-        <Limit id="daily" label="Each day (UTC), US dollars" micros={dailyMicros} />
-        <Limit id="perExecution" label="One execution, US dollars" micros={perExecutionMicros} />
+        <LimitField id="limit-daily" name="daily" label="Each day (UTC), US dollars" micros={dailyMicros} />
+        <LimitField
+          id="limit-perExecution"
+          name="perExecution"
+          label="One execution, US dollars"
+          micros={perExecutionMicros}
+        />
         {connection.spend && (
           <p className="text-xs text-muted">
             Today {dollars(connection.spend.settledMicros)} spent and {dollars(connection.spend.heldMicros)}{" "}
@@ -65,23 +69,5 @@ export function GuardrailsForm({
         <SubmitActions pending={save.isPending}>Save limits</SubmitActions>
       </form>
     </DialogContent>
-  );
-}
-
-function Limit({ id, label, micros }: { id: string; label: string; micros: number | null }) {
-  return (
-    <div className="space-y-1.5">
-      <Label htmlFor={`limit-${id}`}>{label}</Label>
-      <Input
-        id={`limit-${id}`}
-        name={id}
-        type="number"
-        min={0}
-        max={1_000_000_000}
-        step="any"
-        placeholder="No limit"
-        defaultValue={micros === null ? "" : micros / 1_000_000}
-      />
-    </div>
   );
 }
