@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { build, isBuilt } from "../scripts/launch/build";
+import { generate } from "../scripts/launch/generate";
 import { measureCatalog } from "./goals/catalog";
 import type { Bench } from "./goals/context";
 import { measureInvoke } from "./goals/invoke";
@@ -58,6 +59,7 @@ async function main(): Promise<boolean> {
   installPeers();
   await buildPrograms();
   buildEmptyApp();
+  generate(); // in a fresh clone there is nothing to build from yet
   if (!options["as-built"] && !isBuilt()) {
     say("building");
     await build();

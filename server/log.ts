@@ -24,5 +24,8 @@ export const logOptions: pino.LoggerOptions = {
   hooks: { streamWrite: redactText },
 };
 
+/** What the domain writes by. */
+export type Log = Pick<pino.Logger, "error" | "warn" | "info">;
+
 /** Structured log on standard error. Content, credentials and bodies never go through here; ids do. */
 export const log = pino(logOptions, pino.destination(2));

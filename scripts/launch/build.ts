@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { build as bundle } from "esbuild";
 import { findFile, writeWhole } from "./files";
 import { fingerprint } from "./fingerprint";
+import { withoutCopiedStarts } from "./spreads";
 
 /** Everything a build reads. */
 const SOURCES = [
@@ -14,7 +16,9 @@ const SOURCES = [
   "prisma/schema",
   "prisma/bootstrap.ts",
   "prisma/seed.ts",
+  "scripts/launch/build.ts",
   "scripts/launch/lifeline.ts",
+  "scripts/launch/spreads.ts",
   "server",
   "next.config.js",
   "postcss.config.mjs",
@@ -34,6 +38,7 @@ const PROGRAMS: Record<string, string> = {
   "rendering-worker": "server/rendering/worker.ts",
   lifeline: "scripts/launch/lifeline.ts",
 };
+const CHUNKS = "dist/chunks";
 const MARK = "dist/.built-from";
 const BUILD_LOG = "dist/next-build.log";
 
@@ -62,15 +67,16 @@ function currentSources(): string {
 export async function build(): Promise<void> {
   const sources = currentSources();
   rmSync(MARK, { force: true });
-  await bundlePrograms(Object.keys(PROGRAMS));
+  const written = await bundlePrograms(Object.keys(PROGRAMS));
+  for (const name of readdirSync(CHUNKS)) if (!written.has(resolve(CHUNKS, name))) rmSync(join(CHUNKS, name));
   await buildPages();
   writeWhole(MARK, sources, 0o644);
 }
 
-/** Bundles some of the programs into dist/<name>.mjs; packages stay in node_modules. */
-export async function bundlePrograms(names: string[]): Promise<void> {
+/** Bundles some of the programs into dist/<name>.mjs; packages stay in node_modules. Answers with the paths written. */
+export async function bundlePrograms(names: string[]): Promise<Set<string>> {
   const entries = names.filter(hasProgram).map((name) => [name, sourceOf(name)]);
-  await bundle({
+  const { outputFiles } = await bundle({
     entryPoints: Object.fromEntries(entries),
     outdir: "dist",
     outExtension: { ".js": ".mjs" },
@@ -82,8 +88,13 @@ export async function bundlePrograms(names: string[]): Promise<void> {
     target: "node20",
     packages: "external",
     sourcemap: true,
+    write: false,
     logLevel: "error",
   });
+  // Lines stay what they were, so the maps still name the right ones.
+  for (const { path, text } of outputFiles)
+    writeWhole(path, path.endsWith(".mjs") ? withoutCopiedStarts(text) : text, 0o644);
+  return new Set(outputFiles.map(({ path }) => path));
 }
 
 function buildPages(): Promise<void> {

@@ -65,7 +65,7 @@ async function prepareSources(report: Report, dev: boolean) {
     () => generate(),
     ({ prisma, registries }) => (prisma || registries.length > 0 ? "done" : "nothing changed"),
   );
-  if (dev) return bundlePrograms(["lifeline", "seed"]);
+  if (dev) return void (await bundlePrograms(["lifeline", "seed"]));
   if (isBuilt()) report.say("Building … nothing changed");
   else await report.step("Building", build);
 }

@@ -4,7 +4,7 @@ import { type Ctx, type PrincipalKind, type Scope, systemClock } from "@/server/
 import { env } from "@/server/env";
 import { type ErrorCode, Fault, fail } from "@/server/errors";
 import { toWire, type WireError } from "@/server/errors-wire";
-import { log } from "@/server/log";
+import { type Log, log } from "@/server/log";
 import { admitPage, identify, identifyAgain, refuseAnonymous } from "./auth";
 import { DEFAULT_BODY_LIMIT, readJson } from "./body";
 import { parsePart, type QueryField, queryFieldsOf, readQuery, refuseHostileParams } from "./input";
@@ -134,6 +134,29 @@ export function refuse(incoming: Incoming, fault: Fault): Promise<Outgoing> {
   });
 }
 
+/** Names the request in each line. Most write none. */
+class RequestLog implements Log {
+  constructor(private readonly requestId: string) {}
+
+  get error(): Log["error"] {
+    return this.own("error");
+  }
+
+  get warn(): Log["warn"] {
+    return this.own("warn");
+  }
+
+  get info(): Log["info"] {
+    return this.own("info");
+  }
+
+  private own(level: keyof Log): Log["error"] {
+    const { requestId } = this;
+    const lines = log.child({ requestId });
+    return lines[level].bind(lines);
+  }
+}
+
 type Headers = Record<string, string>;
 
 async function answer(
@@ -148,12 +171,8 @@ async function answer(
     requestId,
     now: systemClock,
     address: incoming.address || undefined,
-    get log() {
-      return log.child({ requestId });
-    },
-    get signal() {
-      return incoming.signal;
-    },
+    log: new RequestLog(requestId),
+    signal: () => incoming.signal,
     whoNow() {
       return identifyAgain(incoming, this.now());
     },

@@ -103,13 +103,7 @@ type PortExecution<I, O, P extends PortName, M> = {
    * What has to be waited for before there can be a call: sources read, schemas compiled. Done when the request is planned
    * and again when it runs, so the same input must give the same. May throw `InputFault`.
    */
-  materialize?(
-    input: I,
-    files: SourceFile[],
-    signal: AbortSignal,
-    options?: CallOptions,
-    kept?: OutputFile[],
-  ): Promise<M>;
+  materialize?(input: I, files: SourceFile[], options?: CallOptions, kept?: OutputFile[]): Promise<M>;
   /** The calls that come before this one, in their order. Each sees what those before it kept; when the request is planned, nothing is. */
   stages?(input: I): Stage<I, M>[];
   /** Does a person look at what the stages kept before the main call is made? */

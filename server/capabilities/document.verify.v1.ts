@@ -198,7 +198,7 @@ export default defineCapability<Input, Output, Material>({
             },
           ]
         : [],
-    materialize: async ({ document }, files, _signal, options) => {
+    materialize: async ({ document }, files, options) => {
       refuseBeside(KEY, options);
       return readDocument(document, files);
     },

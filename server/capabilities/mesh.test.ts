@@ -27,7 +27,7 @@ async function callOf(input: object) {
   const parsed = capability.input.parse(withInput(input));
   const named = execution.sources?.(parsed) ?? [];
   const files = named.map(({ artifactId }) => file(artifactId));
-  const material = await execution.materialize?.(parsed, files, new AbortController().signal);
+  const material = await execution.materialize?.(parsed, files);
   return {
     fields: named.map(({ field }) => field.join(".")),
     call: execution.call(parsed, {}, model as NonNullable<typeof model>, material),

@@ -110,7 +110,7 @@ export default defineCapability<MeshFromImageInput, MeshOutput, TurnaroundMateri
         ...(reference ? [pictureAt(reference.artifactId, reference.field)] : []),
       ];
     },
-    async materialize(_input, files, _signal, _options, kept = []) {
+    async materialize(_input, files, _options, kept = []) {
       const [base, texture] = await Promise.all(files.map(toPicture));
       if (!base) throw new Error("the base picture was found and is not there");
       return { base, texture: texture ?? null, views: usableViews(kept), isDrawn: kept.length > 0 };

@@ -87,7 +87,7 @@ export default defineCapability({
   execute: {
     port: "text",
     prefers: (input, model) => 10 * Number(isNative(shapeOf(input), model)) + gradeRank(model, "fast"),
-    async materialize(input, _files, _signal, options) {
+    async materialize(input, _files, options) {
       refuseBeside("text.structured.extraction.v1", options);
       await requireSchema(input.schema, ["input", "schema"], true);
       return shapeOf(input);

@@ -29,7 +29,7 @@ function execution(name: Name) {
 }
 const parse = (name: Name, input: unknown) => capabilities[name].input.safeParse(input);
 const materialOf = async (name: Name, input: unknown, options: CallOptions = {}) =>
-  (await execution(name).materialize?.(input, [], new AbortController().signal, options)) as never; // its own
+  (await execution(name).materialize?.(input, [], options)) as never; // its own
 const call = async (name: Name, input: object, options: CallOptions = {}, model = able) => {
   const parsed = capabilities[name].input.parse({ messages, ...input });
   return execution(name).call(parsed, options, model, await materialOf(name, parsed, options));

@@ -135,7 +135,7 @@ export default defineCapability({
     // No language in use says the same in a sixth of the bytes.
     accepts: ({ items }, model) => bytesOf(items) / 6 <= (model.maxOutputTokens ?? Number.POSITIVE_INFINITY),
     prefers: (_input, model) => 10 * Number(isNative(SHAPE, model)) + gradeRank(model, "fast"),
-    async materialize(_input, _files, _signal, options) {
+    async materialize(_input, _files, options) {
       refuseBeside("text.translate.v1", options);
       return SHAPE;
     },

@@ -114,7 +114,7 @@ export default defineCapability<Input, StructuredOutput, Material>({
     accepts: (input, model) =>
       acceptsText(input, model) && Boolean(model.supports.vision) && model.imageTokens !== undefined,
     prefers: (_input, model) => 10 * Number(isNative(ANY_OBJECT, model)) + gradeRank(model, "fast"),
-    materialize: async (input, _files, _signal, options = {}) => ({
+    materialize: async (input, _files, options = {}) => ({
       shape: await shapeOf(input, options, { isObject: true }),
       messages: await readMessages(input.messages),
     }),

@@ -1,9 +1,8 @@
-import type { Logger } from "pino";
 import type { z } from "zod";
 import { type Role as RoleName, Scope as ScopeName } from "@/server/contract/organizations";
 import type { PanelTerms } from "@/server/contract/panels";
 import { newId } from "@/server/ids";
-import { log } from "@/server/log";
+import { type Log, log } from "@/server/log";
 
 export const SCOPES = ScopeName.options;
 export type Scope = z.output<typeof ScopeName>;
@@ -65,11 +64,11 @@ export type Ctx = {
   principal: Principal;
   requestId: string;
   now(): Date;
-  log: Logger;
+  log: Log;
   /** Where the request came from, as far as our proxies are trusted; what nobody asked for by name has none. */
   address?: string;
-  /** Aborted when the caller went away. */
-  signal?: AbortSignal;
+  /** Aborted when the caller went away; made when it is first asked for. */
+  signal?(): AbortSignal;
   /** Who asks, looked at again, for answers that last: null when the credential no longer holds. */
   whoNow?(): Promise<Principal | null>;
 };

@@ -15,10 +15,11 @@ test("a body has five minutes, and longer where its endpoint allows it", () => {
   const late: IncomingMessage[] = [];
   const deadlines = bodyDeadlines((request) => late.push(request));
   const [usual, patient, answered] = [open(), open(), open()];
-  for (const request of [usual, patient, answered]) deadlines.allow(request);
-  deadlines.allow(patient, 7_200_000);
+  deadlines.watch(usual);
+  deadlines.watch(patient).allow(7_200_000);
+  const ended = deadlines.watch(answered);
   vi.advanceTimersByTime(295_000);
-  deadlines.end(answered);
+  ended.end();
   expect(late).toEqual([]);
   vi.advanceTimersByTime(10_000);
   expect(late).toEqual([usual]);
@@ -33,7 +34,7 @@ test("a body that came is not late, however long its answer takes", () => {
   const late: IncomingMessage[] = [];
   const deadlines = bodyDeadlines((request) => late.push(request));
   const request = open();
-  deadlines.allow(request);
+  deadlines.watch(request);
   request.complete = true;
   vi.advanceTimersByTime(3_600_000);
   expect(late).toEqual([]);

@@ -1,10 +1,19 @@
 import type { IncomingMessage } from "node:http";
+import { Bag } from "@/server/bag";
 
 /** How long a body may take where nobody allows it longer. */
 const USUAL_MS = 300_000;
 const LOOK_EVERY_MS = 5_000;
 
-export type Deadlines = ReturnType<typeof bodyDeadlines>;
+/** Of one body. */
+export type Deadline = {
+  /** From now on it has this long. */
+  allow(ms: number): void;
+  /** The request was answered; what is still to come of its body is not waited for. */
+  end(): void;
+};
+
+type Watched = { request: IncomingMessage; dueAt: number };
 
 /**
  * Ends requests whose bodies take too long. Node has one limit for every request of a server; here an endpoint may allow
@@ -14,26 +23,28 @@ export function bodyDeadlines(
   late: (request: IncomingMessage) => void,
   { usualMs = USUAL_MS, lookEveryMs = LOOK_EVERY_MS } = {},
 ) {
-  const due = new Map<IncomingMessage, number>();
+  const open = new Bag<Watched>();
   const look = setInterval(() => {
     const now = performance.now();
-    for (const [request, at] of due) {
-      if (request.complete || request.destroyed) due.delete(request);
-      else if (at < now) {
-        due.delete(request);
-        late(request);
-      }
+    for (const each of open.all()) {
+      const { request, dueAt } = each.item;
+      const isOver = request.complete || request.destroyed;
+      if (isOver || dueAt < now) open.remove(each);
+      if (!isOver && dueAt < now) late(request);
     }
   }, lookEveryMs);
   look.unref();
   return {
-    /** From here on this request's body has this long. */
-    allow(request: IncomingMessage, ms = usualMs): void {
-      due.set(request, performance.now() + ms);
-    },
-    /** The request was answered; what is still to come of its body is not waited for. */
-    end(request: IncomingMessage): void {
-      due.delete(request);
+    /** This request's body has the usual time from here on. */
+    watch(request: IncomingMessage): Deadline {
+      const item = { request, dueAt: performance.now() + usualMs };
+      const place = open.add(item);
+      return {
+        allow(ms) {
+          item.dueAt = performance.now() + ms;
+        },
+        end: () => open.remove(place),
+      };
     },
     stop: () => clearInterval(look),
   };

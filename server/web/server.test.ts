@@ -193,7 +193,7 @@ describe("streams", () => {
       path: "/v1/stream",
       output: raw("text/event-stream"),
       run: async (ctx) => {
-        ctx.signal?.addEventListener("abort", () => {
+        ctx.signal?.().addEventListener("abort", () => {
           seen.aborted = true;
         });
         return { status: 200, headers: {}, body: chunks() };

@@ -13,8 +13,8 @@ import { publicUrl } from "@/server/env";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 import { VERSION } from "@/server/version";
-import { bodyDeadlines } from "./deadlines";
-import { hasBody, send, toIncoming } from "./exchange";
+import { bodyDeadlines, type Deadline } from "./deadlines";
+import { HttpIncoming, hasBody, send } from "./exchange";
 import { allowFrames } from "./frames";
 
 /** Whatever is not the API: pages, sign-in, tRPC, Inngest. */
@@ -54,9 +54,13 @@ export async function startServer(options: {
     "/mcp": mcpRoute,
   };
 
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    deadline: Deadline | null,
+  ): Promise<void> {
     if (isStopping) response.setHeader("connection", "close");
-    const incoming = toIncoming(request, response, deadlines);
+    const incoming = new HttpIncoming(request, response, deadline);
     const { path } = incoming;
     const own = path.startsWith("/v1/") || path === "/v1" ? route : paths[path];
     const isRouted = own === route || own === mcpRoute;
@@ -97,9 +101,8 @@ export async function startServer(options: {
       noDelay: true,
     },
     (request, response) => {
-      const isWatched = hasBody(request);
-      if (isWatched) deadlines.allow(request);
-      handle(request, response)
+      const deadline = hasBody(request) ? deadlines.watch(request) : null;
+      handle(request, response, deadline)
         .catch((error) => {
           // Without the query, which may carry a token.
           const path = request.url?.split("?", 1)[0];
@@ -107,9 +110,7 @@ export async function startServer(options: {
           if (response.headersSent) response.destroy();
           else response.writeHead(500, { "content-type": "application/json" }).end(FAILURE);
         })
-        .finally(() => {
-          if (isWatched) deadlines.end(request);
-        });
+        .finally(() => deadline?.end());
     },
   );
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {

@@ -38,7 +38,7 @@ function serverFor(ctx: Ctx, session: string): Server {
   }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const call = openCall(session, String(extra.requestId));
-    const signals = [call.signal, extra.signal, ...(ctx.signal ? [ctx.signal] : [])];
+    const signals = [call.signal, extra.signal, ...(ctx.signal ? [ctx.signal()] : [])];
     const { progressToken } = params._meta ?? {};
     try {
       const result = await callTool(ctx, params.name, params.arguments, {

@@ -28,8 +28,7 @@ function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boole
     // A model that promises the shape itself goes before one that has to be asked in words.
     prefers: (input: TextInput, model: ModelFacts) =>
       10 * Number(isNative(shapeInInput(input, isObject), model)) + gradeRank(model, ...prefer),
-    materialize: (input: TextInput, _files: unknown, _signal: AbortSignal, options = {}) =>
-      shapeOf(input, options, { isObject }),
+    materialize: (input: TextInput, _files: unknown, options = {}) => shapeOf(input, options, { isObject }),
     call: (input, options, model, shape) =>
       shaped(toTextCall(input.messages, options, outputCap(input, model, budget)), shape, model),
     bounds: (input: TextInput, model: ModelFacts) => ({ outputTokens: outputCap(input, model, budget) }),

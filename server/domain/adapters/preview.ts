@@ -36,7 +36,7 @@ export function readPublic(query: string): SourceRef | null {
 /** What the source tells. */
 export function look(ctx: Ctx, source: SourceRef): Promise<Looked> {
   return askSource(AT, async () => {
-    const looked = await sourceOf(source).preview?.(source, sourceIo(ctx.signal));
+    const looked = await sourceOf(source).preview?.(source, sourceIo(ctx.signal?.()));
     if (!looked) throw new Error(`sources of the kind ${source.kind} are not looked up`);
     return looked;
   });

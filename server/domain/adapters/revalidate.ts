@@ -32,7 +32,7 @@ async function healthOf(ctx: Ctx, row: AdapterRow): Promise<SourceHealth> {
   const { frozen: isFrozen, sha256, byte_length: byteLength } = row;
   const look = sourceOf(source).health;
   if (!look) throw new Error(`sources of the kind ${source.kind} have no health`);
-  return look({ source, isFrozen, sha256, byteLength, url: null }, sourceIo(ctx.signal));
+  return look({ source, isFrozen, sha256, byteLength, url: null }, sourceIo(ctx.signal?.()));
 }
 
 async function healthOfArtifact({ sha256, byte_length }: AdapterRow): Promise<SourceHealth> {

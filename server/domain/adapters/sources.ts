@@ -135,7 +135,7 @@ async function ofHub(ctx: Ctx, { ref, revision, filePath, provider }: Named): Pr
 /** Fixes which bytes a reference means now. A refusal of the source stands at this place of the request. */
 export function freeze(ctx: Ctx, wanted: SourceRef, at: string[]): Promise<FrozenSource> {
   return askSource(at, async () => {
-    const frozen = await sourceOf(wanted).freeze?.(wanted, sourceIo(ctx.signal));
+    const frozen = await sourceOf(wanted).freeze?.(wanted, sourceIo(ctx.signal?.()));
     if (!frozen) throw new Error(`sources of the kind ${wanted.kind} are not looked up`);
     return frozen;
   });

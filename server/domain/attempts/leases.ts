@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { Bag } from "@/server/bag";
 import { systemClock } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 import type { AbortReason } from "./call";
@@ -32,26 +33,26 @@ export type LeaseKeeper = {
   renew(now?: Date): Promise<void>;
 };
 
-type Held = Claimed & { controller: AbortController };
+type Kept = Claimed & { controller: AbortController; isReleased: boolean };
 
 // The web process runs our modules twice, once in Next's bundle: a shutdown must reach what either of them works on.
-const shared = globalThis as { capstanLeases?: Set<Held> }; // our own slot, written only here
-shared.capstanLeases ??= new Set();
+const shared = globalThis as { capstanLeases?: Bag<Kept> }; // our own slot, written only here
+shared.capstanLeases ??= new Bag();
 /** Every row that any keeper of this process holds. */
 const held = shared.capstanLeases;
 
 /** Keeps the leases of one kind of work; how they are renewed is that work's own. */
 export function leaseKeeper(renewAll: Renew): LeaseKeeper {
-  const mine = new Set<Held>();
+  const mine = new Bag<Kept>();
   let timer: NodeJS.Timeout | undefined;
 
   async function renew(now: Date = systemClock()): Promise<void> {
     if (mine.size === 0) return;
-    const asked = [...mine];
+    const asked = mine.all().map(({ item }) => item);
     try {
       const renewed = await renewAll(asked, new Date(now.getTime() + LEASE_MS));
       for (const each of asked) {
-        if (!mine.has(each)) continue; // ended meanwhile
+        if (each.isReleased) continue; // meanwhile
         const state = renewed.get(each.id);
         if (state === "canceled") each.controller.abort("canceled" satisfies AbortReason);
         else if (state === undefined) each.controller.abort("lease_lost" satisfies AbortReason);
@@ -64,8 +65,7 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
   return {
     renew,
     isHeld(id, fence) {
-      for (const each of mine) if (each.id === id && each.fence === fence) return true;
-      return false;
+      return mine.some((each) => each.id === id && each.fence === fence);
     },
     hold(id, fence, deadlineMs) {
       const controller = new AbortController();
@@ -73,9 +73,8 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
         deadlineMs === undefined
           ? undefined
           : setTimeout(() => controller.abort("deadline" satisfies AbortReason), deadlineMs).unref();
-      const one: Held = { id, fence, controller };
-      mine.add(one);
-      held.add(one);
+      const one: Kept = { id, fence, controller, isReleased: false };
+      const [here, anywhere] = [mine.add(one), held.add(one)];
       timer ??= setInterval(() => void renew(), RENEW_MS).unref();
       return {
         id,
@@ -83,8 +82,9 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
         signal: controller.signal,
         release() {
           clearTimeout(deadline);
-          mine.delete(one);
-          held.delete(one);
+          one.isReleased = true;
+          mine.remove(here);
+          held.remove(anywhere);
           if (mine.size === 0) {
             clearInterval(timer);
             timer = undefined;
@@ -101,7 +101,7 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
  */
 export async function releaseAllLeases(graceMs: number): Promise<void> {
   await emptied(graceMs);
-  for (const each of held) each.controller.abort("shutdown" satisfies AbortReason);
+  for (const { item } of held.all()) item.controller.abort("shutdown" satisfies AbortReason);
   await emptied(LAST_WRITES_MS);
 }
 

@@ -23,7 +23,7 @@ export async function askProvider(
     await provider.check?.({
       baseUrl,
       credentials,
-      signal: ctx.signal ? AbortSignal.any([ctx.signal, timeout]) : timeout,
+      signal: ctx.signal ? AbortSignal.any([ctx.signal(), timeout]) : timeout,
       allowPrivateAddresses: env.ALLOW_PRIVATE_ADDRESSES,
     });
     return { outcome: "ready", message: null };

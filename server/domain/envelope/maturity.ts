@@ -11,7 +11,8 @@ type Said = Pick<Envelope<"jobs">, "matureContentTraits"> &
  */
 export function maturityOf(said: Said, settings: Record<string, Json>): Maturity | null {
   const { maturityRating, matureContentTraits, maturitySource } = said;
-  const standard = MaturityRating.safeParse(settings.maturityRating).data;
+  const { maturityRating: kept } = settings;
+  const standard = kept === undefined ? undefined : MaturityRating.safeParse(kept).data;
   const traits = [...new Set(matureContentTraits)].sort();
   const isSaid = Boolean(maturityRating) || traits.length > 0;
   if (!isSaid && !standard) return maturitySource ? { rating: null, traits, source: maturitySource } : null;

@@ -14,7 +14,7 @@ export function keptMs(
   settings: Record<string, Json> = {},
   historyDays: number | null = null,
 ): number | null {
-  const requirement = RetentionRequirement.catch("Transient").parse(retentionRequirement);
+  const requirement = Requirement.parse(retentionRequirement);
   const standard = RETENTION_DAYS[requirement];
   const shorter =
     settings.retentionDays === undefined ? undefined : readShortened(settings.retentionDays)[requirement];
@@ -22,7 +22,9 @@ export function keptMs(
   return days === null ? null : Math.round(Math.min(days, historyDays ?? days) * DAY_MS);
 }
 
-const readShortened = (value: Json) => Shortened.catch({}).parse(value);
+const Requirement = RetentionRequirement.catch("Transient");
+const Readable = Shortened.catch({});
+const readShortened = (value: Json) => Readable.parse(value);
 
 /** When content that is kept this long and stored now may be removed; null: never by itself. */
 export const keptUntil = (ms: number | null, now: Date) =>

@@ -20,7 +20,7 @@ export async function* followPages<Item extends { id: number }>(
   source: { read: ReadPages<Item>; topics: string[]; after: number; right?: Scope },
   pace: Pace = PACE,
 ): AsyncGenerator<Item[], void> {
-  const { signal } = ctx;
+  const signal = ctx.signal?.();
   if (signal?.aborted) return;
   const following = hub().follow(source.read, job.id, source.topics);
   signal?.addEventListener("abort", following.leave, { once: true });

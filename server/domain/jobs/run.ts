@@ -197,7 +197,7 @@ async function readyOrEnd(
   lease: Lease,
 ): Promise<ReadyWork | null> {
   try {
-    return await makeReady(work, lease.signal, await keptOf(work));
+    return await makeReady(work, await keptOf(work));
   } catch (cause) {
     const fault = cause instanceof ValidationFault ? SOURCE_GONE : cause;
     if (!(fault instanceof Fault)) throw cause;

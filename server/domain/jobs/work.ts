@@ -137,7 +137,6 @@ function toStages(estimates: StageEstimate[], capability: Capability, input: unk
 /** Makes the call of a job again: the same as when it was planned. Throws a Fault where a source of it is gone. */
 export async function makeReady(
   work: LoadedWork,
-  signal: AbortSignal,
   /** What the stages before it have kept. */
   kept: OutputFile[] = [],
 ): Promise<ReadyWork> {
@@ -145,7 +144,7 @@ export async function makeReady(
   const execution = capability.execute;
   if ("local" in execution || !route) throw new Error(`${capability.key} runs here and makes no call`);
   const options = callOptions(snapshot);
-  const material = await materialize(job.project_id, capability, input, options, signal, kept);
+  const material = await materialize(job.project_id, capability, input, options, kept);
   const call = ruled(
     () => execution.call(input as never, options, route.model, material as never), // parsed by this capability's own schema
   );

@@ -17,5 +17,5 @@ export async function auditLogFile(
 ): Promise<{ filename: string; content: AsyncIterable<Uint8Array> }> {
   requireRoleIn(ctx, organizationId, "admin");
   const day = ctx.now().toISOString().slice(0, 10);
-  return { filename: `audit-log-${day}.csv`, content: logFile(organizationId, query, ctx.signal) };
+  return { filename: `audit-log-${day}.csv`, content: logFile(organizationId, query, ctx.signal?.()) };
 }

@@ -73,9 +73,6 @@ export type ExecutionPlan = {
   warnings: Record<string, Json>[];
 };
 
-/** Reading sources and compiling schemas may take this long while a caller waits for the answer to a submission. */
-const MATERIALIZE_MS = 20_000;
-
 /**
  * Reads a request against the catalog: input parsed and measured, a route chosen, the call made, its price bounded
  * and held against the caller's own ceilings. Writes nothing.
@@ -137,8 +134,7 @@ export async function planExecution(
   checkConstraints(capability, input, route);
   checkSupport(route.model, wanted);
   const options = callOptions(wanted);
-  const signal = AbortSignal.timeout(MATERIALIZE_MS);
-  const material = await materialize(project.id, capability, input, options, signal);
+  const material = await materialize(project.id, capability, input, options);
   const call = ruled(
     () => execution.call(input as never, options, route.model, material as never), // parsed by this capability's own schema
   );

@@ -151,7 +151,7 @@ export async function quote(
 async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, parts }: Seal) {
   const now = ctx.now();
   const quoteId = newId("quote");
-  const body: QuoteBody = { ...estimate, seal: parts };
+  const body: QuoteBody = { ...estimate, seal: parts() };
   const expiresAt = new Date(now.getTime() + LIFETIME_MS);
   await pool.query(
     `INSERT INTO retail_quote (id, project_id, principal_id, hash, body, created_at, expires_at)

@@ -5,7 +5,7 @@ import type { Json } from "@/server/step";
 import type { Wanted } from "./plan";
 
 /** What a quote is sealed to: the hash of everything that prices or routes, and of each part of it, to tell which changed. */
-export type Seal = { hash: string; parts: Record<string, string> };
+export type Seal = { hash: string; parts: () => Record<string, string> };
 
 /**
  * Seals a request: SHA-256 of the RFC 8785 form of everything that prices or routes. The order of keys and white space
@@ -42,11 +42,10 @@ export function sealOf(
   };
   return {
     hash: sha256Hex(canonicalText(sealed)),
-    get parts() {
-      return Object.fromEntries(
+    parts: () =>
+      Object.fromEntries(
         Object.entries(sealed).map(([name, part]) => [name, sha256Hex(canonicalText(part))]),
-      );
-    },
+      ),
   };
 }
 

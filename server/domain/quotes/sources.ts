@@ -58,14 +58,13 @@ export async function materialize(
   capability: Capability,
   input: unknown,
   options: CallOptions,
-  signal: AbortSignal,
   kept: OutputFile[] = [],
 ): Promise<unknown> {
   const execution = capability.execute;
   if ("local" in execution || !execution.materialize) return undefined;
   const files = await readSources(projectId, capability, input);
   try {
-    return await execution.materialize(input as never, files, signal, options, kept); // parsed by this capability's own schema
+    return await execution.materialize(input as never, files, options, kept); // parsed by this capability's own schema
   } catch (cause) {
     throw toRefusal(cause);
   }

@@ -29,7 +29,7 @@ export async function usageFile(ctx: Ctx, query: UsageExportQuery): Promise<Usag
   const scope = await usageScope(ctx, query);
   return {
     filename: `usage-${query.from}-${query.to}.csv`,
-    content: lines(scope, dayAt(from).fromUlid, dayAt(to).fromUlid, ctx.signal),
+    content: lines(scope, dayAt(from).fromUlid, dayAt(to).fromUlid, ctx.signal?.()),
   };
 }
 

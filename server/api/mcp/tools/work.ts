@@ -78,7 +78,7 @@ async function waitFor(ctx: Ctx, jobId: string, seconds: number, io: Io): Promis
   let job = await jobs.get(ctx, jobId);
   if (isOver(job)) return job;
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(seconds * 1000)]);
-  const followed = await jobs.followEvents({ ...ctx, signal }, jobId, {}, QUIET);
+  const followed = await jobs.followEvents({ ...ctx, signal: () => signal }, jobId, {}, QUIET);
   let told = 0;
   for await (const page of followed) {
     for (const { type } of page) await io.progress(++told, null, type);
