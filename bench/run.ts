@@ -35,8 +35,8 @@ const { values: options } = parseArgs({
   },
 });
 const plan = options.quick
-  ? { rounds: 3, seconds: 2, warmUpSeconds: 2 }
-  : { rounds: 5, seconds: 3, warmUpSeconds: 4 };
+  ? { rounds: 3, seconds: 2, warmUpSeconds: 12 }
+  : { rounds: 5, seconds: 3, warmUpSeconds: 20 };
 const wanted = (Object.keys(GOALS) as Goal[]).filter(
   (goal) => !options.only || options.only.split(",").includes(goal),
 ); // keys of GOALS

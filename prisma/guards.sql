@@ -246,24 +246,22 @@ CREATE TRIGGER "hold_never_deleted" BEFORE DELETE OR TRUNCATE ON "hold"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 
 -- A hold ends once, and never changes what it holds.
-CREATE FUNCTION capstan_guard_hold() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Said as conditions, which cost a tenth of calling a function that finds nothing to refuse: every execution ends a hold.
+CREATE FUNCTION capstan_refuse_hold() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF OLD."state" IN ('settled', 'released') THEN
-    RAISE EXCEPTION 'hold % is already %', OLD."id", OLD."state" USING ERRCODE = 'integrity_constraint_violation';
-  END IF;
-  IF OLD."state" = 'ambiguous' AND NEW."state" = 'open' THEN
-    RAISE EXCEPTION 'hold % cannot go from ambiguous to open', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
-  END IF;
-  IF (NEW."id", NEW."organization_id", NEW."project_id", NEW."execution_id", NEW."principal_id", NEW."person_id",
+  RAISE EXCEPTION 'hold % (%): %', OLD."id", OLD."state", TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER "hold_end_stays" BEFORE UPDATE ON "hold" FOR EACH ROW
+  WHEN (OLD."state" IN ('settled', 'released')) EXECUTE FUNCTION capstan_refuse_hold('it has ended already');
+CREATE TRIGGER "hold_does_not_open_again" BEFORE UPDATE ON "hold" FOR EACH ROW
+  WHEN (OLD."state" = 'ambiguous' AND NEW."state" = 'open') EXECUTE FUNCTION capstan_refuse_hold('it cannot go from ambiguous to open');
+CREATE TRIGGER "hold_keeps_what_it_holds" BEFORE UPDATE ON "hold" FOR EACH ROW
+  WHEN ((NEW."id", NEW."organization_id", NEW."project_id", NEW."execution_id", NEW."principal_id", NEW."person_id",
       NEW."billing_mode", NEW."credential_ids", NEW."is_test", NEW."funding", NEW."amount_micros", NEW."created_at")
      IS DISTINCT FROM
      (OLD."id", OLD."organization_id", OLD."project_id", OLD."execution_id", OLD."principal_id", OLD."person_id",
-      OLD."billing_mode", OLD."credential_ids", OLD."is_test", OLD."funding", OLD."amount_micros", OLD."created_at") THEN
-    RAISE EXCEPTION 'hold %: only its state may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
-  END IF;
-  RETURN NEW;
-END $$;
-CREATE TRIGGER "hold_moves" BEFORE UPDATE ON "hold" FOR EACH ROW EXECUTE FUNCTION capstan_guard_hold();
+      OLD."billing_mode", OLD."credential_ids", OLD."is_test", OLD."funding", OLD."amount_micros", OLD."created_at"))
+  EXECUTE FUNCTION capstan_refuse_hold('only its state may change');
 
 CREATE FUNCTION capstan_refuse_terminal_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -19,9 +19,13 @@ export function statementOver<Item extends object>(name: string, columns: Column
   // Always true. Without it the planner expects a hundred rows in every recordset and few in a young table, and keeps
   // a plan that reads whole tables while they grow; with it, it expects one row and looks others up by their index.
   const few = `left("${types.find(([, type]) => type === "text")?.[0]}", 0) = ''`;
-  const forOne = `WITH input AS NOT MATERIALIZED (SELECT ${one.join(", ")})${rest.replaceAll(OF_INPUT, "NOT MATERIALIZED")}`;
-  const forMany = `WITH input AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1::json) AS x(${many.join(", ")}) WHERE ${few})${rest}`;
+  // The server copies a statement's text each time it runs: what is only there for readers stays here.
+  const short = (text: string) => text.replace(/^ *--.*$/gm, "").replace(/\s*\n\s*/g, " ");
+  const forOne = short(
+    `WITH input AS NOT MATERIALIZED (SELECT ${one.join(", ")})${rest.replaceAll(OF_INPUT, "NOT MATERIALIZED")}`,
+  );
+  const forMany = short(`WITH input AS MATERIALIZED (
+    SELECT * FROM json_to_recordset($1::json) AS x(${many.join(", ")}) WHERE ${few})${rest}`);
 
   /** The query for these rows, to be given to a pool. */
   return (items: Item[]): { name: string; text: string; values: unknown[] } => {

@@ -74,7 +74,7 @@ export async function measureInvoke(bench: Bench): Promise<void> {
   say("invoke: warming up");
   for (const each of [ours, theirs]) await each(16, plan.warmUpSeconds);
   await world.analyze();
-  for (const each of [ours, theirs]) await each(1, 1);
+  for (const each of [ours, theirs]) await each(1, plan.warmUpSeconds);
 
   say("invoke: null test, ours against ours, at 1 and at 16 connections");
   const quiet = await alternate(plan.rounds, { a: () => ours(1), b: () => ours(1) });

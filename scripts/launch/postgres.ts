@@ -46,6 +46,7 @@ const FLAGS = {
   checkpoint_timeout: "15min", // the first change of a page after each is written whole
   max_wal_size: "2GB",
   autovacuum_naptime: "5s", // tables are empty at first and grow fast: the planner should know soon
+  update_process_title: "off", // written twice for every statement
   timezone: "UTC",
   log_timezone: "UTC",
 };
