@@ -58,8 +58,11 @@ export async function forgetSubject(subject: string): Promise<void> {
   await pool.query("DELETE FROM sign_in_failure WHERE subject = $1", [subject]);
 }
 
-/** What failures to sign in from one network are counted by, of passwords and codes together. */
-export const addressSubject = (network: string) => `address:${network}`;
+/**
+ * What failures to sign in from one network are counted by, of passwords and codes together. Where nobody knows who asks
+ * (no proxy says so) everybody would be one network, and one stranger's failures would close the door to all: none then.
+ */
+export const addressSubjects = (network: string) => (network === "" ? [] : [`address:${network}`]);
 
 /** Zero: allowed now, this try included. */
 export async function secondsUntilAllowed(subjects: string[], now: Date): Promise<number> {

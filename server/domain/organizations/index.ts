@@ -1,7 +1,7 @@
 export { approvalRules, setApprovalRules } from "./approval-rules";
 export { auditLog, auditLogFile } from "./audit-log";
 export { billedOrganization, unknownOrganization } from "./billed";
-export { addressSubject, countTry, forget, forgetSubject, guardGuesses } from "./guesses";
+export { addressSubjects, countTry, forget, forgetSubject, guardGuesses } from "./guesses";
 export { createKey, listKeys, revokeKey } from "./keys";
 export { changeRole, membersOf, removeMember } from "./members";
 export { namesOf } from "./names";

@@ -263,6 +263,17 @@ describe("sign-in", () => {
     });
   });
 
+  test("where nobody knows who asks, failures close the account they were of, and no other", async () => {
+    const guessed = await makePerson(mine.organizationId, "member");
+    const other = await makePerson(mine.organizationId, "member");
+    const tryAt = (n: number, email: string, password: string) =>
+      organizations.verifySignIn(at(n), { email, password, address: "" });
+    for (let n = 0; n < 10; n++)
+      expect(await tryAt(n, guessed.email, "x")).toMatchObject({ refused: "wrong" });
+    expect(await tryAt(20, guessed.email, guessed.password)).toMatchObject({ refused: "too_many" });
+    expect(await tryAt(20, other.email, other.password)).toMatchObject({ email: other.email });
+  });
+
   test("guesses made at once do not slip under the limit together", async () => {
     const { email } = await makePerson(mine.organizationId, "member");
     const guesses = Array.from({ length: 40 }, () =>

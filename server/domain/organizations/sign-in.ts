@@ -2,7 +2,7 @@ import { sha256Hex } from "@/server/canonical";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { networkOf } from "@/server/network-of";
-import { addressSubject, forget, forgetSubject, noteFailure, secondsUntilAllowed } from "./guesses";
+import { addressSubjects, forget, forgetSubject, noteFailure, secondsUntilAllowed } from "./guesses";
 import { isPassword } from "./passwords";
 
 export type SignedIn = {
@@ -28,7 +28,7 @@ export async function verifySignIn(
   const email = credentials.email.trim().toLowerCase();
   const now = ctx.now();
   const isFamiliar = await hasSignedInFrom(email, credentials.address, now);
-  const subjects = [...(isFamiliar ? [] : [accountOf(email)]), addressSubject(credentials.address)];
+  const subjects = [...(isFamiliar ? [] : [accountOf(email)]), ...addressSubjects(credentials.address)];
   // The try is written down before it is judged, so that many at once cannot slip under the limit together.
   const entries = await noteFailure(subjects, now);
   const retryAfterSeconds = await secondsUntilAllowed(subjects, now);

@@ -1,6 +1,6 @@
 import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { addressSubject, countTry, forget, forgetSubject } from "@/server/domain/organizations";
+import { addressSubjects, countTry, forget, forgetSubject } from "@/server/domain/organizations";
 import { Fault } from "@/server/errors";
 import { networkOf } from "@/server/network-of";
 import { takeCode } from "./codes";
@@ -21,7 +21,7 @@ export async function verifyCode(
   ]);
   if (rowCount === 0) return false;
   const ofPerson = `code:${userId}`;
-  const subjects = [ofPerson, addressSubject(networkOf(ctx.address ?? ""))];
+  const subjects = [ofPerson, ...addressSubjects(networkOf(ctx.address ?? ""))];
   const entries = await countTry(subjects, ctx.now()).catch(async (error) => {
     if (error instanceof Fault && error.code === "RateLimited") await warn(ctx, userId);
     throw error;
