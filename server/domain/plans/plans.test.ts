@@ -224,7 +224,7 @@ test("a rotated key's budget is its heir's, and the two together do not overrun 
     if (!principal) throw new Error("the key works");
     return ctxOf(principal);
   };
-  const submit = (ctx: Ctx, n: number) => jobs.submit(ctx, TEXT, say(projectId, `Job ${n}.`));
+  const submit = (ctx: Ctx, n: number) => jobs.submit(ctx, TEXT, say(projectId, `Job ${100 + n}.`)); // of one length, so of one price
   const old = await keyCtx(apiKey);
   await submit(old, 0);
   const { rows } = await pool.query<{ amount: number }>(
