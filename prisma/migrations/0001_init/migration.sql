@@ -1966,7 +1966,7 @@ CREATE TRIGGER "hold_never_deleted" BEFORE DELETE OR TRUNCATE ON "hold"
   FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
 
 -- A hold ends once, and never changes what it holds.
--- Said as conditions, which cost a tenth of calling a function that finds nothing to refuse: every execution ends a hold.
+-- Said as conditions, so that no function is called where there is nothing to refuse: every execution ends a hold.
 CREATE FUNCTION capstan_refuse_hold() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'hold % (%): %', OLD."id", OLD."state", TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation';
