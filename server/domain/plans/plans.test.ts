@@ -7,6 +7,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { start } from "@/server/domain/jobs/run";
+import { turnsDue } from "@/server/domain/jobs/waiting-turns";
 import * as organizations from "@/server/domain/organizations";
 import * as pins from "@/server/domain/pins";
 import { env } from "@/server/env";
@@ -121,6 +122,37 @@ test("jobs beyond what may run at once wait, start when one ends, and are never 
   const next = await Promise.all(waiting.map((id) => start(systemCtx("worker"), id)));
   expect(next.filter((each) => each !== null)).toHaveLength(2);
 });
+
+test("looking for turns reads each job that waits once, also where the planner expects few of them", async () => {
+  const { organizationId, projectId } = await makeTenant();
+  await limit(organizationId, { concurrentDurableJobs: 2 });
+  const { jobId } = await jobs.submit(system, TEXT, say(projectId, "Job."));
+  const client = await pool.connect();
+  try {
+    await client.query("BEGIN"); // no statistics are made of what is not committed
+    await client.query(
+      `INSERT INTO job SELECT copy.* FROM generate_series(1, 2000) n, job,
+         jsonb_populate_record(job, jsonb_build_object('id', job.id || n, 'idempotency_key', n::text)) copy
+       WHERE job.id = $1`,
+      [jobId],
+    );
+    const { text, values } = turnsDue(new Date(), projectId);
+    const { rows } = await client.query({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values });
+    expect(rowsRead(rows[0]["QUERY PLAN"][0].Plan)).toBeLessThan(20 * 2_000);
+  } finally {
+    await client.query("ROLLBACK");
+    client.release();
+  }
+});
+
+type PlanNode = { [fact: string]: unknown; Plans?: PlanNode[] };
+
+/** How many rows the nodes of an executed plan met, those that they dropped included. */
+function rowsRead(node: PlanNode): number {
+  const met = ["Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filter"];
+  const each = met.reduce((sum, fact) => sum + Number(node[fact] ?? 0), 0);
+  return each * Number(node["Actual Loops"]) + (node.Plans ?? []).reduce((sum, one) => sum + rowsRead(one), 0);
+}
 
 describe("executions in an hour", () => {
   const invoke = (projectId: string, n: number, ctx: Ctx = system) =>
