@@ -234,7 +234,7 @@ test("a step that is delivered again while its first delivery waits for the prov
   const jobId = await admitted(project);
   const now = project.ctx.now();
   const claimed = await claim({ jobId, owner: "other", attemptId: newId("attempt"), leaseMs: 15_000, now });
-  const started = { attemptId: claimed!.attempt_id, fence: claimed!.fence };
+  const started = { attemptId: claimed!.attempt.id, fence: claimed!.fence };
   await beginSubmission({ tier: "standard", jobId, ...started, now });
   expect(await attempt(project.ctx, jobId, started)).toMatchObject({ state: "again" });
   expect((await rowsOf(jobId)).job).toMatchObject({ status: "running" });

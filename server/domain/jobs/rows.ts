@@ -90,6 +90,13 @@ export type JobRow = {
   receipt_id: string | null;
 };
 
+/** A job read together with its request. */
+export type JobWithRequest = JobRow & { payload_id: string; content: string | null; is_sealed: boolean };
+
+/** The columns of a request beside those of its job. */
+export const REQUEST_COLUMNS = `payload.id AS payload_id, payload.content, payload.is_sealed,
+  (extract(epoch FROM payload.expires_at - payload.created_at) * 1000)::float8 AS content_kept_ms`;
+
 /** A wait for a person as the row keeps it; what the wire shows is derived. */
 export type StoredApproval = {
   reason: "estimate_above_threshold" | "turnaround_review";
@@ -302,6 +309,17 @@ export async function attemptsOf(job: Pick<JobRow, "id" | "project_id">): Promis
     values: [job.id, job.project_id],
   });
   return rows;
+}
+
+/** An attempt that came as JSON, whose times are text there. */
+export function attemptFromJson(row: AttemptRow): AttemptRow {
+  const time = (value: Date | null) => value && new Date(value);
+  return {
+    ...row,
+    started_at: new Date(row.started_at),
+    submission_begun_at: time(row.submission_begun_at),
+    answered_at: time(row.answered_at),
+  };
 }
 
 /** The attempt of this id: the engine's own read. */

@@ -48,6 +48,7 @@ import { type Content, findSetAside, forgetSetAside, setAnswerAside, setWorkAsid
 import { findPlace, keepStage, keptOf, type Place } from "./stages";
 import {
   beginSubmission,
+  type Claimed,
   claim,
   keepHandle,
   leaveTier,
@@ -56,7 +57,15 @@ import {
   transition,
 } from "./transitions";
 import { wakeNext } from "./waiting-turns";
-import { type LoadedWork, loadWork, makeReady, type ReadyWork, readJob, storedInputHash } from "./work";
+import {
+  type LoadedWork,
+  loadWork,
+  makeReady,
+  type ReadyWork,
+  readJob,
+  storedInputHash,
+  toLoaded,
+} from "./work";
 
 /** What is stored between steps: ids and states. */
 type Started = { attemptId: string; fence: number; isBounded?: true };
@@ -79,10 +88,18 @@ const LOOK_AGAIN_MS = 100;
  * changes nothing, and a request that may have left is never sent again.
  */
 export async function run(ctx: Ctx, jobId: string, step: Step): Promise<void> {
-  const started = await step.run("start", () => start(ctx, jobId));
+  let claimed: Claimed | null = null; // for the first turn once, where this process comes to it
+  const started = await step.run("start", async () => {
+    claimed = await take(ctx, jobId);
+    return claimed && toStarted(claimed);
+  });
   if (!started) return;
   for (let turn = 1; ; turn++) {
-    const result: StepResult = await step.run(`attempt-${turn}`, () => attempt(ctx, jobId, started));
+    const result: StepResult = await step.run(`attempt-${turn}`, () => {
+      const known = claimed;
+      claimed = null;
+      return attempt(ctx, jobId, started, known);
+    });
     if (result.state === "ended") break;
     await step.sleep(`wait-${turn}`, result.afterMs);
   }
@@ -95,6 +112,11 @@ export async function run(ctx: Ctx, jobId: string, step: Step): Promise<void> {
 
 /** Takes the job, or null where there is nothing to do: another's, ended, canceled, or too late. */
 export async function start(ctx: Ctx, jobId: string): Promise<Started | null> {
+  const claimed = await take(ctx, jobId);
+  return claimed && toStarted(claimed);
+}
+
+async function take(ctx: Ctx, jobId: string): Promise<Claimed | null> {
   const claimed = await claim({
     jobId,
     owner: leaseOwner,
@@ -102,18 +124,29 @@ export async function start(ctx: Ctx, jobId: string): Promise<Started | null> {
     leaseMs: LEASE_MS,
     now: ctx.now(),
   });
-  if (!claimed) return null;
-  failpoint("after-claim");
-  return {
-    attemptId: claimed.attempt_id,
-    fence: claimed.fence,
-    ...(claimed.is_bounded ? { isBounded: true } : {}),
-  };
+  if (claimed) failpoint("after-claim");
+  return claimed;
 }
 
-/** One turn of a claimed job: submit what was not submitted, ask again for what is pending, or end what was answered. */
-export async function attempt(ctx: Ctx, jobId: string, started: Started): Promise<StepResult> {
-  const [loaded, claimed] = await Promise.all([loadWork(jobId), attemptById(started.attemptId)]);
+const toStarted = ({ attempt, fence, is_bounded }: Claimed): Started => ({
+  attemptId: attempt.id,
+  fence,
+  ...(is_bounded ? { isBounded: true } : {}),
+});
+
+/**
+ * One turn of a claimed job: submit what was not submitted, ask again for what is pending, or end what was answered.
+ * What was read with the claim spares the first turn to read it again.
+ */
+export async function attempt(
+  ctx: Ctx,
+  jobId: string,
+  started: Started,
+  known: Claimed | null = null,
+): Promise<StepResult> {
+  const [loaded, claimed] = known
+    ? [toLoaded(known), known.attempt]
+    : await Promise.all([loadWork(jobId), attemptById(started.attemptId)]);
   if (!loaded) return { state: "ended" };
   const { job } = loaded;
   if (job.fence !== started.fence || (job.status !== "running" && job.status !== "canceling"))

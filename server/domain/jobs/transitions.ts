@@ -17,7 +17,13 @@ import type { ReportedProgress, Tier } from "@/server/providers/define";
 import { OF_INPUT, statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { tell } from "./notify";
-import type { TierRefusal } from "./rows";
+import {
+  type AttemptRow,
+  attemptFromJson,
+  type JobWithRequest,
+  REQUEST_COLUMNS,
+  type TierRefusal,
+} from "./rows";
 
 /**
  * The table of moves. Anything else is refused; a terminal status has no row.
@@ -326,11 +332,9 @@ export const firstOfKey = batched<Key, { id: string; request_hash: string } | nu
 export type Claim = { jobId: string; owner: string; attemptId: string; leaseMs: number; now: Date };
 /** With how many may run at once by each plan; null: no plan says. */
 type BoundedClaim = Claim & { byPlan: Record<string, number | null> | null };
-export type Claimed = {
-  id: string;
-  fence: number;
-  attempt_id: string;
-  submission: "not_attempted" | "ambiguous" | "attempted";
+/** A job that was taken, as it stands then, with its request and its attempt. */
+export type Claimed = JobWithRequest & {
+  attempt: AttemptRow;
   is_resumed: boolean;
   /** The plan bounds how many run at once: another may wait for this one's end. */
   is_bounded: boolean;
@@ -360,20 +364,21 @@ const claimAll = statementOver<BoundedClaim>(
     WHEN status = 'running' THEN lease_until < input.now AND (
       SELECT bool_or(handle IS NOT NULL OR answer IS NOT NULL) FROM attempt WHERE attempt.job_id = job.id)
     ELSE false END
-  RETURNING job.id, job.project_id, job.fence, job.last_event, job.provider, job.model, input.now, input."attemptId",
+  RETURNING job.*, input.now AS claimed_at, input."attemptId" AS claimed_for,
     (SELECT old.status FROM job old WHERE old.id = job.id) AS was
 ), tried AS (
   INSERT INTO attempt (id, project_id, job_id, number, fence, submission, provider, model, started_at)
-  SELECT "attemptId", project_id, id, 1, fence, 'not_attempted', provider, model, now FROM claimed
+  SELECT claimed_for, project_id, id, 1, fence, 'not_attempted', provider, model, claimed_at FROM claimed
   ON CONFLICT (job_id, number) DO UPDATE SET fence = excluded.fence
-  RETURNING job_id, id, submission
+  RETURNING attempt.*
 ), told AS (
   INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-  SELECT project_id, id, last_event, 'job.started', jsonb_build_object('attempt', 1), now FROM claimed WHERE was = 'queued'
+  SELECT project_id, id, last_event, 'job.started', jsonb_build_object('attempt', 1), claimed_at FROM claimed WHERE was = 'queued'
 )
-SELECT claimed.id, claimed.fence, tried.id AS attempt_id, tried.submission, was <> 'queued' AS is_resumed,
+SELECT claimed.*, ${REQUEST_COLUMNS}, to_json(tried) AS attempt, was <> 'queued' AS is_resumed,
   EXISTS (SELECT FROM bounded WHERE bounded.id = claimed.id AND most IS NOT NULL) AS is_bounded
-FROM claimed JOIN tried ON tried.job_id = claimed.id`,
+FROM claimed JOIN tried ON tried.job_id = claimed.id
+  LEFT JOIN payload ON payload.job_id = claimed.id AND payload.kind = 'request'`,
 );
 
 /**
@@ -385,7 +390,7 @@ export const claim = batched<Claim, Claimed | null>(
   async (items) => {
     const byPlan = limitByPlan("concurrentDurableJobs");
     const { rows } = await relaxedPool.query<Claimed>(claimAll(items.map((item) => ({ ...item, byPlan }))));
-    const claimed = new Map(rows.map((row) => [row.id, row]));
+    const claimed = new Map(rows.map((row) => [row.id, { ...row, attempt: attemptFromJson(row.attempt) }]));
     tell(claimed.keys());
     return items.map((item) => claimed.get(item.jobId) ?? null);
   },

@@ -11,7 +11,7 @@ import { getCapability, type Route, targetOf } from "@/server/domain/catalog";
 import { callOptions, materialize, ruled, type StageEstimate, stagesOf } from "@/server/domain/quotes";
 import type { AnyCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
-import type { JobRow } from "./rows";
+import { type JobRow, type JobWithRequest, REQUEST_COLUMNS } from "./rows";
 
 /** A job with its request, read back from the rows. */
 export type LoadedWork = {
@@ -80,22 +80,22 @@ export async function readJob(jobId: string): Promise<JobRow | null> {
   return rows[0] ?? null;
 }
 
-/**
- * Reads a job with its request back. `work` is null where the content was pruned or the model is gone; null altogether
- * where there is no job.
- */
-export async function loadWork(jobId: string): Promise<{ job: JobRow; work: LoadedWork | null } | null> {
-  const { rows } = await pool.query<
-    JobRow & { payload_id: string; content: string | null; is_sealed: boolean }
-  >({
+/** A job with its request; `work` is null where the content was pruned or the model is gone. */
+export type Loaded = { job: JobRow; work: LoadedWork | null };
+
+/** Reads a job with its request back; null where there is no job. */
+export async function loadWork(jobId: string): Promise<Loaded | null> {
+  const { rows } = await pool.query<JobWithRequest>({
     name: "load-work",
-    text: `SELECT job.*, payload.id AS payload_id, payload.content, payload.is_sealed,
-        (extract(epoch FROM payload.expires_at - payload.created_at) * 1000)::float8 AS content_kept_ms
+    text: `SELECT job.*, ${REQUEST_COLUMNS}
       FROM job LEFT JOIN payload ON payload.job_id = job.id AND payload.kind = 'request' WHERE job.id = $1`,
     values: [jobId],
   });
-  const job = rows[0]; // with the content beside its columns
-  if (!job) return null;
+  return rows[0] ? toLoaded(rows[0]) : null;
+}
+
+/** The same of a row that was read with its request. */
+export function toLoaded(job: JobWithRequest): Loaded {
   const content = openContent({ id: job.payload_id, content: job.content, is_sealed: job.is_sealed });
   return { job, work: content === null ? null : toWork(job, JSON.parse(content)) };
 }

@@ -151,7 +151,9 @@ type PlanNode = { [fact: string]: unknown; Plans?: PlanNode[] };
 function rowsRead(node: PlanNode): number {
   const met = ["Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filter"];
   const each = met.reduce((sum, fact) => sum + Number(node[fact] ?? 0), 0);
-  return each * Number(node["Actual Loops"]) + (node.Plans ?? []).reduce((sum, one) => sum + rowsRead(one), 0);
+  return (
+    each * Number(node["Actual Loops"]) + (node.Plans ?? []).reduce((sum, one) => sum + rowsRead(one), 0)
+  );
 }
 
 describe("executions in an hour", () => {
