@@ -1,3 +1,4 @@
+import type { GetStepTools } from "inngest";
 import { Client } from "pg";
 import { afterEach, expect, test, vi } from "vitest";
 import { durable, inngest, jobAdmitted } from "./client";
@@ -44,7 +45,7 @@ test("a flow runs under the SDK's tools as it does under any Step", async () => 
       asked.push([id, Math.round((at.getTime() - Date.now()) / 1000)]);
     },
   };
-  const step = durable(tools as unknown as Parameters<typeof durable>[0]); // the two tools that it uses
+  const step = durable({ step: tools as unknown as GetStepTools<typeof inngest>, runId: "run" }); // the two tools that it uses
   expect(await step.run("one", async () => ({ n: 1 }))).toEqual({ n: 1 });
   await step.sleep("two", 90_000);
   expect(asked).toEqual(["one", ["two", 90]]);

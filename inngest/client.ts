@@ -38,13 +38,15 @@ export async function sendEvents(events: OutgoingEvent[]): Promise<void> {
     return;
   }
   // Loaded on first use, so that a client of a real Inngest server never touches the embedded engine.
-  const { enqueueHere } = await import("./embedded/here");
-  await enqueueHere(events);
+  embedded ??= await import("./embedded/here");
+  await embedded.enqueueHere(events);
 }
+let embedded: typeof import("./embedded/here") | undefined;
 
-/** The engine's step tools as the `Step` that durable flows ask for. */
-export function durable(step: GetStepTools<typeof inngest>): Step {
+/** What an engine gives to a function, as the `Step` that durable flows ask for. */
+export function durable({ step, runId }: { step: GetStepTools<typeof inngest>; runId: string }): Step {
   return {
+    runId,
     async run<T extends Json | undefined>(id: string, work: () => Promise<T>): Promise<T> {
       // Sound because T is JSON: what the engine stored and read back has the shape that `work` returned.
       // (`undefined` comes back as null, which a flow that returned nothing does not look at.)

@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 
 /* Runs one job in a process of its own, which may die on the way (CAPSTAN_FAILPOINTS). */
 const [, , jobId = ""] = process.argv;
 await jobs.run(systemCtx("job-process"), jobId, {
+  runId: randomUUID(),
   run: (_id, work) => work(),
   sleep: (_id, ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 });

@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { pool } from "@/server/db";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { DEFAULT_SCOPES, systemCtx } from "@/server/domain/ctx";
+import { start } from "@/server/domain/jobs/run";
 import { newId } from "@/server/ids";
 import type { Step } from "@/server/step";
 
@@ -72,9 +74,15 @@ export async function makeProjectAtNoon(): Promise<TestProject> {
 /** Runs a flow's steps at once; sleeps move the clock instead of waiting. */
 export function inlineStep(clock: TestProject["clock"]): Step {
   return {
+    runId: randomUUID(),
     run: (_id, work) => work(),
     sleep: async (_id, ms) => clock.advance(ms),
   };
+}
+
+/** Takes a job as a run of its own does, and stops there. */
+export async function startJob(ctx: Ctx, jobId: string, runId: string = randomUUID()) {
+  return (await start(ctx, jobId, runId))?.started ?? null;
 }
 
 /** The state of a job as its rows have it. */

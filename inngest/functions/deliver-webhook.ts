@@ -13,5 +13,6 @@ export default inngest.createFunction(
     retries: 10,
     concurrency: { key: "event.data.endpointId", limit: 16 },
   },
-  ({ event, step }) => webhooks.deliver(systemCtx("deliver-webhook"), event.data.deliveryId, durable(step)),
+  ({ event, ...given }) =>
+    webhooks.deliver(systemCtx("deliver-webhook"), event.data.deliveryId, durable(given)),
 );

@@ -6,6 +6,6 @@ import "@/server/domain/requests"; // sells commissions, whose money goes back h
 /** Asks a payment's provider for its refund until it has taken it. The refund's row decides. */
 export default inngest.createFunction(
   { id: "refund-payment", triggers: [refundDue], retries: 10, concurrency: 8 },
-  ({ event, step }) =>
-    payments.refundPayment(systemCtx("refund-payment"), event.data.refundId, durable(step)),
+  ({ event, ...given }) =>
+    payments.refundPayment(systemCtx("refund-payment"), event.data.refundId, durable(given)),
 );

@@ -10,5 +10,5 @@ export default inngest.createFunction(
     retries: 10,
     concurrency: { key: "event.data.projectId", limit: 4 },
   },
-  ({ event, step }) => pins.runBulk(systemCtx("run-bulk"), event.data.bulkId, durable(step)),
+  ({ event, ...given }) => pins.runBulk(systemCtx("run-bulk"), event.data.bulkId, durable(given)),
 );

@@ -10,5 +10,5 @@ export default inngest.createFunction(
     retries: 10,
     concurrency: { key: "event.data.projectId", limit: 30 },
   },
-  ({ event, step }) => jobs.run(systemCtx("run-job"), event.data.jobId, durable(step)),
+  ({ event, ...given }) => jobs.run(systemCtx("run-job"), event.data.jobId, durable(given)),
 );

@@ -5,5 +5,5 @@ import * as notifications from "@/server/domain/notifications";
 /** Sends one mail, trying again for a good day; a few at once, since mail servers ask for that. The mail's row decides. */
 export default inngest.createFunction(
   { id: "send-mail", triggers: [mailDue], retries: 10, concurrency: 4 },
-  ({ event, step }) => notifications.sendMail(systemCtx("send-mail"), event.data.mailId, durable(step)),
+  ({ event, ...given }) => notifications.sendMail(systemCtx("send-mail"), event.data.mailId, durable(given)),
 );

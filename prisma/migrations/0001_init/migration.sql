@@ -379,6 +379,7 @@ CREATE TABLE "job" (
     "fence" INTEGER NOT NULL DEFAULT 0,
     "lease_owner" TEXT,
     "lease_until" TIMESTAMPTZ(3),
+    "run_id" TEXT,
     "dispatch_state" TEXT NOT NULL,
     "dispatch_number" INTEGER NOT NULL DEFAULT 1,
     "dispatch_after" TIMESTAMPTZ(3) NOT NULL,

@@ -7,8 +7,7 @@ import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import { publicKeys } from "@/server/domain/signing";
 import { verifyDocument } from "@/server/verify";
-import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
-import { start } from "./run";
+import { inlineStep, makeProject, rowsOf, startJob, type TestProject } from "@/testing/world";
 
 const IMAGE = "image.generate.v1";
 const prompt = "A harbour in winter";
@@ -150,7 +149,7 @@ test("nothing that happens to an alias or an adapter after admission changes wha
 test("a worker that dies between admission and the call leaves the adapters as they were admitted", async () => {
   const { project, ctx, first, second, promote } = await setUp();
   const { jobId } = await jobs.submit(ctx, IMAGE, { input: input([{ alias: "hero" }]) });
-  await start(ctx, jobId);
+  await startJob(ctx, jobId);
   await promote(second.adapterId);
   project.clock.advance(60_000);
   await jobs.sweep(ctx, project);

@@ -32,7 +32,6 @@ import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { approvalAtAdmission, toldOfWait } from "./approvals";
-import { wake } from "./dispatch";
 import { get } from "./get";
 import { type JobRow, type PayloadRow, toJob } from "./rows";
 import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions";
@@ -441,7 +440,7 @@ function syncSeconds(capability: Capability, asked: number | null | undefined): 
   ]);
 }
 
-/** Admits a durable job: one statement writes key, job, hold, first event and dispatch; then the engine is woken. */
+/** Admits a durable job: one statement writes key, job, hold, first event and dispatch. */
 export async function submit(
   ctx: Ctx,
   capabilityKey: string,
@@ -461,8 +460,6 @@ export async function admitDurable(
   const { jobId, fresh } = await admit(ctx, "jobs", capability, raw, idempotencyHeader, retryOf);
   if (!fresh) return get(ctx, jobId, "capabilities:run");
   failpoint("after-admission");
-  if (fresh.admission.dispatch_state === "pending")
-    wake({ id: jobId, projectId: fresh.admission.project_id, dispatchNumber: 1 });
   return toFreshJob(fresh.admission, ctx.now());
 }
 

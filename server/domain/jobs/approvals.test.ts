@@ -4,8 +4,8 @@ import { type Ctx, SCOPES } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
 import { makePerson } from "@/testing/tenants";
-import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
-import { attempt, start } from "./run";
+import { inlineStep, makeProject, rowsOf, startJob, type TestProject } from "@/testing/world";
+import { attempt } from "./run";
 import { beginSubmission, keepHandle } from "./transitions";
 
 const QUESTION = { messages: [{ role: "user", content: "What is a capstan?" }] };
@@ -36,7 +36,7 @@ test("a job waits when its estimate is above the threshold, and only then; its h
   expect(rows.job).toMatchObject({ status: "awaiting_approval", dispatch_state: "none" });
   expect(rows.hold).toMatchObject({ state: "open" });
   expect(rows.events.map(({ type }) => type)).toEqual(["job.awaiting_approval"]);
-  expect(await start(guarded.ctx, jobId)).toBeNull();
+  expect(await startJob(guarded.ctx, jobId)).toBeNull();
   const { approval } = await jobs.get(guarded.ctx, jobId);
   expect(approval?.estimatedCost).toBeGreaterThanOrEqual(estimatedCost ?? Number.NaN);
 
@@ -164,7 +164,7 @@ const GATE = {
 test("a gate inside a flow: the job waits without a worker, and goes on from where it paused when it is approved", async () => {
   const project = await makeProject();
   const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
-  const started = await start(project.ctx, jobId);
+  const started = await startJob(project.ctx, jobId);
   expect(await jobs.pauseForApproval(project.ctx, { jobId, fence: started!.fence }, GATE)).toBe(true);
   const waiting = await jobs.get(project.ctx, jobId);
   expect(waiting).toMatchObject({
@@ -195,7 +195,7 @@ test("a gate inside a flow: the job waits without a worker, and goes on from whe
 test("work the provider keeps is not submitted again after a gate, and stays ambiguous when the gate says no", async () => {
   const paused = async (project: TestProject) => {
     const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
-    const started = await start(project.ctx, jobId);
+    const started = await startJob(project.ctx, jobId);
     const { attemptId, fence } = started!;
     const now = project.ctx.now();
     await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
@@ -235,7 +235,7 @@ test("work the provider keeps is not submitted again after a gate, and stays amb
 test("a gate that a cancel overtook pauses nothing", async () => {
   const project = await makeProject();
   const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
-  const started = await start(project.ctx, jobId);
+  const started = await startJob(project.ctx, jobId);
   await jobs.cancel(project.ctx, jobId);
   expect(await jobs.pauseForApproval(project.ctx, { jobId, fence: started!.fence }, GATE)).toBe(false);
   expect((await jobs.get(project.ctx, jobId)).status).toBe("canceling");
@@ -245,7 +245,7 @@ test("what a provider reports of its progress is an event each time it is news, 
   const project = await makeProject();
   const { jobId, progress } = await jobs.submit(project.ctx, TEXT, QUESTION);
   expect(progress).toBeNull();
-  const { attemptId, fence } = (await start(project.ctx, jobId))!;
+  const { attemptId, fence } = (await startJob(project.ctx, jobId))!;
   const now = project.ctx.now();
   await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
   const report = (percent?: number) =>

@@ -159,7 +159,7 @@ export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): P
   // Somebody decided meanwhile, or the time was over: answered by what has become of it.
   if (!moved) return approve(ctx, jobId, body);
   await noteDecision(ctx, job, "job.approved", { authorizedMaxAmount: authorized ?? null });
-  wake({ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number });
+  wake([{ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number }]);
   return get(ctx, jobId, "approvals:write");
 }
 

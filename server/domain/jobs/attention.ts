@@ -71,7 +71,7 @@ export async function retryStep(ctx: Ctx, jobId: string): Promise<Job> {
   });
   if (moved)
     await noteDecision(ctx, job, "job.attention_retried", { step: job.attention?.step ?? "unknown" });
-  if (moved) wake({ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number });
+  if (moved) wake([{ id: job.id, projectId: job.project_id, dispatchNumber: moved.dispatch_number }]);
   return view(ctx, jobId);
 }
 

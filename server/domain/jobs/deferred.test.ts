@@ -4,8 +4,8 @@ import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import { env } from "@/server/env";
 import { runJobKilledAt } from "@/testing/processes";
-import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
-import { attempt, start } from "./run";
+import { inlineStep, makeProject, rowsOf, startJob, type TestProject } from "@/testing/world";
+import { attempt } from "./run";
 import { beginSubmission } from "./transitions";
 
 const TEXT = "text.general.fast.v1";
@@ -209,7 +209,7 @@ test("what standard refuses as well is refused: two submissions, nothing charged
 /** A job whose worker has just written down that its tier was refused. */
 async function refusedOnce(project: TestProject) {
   const { jobId } = await jobs.submit(project.ctx, TEXT, { input, preferredModel: "sandbox-flexless" });
-  const started = await start(project.ctx, jobId);
+  const started = await startJob(project.ctx, jobId);
   expect(await attempt(project.ctx, jobId, started!)).toMatchObject({ state: "again" });
   return { jobId, started: started! };
 }

@@ -1,22 +1,23 @@
 import { sendEvents } from "@/inngest/client";
-import { batched } from "@/server/batch";
 import { pool } from "@/server/db";
 import { log } from "@/server/log";
+import type { Admission } from "./transitions";
 
 type Wake = { id: string; projectId: string; dispatchNumber: number };
 
-/** Tells the durable engine of a job, best effort: the row stays the truth and the sweeper sends what was lost. */
-export function wake(job: Wake): void {
-  sendWithOthers(job).catch((cause) =>
-    log.warn({ err: cause, jobId: job.id }, "a wake was not sent; the sweeper will"),
+/** Tells the durable engine of jobs, best effort: their rows stay the truth and the sweeper sends what was lost. */
+export function wake(jobs: Wake[]): void {
+  if (jobs.length === 0) return;
+  send(jobs).catch((cause) =>
+    log.warn({ err: cause, jobIds: jobs.map(({ id }) => id) }, "wakes were not sent; the sweeper will"),
   );
 }
 
-/** Wakes of submissions that come at the same time share a statement. */
-const sendWithOthers = batched<Wake, null>(async (jobs) => {
-  await send(jobs);
-  return jobs.map(() => null);
-});
+/** The same for what was just admitted and is to run now. */
+export function wakeAdmitted(admitted: Pick<Admission, "id" | "project_id" | "dispatch_state">[]): void {
+  const due = admitted.filter(({ dispatch_state }) => dispatch_state === "pending");
+  wake(due.map(({ id, project_id }) => ({ id, projectId: project_id, dispatchNumber: 1 })));
+}
 
 function send(jobs: Wake[]): Promise<void> {
   return sendEvents(

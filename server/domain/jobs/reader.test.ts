@@ -4,10 +4,10 @@ import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
-import { rowsOf, testClock } from "@/testing/world";
+import { rowsOf, startJob, testClock } from "@/testing/world";
 import { paragraphs } from "./paragraphs";
 import { readerOf } from "./reader";
-import { attempt, start } from "./run";
+import { attempt } from "./run";
 import { readJob } from "./work";
 
 let tenant: Tenant;
@@ -114,7 +114,7 @@ describe("a job with readerDelivery", () => {
     const jobId = await submit("Tell me of rivers in 3 paragraphs");
     const clock = testClock();
     const ctx = systemCtx("worker", clock.now);
-    const started = await start(ctx, jobId);
+    const started = await startJob(ctx, jobId);
     const row = await readJob(jobId);
     // As far as the first worker came: submitted, one paragraph shown, then gone.
     await pool.query(
@@ -135,7 +135,7 @@ describe("a job with readerDelivery", () => {
 
   test("adds nothing once it has ended, and each paragraph once", async () => {
     const jobId = await submit("Tell me of rivers");
-    const started = await start(systemCtx("worker"), jobId);
+    const started = await startJob(systemCtx("worker"), jobId);
     const row = await readJob(jobId);
     const [one, again] = [0, 1].map(() => readerOf(row!, started!.fence, () => new Date()));
     for (const reader of [one!, again!]) {

@@ -3,9 +3,9 @@ import { pool } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
-import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
+import { inlineStep, makeProject, rowsOf, startJob, type TestProject } from "@/testing/world";
 import { conclude, endedWithout } from "./conclude";
-import { attempt, start } from "./run";
+import { attempt } from "./run";
 import { beginSubmission, claim, keepHandle, MOVES, storeAnswer, takeBack, transition } from "./transitions";
 import { readJob } from "./work";
 
@@ -47,7 +47,7 @@ const answerOf = (attemptId: string) => ({
 test("a worker that dies before it submits loses nothing: the job is queued again under the same attempt number", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  await start(project.ctx, jobId);
+  await startJob(project.ctx, jobId);
   project.clock.advance(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   expect((await rowsOf(jobId)).job).toMatchObject({ status: "queued", dispatch_state: "pending" });
@@ -60,7 +60,7 @@ test("a worker that dies before it submits loses nothing: the job is queued agai
 test("a worker that dies after submission began leaves an ambiguous job that is never sent again", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const started = await start(project.ctx, jobId);
+  const started = await startJob(project.ctx, jobId);
   await beginSubmission({
     tier: "standard",
     jobId,
@@ -82,7 +82,7 @@ test("a worker that dies after submission began leaves an ambiguous job that is 
 test("a step that is run again after submission began sends nothing and ends as ambiguous", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const started = await start(project.ctx, jobId);
+  const started = await startJob(project.ctx, jobId);
   await beginSubmission({
     tier: "standard",
     jobId,
@@ -100,7 +100,7 @@ test("a step that is run again after submission began sends nothing and ends as 
 test("a worker that dies after the answer was stored is replaced: the job succeeds with that answer", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const started = await start(project.ctx, jobId);
+  const started = await startJob(project.ctx, jobId);
   await beginSubmission({
     tier: "standard",
     jobId,
@@ -128,10 +128,10 @@ test("a worker that dies after the answer was stored is replaced: the job succee
 test("a worker whose lease was taken over writes nothing more", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const first = await start(project.ctx, jobId);
+  const first = await startJob(project.ctx, jobId);
   project.clock.advance(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
-  const second = await start(project.ctx, jobId);
+  const second = await startJob(project.ctx, jobId);
   expect(second!.fence).toBeGreaterThan(first!.fence);
   expect(
     await beginSubmission({
@@ -161,7 +161,14 @@ test("of many workers that claim one job, one gets it", async () => {
   const jobId = await admitted(project);
   const claims = await Promise.all(
     Array.from({ length: 40 }, () =>
-      claim({ jobId, owner: "w", attemptId: newId("attempt"), leaseMs: 15_000, now: project.ctx.now() }),
+      claim({
+        jobId,
+        runId: "r",
+        owner: "w",
+        attemptId: newId("attempt"),
+        leaseMs: 15_000,
+        now: project.ctx.now(),
+      }),
     ),
   );
   expect(claims.filter(Boolean)).toHaveLength(1);
@@ -170,7 +177,7 @@ test("of many workers that claim one job, one gets it", async () => {
 test("of many submissions of one attempt, one begins", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const started = await start(project.ctx, jobId);
+  const started = await startJob(project.ctx, jobId);
   const begun = await Promise.all(
     Array.from({ length: 40 }, () =>
       beginSubmission({
@@ -221,7 +228,7 @@ async function lockedUntil(
 test("two submissions of one attempt that wait for the same row: one begins, and no event is missing", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const { fence, attemptId } = (await start(project.ctx, jobId))!;
+  const { fence, attemptId } = (await startJob(project.ctx, jobId))!;
   const begin = () => beginSubmission({ tier: "standard", jobId, fence, attemptId, now: project.ctx.now() });
   const begun = await lockedUntil(jobId, 2, () => [begin(), begin()]);
   expect(begun.filter(Boolean)).toHaveLength(1);
@@ -233,7 +240,14 @@ test("a step that is delivered again while its first delivery waits for the prov
   const project = await makeProject();
   const jobId = await admitted(project);
   const now = project.ctx.now();
-  const claimed = await claim({ jobId, owner: "other", attemptId: newId("attempt"), leaseMs: 15_000, now });
+  const claimed = await claim({
+    jobId,
+    runId: "r",
+    owner: "other",
+    attemptId: newId("attempt"),
+    leaseMs: 15_000,
+    now,
+  });
   const started = { attemptId: claimed!.attempt.id, fence: claimed!.fence };
   await beginSubmission({ tier: "standard", jobId, ...started, now });
   expect(await attempt(project.ctx, jobId, started)).toMatchObject({ state: "again" });
@@ -243,10 +257,58 @@ test("a step that is delivered again while its first delivery waits for the prov
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "succeeded" });
 });
 
+test("a run whose step is delivered again goes on with what it claimed; another run, or one whose job ended, does not", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const step = inlineStep(project.clock);
+  const first = await startJob(project.ctx, jobId, step.runId); // and then its process dies
+  expect(await startJob(project.ctx, jobId)).toBeNull();
+  expect(await startJob(project.ctx, jobId, step.runId)).toMatchObject(first!);
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  expect((await rowsOf(jobId)).job).toMatchObject({ status: "running", fence: 1 });
+  await jobs.run(project.ctx, jobId, step);
+  const { job, events } = await rowsOf(jobId);
+  expect(job).toMatchObject({ status: "succeeded", fence: 1 });
+  expect(events.filter(({ type }) => type === "job.provider_submitted")).toHaveLength(1);
+  expect(await startJob(project.ctx, jobId, step.runId)).toBeNull();
+});
+
+test("a run that is delivered again after its request left waits for the first delivery, and sends nothing", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const now = project.ctx.now();
+  const claimed = await claim({
+    jobId,
+    runId: "r",
+    owner: "other",
+    attemptId: newId("attempt"),
+    leaseMs: 15_000,
+    now,
+  });
+  const { fence, attempt: row } = claimed!;
+  await beginSubmission({ tier: "standard", jobId, fence, attemptId: row.id, now });
+  const steps: string[] = [];
+  await jobs.run(project.ctx, jobId, {
+    runId: "r",
+    run: (id, work) => {
+      steps.push(id);
+      return work();
+    },
+    sleep: async (id) => {
+      steps.push(id);
+      await storeAnswer({ jobId, fence, now, ...answerOf(row.id) }); // the other delivery's
+    },
+  });
+  expect(steps).toEqual(["attempt-1", "wait-1", "attempt-2", "wake-next"]);
+  const { job, events } = await rowsOf(jobId);
+  expect(job).toMatchObject({ status: "succeeded", fence });
+  expect(events.filter(({ type }) => type === "job.provider_submitted")).toHaveLength(1);
+});
+
 test("a worker that stops after submission began and before anything left gives the job back unsubmitted", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const started = (await start(project.ctx, jobId))!;
+  const started = (await startJob(project.ctx, jobId))!;
   await lockedUntil(jobId, 1, () => [attempt(project.ctx, jobId, started)], {
     meanwhile: () => releaseAllLeases(0),
   });
@@ -260,7 +322,7 @@ test("a worker that stops after submission began and before anything left gives 
 test("a job that waits as long as its provider asked keeps its lease meanwhile, and can be canceled", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const { fence, attemptId } = (await start(project.ctx, jobId))!;
+  const { fence, attemptId } = (await startJob(project.ctx, jobId))!;
   const now = project.ctx.now();
   await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
   const leaseUntil = new Date(now.getTime() + 90_000);
@@ -278,7 +340,7 @@ test("a job that waits as long as its provider asked keeps its lease meanwhile, 
 test("canceled work that a provider keeps is never called unsubmitted: its hold stays", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const { fence, attemptId } = (await start(project.ctx, jobId))!;
+  const { fence, attemptId } = (await startJob(project.ctx, jobId))!;
   const now = project.ctx.now();
   await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
   await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
@@ -303,7 +365,7 @@ test("a job that cannot be ended keeps the sweep from no other", async () => {
 test("what was decided about a job by rows that have changed since is not written", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const started = (await start(project.ctx, jobId))!;
+  const started = (await startJob(project.ctx, jobId))!;
   const seen = (await readJob(jobId))!;
   await beginSubmission({ tier: "standard", jobId, ...started, now: project.ctx.now() });
   const move = { jobId, fence: started.fence, from: ["running" as const], now: project.ctx.now() };
@@ -330,7 +392,7 @@ test("what was decided about a job by rows that have changed since is not writte
 test("work that cost more than was held is charged in full, the overrun as an entry of its own, and sums to zero", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const started = (await start(project.ctx, jobId))!;
+  const started = (await startJob(project.ctx, jobId))!;
   const job = (await readJob(jobId))!;
   const costMicros = job.pricing.maximumMicros + 1_000_000;
   const ended = endedWithout({ code: null, message: null, settlement: "cost" }, "attempted");
@@ -417,7 +479,7 @@ test("a job that nobody starts fails with QueueTimeout when its queue deadline p
     execution: { executionConstraints: { queueDeadlineSeconds: 30 } },
   });
   project.clock.advance(31_000);
-  expect(await start(project.ctx, jobId)).toBeNull();
+  expect(await startJob(project.ctx, jobId)).toBeNull();
   await jobs.sweep(project.ctx, project);
   const job = await jobs.get(project.ctx, jobId);
   expect(job).toMatchObject({
@@ -463,7 +525,7 @@ test("an ended job cannot be canceled", async () => {
 test("a cancel before submission stops the job; its worker then sends nothing", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const started = await start(project.ctx, jobId);
+  const started = await startJob(project.ctx, jobId);
   expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({ status: "canceling", nextAction: "poll" });
   await attempt(project.ctx, jobId, started!);
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
@@ -473,7 +535,7 @@ test("a cancel before submission stops the job; its worker then sends nothing", 
 test("a canceling job whose worker is gone is canceled by the sweep, with its hold kept when it may have run", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const started = await start(project.ctx, jobId);
+  const started = await startJob(project.ctx, jobId);
   await beginSubmission({
     tier: "standard",
     jobId,
@@ -506,7 +568,7 @@ test("no move that the table does not have is written, whoever asks", async () =
 test("a job whose workers keep dying before they submit is given up after its execution limit", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  await start(project.ctx, jobId);
+  await startJob(project.ctx, jobId);
   project.clock.advance(3_600_000);
   await jobs.sweep(project.ctx, project);
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({

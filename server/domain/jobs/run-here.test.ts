@@ -7,8 +7,8 @@ import * as jobs from "@/server/domain/jobs";
 import { blank, box, MODELS, toGlb } from "@/server/rendering/test/models";
 import type { Json } from "@/server/step";
 import { runJobKilledAt } from "@/testing/processes";
-import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
-import { attempt, start } from "./run";
+import { inlineStep, makeProject, rowsOf, startJob, type TestProject } from "@/testing/world";
+import { attempt } from "./run";
 
 const RENDER = "3d.render_reference.v1";
 const GLB = "model/gltf-binary";
@@ -164,7 +164,7 @@ test("work that is not done at its deadline fails with it", async () => {
   const project = await makeProject();
   const large = { width: 2048, height: 2048 };
   const jobId = await submit(project, large, await MODELS["glass around a core"]?.());
-  const started = await start(project.ctx, jobId);
+  const started = await startJob(project.ctx, jobId);
   if (!started) throw new Error("the job was not taken");
   // A tenth of a second is left, and seconds of work.
   project.clock.advance(300_000 - 100);

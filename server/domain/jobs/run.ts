@@ -50,6 +50,7 @@ import {
   beginSubmission,
   type Claimed,
   claim,
+  claimedBy,
   keepHandle,
   leaveTier,
   storeAnswer,
@@ -88,20 +89,14 @@ const LOOK_AGAIN_MS = 100;
  * changes nothing, and a request that may have left is never sent again.
  */
 export async function run(ctx: Ctx, jobId: string, step: Step): Promise<void> {
-  let claimed: Claimed | null = null; // for the first turn once, where this process comes to it
-  const started = await step.run("start", async () => {
-    claimed = await take(ctx, jobId);
-    return claimed && toStarted(claimed);
-  });
-  if (!started) return;
-  for (let turn = 1; ; turn++) {
-    const result: StepResult = await step.run(`attempt-${turn}`, () => {
-      const known = claimed;
-      claimed = null;
-      return attempt(ctx, jobId, started, known);
-    });
-    if (result.state === "ended") break;
+  // One step: what was claimed need not be stored before the first turn, as this run finds it again.
+  const begun = await step.run("attempt-1", () => begin(ctx, jobId, step.runId));
+  if (!begun) return;
+  const { started } = begun;
+  let { result } = begun;
+  for (let turn = 1; result.state !== "ended"; turn++) {
     await step.sleep(`wait-${turn}`, result.afterMs);
+    result = await step.run(`attempt-${turn + 1}`, () => attempt(ctx, jobId, started));
   }
   if (started.isBounded)
     await step.run("wake-next", async () => {
@@ -110,22 +105,38 @@ export async function run(ctx: Ctx, jobId: string, step: Step): Promise<void> {
     });
 }
 
-/** Takes the job, or null where there is nothing to do: another's, ended, canceled, or too late. */
-export async function start(ctx: Ctx, jobId: string): Promise<Started | null> {
-  const claimed = await take(ctx, jobId);
-  return claimed && toStarted(claimed);
+type Begun = { started: Started; result: StepResult };
+
+/** Takes the job and makes its first turn; null where there is nothing to do. */
+async function begin(ctx: Ctx, jobId: string, runId: string): Promise<Begun | null> {
+  const mine = await start(ctx, jobId, runId);
+  return mine && { started: mine.started, result: await attempt(ctx, jobId, mine.started, mine.claimed) };
 }
 
-async function take(ctx: Ctx, jobId: string): Promise<Claimed | null> {
+/**
+ * Takes the job, or finds that this run has taken it before. Null where there is nothing to do: another's, ended,
+ * canceled, or too late.
+ */
+export async function start(
+  ctx: Ctx,
+  jobId: string,
+  runId: string,
+): Promise<{ started: Started; claimed: Claimed | null } | null> {
   const claimed = await claim({
     jobId,
+    runId,
     owner: leaseOwner,
     attemptId: newId("attempt"),
     leaseMs: LEASE_MS,
     now: ctx.now(),
   });
-  if (claimed) failpoint("after-claim");
-  return claimed;
+  if (claimed) {
+    failpoint("after-claim");
+    return { started: toStarted(claimed), claimed };
+  }
+  const before = await claimedBy(jobId, runId);
+  // Whether somebody waits for its end is not known any more: looking costs little.
+  return before && { started: { ...before, isBounded: true }, claimed: null };
 }
 
 const toStarted = ({ attempt, fence, is_bounded }: Claimed): Started => ({

@@ -7,8 +7,8 @@ import { makeTenant, type Tenant } from "@/testing/api";
 import { validateGlb } from "@/testing/glb";
 import { figure, upload, work } from "@/testing/meshes";
 import { runJobKilledAt } from "@/testing/processes";
-import { rowsOf, testClock } from "@/testing/world";
-import { attempt, start } from "./run";
+import { rowsOf, startJob, testClock } from "@/testing/world";
+import { attempt } from "./run";
 
 const KEY = "model.generate.3d.from-image.v1";
 const SHEET = 40_000;
@@ -293,7 +293,7 @@ describe("a process that dies between the stages", () => {
   test("two workers with the same job make each call once", async () => {
     const jobId = await submit({ turnaroundMode: "perView" });
     const ctx = { ...systemCtx("test"), now: testClock().now };
-    const started = await start(ctx, jobId);
+    const started = await startJob(ctx, jobId);
     const turns = async () => {
       for (let turn = 0; turn < 40; turn++) await attempt(ctx, jobId, started!);
     };

@@ -13,7 +13,7 @@ import type { Micros } from "@/server/money";
 import type { Json } from "@/server/step";
 import { planSubmission, prepare, read, refuseOverload, type Submission } from "./admit";
 import { toldOfWait } from "./approvals";
-import { wake } from "./dispatch";
+import { wakeAdmitted } from "./dispatch";
 import type { StoredApproval } from "./rows";
 import { type Admission, insertTogether } from "./transitions";
 
@@ -81,10 +81,7 @@ export async function submitTogether(
     await insertTogether(client, comparisonId, admissions);
   });
   failpoint("after-admission");
-  for (const each of admissions) {
-    if (each.dispatch_state === "pending")
-      wake({ id: each.id, projectId: each.project_id, dispatchNumber: 1 });
-  }
+  wakeAdmitted(admissions);
   return jobs;
 }
 

@@ -16,6 +16,7 @@ import type { Micros } from "@/server/money";
 import type { ReportedProgress, Tier } from "@/server/providers/define";
 import { OF_INPUT, statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
+import { wakeAdmitted } from "./dispatch";
 import { tell } from "./notify";
 import {
   type AttemptRow,
@@ -266,8 +267,8 @@ export type Admitted = {
 };
 
 /**
- * Admits, and sets the money aside; null where the key was already taken (nothing was written then). Concurrent calls share
- * statements. Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
+ * Admits, sets the money aside and wakes the engine, which is told before the answer is made; null where the key was
+ * already taken (nothing was written then). Concurrent calls share statements. Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
  */
 export const insertAdmitted = batched<Admission, Admitted | null>(async (items) => {
   const { rows } = await queryKeeping<{
@@ -280,6 +281,7 @@ export const insertAdmitted = batched<Admission, Admitted | null>(async (items) 
   const admitted = new Map(
     rows.map(({ id, funding, warnings }) => [id, { funding, budgetWarnings: warnings ?? [] }]),
   );
+  wakeAdmitted(items.filter(({ id }) => admitted.has(id)));
   return items.map((item) => admitted.get(item.id) ?? null);
 });
 
@@ -329,7 +331,14 @@ export const firstOfKey = batched<Key, { id: string; request_hash: string } | nu
   return keys.map((_, place) => found.get(place) ?? null);
 });
 
-export type Claim = { jobId: string; owner: string; attemptId: string; leaseMs: number; now: Date };
+export type Claim = {
+  jobId: string;
+  runId: string;
+  owner: string;
+  attemptId: string;
+  leaseMs: number;
+  now: Date;
+};
 /** With how many may run at once by each plan; null: no plan says. */
 type BoundedClaim = Claim & { byPlan: Record<string, number | null> | null };
 /** A job that was taken, as it stands then, with its request and its attempt. */
@@ -343,7 +352,15 @@ export type Claimed = JobWithRequest & {
 /** What a plan says of the next job to start; a job that runs already goes on, whatever it says. */
 const claimAll = statementOver<BoundedClaim>(
   "claim",
-  { jobId: "text", owner: "text", attemptId: "text", leaseMs: "int", now: "timestamptz", byPlan: "jsonb" },
+  {
+    jobId: "text",
+    runId: "text",
+    owner: "text",
+    attemptId: "text",
+    leaseMs: "int",
+    now: "timestamptz",
+    byPlan: "jsonb",
+  },
   `, bounded AS MATERIALIZED (
   SELECT job.id, job.organization_id, ${limitInSql("concurrentDurableJobs", 'input."byPlan"')} AS most,
     row_number() OVER (PARTITION BY job.organization_id ORDER BY job.id) AS place
@@ -354,7 +371,7 @@ const claimAll = statementOver<BoundedClaim>(
   SELECT bounded.id FROM bounded JOIN capstan_rooms(ARRAY(SELECT organization_id FROM bounded ORDER BY id),
     ARRAY(SELECT most FROM bounded ORDER BY id)) rooms USING (organization_id) WHERE place > room
 ), claimed AS (
-  UPDATE job SET status = 'running', fence = fence + 1, lease_owner = input.owner,
+  UPDATE job SET status = 'running', fence = fence + 1, lease_owner = input.owner, run_id = input."runId",
     lease_until = input.now + input."leaseMs" * interval '1 millisecond', dispatch_state = 'none',
     started_at = coalesce(started_at, input.now), last_event = last_event + CASE WHEN status = 'queued' THEN 1 ELSE 0 END
   FROM input
@@ -396,6 +413,20 @@ export const claim = batched<Claim, Claimed | null>(
   },
   { apart },
 );
+
+/** What a run of the engine claimed and has not ended, for a step of it that is delivered again. */
+export async function claimedBy(
+  jobId: string,
+  runId: string,
+): Promise<{ attemptId: string; fence: number } | null> {
+  const { rows } = await pool.query<{ attemptId: string; fence: number }>({
+    name: "claimed-by",
+    text: `SELECT attempt.id AS "attemptId", job.fence FROM job JOIN attempt ON attempt.job_id = job.id AND attempt.number = 1
+      WHERE job.id = $1 AND job.run_id = $2 AND job.status IN ('running', 'canceling')`,
+    values: [jobId, runId],
+  });
+  return rows[0] ?? null;
+}
 
 export type Begin = { jobId: string; fence: number; attemptId: string; tier: Tier; now: Date };
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { JobEvent } from "@/server/contract/jobs";
@@ -75,6 +76,7 @@ async function makeRun(tenant: Tenant, models: string[]) {
   let isFree = false;
   const clock = testClock();
   const step: Step = {
+    runId: randomUUID(),
     async run(_id, work) {
       if (!isFree) await new Promise<void>((go) => waiting.push(go));
       return work();

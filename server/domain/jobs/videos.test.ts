@@ -5,9 +5,9 @@ import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { makeTenant, type Tenant } from "@/testing/api";
 import { tapSandbox } from "@/testing/vendor-tap";
-import { inlineStep, rowsOf, testClock } from "@/testing/world";
+import { inlineStep, rowsOf, startJob, testClock } from "@/testing/world";
 
-import { attempt, start } from "./run";
+import { attempt } from "./run";
 
 const VIDEO = "video.generate.v1";
 
@@ -79,14 +79,14 @@ describe("while the provider works", () => {
       const { jobId } = submitted.json;
       const clock = testClock();
       const ctx = { ...systemCtx("test"), now: clock.now };
-      const first = await start(ctx, jobId);
+      const first = await startJob(ctx, jobId);
       if (!first) throw new Error("not claimed");
       expect(await attempt(ctx, jobId, first)).toMatchObject({ state: "pending" });
       expect(await attempt(ctx, jobId, first)).toMatchObject({ state: "pending" });
       // The worker is gone, and its lease with it: the job is swept and run by another.
       clock.advance(60_000);
       await jobs.sweep(ctx, { projectId: tenant.projectId });
-      const second = await start(ctx, jobId);
+      const second = await startJob(ctx, jobId);
       if (!second) throw new Error("not taken over");
       expect(second.attemptId).toBe(first.attemptId);
       expect(await attempt(ctx, jobId, first)).toEqual({ state: "ended" });

@@ -179,7 +179,7 @@ test("a server that does not answer well in time gets the mail later, and longer
   const { id } = await only();
   const step = inlineStep(project.clock);
   await sendMail(project.ctx, id, {
-    run: step.run,
+    ...step,
     sleep: async (name, ms) => {
       expect(await only()).toMatchObject({
         state: "pending",

@@ -6,13 +6,13 @@ import * as budgets from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { start } from "@/server/domain/jobs/run";
 import { turnsDue } from "@/server/domain/jobs/waiting-turns";
 import * as organizations from "@/server/domain/organizations";
 import * as pins from "@/server/domain/pins";
 import { env } from "@/server/env";
 import { Fault } from "@/server/errors";
 import { ctxOf, makePerson, makeTenant, system } from "@/testing/tenants";
+import { startJob } from "@/testing/world";
 import { allPlans, planOf } from ".";
 
 afterAll(closeDatabase);
@@ -105,7 +105,7 @@ test("jobs beyond what may run at once wait, start when one ends, and are never 
   const ids: string[] = [];
   for (const n of [1, 2, 3, 4, 5, 6])
     ids.push((await jobs.submit(system, TEXT, say(projectId, `Job ${n}.`))).jobId);
-  const started = await Promise.all(ids.map((id) => start(systemCtx("worker"), id)));
+  const started = await Promise.all(ids.map((id) => startJob(systemCtx("worker"), id)));
   expect(started.filter((each) => each !== null)).toHaveLength(2);
   const { rows } = await pool.query("SELECT status FROM job WHERE project_id = $1 ORDER BY status", [
     projectId,
@@ -119,7 +119,7 @@ test("jobs beyond what may run at once wait, start when one ends, and are never 
   await jobs.sweep(systemCtx("sweeper"), { projectId });
   const due = await pool.query("SELECT FROM job WHERE id = ANY($1) AND dispatch_number > 1", [waiting]);
   expect(due.rowCount).toBe(2);
-  const next = await Promise.all(waiting.map((id) => start(systemCtx("worker"), id)));
+  const next = await Promise.all(waiting.map((id) => startJob(systemCtx("worker"), id)));
   expect(next.filter((each) => each !== null)).toHaveLength(2);
 });
 

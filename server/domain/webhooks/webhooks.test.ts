@@ -195,7 +195,7 @@ test("a failing receiver is tried again after 5 s, 30 s, 2 min, 15 min, 1 h, 6 h
   const waits: number[] = [];
   const step = inlineStep(project.clock);
   await webhooks.deliver(project.ctx, one!.deliveryId, {
-    run: step.run,
+    ...step,
     sleep: (id, ms) => {
       waits.push(ms);
       return step.sleep(id, ms);
