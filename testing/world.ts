@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { pool } from "@/server/db";
+import { pool, type Queryable } from "@/server/db";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { DEFAULT_SCOPES, systemCtx } from "@/server/domain/ctx";
 import { start } from "@/server/domain/jobs/run";
@@ -83,6 +83,28 @@ export function inlineStep(clock: TestProject["clock"]): Step {
 /** Takes a job as a run of its own does, and stops there. */
 export async function startJob(ctx: Ctx, jobId: string, runId: string = randomUUID()) {
   return (await start(ctx, jobId, runId))?.started ?? null;
+}
+
+/** So many more rows like that of a job, each with an id and a key of its own, and with these columns as the SQL says. */
+export async function copyJob(
+  jobId: string,
+  copies: number,
+  set: Record<string, string> = {},
+  db: Queryable = pool,
+): Promise<void> {
+  const { rows } = await db.query<{ name: string }>(
+    "SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'job' AND is_generated = 'NEVER'",
+  );
+  const own: Record<string, string> = {
+    id: "left(id, -6) || lpad(n::text, 6, '0')",
+    idempotency_key: "idempotency_key || n",
+    ...set,
+  };
+  await db.query(
+    `INSERT INTO job (${rows.map(({ name }) => name).join(", ")})
+     SELECT ${rows.map(({ name }) => own[name] ?? name).join(", ")} FROM job, generate_series(1, ${copies}) AS n WHERE id = $1`,
+    [jobId],
+  );
 }
 
 /** The state of a job as its rows have it. */

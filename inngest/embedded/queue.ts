@@ -31,6 +31,8 @@ export type Queue = Awaited<ReturnType<typeof startQueue>>;
 
 /** Jobs taken at once. They only start runs, which then go on outside the queue. */
 const HANDLERS = 16;
+/** Jobs that are done are written off together, and not while the run that one of them started takes its first steps. */
+const COMPLETE_AFTER_MS = 10;
 const RESTART_MS = 500;
 
 /**
@@ -70,7 +72,7 @@ export async function startQueue({ pool, log, tasks, crons, register }: QueueOpt
         worker: {
           concurrentJobs: HANDLERS,
           localQueue: { size: HANDLERS },
-          completeJobBatchDelay: 0,
+          completeJobBatchDelay: COMPLETE_AFTER_MS,
           pollInterval: 1_000,
         },
       },

@@ -45,7 +45,7 @@ import { cookieOf } from "@/testing/sessions";
 import { messagesOf, signed, startStripe } from "@/testing/stripe";
 import { makePerson } from "@/testing/tenants";
 import { isOfVault, MODELS, openVault, type Vault } from "@/testing/vault";
-import { inlineStep, testClock } from "@/testing/world";
+import { copyJob, inlineStep, testClock } from "@/testing/world";
 import { endpoints } from ".";
 
 /*
@@ -2795,16 +2795,7 @@ describe("submit", () => {
     // Submitted a while ago: the count is remembered for a second.
     const earlier = systemCtx("test", () => new Date(Date.now() - 5_000));
     const first = await jobs.submit(earlier, TEXT, { ...body, context: { projectId: full.projectId } });
-    const { rows } = await pool.query<{ columns: string }>(
-      "SELECT string_agg(quote_ident(column_name), ', ') AS columns FROM information_schema.columns WHERE table_name = 'job' AND column_name NOT IN ('id', 'idempotency_key', 'dispatch_state')",
-    );
-    const columns = rows[0]?.columns;
-    await pool.query(
-      `INSERT INTO job (id, idempotency_key, dispatch_state, ${columns})
-       SELECT 'wfr_' || lpad(n::text, 26, '0') || substr($1, 20), 'k' || n, 'none', ${columns}
-       FROM job, generate_series(1, 10000) AS n WHERE id = $1`,
-      [first.jobId],
-    );
+    await copyJob(first.jobId, 10_000, { dispatch_state: "'none'" });
     const options = { key: full.key };
     const refused = await post([429, "DURABLE_CONCURRENCY_LIMIT"], at(TEXT, "jobs"), say("More."), options);
     expect(refused.json.details).toEqual({ current: 10_001, limit: 10_000 });

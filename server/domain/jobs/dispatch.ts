@@ -13,10 +13,15 @@ export function wake(jobs: Wake[]): void {
   );
 }
 
-/** The same for what was just admitted and is to run now. */
-export function wakeAdmitted(admitted: Pick<Admission, "id" | "project_id" | "dispatch_state">[]): void {
+/** The same for what was just admitted and is to run now. Resolves when that has left; nobody waits for its answer. */
+export async function wakeAdmitted(
+  admitted: Pick<Admission, "id" | "project_id" | "dispatch_state">[],
+): Promise<void> {
   const due = admitted.filter(({ dispatch_state }) => dispatch_state === "pending");
+  if (due.length === 0) return;
   wake(due.map(({ id, project_id }) => ({ id, projectId: project_id, dispatchNumber: 1 })));
+  // The pool sends in the next tick, which comes when nothing else is to be done: without this, after all answers.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
 }
 
 function send(jobs: Wake[]): Promise<void> {
@@ -34,7 +39,7 @@ function send(jobs: Wake[]): Promise<void> {
 export async function resendDue(now: Date, projectId: string | null): Promise<number> {
   const { rows } = await pool.query<Wake>(
     `WITH due AS (
-       SELECT id FROM job WHERE dispatch_state = 'pending' AND dispatch_after <= $1 AND ($2::text IS NULL OR project_id = $2)
+       SELECT id FROM job WHERE (dispatch_state = 'pending') IS TRUE AND dispatch_after <= $1 AND ($2::text IS NULL OR project_id = $2)
        ORDER BY dispatch_after LIMIT 500 FOR UPDATE SKIP LOCKED
      )
      UPDATE job SET dispatch_number = dispatch_number + 1,

@@ -40,7 +40,7 @@ async function fanOut(ctx: Ctx, projectId: string | null): Promise<boolean> {
   const { rows } = await pool.query<Behind>(
     `WITH behind AS (
        SELECT id, project_id, organization_id, is_blind, created_at, webhook_event FROM job
-       WHERE webhook_event < last_event AND ($2::text IS NULL OR project_id = $2) ORDER BY id LIMIT $1
+       WHERE webhook_behind AND ($2::text IS NULL OR project_id = $2) ORDER BY id LIMIT $1
      )
      SELECT behind.id AS job_id, behind.project_id, behind.organization_id, behind.webhook_event,
        behind.is_blind, behind.created_at AS job_created_at, event.*, ARRAY(

@@ -81,7 +81,7 @@ export async function submitTogether(
     await insertTogether(client, comparisonId, admissions);
   });
   failpoint("after-admission");
-  wakeAdmitted(admissions);
+  await wakeAdmitted(admissions);
   return jobs;
 }
 

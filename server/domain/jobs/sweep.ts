@@ -27,7 +27,7 @@ export async function sweep(ctx: Ctx, only: { projectId?: string } = {}): Promis
 
 async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
   const { rows } = await pool.query<JobRow>(
-    `SELECT * FROM job WHERE status = 'queued' AND queue_deadline_at <= $1 AND ($3::text IS NULL OR project_id = $3)
+    `SELECT * FROM job WHERE (status = 'queued') IS TRUE AND queue_deadline_at <= $1 AND ($3::text IS NULL OR project_id = $3)
      ORDER BY queue_deadline_at LIMIT $2`,
     [now, MOST, projectId],
   );
@@ -43,7 +43,7 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
 /** Nobody decided in time: the same as a no, and told apart. */
 async function expireApprovals(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
   const { rows } = await pool.query<JobRow>(
-    `SELECT * FROM job WHERE status = 'awaiting_approval' AND approval_deadline_at <= $1
+    `SELECT * FROM job WHERE (status = 'awaiting_approval') IS TRUE AND approval_deadline_at <= $1
        AND ($3::text IS NULL OR project_id = $3)
      ORDER BY approval_deadline_at LIMIT $2`,
     [now, MOST, projectId],
@@ -71,7 +71,7 @@ async function each(rows: JobRow[], work: (job: JobRow) => Promise<unknown>): Pr
 async function reapLeases(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
   const { rows } = await pool.query<JobRow>(
     // A job that is to be canceled and has sent nothing can send nothing any more: it need not wait for its lease.
-    `SELECT * FROM job WHERE status IN ('running', 'canceling') AND ($3::text IS NULL OR project_id = $3)
+    `SELECT * FROM job WHERE (status IN ('running', 'canceling')) IS TRUE AND ($3::text IS NULL OR project_id = $3)
        AND (lease_until < $1 OR (status = 'canceling' AND EXISTS (
          SELECT FROM attempt WHERE attempt.job_id = job.id AND submission = 'not_attempted')))
      ORDER BY lease_until LIMIT $2`,

@@ -281,7 +281,7 @@ export const insertAdmitted = batched<Admission, Admitted | null>(async (items) 
   const admitted = new Map(
     rows.map(({ id, funding, warnings }) => [id, { funding, budgetWarnings: warnings ?? [] }]),
   );
-  wakeAdmitted(items.filter(({ id }) => admitted.has(id)));
+  await wakeAdmitted(items.filter(({ id }) => admitted.has(id)));
   return items.map((item) => admitted.get(item.id) ?? null);
 });
 

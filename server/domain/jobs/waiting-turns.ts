@@ -6,7 +6,7 @@ import { resendDue } from "./dispatch";
 // times each, as the planner takes rows that wait for few.
 const MAKE_DUE = `WITH waiting AS MATERIALIZED (
     SELECT organization_id, array_agg(id ORDER BY id) AS ids FROM job
-    WHERE dispatch_state = 'pending' AND status = 'queued' AND dispatch_after > $1
+    WHERE (dispatch_state = 'pending') IS TRUE AND status = 'queued' AND dispatch_after > $1
       AND ($2::text IS NULL OR project_id = $2)
     GROUP BY organization_id
   ), turns AS MATERIALIZED (

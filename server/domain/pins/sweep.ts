@@ -49,7 +49,7 @@ async function takeOver(now: Date, projectId: string | null): Promise<Abandoned[
   const { rows } = await pool.query<Abandoned>(
     `WITH due AS (
        SELECT id FROM pinned_execution
-       WHERE status = 'running' AND lease_until < $1 AND ($2::text IS NULL OR project_id = $2)
+       WHERE (status = 'running') IS TRUE AND lease_until < $1 AND ($2::text IS NULL OR project_id = $2)
        ORDER BY lease_until LIMIT ${MOST} FOR NO KEY UPDATE SKIP LOCKED
      )
      UPDATE pinned_execution SET fence = fence + 1, lease_owner = $3, lease_until = $4 FROM due

@@ -12,7 +12,7 @@ import * as pins from "@/server/domain/pins";
 import { env } from "@/server/env";
 import { Fault } from "@/server/errors";
 import { ctxOf, makePerson, makeTenant, system } from "@/testing/tenants";
-import { startJob } from "@/testing/world";
+import { copyJob, startJob } from "@/testing/world";
 import { allPlans, planOf } from ".";
 
 afterAll(closeDatabase);
@@ -130,12 +130,7 @@ test("looking for turns reads each job that waits once, also where the planner e
   const client = await pool.connect();
   try {
     await client.query("BEGIN"); // no statistics are made of what is not committed
-    await client.query(
-      `INSERT INTO job SELECT copy.* FROM generate_series(1, 2000) n, job,
-         jsonb_populate_record(job, jsonb_build_object('id', job.id || n, 'idempotency_key', n::text)) copy
-       WHERE job.id = $1`,
-      [jobId],
-    );
+    await copyJob(jobId, 2_000, {}, client);
     const { text, values } = turnsDue(new Date(), projectId);
     const { rows } = await client.query({ text: `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values });
     expect(rowsRead(rows[0]["QUERY PLAN"][0].Plan)).toBeLessThan(20 * 2_000);

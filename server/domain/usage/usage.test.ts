@@ -4,7 +4,7 @@ import { closeDatabase, pool } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { makePerson, makeTenant } from "@/testing/tenants";
-import { inlineStep, makeProject, type TestProject } from "@/testing/world";
+import { copyJob, inlineStep, makeProject, type TestProject } from "@/testing/world";
 import * as usage from ".";
 import { COLUMNS } from "./focus";
 import { DAY_MS, exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
@@ -255,11 +255,7 @@ test("an export reads page after page, each execution once, and knows the words 
   const project = await makeProject();
   const jobId = await execute(project, TEXT, { input: text });
   // More of them than a page has, without running each.
-  await pool.query(
-    `INSERT INTO job SELECT (jsonb_populate_record(job, jsonb_build_object('id', left(id, -4) || lpad(n::text, 4, '0'),
-       'idempotency_key', n::text, 'provider', '', 'actual_micros', 0))).* FROM job, generate_series(1, 2100) n WHERE id = $1`,
-    [jobId],
-  );
+  await copyJob(jobId, 2_100, { provider: "''", actual_micros: "0" });
   const { lines } = await exported(project.ctx);
   expect(lines.length).toBe(2101);
   expect(new Set(lines.map((line) => line.ResourceId)).size).toBe(2101);

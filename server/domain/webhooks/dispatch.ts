@@ -20,7 +20,7 @@ export async function dispatchDue(
   const { rows } = await pool.query<Wake>(
     `WITH due AS (
        SELECT id, endpoint_id, coalesce(lease_until > $1, false) AS is_under_way FROM delivery
-       WHERE state IN ('pending', 'delivering') AND next_attempt_at <= $1 AND ($3::text IS NULL OR endpoint_id = $3)
+       WHERE (state IN ('pending', 'delivering')) IS TRUE AND next_attempt_at <= $1 AND ($3::text IS NULL OR endpoint_id = $3)
          AND ($4::text IS NULL OR project_id = $4)
          AND NOT EXISTS (SELECT FROM delivery earlier
            WHERE earlier.job_id = delivery.job_id AND earlier.endpoint_id = delivery.endpoint_id

@@ -75,8 +75,8 @@ export async function standingOf(bulkId: string): Promise<Standing | null> {
   const { rows } = await pool.query<Standing>({
     name: "bulk-standing",
     text: `SELECT status, fence, lanes, cancel_requested_at IS NOT NULL AS "isCanceled",
-             EXISTS (SELECT FROM pinned_execution item WHERE item.bulk_id = bulk.id AND item.status = 'queued') AS "isWaiting",
-             EXISTS (SELECT FROM pinned_execution item WHERE item.bulk_id = bulk.id AND item.status = 'running') AS "isUnderWay"
+             EXISTS (SELECT FROM pinned_execution item WHERE item.bulk_id = bulk.id AND (item.status = 'queued') IS TRUE) AS "isWaiting",
+             EXISTS (SELECT FROM pinned_execution item WHERE item.bulk_id = bulk.id AND (item.status = 'running') IS TRUE) AS "isUnderWay"
            FROM pinned_bulk bulk WHERE id = $1`,
     values: [bulkId],
   });
@@ -162,7 +162,7 @@ export async function cancelWaiting(bulkId: string, now: Date, database: Queryab
   await database.query({
     name: "cancel-waiting",
     text: `UPDATE pinned_execution item SET status = 'canceled', completed_at = $2, safely_retryable = true
-           WHERE bulk_id = $1 AND status = 'queued'
+           WHERE bulk_id = $1 AND (status = 'queued') IS TRUE
              AND EXISTS (SELECT FROM pinned_bulk bulk WHERE bulk.id = $1 AND cancel_requested_at IS NOT NULL)`,
     values: [bulkId, now],
   });

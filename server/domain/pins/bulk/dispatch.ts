@@ -29,7 +29,7 @@ function send(bulks: Wake[]): Promise<void> {
 export async function wakeAgain(now: Date, projectId: string | null): Promise<number> {
   const { rows } = await pool.query<Wake>(
     `WITH due AS (
-       SELECT id FROM pinned_bulk WHERE status IN ('accepted', 'running') AND lease_until < $1
+       SELECT id FROM pinned_bulk WHERE (status IN ('accepted', 'running')) IS TRUE AND lease_until < $1
          AND ($2::text IS NULL OR project_id = $2)
        ORDER BY lease_until LIMIT 200 FOR UPDATE SKIP LOCKED
      )

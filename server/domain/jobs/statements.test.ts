@@ -1,0 +1,66 @@
+import pg from "pg";
+import { afterAll, expect, test, vi } from "vitest";
+import { closeDatabase, inTransaction, pool } from "@/server/db";
+import { systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { inlineStep, makeProject } from "@/testing/world";
+
+/* How the statements of an execution find their rows, when the planner last saw few rows in each state. */
+
+afterAll(closeDatabase);
+
+/** Indexes of all rows in a state, for whoever looks for those. */
+const OF_ALL_IN_A_STATE = ["job_to_dispatch", "job_leases", "job_queue_deadlines", "job_approval_deadlines"];
+
+/** The statements that this work runs, by their names or beginnings. */
+async function statementsOf(work: () => Promise<unknown>): Promise<Map<string, string>> {
+  const statements = new Map<string, string>();
+  const query = vi.spyOn(pg.Client.prototype, "query");
+  try {
+    await work();
+    for (const [asked] of query.mock.calls as unknown as [pg.QueryConfig | string][]) {
+      if (typeof asked === "string") statements.set(asked.slice(0, 60), asked);
+      else if (typeof asked.text === "string")
+        statements.set(asked.name ?? asked.text.slice(0, 60), asked.text);
+    }
+  } finally {
+    query.mockRestore();
+  }
+  return statements;
+}
+
+/** The indexes that a statement reads by its general plan, once its tables are too large to be read whole. */
+async function indexesOf(text: string): Promise<string[]> {
+  return inTransaction(async (client) => {
+    await client.query("SET LOCAL enable_seqscan = off");
+    const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${text}`);
+    return rows.flatMap((row) => /(?:using|Scan on) (job_\w+)/.exec(row["QUERY PLAN"])?.[1] ?? []);
+  });
+}
+
+test("an execution reads no index of all jobs in a state; the sweeper does", async () => {
+  const project = await makeProject();
+  const request = { input: { messages: [{ role: "user", content: "Hello." }] } };
+  const statements = await statementsOf(async () => {
+    const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", request);
+    await pool.query("ANALYZE job, attempt, hold, payload"); // with one job that waits, and none that runs
+    await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+    await jobs.invoke(project.ctx, "text.general.fast.v1", request);
+  });
+  for (const name of ["claim-one", "begin-one", "answer-one", "finish-one"])
+    expect([...statements.keys()]).toContain(name);
+  for (const [name, text] of statements) {
+    if (!/^\s*(WITH|SELECT|UPDATE)\b/.test(text)) continue;
+    const read = await indexesOf(text);
+    expect({ name, read: read.filter((index) => OF_ALL_IN_A_STATE.includes(index)) }).toEqual({
+      name,
+      read: [],
+    });
+  }
+
+  const swept = await statementsOf(() => jobs.sweep(systemCtx("sweeper"), { projectId: project.projectId }));
+  const read = await Promise.all([...swept.values()].map(indexesOf));
+  expect(read.flat()).toEqual(
+    expect.arrayContaining(["job_to_dispatch", "job_leases", "job_queue_deadlines"]),
+  );
+});
