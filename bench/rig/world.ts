@@ -22,6 +22,8 @@ export type World = {
   log(name: string): string;
   postgres: Postgres;
   database: pg.Pool;
+  /** Another database of the same server: processes hear the notifications of all others in their database. */
+  peerDatabaseUrl: string;
   /** Opens every project. */
   apiKey: string;
   projects: string[];
@@ -47,6 +49,7 @@ export async function openWorld(): Promise<World> {
   const postgres = await startPostgres({ dataDir: directory, logFile: log("postgres") });
   await applyMigrations(postgres.url);
   await migrateEngine(postgres.url);
+  const peerDatabaseUrl = await addDatabase(directory, postgres, "peer");
   const database = new pg.Pool({
     connectionString: postgres.url,
     // Rows are counted by the hundred thousand here, where joins by index are slow.
@@ -104,6 +107,7 @@ export async function openWorld(): Promise<World> {
     log,
     postgres,
     database,
+    peerDatabaseUrl,
     apiKey,
     projects,
     crowdedProject,
@@ -118,6 +122,20 @@ export async function openWorld(): Promise<World> {
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Adds a database of the role `capstan`, which may not do that itself, and answers with its address. */
+async function addDatabase(directory: string, { url }: Postgres, name: string): Promise<string> {
+  const address = new URL(url);
+  const asSuperuser = new URL(url);
+  asSuperuser.username = asSuperuser.pathname = "postgres";
+  asSuperuser.password = readFileSync(join(directory, "postgres.password"), "utf8").trim();
+  const client = new pg.Client({ connectionString: asSuperuser.href });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name} OWNER capstan`);
+  await client.end();
+  address.pathname = name;
+  return address.href;
 }
 
 async function seed(database: pg.Pool): Promise<{ apiKey: string; projects: string[] }> {
