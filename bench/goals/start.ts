@@ -78,9 +78,10 @@ export async function measureStart(bench: Bench): Promise<void> {
   try {
     say("start: warming up");
     for (const each of [() => ours(), () => queue.take(SAMPLES.round)]) {
+      await each();
+      await world.analyze();
       const end = performance.now() + plan.warmUpSeconds * 1000;
       while (performance.now() < end) await each();
-      await world.analyze();
     }
     say("start: submit to provider call beside graphile-worker's add to start");
     const rounds = await alternate(plan.rounds, {

@@ -115,6 +115,10 @@ export async function openWorld(): Promise<World> {
     startPart,
     async analyze() {
       await database.query("ANALYZE");
+      const peer = new pg.Client({ connectionString: peerDatabaseUrl });
+      await peer.connect();
+      await peer.query("ANALYZE");
+      await peer.end();
     },
     async close() {
       await database.end();

@@ -254,7 +254,10 @@ test("what executions meet is counted by the hour, a refused key among the failu
     ).rows[0].answered;
   expect(await count()).toBe(3);
   const later = new Date(Date.now() + 31 * 86_400_000);
-  await prune(systemCtx("pruner", () => later));
+  await prune(
+    systemCtx("pruner", () => later),
+    tenant,
+  );
   expect(await count()).toBeNull();
 });
 

@@ -76,10 +76,21 @@ const DAY_MS = 86_400_000;
 /** So long after its end a session of onboarding can still be told apart from none. */
 const SESSION_KEPT_DAYS = 7;
 
-/** Forgets what was met and said long ago, and sessions that ended. Safe in every process at once. */
-export async function prune(ctx: Ctx): Promise<void> {
-  const before = (days: number) => new Date(ctx.now().getTime() - days * DAY_MS);
-  await pool.query("DELETE FROM connection_hour WHERE hour < $1", [before(KEPT_DAYS)]);
-  await pool.query("DELETE FROM connection_check WHERE at < $1", [before(3 * KEPT_DAYS)]);
-  await pool.query("DELETE FROM onboarding_session WHERE expires_at < $1", [before(SESSION_KEPT_DAYS)]);
+/**
+ * Forgets what was met and said long ago, and sessions that ended; of one organization where it is named, else of all.
+ * Safe in every process at once.
+ */
+export async function prune(
+  ctx: Ctx,
+  { organizationId = null }: { organizationId?: string | null } = {},
+): Promise<void> {
+  const values = (days: number) => [new Date(ctx.now().getTime() - days * DAY_MS), organizationId];
+  const theirs =
+    "($2::text IS NULL OR credential_id IN (SELECT id FROM credential WHERE organization_id = $2))";
+  await pool.query(`DELETE FROM connection_hour WHERE hour < $1 AND ${theirs}`, values(KEPT_DAYS));
+  await pool.query(`DELETE FROM connection_check WHERE at < $1 AND ${theirs}`, values(3 * KEPT_DAYS));
+  await pool.query(
+    "DELETE FROM onboarding_session WHERE expires_at < $1 AND ($2::text IS NULL OR organization_id = $2)",
+    values(SESSION_KEPT_DAYS),
+  );
 }

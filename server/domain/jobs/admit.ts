@@ -28,7 +28,6 @@ import {
   planExecution,
 } from "@/server/domain/quotes";
 import { fail, ValidationFault } from "@/server/errors";
-import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { approvalAtAdmission, toldOfWait } from "./approvals";
@@ -459,7 +458,6 @@ export async function admitDurable(
 ): Promise<Job> {
   const { jobId, fresh } = await admit(ctx, "jobs", capability, raw, idempotencyHeader, retryOf);
   if (!fresh) return get(ctx, jobId, "capabilities:run");
-  failpoint("after-admission");
   return toFreshJob(fresh.admission, ctx.now());
 }
 

@@ -1,5 +1,7 @@
 import { sendEvents } from "@/inngest/client";
+import { batched } from "@/server/batch";
 import { pool } from "@/server/db";
+import { usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
 import type { Admission } from "./transitions";
 
@@ -8,10 +10,17 @@ type Wake = { id: string; projectId: string; dispatchNumber: number };
 /** Tells the durable engine of jobs, best effort: their rows stay the truth and the sweeper sends what was lost. */
 export function wake(jobs: Wake[]): void {
   if (jobs.length === 0) return;
-  send(jobs).catch((cause) =>
+  const sending = usesInngestServer ? Promise.all(jobs.map(sendWithOthers)) : send(jobs);
+  sending.catch((cause) =>
     log.warn({ err: cause, jobIds: jobs.map(({ id }) => id) }, "wakes were not sent; the sweeper will"),
   );
 }
+
+/** A server is called by two requests at most, which what comes meanwhile shares. */
+const sendWithOthers = batched<Wake, null>(async (jobs) => {
+  await send(jobs);
+  return jobs.map(() => null);
+});
 
 /** The same for what was just admitted and is to run now. Resolves when that has left; nobody waits for its answer. */
 export async function wakeAdmitted(

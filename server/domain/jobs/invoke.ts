@@ -62,7 +62,6 @@ export async function invoke(
   const capability = getCapability(capabilityKey);
   const { jobId, fresh } = await admit(ctx, "invoke", capability, raw, idempotencyHeader);
   if (!fresh) return replay(jobId);
-  failpoint("after-admission");
   const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs, funding: fresh.funding };
   if (job.mode === STREAM) {
     execute(ctx, capability, fresh, job).catch((cause) => {

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { pool } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";
 import * as jobs from "@/server/domain/jobs";
@@ -271,6 +271,23 @@ test("a run whose step is delivered again goes on with what it claimed; another 
   expect(job).toMatchObject({ status: "succeeded", fence: 1 });
   expect(events.filter(({ type }) => type === "job.provider_submitted")).toHaveLength(1);
   expect(await startJob(project.ctx, jobId, step.runId)).toBeNull();
+});
+
+test("a run that is delivered again when its lease is over holds it anew before anything leaves", async () => {
+  const project = await makeProject();
+  const slow = { execution: { executionConstraints: { preferredModel: "sandbox-slow" } } };
+  const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", { ...QUESTION, ...slow });
+  const step = inlineStep(project.clock);
+  const started = (await startJob(project.ctx, jobId, step.runId))!; // by a process that dies
+  await pool.query("UPDATE job SET lease_owner = 'gone' WHERE id = $1", [jobId]);
+  project.clock.advance(PAST_LEASE_MS);
+  const running = jobs.run(project.ctx, jobId, step);
+  await vi.waitFor(async () => expect((await rowsOf(jobId)).attempts[0].submission).toBe("ambiguous"));
+  await jobs.sweep(project.ctx, { projectId: project.projectId }); // would end what nobody holds
+  await running;
+  const { job } = await rowsOf(jobId);
+  expect(job).toMatchObject({ status: "succeeded", fence: started.fence });
+  expect(job.lease_owner).not.toBe("gone");
 });
 
 test("a run that is delivered again after its request left waits for the first delivery, and sends nothing", async () => {

@@ -173,6 +173,8 @@ export async function attempt(
   const remainingMs = workedFrom(job) + job.execution_seconds * 1000 - ctx.now().getTime();
   const lease = jobLeases.hold(jobId, started.fence, Math.max(0, remainingMs));
   try {
+    // Of a delivery that comes late the lease may be over: who sweeps must not take for abandoned what now goes on.
+    if (!known && isNearItsEnd(ctx, job)) await jobLeases.renew(ctx.now());
     if (!work)
       return await endWithout(
         ctx,
@@ -208,6 +210,7 @@ export async function attempt(
       jobId,
       fence: started.fence,
       attemptId: row.id,
+      owner: leaseOwner,
       tier: tierToAsk(job, row),
       now: ctx.now(),
     });
@@ -225,6 +228,9 @@ export async function attempt(
     lease.release();
   }
 }
+
+const isNearItsEnd = (ctx: Ctx, { lease_until }: JobRow) =>
+  lease_until === null || lease_until.getTime() - ctx.now().getTime() < LEASE_MS / 3;
 
 /** Has this submission begun elsewhere, by somebody whose lease still runs? */
 function isUnderWay(ctx: Ctx, job: JobRow, row: AttemptRow): boolean {

@@ -3,6 +3,7 @@ import { afterAll, expect, test, vi } from "vitest";
 import { closeDatabase, inTransaction, pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import * as pins from "@/server/domain/pins";
 import { inlineStep, makeProject } from "@/testing/world";
 
 /* How the statements of an execution find their rows, when the planner last saw few rows in each state. */
@@ -11,6 +12,16 @@ afterAll(closeDatabase);
 
 /** Indexes of all rows in a state, for whoever looks for those. */
 const OF_ALL_IN_A_STATE = ["job_to_dispatch", "job_leases", "job_queue_deadlines", "job_approval_deadlines"];
+
+/** The same of what lies beside jobs. */
+const OF_OTHERS_IN_A_STATE = [
+  "job_webhook_behind",
+  "pinned_execution_leases",
+  "pinned_bulk_leases",
+  "delivery_due",
+];
+
+const isReading = (text: string) => /^\s*(WITH|SELECT|UPDATE)\b/.test(text);
 
 /** The statements that this work runs, by their names or beginnings. */
 async function statementsOf(work: () => Promise<unknown>): Promise<Map<string, string>> {
@@ -34,7 +45,7 @@ async function indexesOf(text: string): Promise<string[]> {
   return inTransaction(async (client) => {
     await client.query("SET LOCAL enable_seqscan = off");
     const { rows } = await client.query<{ "QUERY PLAN": string }>(`EXPLAIN (GENERIC_PLAN) ${text}`);
-    return rows.flatMap((row) => /(?:using|Scan on) (job_\w+)/.exec(row["QUERY PLAN"])?.[1] ?? []);
+    return rows.flatMap((row) => /(?:using|Scan on) (\w+)/.exec(row["QUERY PLAN"])?.[1] ?? []);
   });
 }
 
@@ -50,7 +61,7 @@ test("an execution reads no index of all jobs in a state; the sweeper does", asy
   for (const name of ["claim-one", "begin-one", "answer-one", "finish-one"])
     expect([...statements.keys()]).toContain(name);
   for (const [name, text] of statements) {
-    if (!/^\s*(WITH|SELECT|UPDATE)\b/.test(text)) continue;
+    if (!isReading(text)) continue;
     const read = await indexesOf(text);
     expect({ name, read: read.filter((index) => OF_ALL_IN_A_STATE.includes(index)) }).toEqual({
       name,
@@ -58,9 +69,12 @@ test("an execution reads no index of all jobs in a state; the sweeper does", asy
     });
   }
 
-  const swept = await statementsOf(() => jobs.sweep(systemCtx("sweeper"), { projectId: project.projectId }));
-  const read = await Promise.all([...swept.values()].map(indexesOf));
-  expect(read.flat()).toEqual(
-    expect.arrayContaining(["job_to_dispatch", "job_leases", "job_queue_deadlines"]),
-  );
+  const { projectId } = project;
+  const swept = await statementsOf(async () => {
+    await jobs.sweep(systemCtx("sweeper"), { projectId });
+    await pins.sweep(systemCtx("pin-sweeper"), { projectId });
+    await jobs.announce(systemCtx("announcer"), { projectId });
+  });
+  const read = await Promise.all([...swept.values()].filter(isReading).map(indexesOf));
+  expect(read.flat()).toEqual(expect.arrayContaining([...OF_ALL_IN_A_STATE, ...OF_OTHERS_IN_A_STATE]));
 });

@@ -12,6 +12,7 @@ import {
   TRIAL_CEILING_MICROS,
 } from "@/server/domain/budgets";
 import { type Bounds, limitByPlan, limitInSql, refuseWork, TAKEN } from "@/server/domain/plans";
+import { failpoint } from "@/server/failpoint";
 import type { Micros } from "@/server/money";
 import type { ReportedProgress, Tier } from "@/server/providers/define";
 import { OF_INPUT, statementOver } from "@/server/sql-input";
@@ -281,6 +282,7 @@ export const insertAdmitted = batched<Admission, Admitted | null>(async (items) 
   const admitted = new Map(
     rows.map(({ id, funding, warnings }) => [id, { funding, budgetWarnings: warnings ?? [] }]),
   );
+  if (admitted.size > 0) failpoint("after-admission");
   await wakeAdmitted(items.filter(({ id }) => admitted.has(id)));
   return items.map((item) => admitted.get(item.id) ?? null);
 });
@@ -428,13 +430,21 @@ export async function claimedBy(
   return rows[0] ?? null;
 }
 
-export type Begin = { jobId: string; fence: number; attemptId: string; tier: Tier; now: Date };
+/** `owner`: the process that is about to send, where another one may have claimed the job. */
+export type Begin = {
+  jobId: string;
+  fence: number;
+  attemptId: string;
+  owner?: string;
+  tier: Tier;
+  now: Date;
+};
 
 const beginAll = statementOver<Begin>(
   "begin",
-  { jobId: "text", fence: "int", attemptId: "text", tier: "text", now: "timestamptz" },
+  { jobId: "text", fence: "int", attemptId: "text", owner: "text", tier: "text", now: "timestamptz" },
   `, held AS (
-  UPDATE job SET last_event = last_event + 1 FROM input
+  UPDATE job SET last_event = last_event + 1, lease_owner = coalesce(input.owner, lease_owner) FROM input
   WHERE job.id = input."jobId" AND job.fence = input.fence AND job.status = 'running'
     -- Two at once both find the attempt unsubmitted. The second then waits for the job's row and sees it changed; the
     -- attempt it would still see as it was.

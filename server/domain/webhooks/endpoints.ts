@@ -144,7 +144,7 @@ export async function switchOff(endpointId: string, reason: string, now: Date): 
 async function stopWaiting(client: Queryable, endpointId: string, now: Date): Promise<void> {
   await client.query(
     `UPDATE delivery SET state = 'disabled', next_attempt_at = NULL, lease_until = NULL, completed_at = $2
-     WHERE endpoint_id = $1 AND state = 'pending'`,
+     WHERE endpoint_id = $1 AND (state IN ('pending', 'delivering')) IS TRUE AND state = 'pending'`,
     [endpointId, now],
   );
 }
