@@ -17,6 +17,17 @@ async function admitted(project: TestProject) {
   return jobId;
 }
 
+/** Another process takes a job, for the run `r`. */
+const claimElsewhere = ({ ctx }: TestProject, jobId: string) =>
+  claim({
+    jobId,
+    runId: "r",
+    owner: "other",
+    attemptId: newId("attempt"),
+    leaseMs: 15_000,
+    now: ctx.now(),
+  });
+
 const answerOf = (attemptId: string) => ({
   attempt: {
     id: attemptId,
@@ -159,18 +170,7 @@ test("a worker whose lease was taken over writes nothing more", async () => {
 test("of many workers that claim one job, one gets it", async () => {
   const project = await makeProject();
   const jobId = await admitted(project);
-  const claims = await Promise.all(
-    Array.from({ length: 40 }, () =>
-      claim({
-        jobId,
-        runId: "r",
-        owner: "w",
-        attemptId: newId("attempt"),
-        leaseMs: 15_000,
-        now: project.ctx.now(),
-      }),
-    ),
-  );
+  const claims = await Promise.all(Array.from({ length: 40 }, () => claimElsewhere(project, jobId)));
   expect(claims.filter(Boolean)).toHaveLength(1);
 });
 
@@ -240,14 +240,7 @@ test("a step that is delivered again while its first delivery waits for the prov
   const project = await makeProject();
   const jobId = await admitted(project);
   const now = project.ctx.now();
-  const claimed = await claim({
-    jobId,
-    runId: "r",
-    owner: "other",
-    attemptId: newId("attempt"),
-    leaseMs: 15_000,
-    now,
-  });
+  const claimed = await claimElsewhere(project, jobId);
   const started = { attemptId: claimed!.attempt.id, fence: claimed!.fence };
   await beginSubmission({ tier: "standard", jobId, ...started, now });
   expect(await attempt(project.ctx, jobId, started)).toMatchObject({ state: "again" });
@@ -294,14 +287,7 @@ test("a run that is delivered again after its request left waits for the first d
   const project = await makeProject();
   const jobId = await admitted(project);
   const now = project.ctx.now();
-  const claimed = await claim({
-    jobId,
-    runId: "r",
-    owner: "other",
-    attemptId: newId("attempt"),
-    leaseMs: 15_000,
-    now,
-  });
+  const claimed = await claimElsewhere(project, jobId);
   const { fence, attempt: row } = claimed!;
   await beginSubmission({ tier: "standard", jobId, fence, attemptId: row.id, now });
   const steps: string[] = [];
