@@ -150,11 +150,22 @@ test("a hold ends once and never changes what it holds", async () => {
   }
   const ambiguous = await hold();
   await move(ambiguous, "ambiguous");
-  await expect(move(ambiguous, "open")).rejects.toThrow(/ambiguous to open/);
+  await expect(move(ambiguous, "open")).rejects.toThrow(/\(ambiguous\).*open again/);
   await expect(pool.query("UPDATE hold SET amount_micros = 6 WHERE id = $1", [ambiguous])).rejects.toThrow(
     /only its state/,
   );
   await expect(pool.query("DELETE FROM hold WHERE id = $1", [ambiguous])).rejects.toThrow(/append-only/);
+  const { rows: free } = await pool.query(
+    `SELECT attname AS name FROM pg_attribute WHERE attrelid = 'hold'::regclass AND attnum > 0 AND NOT attisdropped
+       AND attnum <> ALL((SELECT tgattr FROM pg_trigger WHERE tgname = 'hold_keeps_what_it_holds')::int2[]) ORDER BY 1`,
+  );
+  expect(free.map(({ name }) => name)).toEqual([
+    "note",
+    "resolved_at",
+    "resolved_by",
+    "settled_micros",
+    "state",
+  ]);
 });
 
 test("int8 arrives as a number and is never rounded", async () => {
