@@ -358,8 +358,15 @@ describe("an operator's refund", () => {
     const { payments: made } = await requests.commission(world.operator, world.quoteId);
     expect(made).toMatchObject([{ refund: { reason: "operator", state: "failed" } }]);
     expect(await statusOf(world)).toBe("paid");
-    await give(world);
-    expect(await refundOf(world.paymentId)).toMatchObject({ state: "pending" });
+    // As another refund: to the first Stripe would say again what it said.
+    const { refundId } = await give(world);
+    expect(await refundOf(world.paymentId)).toMatchObject({ id: refundId, state: "pending", attempts: 0 });
+    stripe.state.refusesRefunds = null;
+    await askForRefunds(world);
+    expect(await refundOf(world.paymentId)).toMatchObject({ state: "done" });
+    expect(stripe.refunds.filter(({ intent }) => intent === world.say.intent)).toMatchObject([
+      { cents: 125_000, idempotencyKey: refundId },
+    ]);
   });
 
   test("is for operators: within seven days of what was fulfilled, and any time before", async () => {
