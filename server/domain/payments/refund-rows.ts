@@ -85,3 +85,28 @@ export async function endRefund(client: Queryable, ctx: Ctx, paymentId: string):
     [paymentId, ctx.now()],
   );
 }
+
+/**
+ * A refund of a payment has failed, and not all of it is back: the refund we asked for has, if it is that one (`refundId`;
+ * our own answer may still be on its way), or if it stood as done because all was back.
+ */
+export async function failRefund(
+  client: Queryable,
+  ctx: Ctx,
+  failed: { paymentId: string; refundId: string | null; reason: string; wasWhole: boolean },
+): Promise<void> {
+  await client.query(
+    `UPDATE payment_refund SET state = 'failed', completed_at = $2, last_error = $3, next_attempt_at = NULL, lease_until = NULL
+     WHERE payment_id = $1 AND state <> 'failed' AND (id = $4 OR ($5 AND state = 'done'))`,
+    [failed.paymentId, ctx.now(), failed.reason, failed.refundId, failed.wasWhole],
+  );
+}
+
+/** Was a payment promised back, and the money did not arrive? */
+export async function hasFailedRefund(client: Queryable, paymentId: string): Promise<boolean> {
+  const { rows } = await client.query(
+    "SELECT FROM payment_refund WHERE payment_id = $1 AND state = 'failed'",
+    [paymentId],
+  );
+  return rows.length > 0;
+}
