@@ -43,7 +43,12 @@ export async function startStripe(secretKey = "sk_test_of_a_test") {
   /** What was really given back, in order. */
   const refunds: { intent: string; cents: number; idempotencyKey: string | null }[] = [];
   const answers = new Map<string, { request: string; answer: Answer }>();
-  const state: { isDown: boolean; refusesRefunds: string | null } = { isDown: false, refusesRefunds: null };
+  const state: {
+    isDown: boolean;
+    refusesRefunds: string | null;
+    /** Happens between a refund and the answer to it. */
+    beforeRefundAnswer: (() => Promise<unknown>) | null;
+  } = { isDown: false, refusesRefunds: null, beforeRefundAnswer: null };
 
   function work({ method, path, form, idempotencyKey }: StripeCall): Answer {
     const [, , resource, ...rest] = path.split("/");
@@ -113,7 +118,7 @@ export async function startStripe(secretKey = "sk_test_of_a_test") {
     request.on("data", (chunk) => {
       body += chunk;
     });
-    request.on("end", () => {
+    request.on("end", async () => {
       const key = request.headers["idempotency-key"];
       const call: StripeCall = {
         method: request.method ?? "",
@@ -126,6 +131,7 @@ export async function startStripe(secretKey = "sk_test_of_a_test") {
       const { status, value } = isRefused
         ? refusal(`Invalid API Key: ${secretKey}`, undefined, 401)
         : once(call);
+      if (call.path === "/v1/refunds") await state.beforeRefundAnswer?.();
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
     });
   });
@@ -243,6 +249,31 @@ export function messagesOf({
         currency,
         payment_intent: intent,
         metadata,
+        ...changed,
+      }),
+    /** `refundId`: of ours that asked for it; null: somebody did in Stripe's dashboard. */
+    refundFailed: (
+      stripeRefundId: string,
+      failedCents: number,
+      refundId: string | null = null,
+      {
+        type = "refund.failed",
+        ...changed
+      }: { type?: "refund.failed" | "refund.updated" | "charge.refund.updated" } & Record<
+        string,
+        unknown
+      > = {},
+    ) =>
+      event(type, {
+        id: stripeRefundId,
+        object: "refund",
+        amount: failedCents,
+        charge: `ch_${paymentId}`,
+        currency,
+        failure_reason: "lost_or_stolen_card",
+        payment_intent: intent,
+        metadata: refundId === null ? {} : { refundId, paymentId },
+        status: "failed",
         ...changed,
       }),
     disputed: (disputeId: string, disputedCents: number, status: string) =>

@@ -18,6 +18,7 @@ import { formatMoney } from "./format-money";
 const KINDS: Record<string, string> = {
   top_up: "Top-up",
   refund: "Refund",
+  refund_failed: "Refund failed",
   grant: "Credit",
   charge: "Charge",
   overrun: "Overrun",

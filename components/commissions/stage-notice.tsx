@@ -113,7 +113,7 @@ function OfStage({ commission, stage }: Props): ReactNode {
         <Notice tone={stage.hasFailed ? "warn" : "busy"} title="The whole amount goes back">
           {paidBy(stage.payment)} An operator gives it back.{" "}
           {stage.hasFailed
-            ? "The payment provider has refused so far; the operator knows and looks into it."
+            ? "The payment provider could not do so until now; the operator knows and looks into it."
             : "The payment provider was asked; it can take some days to arrive."}
         </Notice>
       );
@@ -136,6 +136,14 @@ const WHY: Record<Exclude<RefundReason, "operator">, string> = {
   already_paid: "the commission was paid already",
 };
 
+const BACK: Record<"pending" | "done" | "failed", string> = {
+  pending:
+    "It is returned whole, by itself: the payment provider was asked, and it can take some days to arrive.",
+  done: "It was returned whole, by itself.",
+  failed:
+    "It goes back whole; the payment provider could not do so until now, and an operator looks into it.",
+};
+
 /** Money nothing could be bought for. */
 function GoesBack({ payment }: { payment: CommissionPayment }) {
   if (!payment.refund || payment.refund.reason === "operator") return null;
@@ -149,9 +157,7 @@ function GoesBack({ payment }: { payment: CommissionPayment }) {
       tone={state === "failed" ? "warn" : "busy"}
       title={state === "done" ? `A payment of ${amount} was returned` : `A payment of ${amount} goes back`}
     >
-      {who(payment)} paid it, but {WHY[payment.refund.reason]}. It was returned whole, by itself
-      {state === "pending" && ": the payment provider was asked, and it can take some days to arrive"}
-      {state === "failed" && "; the payment provider has refused so far, and an operator looks into it"}.
+      {who(payment)} paid it, but {WHY[payment.refund.reason]}. {BACK[state]}
     </Notice>
   );
 }

@@ -28,12 +28,19 @@ const STANDS: Record<RequestStatus, string> = {
   refunded: "Refunded. Nothing more can be done with it.",
 };
 
+/** What paid the commission, rather than money that came in vain. */
+const payingPaymentOf = ({ quotes }: RequestDossier) =>
+  quotes
+    .flatMap(({ payments }) => payments)
+    .find(({ state, refund }) => state === "paid" && (!refund || refund.reason === "operator"));
+
 /** Where a request stands and what can be done with it now: nothing else is offered. */
 export function Acts({ dossier }: { dossier: RequestDossier }) {
   const [outdated, setOutdated] = useState<string | null>(null);
   const props = { dossier, onOutdated: setOutdated };
   const { acts, request } = dossier;
   const isExpired = request.status === "quoted" && acts.includes("quote");
+  const hasRefundFailed = acts.includes("refund") && payingPaymentOf(dossier)?.refund?.state === "failed";
   return (
     <Card aria-labelledby="acts-title">
       <CardHeader title="What to do" id="acts-title" />
@@ -45,7 +52,9 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
         )}
         <p className="text-sm text-muted">
           {isExpired ? "The quote has expired unpaid. You can issue a new one." : STANDS[request.status]}
-          {request.status === "fulfilled" && dossier.acceptedUntil && (
+          {hasRefundFailed &&
+            " Its refund has failed: ask for it again, or settle it at the payment provider."}
+          {request.status === "fulfilled" && dossier.acceptedUntil && !hasRefundFailed && (
             <>
               {" "}
               {acts.includes("refund") ? "It can be refunded until" : "It could be refunded until"}{" "}
@@ -164,9 +173,7 @@ function Refund({ dossier, onOutdated }: ActProps) {
   const ends = useActEnds({ done: "The refund is asked for", onEnd: () => setOpen(false), onOutdated });
   const refund = useMutation(trpc.operator.refund.mutationOptions(ends));
   const once = useOnce(refund);
-  const payment = dossier.quotes
-    .flatMap(({ payments }) => payments)
-    .find(({ state, refund }) => state === "paid" && (!refund || refund.reason === "operator"));
+  const payment = payingPaymentOf(dossier);
   if (!payment) return null;
   const { amount, tax, refunded } = payment;
   const left = amount.amountMicros + tax.amountMicros - refunded.amountMicros;

@@ -18,6 +18,7 @@ export const EVENT_WORDS: Record<RequestEvent["type"], string> = {
   "capability_request.paid": "Paid",
   "capability_request.fulfilled": "Shipped",
   "capability_request.refunded": "Refunded",
+  "capability_request.refund_failed": "Refund failed",
 };
 
 /** Everything that happened to a request, oldest first. */

@@ -36,6 +36,7 @@ export const RequestEventType = z.enum([
   "capability_request.paid",
   "capability_request.fulfilled",
   "capability_request.refunded",
+  "capability_request.refund_failed",
 ]);
 export type RequestEventType = z.output<typeof RequestEventType>;
 

@@ -69,8 +69,22 @@ export type PaymentNews =
       /** All that was paid, tax included. */
       amountMicros: Micros;
       currency: string;
-      /** Everything given back so far. */
+      /** Everything given back so far, less what had failed by then. */
       refundedMicros: Micros;
+    }
+  | {
+      /** It was taken, and then did not reach the payer: the money is ours again. */
+      about: "failed_refund";
+      providerRefundId: string;
+      /** Ours; null: it was not asked for by us. */
+      refundId: string | null;
+      paymentId: string | null;
+      providerPaymentId: string;
+      /** Of this refund alone. */
+      amountMicros: Micros;
+      currency: string;
+      /** In the provider's words. */
+      reason: string;
     }
   | {
       about: "dispute";

@@ -106,16 +106,15 @@ export function stripeProvider({
 
     async refund(order) {
       try {
-        const { status } = await stripe.refunds.create(
+        const refund = await stripe.refunds.create(
           {
             payment_intent: order.providerPaymentId, // without an amount: whatever has not gone back yet
             metadata: { refundId: order.refundId, paymentId: order.paymentId },
           },
           { idempotencyKey: order.refundId },
         );
-        return status === "failed" || status === "canceled"
-          ? { state: "refused", reason: `the refund is ${status}` }
-          : { state: "taken", message: null };
+        const reason = whyFailed(refund);
+        return reason === null ? { state: "taken", message: null } : { state: "refused", reason };
       } catch (cause) {
         if (!isRefusal(cause)) throw down(cause);
         return cause.code === "charge_already_refunded"
@@ -214,6 +213,11 @@ function toNews(event: Stripe.Event): PaymentNews | null {
         refundedMicros: toMicros(charge.amount_refunded),
       };
     }
+    // Stripe may tell of one failure by each of these: they are the same news.
+    case "refund.failed":
+    case "refund.updated":
+    case "charge.refund.updated":
+      return ofRefund(event.data.object);
     case "charge.dispute.created":
     case "charge.dispute.updated":
     case "charge.dispute.closed":
@@ -252,6 +256,29 @@ function ofSession(
     taxMicros: toMicros(session.total_details?.amount_tax ?? 0),
     currency: session.currency?.toUpperCase() ?? null,
   };
+}
+
+/** Of a refund only that it failed: what goes back is told by its charge. */
+function ofRefund(refund: Stripe.Refund): PaymentNews | null {
+  const reason = whyFailed(refund);
+  const providerPaymentId = idOf(refund.payment_intent);
+  if (reason === null || !providerPaymentId) return null;
+  return {
+    about: "failed_refund",
+    providerRefundId: refund.id,
+    refundId: refund.metadata?.refundId ?? null,
+    paymentId: refund.metadata?.paymentId ?? null,
+    providerPaymentId,
+    amountMicros: toMicros(refund.amount),
+    currency: refund.currency.toUpperCase(),
+    reason,
+  };
+}
+
+/** In Stripe's words; null: it has not failed. */
+function whyFailed({ status, failure_reason }: Stripe.Refund): string | null {
+  if (status !== "failed" && status !== "canceled") return null;
+  return failure_reason ?? `the refund is ${status}`;
 }
 
 function toOutcome(status: string): DisputeOutcome {

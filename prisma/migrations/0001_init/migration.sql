@@ -646,6 +646,8 @@ CREATE TABLE "payment" (
     "exchange" JSONB,
     "tax_micros" BIGINT NOT NULL DEFAULT 0,
     "refunded_micros" BIGINT NOT NULL DEFAULT 0,
+    "refund_totals" JSONB NOT NULL DEFAULT '{}',
+    "failed_refunds" JSONB NOT NULL DEFAULT '{}',
     "disputes" JSONB NOT NULL DEFAULT '{}',
     "customer_id" TEXT,
     "payer_email" TEXT,

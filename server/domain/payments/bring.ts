@@ -6,9 +6,9 @@ import type { Micros } from "@/server/money";
 import type { PaymentMessage } from "@/server/payments/define";
 import type { Json } from "@/server/step";
 import { kindOf, type Paid } from "./kinds";
-import { type Booked, booked } from "./merge";
-import { endRefund, noteOfRefund, writeRefund } from "./refund-rows";
-import { type Disputes, type PaymentRow, totalMicros } from "./rows";
+import { type Booked, booked, isWholeBack } from "./merge";
+import { endRefund, failRefund, noteOfRefund, writeRefund } from "./refund-rows";
+import type { Disputes, FailedRefund, PaymentRow } from "./rows";
 
 /** Writes a payment as it is now, and books and tells what that changes. The caller has locked its row. */
 export async function bring(
@@ -24,7 +24,12 @@ export async function bring(
   if (is.paid !== was.paid) await bookPaid(client, ctx, after, is, eventId);
   else if (after.state !== before.state)
     await tell(client, ctx, after, `payment.${after.state}`, { eventId });
-  if (is.returned !== was.returned) await bookReturned(client, ctx, after, was, is, eventId);
+  if (is.returned > was.returned) await bookReturned(client, ctx, after, was, is, eventId);
+  if (is.returned < was.returned) await bookCameBack(client, ctx, after, was, is);
+  for (const [id, failed] of Object.entries(after.failed_refunds)) {
+    if (!before.failed_refunds[id])
+      await refundFailed(client, ctx, after, { id, ...failed }, was, is, eventId);
+  }
   for (const [disputeId, { amountMicros, outcome }] of Object.entries(after.disputes)) {
     if (before.disputes[disputeId]?.outcome !== outcome)
       await tell(client, ctx, after, "payment.disputed", { eventId, disputeId, amountMicros, outcome });
@@ -34,7 +39,8 @@ export async function bring(
 async function write(client: PoolClient, row: PaymentRow): Promise<void> {
   await client.query(
     `UPDATE payment SET state = $2, session_id = $3, provider_payment_id = $4, customer_id = $5, tax_micros = $6,
-       refunded_micros = $7, disputes = $8, paid_at = $9, processing_at = $10, close_at = $11 WHERE id = $1`,
+       refunded_micros = $7, disputes = $8, paid_at = $9, processing_at = $10, close_at = $11, refund_totals = $12,
+       failed_refunds = $13 WHERE id = $1`,
     [
       row.id,
       row.state,
@@ -47,6 +53,8 @@ async function write(client: PoolClient, row: PaymentRow): Promise<void> {
       row.paid_at,
       row.processing_at,
       row.close_at,
+      JSON.stringify(row.refund_totals),
+      JSON.stringify(row.failed_refunds),
     ],
   );
 }
@@ -85,18 +93,11 @@ async function bookReturned(
   is: Booked,
   eventId: string,
 ) {
-  const kind = kindOf(row.kind);
-  const paid = paidOf(row, ctx);
+  await bookReturn(client, ctx, row, was, is, "refund");
   const returned = is.returned - was.returned;
   const debit = is.debit - was.debit;
-  await book(client, {
-    ...commonOf(row, ctx),
-    transactionId: `${transactionOf(row)}_returned_${is.returned}`,
-    kind: "refund",
-    postings: postingsOf(row, kind.account(paid), -returned, -debit, was.taxBack - is.taxBack),
-  });
-  const isWhole = is.returned === totalMicros(row);
-  await kind.onReturned(client, ctx, paid, {
+  const isWhole = isWholeBack(is);
+  await kindOf(row.kind).onReturned(client, ctx, paidOf(row, ctx), {
     micros: debit,
     isWhole,
     note: isWhole ? await noteOfRefund(client, row.id) : null,
@@ -108,6 +109,67 @@ async function bookReturned(
     currency: row.currency,
     debitMicros: debit,
   });
+}
+
+/** Less is given back than was: the same postings the other way, and what was bought has its money again. */
+async function bookCameBack(client: PoolClient, ctx: Ctx, row: PaymentRow, was: Booked, is: Booked) {
+  await bookReturn(client, ctx, row, was, is, "refund_failed");
+  await kindOf(row.kind).onCameBack(client, ctx, paidOf(row, ctx), {
+    micros: was.debit - is.debit,
+    wasWhole: isWholeBack(was),
+  });
+}
+
+/** What is returned only grows between two failures, so both together name what the payment is brought to. */
+async function bookReturn(
+  client: PoolClient,
+  ctx: Ctx,
+  row: PaymentRow,
+  was: Booked,
+  is: Booked,
+  entryKind: "refund" | "refund_failed",
+) {
+  const failures = Object.keys(row.failed_refunds).length;
+  const account = kindOf(row.kind).account(paidOf(row, ctx));
+  await book(client, {
+    ...commonOf(row, ctx),
+    transactionId: `${transactionOf(row)}_returned_${is.returned}${failures === 0 ? "" : `_${failures}`}`,
+    kind: entryKind,
+    postings: postingsOf(
+      row,
+      account,
+      was.returned - is.returned,
+      was.debit - is.debit,
+      was.taxBack - is.taxBack,
+    ),
+  });
+}
+
+/** A refund that was taken did not reach the payer. Whoever asked for it can ask again, unless all is back in another way. */
+async function refundFailed(
+  client: PoolClient,
+  ctx: Ctx,
+  row: PaymentRow,
+  { id, refundId, amountMicros, reason }: FailedRefund & { id: string },
+  was: Booked,
+  is: Booked,
+  eventId: string,
+) {
+  ctx.log.error({ paymentId: row.id, refundId, providerRefundId: id, reason }, "a refund has failed");
+  await tell(client, ctx, row, "payment.refund_failed", {
+    eventId,
+    providerRefundId: id,
+    refundId,
+    amountMicros,
+    currency: row.currency,
+    cameBackMicros: was.returned - is.returned,
+    error: reason,
+  });
+  if (isWholeBack(is)) return;
+  await failRefund(client, ctx, { paymentId: row.id, refundId, reason, wasWhole: isWholeBack(was) });
+  if (row.subject_id === null) return;
+  const failed = { id: refundId ?? id, subjectId: row.subject_id };
+  await kindOf(row.kind).onRefundFailed?.(client, ctx, failed);
 }
 
 const transactionOf = (row: PaymentRow) => `txn_${row.id.slice(row.id.indexOf("_") + 1)}`;

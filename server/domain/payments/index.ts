@@ -5,7 +5,7 @@ export { definePaymentKind, type Paid, type PaymentKind } from "./kinds";
 export { MOST_MESSAGE_BYTES, receiveStripeMessage } from "./messages";
 export { requirePayer } from "./payer";
 export { openPortal, startPlanCheckout } from "./portal";
-export { type RefundRow, type RefundState, writeRefund } from "./refund-rows";
+export { hasFailedRefund, type RefundRow, type RefundState, writeRefund } from "./refund-rows";
 export { askForRefund, dispatchRefunds, refundPayment } from "./refunds";
 export { isProcessing, type PaymentRow, type RefundReason, returnedMicros, totalMicros } from "./rows";
 export { decideTestPayment, testPayment } from "./test-checkout";

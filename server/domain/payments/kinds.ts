@@ -34,8 +34,10 @@ export type PaymentKind = {
   onPaid(client: Queryable, ctx: Ctx, paid: Paid, micros: Micros): Promise<RefundReason | null>;
   /** In the transaction that books it: this much more went back. Each micro is told once. */
   onReturned(client: Queryable, ctx: Ctx, paid: Paid, returned: Returned): Promise<void>;
-  /** The provider will not give it back: somebody has to look. In the transaction that writes it down. */
-  onRefundRefused?(client: Queryable, ctx: Ctx, refund: { id: string; subjectId: string }): Promise<void>;
+  /** In the transaction that books it: this much of what had gone back is ours again, since a refund failed. */
+  onCameBack(client: Queryable, ctx: Ctx, paid: Paid, cameBack: CameBack): Promise<void>;
+  /** The provider will not give it back, or could not: somebody has to look. In the transaction that writes it down. */
+  onRefundFailed?(client: Queryable, ctx: Ctx, refund: { id: string; subjectId: string }): Promise<void>;
 };
 
 export type Returned = {
@@ -45,6 +47,13 @@ export type Returned = {
   isWhole: boolean;
   /** What an operator wrote who asked for it. */
   note: string | null;
+};
+
+export type CameBack = {
+  /** In the units of what was bought. */
+  micros: Micros;
+  /** Had all of it gone back? */
+  wasWhole: boolean;
 };
 
 const kinds = new Map<string, PaymentKind>();
@@ -72,4 +81,6 @@ definePaymentKind("top_up", {
   },
   onReturned: (client, ctx, { organizationId, isTest }, { micros }) =>
     moveBalance(client, { organizationId, isTest, amountMicros: -micros, at: ctx.now() }),
+  onCameBack: (client, ctx, { organizationId, isTest }, { micros }) =>
+    moveBalance(client, { organizationId, isTest, amountMicros: micros, at: ctx.now() }),
 });

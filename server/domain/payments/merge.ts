@@ -1,6 +1,6 @@
 import type { Micros } from "@/server/money";
 import type { PaymentMessage, PaymentNews } from "@/server/payments/define";
-import { type PaymentRow, type PaymentState, returnedMicros, totalMicros } from "./rows";
+import { type FailedRefund, type PaymentRow, type PaymentState, returnedMicros, totalMicros } from "./rows";
 
 /** A state gives way to those after it only: told in any order, the last one known is the same. */
 const RANK: Record<PaymentState, number> = { open: 0, expired: 1, failed: 2, paid: 3 };
@@ -30,6 +30,7 @@ function isAmountRight(row: PaymentRow, news: PaymentNews): boolean {
       return told - news.taxMicros === row.amount_micros;
     case "refund":
       return isTaxOpen ? told >= row.amount_micros : told === totalMicros(row);
+    case "failed_refund":
     case "dispute":
       return isTaxOpen || told <= totalMicros(row);
   }
@@ -38,12 +39,13 @@ function isAmountRight(row: PaymentRow, news: PaymentNews): boolean {
 /** The row with what is told added. */
 export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNews, now: Date): PaymentRow {
   const provider_payment_id = row.provider_payment_id ?? news.providerPaymentId;
+  const at = message.at.toISOString();
   switch (news.about) {
     case "checkout": {
       const state = RANK[news.state] > RANK[row.state] ? news.state : row.state;
       const isNowPaid = state === "paid" && row.state !== "paid";
       // A clock that is ahead of ours pays nothing in the future.
-      const at = message.at < now ? message.at : now;
+      const happenedAt = message.at < now ? message.at : now;
       return {
         ...row,
         provider_payment_id,
@@ -51,17 +53,28 @@ export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNe
         customer_id: news.customerId ?? row.customer_id,
         state,
         tax_micros: isNowPaid ? news.taxMicros : row.tax_micros,
-        processing_at: row.processing_at ?? (news.state === "open" ? at : null),
-        paid_at: row.paid_at ?? (isNowPaid ? at : null),
+        processing_at: row.processing_at ?? (news.state === "open" ? happenedAt : null),
+        paid_at: row.paid_at ?? (isNowPaid ? happenedAt : null),
         close_at: null, // its page has ended
       };
     }
     case "refund":
-      return {
-        ...row,
-        provider_payment_id,
-        refunded_micros: Math.max(row.refunded_micros, news.refundedMicros),
-      };
+      return withRefunds(
+        { ...row, provider_payment_id },
+        { [at]: Math.max(row.refund_totals[at] ?? 0, news.refundedMicros) },
+        {},
+      );
+    case "failed_refund": {
+      const { providerRefundId, amountMicros, reason, refundId } = news;
+      const known = row.failed_refunds[providerRefundId];
+      // Told again later, it still failed when it was first said to have.
+      const since = known && known.at < at ? known.at : at;
+      return withRefunds(
+        { ...row, provider_payment_id },
+        {},
+        { [providerRefundId]: { amountMicros, reason, refundId, at: since } },
+      );
+    }
     case "dispute": {
       const known = row.disputes[news.disputeId];
       const isLater = !known || OUTCOME_RANK[news.outcome] > OUTCOME_RANK[known.outcome];
@@ -73,6 +86,32 @@ export function merged(row: PaymentRow, message: PaymentMessage, news: PaymentNe
       };
     }
   }
+}
+
+function withRefunds(
+  row: PaymentRow,
+  totals: PaymentRow["refund_totals"],
+  failed: PaymentRow["failed_refunds"],
+): PaymentRow {
+  const next = {
+    ...row,
+    refund_totals: { ...row.refund_totals, ...totals },
+    failed_refunds: { ...row.failed_refunds, ...failed },
+  };
+  return { ...next, refunded_micros: standingMicros(next) };
+}
+
+/**
+ * What is given back by refunds that stand. A total leaves out what had failed before it was said, so what failed since
+ * has to come off; no refund made later can make it less. The largest of what is left is therefore true, in whatever order
+ * the messages came. Providers tell whole seconds: in the same one, the failure is the later.
+ */
+function standingMicros({ refund_totals, failed_refunds }: PaymentRow): Micros {
+  const failed: FailedRefund[] = Object.values(failed_refunds);
+  const left = Object.entries(refund_totals).map(([saidAt, micros]) =>
+    failed.reduce((rest, { at, amountMicros }) => (at >= saidAt ? rest - amountMicros : rest), micros),
+  );
+  return Math.max(0, ...left);
 }
 
 /** Part of an amount, as `part` is of `whole`; rounded down, and all of it at the end. */
@@ -90,6 +129,9 @@ export type Booked = {
   debit: Micros;
   taxBack: Micros;
 };
+
+/** Has all that was paid gone back? */
+export const isWholeBack = ({ paid, returned }: Booked): boolean => paid > 0 && returned === paid;
 
 /** What of a payment is booked: nothing before it is paid; then all of it, less what went back. */
 export function booked(row: PaymentRow): Booked {

@@ -25,7 +25,8 @@ type Wanted = { payment: PaymentRow; reason: RefundReason; requestedBy: string; 
 
 /**
  * Writes down, in the caller's transaction, that a payment is to go back whole; the provider is asked after it. A payment
- * has one refund: wanted again it stays as it is, and one that failed is asked for once more. Answers with it.
+ * has one refund: wanted again it stays as it is. One that failed is asked for once more, under an id of its own: to the
+ * first the provider would repeat its first answer, and what it still tells of that one is not said of this. Answers with it.
  */
 export async function writeRefund(client: Queryable, ctx: Ctx, wanted: Wanted): Promise<RefundRow> {
   const { payment, reason, requestedBy, note } = wanted;
@@ -35,8 +36,8 @@ export async function writeRefund(client: Queryable, ctx: Ctx, wanted: Wanted): 
     `INSERT INTO payment_refund (id, payment_id, organization_id, reason, requested_by, note, state, next_attempt_at, created_at,
        completed_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-     ON CONFLICT (payment_id) DO UPDATE SET state = 'pending', next_attempt_at = excluded.created_at, lease_until = NULL,
-       completed_at = NULL
+     ON CONFLICT (payment_id) DO UPDATE SET id = excluded.id, requested_by = excluded.requested_by, note = excluded.note,
+       state = 'pending', attempts = 0, next_attempt_at = excluded.created_at, lease_until = NULL, completed_at = NULL
      WHERE payment_refund.state = 'failed'
      RETURNING *`,
     [
@@ -83,4 +84,29 @@ export async function endRefund(client: Queryable, ctx: Ctx, paymentId: string):
      WHERE payment_id = $1 AND state <> 'done'`,
     [paymentId, ctx.now()],
   );
+}
+
+/**
+ * A refund of a payment has failed, and not all of it is back: the refund we asked for has, if it is that one (`refundId`;
+ * our own answer may still be on its way), or if it stood as done because all was back.
+ */
+export async function failRefund(
+  client: Queryable,
+  ctx: Ctx,
+  failed: { paymentId: string; refundId: string | null; reason: string; wasWhole: boolean },
+): Promise<void> {
+  await client.query(
+    `UPDATE payment_refund SET state = 'failed', completed_at = $2, last_error = $3, next_attempt_at = NULL, lease_until = NULL
+     WHERE payment_id = $1 AND state <> 'failed' AND (id = $4 OR ($5 AND state = 'done'))`,
+    [failed.paymentId, ctx.now(), failed.reason, failed.refundId, failed.wasWhole],
+  );
+}
+
+/** Was a payment promised back, and the money did not arrive? */
+export async function hasFailedRefund(client: Queryable, paymentId: string): Promise<boolean> {
+  const { rows } = await client.query(
+    "SELECT FROM payment_refund WHERE payment_id = $1 AND state = 'failed'",
+    [paymentId],
+  );
+  return rows.length > 0;
 }

@@ -106,7 +106,7 @@ async function end(ctx: Ctx, refund: RefundRow, payment: PaymentRow, how: End): 
     if (how.state === "done") return;
     ctx.log.error({ refundId, paymentId: payment.id, reason }, "the provider refuses a refund");
     if (payment.subject_id !== null)
-      await kindOf(payment.kind).onRefundRefused?.(client, ctx, {
+      await kindOf(payment.kind).onRefundFailed?.(client, ctx, {
         id: refundId,
         subjectId: payment.subject_id,
       });

@@ -9,6 +9,9 @@ import { kindOf } from "./kinds";
 export type { RefundReason };
 export type PaymentState = PaymentView["state"];
 export type Disputes = Record<string, { amountMicros: Micros; outcome: DisputeOutcome }>;
+/** By when it was told, as ISO 8601 writes it. */
+export type RefundTotals = Record<string, Micros>;
+export type FailedRefund = { amountMicros: Micros; at: string; reason: string; refundId: string | null };
 
 export type PaymentRow = {
   id: string;
@@ -28,6 +31,8 @@ export type PaymentRow = {
   exchange: ScaledFxRate | null;
   tax_micros: Micros;
   refunded_micros: Micros;
+  refund_totals: RefundTotals;
+  failed_refunds: Record<string, FailedRefund>;
   disputes: Disputes;
   is_test: boolean;
   checkout_url: string | null;

@@ -35,12 +35,20 @@ definePaymentKind(COMMISSION, {
     const feedback = { kind: "refunded" as const, message, at: ctx.now().toISOString() };
     await move(client, ctx, request, "refunded", { feedback }, { quoteId: quote.id, paymentId });
   },
-  async onRefundRefused(client, ctx, { id, subjectId }) {
+  async onCameBack(client, ctx, { subjectId, paymentId }, { wasWhole }) {
+    if (!wasWhole) return;
+    const quote = await quoteById(client, subjectId ?? "");
+    if (quote.payment_id !== paymentId) return;
+    const request = await lockRequest(client, quote.request_id);
+    if (!canMove(request.status, "refund_failed")) return;
+    await move(client, ctx, request, "refund_failed", {}, { quoteId: quote.id, paymentId });
+  },
+  async onRefundFailed(client, ctx, { id, subjectId }) {
     const quote = await quoteById(client, subjectId);
     await tell(client, ctx, "operators", {
-      occasion: `${id}:refused:${ctx.now().toISOString()}`,
-      kind: "commission.refund_refused",
-      title: "A refund was refused by the payment provider",
+      occasion: `${id}:failed`,
+      kind: "commission.refund_failed",
+      title: "A refund has failed at the payment provider",
       body: "The customer has not got their money back. What stands against it is to be seen at the payment provider.",
       href: consolePath({ id: quote.request_id }),
       letter: { facts: [["Quote", quote.id]], action: "Open the request" },

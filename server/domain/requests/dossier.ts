@@ -143,16 +143,16 @@ function actsOn(
 ): OperatorAct[] {
   const { status } = request;
   const isPayable = quotes.some((quote) => stateAt(quote, now) === "active");
-  const isReturning = payments.some(
-    ({ refund }) => refund?.reason === "operator" && refund.state !== "failed",
-  );
+  const asked = payments.flatMap(({ refund }) => (refund?.reason === "operator" ? [refund.state] : []));
+  const isReturning = asked.some((state) => state !== "failed");
+  const isOwed = isWithinAcceptance(request, now) || asked.includes("failed");
   const may: Record<OperatorAct, boolean> = {
     review: canMove(status, "in_review"),
     quote: canMove(status, "quoted") && !isPayable,
     ask: canMove(status, "needs_information"),
     decline: canMove(status, "declined"),
     fulfil: canMove(status, "fulfilled"),
-    refund: canMove(status, "refunded") && isWithinAcceptance(request, now) && !isReturning,
+    refund: canMove(status, "refunded") && isOwed && !isReturning,
   };
   return OperatorAct.options.filter((act) => may[act]);
 }

@@ -81,6 +81,11 @@ const ACTS: Record<
     from: ["paid", "fulfilled"],
     to: "refunded",
   },
+  refundFailed: {
+    act: ({ id }) => forceMove(operator, id, "refund_failed"),
+    from: ["refunded"],
+    to: "paid",
+  },
 };
 
 const TABLES: Record<string, string> = {

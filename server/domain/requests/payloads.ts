@@ -44,6 +44,7 @@ export function payloadOf(type: RequestEventType, row: RequestRow, quote: Commis
     case "capability_request.paid":
       return { ...request, ...offered(type, quote) };
     case "capability_request.fulfilled":
+    case "capability_request.refund_failed":
       return { ...request, ...offered(type, quote), ...made(row) };
     case "capability_request.refunded":
       return { ...request, ...offered(type, quote), ...made(row), ...said(row) };

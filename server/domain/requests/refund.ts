@@ -2,7 +2,7 @@ import type { CommissionRefund, RefundCommission } from "@/server/contract/commi
 import { inTransaction, pool } from "@/server/db";
 import { requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { dispatchRefunds, type PaymentRow, writeRefund } from "@/server/domain/payments";
+import { dispatchRefunds, hasFailedRefund, type PaymentRow, writeRefund } from "@/server/domain/payments";
 import { fail } from "@/server/errors";
 import { ACCEPTANCE_WINDOW_DAYS, isWithinAcceptance, type RequestRow } from "./rows";
 import { lockRequest, requireMove } from "./transitions";
@@ -10,20 +10,20 @@ import { lockRequest, requireMove } from "./transitions";
 /**
  * Gives a paid commission back whole: any time before it is fulfilled, and for so long after it. For operators. The
  * provider is asked until it takes it; the request is `refunded` once the money is booked as returned. Asked for again it
- * is the same refund, and one the provider refused is asked for once more.
+ * is the same refund, and one that failed is asked for once more, also when the window has ended: it was promised within.
  */
 export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission): Promise<CommissionRefund> {
   requireOperator(ctx);
   const written = await inTransaction(async (client) => {
     const request = await lockRequest(client, requestId);
     requireMove(request, "refunded");
-    requireAcceptance(request, ctx.now());
     const { rows } = await client.query<PaymentRow>(
       `SELECT payment.* FROM payment JOIN commission_quote quote ON quote.payment_id = payment.id
        WHERE quote.request_id = $1 AND quote.state = 'paid' FOR UPDATE OF payment`,
       [requestId],
     );
     const payment = rows[0]!; // a request that can be refunded was paid by one
+    if (!(await hasFailedRefund(client, payment.id))) requireAcceptance(request, ctx.now());
     return writeRefund(client, ctx, {
       payment,
       reason: "operator",

@@ -130,6 +130,18 @@ export function newsOf(row: RequestRow, { type, createdAt }: Happening, { summar
         ),
       ];
     }
+    case "capability_request.refund_failed": {
+      const bought = known(quote);
+      return [
+        members(
+          "commission.refund_failed",
+          `Refund failed: ${name}`,
+          `The ${price(bought)} of this commission, and the tax on it, did not reach whoever paid: the payment provider got it back. The operator knows, and looks into it.`,
+          page,
+          [request, { label: "Price", value: `${price(bought)} before tax` }],
+        ),
+      ];
+    }
     case "capability_request.created":
     case "capability_request.revised":
     case "capability_request.in_review":

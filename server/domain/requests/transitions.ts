@@ -13,7 +13,7 @@ import { tellOf } from "./tell";
 
 /**
  * What can be done to a request: from where, and where it leads (decisions.md, section 9). `quoted` to `quoted` is a new
- * quote for one that has expired, which its verb checks.
+ * quote for one that has expired, which its verb checks. What was refunded in vain is again what it was before.
  */
 const MOVES = {
   revised: { from: ["draft", "submitted", "in_review", "needs_information", "quoted"], to: "draft" },
@@ -25,7 +25,14 @@ const MOVES = {
   paid: { from: ["quoted"], to: "paid" },
   fulfilled: { from: ["paid"], to: "fulfilled" },
   refunded: { from: ["paid", "fulfilled"], to: "refunded" },
-} as const satisfies Record<string, { from: readonly RequestStatus[]; to: RequestStatus }>;
+  refund_failed: {
+    from: ["refunded"],
+    to: ({ fulfilled_at }: RequestRow) => (fulfilled_at ? "fulfilled" : "paid"),
+  },
+} as const satisfies Record<
+  string,
+  { from: readonly RequestStatus[]; to: RequestStatus | ((row: RequestRow) => RequestStatus) }
+>;
 
 export type Move = keyof typeof MOVES;
 
@@ -73,7 +80,9 @@ export async function move(
   payload: Record<string, Json> = {},
 ): Promise<RequestRow> {
   requireMove(row, how);
-  const next = { ...row, ...change, status: MOVES[how].to, updated_at: ctx.now() };
+  const { to } = MOVES[how];
+  const status = typeof to === "function" ? to(row) : to;
+  const next = { ...row, ...change, status, updated_at: ctx.now() };
   await client.query(
     `UPDATE capability_request SET status = $2, current_revision_id = $3, feedback = $4, capability_key = $5,
        submitted_at = $6, fulfilled_at = $7, updated_at = $8 WHERE id = $1`,
