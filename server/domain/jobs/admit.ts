@@ -33,7 +33,7 @@ import type { Json } from "@/server/step";
 import { approvalAtAdmission, toldOfWait } from "./approvals";
 import { get } from "./get";
 import { type JobRow, type PayloadRow, toJob } from "./rows";
-import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions";
+import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions/admission";
 
 const MOST_UNFINISHED = 10_000;
 const QUEUE_SECONDS = 7_200;

@@ -12,7 +12,7 @@ import { endIdle } from "./end-idle";
 import { get } from "./get";
 import { type AttemptRow, artifactsOf, attemptOf, type JobRow } from "./rows";
 import { findSetAside, forgetSetAside } from "./set-aside";
-import { move } from "./transitions";
+import { move } from "./transitions/moves";
 import { readJob, storedInputHash } from "./work";
 
 const MOST = 200;

@@ -24,7 +24,9 @@ import {
   UNPROCESSED,
 } from "./rows";
 import { partsOf, sharesOf, together, usedTogether } from "./together";
-import { type Finish, finish, type NewEvent, type StoredAnswer, type StoredArtifact } from "./transitions";
+import type { StoredAnswer, StoredArtifact } from "./transitions/answer";
+import { type Finish, finish } from "./transitions/finish";
+import type { NewEvent } from "./transitions/moves";
 
 /** An attempt that has ended, whether its outcome came just now or was read back from its row. */
 export type Ended = {

@@ -1,7 +1,7 @@
 import type { Ctx } from "@/server/domain/ctx";
 import { conclude, type Ended, endedBefore, endedWithout } from "./conclude";
 import { type AttemptRow, artifactsOf, type JobRow, payloadsOf } from "./rows";
-import type { NewEvent } from "./transitions";
+import type { NewEvent } from "./transitions/moves";
 import { storedInputHash } from "./work";
 
 /**

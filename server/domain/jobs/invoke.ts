@@ -18,7 +18,7 @@ import { type FrameWriter, frameWriter } from "./frames";
 import { jobLeases } from "./leases";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
 import { runHere } from "./run-here";
-import type { Admission } from "./transitions";
+import type { Admission } from "./transitions/admission";
 import { inputHashOf, readJob } from "./work";
 
 function freshAttempt(admission: Admission): AttemptRow | null {

@@ -46,17 +46,10 @@ import {
 import { runHere } from "./run-here";
 import { type Content, findSetAside, forgetSetAside, setAnswerAside, setWorkAside } from "./set-aside";
 import { findPlace, keepStage, keptOf, type Place } from "./stages";
-import {
-  beginSubmission,
-  type Claimed,
-  claim,
-  claimedBy,
-  keepHandle,
-  leaveTier,
-  storeAnswer,
-  takeBack,
-  transition,
-} from "./transitions";
+import { storeAnswer } from "./transitions/answer";
+import { beginSubmission, keepHandle, leaveTier, takeBack } from "./transitions/attempt";
+import { type Claimed, claim, claimedBy } from "./transitions/claim";
+import { transition } from "./transitions/moves";
 import { wakeNext } from "./waiting-turns";
 import {
   type LoadedWork,

@@ -9,7 +9,7 @@ import { openSecret, sealSecret } from "@/server/vault";
 import { type Ended, toAnswer } from "./conclude";
 import { expiryOf } from "./retention";
 import type { JobRow, StoredAttention } from "./rows";
-import { setAside } from "./transitions";
+import { setAside } from "./transitions/set-aside";
 
 /** Content of an answer as it came: what is still to be stored as output. */
 export type Content = { typedOutput: unknown; files: OutputFile[] };

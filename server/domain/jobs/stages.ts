@@ -14,7 +14,8 @@ import {
   type StoredOutcome,
   UNPROCESSED,
 } from "./rows";
-import { keepStageFiles, openAttempt, type StoredArtifact } from "./transitions";
+import { keepStageFiles, type StoredArtifact } from "./transitions/answer";
+import { openAttempt } from "./transitions/attempt";
 import { type JobStage, type LoadedWork, readJob } from "./work";
 
 /*

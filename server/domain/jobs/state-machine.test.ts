@@ -13,7 +13,9 @@ import type { Ended } from "./conclude";
 import { toAnswer } from "./conclude";
 import { attempt } from "./run";
 import { setAnswerAside } from "./set-aside";
-import { beginSubmission, keepHandle, MOVES, storeAnswer } from "./transitions";
+import { storeAnswer } from "./transitions/answer";
+import { beginSubmission, keepHandle } from "./transitions/attempt";
+import { MOVES } from "./transitions/moves";
 import { readJob } from "./work";
 
 /*

@@ -15,7 +15,7 @@ import { planSubmission, prepare, read, refuseOverload, type Submission } from "
 import { toldOfWait } from "./approvals";
 import { wakeAdmitted } from "./dispatch";
 import type { StoredApproval } from "./rows";
-import { type Admission, insertTogether } from "./transitions";
+import { type Admission, insertTogether } from "./transitions/admission";
 
 /** One request for each competitor, as its caller has them in order, and what a refusal of one of them becomes. */
 export type Requests = {
