@@ -32,8 +32,9 @@ import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { approvalAtAdmission, toldOfWait } from "./approvals";
 import { get } from "./get";
-import { type JobRow, type PayloadRow, toJob } from "./rows";
+import type { JobRow, PayloadRow } from "./rows";
 import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions/admission";
+import { toJob } from "./view";
 
 const MOST_UNFINISHED = 10_000;
 const QUEUE_SECONDS = 7_200;

@@ -20,13 +20,13 @@ import {
   type JobRow,
   type StoredOutcome,
   tierToAsk,
-  toArtifactRef,
   UNPROCESSED,
 } from "./rows";
 import { partsOf, sharesOf, together, usedTogether } from "./together";
 import type { StoredAnswer, StoredArtifact } from "./transitions/answer";
 import { type Finish, finish } from "./transitions/finish";
 import type { NewEvent } from "./transitions/moves";
+import { toArtifactRef } from "./view";
 
 /** An attempt that has ended, whether its outcome came just now or was read back from its row. */
 export type Ended = {

@@ -4,7 +4,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { requireFeature } from "@/server/domain/plans";
 import { Fault } from "@/server/errors";
 import { requireDecider } from "./approvals";
-import { attemptOf, findJob, isNewKeySafe, type JobRow } from "./rows";
+import { isNewKeySafe } from "./hints";
+import { attemptOf, findJob, type JobRow } from "./rows";
 import { sourcesOf } from "./transitions/moves";
 
 /** What the caller may do with a job as it stands, by the very checks that the verbs make. */
