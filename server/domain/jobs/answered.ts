@@ -4,8 +4,9 @@ import type { Ctx } from "@/server/domain/ctx";
 import { isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";
-import { type Ended, endedBefore, keepFiles, keptFiles, toAnswer, toOutput } from "./conclude";
 import { end, type StepResult } from "./end-held";
+import { type Ended, endedBefore, toAnswer } from "./ended";
+import { keepFiles, keptFiles, toOutput } from "./output";
 import {
   type ArtifactRow,
   type AttemptRow,

@@ -1,6 +1,7 @@
 import type { Lease } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
-import { conclude, type Ended, endedWithout } from "./conclude";
+import { conclude } from "./conclude";
+import { type Ended, endedWithout } from "./ended";
 import { type AttemptRow, artifactsOf, payloadsOf } from "./rows";
 import { type LoadedWork, readJob, storedInputHash } from "./work";
 

@@ -6,7 +6,7 @@ import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { openSecret, sealSecret } from "@/server/vault";
 
-import { type Ended, toAnswer } from "./conclude";
+import { type Ended, toAnswer } from "./ended";
 import { expiryOf } from "./retention";
 import type { JobRow, StoredAttention } from "./rows";
 import { setAside } from "./transitions/set-aside";

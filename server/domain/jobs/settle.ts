@@ -2,8 +2,8 @@ import { type CallOutcome, gaveUp, LEASE_MS, type Lease, LOST } from "@/server/d
 import type { Ctx } from "@/server/domain/ctx";
 import { failpoint } from "@/server/failpoint";
 import { keepAndEnd } from "./answered";
-import { endedAsFailed, endedWithout } from "./conclude";
 import { cancelNow, end, type StepResult } from "./end-held";
+import { endedAsFailed, endedWithout } from "./ended";
 import { requeue } from "./requeue";
 import { type AttemptRow, tierToAsk } from "./rows";
 import { keepHandle, leaveTier, takeBack } from "./transitions/attempt";

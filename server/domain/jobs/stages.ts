@@ -5,7 +5,7 @@ import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { pauseForApproval } from "./approvals";
-import { storedEvents } from "./conclude";
+import { storedEvents } from "./output";
 import {
   type ArtifactRow,
   type AttemptRow,
