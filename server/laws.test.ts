@@ -74,7 +74,12 @@ test("events are written only by the statements that change a job's row, which t
   expect(writers.filter((file) => !file.endsWith(".test.ts"))).toEqual([
     "server/domain/jobs/reader.ts",
     "server/domain/jobs/select-variant.ts",
-    "server/domain/jobs/transitions.ts",
+    "server/domain/jobs/transitions/admission.ts",
+    "server/domain/jobs/transitions/answer.ts",
+    "server/domain/jobs/transitions/attempt.ts",
+    "server/domain/jobs/transitions/claim.ts",
+    "server/domain/jobs/transitions/moves.ts",
+    "server/domain/jobs/transitions/set-aside.ts",
   ]);
 });
 
@@ -382,13 +387,18 @@ describe("capabilities", () => {
 });
 
 describe("one writer each", () => {
-  test("only transitions.ts writes the status of a job", () => {
+  test("only a job's transitions write its status", () => {
     const writesStatus = (text: string) =>
       [...text.matchAll(/UPDATE\s+"?job"?\s+SET([\s\S]*?)\bWHERE\b/g)].some(([, set]) =>
         /\bstatus"?\s*=/.test(set ?? ""),
       ) || /\.job\.(update|upsert|create)/.test(text);
     const writers = [...textOf].filter(([, text]) => writesStatus(text)).map(([file]) => file);
-    expect(writers).toEqual(["server/domain/jobs/transitions.ts"]);
+    expect(writers).toEqual([
+      "server/domain/jobs/transitions/claim.ts",
+      "server/domain/jobs/transitions/finish.ts",
+      "server/domain/jobs/transitions/moves.ts",
+      "server/domain/jobs/transitions/set-aside.ts",
+    ]);
   });
 
   test("only the domain and the embedded engine open the database", () => {

@@ -6,7 +6,7 @@ import { newId } from "@/server/ids";
 import { makePerson } from "@/testing/tenants";
 import { inlineStep, makeProject, rowsOf, startJob, type TestProject } from "@/testing/world";
 import { attempt } from "./run";
-import { beginSubmission, keepHandle } from "./transitions";
+import { beginSubmission, keepHandle } from "./transitions/attempt";
 
 const QUESTION = { messages: [{ role: "user", content: "What is a capstan?" }] };
 const TEXT = "text.general.fast.v1";

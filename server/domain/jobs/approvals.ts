@@ -12,7 +12,7 @@ import { wake } from "./dispatch";
 import { endIdle } from "./end-idle";
 import { get } from "./get";
 import { attemptOf, findJob, type JobRow, type StoredApproval } from "./rows";
-import { move, transition } from "./transitions";
+import { move, transition } from "./transitions/moves";
 import { readJob } from "./work";
 
 /** So long a job waits for a person. */

@@ -6,13 +6,15 @@ import { systemCtx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { microsToUsd } from "@/server/money";
 import { noteDecision } from "./approvals";
-import { conclude, type Ended, endedBefore, toOutput } from "./conclude";
+import { conclude } from "./conclude";
 import { wake } from "./dispatch";
 import { endIdle } from "./end-idle";
+import { type Ended, endedBefore } from "./ended";
 import { get } from "./get";
+import { toOutput } from "./output";
 import { type AttemptRow, artifactsOf, attemptOf, type JobRow } from "./rows";
 import { findSetAside, forgetSetAside } from "./set-aside";
-import { move } from "./transitions";
+import { move } from "./transitions/moves";
 import { readJob, storedInputHash } from "./work";
 
 const MOST = 200;

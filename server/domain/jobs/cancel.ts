@@ -6,7 +6,7 @@ import { fail } from "@/server/errors";
 import { endIdle } from "./end-idle";
 import { get } from "./get";
 import { attemptOf, findJob } from "./rows";
-import { transition } from "./transitions";
+import { transition } from "./transitions/moves";
 
 /**
  * Cancels a job: at once while nothing runs; running work is told to stop and the job is `canceling` until it has.

@@ -1,159 +1,18 @@
-import { canonicalText, sha256Hex } from "@/server/canonical";
-import type { OutputFile } from "@/server/capabilities/define";
-import { isKeptSealed } from "@/server/content";
-import { keepContents, readWhole } from "@/server/domain/artifacts";
-import { type CallOutcome, type Observed, settle } from "@/server/domain/attempts";
+import { settle } from "@/server/domain/attempts";
 import { accountOf, type Funding, fundingOfHold } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
 import { sealReceipt } from "@/server/domain/receipts";
 import { failpoint } from "@/server/failpoint";
-import { newId, newIdAt } from "@/server/ids";
+import { newId } from "@/server/ids";
 import type { Micros } from "@/server/money";
-import type { Json } from "@/server/step";
-import { expiryOf } from "./retention";
-import {
-  type ArtifactRow,
-  type AttemptRow,
-  artifactsOf,
-  attemptsOf,
-  type JobRow,
-  type StoredOutcome,
-  tierToAsk,
-  toArtifactRef,
-  UNPROCESSED,
-} from "./rows";
+import { type Ended, endedBefore, toAttemptUpdate } from "./ended";
+import { storedEvents } from "./output";
+import { type ArtifactRow, type AttemptRow, artifactsOf, attemptsOf, type JobRow, tierToAsk } from "./rows";
 import { partsOf, sharesOf, together, usedTogether } from "./together";
-import { type Finish, finish, type NewEvent, type StoredAnswer, type StoredArtifact } from "./transitions";
-
-/** An attempt that has ended, whether its outcome came just now or was read back from its row. */
-export type Ended = {
-  outcome: StoredOutcome;
-  observed: Observed;
-  /** Content that is not stored yet; null: nothing, or stored before. */
-  fresh: { output: StoredAnswer["output"]; artifacts: StoredArtifact[] } | null;
-};
-
-/** Puts files into the store and names them; the rows that list them are written with the answer. */
-export async function keepFiles(
-  job: Pick<JobRow, "retention_requirement" | "content_kept_ms" | "is_blind" | "created_at">,
-  files: OutputFile[],
-  now: Date,
-): Promise<StoredArtifact[]> {
-  const expires_at = expiryOf(job, now);
-  const stored = await keepContents(files.map(({ bytes }) => bytes));
-  return stored.map(({ sha256, byteLength }, place) => {
-    const file = files[place]!;
-    return {
-      // Of a blind job not even the id says how fast it came.
-      artifact_id: job.is_blind ? newIdAt("artifact", job.created_at.getTime()) : newId("artifact"),
-      media_type: file.mediaType,
-      sha256,
-      byte_length: byteLength,
-      filename: file.filename,
-      kind: file.kind,
-      label: file.label ?? null,
-      variant_index: file.variantIndex ?? null,
-      slice_cell_id: file.sliceCellId ?? null,
-      slot_status: file.slotStatus ?? null,
-      facts: file.facts ?? null,
-      expires_at,
-    };
-  });
-}
-
-/** The provider's files of a job as they were kept, in their order: what `keepFiles` stored before they are worked on. */
-export async function keptFiles(job: Pick<JobRow, "id" | "project_id">): Promise<OutputFile[]> {
-  const kept = (await artifactsOf(job)).filter((row) => row.slot_status === UNPROCESSED);
-  return Promise.all(
-    kept.map(async (row) => ({
-      bytes: await readWhole(row.sha256),
-      mediaType: row.media_type,
-      kind: row.kind,
-      filename: row.filename ?? row.artifact_id,
-      ...(row.variant_index === null ? {} : { variantIndex: row.variant_index }),
-      ...(row.facts === null ? {} : { facts: row.facts }),
-    })),
-  );
-}
-
-/** The typed output as stored text; a capability that yields files lists them in it. */
-export function toOutput(
-  job: Pick<JobRow, "id" | "data_classification" | "retention_requirement" | "content_kept_ms">,
-  typedOutput: unknown,
-  artifacts: (StoredArtifact | ArtifactRow)[],
-  now: Date,
-): NonNullable<StoredAnswer["output"]> {
-  const listed = artifacts.map((artifact) => ({
-    artifactId: artifact.artifact_id,
-    downloadPath: `/v1/jobs/${job.id}/artifacts/${artifact.artifact_id}`,
-    mediaType: artifact.media_type,
-    kind: artifact.kind,
-    ...artifact.facts,
-    ...(artifact.variant_index === null ? {} : { variantIndex: artifact.variant_index }),
-    ...(artifact.slice_cell_id === null ? {} : { sliceCellId: artifact.slice_cell_id }),
-    ...(artifact.label === null ? {} : { label: artifact.label }),
-  }));
-  const whole = listed.length > 0 ? { ...(typedOutput as object), artifacts: listed } : typedOutput;
-  const content = canonicalText(whole as Json); // parsed by the capability's output schema
-  return {
-    id: newId("payload"),
-    content,
-    sha256: sha256Hex(content),
-    byte_length: Buffer.byteLength(content),
-    is_sealed: isKeptSealed(job.data_classification, job.retention_requirement),
-    expires_at: expiryOf(job, now),
-  };
-}
-
-export function storedEvents(artifacts: StoredArtifact[]): NewEvent[] {
-  return artifacts.map((artifact) => ({
-    type: "job.artifact_stored",
-    payload: {
-      artifactId: artifact.artifact_id,
-      mediaType: artifact.media_type,
-      sha256: artifact.sha256,
-      byteLength: artifact.byte_length,
-      variantIndex: artifact.variant_index,
-      ...(artifact.slice_cell_id === null ? {} : { sliceCellId: artifact.slice_cell_id }),
-    },
-  }));
-}
-
-const toAttemptUpdate = (
-  attemptId: string,
-  ended: Ended,
-  answeredAt: Date,
-  now: Date,
-): StoredAnswer["attempt"] => ({
-  id: attemptId,
-  submission: ended.observed.submission,
-  provider_request_id: ended.observed.providerRequestId,
-  provider_model: ended.observed.providerModel,
-  answer: {
-    ...ended.outcome,
-    ...(ended.observed.tier ? { tier: ended.observed.tier } : {}),
-    ...(ended.observed.submissions ? { submissions: ended.observed.submissions } : {}),
-  },
-  usage: ended.observed.usage,
-  http_status: ended.observed.httpStatus,
-  error_code: ended.outcome.code,
-  error_message: ended.outcome.message,
-  cost_micros: ended.observed.costMicros,
-  answered_at: ended.observed.submission === "attempted" ? answeredAt : null,
-  ended_at: now,
-});
-
-/** What the answer statement stores: outcome, content and the artifacts' events. */
-export function toAnswer(attemptId: string, ended: Ended, now: Date): StoredAnswer & { events: NewEvent[] } {
-  return {
-    attempt: toAttemptUpdate(attemptId, ended, now, now),
-    output: ended.fresh?.output ?? null,
-    artifacts: ended.fresh?.artifacts ?? [],
-    // What is still to be worked on is told when that is done.
-    events: ended.outcome.unprocessed ? [] : storedEvents(ended.fresh?.artifacts ?? []),
-  };
-}
+import { type Finish, finish } from "./transitions/finish";
+import type { NewEvent } from "./transitions/moves";
+import { toArtifactRef } from "./view";
 
 export type Conclusion = {
   job: JobRow;
@@ -349,58 +208,3 @@ const feeOf = (estimate: Estimate, costMicros: Micros | null) =>
   costMicros === null
     ? estimate.maximumMicros - estimate.maximumUpstreamMicros
     : serviceFee(costMicros, estimate.serviceFeeBps);
-
-/** A failure the provider's answer told, as an end. */
-export function endedAsFailed(outcome: Extract<CallOutcome, { state: "failed" }>): Ended {
-  return {
-    outcome: {
-      outcome: "failed",
-      code: outcome.code,
-      message: outcome.message,
-      settlement: outcome.settlement,
-      finishReason: null,
-      ...(outcome.details ? { details: outcome.details } : {}),
-    },
-    observed: outcome.observed,
-    fresh: { output: null, artifacts: [] },
-  };
-}
-
-/** An end without any provider answer: never submitted, too late, canceled, or lost. */
-export function endedWithout(
-  outcome: Omit<StoredOutcome, "outcome" | "finishReason" | "isSetAside">,
-  submission: Observed["submission"],
-): Ended {
-  return {
-    outcome: { outcome: "failed", finishReason: null, ...outcome },
-    observed: {
-      submission,
-      providerRequestId: null,
-      providerModel: null,
-      httpStatus: null,
-      tier: null,
-      usage: null,
-      costMicros: null,
-    },
-    fresh: { output: null, artifacts: [] },
-  };
-}
-
-/** An end read back from an attempt that stored its answer before. */
-export function endedBefore(attempt: AttemptRow): Ended {
-  if (!attempt.answer) throw new Error("the attempt has no stored answer");
-  return {
-    outcome: attempt.answer,
-    observed: {
-      submission: attempt.submission,
-      providerRequestId: attempt.provider_request_id,
-      providerModel: attempt.provider_model,
-      httpStatus: attempt.http_status,
-      tier: attempt.answer.tier ?? null,
-      usage: attempt.usage,
-      costMicros: attempt.cost_micros,
-      ...(attempt.answer.submissions ? { submissions: attempt.answer.submissions } : {}),
-    },
-    fresh: null,
-  };
-}

@@ -6,7 +6,7 @@ import { env } from "@/server/env";
 import { runJobKilledAt } from "@/testing/processes";
 import { inlineStep, makeProject, rowsOf, startJob, type TestProject } from "@/testing/world";
 import { attempt } from "./run";
-import { beginSubmission } from "./transitions";
+import { beginSubmission } from "./transitions/attempt";
 
 const TEXT = "text.general.fast.v1";
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };

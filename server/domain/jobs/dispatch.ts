@@ -3,7 +3,7 @@ import { batched } from "@/server/batch";
 import { pool } from "@/server/db";
 import { usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
-import type { Admission } from "./transitions";
+import type { Admission } from "./transitions/admission";
 
 type Wake = { id: string; projectId: string; dispatchNumber: number };
 

@@ -1,7 +1,8 @@
 import type { Ctx } from "@/server/domain/ctx";
-import { conclude, type Ended, endedBefore, endedWithout } from "./conclude";
+import { conclude } from "./conclude";
+import { type Ended, endedBefore, endedWithout } from "./ended";
 import { type AttemptRow, artifactsOf, type JobRow, payloadsOf } from "./rows";
-import type { NewEvent } from "./transitions";
+import type { NewEvent } from "./transitions/moves";
 import { storedInputHash } from "./work";
 
 /**

@@ -10,10 +10,11 @@ import { microsToUsd } from "@/server/money";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { followPages, type Pace } from "./follow";
+import { toError } from "./hints";
 import { PAGE_SIZE, type ReadPages } from "./hub";
 import { framesTopic, tell } from "./notify";
 import { expiryOf } from "./retention";
-import { type AttemptRow, attemptOf, findJob, type JobRow, parseContent, payloadsOf, toError } from "./rows";
+import { type AttemptRow, attemptOf, findJob, type JobRow, parseContent, payloadsOf } from "./rows";
 import { readJob } from "./work";
 
 /*

@@ -1,6 +1,7 @@
 import type { Job } from "@/server/contract/jobs";
 import type { Ctx, Scope } from "@/server/domain/ctx";
-import { findWholeJob, toJob } from "./rows";
+import { findWholeJob } from "./rows";
+import { toJob } from "./view";
 
 /** The job as it stands. NotFound where the caller may not see it. */
 export async function get(ctx: Ctx, jobId: string, right: Scope = "jobs:read"): Promise<Job> {

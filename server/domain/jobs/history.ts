@@ -5,7 +5,7 @@ import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
-import { toListItem } from "./rows";
+import { toListItem } from "./view";
 
 const Cursor = idSchema("job");
 

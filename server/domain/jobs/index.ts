@@ -1,4 +1,4 @@
-export { requireDurable, submit } from "./admit";
+export { submit } from "./admit";
 export { approve, pauseForApproval, reject } from "./approvals";
 export { acceptAsIs, failWaiting, listAttention, retryStep } from "./attention";
 export { refuseBlind } from "./blind";
@@ -17,6 +17,7 @@ export { retry } from "./retry";
 export { rights } from "./rights";
 export { run } from "./run";
 export { selectVariant } from "./select-variant";
+export { requireDurable } from "./submission";
 export { type AdmittedTogether, estimateTogether, submitTogether, type Together } from "./submit-together";
 export { sweep } from "./sweep";
 export { countWaiting, listWaiting } from "./waiting";

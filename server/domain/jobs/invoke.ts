@@ -12,13 +12,16 @@ import { log } from "@/server/log";
 import { microsToUsd } from "@/server/money";
 import { isDatabaseOutage } from "@/server/outage";
 import type { Json } from "@/server/step";
-import { admit, type Prepared, toRow } from "./admit";
-import { conclude, type Ended, endedAsFailed, endedWithout, keepFiles, toOutput } from "./conclude";
+import { admit, toRow } from "./admit";
+import { conclude } from "./conclude";
+import { type Ended, endedAsFailed, endedWithout } from "./ended";
 import { type FrameWriter, frameWriter } from "./frames";
 import { jobLeases } from "./leases";
+import { keepFiles, toOutput } from "./output";
+import type { Prepared } from "./prepare";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
 import { runHere } from "./run-here";
-import type { Admission } from "./transitions";
+import type { Admission } from "./transitions/admission";
 import { inputHashOf, readJob } from "./work";
 
 function freshAttempt(admission: Admission): AttemptRow | null {

@@ -4,7 +4,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { describeAdapters } from "@/server/domain/quotes";
 import { toMoney } from "@/server/money";
 import type { Json } from "@/server/step";
-import { prepare, read } from "./admit";
+import { prepare } from "./prepare";
+import { read } from "./submission";
 
 /**
  * What a submission would do, without one: refused as a submission is, and nothing is written, held or spent. The

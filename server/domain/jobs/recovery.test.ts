@@ -4,9 +4,13 @@ import { releaseAllLeases } from "@/server/domain/attempts";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
 import { inlineStep, makeProject, rowsOf, startJob, type TestProject } from "@/testing/world";
-import { conclude, endedWithout } from "./conclude";
+import { conclude } from "./conclude";
+import { endedWithout } from "./ended";
 import { attempt } from "./run";
-import { beginSubmission, claim, keepHandle, MOVES, storeAnswer, takeBack, transition } from "./transitions";
+import { storeAnswer } from "./transitions/answer";
+import { beginSubmission, keepHandle, takeBack } from "./transitions/attempt";
+import { claim } from "./transitions/claim";
+import { MOVES, transition } from "./transitions/moves";
 import { readJob } from "./work";
 
 const QUESTION = { messages: [{ role: "user", content: "What is a capstan?" }] };

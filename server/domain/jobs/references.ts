@@ -6,7 +6,7 @@ import { entryFilename } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { idSchema } from "@/server/ids";
-import { SHEET_KINDS } from "./rows";
+import { SHEET_KINDS } from "./view";
 
 type Row = {
   id: string;

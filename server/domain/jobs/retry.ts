@@ -6,7 +6,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { admitDurable } from "./admit";
 import { refuseBlind } from "./blind";
-import { findWholeJob, isNewKeySafe, requestContentOf } from "./rows";
+import { isNewKeySafe } from "./hints";
+import { findWholeJob, requestContentOf } from "./rows";
 
 /**
  * A new job from what a job was asked, under a new key, where nothing ran and nothing was charged; else RetryNotSafe.

@@ -4,8 +4,9 @@ import type { Ctx } from "@/server/domain/ctx";
 import { requireFeature } from "@/server/domain/plans";
 import { Fault } from "@/server/errors";
 import { requireDecider } from "./approvals";
-import { attemptOf, findJob, isNewKeySafe, type JobRow } from "./rows";
-import { sourcesOf } from "./transitions";
+import { isNewKeySafe } from "./hints";
+import { attemptOf, findJob, type JobRow } from "./rows";
+import { sourcesOf } from "./transitions/moves";
 
 /** What the caller may do with a job as it stands, by the very checks that the verbs make. */
 export async function rights(ctx: Ctx, jobId: string): Promise<JobRights> {

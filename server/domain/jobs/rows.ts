@@ -2,15 +2,7 @@ import { batched } from "@/server/batch";
 import type { FileFacts } from "@/server/capabilities/define";
 import { openContent, type StoredContent } from "@/server/content";
 import type { Maturity } from "@/server/contract/envelope";
-import type {
-  Job,
-  JobApproval,
-  JobArtifactRef,
-  JobError,
-  JobListItem,
-  JobStatus,
-} from "@/server/contract/jobs";
-import { TERMINAL } from "@/server/contract/jobs";
+import { type Job, type JobStatus, TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { pool } from "@/server/db";
 import { access, type OwnScope } from "@/server/domain/access";
@@ -18,15 +10,13 @@ import type { Funding } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Estimate } from "@/server/domain/quotes";
 import { toReceipt } from "@/server/domain/receipts";
-import { publicUrl } from "@/server/env";
-import { ERRORS, fail, isErrorCode } from "@/server/errors";
-import { type Micros, microsToUsd } from "@/server/money";
+import { fail } from "@/server/errors";
+import type { Micros } from "@/server/money";
 import type { Tier } from "@/server/providers/define";
 import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
-import { blindJob, blindListItem, type Veil } from "./blind";
+import type { Veil } from "./blind";
 import { veilOf } from "./blind-request";
-import { isObject, withPrompt } from "./prompt";
 
 /** A job as the database has it. */
 export type JobRow = {
@@ -166,6 +156,11 @@ export function tierToAsk(
   return pricing.processing === "deferred" && !attempt.tier_refusal ? "flex" : "standard";
 }
 
+/** From when the execution limit counts: the start, later by what the job has waited for people since. */
+export function workedFrom(job: Pick<JobRow, "started_at" | "created_at" | "approval">): number {
+  return (job.started_at ?? job.created_at).getTime() + (job.approval?.pausedMs ?? 0);
+}
+
 /** What an attempt keeps of its outcome, so that another process can end the job from the rows alone. */
 export type StoredOutcome = {
   outcome: "succeeded" | "failed";
@@ -207,6 +202,20 @@ export type ArtifactRow = {
 };
 
 export type PayloadRow = StoredContent & { kind: "request" | "output"; sha256: string };
+
+/** What belongs to the view of a job beside its row. */
+export type JobParts = {
+  /** The last one. */
+  attempt: Pick<AttemptRow, "submission" | "number"> | null;
+  artifacts: ArtifactRow[];
+  payloads: PayloadRow[];
+  /** What its receipt says of the price. Null: the job has not ended. */
+  sealed: Pick<Receipt, "pricing"> | null;
+  /** What a person found out of its charge. */
+  resolution: { chargedMicros: Micros; resolvedAt: string } | null;
+  /** Of a blind job alone: without it, all is hidden that differs between competitors. */
+  veil?: Veil | undefined;
+};
 
 /**
  * The job of this id, where the caller may see it: the only read by id. Somebody else's job and none at all are the
@@ -362,28 +371,6 @@ export async function sealedReceiptOf(job: Pick<JobRow, "id" | "project_id">): P
   return rows[0] ? toReceipt(rows[0]) : null;
 }
 
-export function toArtifactRef(
-  jobId: string,
-  row: ArtifactRow,
-  selectedArtifactId: string | null,
-): JobArtifactRef {
-  return {
-    artifactId: row.artifact_id,
-    mediaType: row.media_type,
-    kind: row.kind,
-    downloadPath: `/v1/jobs/${jobId}/artifacts/${row.artifact_id}`,
-    sha256: row.sha256,
-    byteLength: row.byte_length,
-    label: row.label,
-    filename: row.filename,
-    variantIndex: row.variant_index,
-    sliceCellId: row.slice_cell_id,
-    slotStatus: row.slot_status,
-    ...row.facts,
-    ...(row.variant_index === null ? {} : { selected: row.artifact_id === selectedArtifactId }),
-  };
-}
-
 /** The content of a payload row, in the clear; null where it was removed. */
 export function parseContent(payload: StoredContent | undefined): Json {
   const content = payload ? openContent(payload) : null;
@@ -394,286 +381,4 @@ export function parseContent(payload: StoredContent | undefined): Json {
 export function requestContentOf(job: JobRow, payloads: PayloadRow[]): Json {
   if (job.retention_requirement === "HashesOnly" && TERMINAL.includes(job.status)) return null;
   return parseContent(payloads.find((payload) => payload.kind === "request"));
-}
-
-/** Kinds of artifacts that show a whole set at once. */
-export const SHEET_KINDS = ["composite-sheet", "contact-preview", "sheet", "contact-sheet"];
-
-/** The artifact a client should open first. Source: wire-details 2f, 'primaryArtifactId order'. */
-function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
-  if (job.selected_artifact_id) return job.selected_artifact_id;
-  if ((job.requested_variants ?? 1) > 1) return null;
-  const meshes = artifacts.filter((artifact) => artifact.kind === "mesh");
-  if (meshes.length === 1) return meshes[0]!.artifact_id;
-  const sheets = artifacts.filter((artifact) => SHEET_KINDS.includes(artifact.kind));
-  if (sheets.length === 1) return sheets[0]!.artifact_id;
-  if (artifacts.filter((artifact) => artifact.slice_cell_id).length > 1) return null;
-  return artifacts.length === 1 ? artifacts[0]!.artifact_id : null;
-}
-
-/** How a job failed, with what may be done about it. */
-export function toError(job: JobRow, attempt: JobParts["attempt"]): JobError | null {
-  if (job.status === "needs_attention") {
-    return {
-      code: "needs_attention",
-      message: `The provider's work was paid for, but a later step keeps failing${job.attention ? ` (${job.attention.step})` : ""}.`,
-      retryable: false,
-      terminal: true,
-      resolution:
-        "An operator decides: retry the step, accept what is there, or fail the job. It can be canceled, too.",
-    };
-  }
-  if (!job.error_code) return null;
-  const row = isErrorCode(job.error_code) ? ERRORS[job.error_code] : undefined;
-  const message = job.error?.message;
-  return {
-    code: job.error_code,
-    message: message && message !== job.error_code ? message : `The job ended with ${job.error_code}.`,
-    retryable: row?.retryable ?? false,
-    terminal: row && "terminal" in row ? row.terminal : true,
-    resolution: resolutionOf(job, attempt),
-    ...(job.error?.details ? { details: job.error.details } : {}),
-  };
-}
-
-/** What whoever reads the error may do now. */
-function resolutionOf(job: JobRow, attempt: JobParts["attempt"]): string {
-  if (isNewKeySafe(job, attempt)) return "Nothing ran and nothing was charged: a new key is safe.";
-  return attempt?.submission === "ambiguous"
-    ? "It may have run and may have been charged: do not submit it again under a new key before that is known."
-    : "The provider has worked on it and may charge for it: a new key starts, and pays for, a second execution.";
-}
-
-/** Codes of definite refusals: the provider said no, or nothing was sent. */
-const DEFINITE = new Set(["ProviderRejected", "ProviderUnavailable"]);
-
-/** Nothing ran and nothing was charged: never submitted, or definitely refused. */
-export function isNewKeySafe(
-  job: Pick<JobRow, "status" | "error_code">,
-  attempt: JobParts["attempt"],
-): boolean {
-  // A later call is made from what an earlier one made, and that one ran.
-  if (attempt && attempt.number > 1) return false;
-  const isUntried = attempt === null || attempt.submission === "not_attempted";
-  if (job.status === "failed") return isUntried || DEFINITE.has(job.error_code ?? "");
-  return job.status === "canceled" && isUntried;
-}
-
-function hintsOf(
-  job: JobRow,
-  attempt: JobParts["attempt"],
-  now: Date,
-): Pick<Job, "nextAction" | "pollAfterSeconds"> {
-  switch (job.status) {
-    case "succeeded":
-      return { nextAction: "download_artifacts", pollAfterSeconds: null };
-    case "awaiting_approval":
-      return { nextAction: "present_approval", pollAfterSeconds: null };
-    case "needs_attention":
-      return { nextAction: "inspect_error", pollAfterSeconds: null };
-    case "canceled":
-      return { nextAction: "stop", pollAfterSeconds: null };
-    case "failed": {
-      const next =
-        job.error_code && isErrorCode(job.error_code) ? ERRORS[job.error_code].next : "inspect_error";
-      const isKnown = next === "stop" || (next === "retry_new" && isNewKeySafe(job, attempt));
-      return { nextAction: isKnown ? next : "inspect_error", pollAfterSeconds: null };
-    }
-    default:
-      return {
-        nextAction: "poll",
-        pollAfterSeconds: now.getTime() - job.created_at.getTime() < 10_000 ? 1 : 4,
-      };
-  }
-}
-
-/** What a person decides on, while the job waits for one. */
-export function toApproval(job: JobRow): JobApproval | null {
-  const { approval } = job;
-  if (job.status !== "awaiting_approval" || !approval) return null;
-  const decide = `/v1/jobs/${job.id}`;
-  return {
-    ...approval.shown,
-    reason: approval.reason,
-    message: MESSAGE_OF_WAIT[approval.reason],
-    step: approval.step,
-    estimatedCost: microsToUsd(approval.estimatedMicros),
-    maximumCost: microsToUsd(approval.maximumMicros),
-    threshold: approval.thresholdMicros === null ? null : microsToUsd(approval.thresholdMicros),
-    currency: "USD",
-    requestedAt: approval.requestedAt,
-    deadlineAt: job.approval_deadline_at?.toISOString() ?? null,
-    whoMayDecide: {
-      roles: ["member", "admin", "owner"],
-      keyScope: "approvals:write",
-      differentPersonRequired: approval.isDifferentApproverRequired,
-    },
-    approvalUrl: `${publicUrl}/jobs/${job.id}`,
-    approvePath: `${decide}/approve`,
-    rejectPath: `${decide}/reject`,
-  };
-}
-
-const MESSAGE_OF_WAIT: Record<StoredApproval["reason"], string> = {
-  estimate_above_threshold: "The estimate is above the project's approval threshold.",
-  turnaround_review: "The views of the turnaround are to be reviewed before the mesh is made.",
-};
-
-/** From when the execution limit counts: the start, later by what the job has waited for people since. */
-export function workedFrom(job: Pick<JobRow, "started_at" | "created_at" | "approval">): number {
-  return (job.started_at ?? job.created_at).getTime() + (job.approval?.pausedMs ?? 0);
-}
-
-/** What was executed; where the content was removed, what is known without it. */
-function toSnapshot(job: JobRow, payloads: PayloadRow[]): Record<string, Json> {
-  const known = {
-    capability: job.capability_key,
-    productId: job.product_id,
-    environment: job.environment,
-    idempotencyKey: job.idempotency_key,
-  };
-  const content = requestContentOf(job, payloads);
-  if (!isObject(content)) return known;
-  const { input } = content;
-  return { ...content, ...known, ...(isObject(input) ? { input: withPrompt(input) } : {}) };
-}
-
-export type JobParts = {
-  /** The last one. */
-  attempt: Pick<AttemptRow, "submission" | "number"> | null;
-  artifacts: ArtifactRow[];
-  payloads: PayloadRow[];
-  /** What its receipt says of the price. Null: the job has not ended. */
-  sealed: Pick<Receipt, "pricing"> | null;
-  /** What a person found out of its charge. */
-  resolution: { chargedMicros: Micros; resolvedAt: string } | null;
-  /** Of a blind job alone: without it, all is hidden that differs between competitors. */
-  veil?: Veil | undefined;
-};
-
-/** The wire's Job: hints are derived here, never stored. Of a blind job, what may be shown. */
-export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
-  const view = toWholeJob(job, parts, now);
-  return job.is_blind ? blindJob(job, view, parts.veil) : view;
-}
-
-function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
-  const typedOutput = parseContent(parts.payloads.find((payload) => payload.kind === "output"));
-  const isTerminal = TERMINAL.includes(job.status);
-  const shown = parts.artifacts.filter((row) => job.status !== "running" || row.slot_status !== UNPROCESSED);
-  return {
-    jobId: job.id,
-    capabilityKey: job.capability_key,
-    capability: job.capability_key,
-    status: job.status,
-    projectId: job.project_id,
-    productId: job.product_id,
-    environment: job.environment,
-    externalRef: job.external_ref,
-    tags: job.tags,
-    metadata: job.metadata,
-    correlationId: job.correlation_id,
-    taskKind: job.task_kind,
-    idempotencyKey: job.idempotency_key,
-    createdAt: job.created_at.toISOString(),
-    startedAt: job.started_at?.toISOString() ?? null,
-    completedAt: job.completed_at?.toISOString() ?? null,
-    estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
-    actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
-    currency: "USD",
-    processing: job.provider ? job.pricing.processing : null,
-    chargeResolution: toResolution(parts.resolution),
-    dataClassification: job.data_classification,
-    retentionRequirement: job.retention_requirement,
-    maturityRating: job.maturity?.rating ?? null,
-    matureContentTraits: job.maturity?.traits ?? [],
-    maturitySource: job.maturity?.source ?? null,
-    pricing: parts.sealed?.pricing ?? null,
-    // What is only kept until it is worked on is nobody's output yet, unless that work failed.
-    artifacts: shown.map((row) => toArtifactRef(job.id, row, job.selected_artifact_id)),
-    variantSet:
-      job.requested_variants === null
-        ? null
-        : {
-            schemaVersion: "service.variant-set.v1",
-            requestedCount: job.requested_variants,
-            completedCount: job.completed_variants,
-            failedCount: job.failed_variants,
-            selectedArtifactId: job.selected_artifact_id,
-          },
-    selectedArtifactId: job.selected_artifact_id,
-    primaryArtifactId: primaryOf(job, shown),
-    receiptId: job.receipt_id,
-    typedOutput,
-    outputs: typedOutput,
-    warnings: job.warnings,
-    error: toError(job, parts.attempt),
-    progress: job.progress,
-    diagnostics: {
-      backendKind: job.provider ? "provider" : "local",
-      backendState: backendStateOf(parts.attempt),
-      backendId: job.provider ? `${job.provider}/${job.model}` : job.capability_key,
-    },
-    requestSnapshot: toSnapshot(job, parts.payloads),
-    ...hintsOf(job, parts.attempt, now),
-    retry: { sameKey: !isTerminal, newKeySafe: isNewKeySafe(job, parts.attempt) },
-    approval: toApproval(job),
-    retryOf: job.retry_of,
-    comparison: competesIn(job),
-  };
-}
-
-const competesIn = ({ comparison_id, is_blind }: Pick<JobRow, "comparison_id" | "is_blind">) =>
-  comparison_id === null ? null : { comparisonId: comparison_id, isJudged: !is_blind };
-
-/** What an earlier call did stays done. */
-function backendStateOf(attempt: JobParts["attempt"]): AttemptRow["submission"] {
-  if (!attempt) return "not_attempted";
-  return attempt.number > 1 && attempt.submission === "not_attempted" ? "attempted" : attempt.submission;
-}
-
-function toResolution(found: JobParts["resolution"]): Job["chargeResolution"] {
-  if (!found) return null;
-  const { chargedMicros } = found;
-  return {
-    outcome: chargedMicros > 0 ? "charged" : "not_charged",
-    chargedMicros,
-    charged: microsToUsd(chargedMicros),
-    resolvedAt: new Date(found.resolvedAt).toISOString(),
-  };
-}
-
-/** A line of the history: never prompt text, snapshots or error messages. */
-export function toListItem(
-  row: Pick<
-    JobRow,
-    | "id"
-    | "status"
-    | "capability_key"
-    | "created_at"
-    | "completed_at"
-    | "artifact_count"
-    | "error_code"
-    | "selected_artifact_id"
-    | "receipt_id"
-    | "actual_micros"
-    | "comparison_id"
-    | "is_blind"
-  >,
-): JobListItem {
-  const item = {
-    jobId: row.id,
-    status: row.status,
-    capabilityKey: row.capability_key,
-    capability: row.capability_key,
-    createdAt: row.created_at.toISOString(),
-    completedAt: row.completed_at?.toISOString() ?? null,
-    artifactCount: row.artifact_count,
-    errorCode: row.error_code,
-    selectedArtifactId: row.selected_artifact_id,
-    receiptId: row.receipt_id,
-    actualCost: row.actual_micros === null ? null : microsToUsd(row.actual_micros),
-    comparison: competesIn(row),
-  };
-  return row.is_blind ? blindListItem(item) : item;
 }

@@ -4,7 +4,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { readSources, toFault } from "@/server/domain/quotes";
 import { Fault } from "@/server/errors";
 import type { Json } from "@/server/step";
-import { type Ended, endedWithout, keepFiles, toOutput } from "./conclude";
+import { type Ended, endedWithout } from "./ended";
+import { keepFiles, toOutput } from "./output";
 import type { JobRow } from "./rows";
 
 /** Runs a capability that needs no provider, and says how it ended. Throws only where the wait for it was ended. */

@@ -6,10 +6,10 @@ import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { openSecret, sealSecret } from "@/server/vault";
 
-import { type Ended, toAnswer } from "./conclude";
+import { type Ended, toAnswer } from "./ended";
 import { expiryOf } from "./retention";
 import type { JobRow, StoredAttention } from "./rows";
-import { setAside } from "./transitions";
+import { setAside } from "./transitions/set-aside";
 
 /** Content of an answer as it came: what is still to be stored as output. */
 export type Content = { typedOutput: unknown; files: OutputFile[] };

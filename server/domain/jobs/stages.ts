@@ -5,7 +5,7 @@ import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { pauseForApproval } from "./approvals";
-import { storedEvents } from "./conclude";
+import { storedEvents } from "./output";
 import {
   type ArtifactRow,
   type AttemptRow,
@@ -14,7 +14,8 @@ import {
   type StoredOutcome,
   UNPROCESSED,
 } from "./rows";
-import { keepStageFiles, openAttempt, type StoredArtifact } from "./transitions";
+import { keepStageFiles, type StoredArtifact } from "./transitions/answer";
+import { openAttempt } from "./transitions/attempt";
 import { type JobStage, type LoadedWork, readJob } from "./work";
 
 /*

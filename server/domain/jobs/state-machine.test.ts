@@ -9,11 +9,13 @@ import { env } from "@/server/env";
 import { Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { makeProject, rowsOf, startJob, type TestProject } from "@/testing/world";
-import type { Ended } from "./conclude";
-import { toAnswer } from "./conclude";
+import type { Ended } from "./ended";
+import { toAnswer } from "./ended";
 import { attempt } from "./run";
 import { setAnswerAside } from "./set-aside";
-import { beginSubmission, keepHandle, MOVES, storeAnswer } from "./transitions";
+import { storeAnswer } from "./transitions/answer";
+import { beginSubmission, keepHandle } from "./transitions/attempt";
+import { MOVES } from "./transitions/moves";
 import { readJob } from "./work";
 
 /*

@@ -11,11 +11,13 @@ import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import type { Micros } from "@/server/money";
 import type { Json } from "@/server/step";
-import { planSubmission, prepare, read, refuseOverload, type Submission } from "./admit";
+import { refuseOverload } from "./admit";
 import { toldOfWait } from "./approvals";
 import { wakeAdmitted } from "./dispatch";
+import { planSubmission, prepare } from "./prepare";
 import type { StoredApproval } from "./rows";
-import { type Admission, insertTogether } from "./transitions";
+import { read, type Submission } from "./submission";
+import { type Admission, insertTogether } from "./transitions/admission";
 
 /** One request for each competitor, as its caller has them in order, and what a refusal of one of them becomes. */
 export type Requests = {

@@ -4,8 +4,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
 import { resendDue } from "./dispatch";
 import { endIdle } from "./end-idle";
+import { requeue } from "./requeue";
 import { attemptOf, type JobRow, workedFrom } from "./rows";
-import { requeue } from "./run";
 import { makeTurnsDue } from "./waiting-turns";
 
 const MOST = 200;

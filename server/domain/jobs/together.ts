@@ -1,7 +1,7 @@
 import type { Settlement } from "@/server/domain/attempts";
 import type { Micros } from "@/server/money";
 import type { Usage } from "@/server/providers/define";
-import type { Ended } from "./conclude";
+import type { Ended } from "./ended";
 import type { AttemptRow } from "./rows";
 
 /** What one call came to, as far as money goes. */

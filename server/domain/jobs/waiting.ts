@@ -5,7 +5,8 @@ import type { Ctx } from "@/server/domain/ctx";
 import { namesOf } from "@/server/domain/organizations";
 import { blindApproval } from "./blind";
 import { decisionRights } from "./rights";
-import { type JobRow, toApproval } from "./rows";
+import type { JobRow } from "./rows";
+import { toApproval } from "./view";
 
 const MOST = 100;
 

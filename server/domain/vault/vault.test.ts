@@ -239,7 +239,8 @@ test("whoever encrypts stands here, with the columns it writes among those that 
     "server/domain/jobs/frames.ts", // stream_frame.data
     "server/domain/jobs/reader.ts", // event_text.text
     "server/domain/jobs/set-aside.ts", // payload.content
-    "server/domain/jobs/transitions.ts", // payload.content
+    "server/domain/jobs/transitions/admission.ts", // payload.content
+    "server/domain/jobs/transitions/answer.ts", // payload.content
     "server/domain/pins/bulk/admission.ts", // payload.content
     "server/domain/pins/transitions.ts", // payload.content
     "server/domain/sessions/codes.ts", // user_account.second_factor_secret

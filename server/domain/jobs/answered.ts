@@ -1,0 +1,189 @@
+import { CapabilityFault } from "@/server/capabilities/define";
+import type { CallOutcome, Lease } from "@/server/domain/attempts";
+import type { Ctx } from "@/server/domain/ctx";
+import { isErrorCode } from "@/server/errors";
+import { failpoint } from "@/server/failpoint";
+import { log } from "@/server/log";
+import { end, type StepResult } from "./end-held";
+import { type Ended, endedBefore, toAnswer } from "./ended";
+import { keepFiles, keptFiles, toOutput } from "./output";
+import {
+  type ArtifactRow,
+  type AttemptRow,
+  artifactsOf,
+  attemptOf,
+  type StoredOutcome,
+  UNPROCESSED,
+} from "./rows";
+import { type Content, findSetAside, forgetSetAside, setAnswerAside, setWorkAside } from "./set-aside";
+import { keepStage } from "./stages";
+import { storeAnswer } from "./transitions/answer";
+import type { LoadedWork } from "./work";
+
+/** Waits between tries to store an answer: long enough for a database that is started again. */
+const STORE_WAITS_MS = [100, 900, 4_000];
+/** Waits between tries to work on an answer's files: what fails for good fails the same each time. */
+const REFINE_WAITS_MS = [100, 900];
+
+/** The provider has answered: content first, then the answer's row, then the end. Paid work is never thrown away. */
+export async function keepAndEnd(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+  outcome: Extract<CallOutcome, { state: "succeeded" }>,
+): Promise<StepResult> {
+  const settlement = outcome.observed.costMicros === null ? "hold" : "cost";
+  const ended = {
+    outcome: {
+      outcome: "succeeded" as const,
+      code: null,
+      message: null,
+      settlement,
+      finishReason: outcome.finishReason,
+    } satisfies StoredOutcome,
+    observed: outcome.observed,
+  };
+  return storeAndEnd(ctx, work, row, lease, ended, outcome, STORE_WAITS_MS);
+}
+
+/** An operator asked for the step that kept failing to be done again, with the answer that was set aside. */
+export async function storeSetAside(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+): Promise<StepResult> {
+  const content = await findSetAside(work.job.id);
+  const { outcome, observed } = endedBefore(row);
+  const { isSetAside: _, ...whole } = outcome;
+  const ended = { outcome: whole, observed };
+  if (!content) {
+    const held = { job: work.job, attemptId: row.id, fence: lease.fence };
+    await setAnswerAside(ctx, held, ended, null);
+    return { state: "ended" };
+  }
+  return storeAndEnd(ctx, work, row, lease, ended, content, []);
+}
+
+async function storeAndEnd(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+  answered: Pick<Ended, "outcome" | "observed">,
+  content: Content,
+  waitsMs: readonly number[],
+): Promise<StepResult> {
+  const isWhole = refinementOf(work) === null;
+  const outcome = isWhole ? answered.outcome : { ...answered.outcome, unprocessed: true as const };
+  for (let tried = 1; ; tried++) {
+    try {
+      const now = ctx.now();
+      const files = isWhole
+        ? content.files
+        : content.files.map((file) => ({ ...file, slotStatus: UNPROCESSED }));
+      const artifacts = await keepFiles(work.job, files, now);
+      const fresh = {
+        output:
+          isWhole && !work.stage
+            ? toOutput(work.job, content.typedOutput, [...(await filesBefore(work)), ...artifacts], now)
+            : null,
+        artifacts,
+      };
+      const stored = await storeAnswer({
+        jobId: work.job.id,
+        fence: lease.fence,
+        now,
+        ...toAnswer(row.id, { observed: answered.observed, outcome, fresh }, now),
+      });
+      if (!stored) return { state: "ended" };
+      break;
+    } catch (cause) {
+      log.error({ err: cause, jobId: work.job.id, tried }, "the answer of a provider could not be stored");
+      // Written after all, where only the word of it was lost.
+      const known = await attemptOf(work.job).catch(() => null);
+      if (known?.answer && !known.answer.isSetAside) break;
+      const waitMs = waitsMs[tried - 1];
+      if (waitMs !== undefined) {
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        continue;
+      }
+      const held = { job: work.job, attemptId: row.id, fence: lease.fence };
+      const isAside = await setAnswerAside(ctx, held, answered, row.answer?.isSetAside ? null : content);
+      // A cancel came meanwhile: it has the last word, and what the provider's work cost stays.
+      if (!isAside)
+        await end(ctx, work, row, lease, { ...answered, fresh: { output: null, artifacts: [] } }, [
+          "canceling",
+        ]);
+      return { state: "ended" };
+    }
+  }
+  if (row.answer?.isSetAside) await forgetSetAside(work.job.id);
+  failpoint("after-answer");
+  const stored = await attemptOf(work.job);
+  if (!stored) throw new Error("the attempt that was just answered is not there");
+  return endAnswered(ctx, work, stored, lease);
+}
+
+/** The next turn goes on at once. */
+const AGAIN: StepResult = { state: "again", afterMs: 0 };
+
+/** The files of the stages before, which are part of what the job yields. */
+const filesBefore = async ({ job, stages }: LoadedWork): Promise<ArtifactRow[]> =>
+  stages ? artifactsOf(job) : [];
+
+/** The work that is left to do here on the files of an answer; null: none. */
+function refinementOf({ capability, input, route }: LoadedWork) {
+  const execution = capability.execute;
+  if ("local" in execution || !route) return null;
+  return execution.refine?.(input as never, route.model) ?? null; // parsed by this capability's own schema
+}
+
+/** Ends a job whose answer is stored; first does what is still to be done with its files. */
+export async function endAnswered(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+): Promise<StepResult> {
+  const ended = endedBefore(row);
+  const refine = refinementOf(work);
+  if (work.stage && work.job.status === "running" && !ended.outcome.unprocessed) return AGAIN;
+  // Of a canceled job nobody waits for the files: they stay as they came.
+  if (!ended.outcome.unprocessed || !refine || work.job.status === "canceling")
+    return end(ctx, work, row, lease, ended);
+  const { unprocessed: _done, ...outcome } = ended.outcome;
+  for (let tried = 1; ; tried++) {
+    try {
+      const { typedOutput, files, media } = await refine(await keptFiles(work.job));
+      const now = ctx.now();
+      const artifacts = await keepFiles(work.job, files, now);
+      if (work.stage) {
+        await keepStage(ctx, work, row, lease.fence, outcome, artifacts);
+        return AGAIN;
+      }
+      const fresh = { output: toOutput(work.job, typedOutput, artifacts, now), artifacts };
+      return await end(ctx, work, row, lease, {
+        ...ended,
+        outcome: { ...outcome, ...(media ? { media } : {}) },
+        fresh,
+      });
+    } catch (cause) {
+      if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
+        const { code, message } = cause;
+        const told = { ...outcome, outcome: "failed" as const, code, message };
+        return end(ctx, work, row, lease, { ...ended, outcome: told });
+      }
+      log.error({ err: cause, jobId: work.job.id, tried }, "the files of an answer could not be worked on");
+      const waitMs = REFINE_WAITS_MS[tried - 1];
+      if (waitMs !== undefined) {
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        continue;
+      }
+      const held = { job: work.job, attemptId: row.id, fence: lease.fence };
+      if (!(await setWorkAside(ctx, held, ended))) await end(ctx, work, row, lease, ended, ["canceling"]);
+      return { state: "ended" };
+    }
+  }
+}

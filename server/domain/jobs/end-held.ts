@@ -1,0 +1,97 @@
+import type { Lease } from "@/server/domain/attempts";
+import type { Ctx } from "@/server/domain/ctx";
+import { conclude } from "./conclude";
+import { type Ended, endedWithout } from "./ended";
+import { type AttemptRow, artifactsOf, payloadsOf } from "./rows";
+import { type LoadedWork, readJob, storedInputHash } from "./work";
+
+/** What a turn of a job came to, for the worker that holds it. */
+export type StepResult =
+  | { state: "ended" }
+  | { state: "again"; afterMs: number }
+  | { state: "pending"; afterMs: number };
+
+/** Ends a job that this worker holds, with what its call came to. */
+export async function end(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+  ended: Ended,
+  from: ("running" | "canceling")[] = ["running", "canceling"],
+): Promise<StepResult> {
+  const stored = ended.fresh === null;
+  const [artifacts, payloads] = stored
+    ? await Promise.all([artifactsOf(work.job), payloadsOf(work.job)])
+    : [[], []];
+  const conclusion = {
+    job: work.job,
+    inputHash: work.inputHash,
+    outputHash: payloads.find((payload) => payload.kind === "output")?.sha256 ?? null,
+    engine: "local" in work.capability.execute ? work.capability.execute.engine : null,
+    attempt: row,
+    artifacts,
+    ended,
+    fence: lease.fence,
+    now: ctx.now(),
+  };
+  // A cancel that came meanwhile has the last word; the cost stays.
+  for (const status of from) {
+    if (await conclude({ ...conclusion, from: [status], canceled: status === "canceling" })) break;
+  }
+  return { state: "ended" };
+}
+
+/** Ends a job that is to be canceled: what may have left stays ambiguous. */
+export async function cancelNow(
+  ctx: Ctx,
+  work: LoadedWork,
+  row: AttemptRow,
+  lease: Lease,
+): Promise<StepResult> {
+  const mayHaveRun = row.submission !== "not_attempted";
+  const settlement = mayHaveRun ? "ambiguous" : "released";
+  const ended = endedWithout({ code: null, message: null, settlement }, row.submission);
+  await conclude({
+    job: work.job,
+    inputHash: work.inputHash,
+    outputHash: null,
+    engine: null,
+    attempt: row,
+    artifacts: [],
+    ended,
+    from: ["canceling"],
+    fence: lease.fence,
+    canceled: true,
+    now: ctx.now(),
+  });
+  return { state: "ended" };
+}
+
+/** Ends a job of which nothing but its row can be read any more. */
+export async function endWithout(
+  ctx: Ctx,
+  jobId: string,
+  row: AttemptRow,
+  lease: Lease,
+  code: "InternalFailure",
+  message: string,
+): Promise<StepResult> {
+  const job = await readJob(jobId);
+  if (!job) return { state: "ended" };
+  const sent = row.submission !== "not_attempted";
+  await conclude({
+    job,
+    inputHash: await storedInputHash(jobId),
+    outputHash: null,
+    engine: null,
+    attempt: row,
+    artifacts: [],
+    ended: endedWithout({ code, message, settlement: sent ? "ambiguous" : "released" }, row.submission),
+    from: ["running"],
+    fence: lease.fence,
+    canceled: false,
+    now: ctx.now(),
+  });
+  return { state: "ended" };
+}

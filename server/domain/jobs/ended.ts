@@ -1,0 +1,103 @@
+import type { CallOutcome, Observed } from "@/server/domain/attempts";
+import { storedEvents } from "./output";
+import type { AttemptRow, StoredOutcome } from "./rows";
+import type { StoredAnswer, StoredArtifact } from "./transitions/answer";
+import type { NewEvent } from "./transitions/moves";
+
+/** An attempt that has ended, whether its outcome came just now or was read back from its row. */
+export type Ended = {
+  outcome: StoredOutcome;
+  observed: Observed;
+  /** Content that is not stored yet; null: nothing, or stored before. */
+  fresh: { output: StoredAnswer["output"]; artifacts: StoredArtifact[] } | null;
+};
+
+/** A failure the provider's answer told, as an end. */
+export function endedAsFailed(outcome: Extract<CallOutcome, { state: "failed" }>): Ended {
+  return {
+    outcome: {
+      outcome: "failed",
+      code: outcome.code,
+      message: outcome.message,
+      settlement: outcome.settlement,
+      finishReason: null,
+      ...(outcome.details ? { details: outcome.details } : {}),
+    },
+    observed: outcome.observed,
+    fresh: { output: null, artifacts: [] },
+  };
+}
+
+/** An end without any provider answer: never submitted, too late, canceled, or lost. */
+export function endedWithout(
+  outcome: Omit<StoredOutcome, "outcome" | "finishReason" | "isSetAside">,
+  submission: Observed["submission"],
+): Ended {
+  return {
+    outcome: { outcome: "failed", finishReason: null, ...outcome },
+    observed: {
+      submission,
+      providerRequestId: null,
+      providerModel: null,
+      httpStatus: null,
+      tier: null,
+      usage: null,
+      costMicros: null,
+    },
+    fresh: { output: null, artifacts: [] },
+  };
+}
+
+/** An end read back from an attempt that stored its answer before. */
+export function endedBefore(attempt: AttemptRow): Ended {
+  if (!attempt.answer) throw new Error("the attempt has no stored answer");
+  return {
+    outcome: attempt.answer,
+    observed: {
+      submission: attempt.submission,
+      providerRequestId: attempt.provider_request_id,
+      providerModel: attempt.provider_model,
+      httpStatus: attempt.http_status,
+      tier: attempt.answer.tier ?? null,
+      usage: attempt.usage,
+      costMicros: attempt.cost_micros,
+      ...(attempt.answer.submissions ? { submissions: attempt.answer.submissions } : {}),
+    },
+    fresh: null,
+  };
+}
+
+export const toAttemptUpdate = (
+  attemptId: string,
+  ended: Ended,
+  answeredAt: Date,
+  now: Date,
+): StoredAnswer["attempt"] => ({
+  id: attemptId,
+  submission: ended.observed.submission,
+  provider_request_id: ended.observed.providerRequestId,
+  provider_model: ended.observed.providerModel,
+  answer: {
+    ...ended.outcome,
+    ...(ended.observed.tier ? { tier: ended.observed.tier } : {}),
+    ...(ended.observed.submissions ? { submissions: ended.observed.submissions } : {}),
+  },
+  usage: ended.observed.usage,
+  http_status: ended.observed.httpStatus,
+  error_code: ended.outcome.code,
+  error_message: ended.outcome.message,
+  cost_micros: ended.observed.costMicros,
+  answered_at: ended.observed.submission === "attempted" ? answeredAt : null,
+  ended_at: now,
+});
+
+/** What the answer statement stores: outcome, content and the artifacts' events. */
+export function toAnswer(attemptId: string, ended: Ended, now: Date): StoredAnswer & { events: NewEvent[] } {
+  return {
+    attempt: toAttemptUpdate(attemptId, ended, now, now),
+    output: ended.fresh?.output ?? null,
+    artifacts: ended.fresh?.artifacts ?? [],
+    // What is still to be worked on is told when that is done.
+    events: ended.outcome.unprocessed ? [] : storedEvents(ended.fresh?.artifacts ?? []),
+  };
+}

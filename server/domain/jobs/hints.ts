@@ -1,0 +1,80 @@
+import type { Job, JobError } from "@/server/contract/jobs";
+import { ERRORS, isErrorCode } from "@/server/errors";
+import type { JobParts, JobRow } from "./rows";
+
+/** How a job failed, with what may be done about it. */
+export function toError(job: JobRow, attempt: JobParts["attempt"]): JobError | null {
+  if (job.status === "needs_attention") {
+    return {
+      code: "needs_attention",
+      message: `The provider's work was paid for, but a later step keeps failing${job.attention ? ` (${job.attention.step})` : ""}.`,
+      retryable: false,
+      terminal: true,
+      resolution:
+        "An operator decides: retry the step, accept what is there, or fail the job. It can be canceled, too.",
+    };
+  }
+  if (!job.error_code) return null;
+  const row = isErrorCode(job.error_code) ? ERRORS[job.error_code] : undefined;
+  const message = job.error?.message;
+  return {
+    code: job.error_code,
+    message: message && message !== job.error_code ? message : `The job ended with ${job.error_code}.`,
+    retryable: row?.retryable ?? false,
+    terminal: row && "terminal" in row ? row.terminal : true,
+    resolution: resolutionOf(job, attempt),
+    ...(job.error?.details ? { details: job.error.details } : {}),
+  };
+}
+
+/** What whoever reads the error may do now. */
+function resolutionOf(job: JobRow, attempt: JobParts["attempt"]): string {
+  if (isNewKeySafe(job, attempt)) return "Nothing ran and nothing was charged: a new key is safe.";
+  return attempt?.submission === "ambiguous"
+    ? "It may have run and may have been charged: do not submit it again under a new key before that is known."
+    : "The provider has worked on it and may charge for it: a new key starts, and pays for, a second execution.";
+}
+
+/** Codes of definite refusals: the provider said no, or nothing was sent. */
+const DEFINITE = new Set(["ProviderRejected", "ProviderUnavailable"]);
+
+/** Nothing ran and nothing was charged: never submitted, or definitely refused. */
+export function isNewKeySafe(
+  job: Pick<JobRow, "status" | "error_code">,
+  attempt: JobParts["attempt"],
+): boolean {
+  // A later call is made from what an earlier one made, and that one ran.
+  if (attempt && attempt.number > 1) return false;
+  const isUntried = attempt === null || attempt.submission === "not_attempted";
+  if (job.status === "failed") return isUntried || DEFINITE.has(job.error_code ?? "");
+  return job.status === "canceled" && isUntried;
+}
+
+/** What a client is to do next, and when to look again: derived, never stored. */
+export function hintsOf(
+  job: JobRow,
+  attempt: JobParts["attempt"],
+  now: Date,
+): Pick<Job, "nextAction" | "pollAfterSeconds"> {
+  switch (job.status) {
+    case "succeeded":
+      return { nextAction: "download_artifacts", pollAfterSeconds: null };
+    case "awaiting_approval":
+      return { nextAction: "present_approval", pollAfterSeconds: null };
+    case "needs_attention":
+      return { nextAction: "inspect_error", pollAfterSeconds: null };
+    case "canceled":
+      return { nextAction: "stop", pollAfterSeconds: null };
+    case "failed": {
+      const next =
+        job.error_code && isErrorCode(job.error_code) ? ERRORS[job.error_code].next : "inspect_error";
+      const isKnown = next === "stop" || (next === "retry_new" && isNewKeySafe(job, attempt));
+      return { nextAction: isKnown ? next : "inspect_error", pollAfterSeconds: null };
+    }
+    default:
+      return {
+        nextAction: "poll",
+        pollAfterSeconds: now.getTime() - job.created_at.getTime() < 10_000 ? 1 : 4,
+      };
+  }
+}

@@ -1,0 +1,225 @@
+import type { Capability } from "@/server/capabilities/define";
+import { isKeptSealed } from "@/server/content";
+import { personBehind } from "@/server/domain/access";
+import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
+import { presentationFor } from "@/server/domain/billing";
+import { checkGuardrail } from "@/server/domain/budgets";
+import type { Ctx } from "@/server/domain/ctx";
+import { type Envelope, enforcementOf, keptMs, maturityOf } from "@/server/domain/envelope";
+import { checkSpendPerJob } from "@/server/domain/panels";
+import { limitOf, underOrganization } from "@/server/domain/plans";
+import {
+  checkQuote,
+  credentialIdsOf,
+  type ExecutionPlan,
+  fundedFor,
+  planExecution,
+} from "@/server/domain/quotes";
+import { fail, ValidationFault } from "@/server/errors";
+import { newId } from "@/server/ids";
+import type { Json } from "@/server/step";
+import { approvalAtAdmission, toldOfWait } from "./approvals";
+import type { Submission } from "./submission";
+import type { Admission } from "./transitions/admission";
+
+const QUEUE_SECONDS = 7_200;
+const EXECUTION_SECONDS = { fallback: 120, most: 600 };
+/** A wake that was lost is sent again after this long; later ones back off. */
+export const DISPATCH_AFTER_MS = 10_000;
+
+export type Prepared = {
+  admission: Admission;
+  plan: ExecutionPlan;
+  /** As it was sent: what the receipt's input hash is of. */
+  input: Record<string, Json>;
+  contentKeptMs: number | null;
+};
+
+/** Reads a submission against the catalog: where it would run, and for how much. Writes nothing. */
+export async function planSubmission(
+  ctx: Ctx,
+  { kind, capability, envelope, project, environment }: Submission,
+): Promise<ExecutionPlan> {
+  const isFunded = await fundedFor(capability, project.organizationId, envelope);
+  return planExecution(
+    capability,
+    { id: project.id, environment },
+    { ...envelope, maturity: maturityOf(envelope, project.settings), isFunded, now: ctx.now() },
+    kind === "invoke" ? "sync" : "durable",
+  );
+}
+
+/** Plans a submission: everything about its content that may refuse it. Writes nothing. */
+export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepared> {
+  const { kind, capability, envelope, project, environment, idempotencyKey, content, contentHash } =
+    submission;
+  const plan = await planSubmission(ctx, submission);
+  await checkGuardrail(project, environment, {
+    ...plan.estimate,
+    credentialIds: credentialIdsOf(plan.estimate),
+  });
+  checkSpendPerJob(ctx, plan.estimate);
+  const { quoteId } = envelope.execution;
+  const fx = presentationFor(project.organizationSettings);
+  const sealed = quoteId
+    ? await checkQuote(ctx, project.id, quoteId, plan)
+    : plan.route
+      ? { hash: plan.seal().hash, expiresAt: null }
+      : undefined;
+
+  const now = ctx.now();
+  const queueSeconds =
+    envelope.execution.executionConstraints.queueDeadlineSeconds ??
+    capability.durable?.defaultQueueSeconds ??
+    QUEUE_SECONDS;
+  const isInvoke = kind === "invoke";
+  const { estimate, route } = plan;
+  const wait = approvalAtAdmission(project, estimate, now);
+  if (wait && isInvoke) {
+    const submit = `/v1/capabilities/${capability.key}/jobs`;
+    fail(
+      "USE_JOBS",
+      `The estimate needs a person's approval, which only a durable job can wait for: POST ${submit}.`,
+      {
+        submit,
+      },
+    );
+  }
+  const id = newId("job");
+  const attemptId = isInvoke && route ? newId("attempt") : null;
+  const { dataClassification, retentionRequirement } = envelope.context;
+  const contentKeptMs = keptMs(retentionRequirement, project.settings, limitOf(project, "historyDays"));
+  return {
+    plan,
+    input: envelope.input,
+    contentKeptMs,
+    admission: {
+      id,
+      project_id: project.id,
+      organization_id: project.organizationId,
+      environment,
+      product_id: envelope.context.productId,
+      principal_id: ctx.principal.id,
+      principal_kind: ctx.principal.kind,
+      operation: kind,
+      mode: isInvoke ? (envelope.executionMode === "Stream" ? "invoke_stream" : "invoke_sync") : "job_async",
+      capability_key: capability.key,
+      status: isInvoke ? "running" : wait ? "awaiting_approval" : "queued",
+      idempotency_key: idempotencyKey,
+      request_hash: submission.requestHash,
+      external_ref: envelope.externalRef ?? null,
+      tags: envelope.tags,
+      metadata: envelope.metadata,
+      correlation_id: envelope.correlationId ?? null,
+      task_kind: envelope.taskKind ?? null,
+      data_classification: dataClassification,
+      retention_requirement: retentionRequirement,
+      billing_mode: estimate.billingMode,
+      provider: route?.provider.name ?? "",
+      model: route?.model.id ?? "",
+      quote_id: quoteId ?? null,
+      pricing_version: estimate.pricingVersion,
+      pricing: { ...estimate, ...(sealed ? { sealed } : {}), ...(fx ? { fx } : {}) },
+      estimated_micros: estimate.expectedMicros,
+      maximum_micros: estimate.maximumMicros,
+      queue_seconds: queueSeconds,
+      queue_deadline_at: new Date(now.getTime() + queueSeconds * 1000),
+      execution_seconds: executionSeconds(capability, envelope, isInvoke),
+      created_at: now,
+      started_at: isInvoke ? now : null,
+      fence: isInvoke ? 1 : 0,
+      lease_owner: isInvoke ? leaseOwner : null,
+      lease_until: isInvoke ? new Date(now.getTime() + LEASE_MS) : null,
+      dispatch_state: isInvoke || wait ? "none" : "pending",
+      dispatch_after: new Date(now.getTime() + DISPATCH_AFTER_MS),
+      requested_variants: capability.variants?.(plan.input as never) ?? null, // parsed by this capability's own schema
+      warnings: plan.warnings,
+      approval: (wait?.approval ?? null) as unknown as Json, // plain data
+      approval_deadline_at: wait?.deadlineAt ?? null,
+      submitted_by: personBehind(ctx.principal),
+      retry_of: submission.retryOf ?? null,
+      maturity: maturityOf(envelope, project.settings),
+      payload_is_sealed: isKeptSealed(dataClassification, retentionRequirement),
+      payload_id: newId("payload"),
+      // What runs at once is never read back: where nothing is to be kept, nothing is written.
+      payload_content: isInvoke && retentionRequirement === "HashesOnly" ? null : content,
+      payload_sha256: contentHash,
+      payload_bytes: Buffer.byteLength(content),
+      payload_expires_at: contentKeptMs === null ? null : new Date(now.getTime() + contentKeptMs),
+      credential_ids: credentialIdsOf(estimate),
+      hold_id: route && estimate.maximumMicros > 0 ? newId("hold") : null,
+      budget_enforcement: enforcementOf(envelope),
+      is_test: route?.account === "sandbox",
+      ...underOrganization(project, {
+        kind: isInvoke ? "inference" : "job",
+        leaves: route !== null && route.account !== "sandbox",
+      }),
+      attempt_id: attemptId,
+      attempt_submission: attemptId ? "ambiguous" : null,
+      ...withEvents(capability.key, plan, isInvoke, attemptId, wait),
+    },
+  };
+}
+
+function withEvents(
+  capabilityKey: string,
+  plan: ExecutionPlan,
+  isInvoke: boolean,
+  attemptId: string | null,
+  wait: ReturnType<typeof approvalAtAdmission>,
+) {
+  const events: Admission["events"] = isInvoke
+    ? [{ type: "job.started", payload: { capabilityKey, attempt: 1 } }]
+    : wait
+      ? [toldOfWait(wait.approval, wait.deadlineAt)]
+      : [{ type: "job.queued", payload: { capabilityKey } }];
+  if (attemptId && plan.route) {
+    events.push({
+      type: "job.provider_submitted",
+      payload: {
+        provider: plan.route.provider.name,
+        model: plan.route.model.id,
+        attemptId,
+        tier: "standard",
+      },
+    });
+  }
+  for (const warning of plan.warnings) events.push({ type: "job.budget_warning", payload: warning });
+  return { events, last_event: events.length };
+}
+
+function executionSeconds(capability: Capability, envelope: Envelope<"invoke">, isInvoke: boolean): number {
+  const asked = envelope.execution.executionConstraints.maxDurationSeconds;
+  if (isInvoke) return syncSeconds(capability, asked);
+  const most = capability.durable?.maxExecutionSeconds ?? EXECUTION_SECONDS.most;
+  if (asked && asked > most) {
+    throw new ValidationFault([
+      {
+        loc: ["body", "execution", "executionConstraints", "maxDurationSeconds"],
+        msg: `At most ${most} seconds for ${capability.key}.`,
+        type: "less_than_equal",
+      },
+    ]);
+  }
+  return asked ?? capability.durable?.defaultExecutionSeconds ?? EXECUTION_SECONDS.fallback;
+}
+
+/** A synchronous run is for short answers: who wants to wait longer is sent to jobs, where there are any. */
+function syncSeconds(capability: Capability, asked: number | null | undefined): number {
+  const most = capability.sync?.seconds ?? 60;
+  if (!asked || asked <= most) return asked ?? most;
+  if (capability.modes.includes("job_async")) {
+    const submit = `/v1/capabilities/${capability.key}/jobs`;
+    fail("USE_JOBS", `A synchronous run takes at most ${most} seconds; use POST ${submit} for more.`, {
+      submit,
+    });
+  }
+  throw new ValidationFault([
+    {
+      loc: ["body", "execution", "executionConstraints", "maxDurationSeconds"],
+      msg: `At most ${most} seconds for ${capability.key}.`,
+      type: "less_than_equal",
+      ctx: { maximum: most },
+    },
+  ]);
+}

@@ -1,0 +1,141 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { Capability } from "@/server/capabilities/define";
+import type { RawEnvelope } from "@/server/contract/envelope";
+import { access, type ProjectAccess } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { type Envelope, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
+import { inputOf, ownKeyOf } from "@/server/domain/panels";
+import { fail, ValidationFault } from "@/server/errors";
+import type { Json } from "@/server/step";
+
+export type Kind = "jobs" | "invoke";
+
+/** A request in its one normal form, and where it belongs. */
+export type Submission = {
+  kind: Kind;
+  capability: Capability;
+  envelope: Envelope<"invoke">;
+  project: ProjectAccess;
+  environment: string;
+  idempotencyKey: string;
+  /** The canonical request and its hash: what is compared under one key. */
+  content: string;
+  contentHash: string;
+  requestHash: string;
+  /** The job this one is a retry of. */
+  retryOf?: string | null;
+};
+
+/** Reads a request: its envelope in one shape, its project, its place in idempotency. */
+export async function read(
+  ctx: Ctx,
+  kind: Kind,
+  capability: Capability,
+  raw: RawEnvelope,
+  idempotencyHeader: string | undefined,
+): Promise<Submission> {
+  const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one less executionMode
+  if (envelope.executionMode === "ProductionWorkflow")
+    refuse("executionMode", "ProductionWorkflow is not offered.");
+  checkMode(kind, capability, envelope);
+  const idempotencyKey = ownKeyOf(
+    ctx,
+    settleIdempotencyKey(kind, envelope.idempotencyKey, idempotencyHeader),
+  );
+  const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
+  const environment = access.environment(ctx, project, envelope.context.environment);
+  envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
+  checkReader(kind, capability, envelope);
+  const content = canonicalText(snapshotOf(capability.key, envelope, project.id, environment));
+  const contentHash = sha256Hex(content);
+  return {
+    kind,
+    capability,
+    envelope,
+    project,
+    environment,
+    idempotencyKey,
+    content,
+    contentHash,
+    requestHash: `v1:${contentHash}`,
+  };
+}
+
+/** The canonical submitted request: what is hashed, compared under one idempotency key, and kept as the snapshot. */
+function snapshotOf(
+  capabilityKey: string,
+  envelope: Envelope<"invoke">,
+  projectId: string,
+  environment: string,
+): Record<string, Json> {
+  const {
+    idempotencyKey: _key,
+    // The same content by reference is the same request.
+    inputPayloadRef: _ref,
+    execution,
+    context,
+    executionMode,
+    sampling,
+    budget,
+    ...rest
+  } = envelope;
+  const { quoteId: _quote, estimateId: _estimate, executionConstraints, ...options } = execution;
+  const snapshot: Record<string, unknown> = {
+    capability: capabilityKey,
+    ...given(rest),
+    ...(sampling ? { sampling: given(sampling) } : {}),
+    ...(budget ? { budget: given(budget) } : {}),
+    // Another answer is another request; to name the usual one or not is the same.
+    ...(executionMode === "Stream" ? { executionMode } : {}),
+    context: { ...context, projectId, environment },
+    execution: { ...given(options), executionConstraints: given(executionConstraints) },
+  };
+  return snapshot as Record<string, Json>; // parsed JSON
+}
+
+/** Fields without those that are null or absent, which mean the same. */
+function given(fields: Record<string, unknown>): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const name in fields) {
+    if (fields[name] !== undefined && fields[name] !== null) kept[name] = fields[name];
+  }
+  return kept;
+}
+
+const refuse = (field: string, msg: string): never => {
+  throw new ValidationFault([{ loc: ["body", field], msg, type: "unsupported" }]);
+};
+
+/** Partial output is of a durable job that writes plain text: what a schema or a tool shapes is known at its end only. */
+function checkReader(kind: Kind, capability: Capability, envelope: Envelope<"invoke">) {
+  if (!envelope.readerDelivery) return;
+  const only = (what: string) => refuse("readerDelivery", `Partial output is ${what}.`);
+  if (kind === "invoke")
+    only(`of durable jobs; use POST /v1/capabilities/${capability.key}/jobs, or executionMode Stream`);
+  if (!capability.key.startsWith("text.") || capability.outputKind !== "text")
+    only(`of capabilities that write plain text; ${capability.key} does not`);
+  if (envelope.responseSchema || envelope.input.responseSchema)
+    only("not given together with a responseSchema");
+  if (envelope.toolSchemas?.length) only("not given together with toolSchemas");
+}
+
+/** Refuses a capability that has no durable runs. */
+export function requireDurable({ key, modes }: Capability) {
+  const invoke = `/v1/capabilities/${key}/invoke`;
+  if (!modes.includes("job_async"))
+    fail("USE_INVOKE", `${key} runs at once; use POST ${invoke}.`, { invoke });
+}
+
+function checkMode(kind: "jobs" | "invoke", capability: Capability, envelope: Envelope<"invoke">) {
+  const submit = `/v1/capabilities/${capability.key}/jobs`;
+  if (kind === "jobs") requireDurable(capability);
+  if (kind === "invoke") {
+    if (!capability.modes.includes("invoke_sync"))
+      fail("USE_JOBS", `${capability.key} runs as a durable job; use POST ${submit}.`, { submit });
+    if (envelope.executionMode === "DurableJob")
+      fail("USE_JOBS", `A durable run goes through POST ${submit}.`, { submit });
+    if (envelope.executionMode === "Stream" && !capability.modes.includes("invoke_stream")) {
+      refuse("executionMode", `${capability.key} does not stream.`);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { batched } from "@/server/batch";
+import { pool, relaxedPool } from "@/server/db";
+import { limitByPlan, limitInSql } from "@/server/domain/plans";
+import { statementOver } from "@/server/sql-input";
+import { tell } from "../notify";
+import { type AttemptRow, attemptFromJson, type JobWithRequest, REQUEST_COLUMNS } from "../rows";
+import { apart } from "./moves";
+
+export type Claim = {
+  jobId: string;
+  runId: string;
+  owner: string;
+  attemptId: string;
+  leaseMs: number;
+  now: Date;
+};
+/** With how many may run at once by each plan; null: no plan says. */
+type BoundedClaim = Claim & { byPlan: Record<string, number | null> | null };
+/** A job that was taken, as it stands then, with its request and its attempt. */
+export type Claimed = JobWithRequest & {
+  attempt: AttemptRow;
+  is_resumed: boolean;
+  /** The plan bounds how many run at once: another may wait for this one's end. */
+  is_bounded: boolean;
+};
+
+/** What a plan says of the next job to start; a job that runs already goes on, whatever it says. */
+const claimAll = statementOver<BoundedClaim>(
+  "claim",
+  {
+    jobId: "text",
+    runId: "text",
+    owner: "text",
+    attemptId: "text",
+    leaseMs: "int",
+    now: "timestamptz",
+    byPlan: "jsonb",
+  },
+  `, bounded AS MATERIALIZED (
+  SELECT job.id, job.organization_id, ${limitInSql("concurrentDurableJobs", 'input."byPlan"')} AS most,
+    row_number() OVER (PARTITION BY job.organization_id ORDER BY job.id) AS place
+  FROM input JOIN job ON job.id = input."jobId" JOIN organization ON organization.id = job.organization_id
+  WHERE job.status = 'queued' AND job.operation = 'jobs'
+    AND (input."byPlan" IS NOT NULL OR organization.settings->'limits' ? 'concurrentDurableJobs')
+), full_ones AS MATERIALIZED (
+  SELECT bounded.id FROM bounded JOIN capstan_rooms(ARRAY(SELECT organization_id FROM bounded ORDER BY id),
+    ARRAY(SELECT most FROM bounded ORDER BY id)) rooms USING (organization_id) WHERE place > room
+), claimed AS (
+  UPDATE job SET status = 'running', fence = fence + 1, lease_owner = input.owner, run_id = input."runId",
+    lease_until = input.now + input."leaseMs" * interval '1 millisecond', dispatch_state = 'none',
+    started_at = coalesce(started_at, input.now), last_event = last_event + CASE WHEN status = 'queued' THEN 1 ELSE 0 END
+  FROM input
+  WHERE job.id = input."jobId" AND CASE
+    WHEN operation <> 'jobs' THEN false
+    WHEN status = 'queued' THEN queue_deadline_at > input.now AND job.id NOT IN (SELECT id FROM full_ones)
+    WHEN status = 'running' THEN lease_until < input.now AND (
+      SELECT bool_or(handle IS NOT NULL OR answer IS NOT NULL) FROM attempt WHERE attempt.job_id = job.id)
+    ELSE false END
+  RETURNING job.*, input.now AS claimed_at, input."attemptId" AS claimed_for,
+    (SELECT old.status FROM job old WHERE old.id = job.id) AS was
+), tried AS (
+  INSERT INTO attempt (id, project_id, job_id, number, fence, submission, provider, model, started_at)
+  SELECT claimed_for, project_id, id, 1, fence, 'not_attempted', provider, model, claimed_at FROM claimed
+  ON CONFLICT (job_id, number) DO UPDATE SET fence = excluded.fence
+  RETURNING attempt.*
+), told AS (
+  INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+  SELECT project_id, id, last_event, 'job.started', jsonb_build_object('attempt', 1), claimed_at FROM claimed WHERE was = 'queued'
+)
+SELECT claimed.*, ${REQUEST_COLUMNS}, to_json(tried) AS attempt, was <> 'queued' AS is_resumed,
+  EXISTS (SELECT FROM bounded WHERE bounded.id = claimed.id AND most IS NOT NULL) AS is_bounded
+FROM claimed JOIN tried ON tried.job_id = claimed.id
+  LEFT JOIN payload ON payload.job_id = claimed.id AND payload.kind = 'request'`,
+);
+
+/**
+ * A worker takes a job: queued becomes running under a new lease and fence; a running one whose lease is gone is taken
+ * over where a provider handle or a stored answer lets it go on. Null: somebody else's, ended, or too late.
+ * A claim that the database forgets in a crash has done nothing yet: beginning a submission waits for the disk.
+ */
+export const claim = batched<Claim, Claimed | null>(
+  async (items) => {
+    const byPlan = limitByPlan("concurrentDurableJobs");
+    const { rows } = await relaxedPool.query<Claimed>(claimAll(items.map((item) => ({ ...item, byPlan }))));
+    const claimed = new Map(rows.map((row) => [row.id, { ...row, attempt: attemptFromJson(row.attempt) }]));
+    tell(claimed.keys());
+    return items.map((item) => claimed.get(item.jobId) ?? null);
+  },
+  { apart },
+);
+
+/** What a run of the engine claimed and has not ended, for a step of it that is delivered again. */
+export async function claimedBy(
+  jobId: string,
+  runId: string,
+): Promise<{ attemptId: string; fence: number } | null> {
+  const { rows } = await pool.query<{ attemptId: string; fence: number }>({
+    name: "claimed-by",
+    text: `SELECT attempt.id AS "attemptId", job.fence FROM job JOIN attempt ON attempt.job_id = job.id AND attempt.number = 1
+      WHERE job.id = $1 AND job.run_id = $2 AND job.status IN ('running', 'canceling')`,
+    values: [jobId, runId],
+  });
+  return rows[0] ?? null;
+}

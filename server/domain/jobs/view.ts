@@ -1,0 +1,234 @@
+import {
+  type Job,
+  type JobApproval,
+  type JobArtifactRef,
+  type JobListItem,
+  TERMINAL,
+} from "@/server/contract/jobs";
+import { publicUrl } from "@/server/env";
+import { microsToUsd } from "@/server/money";
+import type { Json } from "@/server/step";
+import { blindJob, blindListItem } from "./blind";
+import { hintsOf, isNewKeySafe, toError } from "./hints";
+import { isObject, withPrompt } from "./prompt";
+import {
+  type ArtifactRow,
+  type AttemptRow,
+  type JobParts,
+  type JobRow,
+  type PayloadRow,
+  parseContent,
+  requestContentOf,
+  type StoredApproval,
+  UNPROCESSED,
+} from "./rows";
+
+/** The wire's Job: hints are derived, never stored. Of a blind job, what may be shown. */
+export function toJob(job: JobRow, parts: JobParts, now: Date): Job {
+  const view = toWholeJob(job, parts, now);
+  return job.is_blind ? blindJob(job, view, parts.veil) : view;
+}
+
+function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
+  const typedOutput = parseContent(parts.payloads.find((payload) => payload.kind === "output"));
+  const isTerminal = TERMINAL.includes(job.status);
+  const shown = parts.artifacts.filter((row) => job.status !== "running" || row.slot_status !== UNPROCESSED);
+  return {
+    jobId: job.id,
+    capabilityKey: job.capability_key,
+    capability: job.capability_key,
+    status: job.status,
+    projectId: job.project_id,
+    productId: job.product_id,
+    environment: job.environment,
+    externalRef: job.external_ref,
+    tags: job.tags,
+    metadata: job.metadata,
+    correlationId: job.correlation_id,
+    taskKind: job.task_kind,
+    idempotencyKey: job.idempotency_key,
+    createdAt: job.created_at.toISOString(),
+    startedAt: job.started_at?.toISOString() ?? null,
+    completedAt: job.completed_at?.toISOString() ?? null,
+    estimatedCost: microsToUsd(job.pricing.expectedUpstreamMicros),
+    actualCost: job.actual_micros === null ? null : microsToUsd(job.actual_micros),
+    currency: "USD",
+    processing: job.provider ? job.pricing.processing : null,
+    chargeResolution: toResolution(parts.resolution),
+    dataClassification: job.data_classification,
+    retentionRequirement: job.retention_requirement,
+    maturityRating: job.maturity?.rating ?? null,
+    matureContentTraits: job.maturity?.traits ?? [],
+    maturitySource: job.maturity?.source ?? null,
+    pricing: parts.sealed?.pricing ?? null,
+    // What is only kept until it is worked on is nobody's output yet, unless that work failed.
+    artifacts: shown.map((row) => toArtifactRef(job.id, row, job.selected_artifact_id)),
+    variantSet:
+      job.requested_variants === null
+        ? null
+        : {
+            schemaVersion: "service.variant-set.v1",
+            requestedCount: job.requested_variants,
+            completedCount: job.completed_variants,
+            failedCount: job.failed_variants,
+            selectedArtifactId: job.selected_artifact_id,
+          },
+    selectedArtifactId: job.selected_artifact_id,
+    primaryArtifactId: primaryOf(job, shown),
+    receiptId: job.receipt_id,
+    typedOutput,
+    outputs: typedOutput,
+    warnings: job.warnings,
+    error: toError(job, parts.attempt),
+    progress: job.progress,
+    diagnostics: {
+      backendKind: job.provider ? "provider" : "local",
+      backendState: backendStateOf(parts.attempt),
+      backendId: job.provider ? `${job.provider}/${job.model}` : job.capability_key,
+    },
+    requestSnapshot: toSnapshot(job, parts.payloads),
+    ...hintsOf(job, parts.attempt, now),
+    retry: { sameKey: !isTerminal, newKeySafe: isNewKeySafe(job, parts.attempt) },
+    approval: toApproval(job),
+    retryOf: job.retry_of,
+    comparison: competesIn(job),
+  };
+}
+
+/** A line of the history: never prompt text, snapshots or error messages. */
+export function toListItem(
+  row: Pick<
+    JobRow,
+    | "id"
+    | "status"
+    | "capability_key"
+    | "created_at"
+    | "completed_at"
+    | "artifact_count"
+    | "error_code"
+    | "selected_artifact_id"
+    | "receipt_id"
+    | "actual_micros"
+    | "comparison_id"
+    | "is_blind"
+  >,
+): JobListItem {
+  const item = {
+    jobId: row.id,
+    status: row.status,
+    capabilityKey: row.capability_key,
+    capability: row.capability_key,
+    createdAt: row.created_at.toISOString(),
+    completedAt: row.completed_at?.toISOString() ?? null,
+    artifactCount: row.artifact_count,
+    errorCode: row.error_code,
+    selectedArtifactId: row.selected_artifact_id,
+    receiptId: row.receipt_id,
+    actualCost: row.actual_micros === null ? null : microsToUsd(row.actual_micros),
+    comparison: competesIn(row),
+  };
+  return row.is_blind ? blindListItem(item) : item;
+}
+
+const competesIn = ({ comparison_id, is_blind }: Pick<JobRow, "comparison_id" | "is_blind">) =>
+  comparison_id === null ? null : { comparisonId: comparison_id, isJudged: !is_blind };
+
+export function toArtifactRef(
+  jobId: string,
+  row: ArtifactRow,
+  selectedArtifactId: string | null,
+): JobArtifactRef {
+  return {
+    artifactId: row.artifact_id,
+    mediaType: row.media_type,
+    kind: row.kind,
+    downloadPath: `/v1/jobs/${jobId}/artifacts/${row.artifact_id}`,
+    sha256: row.sha256,
+    byteLength: row.byte_length,
+    label: row.label,
+    filename: row.filename,
+    variantIndex: row.variant_index,
+    sliceCellId: row.slice_cell_id,
+    slotStatus: row.slot_status,
+    ...row.facts,
+    ...(row.variant_index === null ? {} : { selected: row.artifact_id === selectedArtifactId }),
+  };
+}
+
+/** Kinds of artifacts that show a whole set at once. */
+export const SHEET_KINDS = ["composite-sheet", "contact-preview", "sheet", "contact-sheet"];
+
+/** The artifact a client should open first. Source: wire-details 2f, 'primaryArtifactId order'. */
+function primaryOf(job: JobRow, artifacts: ArtifactRow[]): string | null {
+  if (job.selected_artifact_id) return job.selected_artifact_id;
+  if ((job.requested_variants ?? 1) > 1) return null;
+  const meshes = artifacts.filter((artifact) => artifact.kind === "mesh");
+  if (meshes.length === 1) return meshes[0]!.artifact_id;
+  const sheets = artifacts.filter((artifact) => SHEET_KINDS.includes(artifact.kind));
+  if (sheets.length === 1) return sheets[0]!.artifact_id;
+  if (artifacts.filter((artifact) => artifact.slice_cell_id).length > 1) return null;
+  return artifacts.length === 1 ? artifacts[0]!.artifact_id : null;
+}
+
+/** What a person decides on, while the job waits for one. */
+export function toApproval(job: JobRow): JobApproval | null {
+  const { approval } = job;
+  if (job.status !== "awaiting_approval" || !approval) return null;
+  const decide = `/v1/jobs/${job.id}`;
+  return {
+    ...approval.shown,
+    reason: approval.reason,
+    message: MESSAGE_OF_WAIT[approval.reason],
+    step: approval.step,
+    estimatedCost: microsToUsd(approval.estimatedMicros),
+    maximumCost: microsToUsd(approval.maximumMicros),
+    threshold: approval.thresholdMicros === null ? null : microsToUsd(approval.thresholdMicros),
+    currency: "USD",
+    requestedAt: approval.requestedAt,
+    deadlineAt: job.approval_deadline_at?.toISOString() ?? null,
+    whoMayDecide: {
+      roles: ["member", "admin", "owner"],
+      keyScope: "approvals:write",
+      differentPersonRequired: approval.isDifferentApproverRequired,
+    },
+    approvalUrl: `${publicUrl}/jobs/${job.id}`,
+    approvePath: `${decide}/approve`,
+    rejectPath: `${decide}/reject`,
+  };
+}
+
+const MESSAGE_OF_WAIT: Record<StoredApproval["reason"], string> = {
+  estimate_above_threshold: "The estimate is above the project's approval threshold.",
+  turnaround_review: "The views of the turnaround are to be reviewed before the mesh is made.",
+};
+
+/** What was executed; where the content was removed, what is known without it. */
+function toSnapshot(job: JobRow, payloads: PayloadRow[]): Record<string, Json> {
+  const known = {
+    capability: job.capability_key,
+    productId: job.product_id,
+    environment: job.environment,
+    idempotencyKey: job.idempotency_key,
+  };
+  const content = requestContentOf(job, payloads);
+  if (!isObject(content)) return known;
+  const { input } = content;
+  return { ...content, ...known, ...(isObject(input) ? { input: withPrompt(input) } : {}) };
+}
+
+/** What an earlier call did stays done. */
+function backendStateOf(attempt: JobParts["attempt"]): AttemptRow["submission"] {
+  if (!attempt) return "not_attempted";
+  return attempt.number > 1 && attempt.submission === "not_attempted" ? "attempted" : attempt.submission;
+}
+
+function toResolution(found: JobParts["resolution"]): Job["chargeResolution"] {
+  if (!found) return null;
+  const { chargedMicros } = found;
+  return {
+    outcome: chargedMicros > 0 ? "charged" : "not_charged",
+    chargedMicros,
+    charged: microsToUsd(chargedMicros),
+    resolvedAt: new Date(found.resolvedAt).toISOString(),
+  };
+}
