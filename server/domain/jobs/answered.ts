@@ -5,7 +5,7 @@ import { isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";
 import { end, type StepResult } from "./end-held";
-import { type Ended, endedBefore, toAnswer } from "./ended";
+import { type Ended, endedBefore, type Kept, toAnswer } from "./ended";
 import { keepFiles, keptFiles, toOutput } from "./output";
 import {
   type ArtifactRow,
@@ -17,7 +17,7 @@ import {
 } from "./rows";
 import { type Content, findSetAside, forgetSetAside, setAnswerAside, setWorkAside } from "./set-aside";
 import { keepStage } from "./stages";
-import { storeAnswer } from "./transitions/answer";
+import { type StoredAnswer, storeAnswer } from "./transitions/answer";
 import type { LoadedWork } from "./work";
 
 /** Waits between tries to store an answer: long enough for a database that is started again. */
@@ -77,6 +77,7 @@ async function storeAndEnd(
 ): Promise<StepResult> {
   const isWhole = refinementOf(work) === null;
   const outcome = isWhole ? answered.outcome : { ...answered.outcome, unprocessed: true as const };
+  let written: StoredAnswer | null = null;
   for (let tried = 1; ; tried++) {
     try {
       const now = ctx.now();
@@ -91,13 +92,10 @@ async function storeAndEnd(
             : null,
         artifacts,
       };
-      const stored = await storeAnswer({
-        jobId: work.job.id,
-        fence: lease.fence,
-        now,
-        ...toAnswer(row.id, { observed: answered.observed, outcome, fresh }, now),
-      });
-      if (!stored) return { state: "ended" };
+      const answer = toAnswer(row.id, { observed: answered.observed, outcome, fresh }, now);
+      if (!(await storeAnswer({ jobId: work.job.id, fence: lease.fence, now, ...answer })))
+        return { state: "ended" };
+      written = answer;
       break;
     } catch (cause) {
       log.error({ err: cause, jobId: work.job.id, tried }, "the answer of a provider could not be stored");
@@ -121,6 +119,10 @@ async function storeAndEnd(
   }
   if (row.answer?.isSetAside) await forgetSetAside(work.job.id);
   failpoint("after-answer");
+  if (written?.attempt) {
+    const kept = { artifacts: written.artifacts, outputHash: written.output?.sha256 ?? null };
+    return endAnswered(ctx, work, { ...row, ...written.attempt }, lease, kept);
+  }
   const stored = await attemptOf(work.job);
   if (!stored) throw new Error("the attempt that was just answered is not there");
   return endAnswered(ctx, work, stored, lease);
@@ -140,14 +142,15 @@ function refinementOf({ capability, input, route }: LoadedWork) {
   return execution.refine?.(input as never, route.model) ?? null; // parsed by this capability's own schema
 }
 
-/** Ends a job whose answer is stored; first does what is still to be done with its files. */
+/** Ends a job whose answer is stored; first does what is still to be done with its files. Without `kept` that is read. */
 export async function endAnswered(
   ctx: Ctx,
   work: LoadedWork,
   row: AttemptRow,
   lease: Lease,
+  kept?: Kept,
 ): Promise<StepResult> {
-  const ended = endedBefore(row);
+  const ended: Ended = { ...endedBefore(row), ...(kept ? { kept } : {}) };
   const refine = refinementOf(work);
   if (work.stage && work.job.status === "running" && !ended.outcome.unprocessed) return AGAIN;
   // Of a canceled job nobody waits for the files: they stay as they came.

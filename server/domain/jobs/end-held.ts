@@ -1,8 +1,8 @@
 import type { Lease } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
 import { conclude } from "./conclude";
-import { type Ended, endedWithout } from "./ended";
-import { type AttemptRow, artifactsOf, payloadsOf } from "./rows";
+import { type Ended, endedWithout, type Kept } from "./ended";
+import { type AttemptRow, artifactsOf, type JobRow, payloadsOf } from "./rows";
 import { type LoadedWork, readJob, storedInputHash } from "./work";
 
 /** What a turn of a job came to, for the worker that holds it. */
@@ -20,17 +20,14 @@ export async function end(
   ended: Ended,
   from: ("running" | "canceling")[] = ["running", "canceling"],
 ): Promise<StepResult> {
-  const stored = ended.fresh === null;
-  const [artifacts, payloads] = stored
-    ? await Promise.all([artifactsOf(work.job), payloadsOf(work.job)])
-    : [[], []];
+  const kept = ended.fresh === null ? (ended.kept ?? (await readKept(work.job))) : NOTHING;
   const conclusion = {
     job: work.job,
     inputHash: work.inputHash,
-    outputHash: payloads.find((payload) => payload.kind === "output")?.sha256 ?? null,
+    outputHash: kept.outputHash,
     engine: "local" in work.capability.execute ? work.capability.execute.engine : null,
     attempt: row,
-    artifacts,
+    artifacts: kept.artifacts,
     ended,
     fence: lease.fence,
     now: ctx.now(),
@@ -40,6 +37,13 @@ export async function end(
     if (await conclude({ ...conclusion, from: [status], canceled: status === "canceling" })) break;
   }
   return { state: "ended" };
+}
+
+const NOTHING: Kept = { artifacts: [], outputHash: null };
+
+async function readKept(job: JobRow): Promise<Kept> {
+  const [artifacts, payloads] = await Promise.all([artifactsOf(job), payloadsOf(job)]);
+  return { artifacts, outputHash: payloads.find(({ kind }) => kind === "output")?.sha256 ?? null };
 }
 
 /** Ends a job that is to be canceled: what may have left stays ambiguous. */

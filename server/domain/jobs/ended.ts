@@ -1,6 +1,6 @@
 import type { CallOutcome, Observed } from "@/server/domain/attempts";
 import { storedEvents } from "./output";
-import type { AttemptRow, StoredOutcome } from "./rows";
+import type { ArtifactRow, AttemptRow, StoredOutcome } from "./rows";
 import type { StoredAnswer, StoredArtifact } from "./transitions/answer";
 import type { NewEvent } from "./transitions/moves";
 
@@ -10,7 +10,12 @@ export type Ended = {
   observed: Observed;
   /** Content that is not stored yet; null: nothing, or stored before. */
   fresh: { output: StoredAnswer["output"]; artifacts: StoredArtifact[] } | null;
+  /** What was stored before, by whoever has just stored it; absent: it is read. */
+  kept?: Kept;
 };
+
+/** Content that is stored already. */
+export type Kept = { artifacts: ArtifactRow[]; outputHash: string | null };
 
 /** A failure the provider's answer told, as an end. */
 export function endedAsFailed(outcome: Extract<CallOutcome, { state: "failed" }>): Ended {

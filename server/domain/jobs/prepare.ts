@@ -25,7 +25,7 @@ import type { Admission } from "./transitions/admission";
 const QUEUE_SECONDS = 7_200;
 const EXECUTION_SECONDS = { fallback: 120, most: 600 };
 /** A wake that was lost is sent again after this long; later ones back off. */
-export const DISPATCH_AFTER_MS = 10_000;
+const DISPATCH_AFTER_MS = 10_000;
 
 export type Prepared = {
   admission: Admission;

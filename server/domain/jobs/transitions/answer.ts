@@ -6,6 +6,7 @@ import type { Micros } from "@/server/money";
 import { OF_INPUT, statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { tell } from "../notify";
+import type { StoredOutcome } from "../rows";
 import { apart, type NewEvent } from "./moves";
 
 export type StoredArtifact = {
@@ -30,7 +31,7 @@ export type StoredAnswer = {
     submission: "not_attempted" | "ambiguous" | "attempted";
     provider_request_id: string | null;
     provider_model: string | null;
-    answer: Json;
+    answer: StoredOutcome;
     usage: Json;
     http_status: number | null;
     error_code: string | null;

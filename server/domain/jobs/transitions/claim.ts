@@ -68,7 +68,8 @@ const claimAll = statementOver<BoundedClaim>(
   SELECT project_id, id, last_event, 'job.started', jsonb_build_object('attempt', 1), claimed_at FROM claimed WHERE was = 'queued'
 )
 SELECT claimed.*, ${REQUEST_COLUMNS}, to_json(tried) AS attempt, was <> 'queued' AS is_resumed,
-  EXISTS (SELECT FROM bounded WHERE bounded.id = claimed.id AND most IS NOT NULL) AS is_bounded
+  EXISTS (SELECT FROM bounded WHERE bounded.id = claimed.id AND most IS NOT NULL) AS is_bounded,
+  (SELECT funding FROM hold WHERE hold.execution_id = claimed.id) AS funding
 FROM claimed JOIN tried ON tried.job_id = claimed.id
   LEFT JOIN payload ON payload.job_id = claimed.id AND payload.kind = 'request'`,
 );
