@@ -3,6 +3,7 @@ import type { FileFacts } from "@/server/capabilities/define";
 import { sealContent } from "@/server/content";
 import { pool } from "@/server/db";
 import type { Micros } from "@/server/money";
+import type { Usage } from "@/server/providers/define";
 import { OF_INPUT, statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { tell } from "../notify";
@@ -32,7 +33,7 @@ export type StoredAnswer = {
     provider_request_id: string | null;
     provider_model: string | null;
     answer: StoredOutcome;
-    usage: Json;
+    usage: Usage | null;
     http_status: number | null;
     error_code: string | null;
     error_message: string | null;
