@@ -65,6 +65,11 @@ export async function createWorld(app = "test") {
       await pool.query("update engine_run set retry_at = now() where retry_at is not null");
       await pool.query("select engine_wake(id, now()) from engine_run where status = 'waiting'");
     },
+    /** Forgets what ran before. */
+    async clear() {
+      await pool.query("truncate engine_run, engine_step, engine_limit, engine_seen, engine_worker");
+      await pool.query("delete from graphile_worker._private_jobs");
+    },
     async close() {
       await pool.end();
       await database.close();

@@ -1,0 +1,377 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { sha256Hex } from "@/server/canonical";
+import { weightsLink } from "@/server/domain/adapters/weights-link";
+import { env } from "@/server/env";
+import { newId, ulid } from "@/server/ids";
+import { type Adapters, newAdapter, openAdapters } from "@/testing/adapters";
+import { Form, someWeights, uploadOf, weightsPart } from "@/testing/forms";
+import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { everyEndpoint } from "./every-endpoint.fixture";
+import { get, IMAGE, openTenant, post, TEXT, tenant } from "./tenant.fixture";
+
+beforeAll(openTenant, 60_000);
+
+/** LoRA weights of the tenant. */
+let lora: Adapters;
+beforeAll(async () => {
+  env.ALLOW_PRIVATE_ADDRESSES = true; // the hub is on this machine
+  lora = await openAdapters(tenant);
+}, 60_000);
+afterAll(() => lora.close());
+
+everyEndpoint("adapters", { sample: ({ method, path }) => lora.sample(method, path) });
+
+describe("adapters", () => {
+  const ADAPTERS = "/v1/adapters";
+  const ALIASES = "/v1/adapter-aliases";
+  const DEFAULT = `/v1/adapter-defaults/${IMAGE}`;
+  const unbound = () => ({ key: tenant.unboundKey });
+
+  test("an adapter is registered with all that is said of it, and answered so again", async () => {
+    const said = {
+      ...newAdapter(),
+      compatibleModels: ["sandbox-image"],
+      triggerWords: ["brass rider"],
+      recommendedWeight: 0.75,
+      licenseName: "Apache-2.0",
+      licenseUrl: "https://example.com/license",
+      licenseStatus: "declared",
+      provenance: { trainedBy: ["us"] },
+    };
+    const { json } = await post(200, ADAPTERS, { ...said, type: "lora", environment: "development" });
+    expect(json).toMatchObject({
+      ...said,
+      source: { ...said.source, filePath: null, sha256: null, byteLength: null },
+      frozen: true,
+      sourceHealth: { status: "unknown", checkedAt: null, detail: null },
+      environment: "development",
+      projectId: tenant.projectId,
+      aliases: [],
+    });
+    expect((await get(200, `${ADAPTERS}/${json.adapterId}`)).json).toEqual(json);
+    expect((await get(200, `${ADAPTERS}?limit=1`)).json.items).toEqual([json]);
+    const { source } = newAdapter();
+    const { json: loose } = await post(200, ADAPTERS, {
+      ...newAdapter(),
+      source: { ...source, revision: null },
+    });
+    expect(loose).toMatchObject({ frozen: false });
+  });
+
+  test("422 for what no adapter is, each by its field", async () => {
+    const { source, ...said } = newAdapter();
+    for (const [more, loc] of [
+      [{ displayName: " " }, ["displayName"]],
+      [{ displayName: "x".repeat(256) }, ["displayName"]],
+      [{ type: "checkpoint" }, ["type"]],
+      [{ recommendedWeight: 2.1 }, ["recommendedWeight"]],
+      [{ recommendedWeight: -0.1 }, ["recommendedWeight"]],
+      [{ triggerWords: Array.from({ length: 65 }, (_, n) => `${n}`) }, ["triggerWords"]],
+      [{ licenseUrl: "javascript:alert(1)" }, ["licenseUrl"]],
+      [{ licenseStatus: "good" }, ["licenseStatus"]],
+      [{ provenance: [] }, ["provenance"]],
+      [{ environment: "No Slug" }, ["environment"]],
+      [{ more: 1 }, ["more"]],
+      [{ source: undefined }, ["source"]],
+      [{ source: { ...source, kind: "torrent" } }, ["source", "kind"]],
+      [{ source: { ...source, ref: "" } }, ["source", "ref"]],
+      [{ source: { ...source, more: 1 } }, ["source", "more"]],
+      [{ source: { ...source, provider: "nobody" } }, ["source", "provider"]],
+      [{ source: { ...source, provider: "openai" } }, ["source", "provider"]],
+      [{ source: { ...source, provider: null } }, ["source", "provider"]],
+      [{ source: { ...source, filePath: "a.safetensors" } }, ["source", "filePath"]],
+      [{ source: { kind: "huggingface", ref: "maker/none" } }, ["source", "ref"]],
+      [{ source: { kind: "huggingface", ref: "no repository" } }, ["source", "ref"]],
+      [{ source: { kind: "service_artifact", ref: newId("artifact") } }, ["source", "ref"]],
+      [{ source: { kind: "service_artifact", ref: "art", revision: "1" } }, ["source", "revision"]],
+    ] as const) {
+      const { json } = await post([422, "list"], ADAPTERS, { source, ...said, ...more });
+      expect(json.detail[0].loc, JSON.stringify(more)).toEqual(["body", ...loc]);
+    }
+    const taken = newAdapter();
+    await post(200, ADAPTERS, taken);
+    const { json } = await post([422, "list"], ADAPTERS, {
+      ...taken,
+      displayName: taken.displayName.toUpperCase(),
+    });
+    expect(json.detail[0]).toMatchObject({ loc: ["body", "displayName"], type: "name_taken" });
+  });
+
+  test("404 for adapters and aliases that are not there, 409 for an adapter that is in use", async () => {
+    const none = `${ADAPTERS}/${newId("adapter")}`;
+    await get([404, "NotFound"], none);
+    await ask([404, "NotFound"], "DELETE", none, { key: tenant.key });
+    await post([404, "NotFound"], `${none}/revalidate`);
+    const { json } = await ask([409, "AdapterInUse"], "DELETE", `${ADAPTERS}/${lora.adapterId}`, {
+      key: tenant.key,
+    });
+    expect(json.detail.details.references).toContainEqual({ kind: "alias", name: "Hero" });
+    const alias = `${ALIASES}/nobody`;
+    await get([404, "NotFound"], alias);
+    await get([404, "NotFound"], `${alias}/versions`);
+    await post([404, "NotFound"], `${alias}/promotions`, { target: { adapterId: lora.adapterId } });
+    await post([404, "NotFound"], `${alias}/recipe-binding`, {});
+  });
+
+  test("422 for targets, versions, cursors and weights that are not there or cannot be", async () => {
+    const absent = { adapterId: newId("adapter") };
+    for (const [target, body, loc] of [
+      [ALIASES, { alias: "New", target: absent }, ["target", "adapterId"]],
+      [ALIASES, { alias: "HERO", target: { adapterId: lora.adapterId } }, ["alias"]],
+      [ALIASES, { alias: "a/b", target: { adapterId: lora.adapterId } }, ["alias"]],
+      [ALIASES, { alias: "-", target: { adapterId: lora.adapterId } }, ["alias"]],
+      [`${ALIASES}/hero/promotions`, { target: absent }, ["target", "adapterId"]],
+      [`${ALIASES}/hero/promotions`, { target: { ...absent, weight: 3 } }, ["target", "weight"]],
+      [`${ALIASES}/hero/recipe-binding`, { versionId: newId("aliasVersion") }, ["versionId"]],
+    ] as const) {
+      const { json } = await post([422, "list"], target, body);
+      expect(json.detail[0].loc).toEqual(["body", ...loc]);
+    }
+    for (const target of [ADAPTERS, ALIASES, `${ALIASES}/hero/versions`])
+      for (const query of ["cursor=x", "limit=0", "limit=201", "environment=No Slug"])
+        await get([422, "list"], `${target}?${query}`);
+  });
+
+  test("a public file is suggested, accepted once, and used from then on", async () => {
+    const { json: seen } = await post(200, `${ADAPTERS}/source-preview`, { query: "maker/moss" });
+    expect(seen).toMatchObject({
+      ref: "maker/moss",
+      selectedFile: "moss.safetensors",
+      baseModelFamily: "flux",
+    });
+    await post([422, "PROJECT_REQUIRED"], `${ADAPTERS}/source-preview`, { query: "maker/moss" }, unbound());
+    const suggested = await post(200, `${ADAPTERS}/suggestions`, { query: "maker/moss" });
+    expect(suggested.json).toMatchObject({ resolution: "suggestion", preview: seen });
+    const accept = () => post(200, `${ADAPTERS}/suggestions/accept`, { query: "maker/moss" });
+    const { json: made } = await accept();
+    expect(made).toMatchObject({ resolution: "registered", adapter: { frozen: true } });
+    expect((await accept()).json).toEqual({ ...made, resolution: "used" });
+    const { json: looked } = await post(200, `${ADAPTERS}/${made.adapter.adapterId}/revalidate`);
+    expect(looked).toMatchObject({ source: made.adapter.source, sourceHealth: { status: "healthy" } });
+  });
+
+  test("503 while a source cannot be asked, 422 for a query that names none", async () => {
+    const requests = [
+      [ADAPTERS, { ...newAdapter(), source: { kind: "huggingface", ref: "maker/down" } }],
+      [`${ADAPTERS}/source-preview`, { query: "maker/down" }],
+      [`${ADAPTERS}/suggestions`, { query: "maker/down" }],
+      [`${ADAPTERS}/suggestions/accept`, { query: "maker/down" }],
+    ] as const;
+    for (const [target, body] of requests) await post([422, "list"], target, body);
+    lora.hub.answerOtherwise(() => ({ status: 500 }));
+    for (const [target, body] of requests) await post([503, "ProviderUnavailable"], target, body);
+    lora.hub.answerOtherwise(() => undefined);
+    for (const [target] of requests.slice(1))
+      for (const query of ["", "x".repeat(2_049), null]) await post([422, "list"], target, { query });
+    await post([422, "list"], `${ADAPTERS}/source-preview`, { query: "no repository" });
+  });
+
+  test("an alias whose name has spaces is found by its address", async () => {
+    const target = { adapterId: await lora.register() };
+    const { json } = await post(200, ALIASES, { alias: "Brass Rider 2.0", target });
+    expect((await get(200, `${ALIASES}/brass%20rider%202.0`)).json).toEqual(json);
+  });
+
+  test("a default is set, read and cleared; 404 for no capability, 422 for one that takes no adapters", async () => {
+    const change = (wanted: Wanted, method: string, target: string, body?: object) =>
+      ask(wanted, method, target, { key: tenant.key, ...(body ? { body } : {}) });
+    expect((await change(200, "PUT", DEFAULT, { alias: "HERO" })).json).toMatchObject({ alias: "Hero" });
+    expect((await get(200, DEFAULT)).json).toMatchObject({ alias: "Hero", environment: "development" });
+    await change([422, "list"], "PUT", DEFAULT, { alias: "nobody" });
+    expect((await change(200, "DELETE", DEFAULT)).json).toMatchObject({ alias: null, setAt: null });
+    for (const [key, wanted] of [
+      ["image.draw.v1", [404, "UNKNOWN_CAPABILITY"]],
+      [TEXT, [422, "list"]],
+    ] as const) {
+      const target = DEFAULT.replace(IMAGE, key);
+      await get([...wanted], target);
+      await change([...wanted], "PUT", target, { alias: "hero" });
+      await change([...wanted], "DELETE", target);
+    }
+  });
+
+  const UPLOAD = `${ADAPTERS}/upload`;
+
+  test("weights are uploaded under a name, and say themselves what the form leaves open", async () => {
+    const bytes = someWeights();
+    const { json } = await post(
+      200,
+      UPLOAD,
+      uploadOf(bytes, { displayName: "Wet stones", environment: "", baseModelFamily: "" }),
+    );
+    expect(json).toMatchObject({
+      displayName: "Wet stones",
+      type: "lora",
+      environment: "development",
+      projectId: tenant.projectId,
+      source: { kind: "service_artifact", sha256: sha256Hex(bytes), byteLength: bytes.byteLength },
+      frozen: true,
+      sourceHealth: { status: "healthy" },
+      baseModelFamily: "flux",
+      triggerWords: ["mossy stone", "wet light"],
+      licenseName: "Apache-2.0",
+    });
+    expect((await get(200, `${ADAPTERS}/${json.adapterId}`)).json).toEqual(json);
+    expect((await get(200, `/v1/artifacts/${json.source.ref}`)).bytes).toEqual(bytes);
+    const said = {
+      baseModelFamily: "sdxl",
+      recommendedWeight: "0.75",
+      triggerWords: "brass rider, at dusk",
+      licenseName: "MIT",
+      licenseUrl: "https://example.com/license",
+      licenseStatus: "verified",
+      compatibleModels: "sandbox-image",
+    };
+    const other = await post(200, UPLOAD, uploadOf(bytes, said));
+    expect(other.json).toMatchObject({
+      ...said,
+      recommendedWeight: 0.75,
+      triggerWords: ["brass rider", "at dusk"],
+      compatibleModels: ["sandbox-image"],
+      source: { sha256: json.source.sha256 },
+    });
+    expect(other.json.source.ref).not.toBe(json.source.ref);
+    const taken = await post([422, "list"], UPLOAD, uploadOf(someWeights(), { displayName: "WET STONES" }));
+    expect(taken.json.detail[0]).toMatchObject({ loc: ["body", "displayName"], type: "name_taken" });
+  });
+
+  test("422 at its place for each part of an upload that is missing, wrong, twice or unknown", async () => {
+    const file = weightsPart(someWeights());
+    const name = ["displayName", `Adapter ${ulid()}`] satisfies [string, string];
+    for (const [parts, loc, type] of [
+      [[name], [], "multipart_invalid"],
+      [[], [], "multipart_invalid"],
+      [[file], ["displayName"], "missing"],
+      [[["displayName", " "], file], ["displayName"], "string_too_short"],
+      [[name, name, file], ["displayName"], "repeated"],
+      [[name, file, name], ["displayName"], "repeated"],
+      [[name, file, file], [], "multipart_invalid"],
+      [[name, ["colour", "blue"], file], ["colour"], "extra_forbidden"],
+      [[name, file, ["colour", "blue"]], ["colour"], "extra_forbidden"],
+      [[name, ["weights", { filename: "a", bytes: Buffer.from("a") }]], ["weights"], "extra_forbidden"],
+      [[name, ["recommendedWeight", "heavy"], file], ["recommendedWeight"], "number_type"],
+      [[name, ["recommendedWeight", "3"], file], ["recommendedWeight"], "less_than_equal"],
+      [[name, ["licenseStatus", "mine"], file], ["licenseStatus"], "enum"],
+      [[name, file, ["licenseUrl", "javascript:alert(1)"]], ["licenseUrl"], "string_pattern_mismatch"],
+      [[name, ["baseModelFamily", "x".repeat(129)], file], ["baseModelFamily"], "string_too_long"],
+      [[name, ["baseModelFamily", "a\0b"], file], ["baseModelFamily"], "nul_character"],
+      [[name, weightsPart(Buffer.alloc(0))], ["file"], "file_too_short"],
+      [[name, weightsPart(Buffer.from("%PDF-1.7 and so on"))], ["file"], "header_too_large"],
+    ] as const) {
+      const { json } = await post([422, "list"], UPLOAD, new Form(parts));
+      expect([json.detail[0].loc, json.detail[0].type], JSON.stringify(parts.map(([part]) => part))).toEqual([
+        ["body", ...loc],
+        type,
+      ]);
+    }
+  });
+
+  test("408, 413, 415 and 429 for uploads that are slow, too large, no form or too many", async () => {
+    const before = { ...env };
+    const form = uploadOf();
+    const headers = { "content-type": form.contentType };
+    await post([415, "UnsupportedMediaType"], UPLOAD, { displayName: "x" });
+    await post([422, "list"], UPLOAD, "x", { headers: { "content-type": "multipart/form-data" } });
+    const long = { ...headers, "content-length": String(3 * 1024 ** 3) };
+    const announced = await post([413, "PayloadTooLarge"], UPLOAD, form.bytes, { headers: long });
+    expect(announced.json.detail.details).toEqual({ maxBytes: 2 * 1024 ** 3 });
+    const open: (() => void)[] = [];
+    async function* half() {
+      yield form.bytes.subarray(0, 300);
+      await new Promise<void>((resolve) => open.push(resolve));
+    }
+    try {
+      Object.assign(env, { ADAPTER_UPLOAD_MAX_BYTES: 100 });
+      const found = await post([413, "PayloadTooLarge"], UPLOAD, form);
+      expect(found.json.detail.details).toEqual({ maxBytes: 100 });
+      Object.assign(env, before, { ADAPTER_UPLOAD_IDLE_MS: 20 });
+      await post([408, "RequestTimeout"], UPLOAD, undefined, { headers, stream: half() });
+      Object.assign(env, before, { ADAPTER_UPLOADS_PER_ORGANIZATION: 1 });
+      const first = post([422, "list"], UPLOAD, undefined, { headers, stream: half() });
+      while (open.length < 2) await new Promise(setImmediate);
+      const refused = await post([429, "RateLimited"], UPLOAD, form);
+      expect(refused.headers["retry-after"]).toBe("10");
+      open[1]?.();
+      await first;
+      await post(200, UPLOAD, form);
+    } finally {
+      Object.assign(env, before);
+      for (const end of open) end();
+    }
+  });
+
+  test("uploaded weights are served to a vendor whole or in part, and kept by nobody; 404 for whatever is wrong", async () => {
+    const whole = await ask(200, "GET", lora.link, {});
+    expect(whole.headers).toMatchObject({
+      "cache-control": "private, no-store",
+      "referrer-policy": "no-referrer",
+      "accept-ranges": "bytes",
+      "content-type": "application/octet-stream",
+    });
+    const sized = await ask(200, "HEAD", lora.link, {});
+    expect([sized.bytes.length, sized.headers["content-length"]]).toEqual([0, String(whole.bytes.length)]);
+    const part = await ask(206, "GET", lora.link, { headers: { range: "bytes=0-7" } });
+    expect(part.bytes).toEqual(whole.bytes.subarray(0, 8));
+    expect(part.headers["cache-control"]).toBe("private, no-store");
+    await ask(304, "GET", lora.link, { headers: { "if-none-match": whole.headers.etag ?? "" } });
+    await ask([416, "RangeNotSatisfiable"], "GET", lora.link, {
+      headers: { range: `bytes=${whole.bytes.length}-` },
+    });
+    await ask([422, "list"], "GET", `/v1/adapter-weights/${"x".repeat(129)}`, {});
+
+    const [, expires = "", mac = ""] = lora.link.split(".");
+    const over = weightsLink(lora.artifactId, new Date(Date.now() - 1_000));
+    const gone = weightsLink(newId("artifact"), new Date(Date.now() + 60_000));
+    const answers = new Set<string>();
+    for (const wrong of [
+      "/v1/adapter-weights/nothing",
+      `/v1/adapter-weights/${lora.artifactId}`,
+      lora.link.replace(".safetensors", ""),
+      lora.link.replace(
+        mac,
+        mac.replace(/^./, (first) => (first === "A" ? "B" : "A")),
+      ),
+      lora.link.replace(mac, ""),
+      lora.link.replace(expires, "zzzzzzzz"),
+      lora.link.replace(expires, `0${expires}`),
+      new URL(over).pathname,
+      new URL(gone).pathname,
+    ]) {
+      const { text, headers } = await ask([404, "NotFound"], "GET", wrong, {});
+      answers.add(text.replaceAll(headers["x-request-id"] ?? "", ""));
+    }
+    expect(answers.size).toBe(1);
+  });
+
+  test("422 for an unbound key that names no project, 403 for an environment that is not the key's", async () => {
+    await post([422, "PROJECT_REQUIRED"], UPLOAD, uploadOf(), unbound());
+    const staging = uploadOf(undefined, { environment: "staging" });
+    await post([403, "AuthorizationFailed"], UPLOAD, staging);
+    const target = { adapterId: lora.adapterId };
+    for (const [method, path, body] of [
+      ["POST", ADAPTERS, newAdapter()],
+      ["GET", ADAPTERS, undefined],
+      ["POST", `${ADAPTERS}/suggestions`, { query: "hero" }],
+      ["POST", `${ADAPTERS}/suggestions/accept`, { query: "hero" }],
+      ["POST", ALIASES, { alias: "x", target }],
+      ["GET", ALIASES, undefined],
+      ["GET", `${ALIASES}/hero`, undefined],
+      ["GET", `${ALIASES}/hero/versions`, undefined],
+      ["POST", `${ALIASES}/hero/promotions`, { target }],
+      ["POST", `${ALIASES}/hero/recipe-binding`, {}],
+      ["GET", DEFAULT, undefined],
+      ["PUT", DEFAULT, { alias: "hero" }],
+      ["DELETE", DEFAULT, undefined],
+    ] as const) {
+      await ask([422, "PROJECT_REQUIRED"], method, path, { ...unbound(), body });
+      const isCreation = method === "POST" && (path === ADAPTERS || path === ALIASES);
+      const elsewhere = isCreation
+        ? { key: tenant.key, body: { ...body, environment: "production" } }
+        : { key: tenant.key, body };
+      const named = isCreation ? path : `${path}?environment=production`;
+      await ask([403, "AuthorizationFailed"], method, named, elsewhere);
+    }
+  });
+});
+
+everyStatusHasACase("adapters");

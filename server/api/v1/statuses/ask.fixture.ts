@@ -1,0 +1,127 @@
+import { expect, test } from "vitest";
+import { COMMON_ERRORS, type Endpoint } from "@/server/api/endpoint";
+import { pathFinder } from "@/server/api/path";
+import { OpenAIError } from "@/server/contract/openai";
+import { ERRORS, type ErrorCode } from "@/server/errors";
+import { VERSION } from "@/server/version";
+import { type Answer, type Call, call } from "@/testing/api";
+import { endpoints } from "..";
+import { casesOf, nameOf, type Part } from "./parts.fixture";
+
+/*
+ * One case for each status each endpoint can answer. Every answer is recorded by `ask`, which also holds it to what
+ * all answers promise; the law at the end of each file compares what was seen with what the endpoints of its part declare.
+ */
+
+/** The statuses and codes that were answered, by endpoint. */
+const seen = new Set<string>();
+const found = endpoints.map((endpoint) => ({
+  endpoint,
+  find: pathFinder([[endpoint.path, endpoint]]),
+}));
+
+function endpointOf(method: string, target: string): Endpoint | undefined {
+  const { pathname } = new URL(target, "http://capstan.test");
+  // A literal path is listed before a parameter can take it, as the router does.
+  const matching = found.filter(({ endpoint, find }) => endpoint.method === method && find(pathname));
+  return matching.sort((a, b) => parametersIn(a.endpoint) - parametersIn(b.endpoint))[0]?.endpoint;
+}
+
+const parametersIn = (endpoint: Endpoint) => endpoint.path.split("{").length;
+
+export type Wanted = number | [number, ErrorCode | "list"];
+
+/** Sends a request, expects this status (and code, or a list of field errors), and checks what every answer promises. */
+export async function ask(
+  wanted: Wanted,
+  method: string,
+  target: string,
+  options: Call = {},
+): Promise<Answer> {
+  const answer = await call(method, target, options);
+  check(answer, wanted, method, target);
+  return answer;
+}
+
+export function check(answer: Answer, wanted: Wanted, method: string, target: string): void {
+  const [status, code] = Array.isArray(wanted) ? wanted : [wanted, undefined];
+  const endpoint = endpointOf(method === "HEAD" ? "GET" : method, target);
+  expect(answer.status, JSON.stringify(answer.json?.detail)).toBe(status);
+  if (endpoint) seen.add(`${nameOf(endpoint)} ${status}`);
+
+  const { headers } = answer;
+  expect(headers["x-request-id"]).toMatch(/^[A-Za-z0-9._:-]{1,128}$/);
+  expect(headers["x-capstan-version"]).toBe(VERSION);
+  for (const name of ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]) {
+    expect(headers[name]).toMatch(/^\d+$/);
+  }
+  expect(headers["x-content-type-options"]).toBe("nosniff");
+
+  if (status >= 400 && endpoint?.refusals) checkOpenAIRefusal(answer, endpoint, code);
+  else if (status >= 400) checkRefusal(answer, endpoint, code);
+  else if (status === 304) expect(answer.bytes.byteLength).toBe(0);
+  else if (endpoint && !("rawMediaType" in endpoint.output)) {
+    expect(headers["content-type"]).toBe("application/json");
+    // Nothing is answered that the contract does not name.
+    expect(endpoint.output.parse(answer.json)).toEqual(answer.json);
+  }
+}
+
+/** The same promises in OpenAI's shape: a list of field errors is one message that names them, and our code for it. */
+function checkOpenAIRefusal(answer: Answer, endpoint: Endpoint, code: ErrorCode | "list" | undefined) {
+  const { error } = OpenAIError.parse(answer.json);
+  expect(answer.json).toEqual({ error });
+  expect(error.message).toMatch(/\S/);
+  const told = error.code as ErrorCode; // its row is looked up next
+  if (code) expect(told).toBe(code === "list" ? "InvalidInput" : code);
+  expect(ERRORS[told].status).toBe(answer.status);
+  expect([...endpoint.errors, ...COMMON_ERRORS, "InvalidInput"]).toContain(told);
+  if (!ERRORS[told].retryable) expect(answer.headers["x-should-retry"]).toBe("false");
+  seen.add(`${nameOf(endpoint)} ${told}`);
+}
+
+/** What a refusal says beside code and message, in either shape. */
+export const detailsOf = ({ json }: Answer) => json.error?.details ?? json.detail.details;
+
+function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: ErrorCode | "list" | undefined) {
+  if (answer.json === undefined) return expect(answer.bytes.byteLength).toBe(0); // of HEAD
+  const { detail, ...top } = answer.json;
+  if (Array.isArray(detail)) {
+    expect(code ?? "list").toBe("list");
+    expect(top).toEqual({});
+    expect(answer.status).toBe(422);
+    for (const issue of detail) {
+      expect(issue).toMatchObject({
+        loc: expect.any(Array),
+        msg: expect.any(String),
+        type: expect.any(String),
+      });
+      expect(["body", "query", "path", "header"]).toContain(issue.loc[0]);
+      expect(issue.msg).not.toBe("");
+    }
+    return;
+  }
+  expect(detail.message).toMatch(/\S/);
+  if (code) expect(detail.code).toBe(code);
+  const row = ERRORS[detail.code as ErrorCode];
+  expect(row.status).toBe(answer.status);
+  // A client must never have to guess whether it may send a failed request again.
+  const guidance = { retryable: row.retryable, nextAction: row.next };
+  if (row.status === 429 || row.status >= 500) expect(detail).toMatchObject(guidance);
+  if (!endpoint) return;
+  expect([...endpoint.errors, ...COMMON_ERRORS]).toContain(detail.code);
+  seen.add(`${nameOf(endpoint)} ${detail.code}`);
+  const named = detail.code === "IdempotencyConflict" ? { jobId: detail.details.jobId } : {};
+  if (!endpoint.envelopeErrors) return expect(top).toEqual(named);
+  const { jobId: _named, ...admission } = top;
+  const { code: refusal, message, ...fields } = detail;
+  const isInline = "inline" in ERRORS[detail.code as ErrorCode];
+  expect(admission).toEqual(isInline ? { code: refusal, message, details: fields } : detail);
+}
+
+/** The law of a part, which stands at the end of its file. */
+export function everyStatusHasACase(part: Part): void {
+  test("every status every endpoint can answer has a case, and so has every code it declares", () => {
+    expect(casesOf(part).filter((each) => !seen.has(each))).toEqual([]);
+  });
+}

@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pool } from "@/server/db";
+import { env } from "@/server/env";
+import { newId } from "@/server/ids";
+import { sessionHeaders } from "@/testing/api";
+import { MODELS, openVault, type Vault } from "@/testing/vault";
+import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { everyEndpoint } from "./every-endpoint.fixture";
+import { openTenant, owner, TEXT } from "./tenant.fixture";
+
+beforeAll(openTenant, 60_000);
+
+/** What is connected belongs to a tenant of its own: the owner of the other one is a stranger to it. */
+let vault: Vault;
+beforeAll(async () => {
+  vault = await openVault();
+}, 60_000);
+afterAll(() => vault.close());
+
+everyEndpoint("credentials", {
+  sample: ({ method, path }) => vault.sample(method, path),
+  tenant: () => vault.tenant,
+  owner: () => vault.owner,
+});
+
+describe("provider credentials", () => {
+  const secret = "sk-of-this-test-alone";
+  const create = (wanted: Wanted, body: object) =>
+    ask(wanted, "POST", vault.path, { ...vault.owner, body: { provider: "openai", secret, ...body } });
+  const listed = async () => (await ask(200, "GET", vault.path, vault.owner)).json.items;
+
+  test("create asks the provider first: refused is 422 at the field, silence 503, and nothing is stored", async () => {
+    const before = await listed();
+    vault.vendor.answer({ status: 401, json: { error: { code: "invalid_api_key", message: secret } } });
+    const refused = await create([422, "list"], {});
+    expect(refused.json.detail).toEqual([
+      { loc: ["body", "secret"], msg: expect.stringContaining("OpenAI"), type: "refused_by_provider" },
+    ]);
+    for (const script of ["close", { status: 500 }, { status: 429 }, { text: "no list" }] as const) {
+      vault.vendor.answer(script);
+      expect((await create([503, "ProviderUnavailable"], {})).text).not.toContain(secret);
+    }
+    vault.vendor.answer(MODELS);
+    expect(await listed()).toEqual(before);
+
+    const made = await create(200, { label: "Team" });
+    expect(vault.vendor.arrived.map(({ method, path }) => `${method} ${path}`)).toEqual(["GET /models"]);
+    expect(vault.vendor.arrived[0]?.headers.authorization).toBe(`Bearer ${secret}`);
+    expect(made.json).toMatchObject({ label: "Team", last4: "lone", status: "ready", bindings: [] });
+    expect(made.text).not.toContain(secret);
+    expect((await listed())[0]).toEqual(made.json);
+    await ask(200, "DELETE", `${vault.path}/${made.json.credentialId}`, vault.owner);
+  });
+
+  test("422 for a provider, secret, address or models that cannot be", async () => {
+    for (const [body, field] of [
+      [{ provider: "nobody" }, "provider"],
+      [{ provider: "sandbox" }, "provider"],
+      [{ secret: "" }, "secret"],
+      [{ secret: '{"apiKey": 1}' }, "secret"],
+      [{ secret: '{"apiKey": "sk", "other": "x"}' }, "secret"],
+      [{ secret: "{half" }, "secret"],
+      [{ secret: "sk-\nsecond line" }, "secret"],
+      [{ secret: undefined }, "secret"],
+      [{ label: "" }, "label"],
+      [{ endpointUrl: "https://elsewhere.example" }, "endpointUrl"],
+      [{ models: "m:1:1" }, "models"],
+      [{ provider: "openai-compatible", models: "m:1:1" }, "endpointUrl"],
+      [{ provider: "openai-compatible", endpointUrl: "https://x.example" }, "models"],
+      [{ provider: "openai-compatible", endpointUrl: "no url", models: "m:1:1" }, "endpointUrl"],
+      [
+        { provider: "openai-compatible", endpointUrl: "https://a:b@x.example", models: "m:1:1" },
+        "endpointUrl",
+      ],
+      [{ provider: "openai-compatible", endpointUrl: "https://x.example", models: "free" }, "models"],
+      [{ provider: "openai-compatible", endpointUrl: "https://x.example", models: "," }, "models"],
+    ] as const) {
+      const { json } = await create([422, "list"], body);
+      expect(json.detail[0].loc, JSON.stringify(body)).toEqual(["body", field]);
+    }
+    env.ALLOW_PRIVATE_ADDRESSES = false;
+    for (const endpointUrl of ["http://x.example", "https://127.0.0.1/v1", "https://localhost"]) {
+      const { json } = await create([422, "list"], {
+        provider: "openai-compatible",
+        endpointUrl,
+        models: "m:1:1",
+      });
+      expect(json.detail[0].loc).toEqual(["body", "endpointUrl"]);
+    }
+    env.ALLOW_PRIVATE_ADDRESSES = true;
+  });
+
+  test("403 to members, 404 to strangers and for what is not there", async () => {
+    const member = { headers: await sessionHeaders(vault.tenant.organizationId, "member") };
+    const { credentialId, bindingId } = await vault.connect();
+    const one = `${vault.path}/${credentialId}`;
+    const bind = { projectId: vault.tenant.projectId, environment: "development", provider: "openai" };
+    const requests = (path: string, binding: string) =>
+      [
+        ["POST", `${path}/rotate`, { provider: "openai", secret }],
+        ["POST", `${path}/bindings`, bind],
+        ["DELETE", `${path}/bindings/${binding}`, undefined],
+        ["DELETE", path, undefined],
+      ] as const;
+    const create = { provider: "openai", secret };
+    for (const [method, target, body] of requests(one, bindingId)) {
+      await ask([403, "AuthorizationFailed"], method, target, { ...member, body });
+      await ask([404, "NotFound"], method, target, { ...owner, body });
+    }
+    await ask([403, "AuthorizationFailed"], "GET", vault.path, member);
+    await ask([403, "AuthorizationFailed"], "POST", vault.path, { ...member, body: create });
+    await ask([404, "NotFound"], "GET", vault.path, owner);
+    await ask([404, "NotFound"], "POST", vault.path, { ...owner, body: create });
+    for (const [method, target, body] of requests(`${vault.path}/${newId("credential")}`, newId("binding")))
+      await ask([404, "NotFound"], method, target, { ...vault.owner, body });
+  });
+
+  test("rotate keeps id, bindings and address; refused or unreachable, the old secret stays", async () => {
+    const { credentialId } = await vault.connect();
+    const target = `${vault.path}/${credentialId}/rotate`;
+    const rotate = (wanted: Wanted, body: object) =>
+      ask(wanted, "POST", target, { ...vault.owner, body: { provider: "openai", secret, ...body } });
+    const before = (await listed())[0];
+    vault.vendor.answer({ status: 401 });
+    await rotate([422, "list"], {});
+    vault.vendor.answer("close");
+    await rotate([503, "ProviderUnavailable"], {});
+    vault.vendor.answer(MODELS);
+    for (const body of [
+      { provider: "openai-compatible" },
+      { endpointUrl: "https://x.example" },
+      { models: "m:1:1" },
+    ])
+      await rotate([422, "list"], body);
+    expect((await listed())[0]).toEqual(before);
+    const { json } = await rotate(200, { label: "Second" });
+    expect(json).toMatchObject({
+      ...before,
+      label: "Second",
+      last4: "lone",
+      rotatedAt: expect.any(String),
+      fingerprint: expect.not.stringContaining(before.fingerprint),
+      checkedAt: expect.any(String),
+    });
+  });
+
+  test("one credential a provider and environment: again is the same binding, another is 409", async () => {
+    const [first, second] = [await vault.connect(), await create(200, {})];
+    const bind = (wanted: Wanted, credentialId: string, more = {}) =>
+      ask(wanted, "POST", `${vault.path}/${credentialId}/bindings`, {
+        ...vault.owner,
+        body: { projectId: vault.tenant.projectId, environment: "development", provider: "openai", ...more },
+      });
+    expect((await bind(200, first.credentialId)).json.bindingId).toBe(first.bindingId);
+    const refused = await bind([409, "AlreadyConnected"], second.json.credentialId);
+    expect(refused.json.detail.details).toEqual(first);
+    for (const more of [
+      { provider: "openai-compatible" },
+      { environment: "moon" },
+      { projectId: newId("project") },
+    ])
+      await bind([422, "list"], second.json.credentialId, more);
+    await bind(200, second.json.credentialId, { projectId: vault.tenant.otherProjectId });
+    const one = `${vault.path}/${first.credentialId}/bindings/${first.bindingId}`;
+    expect((await ask(200, "DELETE", one, vault.owner)).json).toEqual({ unbound: true });
+    await bind(200, second.json.credentialId);
+    await vault.connect();
+  });
+});
+
+describe("connections", () => {
+  const CONNECTIONS = "/v1/connections";
+  const account = { provider: "openai", secret: "sk-of-this-test-alone" };
+  const send = (wanted: Wanted, method: string, target: string, body?: object) =>
+    ask(wanted, method, `${CONNECTIONS}${target}`, { ...vault.owner, ...(body ? { body } : {}) });
+  const start = async () =>
+    (
+      await send(200, "POST", "/onboarding/sessions", {
+        capabilities: [TEXT],
+        projectId: vault.tenant.projectId,
+      })
+    ).json.sessionId;
+
+  test("404 for what is not there, and to strangers", async () => {
+    const { projectId } = vault.tenant;
+    const bind = { projectId, environment: "development" };
+    const { credentialId } = await vault.connect();
+    for (const [method, target, body] of [
+      ["GET", "", undefined],
+      ["DELETE", "", undefined],
+      ["GET", "/bindings", undefined],
+      ["POST", "/bindings", bind],
+      ["DELETE", `/bindings/${newId("binding")}`, undefined],
+      ["POST", "/test", undefined],
+      ["POST", "/repair", undefined],
+      ["POST", "/rotate", account],
+    ] as const) {
+      await send([404, "NotFound"], method, `/${newId("credential")}${target}`, body);
+      const foreign = `${CONNECTIONS}/${credentialId}${target}`;
+      await ask([404, "NotFound"], method, foreign, { ...owner, body });
+    }
+    const ofProject = `/v1/projects/${projectId}/provider-credentials`;
+    await ask([404, "NotFound"], "POST", ofProject, { ...owner, body: account });
+    for (const target of ["", "/result"])
+      await send([404, "NotFound"], "GET", `/onboarding/sessions/${newId("onboarding")}${target}`);
+    await send([404, "NotFound"], "POST", `/onboarding/sessions/${newId("onboarding")}/complete`, {
+      provider: "openai",
+    });
+  });
+
+  test("409 where another one serves, 503 where the provider could not be asked, 410 after a session's end", async () => {
+    const { projectId } = vault.tenant;
+    await vault.connect();
+    const loose = (await send(200, "POST", "", { ...account, autoBind: false })).json.connection;
+    const sessionId = await start();
+    const complete = `/onboarding/sessions/${sessionId}/complete`;
+    const inPlace = { ...account, projectId };
+    const ofProject = `/v1/projects/${projectId}/provider-credentials`;
+    await send([409, "AlreadyConnected"], "POST", "", inPlace);
+    await send([409, "AlreadyConnected"], "POST", `/${loose.id}/rotate`, inPlace);
+    await send([409, "AlreadyConnected"], "POST", `/${loose.id}/bindings`, {
+      projectId,
+      environment: "development",
+    });
+    await send([409, "AlreadyConnected"], "POST", complete, account);
+    await ask([409, "AlreadyConnected"], "POST", ofProject, { ...vault.owner, body: account });
+    vault.vendor.answer("close");
+    await send([503, "ProviderUnavailable"], "POST", "", inPlace);
+    await send([503, "ProviderUnavailable"], "POST", `/${loose.id}/rotate`, account);
+    await send([503, "ProviderUnavailable"], "POST", complete, account);
+    await ask([503, "ProviderUnavailable"], "POST", ofProject, { ...vault.owner, body: account });
+    vault.vendor.answer(MODELS);
+    await pool.query("UPDATE onboarding_session SET expires_at = created_at WHERE id = $1", [sessionId]);
+    for (const target of ["", "/result"])
+      await send([410, "Gone"], "GET", `/onboarding/sessions/${sessionId}${target}`);
+    await send([410, "Gone"], "POST", complete, account);
+    await send(200, "DELETE", `/${loose.id}`);
+  });
+
+  test("422 for a project that cannot be", async () => {
+    await send([422, "list"], "GET", `?projectId=${"x".repeat(65)}`);
+  });
+});
+
+everyStatusHasACase("credentials");

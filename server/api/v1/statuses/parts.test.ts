@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { endpoints } from "..";
+import { answersOf, casesOf, nameOf, PARTS, partNames, TOGETHER } from "./parts.fixture";
+
+/* Each part's file holds itself to the cases of its part. Here stands that together these are all there can be. */
+
+test("every endpoint is of one part", () => {
+  const ofParts = Object.values(PARTS).flat().map(nameOf);
+  expect(ofParts.toSorted()).toEqual(endpoints.map(nameOf).toSorted());
+});
+
+test("every status and code of every endpoint is a case of one part", () => {
+  const all = endpoints.flatMap((endpoint) =>
+    answersOf(endpoint).map((answer) => `${nameOf(endpoint)} ${answer}`),
+  );
+  expect(partNames.flatMap(casesOf).toSorted()).toEqual(all.toSorted());
+});
+
+test("what another part has the case of is something its endpoint can answer", () => {
+  const strange = TOGETHER.flatMap(({ answers, of }) =>
+    of.filter((endpoint) => !answers.some((answer) => answersOf(endpoint).includes(answer))).map(nameOf),
+  );
+  expect(strange).toEqual([]);
+});
+
+test("every part has a file that asks its endpoints and ends with its law", () => {
+  const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".test.ts"));
+  expect(files.toSorted()).toEqual([...partNames, "parts"].map((part) => `${part}.test.ts`).toSorted());
+  for (const part of partNames) {
+    const text = readFileSync(join(import.meta.dirname, `${part}.test.ts`), "utf8");
+    expect(text).toContain(`\neveryEndpoint("${part}", {`);
+    expect(text.endsWith(`\n\neveryStatusHasACase("${part}");\n`), `${part} ends with its law`).toBe(true);
+  }
+});

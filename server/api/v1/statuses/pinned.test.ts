@@ -1,0 +1,394 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Endpoint } from "@/server/api/endpoint";
+import { pool } from "@/server/db";
+import { systemCtx } from "@/server/domain/ctx";
+import * as pins from "@/server/domain/pins";
+import { newId } from "@/server/ids";
+import { type Call, finish, makeTenant } from "@/testing/api";
+import { inlineStep, testClock } from "@/testing/world";
+import { everyStatusHasACase, type Wanted } from "./ask.fixture";
+import { everyEndpoint, type Request } from "./every-endpoint.fixture";
+import {
+  at,
+  BULK,
+  BULKS,
+  get,
+  input,
+  MANIFESTS,
+  openTenant,
+  PIN,
+  PINNED,
+  post,
+  TEXT,
+  tenant,
+} from "./tenant.fixture";
+
+beforeAll(openTenant, 60_000);
+
+const LOCKFILE = "/v1/provenance/lockfile";
+/** A finished job. */
+let done: string;
+/** The record of a pinned execution. */
+let pinned: string;
+/** A manifest of it, and its lockfile. */
+let manifest: string;
+let lockfile: object;
+/** A bulk that was canceled before it ran. */
+let bulk: string;
+beforeAll(async () => {
+  done = (await finish((await tenant.post(at(TEXT, "jobs"), { input })).json.jobId)).jobId;
+  pinned = (await tenant.post(PINNED, PIN)).json.receiptId;
+  bulk = (await tenant.post(BULKS, BULK)).json.bulkId;
+  expect((await tenant.post(`${BULKS}/${bulk}/cancel`)).json.status).toBe("failed");
+  manifest = (await tenant.post(MANIFESTS, { label: "x", receiptIds: [pinned] })).json.manifestId;
+  lockfile = (await tenant.get(`${LOCKFILE}?receipt_id=${pinned}`)).json;
+}, 60_000);
+
+/** For every endpoint a request that succeeds. */
+function sample({ method, path }: Endpoint): Request {
+  const target = path
+    .replace("{receipt_id}", pinned)
+    .replace("{bulk_id}", bulk)
+    .replace("{manifest_id}", manifest);
+  if (path === PINNED && method === "GET")
+    return { method, target: `${target}?projectId=${tenant.projectId}` };
+  if (path === PINNED) return { method, target, body: PIN };
+  if (path === BULKS) return { method, target, body: BULK };
+  if (path === LOCKFILE) return { method, target: `${target}?receipt_id=${pinned}` };
+  if (path === `${LOCKFILE}/verify`) return { method, target, body: lockfile };
+  if (path === MANIFESTS) return { method, target, body: { label: "x", receiptIds: [pinned] } };
+  return { method, target };
+}
+
+everyEndpoint("pinned", { sample });
+
+describe("pinned executions", () => {
+  const pin = (wanted: Wanted, more: object = {}, options: Call = {}) =>
+    post(wanted, PINNED, { ...PIN, ...more }, options);
+  const of = (model: string) => ({ pin: { ...PIN.pin, model } });
+
+  test("run: 200 with the record, and its execution's id in a header", async () => {
+    const { json, headers } = await pin(200);
+    expect(headers["x-execution-id"]).toBe(json.executionId);
+    expect(json.result.receipt).toEqual(json.receipt);
+    expect(json.receipt.receipt_id).toBe(json.receiptId);
+    const { json: read } = await get(200, `${PINNED}/${json.receiptId}`);
+    expect(read).toEqual(json.receipt);
+  });
+
+  test("run: 501 for managed billing, wherever it is asked for", async () => {
+    await pin([501, "MANAGED_PINNED_UNAVAILABLE"], { billingMode: "managed" });
+    await pin([501, "MANAGED_PINNED_UNAVAILABLE"], { execution: { billingMode: "managed" } });
+    await pin(200, { billingMode: "byok" });
+  });
+
+  test("run: 422 for what no pin is, with the field", async () => {
+    for (const [more, loc] of [
+      [{ pin: { ...PIN.pin, provider: "nobody" } }, ["body", "pin", "provider"]],
+      [{ pin: { ...PIN.pin, provider: "elevenlabs" } }, ["body", "pin", "provider"]],
+      [{ pin: { ...PIN.pin, model: "nothing" } }, ["body", "pin", "model"]],
+      [{ pin: { ...PIN.pin, model: "sandbox-image" } }, ["body", "pin", "model"]],
+      [{ pin: { ...PIN.pin, api: "messages" } }, ["body", "pin", "api"]],
+      [{ pin: { ...PIN.pin, api: "constructor" } }, ["body", "pin", "api"]],
+      [{ pin: undefined }, ["body", "pin"]],
+      [{ input: "" }, ["body", "input"]],
+      [{ input: { text: "no" } }, ["body", "input"]],
+      [{ isolation: "shared" }, ["body", "isolation"]],
+      [{ includeNativeResponse: "yes" }, ["body", "includeNativeResponse"]],
+      [{ limits: { timeoutSeconds: 29 } }, ["body", "limits", "timeoutSeconds"]],
+      [{ limits: { timeoutSeconds: 601 } }, ["body", "limits", "timeoutSeconds"]],
+      [{ timeoutSeconds: 29 }, ["body", "timeoutSeconds"]],
+      [{ timeoutSeconds: 601 }, ["body", "timeoutSeconds"]],
+      [{ limits: { admissionDeadlineSeconds: -1 } }, ["body", "limits", "admissionDeadlineSeconds"]],
+      [{ limits: { admissionDeadlineSeconds: 1_801 } }, ["body", "limits", "admissionDeadlineSeconds"]],
+      [{ sampling: { topK: 3 } }, ["body", "sampling", "topK"]],
+      [{ idempotencyKey: "" }, ["body", "idempotencyKey"]],
+    ] as const) {
+      const { json } = await pin([422, "list"], more);
+      expect(json.detail[0].loc, JSON.stringify(more)).toEqual(loc);
+    }
+    for (const seconds of [30, 600]) await pin(200, { limits: { timeoutSeconds: seconds } });
+    for (const seconds of [0, 1_800]) await pin(200, { limits: { admissionDeadlineSeconds: seconds } });
+  });
+
+  test("run: 422 for a field nobody knows, with the nearest that is known", async () => {
+    for (const [more, path, didYouMean] of [
+      [{ inputs: "x" }, "inputs", "input"],
+      [{ model: "sandbox-1" }, "model", null],
+      [{ sampling: { temprature: 1 } }, "sampling.temprature", "temperature"],
+      [{ limits: { timeout: 60 } }, "limits.timeout", null],
+    ] as const) {
+      const { json } = await pin([422, "UNKNOWN_EXECUTION_FIELD"], more);
+      expect(json.detail).toMatchObject({ path, ...(didYouMean ? { didYouMean } : {}) });
+    }
+  });
+
+  test("run: 422 when two names of one limit differ", async () => {
+    await pin([422, "CONFLICTING_EXECUTION_CONSTRAINT"], {
+      timeoutSeconds: 60,
+      limits: { timeoutSeconds: 61 },
+    });
+    await pin(200, { timeoutSeconds: 60, limits: { timeoutSeconds: 60 } });
+  });
+
+  test("run: 422 for an unbound key that names no project", async () => {
+    await pin([422, "PROJECT_REQUIRED"], {}, { key: tenant.unboundKey });
+    await pin(200, { context: { projectId: tenant.projectId } }, { key: tenant.unboundKey });
+  });
+
+  test("run: 409 without an account of the provider", async () => {
+    const openai = { pin: { provider: "openai", model: "gpt-5.6-luna", api: "responses" } };
+    const { json } = await pin([409, "CONNECTION_REQUIRED"], openai);
+    expect(json.detail.details.connectUrl).toContain(tenant.projectId);
+  });
+
+  test("run: 422 for more than the model reads", async () => {
+    const { json } = await pin([422, "PromptTooLong"], { input: "x".repeat(1_000_000) });
+    expect(json.detail).toMatchObject({ field: "input", capabilityKey: "inference.pinned" });
+  });
+
+  test("run: 400 where the project asks a person above a price", async () => {
+    const strict = await makeTenant();
+    await pool.query("UPDATE project SET approval_threshold_micros = 1 WHERE id = $1", [strict.projectId]);
+    await pin([400, "PolicyRejected"], {}, { key: strict.key });
+  });
+
+  test("run: 402 above the ceiling of the call", async () => {
+    await pin([402, "BudgetExceeded"], { execution: { maxCostUsd: 0.000001 } });
+    await pin([402, "BudgetExceeded"], { budget: { maximumEstimatedCost: 0.000001 } });
+  });
+
+  test("run: 409 for another request under the same key, 200 for the same", async () => {
+    const { json: first } = await pin(200, { idempotencyKey: "pin-1" });
+    const { json } = await pin([409, "IdempotencyConflict"], { idempotencyKey: "pin-1", input: "Another." });
+    expect(json).toMatchObject({ jobId: first.executionId });
+    const again = await pin(200, {}, { headers: { "idempotency-key": "pin-1" } });
+    expect(again.json).toEqual(first);
+    await pin([422, "list"], { idempotencyKey: "pin-1" }, { headers: { "idempotency-key": "pin-2" } });
+  });
+
+  test.each([
+    ["sandbox-refuse", 502, "ProviderRejected", "attempted", true],
+    ["sandbox-fail", 502, "PROVIDER_ERROR", "attempted", false],
+    ["sandbox-empty", 502, "PROVIDER_EMPTY_OUTPUT", "attempted", false],
+    ["sandbox-lost", 502, "TRANSPORT_AMBIGUOUS", "ambiguous", false],
+    ["sandbox-busy", 503, "ProviderUnavailable", "attempted", true],
+  ] as const)(
+    "run: %s ends with %i %s, and its record is readable",
+    async (model, status, code, providerSubmission, safelyRetryable) => {
+      const once = { limits: { admissionDeadlineSeconds: 0 } };
+      const { json, headers } = await pin([status, code], { ...of(model), ...once });
+      const { details } = json.detail;
+      expect(details).toMatchObject({ providerSubmission, safelyRetryable });
+      expect(headers["x-execution-id"]).toBe(details.executionId);
+      const { json: record } = await get(200, `${PINNED}/${details.receiptId}`);
+      expect(record).toMatchObject({ providerSubmission, safelyRetryable, error: { code } });
+    },
+  );
+
+  test("read: 409 while it runs, 404 for none and for what no receipt is", async () => {
+    const running = pin(200, of("sandbox-slow"));
+    let receiptId: string | undefined;
+    while (!receiptId) {
+      const { rows } = await pool.query(
+        "SELECT id FROM pinned_execution WHERE project_id = $1 AND status = 'running'",
+        [tenant.projectId],
+      );
+      receiptId = rows[0] && `rcpt_${rows[0].id.slice(4)}`;
+    }
+    const { json } = await get([409, "JobNotFinished"], `${PINNED}/${receiptId}`);
+    expect(json.detail.details).toEqual({ status: "running" });
+    for (const id of [newId("receipt"), newId("pinned"), "bulks", "rcpt_"])
+      await get([404, "NotFound"], `${PINNED}/${id}`);
+    expect((await running).json.receiptId).toBe(receiptId);
+    await get(200, `${PINNED}/${receiptId}`);
+  });
+
+  test("list: newest first, in pages; 422 for a cursor of another list", async () => {
+    const one = await makeTenant();
+    const ids: string[] = [];
+    for (const word of ["one", "two", "three"])
+      ids.unshift((await pin(200, { input: word }, { key: one.key })).json.receiptId);
+    const { json: first } = await get(200, `${PINNED}?limit=2`, { key: one.key });
+    const { json: rest } = await get(200, `${PINNED}?limit=2&cursor=${first.nextCursor}`, { key: one.key });
+    expect([...first.items, ...rest.items].map((item) => item.receipt_id)).toEqual(ids);
+    expect(rest.nextCursor).toBeNull();
+    for (const query of ["cursor=wfr_1", "limit=0", "limit=101"])
+      await get([422, "list"], `${PINNED}?${query}`);
+    await get([422, "PROJECT_REQUIRED"], PINNED, { key: tenant.unboundKey });
+    await get([403, "AuthorizationFailed"], `${PINNED}?projectId=${one.projectId}`);
+  });
+});
+
+describe("bulks of pinned executions", () => {
+  const submit = (wanted: Wanted, more: object = {}, options: Call = {}) =>
+    post(wanted, BULKS, { ...BULK, ...more }, options);
+  const run = async (bulkId: string) => {
+    const clock = testClock();
+    await pins.runBulk(systemCtx("test", clock.now), bulkId, inlineStep(clock));
+  };
+  const items = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `${n}`, input: "Hm?" }));
+
+  test("submit: 200 with the bulk and its items, in pages above a thousand", async () => {
+    const { json } = await submit(200, { items: items(1_001) });
+    expect(json).toMatchObject({ status: "accepted", nextAction: "poll", pollAfterSeconds: 4 });
+    expect(json.items).toHaveLength(1_000);
+    const { json: rest } = await get(200, `${BULKS}/${json.bulkId}?cursor=${json.nextCursor}`);
+    expect(rest).toMatchObject({ items: [{ id: "1000", status: "queued" }], nextCursor: null });
+    await post(200, `${BULKS}/${json.bulkId}/cancel`);
+  });
+
+  test("submit: 422 for what no bulk is, with the field", async () => {
+    for (const [more, loc] of [
+      [{ items: items(10_001) }, ["body", "items"]],
+      [{ items: [] }, ["body", "items"]],
+      [{ items: [...items(2), { id: "0", input: "again" }] }, ["body", "items", 2, "id"]],
+      [{ concurrency: 65 }, ["body", "concurrency"]],
+      [{ concurrency: 0 }, ["body", "concurrency"]],
+      [{ pin: { ...PIN.pin, model: "nothing" } }, ["body", "pin", "model"]],
+    ] as const) {
+      const { json } = await submit([422, "list"], more);
+      expect(json.detail[0].loc).toEqual(loc);
+    }
+    await submit([422, "UNKNOWN_EXECUTION_FIELD"], { itmes: [] });
+    await submit([422, "CONFLICTING_EXECUTION_CONSTRAINT"], {
+      timeoutSeconds: 60,
+      limits: { timeoutSeconds: 61 },
+    });
+    await submit([422, "PROJECT_REQUIRED"], {}, { key: tenant.unboundKey });
+    const { json } = await submit([422, "PromptTooLong"], {
+      items: [...items(1), { id: "long", input: "x".repeat(1_000_000) }],
+    });
+    expect(json.detail.field).toBe("items[1].input");
+  });
+
+  test("submit: 501, 409, 402 and 400 as for a single one", async () => {
+    await submit([501, "MANAGED_PINNED_UNAVAILABLE"], { billingMode: "managed" });
+    await submit([409, "CONNECTION_REQUIRED"], {
+      pin: { provider: "openai", model: "gpt-5.6-luna", api: "responses" },
+    });
+    await submit([402, "BudgetExceeded"], { execution: { maxCostUsd: 0.000001 } });
+    const strict = await makeTenant();
+    await pool.query("UPDATE project SET approval_threshold_micros = 1 WHERE id = $1", [strict.projectId]);
+    await submit([400, "PolicyRejected"], {}, { key: strict.key });
+  });
+
+  test("submit: 409 for another bulk under the same key, 200 for the same", async () => {
+    const { json: first } = await submit(200, { idempotencyKey: "bulk-1" });
+    const { json } = await submit([409, "IdempotencyConflict"], { idempotencyKey: "bulk-1", concurrency: 9 });
+    expect(json.detail.details).toEqual({ jobId: first.bulkId });
+    const again = await submit(200, {}, { headers: { "idempotency-key": "bulk-1" } });
+    expect(again.json).toEqual(first);
+    await submit([422, "list"], { idempotencyKey: "bulk-1" }, { headers: { "idempotency-key": "bulk-2" } });
+  });
+
+  test("read: by status; 422 for a page there cannot be, 404 for none", async () => {
+    const { json } = await get(200, `${BULKS}/${bulk}?status=canceled&limit=1`);
+    expect(json).toMatchObject({ counts: { canceled: 2 }, items: [{ id: "one" }], nextCursor: "1" });
+    for (const query of ["limit=0", "limit=1001", "cursor=x", "status=done"])
+      await get([422, "list"], `${BULKS}/${bulk}?${query}`);
+    await get([404, "NotFound"], `${BULKS}/${newId("bulk")}`);
+  });
+
+  test("cancel: 200, again 200; 409 after another end; 404 for none", async () => {
+    const { json } = await submit(200);
+    const first = await post(200, `${BULKS}/${json.bulkId}/cancel`);
+    expect(first.json).toMatchObject({ status: "failed", nextAction: "stop", counts: { canceled: 2 } });
+    expect((await post(200, `${BULKS}/${json.bulkId}/cancel`)).json).toEqual(first.json);
+    const { json: other } = await submit(200);
+    await run(other.bulkId);
+    const refused = await post([409, "JobNotCancelable"], `${BULKS}/${other.bulkId}/cancel`);
+    expect(refused.json.detail.details).toEqual({ status: "succeeded" });
+    await post([404, "NotFound"], `${BULKS}/${newId("bulk")}/cancel`);
+  });
+
+  test("retry: 200 with a new bulk; 409 where nothing can be sent again, or while it runs", async () => {
+    const { json } = await submit(200, { pin: { ...PIN.pin, model: "sandbox-refuse" } });
+    const again = `${BULKS}/${json.bulkId}/retry`;
+    await post([409, "RetryNotSafe"], again);
+    await run(json.bulkId);
+    const { json: retry } = await post(200, again);
+    expect(retry).toMatchObject({ retryOf: json.bulkId, itemCount: 2, status: "accepted" });
+    expect((await post(200, again)).json).toEqual(retry);
+    const key = { headers: { "idempotency-key": "bulk-again" } };
+    expect((await post(200, again, undefined, key)).json.bulkId).not.toBe(retry.bulkId);
+    await post([409, "IdempotencyConflict"], `${BULKS}/${bulk}/retry`, undefined, key);
+    await post([422, "list"], again, undefined, { headers: { "idempotency-key": "k".repeat(256) } });
+    await post([404, "NotFound"], `${BULKS}/${newId("bulk")}/retry`);
+  });
+
+  test("retry: what would refuse the bulk now refuses it", async () => {
+    const one = await makeTenant();
+    const { json } = await submit(200, {}, { key: one.key });
+    await post(200, `${BULKS}/${json.bulkId}/cancel`, undefined, { key: one.key });
+    const refused = (wanted: Wanted) =>
+      post(wanted, `${BULKS}/${json.bulkId}/retry`, undefined, { key: one.key });
+    const change = async (table: "project" | "organization", set: string) => {
+      const id = table === "project" ? one.projectId : one.organizationId;
+      await pool.query(`UPDATE ${table} SET ${set} WHERE id = $1`, [id]);
+    };
+    await change("project", "approval_threshold_micros = 1");
+    await refused([400, "PolicyRejected"]);
+    await change("project", "approval_threshold_micros = NULL");
+    await change("organization", `settings = '{"guardrails": {"perExecutionMicros": 1}}'`);
+    await refused([402, "BudgetExceeded"]);
+    await change("organization", "settings = '{}'");
+    await pool.query("UPDATE payload SET content = NULL WHERE bulk_id = $1", [json.bulkId]);
+    await refused([410, "PayloadUnavailable"]);
+  });
+});
+
+describe("provenance", () => {
+  test("manifests: 404 for none; 422 without a project, with two, and for receipts that are not there or stand twice", async () => {
+    const none = `${MANIFESTS}/${newId("manifest")}`;
+    await get([404, "NotFound"], none);
+    await post([404, "NotFound"], `${none}/verify`);
+    const body = { label: "x", receiptIds: [pinned] };
+    await post([422, "PROJECT_REQUIRED"], MANIFESTS, body, { key: tenant.unboundKey });
+    const two = { ...body, projectId: tenant.projectId, context: { projectId: tenant.otherProjectId } };
+    await post([422, "CONFLICTING_EXECUTION_CONSTRAINT"], MANIFESTS, two);
+    await post([403, "AuthorizationFailed"], MANIFESTS, { ...body, projectId: tenant.otherProjectId });
+    for (const [receiptIds, place] of [
+      [[pinned, newId("receipt")], 1],
+      [[pinned, pinned], 1],
+      [["x"], 0],
+    ] as const) {
+      const { json } = await post([422, "list"], MANIFESTS, { label: "x", receiptIds });
+      expect(json.detail).toMatchObject([{ loc: ["body", "receiptIds", place] }]);
+    }
+    for (const wrong of [{}, { label: "x", receiptIds: [] }, { ...body, label: "" }, { ...body, more: 1 }])
+      await post([422, "list"], MANIFESTS, wrong);
+    const { json } = await post(200, `${MANIFESTS}/${manifest}/verify`);
+    expect(json).toMatchObject({ verified: true, receiptsFound: 1 });
+  });
+
+  test("lockfiles: 404 for none, 422 for a job's receipt, 409 while it runs", async () => {
+    await get([404, "NotFound"], `${LOCKFILE}?receipt_id=${newId("receipt")}`);
+    const { json } = await get([422, "list"], `${LOCKFILE}?receipt_id=rcpt_${done.slice(4)}`);
+    expect(json.detail[0]).toMatchObject({ loc: ["query", "receipt_id"], type: "not_pinned" });
+    await get([422, "list"], LOCKFILE);
+    const slow = { ...PIN, pin: { ...PIN.pin, model: "sandbox-slow" }, input: "For a lockfile." };
+    const running = post(200, PINNED, slow);
+    let receiptId: string | undefined;
+    while (!receiptId) {
+      const { rows } = await pool.query(
+        "SELECT id FROM pinned_execution WHERE project_id = $1 AND status = 'running'",
+        [tenant.projectId],
+      );
+      receiptId = rows[0] && `rcpt_${rows[0].id.slice(4)}`;
+    }
+    await get([409, "JobNotFinished"], `${LOCKFILE}?receipt_id=${receiptId}`);
+    await running;
+  });
+
+  test("lockfile verify: what was changed in it is told; 422 for what is no lockfile", async () => {
+    const changed = { ...lockfile, settings: { temperature: 2 } };
+    const { json } = await post(200, `${LOCKFILE}/verify`, changed);
+    expect(json.verified).toBe(false);
+    expect(json.checks[2].detail).toContain("settings.temperature is 2");
+    await post([422, "list"], `${LOCKFILE}/verify`, { ...lockfile, receiptId: newId("receipt") });
+    await post([422, "list"], `${LOCKFILE}/verify`, {});
+  });
+});
+
+everyStatusHasACase("pinned");
