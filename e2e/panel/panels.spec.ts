@@ -15,7 +15,9 @@ test("a panel is defined, embedded and revised; its sessions are seen with what 
   await form.getByLabel("Key", { exact: true }).fill(key);
   await form.getByLabel("Allowed origins").fill("https://app.example/path");
   await form.getByRole("button", { name: "Define panel" }).click();
-  await expect(form.getByText("an exact https origin")).toBeVisible();
+  await expect(form.getByLabel("Allowed origins")).toHaveAccessibleDescription(/an exact https origin/);
+  await expect(form.getByLabel("Allowed origins")).toBeFocused();
+  await expect(form.getByRole("alert")).not.toContainText("allowedOrigins");
   await form.getByLabel("Allowed origins").fill("https://app.example");
   await expectAccessible(page);
   await form.getByRole("button", { name: "Define panel" }).click();
