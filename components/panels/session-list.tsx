@@ -185,7 +185,14 @@ function SessionTable({ items, panels, mayWrite }: Lines) {
                 <TableCell className="max-w-44">
                   <Subject session={session} />
                 </TableCell>
-                <TableCell className="max-w-40 truncate text-muted">{panelOf(session, panels)}</TableCell>
+                <TableCell className="max-w-40 text-muted">
+                  <span className="block truncate" title={nameOf(session, panels)}>
+                    {nameOf(session, panels)}
+                  </span>
+                  {session.panelDefinitionId && (
+                    <span className="text-xs">Version {session.panelDefinitionVersion}</span>
+                  )}
+                </TableCell>
                 <TableCell className="max-w-48 truncate text-muted" title={session.allowedOrigins.join("\n")}>
                   {originsOf(session)}
                 </TableCell>
@@ -231,10 +238,13 @@ function SessionTable({ items, panels, mayWrite }: Lines) {
   );
 }
 
-const panelOf = ({ panelDefinitionId, panelDefinitionVersion }: PanelSession, panels: Panels) =>
-  panelDefinitionId
-    ? `${panels.get(panelDefinitionId)?.displayName ?? panelDefinitionId}, version ${panelDefinitionVersion}`
-    : "Of no panel";
+const nameOf = ({ panelDefinitionId }: PanelSession, panels: Panels) =>
+  panelDefinitionId ? (panels.get(panelDefinitionId)?.displayName ?? panelDefinitionId) : "Of no panel";
+
+const panelOf = (session: PanelSession, panels: Panels) =>
+  session.panelDefinitionId
+    ? `${nameOf(session, panels)}, version ${session.panelDefinitionVersion}`
+    : nameOf(session, panels);
 
 const originsOf = ({ allowedOrigins }: PanelSession) =>
   allowedOrigins.length > 1
