@@ -41,6 +41,7 @@ export function EmbeddedPanel() {
 
   return (
     <main ref={root} aria-label="Panel" className="mx-auto max-w-3xl p-4" data-session={session.state}>
+      {!(session.state === "open" && session.bootstrap.capability) && <h1 className="sr-only">Panel</h1>}
       {session.state === "waiting" && (
         <div role="status" className="space-y-3">
           <p className="text-sm text-muted">Waiting for the page this panel belongs to.</p>

@@ -110,6 +110,7 @@ test("a page of another origin shows a panel, runs a job in it, hears of it, and
     await frame.getByRole("button", { name: "Run" }).click();
     expect(await waitFor(page, "capstan-error")).toMatchObject({ category: "session_expired" });
     await expect(frame.getByText("This panel is closed")).toBeVisible();
+    await expect(frame.getByRole("heading", { level: 1, name: "Panel" })).toBeAttached();
 
     const named = await framersOf(request, `/embed?session=${sessionId}`);
     expect(named).toEqual({
