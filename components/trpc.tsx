@@ -20,7 +20,10 @@ import { createTRPCContext } from "@trpc/tanstack-react-query";
 import { type ReactNode, useState } from "react";
 import { toast } from "sonner";
 import type { AppRouter } from "@/server/trpc";
+import { type FieldIssue, inWords } from "./field-issue";
 import { makeQueryClient } from "./query-client";
+
+export type { FieldIssue };
 
 export const { TRPCProvider, useTRPC, useTRPCClient } = createTRPCContext<AppRouter>();
 
@@ -45,7 +48,6 @@ export type Failure = {
   /** What is wrong with which field of the request. */
   issues: FieldIssue[];
 };
-export type FieldIssue = { loc: (string | number)[]; msg: string; type: string };
 
 export function toFailure(error: unknown): Failure {
   if (error instanceof TRPCClientError) {
@@ -61,7 +63,7 @@ export function toFailure(error: unknown): Failure {
       requestId: data?.requestId ?? null,
       isSignedOut: data?.code === "UNAUTHORIZED",
       details: data?.fault?.details ?? {},
-      issues: data?.issues ?? [],
+      issues: (data?.issues ?? []).map(inWords),
     };
   }
   return {

@@ -3,6 +3,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { PageHeader } from "@/components/shell/page-header";
 import { useTRPC } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
+import { IdentityCard } from "./identity-card";
 import { PasswordCard } from "./password-card";
 import { SecondFactorCard } from "./second-factor-card";
 import { SessionList } from "./session-list";
@@ -25,6 +26,7 @@ export function AccountRoom() {
         )}
         <SecondFactorCard account={account} />
         <PasswordCard account={account} />
+        <IdentityCard account={account} />
         <SessionList />
       </div>
     </>

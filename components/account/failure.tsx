@@ -3,14 +3,14 @@ import { useEffect, useRef } from "react";
 import { type Failure, toFailure } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 
-/** What a form was refused with: by field, and the field has the focus once it is drawn as wrong. */
+/** What a form was refused with: by field, and the first of them has the focus once it is drawn as wrong. */
 export function useFailure(error: unknown) {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     if (error) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [error]);
   const failure = error ? toFailure(error) : null;
-  const problemOf = (field: string) => failure?.issues.find(({ loc }) => loc.at(-1) === field)?.msg;
+  const problemOf = (field: string) => failure?.issues.find(({ loc }) => loc.includes(field))?.msg;
   return { form, failure, problemOf };
 }
 

@@ -5,6 +5,7 @@ import { Moment } from "@/components/time/moment";
 import { Notice } from "@/components/ui/notice";
 import type { Commission, CommissionPayment, RefundReason } from "@/server/contract/commissions";
 import { approvalHref } from "./hrefs";
+import { daysOf } from "./offer";
 import { checkoutNews, type Returned, returnedByItself, type Stage } from "./stage";
 
 type Props = { commission: Commission; returned: Returned; stage: Stage };
@@ -86,8 +87,9 @@ function OfStage({ commission, stage }: Props): ReactNode {
           tone="good"
           title={stage.isFresh ? "Paid: the work has begun" : "Already paid: the work has begun"}
         >
-          {paidBy(stage.payment)} The capability is expected about {quote.delivery.targetBusinessDays}{" "}
-          business days after that. There is nothing left to do here.
+          {paidBy(stage.payment)} The capability is expected about{" "}
+          {daysOf(quote.delivery.targetBusinessDays, "business day")} after that. There is nothing left to do
+          here.
         </Notice>
       );
     case "fulfilled":

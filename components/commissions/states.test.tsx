@@ -121,6 +121,9 @@ test("each state is told as what it is", () => {
   expect(notice(begun, mine)).toContain("Paid: the work has begun");
   expect(notice(begun)).toContain("Already paid: the work has begun");
   expect(notice(begun)).toContain("ada@example.com paid $1,500.00 on");
+  expect(notice(begun)).toContain("about 10 business days after that");
+  begun.quote.delivery = { ...begun.quote.delivery, targetBusinessDays: 1 };
+  expect(notice(begun)).toContain("about 1 business day after that");
   const shipped = commissionOf({
     status: "paid",
     request: { status: "fulfilled", capabilityKey: "drawing.measure.v1", fulfilledAt: NOW },

@@ -1,4 +1,5 @@
-import type { Failure, FieldIssue } from "@/components/trpc";
+import { type FieldIssue, inWords } from "@/components/field-issue";
+import type { Failure } from "@/components/trpc";
 
 /** What was refused, in the words the forms of the panel know. */
 export class Refusal extends Error {
@@ -51,6 +52,6 @@ async function failureOf(answer: Response): Promise<Failure> {
     requestId: answer.headers.get("x-request-id"),
     isSignedOut: answer.status === 401,
     details: isList ? {} : (detail?.details ?? {}),
-    issues: isList ? detail.map((issue) => ({ ...issue, loc: issue.loc.slice(1) })) : [],
+    issues: isList ? detail.map((issue) => inWords({ ...issue, loc: issue.loc.slice(1) })) : [],
   };
 }

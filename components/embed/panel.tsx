@@ -5,6 +5,7 @@ import { ObjectFields } from "@/components/playground/fields";
 import { issuesOf, standing } from "@/components/playground/issues";
 import { Refused } from "@/components/playground/refused";
 import { type Path, withValue } from "@/components/playground/schema";
+import { useForceTheme } from "@/components/shell/theme-provider";
 import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
@@ -22,10 +23,11 @@ type Input = Record<string, unknown>;
 /** A panel in a host page's frame: waits for its session, then shows one capability's form, price, run and files. */
 export function EmbeddedPanel() {
   const [given, setGiven] = useState<Input | null>(null);
+  const forceTheme = useForceTheme();
   const { session, tell, end } = useSession((message: FromHost) => {
     if (message.type === "prefill") setGiven(message.inputs);
     // Not kept anywhere: the host says it each time.
-    if (message.type === "theme") document.documentElement.className = message.theme;
+    if (message.type === "theme") forceTheme(message.theme);
   });
   const root = useRef<HTMLElement>(null);
   useEffect(() => {
@@ -38,7 +40,8 @@ export function EmbeddedPanel() {
   }, [tell]);
 
   return (
-    <main ref={root} className="mx-auto max-w-3xl p-4" data-session={session.state}>
+    <main ref={root} aria-label="Panel" className="mx-auto max-w-3xl p-4" data-session={session.state}>
+      {!(session.state === "open" && session.bootstrap.capability) && <h1 className="sr-only">Panel</h1>}
       {session.state === "waiting" && (
         <div role="status" className="space-y-3">
           <p className="text-sm text-muted">Waiting for the page this panel belongs to.</p>

@@ -51,9 +51,11 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
           </Notice>
         )}
         <p className="text-sm text-muted">
-          {isExpired ? "The quote has expired unpaid. You can issue a new one." : STANDS[request.status]}
-          {hasRefundFailed &&
-            " Its refund has failed: ask for it again, or settle it at the payment provider."}
+          {hasRefundFailed
+            ? `${request.status === "fulfilled" ? "Shipped" : "Paid"}, and its refund has failed: ask for it again, or settle it at the payment provider.`
+            : isExpired
+              ? "The quote has expired unpaid. You can issue a new one."
+              : STANDS[request.status]}
           {request.status === "fulfilled" && dossier.acceptedUntil && !hasRefundFailed && (
             <>
               {" "}

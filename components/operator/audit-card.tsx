@@ -90,7 +90,8 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
             <p className="font-mono">{entry.action}</p>
             <p className="text-sm">{entry.actor}</p>
             <p className="text-muted">
-              From {entry.address ?? "nowhere"}, <Moment at={entry.createdAt} />
+              {entry.address && `From ${entry.address}, `}
+              <Moment at={entry.createdAt} />
             </p>
           </li>
         ))}

@@ -31,7 +31,8 @@ export function ThreadCard({ events }: { events: RequestEvent[] }) {
 
 function actorOf({ actorKind, actorEmail, actorId }: RequestEvent): string {
   if (actorEmail) return actorEmail;
-  return actorKind === "service_principal" ? `Key ${actorId}` : actorId;
+  if (actorKind === "service_principal") return `Key ${actorId}`;
+  return actorKind === "system" ? `Capstan (${actorId})` : actorId;
 }
 
 /** What an event says beside its name: the operator's words, or the key that shipped. */

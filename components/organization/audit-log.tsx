@@ -22,8 +22,8 @@ const FIELDS = [
     pattern: "[a-z_]+(\\.[a-z_]+)?",
   },
   { name: "actor", label: "Who", type: "text", placeholder: "E-mail or id", pattern: undefined },
-  { name: "from", label: "From", type: "date", placeholder: undefined, pattern: undefined },
-  { name: "to", label: "Until before", type: "date", placeholder: undefined, pattern: undefined },
+  { name: "from", label: "From (UTC)", type: "date", placeholder: undefined, pattern: undefined },
+  { name: "to", label: "Before (UTC)", type: "date", placeholder: undefined, pattern: undefined },
 ] as const;
 type Filter = Partial<Record<(typeof FIELDS)[number]["name"], string>>;
 
@@ -109,7 +109,8 @@ export function AuditLog({ organizationId }: { organizationId: string }) {
 /** A list in words, which break at their commas; anything else that is no text as JSON. */
 function wordsOf(value: unknown): string {
   if (typeof value === "string") return value;
-  return Array.isArray(value) ? value.map(wordsOf).join(", ") : JSON.stringify(value);
+  if (Array.isArray(value)) return value.map(wordsOf).join(", ") || "none";
+  return JSON.stringify(value);
 }
 
 function Entry({ entry }: { entry: AuditLogEntry }) {

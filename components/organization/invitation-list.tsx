@@ -62,9 +62,10 @@ function Row({ invitation, mayChange }: { invitation: Invitation; mayChange: boo
           <Ago at={invitation.expiresAt} /> · sent by {invitation.invitedBy}
         </div>
       </div>
-      <Badge tone={invitation.isExpired ? "warn" : "neutral"}>
-        {invitation.isExpired ? "expired" : invitation.role}
-      </Badge>
+      <div className="flex gap-2">
+        {invitation.isExpired && <Badge tone="warn">expired</Badge>}
+        <Badge>{invitation.role}</Badge>
+      </div>
       {mayChange && (
         <div className="flex gap-2">
           <Button

@@ -2,7 +2,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
-import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
+import { useFailure } from "@/components/account/failure";
+import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import { CheckList } from "@/components/ui/check-list";
 import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Field } from "@/components/ui/field";
@@ -68,9 +69,7 @@ function DefinitionForm({
   };
   const define = useMutation(trpc.panels.define.mutationOptions(options));
   const change = useMutation(trpc.panels.change.mutationOptions(options));
-  const error = define.error ?? change.error;
-  const failure = error ? toFailure(error) : null;
-  const problemOf = (field: string) => failure?.issues.find(({ loc }) => loc.includes(field))?.msg;
+  const { form, failure, problemOf } = useFailure(define.error ?? change.error);
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
@@ -101,7 +100,7 @@ function DefinitionForm({
   }
 
   return (
-    <form onSubmit={submit} className="space-y-4">
+    <form ref={form} onSubmit={submit} className="space-y-4">
       {failure && (
         <Notice tone="bad" role="alert">
           {failure.issues.length > 0
@@ -250,7 +249,7 @@ function Identity({
           </Select>
         )}
       </Field>
-      <Field id="panel-reach" label="Of">
+      <Field id="panel-reach" label="For">
         {(aria) => (
           <Select name="reach" defaultValue="project">
             <SelectTrigger {...aria} />

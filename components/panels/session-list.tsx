@@ -4,7 +4,7 @@ import { Ban, CircleCheck, Clock, SearchX, Ticket } from "lucide-react";
 import Link from "next/link";
 import { toast } from "sonner";
 import { formatUsd } from "@/components/jobs/format-usd";
-import { Ago, Moment } from "@/components/time/moment";
+import { Ago } from "@/components/time/moment";
 import { useRole, useTRPC } from "@/components/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { Badge } from "@/components/ui/badge";
@@ -166,8 +166,7 @@ function SessionTable({ items, panels, mayWrite }: Lines) {
             <tr>
               <TableHead className="w-28">Status</TableHead>
               <TableHead>Subject</TableHead>
-              <TableHead>Panel</TableHead>
-              <TableHead>Origin</TableHead>
+              <TableHead>Panel and origin</TableHead>
               <TableHead className="text-right">Spent</TableHead>
               <TableHead className="text-right">Jobs</TableHead>
               <TableHead>Ends</TableHead>
@@ -185,9 +184,13 @@ function SessionTable({ items, panels, mayWrite }: Lines) {
                 <TableCell className="max-w-44">
                   <Subject session={session} />
                 </TableCell>
-                <TableCell className="max-w-40 truncate text-muted">{panelOf(session, panels)}</TableCell>
-                <TableCell className="max-w-48 truncate text-muted" title={session.allowedOrigins.join("\n")}>
-                  {originsOf(session)}
+                <TableCell className="max-w-52 text-muted">
+                  <span className="block truncate" title={panelOf(session, panels)}>
+                    {panelOf(session, panels)}
+                  </span>
+                  <span className="block truncate text-xs" title={session.allowedOrigins.join("\n")}>
+                    {originsOf(session)}
+                  </span>
                 </TableCell>
                 <TableCell className="text-right whitespace-nowrap">
                   <Spent session={session} />
@@ -270,8 +273,7 @@ function Spent({ session: { spentMicros, testSpentMicros, maxSpendMicros } }: { 
 }
 
 function Ends({ session: { status, expiresAt, revokedAt } }: { session: PanelSession }) {
-  if (revokedAt) return <Moment at={revokedAt} />;
-  return status === "active" ? <Ago at={expiresAt} /> : <Moment at={expiresAt} />;
+  return <Ago at={(status === "revoked" && revokedAt) || expiresAt} />;
 }
 
 function SessionStatus({ session, panels }: { session: PanelSession; panels: Panels }) {

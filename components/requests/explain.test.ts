@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { RequestStatus } from "@/server/contract/requests";
-import { explain } from "./explain";
+import { explain, explainRefund } from "./explain";
 
 const EXPIRES = "2026-11-26T10:00:00.000Z";
 const before = Date.parse(EXPIRES) - 1;
@@ -29,4 +29,9 @@ test("a quote that expired unpaid is the operator's turn again, from the moment 
     turn: "operator",
     text: expect.stringContaining("expired"),
   });
+});
+
+test("money that goes back is told as that: the provider has it to do, or after a failure the operator", () => {
+  expect(explainRefund(false)).toMatchObject({ turn: "nobody", text: expect.stringContaining("goes back") });
+  expect(explainRefund(true)).toMatchObject({ turn: "operator", text: expect.stringContaining("could not") });
 });

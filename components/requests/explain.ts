@@ -57,6 +57,18 @@ export function explain(
   }
 }
 
+/** Where a commission stands that is still paid or shipped while its whole amount goes back. */
+export const explainRefund = (hasFailed: boolean): Explanation =>
+  hasFailed
+    ? {
+        text: "The whole amount goes back: the payment provider could not do so until now, and the operator looks into it.",
+        turn: "operator",
+      }
+    : {
+        text: "The whole amount goes back: the payment provider was asked, and it can take some days to arrive.",
+        turn: "nobody",
+      };
+
 export const TURNS: Record<Explanation["turn"], string> = {
   members: "Your turn",
   operator: "The operator’s turn",

@@ -2,6 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Pencil, Send } from "lucide-react";
 import Link from "next/link";
+import { stageOf } from "@/components/commissions/stage";
 import { BackLink } from "@/components/shell/back-link";
 import { Moment } from "@/components/time/moment";
 import { useRole, useTRPC } from "@/components/trpc";
@@ -14,7 +15,7 @@ import { Fact, Facts, HashFact } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
 import type { CapabilityRequest } from "@/server/contract/requests";
 import { EarlierRevisions } from "./earlier-revisions";
-import { explain, TURNS } from "./explain";
+import { type Explanation, explain, explainRefund, TURNS } from "./explain";
 import { requestsHref, reviseHref } from "./list-state";
 import { QuoteCard } from "./quote-card";
 import { RequestStatusBadge } from "./request-status";
@@ -80,34 +81,23 @@ function Header({ projectId, request }: { projectId: string; request: Capability
       {request.quoteId ? (
         <ExplainedWithQuote request={request} quoteId={request.quoteId} />
       ) : (
-        <Explained request={request} quoteExpiresAt={null} nowMs={0} />
+        <Explained {...explain(request, null, 0)} />
       )}
     </header>
   );
 }
 
-/** Whether a quote can be paid still is the server's to say: it comes with the quote. */
+/** Whether a quote can be paid still, or goes back, is the server's to say: it comes with the quote. */
 function ExplainedWithQuote({ request, quoteId }: { request: CapabilityRequest; quoteId: string }) {
   const { data } = useSuspenseQuery(useTRPC().requests.commission.queryOptions({ quoteId }));
-  return (
-    <Explained
-      request={request}
-      quoteExpiresAt={data.quote.expiresAt}
-      nowMs={data.quote.status === "expired" ? Date.parse(data.quote.expiresAt) : Date.parse(data.now)}
-    />
-  );
+  const { expiresAt, status } = data.quote;
+  const nowMs = status === "expired" ? Date.parse(expiresAt) : Date.parse(data.now);
+  const stage = stageOf(data, {}, nowMs);
+  if (stage.kind === "refunding") return <Explained {...explainRefund(stage.hasFailed)} />;
+  return <Explained {...explain(request, expiresAt, nowMs)} />;
 }
 
-function Explained({
-  request,
-  quoteExpiresAt,
-  nowMs,
-}: {
-  request: CapabilityRequest;
-  quoteExpiresAt: string | null;
-  nowMs: number;
-}) {
-  const { text, turn } = explain(request, quoteExpiresAt, nowMs);
+function Explained({ text, turn }: Explanation) {
   return (
     <p className="mt-4 flex flex-wrap items-center gap-x-2.5 gap-y-1 rounded-lg border border-line bg-surface px-4 py-3 text-sm shadow-card">
       <Badge tone={turn === "members" ? "warn" : "neutral"}>{TURNS[turn]}</Badge>
@@ -148,19 +138,22 @@ function Acts({ projectId, request }: { projectId: string; request: CapabilityRe
   );
 }
 
+const LATER = "What the operator last told";
+/** `later`: once the request has gone on from there. */
 const TOLD = {
-  needs_information: { title: "The operator needs to know more", tone: "warn" },
-  declined: { title: "Why it was declined", tone: "bad" },
-  refunded: { title: "Why it was refunded", tone: "busy" },
+  needs_information: { title: "The operator needs to know more", tone: "warn", later: LATER },
+  declined: { title: "Why it was declined", tone: "bad", later: LATER },
+  // Its refund came to nothing: it is paid again, or shipped.
+  refunded: { title: "Why it was refunded", tone: "busy", later: "Why it was to be refunded" },
 } as const;
 
 /** What the operator last told: as long as it is the last word, it stands on top. */
 function Feedback({ request: { feedback, status } }: { request: CapabilityRequest }) {
   if (!feedback) return null;
-  const { title, tone } = TOLD[feedback.kind];
+  const { title, tone, later } = TOLD[feedback.kind];
   const isCurrent = feedback.kind === status;
   return (
-    <Notice tone={isCurrent ? tone : "busy"} title={isCurrent ? title : "What the operator last told"}>
+    <Notice tone={isCurrent ? tone : "busy"} title={isCurrent ? title : later}>
       <p className="whitespace-pre-wrap">{feedback.message}</p>
       <p className="mt-1.5 text-xs text-muted">
         <Moment at={feedback.at} />

@@ -7,9 +7,9 @@ export function Facts({ className, children }: { className?: string; children: R
   return <dl className={cn("grid gap-x-6 gap-y-2 text-sm", className)}>{children}</dl>;
 }
 
-/** One of them. A value that is null or undefined is not shown. */
+/** One of them. A value that is not there (`false`, null or undefined) is not shown, nor is its name. */
 export function Fact({ name, children }: { name: string; children: ReactNode }) {
-  if (children === null || children === undefined) return null;
+  if (children === null || children === undefined || children === false) return null;
   return (
     <div className="grid min-w-0 grid-cols-[7.5rem_minmax(0,1fr)] gap-3 sm:grid-cols-[9rem_minmax(0,1fr)]">
       <dt className="text-xs leading-5 text-muted">{name}</dt>

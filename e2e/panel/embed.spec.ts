@@ -79,6 +79,15 @@ test("a page of another origin shows a panel, runs a job in it, hears of it, and
     });
     await expect(frame.getByLabel("Prompt")).toHaveValue("A red kite");
     await expect(frame.locator("html")).toHaveClass("dark");
+    // Also over a system that changes its mind.
+    for (const colorScheme of ["dark", "light"] as const) await page.emulateMedia({ colorScheme });
+    await expect(frame.locator("html")).toHaveCSS("color-scheme", "dark");
+    await expect(frame.locator("html")).toHaveClass("dark");
+
+    await frame.getByLabel("Prompt").fill("");
+    await frame.getByRole("button", { name: "Run" }).click();
+    await expect(frame.locator("[data-issue]")).toHaveText("This cannot be empty.");
+    await frame.getByLabel("Prompt").fill("A red kite");
 
     await frame.getByRole("button", { name: "Run" }).click();
     const { jobId } = await waitFor(page, "capstan-job-submitted");
@@ -101,6 +110,7 @@ test("a page of another origin shows a panel, runs a job in it, hears of it, and
     await frame.getByRole("button", { name: "Run" }).click();
     expect(await waitFor(page, "capstan-error")).toMatchObject({ category: "session_expired" });
     await expect(frame.getByText("This panel is closed")).toBeVisible();
+    await expect(frame.getByRole("heading", { level: 1, name: "Panel" })).toBeAttached();
 
     const named = await framersOf(request, `/embed?session=${sessionId}`);
     expect(named).toEqual({

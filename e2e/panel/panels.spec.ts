@@ -15,7 +15,9 @@ test("a panel is defined, embedded and revised; its sessions are seen with what 
   await form.getByLabel("Key", { exact: true }).fill(key);
   await form.getByLabel("Allowed origins").fill("https://app.example/path");
   await form.getByRole("button", { name: "Define panel" }).click();
-  await expect(form.getByText("an exact https origin")).toBeVisible();
+  await expect(form.getByLabel("Allowed origins")).toHaveAccessibleDescription(/an exact https origin/);
+  await expect(form.getByLabel("Allowed origins")).toBeFocused();
+  await expect(form.getByRole("alert")).not.toContainText("allowedOrigins");
   await form.getByLabel("Allowed origins").fill("https://app.example");
   await expectAccessible(page);
   await form.getByRole("button", { name: "Define panel" }).click();
@@ -60,6 +62,11 @@ test("a panel is defined, embedded and revised; its sessions are seen with what 
   expect((await (await call(`/v1/panel-sessions/${sessionId}`)).json()).status).toBe("revoked");
 
   await page.setViewportSize({ width: 1280, height: 900 });
+  await call("/v1/panel-sessions", { body: session });
+  await open(page, `${panelsPath}?subject=${encodeURIComponent(session.externalSubject)}`);
+  await expect(page.getByRole("row")).toHaveCount(3);
+  const revoke = page.getByRole("row").getByRole("button", { name: /^Revoke / });
+  await expect(revoke).toBeInViewport({ ratio: 1 });
   await row.getByRole("button", { name: /^Archive / }).click();
   await page.getByRole("button", { name: "Archive panel" }).click();
   await expect(row).toHaveCount(0);

@@ -3,7 +3,15 @@ import Github from "next-auth/providers/github";
 import Google from "next-auth/providers/google";
 import type { OAuthConfig } from "next-auth/providers/oauth";
 import { z } from "zod";
-import type { Identified, Identity, IdentityLink, IdentityRefusal } from "@/server/domain/sessions";
+import {
+  GITHUB,
+  GOOGLE,
+  type Identified,
+  type Identity,
+  type IdentityLink,
+  type IdentityRefusal,
+  oidcName,
+} from "@/server/domain/sessions";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { verifiedEmail } from "./github-email";
@@ -82,8 +90,8 @@ function github(clientId: string, clientSecret: string, identify: Identify): Pro
     clientSecret,
     checks: CHECKS,
     profile: async (profile, tokens) =>
-      toAccount(identify, "https://github.com", async () => ({
-        name: "GitHub",
+      toAccount(identify, GITHUB.issuer, async () => ({
+        name: GITHUB.name,
         subject: profile.id,
         verifiedEmail: verifiedEmail(await githubEmails(tokens.access_token)),
       })),
@@ -104,8 +112,8 @@ function google(clientId: string, clientSecret: string, identify: Identify): Pro
     clientSecret,
     checks: SIGNED_CHECKS,
     profile: (profile) =>
-      toAccount(identify, "https://accounts.google.com", async () => ({
-        name: "Google",
+      toAccount(identify, GOOGLE.issuer, async () => ({
+        name: GOOGLE.name,
         subject: profile.sub,
         verifiedEmail: profile.email_verified === true ? profile.email : null,
       })),
@@ -116,7 +124,7 @@ type Claims = Profile & { iss: string; sub: string; email_verified?: unknown };
 
 /** Any provider of OpenID Connect, by what it says of itself under `/.well-known/openid-configuration`. */
 function generic(issuer: string, identify: Identify): OAuthConfig<Claims> {
-  const name = env.OIDC_NAME ?? "single sign-on";
+  const name = oidcName();
   return {
     id: "oidc",
     name,

@@ -96,6 +96,10 @@ export const WaitingDevice = z.object({
 });
 export type WaitingDevice = z.output<typeof WaitingDevice>;
 
+/** An identity provider that signs the reader in. */
+export const LinkedIdentity = z.object({ name: z.string(), since: DateTime });
+export type LinkedIdentity = z.output<typeof LinkedIdentity>;
+
 /** The reader's own account. */
 export const Account = z.object({
   email: z.string(),
@@ -106,6 +110,7 @@ export const Account = z.object({
     since: DateTime.nullable(),
     recoveryCodesLeft: z.int(),
   }),
+  identities: z.array(LinkedIdentity),
   /** The names of organizations in which the reader has no rights until they have a second factor. */
   askedBy: z.array(z.string()),
 });

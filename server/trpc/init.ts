@@ -1,8 +1,8 @@
 import { initTRPC, TRPCError } from "@trpc/server";
 import { ZodError } from "zod";
 import type { Ctx, Principal } from "@/server/domain/ctx";
-import { ERRORS, Fault, ValidationFault } from "@/server/errors";
-import { outageFault } from "@/server/errors-wire";
+import { ERRORS, Fault, ValidationFault, type ValidationIssue } from "@/server/errors";
+import { outageFault, toIssues } from "@/server/errors-wire";
 import { isDatabaseOutage } from "@/server/outage";
 import { redactTokens } from "@/server/redact-tokens";
 
@@ -56,11 +56,17 @@ const t = initTRPC.context<Ctx>().create({
       path: shape.data.path,
       requestId: ctx?.requestId ?? null,
       fault: cause instanceof Fault ? { code: cause.code, details: cause.details } : null,
-      issues: cause instanceof ValidationFault ? cause.issues : null,
+      issues: issuesOf(error),
     };
     return redactTokens({ ...shape, message: publicMessage(error), data });
   },
 });
+
+/** What is wrong with which field, whether the input's schema says it or a verb. */
+function issuesOf({ cause, code }: TRPCError): ValidationIssue[] | null {
+  if (cause instanceof ValidationFault) return cause.issues;
+  return cause instanceof ZodError && code === "BAD_REQUEST" ? toIssues(cause.issues, "body") : null;
+}
 
 function publicMessage(error: TRPCError): string {
   const { cause } = error;

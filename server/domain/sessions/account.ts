@@ -2,6 +2,7 @@ import type { Account } from "@/server/contract/sessions";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
+import { issuerName } from "./issuers";
 import { ownId } from "./own";
 
 type Row = {
@@ -9,6 +10,7 @@ type Row = {
   has_password: boolean;
   second_factor_at: Date | null;
   left: number;
+  identities: { issuer: string; since: string }[];
   asked_by: string[] | null;
 };
 
@@ -17,6 +19,8 @@ export async function readAccount(ctx: Ctx): Promise<Account> {
   const userId = ownId(ctx);
   const { rows } = await pool.query<Row>(
     `SELECT email, password_hash IS NOT NULL AS has_password, second_factor_at, cardinality(recovery_hashes) AS left,
+       (SELECT coalesce(json_agg(json_build_object('issuer', issuer, 'since', created_at) ORDER BY created_at, issuer), '[]')
+        FROM identity WHERE user_id = $1) AS identities,
        (SELECT array_agg(organization.display_name ORDER BY organization.display_name)
         FROM organization WHERE organization.id = ANY($2)) AS asked_by
      FROM user_account WHERE id = $1`,
@@ -27,6 +31,10 @@ export async function readAccount(ctx: Ctx): Promise<Account> {
     email: row.email,
     hasPassword: row.has_password,
     secondFactor: { since: row.second_factor_at?.toISOString() ?? null, recoveryCodesLeft: row.left },
+    identities: row.identities.map(({ issuer, since }) => ({
+      name: issuerName(issuer),
+      since: new Date(since).toISOString(),
+    })),
     askedBy: row.asked_by ?? [],
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { closeDatabase, pool } from "@/server/db";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
-import { type Identity, identify } from ".";
+import { GITHUB, type Identity, identify, readAccount } from ".";
 
 afterAll(closeDatabase);
 
@@ -38,4 +38,17 @@ test("the same subject of another provider is somebody else", async () => {
   await identify(system, identity);
   const other = { ...identity, issuer: "https://another.example", verifiedEmail: null };
   expect(await identify(system, other)).toEqual({ refused: "EmailNotVerified" });
+});
+
+test("a person reads which providers sign them in, by name and since when, and nobody else's", async () => {
+  const { organizationId } = await makeTenant();
+  const { ctx, email } = await makePerson(organizationId, "member");
+  const { ctx: other } = await makePerson(organizationId, "member");
+  expect((await readAccount(ctx)).identities).toEqual([]);
+  await identify(system, { ...identityOf(email), ...GITHUB });
+  await identify(system, identityOf(email));
+  const { identities } = await readAccount(ctx);
+  expect(identities.map(({ name }) => name).sort()).toEqual(["GitHub", "identity.example"]);
+  for (const { since } of identities) expect(new Date(since).getTime()).toBeLessThanOrEqual(Date.now());
+  expect((await readAccount(other)).identities).toEqual([]);
 });

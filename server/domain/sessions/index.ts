@@ -8,6 +8,7 @@ export {
   identify,
   linkIdentity,
 } from "./identities";
+export { GITHUB, GOOGLE, oidcName } from "./issuers";
 export { changePassword } from "./password";
 export { pruneSessions } from "./prune";
 export { resetSignIn } from "./reset";
