@@ -2,13 +2,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
+import { FormFailure, useFailure } from "@/components/form-failure";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import type { Account } from "@/server/contract/sessions";
-import { FormFailure, useFailure } from "./failure";
 
 /** A new password in the place of the present one. */
 export function PasswordCard({ account }: { account: Account }) {

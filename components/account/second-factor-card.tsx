@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
+import { FormFailure, useFailure } from "@/components/form-failure";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -9,7 +10,6 @@ import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import type { Account } from "@/server/contract/sessions";
 import { CodeField } from "./code-field";
-import { FormFailure, useFailure } from "./failure";
 import { RecoveryCodes } from "./recovery-codes";
 import { SecondFactorSetup } from "./second-factor-setup";
 

@@ -1,6 +1,7 @@
 "use client";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
+import { FormFailure, useFailure } from "@/components/form-failure";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
@@ -8,7 +9,6 @@ import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import type { Account, NewSecondFactor } from "@/server/contract/sessions";
 import { CodeField } from "./code-field";
-import { FormFailure, useFailure } from "./failure";
 
 const meta = { isShownInPlace: true };
 

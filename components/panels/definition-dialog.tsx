@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
-import { useFailure } from "@/components/account/failure";
+import { useFailure } from "@/components/form-failure";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
 import { CheckList } from "@/components/ui/check-list";
 import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";

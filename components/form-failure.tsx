@@ -1,7 +1,7 @@
 "use client";
 import { useEffect, useRef } from "react";
-import { type Failure, toFailure } from "@/components/trpc";
-import { Notice } from "@/components/ui/notice";
+import { type Failure, toFailure } from "./trpc";
+import { Notice } from "./ui/notice";
 
 /** What a form was refused with: by field, and the first of them has the focus once it is drawn as wrong. */
 export function useFailure(error: unknown) {
