@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testClient } from "../test/client";
-import { createWorld, gate, soon, type World } from "../test/world";
+import { gate, soon, withWorld, world } from "../test/world";
 
-let world: World;
 const inngest = testClient();
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world?.close());
-beforeEach(() => world.clear());
+withWorld();
 
 describe("concurrency", () => {
   test("runs under a limit start in order of arrival, whoever runs them", async () => {

@@ -1,16 +1,10 @@
 import { NonRetriableError, RetryAfterError } from "inngest";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testClient } from "../test/client";
-import { createWorld, soon, type World } from "../test/world";
+import { soon, withWorld, world } from "../test/world";
 
-let world: World;
 const inngest = testClient();
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world?.close());
-beforeEach(() => world.clear());
+withWorld();
 
 describe("errors and retries", () => {
   test("a step is retried with attempts of its own; steps before it are not run again", async () => {

@@ -1,16 +1,10 @@
 import { invoke, staticSchema } from "inngest";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testClient } from "../test/client";
-import { createWorld, gate, soon, type World } from "../test/world";
+import { gate, soon, withWorld, world } from "../test/world";
 
-let world: World;
 const inngest = testClient();
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world?.close());
-beforeEach(() => world.clear());
+withWorld();
 
 describe("steps", () => {
   test("steps run once each and in order, and their results are what JSON keeps", async () => {

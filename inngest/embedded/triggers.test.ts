@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testClient } from "../test/client";
-import { createWorld, soon, type World } from "../test/world";
+import { soon, withWorld, world } from "../test/world";
 
-let world: World;
 const inngest = testClient();
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world?.close());
-beforeEach(() => world.clear());
+withWorld();
 
 describe("events and triggers", () => {
   test("an event starts every function that it triggers, once, and no other", async () => {

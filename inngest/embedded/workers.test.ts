@@ -1,16 +1,10 @@
 import { Client } from "pg";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { testClient } from "../test/client";
-import { createWorld, gate, type World } from "../test/world";
+import { gate, withWorld, world } from "../test/world";
 
-let world: World;
 const inngest = testClient();
-
-beforeAll(async () => {
-  world = await createWorld();
-});
-afterAll(() => world?.close());
-beforeEach(() => world.clear());
+withWorld();
 
 describe("workers", () => {
   test("a worker that stops hands its runs over after the step in flight", async () => {
