@@ -1,0 +1,295 @@
+import { describe, expect, test } from "vitest";
+import { pool } from "@/server/db";
+import { checkLedger } from "@/server/domain/billing";
+import * as payments from "@/server/domain/payments";
+import { env } from "@/server/env";
+import { SHIPPED } from "@/testing/needs";
+import { makePayable } from "@/testing/payable";
+import { makePerson, makeTenant } from "@/testing/tenants";
+import * as requests from ".";
+import {
+  accountsOf,
+  askForRefunds,
+  DAY_MS,
+  deliver,
+  give,
+  MINUTE_MS,
+  paidWorld,
+  refundOf,
+  refusal,
+  statusOf,
+  stripe,
+  system,
+  withStripe,
+  withTestCheckout,
+} from "./commission.fixture";
+
+withStripe();
+
+describe("an operator's refund", () => {
+  test("is asked of Stripe once however often it is wanted, and ends the request when it is booked", async () => {
+    const world = await paidWorld();
+    const [first, again] = await Promise.all([give(world), give(world)]);
+    expect(first.refundId).toBe(again.refundId);
+    expect(await statusOf(world)).toBe("paid");
+    await Promise.all([askForRefunds(world), askForRefunds(world)]);
+    expect(stripe.refunds.filter(({ intent }) => intent === world.say.intent)).toEqual([
+      { intent: world.say.intent, cents: 125_000, idempotencyKey: first.refundId },
+    ]);
+    expect(await statusOf(world)).toBe("paid");
+    await deliver(world.say.refunded(125_000));
+    const request = await requests.get(world.ctx, world.requestId);
+    expect(request).toMatchObject({
+      status: "refunded",
+      feedback: { kind: "refunded", message: "It does not read charts." },
+    });
+    expect(await accountsOf(world)).toEqual({});
+    expect((await refusal(give(world))).code).toBe("RequestStateConflict");
+  });
+
+  test("waits for Stripe while it does not answer; what Stripe refuses is shown, and can be asked for again", async () => {
+    const world = await paidWorld();
+    stripe.state.isDown = true;
+    await give(world);
+    await askForRefunds(world);
+    expect(await refundOf(world.paymentId)).toMatchObject({
+      state: "pending",
+      attempts: 1,
+      last_error: "The provider did not answer.",
+    });
+    Object.assign(stripe.state, { isDown: false, refusesRefunds: "charge_disputed" });
+    await askForRefunds(world, { ...system, now: () => new Date(Date.now() + DAY_MS) });
+    expect(await refundOf(world.paymentId)).toMatchObject({ state: "failed", last_error: "charge_disputed" });
+    const { payments: made } = await requests.commission(world.operator, world.quoteId);
+    expect(made).toMatchObject([{ refund: { reason: "operator", state: "failed" } }]);
+    expect(await statusOf(world)).toBe("paid");
+    // As another refund: to the first Stripe would say again what it said.
+    const { refundId } = await give(world);
+    expect(await refundOf(world.paymentId)).toMatchObject({ id: refundId, state: "pending", attempts: 0 });
+    stripe.state.refusesRefunds = null;
+    await askForRefunds(world);
+    expect(await refundOf(world.paymentId)).toMatchObject({ state: "done" });
+    expect(stripe.refunds.filter(({ intent }) => intent === world.say.intent)).toMatchObject([
+      { cents: 125_000, idempotencyKey: refundId },
+    ]);
+  });
+
+  test("is for operators: within seven days of what was fulfilled, and any time before", async () => {
+    const world = await paidWorld();
+    expect((await refusal(give(world, world.member))).code).toBe("AuthorizationFailed");
+    expect((await refusal(give(world, world.ctx))).code).toBe("AuthorizationFailed");
+    const unpaid = await makePayable();
+    expect((await refusal(give(unpaid))).code).toBe("RequestStateConflict");
+    expect((await refusal(give({ ...unpaid, requestId: "cr_nobody" }))).code).toBe("NotFound");
+    world.clock.advance(100 * DAY_MS);
+    await requests.fulfil(world.operator, {
+      requestId: world.requestId,
+      capabilityKey: "compute.evaluate.v1",
+    });
+    world.clock.advance(7 * DAY_MS + MINUTE_MS);
+    expect((await refusal(give(world))).code).toBe("RequestStateConflict");
+    world.clock.advance(-2 * MINUTE_MS);
+    expect(await give(world)).toMatchObject({ state: "pending" });
+  });
+
+  test("is not needed where the money came back in another way", async () => {
+    const world = await paidWorld();
+    await deliver(world.say.disputed(`dp_${world.paymentId}`, 125_000, "lost"));
+    expect(await requests.get(world.ctx, world.requestId)).toMatchObject({ status: "refunded" });
+    expect(await refundOf(world.paymentId)).toBeUndefined();
+  });
+
+  test("of the built-in checkout books itself", async () => {
+    const world = await makePayable();
+    await withTestCheckout(async () => {
+      const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
+      expect(await payments.decideTestPayment(world.member, paymentId, "pay")).toMatchObject({
+        state: "paid",
+      });
+      expect(await statusOf(world)).toBe("paid");
+      await give(world);
+      await askForRefunds(world);
+      expect(await statusOf(world)).toBe("refunded");
+      expect(await accountsOf(world)).toEqual({});
+    });
+  });
+});
+
+describe("a refund that fails after Stripe has taken it", () => {
+  type Paid = Awaited<ReturnType<typeof paidWorld>>;
+
+  /** Stripe has given it all back, and says so. */
+  async function refunded(world: Paid) {
+    const { refundId } = await give(world);
+    await askForRefunds(world, { ...system, now: world.clock.now });
+    await deliver(world.say.refunded(world.charge.refundedCents));
+    expect(await statusOf(world)).toBe("refunded");
+    expect(await accountsOf(world)).toEqual({});
+    world.clock.advance(DAY_MS);
+    return refundId;
+  }
+  /** The money is back at Stripe, which may say so more than once and by each of these. */
+  function failuresOf({ say, charge }: Paid, refundId: string) {
+    charge.refundedCents = 0;
+    const failed = (type: "refund.failed" | "refund.updated" | "charge.refund.updated") =>
+      say.refundFailed(`re_of_${refundId}`, charge.cents, refundId, { type });
+    return [failed("refund.failed"), failed("refund.updated"), failed("charge.refund.updated")];
+  }
+  const happened = async (world: Paid, type: string) =>
+    (await requests.events(world.operator, world.requestId)).filter((event) => event.type === type);
+  async function audited({ organizationId, paymentId }: Paid, action: string) {
+    const { rows } = await pool.query<{ details: object }>(
+      "SELECT details FROM audit_entry WHERE organization_id = $1 AND subject = $2 AND action = $3",
+      [organizationId, paymentId, action],
+    );
+    return rows.map(({ details }) => details);
+  }
+
+  test("is counted back once, and the commission stands as paid, with Stripe's reason for the operator", async () => {
+    env.STRIPE_TAX = true;
+    const world = await paidWorld({ currency: "CAD", taxCents: 16_250 });
+    const paid = await accountsOf(world);
+    const refundId = await refunded(world);
+    const failures = failuresOf(world, refundId);
+    for (const event of [...failures, ...failures]) expect(await deliver(event)).toMatch(/^(applied|seen)$/);
+
+    expect(await accountsOf(world)).toEqual(paid);
+    expect(await checkLedger(system, world.organizationId)).toMatchObject({
+      differences: [],
+      transactions: 3,
+      sums: [{ currency: "CAD", sumMicros: 0 }],
+    });
+    expect(await statusOf(world)).toBe("paid");
+    expect(await happened(world, "capability_request.refund_failed")).toHaveLength(1);
+    expect(await refundOf(world.paymentId)).toMatchObject({
+      id: refundId,
+      state: "failed",
+      last_error: "lost_or_stolen_card",
+    });
+    expect(await audited(world, "payment.refund_failed")).toMatchObject([
+      { refundId, amountMicros: 1_412_500_000, cameBackMicros: 1_412_500_000, error: "lost_or_stolen_card" },
+    ]);
+    const { payments: made } = await requests.commission(world.member, world.quoteId);
+    expect(made).toMatchObject([{ refunded: { amountMicros: 0 }, refund: { state: "failed" } }]);
+    const seen = await requests.dossier(world.operator, world.requestId);
+    expect(seen.acts).toEqual(["fulfil", "refund"]);
+    expect(seen.quotes[0]?.payments).toMatchObject([{ refundError: "lost_or_stolen_card" }]);
+  });
+
+  test("can be asked for again, as another refund to Stripe; late words of the first do not touch it", async () => {
+    const world = await paidWorld();
+    const first = await refunded(world);
+    const [failed, again, late] = failuresOf(world, first);
+    await deliver(failed!);
+    world.clock.advance(DAY_MS);
+    const { refundId, state } = await give(world);
+    expect([refundId === first, state]).toEqual([false, "pending"]);
+    await deliver(again!);
+    expect(await refundOf(world.paymentId)).toMatchObject({ id: refundId, state: "pending" });
+    await askForRefunds(world, { ...system, now: world.clock.now });
+    expect(stripe.refunds.filter(({ intent }) => intent === world.say.intent)).toMatchObject([
+      { cents: 125_000, idempotencyKey: first },
+      { cents: 125_000, idempotencyKey: refundId },
+    ]);
+    await deliver(world.say.refunded(world.charge.refundedCents));
+    await deliver(late!);
+    expect(await statusOf(world)).toBe("refunded");
+    expect(await refundOf(world.paymentId)).toMatchObject({ id: refundId, state: "done", last_error: null });
+    expect(await accountsOf(world)).toEqual({});
+    expect(await checkLedger(system, world.organizationId)).toMatchObject({
+      differences: [],
+      transactions: 4,
+    });
+
+    // And once more in vain.
+    world.clock.advance(DAY_MS);
+    await deliver(failuresOf(world, refundId)[1]!);
+    expect(await statusOf(world)).toBe("paid");
+    expect(await refundOf(world.paymentId)).toMatchObject({ id: refundId, state: "failed" });
+    expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
+  });
+
+  test("while our own answer is not stored yet, and before what went back is told, never counts as given back", async () => {
+    const world = await paidWorld();
+    const paid = await accountsOf(world);
+    const { refundId } = await give(world);
+    let wentBack = {};
+    stripe.state.beforeRefundAnswer = async () => {
+      wentBack = world.say.refunded(world.charge.refundedCents);
+      await deliver(failuresOf(world, refundId)[0]!);
+    };
+    await askForRefunds(world, { ...system, now: world.clock.now });
+    expect(await refundOf(world.paymentId)).toMatchObject({ state: "failed", next_attempt_at: null });
+    expect(await deliver(wentBack)).toBe("applied");
+    expect(await refundOf(world.paymentId)).toMatchObject({
+      state: "failed",
+      last_error: "lost_or_stolen_card",
+    });
+    expect(await accountsOf(world)).toEqual(paid);
+    expect(await statusOf(world)).toBe("paid");
+    expect(await happened(world, "capability_request.refunded")).toEqual([]);
+    expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
+  });
+
+  test("of what had shipped leaves it shipped, and is asked for again although its window has ended", async () => {
+    const world = await paidWorld();
+    await requests.fulfil(world.operator, { requestId: world.requestId, capabilityKey: SHIPPED });
+    const refundId = await refunded(world);
+    world.clock.advance(30 * DAY_MS);
+    await deliver(failuresOf(world, refundId)[0]!);
+    expect(await requests.get(world.ctx, world.requestId)).toMatchObject({
+      status: "fulfilled",
+      capabilityKey: SHIPPED,
+    });
+    expect((await requests.dossier(world.operator, world.requestId)).acts).toEqual(["refund"]);
+    expect(await give(world)).toMatchObject({ state: "pending" });
+  });
+
+  test("in Stripe's dashboard fails what stood as done by it, and nothing that came back otherwise", async () => {
+    const world = await paidWorld();
+    stripe.state.refusesRefunds = "charge_disputed";
+    await give(world);
+    await askForRefunds(world);
+    await deliver(world.say.refunded(125_000)); // given back by hand
+    expect(await refundOf(world.paymentId)).toMatchObject({ state: "done" });
+    world.clock.advance(DAY_MS);
+    await deliver(
+      world.say.refundFailed("re_by_hand", 125_000, null, { status: "canceled", failure_reason: null }),
+    );
+    expect(await refundOf(world.paymentId)).toMatchObject({
+      state: "failed",
+      last_error: "the refund is canceled",
+    });
+    expect(await statusOf(world)).toBe("paid");
+    // It is lost to a dispute: now it is back, and the failure of a refund that never counted changes nothing.
+    await deliver(world.say.disputed(`dp_${world.paymentId}`, 125_000, "lost"));
+    await deliver(world.say.refundFailed("re_other", 125_000));
+    expect(await refundOf(world.paymentId)).toMatchObject({ state: "done" });
+    expect(await statusOf(world)).toBe("refunded");
+    expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
+  });
+
+  test("is told to operators and members once each, and to whoever listens", async () => {
+    const world = await paidWorld();
+    const refundId = await refunded(world);
+    const { userId: operator } = await makePerson((await makeTenant()).organizationId, "member");
+    const { userId: member } = await makePerson(world.organizationId, "member");
+    await pool.query("UPDATE user_account SET is_operator = true WHERE id = $1", [operator]);
+    for (const event of failuresOf(world, refundId)) await deliver(event);
+    const { rows } = await pool.query(
+      "SELECT user_id, href FROM notification WHERE user_id = ANY($1) AND kind = 'commission.refund_failed'",
+      [[operator, member]],
+    );
+    await pool.query("UPDATE user_account SET is_operator = false WHERE id = $1", [operator]);
+    expect(new Map(rows.map(({ user_id, href }) => [user_id, href]))).toEqual(
+      new Map([
+        [operator, `/operator/requests/${world.requestId}`],
+        [member, `/projects/${world.projectId}/requests/${world.requestId}`],
+      ]),
+    );
+    expect(rows).toHaveLength(2);
+    const [event] = await happened(world, "capability_request.refund_failed");
+    const { quoteId, paymentId } = world;
+    expect(event?.payload).toMatchObject({ status: "paid", quoteId, paymentId });
+  });
+});
