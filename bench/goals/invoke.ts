@@ -25,6 +25,7 @@ export async function measureInvoke(bench: Bench): Promise<void> {
   const sent: Sent[] = [];
   const portkey = await startPortkey(bench);
   const bare = await startBareProxy(bench);
+  const keeping = await startBareProxy(bench, world.peerDatabaseUrl);
 
   async function ours(connections: number, seconds = plan.seconds, text = USUAL_TEXT): Promise<Round> {
     const keys = newKeys();
@@ -64,9 +65,9 @@ export async function measureInvoke(bench: Bench): Promise<void> {
       connections,
       seconds: plan.seconds,
     });
-  const floor = (connections: number) =>
+  const floor = (connections: number, { url, running } = bare) =>
     load(world.directory, {
-      ...chat(bare.url, bare.running, {}, USUAL_TEXT),
+      ...chat(url, running, {}, USUAL_TEXT),
       connections,
       seconds: plan.seconds,
     });
@@ -75,6 +76,7 @@ export async function measureInvoke(bench: Bench): Promise<void> {
   for (const each of [ours, theirs]) await each(16, plan.warmUpSeconds);
   await world.analyze();
   for (const each of [ours, theirs]) await each(1, plan.warmUpSeconds);
+  for (const each of [bare, keeping]) await floor(16, each);
 
   say("invoke: null test, ours against ours, at 1 and at 16 connections");
   const quiet = await alternate(plan.rounds, { a: () => ours(1), b: () => ours(1) });
@@ -89,6 +91,7 @@ export async function measureInvoke(bench: Bench): Promise<void> {
     portkey: () => theirs(1),
     ours: () => ours(1),
     bare: () => floor(1),
+    keeping: () => floor(1, keeping),
   });
   for (const [name, gate, aim, figure] of [
     ["p50", 2.5, 1.3, (round: Round) => round.p50Micros],
@@ -109,6 +112,11 @@ export async function measureInvoke(bench: Bench): Promise<void> {
     bench.floors.push({
       what: `Bare proxy in Node, added latency ${name}`,
       value: `+${ms(spreadOf(added(alone.bare)).median)} (upstream alone ${ms(medianOf(alone.direct, figure))})`,
+    });
+    const kept = added(alone.keeping);
+    bench.floors.push({
+      what: `The same with one row committed before the call and one before the answer, added latency ${name}`,
+      value: `+${ms(spreadOf(kept).median)}, ${spreadOf(kept.map((value, round) => value / (theirAdded[round] ?? Number.NaN))).median.toFixed(2)} of Portkey's`,
     });
   }
 
@@ -175,6 +183,7 @@ export async function measureInvoke(bench: Bench): Promise<void> {
   });
   await portkey.running.stop();
   await bare.running.stop();
+  await keeping.running.stop();
 }
 
 function addNull<Name extends "a" | "b">(
@@ -208,16 +217,14 @@ async function startPortkey({ world }: Bench) {
   return { url, running };
 }
 
-async function startBareProxy({ world }: Bench) {
+async function startBareProxy({ world }: Bench, ...database: string[]) {
   const port = await freePort();
-  const log = world.log("bare-proxy");
+  const log = world.log(`bare-proxy-${port}`);
   const running = start(
     "bare proxy",
     SUBJECT_CORE,
-    programCommand("bare-proxy", String(port), world.upstream.url),
-    {
-      log,
-    },
+    programCommand("bare-proxy", String(port), world.upstream.url, ...database),
+    { log },
   );
   const url = `http://127.0.0.1:${port}`;
   await untilAnswers(url, running, log);
