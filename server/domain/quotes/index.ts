@@ -1,4 +1,5 @@
 export { priceOf, serviceFee } from "@/server/domain/catalog";
+export { checkCallCeiling } from "./ceilings";
 export { checkQuote } from "./check";
 export { describeAdapters } from "./describe-adapters";
 export {
@@ -9,16 +10,10 @@ export {
   type Processing,
   type StageEstimate,
 } from "./estimate";
-export {
-  callOptions,
-  checkCallCeiling,
-  type ExecutionPlan,
-  fundedFor,
-  planExecution,
-  type Wanted,
-} from "./plan";
+export { type ExecutionPlan, fundedFor, planExecution } from "./plan";
 export { pricingOf, quote } from "./quote";
 export { ruled, toFault } from "./ruled";
 export { materialize, readSources } from "./sources";
 export { stagesOf } from "./stages";
 export { inputTokensAtMost, messageTokensAtMost } from "./tokens";
+export { callOptions, type Wanted } from "./wanted";

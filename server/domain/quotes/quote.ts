@@ -16,8 +16,9 @@ import { type Micros, toMoney } from "@/server/money";
 import type { QuoteBody } from "./check";
 import { describeAdapters } from "./describe-adapters";
 import type { Estimate } from "./estimate";
-import { fundedFor, planExecution, type Wanted } from "./plan";
+import { fundedFor, planExecution } from "./plan";
 import type { Seal } from "./seal";
+import type { Wanted } from "./wanted";
 
 const LIFETIME_MS = 15 * 60_000;
 

@@ -2,7 +2,7 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Resolved } from "@/server/domain/adapters";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Json } from "@/server/step";
-import type { Wanted } from "./plan";
+import type { Wanted } from "./wanted";
 
 /** What a quote is sealed to: the hash of everything that prices or routes, and of each part of it, to tell which changed. */
 export type Seal = { hash: string; parts: () => Record<string, string> };

@@ -1,99 +1,20 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
-import type { Maturity } from "@/server/contract/envelope";
-import type { JobArtifactRef, JobStatus } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
-import { present } from "@/server/domain/billing";
-import type { Funding } from "@/server/domain/budgets";
 import { ROUTING_POLICY_VERSION } from "@/server/domain/catalog";
-import { describeAdapters, type Estimate, pricingOf, serviceFee } from "@/server/domain/quotes";
+import { describeAdapters, type Estimate } from "@/server/domain/quotes";
 import { receiptIdOf } from "@/server/ids";
-import { type Micros, microsToUsd, toMoney } from "@/server/money";
-import type { SubmissionState, Tier, Usage } from "@/server/providers/define";
-import type { Json } from "@/server/step";
-
-type ReceiptAttempt = Receipt["attempts"][number];
-
-/** Everything a receipt says, gathered by the execution that ends. Content stays outside: hashes and figures only. */
-export type ReceiptFacts = {
-  jobId: string;
-  capabilityKey: string;
-  status: JobStatus;
-  principalId: string;
-  principalKind: string;
-  /** The person behind the principal. */
-  submittedBy: string | null;
-  organizationId: string;
-  projectId: string;
-  productId: string;
-  environment: string;
-  externalRef: string | null;
-  tags: string[];
-  metadata: unknown;
-  correlationId: string | null;
-  taskKind: string | null;
-  dataClassification: string;
-  retentionRequirement: string;
-  maturity: Maturity | null;
-  mode: string;
-  retryOf: string | null;
-  executionSeconds: number;
-  requestHash: string;
-  /** Null: unknown, where the request was not kept. */
-  inputHash: string | null;
-  outputHash: string | null;
-  provider: string | null;
-  model: string | null;
-  engine: string | null;
-  estimate: Estimate;
-  quoteId: string | null;
-  createdAt: Date;
-  startedAt: Date | null;
-  completedAt: Date;
-  artifacts: JobArtifactRef[];
-  attempt: {
-    attemptId: string;
-    number: number;
-    submission: SubmissionState;
-    providerRequestId: string | null;
-    providerModel: string | null;
-    httpStatus: number | null;
-    errorCode: string | null;
-    /** Requests the provider may have taken on; 2 where an unfit answer was given back. */
-    submissions: number;
-    capacityRejections: number;
-    /** The tier that is asked for by now, and the one that was refused before. */
-    tier: Tier;
-    tierRefusal: ReceiptAttempt["tierRefusal"];
-    startedAt: Date;
-    submissionBegunAt: Date | null;
-    answeredAt: Date | null;
-    /** Which call before the main one; null: the main one. */
-    stage: string | null;
-    provider: string;
-    model: string;
-    usage: Usage | null;
-    /** At list price; null: unknown. */
-    costMicros: Micros | null;
-  } | null;
-  /** The attempts before that one, of an execution of several calls. */
-  earlier: NonNullable<ReceiptFacts["attempt"]>[];
-  /** The tier that ran; null: no answer tells. */
-  tier: Tier | null;
-  usage: Usage | null;
-  finishReason: string | null;
-  requestedVariants: number | null;
-  /** How the files were made: the method of transparency, how a sheet was cut. */
-  media: Record<string, Json> | null;
-  error: { code: string; message: string } | null;
-  /** What the provider's work cost at list price; null: unknown. */
-  costMicros: Micros | null;
-  /** What leaves the customer's balance; null: not settled. */
-  chargedMicros: Micros | null;
-  holdState: "settled" | "released" | "ambiguous" | null;
-  /** What pays, copied from the admission. */
-  funding: Funding;
-  isTest: boolean;
-};
+import { microsToUsd } from "@/server/money";
+import type { ReceiptFacts } from "./facts";
+import { pricing } from "./pricing";
+import {
+  attemptsOf,
+  everyAttempt,
+  processingOf,
+  stagesOf,
+  submissionsOf,
+  tierAskedFirst,
+  tierAskedLast,
+} from "./submissions";
 
 /** A receipt before it is hashed and signed. */
 type Unsealed = Omit<Receipt, "signature" | "provenance"> & {
@@ -128,128 +49,6 @@ function routingOf({ estimate, attempt, tier }: ReceiptFacts): Receipt["routing"
     authorizedFallbackPlanIds: [],
     evidenceConfidence: null,
     evidenceSourceIds: [],
-  };
-}
-
-/** The fee as far as anything was charged: on an unknown cost the fee of the whole hold. */
-function feeOf({ estimate, costMicros, chargedMicros }: ReceiptFacts): Micros {
-  if (chargedMicros === null || chargedMicros === 0) return 0;
-  return costMicros === null
-    ? estimate.maximumMicros - estimate.maximumUpstreamMicros
-    : serviceFee(costMicros, estimate.serviceFeeBps);
-}
-
-type Charged = {
-  /** What the customer was charged, in real or in test money: 0 where the service covers it. */
-  customer: Micros;
-  /** Null: nothing tells what paid. */
-  trialCovered: Micros | null;
-  /** Out of the prepaid balance, in real money. */
-  debited: Micros | null;
-};
-
-/** Who pays the provider, and where the money comes from: copied from the admission, else unknown. */
-function fundingOf({ isTest, provider, estimate, funding }: ReceiptFacts): {
-  source: "sandbox" | "none" | "customer" | "managed_trial" | "managed_wallet" | "unknown";
-  bearer: "none" | "customer" | "service";
-} {
-  if (isTest) return { source: "sandbox", bearer: "none" };
-  if (provider === null) return { source: "none", bearer: "none" };
-  if (estimate.billingMode === "byok") return { source: "customer", bearer: "customer" };
-  if (estimate.maximumMicros === 0) return { source: "none", bearer: "service" };
-  if (funding === "allowance") return { source: "managed_trial", bearer: "service" };
-  return { source: funding === "wallet" ? "managed_wallet" : "unknown", bearer: "service" };
-}
-
-type FundingSource = ReturnType<typeof fundingOf>["source"];
-
-/** What an amount that left the reservation took from whom. */
-function chargedTo(source: FundingSource, charged: Micros): Charged {
-  if (charged === 0) return { customer: 0, trialCovered: 0, debited: 0 };
-  switch (source) {
-    case "managed_trial":
-      return { customer: 0, trialCovered: charged, debited: 0 };
-    case "managed_wallet":
-      return { customer: charged, trialCovered: 0, debited: charged };
-    case "unknown":
-      return { customer: charged, trialCovered: null, debited: null };
-    default:
-      // A test balance, and the customer's own account with the provider: nothing the service took.
-      return { customer: charged, trialCovered: 0, debited: 0 };
-  }
-}
-
-function chargeStateOf({ estimate }: ReceiptFacts, charged: Charged | null): ChargeState {
-  if (charged === null) return "unsettled";
-  if (estimate.billingMode === "byok") return "byok";
-  return charged.debited === 0 ? "covered" : "charged";
-}
-type ChargeState = NonNullable<Receipt["pricing"]["chargeState"]>;
-
-/** What the provider's work cost: by its own word where it gave one, else at list price. The list price is charged. */
-function providerCostOf({ estimate, costMicros, usage }: ReceiptFacts): Receipt["pricing"]["providerCost"] {
-  const reported = usage?.reportedCostMicros;
-  const priceScheduleId = estimate.pricingVersion;
-  if (reported !== undefined)
-    return { amount: toMoney(reported), status: "reported", basis: "provider_reported", priceScheduleId };
-  if (costMicros === null) return { amount: null, status: "unknown", basis: "unknown", priceScheduleId };
-  return { amount: toMoney(costMicros), status: "computed", basis: "list_price", priceScheduleId };
-}
-
-function pricing(facts: ReceiptFacts): Receipt["pricing"] {
-  const { estimate, costMicros: cost } = facts;
-  const fee = feeOf(facts);
-  const funding = fundingOf(facts);
-  const charged = facts.chargedMicros === null ? null : chargedTo(funding.source, facts.chargedMicros);
-  const reported = facts.usage?.reportedCostMicros ?? null;
-  const sealed = estimate.sealed;
-  const money = (micros: Micros | null | undefined) => (micros == null ? null : toMoney(micros));
-  return {
-    ...pricingOf(
-      estimate,
-      facts.quoteId,
-      sealed?.expiresAt ? new Date(sealed.expiresAt) : null,
-      sealed?.hash ?? null,
-    ),
-    executionPlanId: estimate.route?.key ?? null,
-    serviceInferenceFeeMicros: fee,
-    service: { serviceFeeRateBps: estimate.serviceFeeBps, inferenceFeeMicros: fee },
-    charge: charged && {
-      customerCharge: toMoney(charged.customer),
-      customerDebit: money(charged.debited),
-      chargedAt: charged.customer > 0 ? facts.completedAt.toISOString() : null,
-    },
-    customerCharge:
-      cost === null
-        ? null
-        : {
-            upstreamMicros: cost,
-            serviceFeeMicros: fee,
-            customerTotalMicros: cost + fee,
-            currency: "USD",
-            lineItems: [
-              {
-                label: `${facts.capabilityKey} by ${estimate.route?.key ?? "this service"}`,
-                upstreamMicros: cost,
-                serviceFeeMicros: fee,
-                includedProcessing: facts.provider === null,
-              },
-            ],
-          },
-    providerUsage: { reportedCost: money(reported), costBearer: funding.bearer },
-    providerReportedCostMicros: reported,
-    providerCost: providerCostOf(facts),
-    // What was charged, not what was expected.
-    presentation: estimate.fx && charged ? present(charged.customer, estimate.fx) : null,
-    basisActual: money(cost),
-    discountedUpstreamBasisMicros: facts.tier === "flex" ? cost : null,
-    actualCharge: money(charged?.customer),
-    price: money(charged?.customer),
-    observedUsage: facts.usage,
-    fundingSource: funding.source,
-    trialCoveredMicros: charged?.trialCovered ?? null,
-    customerDebitedMicros: charged?.debited ?? null,
-    chargeState: chargeStateOf(facts, charged),
   };
 }
 
@@ -329,89 +128,6 @@ function outcomeOf(facts: ReceiptFacts): Pick<Receipt, "text" | "media"> {
     },
   };
 }
-
-/** The tier of the last request that left; null: none did. */
-function tierAskedLast(attempt: ReceiptFacts["attempt"]): Tier | null {
-  if (!attempt) return null;
-  const { submission, tier, tierRefusal, capacityRejections } = attempt;
-  if (submission !== "not_attempted" || (capacityRejections > 0 && !tierRefusal)) return tier;
-  return tierRefusal?.tier ?? null;
-}
-
-const tierAskedFirst = (processing: Estimate["processing"]): Tier =>
-  processing === "deferred" ? "flex" : "standard";
-
-/** Which tier was asked for, which one ran, and why they differ. */
-function processingOf({
-  provider,
-  estimate,
-  attempt,
-  tier,
-}: ReceiptFacts): Pick<
-  Receipt,
-  "fallbacks" | "processingTier" | "requestedProcessingTier" | "processingFallback" | "deferredDiscountBps"
-> {
-  if (provider === null)
-    return {
-      fallbacks: [],
-      processingTier: null,
-      requestedProcessingTier: null,
-      processingFallback: null,
-      deferredDiscountBps: null,
-    };
-  const from = tierAskedFirst(estimate.processing);
-  const isRefused = Boolean(attempt?.tierRefusal);
-  const isReplaced = isRefused || (from === "flex" && tier === "standard");
-  return {
-    fallbacks: isReplaced ? [`processing:${from}->standard`] : [],
-    processingTier: tier ?? tierAskedLast(attempt),
-    requestedProcessingTier: from,
-    processingFallback: isReplaced
-      ? { from, to: "standard", reason: isRefused ? "refused" : "served_standard" }
-      : null,
-    deferredDiscountBps: tier === "flex" ? estimate.deferredDiscountBps : 0,
-  };
-}
-
-const everyAttempt = ({ earlier, attempt }: ReceiptFacts) => [...earlier, ...(attempt ? [attempt] : [])];
-
-/** Of an execution of several calls: whom each went to, what it used, and what that cost. */
-function stagesOf(facts: ReceiptFacts): Pick<Receipt, "stages"> {
-  if (!facts.estimate.stages) return {};
-  return {
-    stages: everyAttempt(facts).map(({ attemptId, stage, provider, model, usage, costMicros }) => ({
-      attemptId,
-      stage: stage ?? "main",
-      provider,
-      model,
-      usage,
-      cost: costMicros === null ? null : toMoney(costMicros),
-    })),
-  };
-}
-
-function attemptsOf(facts: ReceiptFacts): Receipt["attempts"] {
-  return everyAttempt(facts).map((attempt) => ({
-    attemptId: attempt.attemptId,
-    number: attempt.number,
-    providerSubmission: attempt.submission,
-    providerRequestId: attempt.providerRequestId,
-    providerModel: attempt.providerModel,
-    httpStatus: attempt.httpStatus,
-    errorCode: attempt.errorCode,
-    tier: tierAskedLast(attempt),
-    tierRefusal: attempt.tierRefusal,
-    submissions: attempt.submissions,
-    capacityRejections: attempt.capacityRejections,
-    startedAt: attempt.startedAt.toISOString(),
-    submissionBegunAt: attempt.submissionBegunAt?.toISOString() ?? null,
-    answeredAt: attempt.answeredAt?.toISOString() ?? null,
-  }));
-}
-
-/** How often a request left for a provider under one attempt. */
-const submissionsOf = (attempt: NonNullable<ReceiptFacts["attempt"]>) =>
-  attempt.capacityRejections + (attempt.tierRefusal ? 1 : 0) + attempt.submissions;
 
 /** The receipt of an execution, to be sealed as it is. */
 export function composeReceipt(facts: ReceiptFacts): Unsealed {

@@ -1,2 +1,2 @@
-export type { ReceiptFacts } from "./compose";
+export type { ReceiptFacts } from "./facts";
 export { type Sealed, type SealedReceipt, sealDocument, sealReceipt, signatureOf, toReceipt } from "./seal";

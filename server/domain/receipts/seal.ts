@@ -2,7 +2,8 @@ import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Receipt } from "@/server/contract/receipts";
 import { type Signed, signBody } from "@/server/domain/signing";
 import type { Json } from "@/server/step";
-import { composeReceipt, type ReceiptFacts } from "./compose";
+import { composeReceipt } from "./compose";
+import type { ReceiptFacts } from "./facts";
 
 /** A document of evidence as its row keeps it: canonical text, the SHA-256 of it, and who signed it. */
 export type Sealed = { body: string; hash: string } & Signed;

@@ -1,0 +1,133 @@
+import type { Capability, InputConstraint } from "@/server/capabilities/define";
+import type { Route } from "@/server/domain/catalog";
+import { toIssues } from "@/server/domain/envelope";
+import { fail, ValidationFault } from "@/server/errors";
+import type { ModelFacts } from "@/server/providers/define";
+import type { Json } from "@/server/step";
+
+/** Reads an input by its capability's schema. Throws UNKNOWN_INPUT_FIELD with what it does take, or what is wrong with each field. */
+export function parseInput(capability: Capability, raw: Record<string, Json>): unknown {
+  const parsed = capability.input.safeParse(raw, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const unknown = parsed.error.issues.find(
+    (issue) => issue.code === "unrecognized_keys" && issue.path.length === 0,
+  );
+  if (unknown?.code === "unrecognized_keys") {
+    const allowed = "shape" in capability.input ? Object.keys(capability.input.shape as object) : [];
+    const names = unknown.keys.map((key) => `input.${key}`).join(", ");
+    const namesModel = unknown.keys.includes("model") && "port" in capability.execute;
+    const instead = namesModel
+      ? " A model is named beside the input: execution.executionConstraints.preferredModel."
+      : "";
+    fail(
+      "UNKNOWN_INPUT_FIELD",
+      `${capability.key} does not take ${names}. It takes ${allowed.join(", ")}.${instead}`,
+      {
+        fields: unknown.keys.map((key) => `input.${key}`),
+        allowed,
+      },
+    );
+  }
+  throw new ValidationFault(toIssues(parsed.error, ["input"]));
+}
+
+/** Synchronous runs are for short answers: the cap is filled in, and more than it goes through jobs. */
+export function capSync(capability: Capability, input: unknown): unknown {
+  const most = capability.sync?.maxOutputTokens;
+  if (most === undefined) return input;
+  const asked = (input as { maxOutputTokens?: number }).maxOutputTokens;
+  if (asked !== undefined && asked > most) {
+    const submit = `/v1/capabilities/${capability.key}/jobs`;
+    fail("USE_JOBS", `A synchronous answer has at most ${most} output tokens; use POST ${submit} for more.`, {
+      submit,
+    });
+  }
+  return { ...(input as object), maxOutputTokens: asked ?? most };
+}
+
+/** Every string at a dotted path; a list is walked, so `messages` reaches each `messages[i].content`. */
+function textsAt(value: unknown, path: string): { field: string; text: string }[] {
+  let found: { field: string; value: unknown }[] = [{ field: "input", value }];
+  for (const part of path.split(".")) {
+    found = found.flatMap(({ field, value: inner }) => {
+      const next = (inner as Record<string, unknown> | null | undefined)?.[part];
+      const at = `${field}.${part}`;
+      return Array.isArray(next)
+        ? next.map((item, position) => ({ field: `${at}[${position}]`, value: item }))
+        : [{ field: at, value: next }];
+    });
+  }
+  return found.flatMap(({ field, value: inner }) => {
+    if (typeof inner === "string") return [{ field, text: inner }];
+    const content = (inner as { content?: unknown } | null | undefined)?.content;
+    if (typeof content === "string") return [{ field: `${field}.content`, text: content }];
+    const parts: { text?: unknown }[] = Array.isArray(content) ? content : [];
+    return parts.flatMap(({ text }, place) =>
+      typeof text === "string" ? [{ field: `${field}.content[${place}].text`, text }] : [],
+    );
+  });
+}
+
+/** Refuses, with PromptTooLong, what certainly does not fit the capability or the model. */
+export function checkConstraints(capability: Capability, input: unknown, route: Route) {
+  const modelId = (input as { modelId?: string; model?: string }).modelId ?? route.model.id;
+  for (const [path, constraint] of Object.entries(capability.inputConstraints)) {
+    const listed = leastOf(constraint.byModel?.[modelId]?.max ?? constraint.max, route.model, constraint);
+    const base = {
+      measurement: constraint.measurement,
+      overflow: "reject" as const,
+      capabilityKey: capability.key,
+      provider: route.provider.name,
+      modelId,
+      retryable: false as const,
+    };
+    const texts = textsAt(input, path);
+    if (constraint.measurement === "characters") {
+      for (const { field, text } of texts) {
+        const actualCharacters = [...text].length;
+        if (listed !== undefined && actualCharacters > listed) {
+          fail(
+            "PromptTooLong",
+            `${field} has ${actualCharacters} characters; at most ${listed} fit. Nothing was trimmed.`,
+            {
+              ...base,
+              field,
+              actualCharacters,
+              maxCharacters: listed,
+            },
+          );
+        }
+      }
+      continue;
+    }
+    const { contextWindow } = route.model;
+    const maxTokens = Math.min(listed ?? Number.POSITIVE_INFINITY, contextWindow ?? Number.POSITIVE_INFINITY);
+    if (maxTokens === Number.POSITIVE_INFINITY) continue;
+    // A refusal must be certain: no vocabulary in use packs more than this many bytes into a token on average.
+    const tokens = (text: string) => Math.ceil(Buffer.byteLength(text) / (route.model.tokenBytes ?? 6));
+    const total = texts.reduce((sum, { text }) => sum + tokens(text), 0);
+    if (total > maxTokens) {
+      const longest = texts.reduce((a, b) => (b.text.length > a.text.length ? b : a));
+      fail(
+        "PromptTooLong",
+        `The request has at least ${total} tokens; ${maxTokens} fit into ${modelId}. Nothing was trimmed.`,
+        {
+          ...base,
+          field: longest.field,
+          actualTokens: total,
+          maxTokens,
+        },
+      );
+    }
+  }
+}
+
+/** A model of speech may read less than the capability allows. */
+const leastOf = (
+  listed: number | undefined,
+  { maxCharacters }: ModelFacts,
+  { measurement }: InputConstraint,
+): number | undefined =>
+  measurement === "characters" && maxCharacters !== undefined
+    ? Math.min(listed ?? maxCharacters, maxCharacters)
+    : listed;

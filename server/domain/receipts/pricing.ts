@@ -1,0 +1,128 @@
+import type { Receipt } from "@/server/contract/receipts";
+import { present } from "@/server/domain/billing";
+import { pricingOf, serviceFee } from "@/server/domain/quotes";
+import { type Micros, toMoney } from "@/server/money";
+import type { ReceiptFacts } from "./facts";
+
+/** The fee as far as anything was charged: on an unknown cost the fee of the whole hold. */
+function feeOf({ estimate, costMicros, chargedMicros }: ReceiptFacts): Micros {
+  if (chargedMicros === null || chargedMicros === 0) return 0;
+  return costMicros === null
+    ? estimate.maximumMicros - estimate.maximumUpstreamMicros
+    : serviceFee(costMicros, estimate.serviceFeeBps);
+}
+
+type Charged = {
+  /** What the customer was charged, in real or in test money: 0 where the service covers it. */
+  customer: Micros;
+  /** Null: nothing tells what paid. */
+  trialCovered: Micros | null;
+  /** Out of the prepaid balance, in real money. */
+  debited: Micros | null;
+};
+
+/** Who pays the provider, and where the money comes from: copied from the admission, else unknown. */
+function fundingOf({ isTest, provider, estimate, funding }: ReceiptFacts): {
+  source: "sandbox" | "none" | "customer" | "managed_trial" | "managed_wallet" | "unknown";
+  bearer: "none" | "customer" | "service";
+} {
+  if (isTest) return { source: "sandbox", bearer: "none" };
+  if (provider === null) return { source: "none", bearer: "none" };
+  if (estimate.billingMode === "byok") return { source: "customer", bearer: "customer" };
+  if (estimate.maximumMicros === 0) return { source: "none", bearer: "service" };
+  if (funding === "allowance") return { source: "managed_trial", bearer: "service" };
+  return { source: funding === "wallet" ? "managed_wallet" : "unknown", bearer: "service" };
+}
+
+type FundingSource = ReturnType<typeof fundingOf>["source"];
+
+/** What an amount that left the reservation took from whom. */
+function chargedTo(source: FundingSource, charged: Micros): Charged {
+  if (charged === 0) return { customer: 0, trialCovered: 0, debited: 0 };
+  switch (source) {
+    case "managed_trial":
+      return { customer: 0, trialCovered: charged, debited: 0 };
+    case "managed_wallet":
+      return { customer: charged, trialCovered: 0, debited: charged };
+    case "unknown":
+      return { customer: charged, trialCovered: null, debited: null };
+    default:
+      // A test balance, and the customer's own account with the provider: nothing the service took.
+      return { customer: charged, trialCovered: 0, debited: 0 };
+  }
+}
+
+function chargeStateOf({ estimate }: ReceiptFacts, charged: Charged | null): ChargeState {
+  if (charged === null) return "unsettled";
+  if (estimate.billingMode === "byok") return "byok";
+  return charged.debited === 0 ? "covered" : "charged";
+}
+type ChargeState = NonNullable<Receipt["pricing"]["chargeState"]>;
+
+/** What the provider's work cost: by its own word where it gave one, else at list price. The list price is charged. */
+function providerCostOf({ estimate, costMicros, usage }: ReceiptFacts): Receipt["pricing"]["providerCost"] {
+  const reported = usage?.reportedCostMicros;
+  const priceScheduleId = estimate.pricingVersion;
+  if (reported !== undefined)
+    return { amount: toMoney(reported), status: "reported", basis: "provider_reported", priceScheduleId };
+  if (costMicros === null) return { amount: null, status: "unknown", basis: "unknown", priceScheduleId };
+  return { amount: toMoney(costMicros), status: "computed", basis: "list_price", priceScheduleId };
+}
+
+/** What it was to cost, what it did, and who was charged what. */
+export function pricing(facts: ReceiptFacts): Receipt["pricing"] {
+  const { estimate, costMicros: cost } = facts;
+  const fee = feeOf(facts);
+  const funding = fundingOf(facts);
+  const charged = facts.chargedMicros === null ? null : chargedTo(funding.source, facts.chargedMicros);
+  const reported = facts.usage?.reportedCostMicros ?? null;
+  const sealed = estimate.sealed;
+  const money = (micros: Micros | null | undefined) => (micros == null ? null : toMoney(micros));
+  return {
+    ...pricingOf(
+      estimate,
+      facts.quoteId,
+      sealed?.expiresAt ? new Date(sealed.expiresAt) : null,
+      sealed?.hash ?? null,
+    ),
+    executionPlanId: estimate.route?.key ?? null,
+    serviceInferenceFeeMicros: fee,
+    service: { serviceFeeRateBps: estimate.serviceFeeBps, inferenceFeeMicros: fee },
+    charge: charged && {
+      customerCharge: toMoney(charged.customer),
+      customerDebit: money(charged.debited),
+      chargedAt: charged.customer > 0 ? facts.completedAt.toISOString() : null,
+    },
+    customerCharge:
+      cost === null
+        ? null
+        : {
+            upstreamMicros: cost,
+            serviceFeeMicros: fee,
+            customerTotalMicros: cost + fee,
+            currency: "USD",
+            lineItems: [
+              {
+                label: `${facts.capabilityKey} by ${estimate.route?.key ?? "this service"}`,
+                upstreamMicros: cost,
+                serviceFeeMicros: fee,
+                includedProcessing: facts.provider === null,
+              },
+            ],
+          },
+    providerUsage: { reportedCost: money(reported), costBearer: funding.bearer },
+    providerReportedCostMicros: reported,
+    providerCost: providerCostOf(facts),
+    // What was charged, not what was expected.
+    presentation: estimate.fx && charged ? present(charged.customer, estimate.fx) : null,
+    basisActual: money(cost),
+    discountedUpstreamBasisMicros: facts.tier === "flex" ? cost : null,
+    actualCharge: money(charged?.customer),
+    price: money(charged?.customer),
+    observedUsage: facts.usage,
+    fundingSource: funding.source,
+    trialCoveredMicros: charged?.trialCovered ?? null,
+    customerDebitedMicros: charged?.debited ?? null,
+    chargeState: chargeStateOf(facts, charged),
+  };
+}

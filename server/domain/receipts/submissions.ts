@@ -1,0 +1,94 @@
+import type { Receipt } from "@/server/contract/receipts";
+import type { Estimate } from "@/server/domain/quotes";
+import { toMoney } from "@/server/money";
+import type { Tier } from "@/server/providers/define";
+import type { ReceiptFacts } from "./facts";
+
+/** The tier of the last request that left; null: none did. */
+export function tierAskedLast(attempt: ReceiptFacts["attempt"]): Tier | null {
+  if (!attempt) return null;
+  const { submission, tier, tierRefusal, capacityRejections } = attempt;
+  if (submission !== "not_attempted" || (capacityRejections > 0 && !tierRefusal)) return tier;
+  return tierRefusal?.tier ?? null;
+}
+
+/** The tier that an execution begins with. */
+export const tierAskedFirst = (processing: Estimate["processing"]): Tier =>
+  processing === "deferred" ? "flex" : "standard";
+
+/** Which tier was asked for, which one ran, and why they differ. */
+export function processingOf({
+  provider,
+  estimate,
+  attempt,
+  tier,
+}: ReceiptFacts): Pick<
+  Receipt,
+  "fallbacks" | "processingTier" | "requestedProcessingTier" | "processingFallback" | "deferredDiscountBps"
+> {
+  if (provider === null)
+    return {
+      fallbacks: [],
+      processingTier: null,
+      requestedProcessingTier: null,
+      processingFallback: null,
+      deferredDiscountBps: null,
+    };
+  const from = tierAskedFirst(estimate.processing);
+  const isRefused = Boolean(attempt?.tierRefusal);
+  const isReplaced = isRefused || (from === "flex" && tier === "standard");
+  return {
+    fallbacks: isReplaced ? [`processing:${from}->standard`] : [],
+    processingTier: tier ?? tierAskedLast(attempt),
+    requestedProcessingTier: from,
+    processingFallback: isReplaced
+      ? { from, to: "standard", reason: isRefused ? "refused" : "served_standard" }
+      : null,
+    deferredDiscountBps: tier === "flex" ? estimate.deferredDiscountBps : 0,
+  };
+}
+
+/** In the order in which they were made. */
+export const everyAttempt = ({ earlier, attempt }: ReceiptFacts) => [
+  ...earlier,
+  ...(attempt ? [attempt] : []),
+];
+
+/** Of an execution of several calls: whom each went to, what it used, and what that cost. */
+export function stagesOf(facts: ReceiptFacts): Pick<Receipt, "stages"> {
+  if (!facts.estimate.stages) return {};
+  return {
+    stages: everyAttempt(facts).map(({ attemptId, stage, provider, model, usage, costMicros }) => ({
+      attemptId,
+      stage: stage ?? "main",
+      provider,
+      model,
+      usage,
+      cost: costMicros === null ? null : toMoney(costMicros),
+    })),
+  };
+}
+
+/** Each attempt: what became of its request, never what was in it. */
+export function attemptsOf(facts: ReceiptFacts): Receipt["attempts"] {
+  return everyAttempt(facts).map((attempt) => ({
+    attemptId: attempt.attemptId,
+    number: attempt.number,
+    providerSubmission: attempt.submission,
+    providerRequestId: attempt.providerRequestId,
+    providerModel: attempt.providerModel,
+    httpStatus: attempt.httpStatus,
+    errorCode: attempt.errorCode,
+    tier: tierAskedLast(attempt),
+    tierRefusal: attempt.tierRefusal,
+    submissions: attempt.submissions,
+    capacityRejections: attempt.capacityRejections,
+    startedAt: attempt.startedAt.toISOString(),
+    submissionBegunAt: attempt.submissionBegunAt?.toISOString() ?? null,
+    answeredAt: attempt.answeredAt?.toISOString() ?? null,
+  }));
+}
+
+/** How often a request left for a provider under one attempt. */
+export const submissionsOf = (attempt: NonNullable<ReceiptFacts["attempt"]>) =>
+  attempt.capacityRejections + (attempt.tierRefusal ? 1 : 0) + attempt.submissions;
