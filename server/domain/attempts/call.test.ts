@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getCapability, targetsOf } from "@/server/domain/catalog";
 import { env } from "@/server/env";
 import { type PortAdapter, type Progress, ProviderFault } from "@/server/providers/define";
-import { pollCall, streamCall, type Work } from "./call";
+import { pollCall, streamCall } from "./call";
+import type { Work } from "./outcome";
 
 const HANDLE = { id: "batch_1" };
 

@@ -1,6 +1,6 @@
-import { type Capability, CapabilityFault, type OutputFile, UnfitAnswer } from "@/server/capabilities/define";
+import { CapabilityFault, UnfitAnswer } from "@/server/capabilities/define";
 import { toCall } from "@/server/domain/adapters";
-import { noteFailure, noteSuccess, type Route, SANDBOX } from "@/server/domain/catalog";
+import { noteFailure, noteSuccess, SANDBOX } from "@/server/domain/catalog";
 import {
   baseUrlOf,
   noteMet,
@@ -8,12 +8,11 @@ import {
   openAccount,
   operatorCredentials,
 } from "@/server/domain/credentials";
-import { type Estimate, priceOf } from "@/server/domain/quotes";
+import { priceOf } from "@/server/domain/quotes";
 import { env } from "@/server/env";
-import { type ErrorCode, isErrorCode } from "@/server/errors";
+import { isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";
-import type { Micros } from "@/server/money";
 import {
   type AnyCall,
   type PortAdapter,
@@ -21,88 +20,22 @@ import {
   type Progress,
   ProviderFault,
   type ProviderIo,
-  type ReportedProgress,
-  type SubmissionState,
   type Tier,
-  type Usage,
 } from "@/server/providers/define";
 import { redactStream, redactValue } from "@/server/redact-secrets";
 import { toSecrets } from "@/server/secret";
 import type { Json } from "@/server/step";
-
-/** How the money of an attempt ends: at the observed cost, at the whole hold (cost unknown), given back, or unresolved. */
-export type Settlement = "cost" | "hold" | "released" | "ambiguous";
-
-export type Observed = {
-  submission: SubmissionState;
-  providerRequestId: string | null;
-  providerModel: string | null;
-  httpStatus: number | null;
-  /** The tier that ran, by the provider's word or as it was asked for; null: no answer tells. */
-  tier: Tier | null;
-  usage: Usage | null;
-  /** At list price; null when the usage does not tell. */
-  costMicros: Micros | null;
-  /** Requests the provider took on, where there were two: an unfit answer was given back. The figures are of both. */
-  submissions?: 2;
-};
-
-/** What became of one submission, in our words. */
-export type CallOutcome =
-  | {
-      state: "succeeded";
-      observed: Observed;
-      typedOutput: unknown;
-      files: OutputFile[];
-      finishReason: string | null;
-    }
-  | {
-      state: "failed";
-      observed: Observed;
-      code: ErrorCode;
-      message: string;
-      settlement: Settlement;
-      /** More about the error, as its row in the table of errors allows. */
-      details?: Record<string, Json>;
-    }
-  | { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress }
-  /** A definite "not now": may be sent again inside the admission deadline. */
-  | {
-      state: "refused_for_now";
-      reason: "capacity" | "unreachable";
-      retryAfterMs: number | null;
-      message: string;
-      /** It was our own doing: nothing about the provider. */
-      isOurs?: true;
-    }
-  | { state: "aborted"; submission: SubmissionState; why: AbortReason };
-
-export type AbortReason = "deadline" | "canceled" | "lease_lost" | "shutdown";
-
-const isAbortReason = (value: unknown): value is AbortReason =>
-  value === "deadline" || value === "canceled" || value === "lease_lost" || value === "shutdown";
-
-export type Work = {
-  /** A competitor of a comparison that nobody has judged. */
-  isBlind?: boolean;
-  /** Where it runs: an account of its own must be connected to it. */
-  project: { id: string; environment: string };
-  capability: Capability;
-  input: unknown;
-  route: Pick<Route, "provider" | "model">;
-  call: AnyCall;
-  /** What the capability made ready before its call. */
-  material: unknown;
-  estimate: Pick<Estimate, "bounds" | "account" | "adapters">;
-  /** How long it may take altogether: what a vendor is to fetch can be fetched for as long. */
-  executionSeconds: number;
-  attemptId: string;
-  /** What is asked for. */
-  tier: Tier;
-  /** Aborted with an AbortReason. */
-  signal: AbortSignal;
-  now(): Date;
-};
+import {
+  type CallOutcome,
+  costSettlement,
+  failed,
+  LOST,
+  nothingSent,
+  type Observed,
+  toOutcome,
+  type Work,
+} from "./outcome";
+import { failedAs, joined, repairOf, settled, type Unfit } from "./repair";
 
 /** The account of a call, opened for it alone; null: it is not connected any more, or does not open. */
 async function accountOf({ project, route, estimate }: Work): Promise<OpenAccount | null> {
@@ -127,9 +60,6 @@ async function ioOf(work: Work): Promise<ProviderIo | null> {
     }
   );
 }
-
-/** An answer came, and the capability finds it unfit. */
-type Unfit = { state: "unfit"; observed: Observed; answer: unknown; fault: UnfitAnswer };
 
 /**
  * Sends one call to its provider and says what became of it; the caller has already written down that it may leave. An
@@ -173,66 +103,6 @@ async function withAdapters(work: Work): Promise<AnyCall | CallOutcome> {
   const gone = "The weights of an adapter this execution was to draw with are no longer there.";
   return failed("PayloadUnavailable", gone, nothingSent, "released");
 }
-
-function repairOf({ capability: { execute }, call, estimate }: Work, unfit: Unfit): AnyCall | null {
-  if ("local" in execute || !execute.repair || estimate.bounds.submissions !== 2) return null;
-  return execute.repair.call(call as never, unfit.answer as never, unfit.fault); // all of this port and capability
-}
-
-const costSettlement = ({ costMicros }: Observed): Settlement => (costMicros === null ? "hold" : "cost");
-
-function failedAs(fault: CapabilityFault, observed: Observed, code: string = fault.code): CallOutcome {
-  const known: ErrorCode = isErrorCode(code) ? code : "PROVIDER_ERROR";
-  return failed(known, fault.message, observed, costSettlement(observed), fault.details);
-}
-
-/** What became of two calls of which the first was answered unfit: one outcome, with the figures of both. */
-function joined({ observed: first, fault }: Unfit, second: CallOutcome | Unfit): CallOutcome {
-  const unrepaired = (why: string, observed: Observed, settlement = costSettlement(observed)) =>
-    failed("StructuredOutputRepairFailed", `${fault.message} ${why}`, observed, settlement, fault.details);
-  switch (second.state) {
-    case "succeeded":
-      return { ...second, observed: ofBoth(first, second.observed) };
-    case "unfit":
-      return failedAs(second.fault, ofBoth(first, second.observed), second.fault.codeAfterRepair);
-    case "failed":
-      switch (second.settlement) {
-        case "released":
-          return unrepaired("The provider refused to repair it.", first);
-        case "hold":
-          return unrepaired("The provider failed to repair it.", ofBoth(first, second.observed), "hold");
-        default:
-          return { ...second, observed: ofBoth(first, second.observed) };
-      }
-    case "refused_for_now":
-      return unrepaired("The provider had no capacity to repair it.", first);
-    case "aborted":
-      return { ...second, submission: "attempted" };
-    case "pending":
-      // Excluded where repairs are planned; its cost could not be told apart any more.
-      return unrepaired("The provider put the repair off.", ofBoth(first, first), "ambiguous");
-  }
-}
-
-/** The second answer's words, and the figures of both; one that is not known makes the sum unknown. */
-function ofBoth(first: Observed, second: Observed): Observed {
-  const isKnown = first.costMicros !== null && second.costMicros !== null;
-  return {
-    ...second,
-    usage: first.usage && second.usage ? sum(first.usage, second.usage) : null,
-    costMicros: isKnown ? first.costMicros! + second.costMicros! : null,
-    submissions: 2,
-  };
-}
-
-function sum(first: Usage, second: Usage): Usage {
-  const figures: Record<string, number> = { ...first };
-  for (const [name, value] of Object.entries(second)) figures[name] = (figures[name] ?? 0) + value;
-  return figures;
-}
-
-const settled = (outcome: CallOutcome | Unfit): CallOutcome =>
-  outcome.state === "unfit" ? failedAs(outcome.fault, outcome.observed) : outcome;
 
 /**
  * The same, with the text told as it comes. What was told, put together, is the answer's text, or the call has failed;
@@ -417,63 +287,3 @@ export async function gaveUp(
 
 /** What has no price of its own on a tier has the standard price. */
 const tierOf = (ran: Tier, { route }: Work): Tier => (route.model.supports.deferred ? ran : "standard");
-
-const nothingSent: Observed = {
-  submission: "not_attempted",
-  providerRequestId: null,
-  providerModel: null,
-  httpStatus: null,
-  tier: null,
-  usage: null,
-  costMicros: null,
-};
-
-function failed(
-  code: ErrorCode,
-  message: string,
-  observed: Observed,
-  settlement: Settlement,
-  details: Record<string, Json> = {},
-): Extract<CallOutcome, { state: "failed" }> {
-  const more = Object.keys(details).length > 0 ? { details } : {};
-  return { state: "failed", observed, code, message, settlement, ...more };
-}
-
-/** Translates the one error kind of providers; anything else is a bug of ours after a send nobody observed. */
-function toOutcome(cause: unknown, work: Work): CallOutcome {
-  if (work.signal.aborted && isAbortReason(work.signal.reason)) {
-    const submission = cause instanceof ProviderFault ? cause.submission : "ambiguous";
-    return { state: "aborted", submission, why: work.signal.reason };
-  }
-  if (!(cause instanceof ProviderFault)) {
-    log.error({ err: cause, attemptId: work.attemptId }, "a provider call broke in an unknown way");
-    return failed("TRANSPORT_AMBIGUOUS", LOST, { ...nothingSent, submission: "ambiguous" }, "ambiguous");
-  }
-  const { status, providerRequestId, retryAfterMs, usage } = cause.details;
-  const observed: Observed = {
-    ...nothingSent,
-    submission: cause.submission,
-    httpStatus: status ?? null,
-    providerRequestId: providerRequestId ?? null,
-    usage: usage ?? null,
-  };
-  switch (cause.kind) {
-    case "capacity":
-    case "unreachable":
-      return {
-        state: "refused_for_now",
-        reason: cause.kind,
-        retryAfterMs: retryAfterMs ?? null,
-        message: cause.message,
-      };
-    case "refused":
-      return failed("ProviderRejected", cause.message, observed, "released");
-    case "failed":
-      return failed("PROVIDER_ERROR", cause.message, observed, "hold");
-    case "lost":
-      return failed("TRANSPORT_AMBIGUOUS", LOST, { ...observed, submission: "ambiguous" }, "ambiguous");
-  }
-}
-
-export const LOST =
-  "The request went to the provider and no answer was observed. It may have run and may have been charged; do not send it again under a new key.";

@@ -1,15 +1,4 @@
-export {
-  type AbortReason,
-  type CallOutcome,
-  gaveUp,
-  LOST,
-  type Observed,
-  pollCall,
-  type Settlement,
-  streamCall,
-  submitCall,
-  type Work,
-} from "./call";
+export { gaveUp, pollCall, streamCall, submitCall } from "./call";
 export {
   type Claimed,
   LEASE_MS,
@@ -19,4 +8,12 @@ export {
   leaseOwner,
   releaseAllLeases,
 } from "./leases";
+export {
+  type AbortReason,
+  type CallOutcome,
+  LOST,
+  type Observed,
+  type Settlement,
+  type Work,
+} from "./outcome";
 export { settle } from "./settle";

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { Bag } from "@/server/bag";
 import { systemClock } from "@/server/domain/ctx";
 import { log } from "@/server/log";
-import type { AbortReason } from "./call";
+import type { AbortReason } from "./outcome";
 
 /** A lease this long outlives a stalled process by little and is renewed three times before it ends. */
 export const LEASE_MS = 15_000;

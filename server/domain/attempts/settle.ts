@@ -1,6 +1,6 @@
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
 import type { Micros } from "@/server/money";
-import type { Settlement } from "./call";
+import type { Settlement } from "./outcome";
 
 /** How the money of an end is settled: what the provider's work cost, what is charged, and the hold's last state. */
 export function settle(

@@ -1,0 +1,155 @@
+import type { Capability, OutputFile } from "@/server/capabilities/define";
+import type { Route } from "@/server/domain/catalog";
+import type { Estimate } from "@/server/domain/quotes";
+import type { ErrorCode } from "@/server/errors";
+import { log } from "@/server/log";
+import type { Micros } from "@/server/money";
+import {
+  type AnyCall,
+  ProviderFault,
+  type ReportedProgress,
+  type SubmissionState,
+  type Tier,
+  type Usage,
+} from "@/server/providers/define";
+import type { Json } from "@/server/step";
+
+/** How the money of an attempt ends: at the observed cost, at the whole hold (cost unknown), given back, or unresolved. */
+export type Settlement = "cost" | "hold" | "released" | "ambiguous";
+
+export type Observed = {
+  submission: SubmissionState;
+  providerRequestId: string | null;
+  providerModel: string | null;
+  httpStatus: number | null;
+  /** The tier that ran, by the provider's word or as it was asked for; null: no answer tells. */
+  tier: Tier | null;
+  usage: Usage | null;
+  /** At list price; null when the usage does not tell. */
+  costMicros: Micros | null;
+  /** Requests the provider took on, where there were two: an unfit answer was given back. The figures are of both. */
+  submissions?: 2;
+};
+
+/** What became of one submission, in our words. */
+export type CallOutcome =
+  | {
+      state: "succeeded";
+      observed: Observed;
+      typedOutput: unknown;
+      files: OutputFile[];
+      finishReason: string | null;
+    }
+  | {
+      state: "failed";
+      observed: Observed;
+      code: ErrorCode;
+      message: string;
+      settlement: Settlement;
+      /** More about the error, as its row in the table of errors allows. */
+      details?: Record<string, Json>;
+    }
+  | { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress }
+  /** A definite "not now": may be sent again inside the admission deadline. */
+  | {
+      state: "refused_for_now";
+      reason: "capacity" | "unreachable";
+      retryAfterMs: number | null;
+      message: string;
+      /** It was our own doing: nothing about the provider. */
+      isOurs?: true;
+    }
+  | { state: "aborted"; submission: SubmissionState; why: AbortReason };
+
+export type AbortReason = "deadline" | "canceled" | "lease_lost" | "shutdown";
+
+const isAbortReason = (value: unknown): value is AbortReason =>
+  value === "deadline" || value === "canceled" || value === "lease_lost" || value === "shutdown";
+
+/** One call to be made, and what it is made for. */
+export type Work = {
+  /** A competitor of a comparison that nobody has judged. */
+  isBlind?: boolean;
+  /** Where it runs: an account of its own must be connected to it. */
+  project: { id: string; environment: string };
+  capability: Capability;
+  input: unknown;
+  route: Pick<Route, "provider" | "model">;
+  call: AnyCall;
+  /** What the capability made ready before its call. */
+  material: unknown;
+  estimate: Pick<Estimate, "bounds" | "account" | "adapters">;
+  /** How long it may take altogether: what a vendor is to fetch can be fetched for as long. */
+  executionSeconds: number;
+  attemptId: string;
+  /** What is asked for. */
+  tier: Tier;
+  /** Aborted with an AbortReason. */
+  signal: AbortSignal;
+  now(): Date;
+};
+
+/** What an answered call costs: what was observed, or the whole hold where nothing tells. */
+export const costSettlement = ({ costMicros }: Observed): Settlement =>
+  costMicros === null ? "hold" : "cost";
+
+/** What is known of a call whose request did not leave. */
+export const nothingSent: Observed = {
+  submission: "not_attempted",
+  providerRequestId: null,
+  providerModel: null,
+  httpStatus: null,
+  tier: null,
+  usage: null,
+  costMicros: null,
+};
+
+export function failed(
+  code: ErrorCode,
+  message: string,
+  observed: Observed,
+  settlement: Settlement,
+  details: Record<string, Json> = {},
+): Extract<CallOutcome, { state: "failed" }> {
+  const more = Object.keys(details).length > 0 ? { details } : {};
+  return { state: "failed", observed, code, message, settlement, ...more };
+}
+
+/** Translates the one error kind of providers; anything else is a bug of ours after a send nobody observed. */
+export function toOutcome(cause: unknown, work: Work): CallOutcome {
+  if (work.signal.aborted && isAbortReason(work.signal.reason)) {
+    const submission = cause instanceof ProviderFault ? cause.submission : "ambiguous";
+    return { state: "aborted", submission, why: work.signal.reason };
+  }
+  if (!(cause instanceof ProviderFault)) {
+    log.error({ err: cause, attemptId: work.attemptId }, "a provider call broke in an unknown way");
+    return failed("TRANSPORT_AMBIGUOUS", LOST, { ...nothingSent, submission: "ambiguous" }, "ambiguous");
+  }
+  const { status, providerRequestId, retryAfterMs, usage } = cause.details;
+  const observed: Observed = {
+    ...nothingSent,
+    submission: cause.submission,
+    httpStatus: status ?? null,
+    providerRequestId: providerRequestId ?? null,
+    usage: usage ?? null,
+  };
+  switch (cause.kind) {
+    case "capacity":
+    case "unreachable":
+      return {
+        state: "refused_for_now",
+        reason: cause.kind,
+        retryAfterMs: retryAfterMs ?? null,
+        message: cause.message,
+      };
+    case "refused":
+      return failed("ProviderRejected", cause.message, observed, "released");
+    case "failed":
+      return failed("PROVIDER_ERROR", cause.message, observed, "hold");
+    case "lost":
+      return failed("TRANSPORT_AMBIGUOUS", LOST, { ...observed, submission: "ambiguous" }, "ambiguous");
+  }
+}
+
+export const LOST =
+  "The request went to the provider and no answer was observed. It may have run and may have been charged; do not send it again under a new key.";
