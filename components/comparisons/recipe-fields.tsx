@@ -1,6 +1,7 @@
 "use client";
 import { Trash2 } from "lucide-react";
-import { type Form, SchemaField } from "@/components/playground/fields";
+import { SchemaField } from "@/components/playground/fields";
+import type { Form } from "@/components/playground/frame";
 import type { Input } from "@/components/playground/input-form";
 import { labelOf, type Path, type Schema, settle, withValue } from "@/components/playground/schema";
 import type { FieldIssue } from "@/components/trpc";

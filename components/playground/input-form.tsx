@@ -5,7 +5,9 @@ import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
-import { type Form, JsonText, ObjectFields } from "./fields";
+import { ObjectFields } from "./fields";
+import type { Form } from "./frame";
+import { JsonText } from "./json-text";
 import { blankOf, type Path, type Schema, withValue } from "./schema";
 
 export type Input = Record<string, unknown>;
