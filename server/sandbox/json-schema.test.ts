@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Json } from "@/server/step";
-import { fromSchema, UnsupportedSchema } from "./json-schema";
+import { fromSchema } from "./json-schema";
+import { UnsupportedSchema } from "./json-schema-flat";
 import { randomFrom } from "./random";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: true, logger: false });

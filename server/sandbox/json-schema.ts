@@ -1,38 +1,13 @@
 import type { Json } from "@/server/step";
-import { isObject, matchesSchema, resolveRef, type Schema } from "./json-schema-match";
+import { both, type Context, flatten, list, MAX_DEPTH, UnsupportedSchema } from "./json-schema-flat";
+import { isObject, matchesSchema, type Schema } from "./json-schema-match";
+import { makeNumber, makeString, numberOr, word } from "./json-schema-values";
 import { fromPattern, matchesPattern, UnsupportedPattern } from "./pattern";
-import { RequestRefused } from "./ports/define";
 import type { Random } from "./random";
 
-/** A schema the sandbox cannot make a value for; the message names the keyword and where it stands. */
-export class UnsupportedSchema extends RequestRefused {
-  override readonly name = "UnsupportedSchema";
-  constructor(message: string) {
-    super("unsupported_schema", message);
-  }
-}
-
-type Context = {
-  root: Json;
-  random: Random;
-  words: string[];
-  /** Values made so far; bounds the work of one schema. */
-  spent: number;
-};
-
 const MAX_VALUES = 20_000;
-const MAX_DEPTH = 64;
-const MAX_CHOICES = 1_000;
 /** Below this depth only what is required is made, so that recursive schemas end. */
 const FULL_DEPTH = 5;
-const NOT_SUPPORTED = [
-  "$dynamicRef",
-  "unevaluatedProperties",
-  "unevaluatedItems",
-  "dependentSchemas",
-  "contentSchema",
-];
-
 /**
  * Makes a value that satisfies a JSON Schema (2020-12), the same one for the same schema, words and random stream.
  * The value is checked before it is returned; throws `UnsupportedSchema` when none is found.
@@ -118,127 +93,6 @@ function otherTypes(schema: Schema): Json[] {
   return ["integer", "boolean", "null", "object", "array"].map((type) => ({ ...schema, type }));
 }
 
-/** Follows `$ref` and folds `allOf` in, so that one object says everything that is not a choice. */
-function flatten(schema: Schema, context: Context, at: string, hops: number): Schema {
-  const foreign = NOT_SUPPORTED.find((keyword) => schema[keyword] !== undefined && schema[keyword] !== true);
-  if (foreign) throw new UnsupportedSchema(`The keyword ${foreign} is not supported, at ${at}.`);
-  if (hops > MAX_DEPTH) throw new UnsupportedSchema(`References never end, at ${at}.`);
-  let flat = schema;
-  if (typeof flat.$ref === "string") {
-    const { $ref, ...rest } = flat;
-    const target = resolveRef($ref, context.root);
-    if (target === undefined)
-      throw new UnsupportedSchema(`Only references inside the schema are supported, at ${at}.`);
-    flat = foldIn(rest, target, context, at, hops);
-  }
-  if (Array.isArray(flat.allOf)) {
-    const { allOf, ...rest } = flat;
-    flat = allOf.reduce<Schema>((sum, part) => foldIn(sum, part, context, at, hops), rest);
-  }
-  return flat;
-}
-
-function foldIn(schema: Schema, part: Json, context: Context, at: string, hops: number): Schema {
-  if (part === true) return schema;
-  if (!isObject(part)) throw new UnsupportedSchema(`Nothing satisfies the schema, at ${at}.`);
-  return merge(schema, flatten(part, context, at, hops + 1));
-}
-
-/** Both schemas at once, unmerged until they are looked at. */
-function both(a: Schema, b: Json): Schema {
-  if (b === true) return a;
-  return { allOf: [a, b] };
-}
-
-/** The intersection of two flat schemas, as far as keywords can say it; the final check catches the rest. */
-function merge(a: Schema, b: Schema): Schema {
-  const merged: Schema = { ...a };
-  for (const [key, value] of Object.entries(b)) {
-    const mine = merged[key];
-    if (mine === undefined) {
-      merged[key] = value;
-    } else if (key === "type") {
-      merged[key] = commonTypes(list(mine), list(value));
-    } else if (
-      key === "properties" ||
-      key === "patternProperties" ||
-      key === "$defs" ||
-      key === "definitions"
-    ) {
-      if (isObject(mine) && isObject(value)) merged[key] = mergeEach(mine, value);
-    } else if (
-      key === "items" ||
-      key === "additionalProperties" ||
-      key === "propertyNames" ||
-      key === "contains"
-    ) {
-      merged[key] = mine === false || value === false ? false : { allOf: [mine, value] };
-    } else if (key === "required") {
-      merged[key] = [...new Set([...list(mine), ...list(value)])];
-    } else if (key === "enum") {
-      const others = list(value).map((item) => JSON.stringify(item));
-      merged[key] = list(mine).filter((item) => others.includes(JSON.stringify(item)));
-    } else if (typeof mine === "number" && typeof value === "number") {
-      merged[key] =
-        key.startsWith("min") || key === "exclusiveMinimum"
-          ? Math.max(mine, value)
-          : key === "multipleOf"
-            ? leastCommon(mine, value)
-            : Math.min(mine, value);
-    } else if (key === "anyOf" || key === "oneOf") {
-      // A second list of choices: every pair is a choice.
-      if (list(mine).length * list(value).length > MAX_CHOICES) {
-        throw new UnsupportedSchema("The schema has too many combinations of choices.");
-      }
-      const pairs = list(mine).flatMap((left) => list(value).map((right) => ({ allOf: [left, right] })));
-      merged[key] = pairs;
-    } else if (key === "uniqueItems") {
-      merged[key] = mine === true || value === true;
-    } else if (key === "not") {
-      merged[key] = { anyOf: [mine, value] };
-    } else if (key === "prefixItems") {
-      const [left, right] = [list(mine), list(value)];
-      const length = Math.max(left.length, right.length);
-      merged[key] = Array.from({ length }, (_, index) => ({
-        allOf: [left[index] ?? true, right[index] ?? true],
-      }));
-    }
-  }
-  return merged;
-}
-
-function mergeEach(a: Schema, b: Schema): Schema {
-  const merged: Schema = { ...a };
-  for (const [key, value] of Object.entries(b)) {
-    const mine = merged[key];
-    merged[key] = mine === undefined ? value : { allOf: [mine, value] };
-  }
-  return merged;
-}
-
-const list = (value: Json): Json[] => (Array.isArray(value) ? value : [value]);
-
-function commonTypes(a: Json[], b: Json[]): Json {
-  const common = new Set<Json>();
-  for (const left of a) {
-    for (const right of b) {
-      if (left === right) common.add(left);
-      if ((left === "integer" && right === "number") || (left === "number" && right === "integer"))
-        common.add("integer");
-    }
-  }
-  return [...common];
-}
-
-function leastCommon(a: number, b: number): number {
-  for (let factor = 1; factor <= 1_000; factor += 1) {
-    if (Number.isInteger((a * factor) / b)) return a * factor;
-  }
-  return a * b;
-}
-
-// ---- one value of one type
-
 function makeOfType(schema: Schema, context: Context, depth: number, at: string): Json {
   switch (typeOf(schema, context)) {
     case "object":
@@ -283,9 +137,6 @@ function typeOf(schema: Schema, context: Context): Json | undefined {
     return types.find((type) => type === "null");
   return telling[0];
 }
-
-const numberOr = (value: Json | undefined, fallback: number) =>
-  typeof value === "number" ? value : fallback;
 
 function makeObject(schema: Schema, context: Context, depth: number, at: string): Json {
   const properties = isObject(schema.properties) ? schema.properties : {};
@@ -406,108 +257,3 @@ function makeArray(schema: Schema, context: Context, depth: number, at: string):
   }
   return items;
 }
-
-const FALLBACK_WORDS = ["amber", "harbor", "meadow", "silver", "lantern", "river", "cedar", "horizon"];
-
-function word(context: Context): string {
-  const words = context.words.length > 0 && context.random() < 0.6 ? context.words : FALLBACK_WORDS;
-  return words[Math.floor(context.random() * words.length)] ?? "amber";
-}
-
-function makeString(schema: Schema, context: Context, at: string): string {
-  const least = numberOr(schema.minLength, 0);
-  const most = numberOr(schema.maxLength, Number.POSITIVE_INFINITY);
-  const fits = (text: string) => {
-    const length = [...text].length;
-    return length >= least && length <= most;
-  };
-  if (typeof schema.pattern === "string") {
-    for (let repeats = 0; repeats <= 300; repeats += 1) {
-      const text = fromPattern(schema.pattern, context.random, repeats);
-      if (text !== null && fits(text)) return text;
-      if (text !== null && [...text].length > most && repeats > 8) break;
-    }
-    throw new UnsupportedSchema(`No string of the allowed length was found for the pattern, at ${at}.`);
-  }
-  if (typeof schema.format === "string") {
-    const text = FORMATS[schema.format]?.(context.random);
-    if (text !== undefined) {
-      if (fits(text)) return text;
-      throw new UnsupportedSchema(`No string of the allowed length was found for the format, at ${at}.`);
-    }
-  }
-  if (least > 1_000_000) throw new UnsupportedSchema(`The string would be too long, at ${at}.`);
-  let text = word(context);
-  if (most >= 24 && context.random() < 0.7) text = `${text} ${word(context)}`;
-  while ([...text].length < least) text += ` ${word(context)}`;
-  // Cut only what overshot: by characters, not by UTF-16 units.
-  const target = Math.max(least, Math.min([...text].length, most));
-  return [...text].slice(0, Math.min(target, most)).join("");
-}
-
-const digits = (random: Random, count: number) =>
-  Array.from({ length: count }, () => Math.floor(random() * 10)).join("");
-const hex = (random: Random, count: number) =>
-  Array.from({ length: count }, () => Math.floor(random() * 16).toString(16)).join("");
-const two = (value: number) => String(value).padStart(2, "0");
-const day = (random: Random) =>
-  `2026-${two(1 + Math.floor(random() * 12))}-${two(1 + Math.floor(random() * 28))}`;
-const clock = (random: Random) =>
-  `${two(Math.floor(random() * 24))}:${two(Math.floor(random() * 60))}:${two(Math.floor(random() * 60))}Z`;
-const host = (random: Random) => `h${digits(random, 3)}.example.com`;
-
-/** One maker per format; other formats are annotations and make plain text. */
-const FORMATS: Record<string, (random: Random) => string> = {
-  "date-time": (random) => `${day(random)}T${clock(random)}`,
-  date: day,
-  time: clock,
-  duration: (random) => `PT${1 + Math.floor(random() * 59)}M`,
-  email: (random) => `a${digits(random, 3)}@example.com`,
-  "idn-email": (random) => `a${digits(random, 3)}@example.com`,
-  hostname: host,
-  "idn-hostname": host,
-  ipv4: (random) => `192.0.2.${1 + Math.floor(random() * 254)}`,
-  ipv6: (random) => `2001:db8::${hex(random, 3).replace(/^0+/, "") || "1"}`,
-  uri: (random) => `https://example.com/${hex(random, 6)}`,
-  iri: (random) => `https://example.com/${hex(random, 6)}`,
-  "uri-reference": (random) => `/${hex(random, 6)}`,
-  "iri-reference": (random) => `/${hex(random, 6)}`,
-  "uri-template": (random) => `https://example.com/${hex(random, 4)}/{id}`,
-  "json-pointer": (random) => `/${hex(random, 4)}`,
-  "relative-json-pointer": (random) => `1/${hex(random, 4)}`,
-  regex: () => "^[a-z]+$",
-  uuid: (random) =>
-    `${hex(random, 8)}-${hex(random, 4)}-4${hex(random, 3)}-a${hex(random, 3)}-${hex(random, 12)}`,
-};
-
-function makeNumber(schema: Schema, context: Context, at: string, whole: boolean): number {
-  const step = numberOr(schema.multipleOf, whole ? 1 : 0);
-  const unit = whole && !Number.isInteger(step) ? leastCommon(step, 1) : step;
-  const lows = [schema.minimum, schema.exclusiveMinimum].filter((bound) => typeof bound === "number");
-  const highs = [schema.maximum, schema.exclusiveMaximum].filter((bound) => typeof bound === "number");
-  const low = lows.length > 0 ? Math.max(...lows) : highs.length > 0 ? Math.min(...highs) - 100 : 0;
-  const high = highs.length > 0 ? Math.min(...highs) : low + 100;
-  const allowed = (value: number) =>
-    matchesSchema(value, { ...schema, type: whole ? "integer" : "number" }, context.root);
-
-  if (unit > 0) {
-    const first = Math.ceil(low / unit);
-    const count = Math.max(1, Math.floor(high / unit) - first + 1);
-    const start = Math.floor(context.random() * count);
-    for (let turn = 0; turn < Math.min(count + 2, 2_000); turn += 1) {
-      const value = clean((first + ((start + turn) % (count + 2))) * unit);
-      if (allowed(value)) return value;
-    }
-  } else {
-    for (const share of [context.random(), 0.5, 0, 1]) {
-      const value = low + (high - low) * share;
-      const rounded = Math.round(value * 100) / 100;
-      if (allowed(rounded)) return rounded;
-      if (allowed(value)) return value;
-    }
-  }
-  throw new UnsupportedSchema(`No number was found within the bounds, at ${at}.`);
-}
-
-/** 0.30000000000000004 is 0.3. */
-const clean = (value: number) => Number(value.toPrecision(15));
