@@ -153,6 +153,7 @@ export async function submitWaiting(tenant: Tenant, key: string, body: unknown):
 export async function makeKey(wanted: {
   projectId?: string;
   organizationId?: string;
+  environment?: string;
   scopes?: Scope[];
   expiresInSeconds?: number;
   agedMs?: number;

@@ -1383,6 +1383,9 @@ CREATE INDEX "job_project_id_status_id_idx" ON "job"("project_id", "status", "id
 CREATE INDEX "job_project_id_capability_key_id_idx" ON "job"("project_id", "capability_key", "id" DESC);
 
 -- CreateIndex
+CREATE INDEX "job_project_id_environment_id_idx" ON "job"("project_id", "environment", "id" DESC);
+
+-- CreateIndex
 CREATE UNIQUE INDEX "job_project_id_operation_idempotency_key_key" ON "job"("project_id", "operation", "idempotency_key");
 
 -- CreateIndex

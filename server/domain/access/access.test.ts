@@ -8,7 +8,16 @@ import { Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { signIn } from "@/testing/sessions";
 import { ctxOf, makePerson, makeTenant, makeUnboundKey, system } from "@/testing/tenants";
-import { access, changeAccess, isKeyText, keyPrefix, MOST_STALE_MS, makeKeyText, remembered } from ".";
+import {
+  access,
+  changeAccess,
+  EVERYTHING,
+  isKeyText,
+  keyPrefix,
+  MOST_STALE_MS,
+  makeKeyText,
+  remembered,
+} from ".";
 import { forgetAll, LONGEST_MS, setCurrent, setListening } from "./cache";
 
 type Tenant = Awaited<ReturnType<typeof makeTenant>>;
@@ -324,17 +333,19 @@ describe("the project of a request", () => {
   });
 });
 
-test("a read by id sees a bound key's project, an unbound key's organization, and all for the system", async () => {
+test("a read by id sees a bound key's project, an unbound key's organization, of both their environment, and all for the system", async () => {
   const unbound = await makeUnboundKey(mine.organizationId);
   expect(access.scopeOf(await keyCtx(mine.apiKey), "jobs:read")).toEqual({
     organizationIds: [mine.organizationId],
     projectId: mine.projectId,
+    environment: "development",
   });
   expect(access.scopeOf(await keyCtx(unbound.apiKey), "jobs:read")).toEqual({
     organizationIds: [mine.organizationId],
     projectId: null,
+    environment: "development",
   });
-  expect(access.scopeOf(system, "jobs:read")).toEqual({ organizationIds: null, projectId: null });
+  expect(access.scopeOf(system, "jobs:read")).toEqual(EVERYTHING);
 });
 
 test("a key works in its own environment, a person in those of the project", async () => {

@@ -19,7 +19,7 @@ export { ACCESS_CHANGED, changeAccess, changeAccessBy, type Watch } from "./chan
 export { isKeyText, isTokenText, keyPrefix, makeKeyText, makeTokenText } from "./key-text";
 export { isOperator, requireOperator } from "./operators";
 export { personBehind } from "./person";
-export type { OwnScope, ProjectAccess, ReadScope } from "./projects";
+export { EVERYTHING, type OwnScope, type ProjectAccess, type ReadScope } from "./projects";
 export { isAllowed, isAtLeast } from "./roles";
 export { securityOf } from "./security";
 

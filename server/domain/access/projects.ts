@@ -168,10 +168,25 @@ export function environment(ctx: Ctx, project: ProjectAccess, wanted: string | n
   return isKnown ? wanted : fail("AuthorizationFailed", "This environment is not allowed here.");
 }
 
-/** Whose rows a read by id may see. Null: no restriction of this kind. */
-export type ReadScope = { organizationIds: string[] | null; projectId: string | null };
+/**
+ * Whose rows a read by id may see. Null: no restriction of this kind. What has no environment, such as an uploaded file, belongs to
+ * its project alone.
+ */
+export type ReadScope = {
+  organizationIds: string[] | null;
+  projectId: string | null;
+  environment: string | null;
+};
 /** The same for rows that know who made them. */
 export type OwnScope = ReadScope & { principalId: string | null };
+
+/** For who may see all there is: operators, where they may, and work that asks for nobody. */
+export const EVERYTHING = {
+  organizationIds: null,
+  projectId: null,
+  environment: null,
+  principalId: null,
+} satisfies OwnScope;
 
 /**
  * What the caller may see with this right, for `WHERE` of a read by id of what a panel session may have made: rows of one
@@ -180,13 +195,13 @@ export type OwnScope = ReadScope & { principalId: string | null };
 export function ownScopeOf(ctx: Ctx, right: Scope): OwnScope {
   const { principal } = ctx;
   if (principal.kind !== "panel_session") return { ...scopeOf(ctx, right), principalId: null };
-  const { organizationId, projectId, id } = principal;
-  return { organizationIds: [organizationId], projectId, principalId: id };
+  const { organizationId, projectId, environment, id } = principal;
+  return { organizationIds: [organizationId], projectId, environment, principalId: id };
 }
 
 /**
- * What the caller may see with this right, for `WHERE` of a read by id: rows of one project or of some organizations.
- * A person sees the organizations where their role allows it, perhaps none. AuthorizationFailed when a key lacks the scope,
+ * What the caller may see with this right, for `WHERE` of a read by id: rows of one project or of some organizations; with
+ * a key those of its environment. A person sees the organizations where their role allows it, perhaps none. AuthorizationFailed when a key lacks the scope,
  * and for panel sessions, who see nothing of a project but what is their own.
  */
 export function scopeOf(ctx: Ctx, right: Scope): ReadScope {
@@ -196,15 +211,23 @@ export function scopeOf(ctx: Ctx, right: Scope): ReadScope {
       return unauthenticated();
     case "service_principal":
       requireScope(ctx, right);
-      return { organizationIds: [principal.organizationId], projectId: principal.projectId };
+      return {
+        organizationIds: [principal.organizationId],
+        projectId: principal.projectId,
+        environment: principal.environment,
+      };
     case "panel_session":
       return panelDenied();
     case "human_session": {
       const allowed = [...principal.memberships].filter(([, role]) => isAllowed(role, right));
-      return { organizationIds: allowed.map(([organizationId]) => organizationId), projectId: null };
+      return {
+        organizationIds: allowed.map(([organizationId]) => organizationId),
+        projectId: null,
+        environment: null,
+      };
     }
     case "system":
-      return { organizationIds: null, projectId: null };
+      return EVERYTHING;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { HoldPage, HoldView, ListHolds } from "@/server/contract/budgets";
 import { pool } from "@/server/db";
-import { access, isOperator, type ReadScope } from "@/server/domain/access";
+import { access, EVERYTHING, isOperator, type ReadScope } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { findOwner } from "./owner";
@@ -47,7 +47,7 @@ export const toHold = (row: HoldRow): HoldView => ({
 
 /** What the caller may see: a key with billing:read its project, people their organizations, an operator all. */
 function scopeOf(ctx: Ctx): ReadScope {
-  return isOperator(ctx) ? { organizationIds: null, projectId: null } : access.scopeOf(ctx, "billing:read");
+  return isOperator(ctx) ? EVERYTHING : access.scopeOf(ctx, "billing:read");
 }
 
 /** The holds of executions but those of blind comparisons, and of each of these one for all that is open of it. */

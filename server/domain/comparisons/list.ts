@@ -29,7 +29,7 @@ export async function list(
            WHEN bool_or(job.status = 'succeeded') THEN 'partial' ELSE 'failed' END AS status
          FROM comparison_entry entry JOIN job ON job.id = entry.job_id
          WHERE entry.comparison_id = comparison.id) AS entries
-       WHERE project_id = $1 AND ($2::text IS NULL OR id < $2)
+       WHERE project_id = $1 AND ($2::text IS NULL OR id < $2) AND ($8::text IS NULL OR environment = $8)
          AND ($4::text IS NULL OR entries.status = $4) AND ($5::text IS NULL OR capability_key = $5)
          AND ($6::boolean IS NULL OR (decision IS NOT NULL) = $6)
        ORDER BY id DESC LIMIT $3`,
@@ -41,6 +41,7 @@ export async function list(
       capabilityKey ?? null,
       judged ?? null,
       TERMINAL,
+      access.scopeOf(ctx, "jobs:read").environment,
     ],
   });
   const page = rows.slice(0, limit);

@@ -58,8 +58,9 @@ export async function findComparison(ctx: Ctx, comparisonId: string, right: Scop
          FROM comparison_entry entry JOIN job ON job.id = entry.job_id AND job.project_id = entry.project_id
          WHERE entry.comparison_id = comparison.id AND entry.project_id = comparison.project_id) AS entries
        FROM comparison WHERE id = $1
-       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)`,
-    values: [comparisonId, scope.organizationIds, scope.projectId],
+       AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
+       AND ($4::text IS NULL OR environment = $4)`,
+    values: [comparisonId, scope.organizationIds, scope.projectId, scope.environment],
   });
   return rows[0] ?? fail("NotFound", "There is no such comparison.");
 }

@@ -8,7 +8,7 @@ import type { JobRow } from "./rows";
 export type Pace = { quietMs: number; checkMs: number };
 const PACE: Pace = { quietMs: 15_000, checkMs: 15_000 };
 
-type Followed = Pick<JobRow, "id" | "project_id" | "organization_id" | "principal_id">;
+type Followed = Pick<JobRow, "id" | "project_id" | "environment" | "organization_id" | "principal_id">;
 
 /**
  * What is appended to one job after a place, as it is written: pages in order, an empty one for every quiet while. Ends
@@ -57,6 +57,7 @@ async function mayStillRead(ctx: Ctx, job: Followed, right: Scope): Promise<bool
     return (
       (scope.organizationIds === null || scope.organizationIds.includes(job.organization_id)) &&
       (scope.projectId === null || scope.projectId === job.project_id) &&
+      (scope.environment === null || scope.environment === job.environment) &&
       (scope.principalId === null || scope.principalId === job.principal_id)
     );
   } catch (cause) {

@@ -71,14 +71,16 @@ function toPage(rows: Listed[], limit: number): JobPage {
   };
 }
 
-/** The jobs of a project, newest first, by keyset: ids sort by time. Lines never carry prompts or error messages. */
+/** The jobs of a project that the caller may see, newest first, by keyset: ids sort by time. Lines never carry prompts or error messages. */
 export async function history(ctx: Ctx, projectId: string, query: ListProjectJobs): Promise<JobPage> {
   const project = await access.projectInPath(ctx, projectId, "jobs:read");
+  const { environment } = access.scopeOf(ctx, "jobs:read");
   const cursor = readCursor(query.cursor);
   const rows = await withTenant(project.id, (tx) =>
     tx.job.findMany({
       where: {
         projectId: project.id,
+        ...(environment === null ? {} : { environment }),
         ...(cursor ? { id: { lt: cursor } } : {}),
         ...(query.status ? { status: query.status } : {}),
         ...(query.capabilityKey ? { capabilityKey: query.capabilityKey } : {}),

@@ -227,8 +227,8 @@ export async function findJob(ctx: Ctx, jobId: string, right: Scope = "jobs:read
     name: "find-job",
     text: `SELECT * FROM job WHERE id = $1
        AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
-       AND ($4::text IS NULL OR principal_id = $4)`,
-    values: [jobId, scope.organizationIds, scope.projectId, scope.principalId],
+       AND ($4::text IS NULL OR environment = $4) AND ($5::text IS NULL OR principal_id = $5)`,
+    values: [jobId, scope.organizationIds, scope.projectId, scope.environment, scope.principalId],
   });
   return rows[0] ?? noSuchJob();
 }
@@ -239,7 +239,14 @@ function noSuchJob(): never {
 
 const readAll = statementOver<OwnScope & { place: number; jobId: string }>(
   "whole-job",
-  { place: "int", jobId: "text", organizationIds: "text[]", projectId: "text", principalId: "text" },
+  {
+    place: "int",
+    jobId: "text",
+    organizationIds: "text[]",
+    projectId: "text",
+    environment: "text",
+    principalId: "text",
+  },
   `
 SELECT input.place, job.*,
   (SELECT json_build_object('submission', submission, 'number', number) FROM attempt
@@ -261,6 +268,7 @@ SELECT input.place, job.*,
 FROM input JOIN job ON job.id = input."jobId"
   AND ("organizationIds" IS NULL OR organization_id = ANY("organizationIds"))
   AND ("projectId" IS NULL OR project_id = "projectId")
+  AND (input.environment IS NULL OR job.environment = input.environment)
   AND ("principalId" IS NULL OR principal_id = "principalId")`,
 );
 

@@ -55,7 +55,14 @@ type WholeRow = {
 
 const readWhole = statementOver<Asked & { place: number }>(
   "pin-record",
-  { place: "int", receiptId: "text", organizationIds: "text[]", projectId: "text", principalId: "text" },
+  {
+    place: "int",
+    receiptId: "text",
+    organizationIds: "text[]",
+    projectId: "text",
+    environment: "text",
+    principalId: "text",
+  },
   `
 SELECT input.place, record.body, record.hash, record.signature, record.key_id,
   (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'is_sealed', is_sealed)) FROM payload
@@ -65,6 +72,7 @@ FROM input JOIN pinned_record record ON record.id = input."receiptId"
   JOIN pinned_execution pinned ON pinned.id = record.pinned_id
     AND ("organizationIds" IS NULL OR pinned.organization_id = ANY("organizationIds"))
     AND ("projectId" IS NULL OR pinned.project_id = "projectId")
+    AND (input.environment IS NULL OR pinned.environment = input.environment)
     AND ("principalId" IS NULL OR pinned.principal_id = "principalId")`,
 );
 
@@ -110,8 +118,8 @@ export async function get(ctx: Ctx, receiptId: string): Promise<PinnedRecord> {
     name: "pin-of-receipt",
     text: `SELECT status FROM pinned_execution WHERE id = 'pin_' || substr($1, 6) AND left($1, 5) = 'rcpt_'
        AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
-       AND ($4::text IS NULL OR principal_id = $4)`,
-    values: [receiptId, scope.organizationIds, scope.projectId, scope.principalId],
+       AND ($4::text IS NULL OR environment = $4) AND ($5::text IS NULL OR principal_id = $5)`,
+    values: [receiptId, scope.organizationIds, scope.projectId, scope.environment, scope.principalId],
   });
   const [row] = rows;
   if (!row || ENDED.includes(row.status)) fail("NotFound", "There is no such receipt.");
@@ -132,13 +140,15 @@ export async function list(
     throw new ValidationFault([
       { loc: ["query", "cursor"], msg: "This is not a cursor of this list.", type: "value_error" },
     ]);
+  const { environment } = access.scopeOf(ctx, READ);
   const { rows } = await pool.query<{ id: string; body: string }>(
     `SELECT record.id, record.body FROM pinned_record record
      WHERE record.project_id = $1 AND ($2::text IS NULL OR record.id < $2)
-       AND ($3::text IS NULL OR EXISTS (
-         SELECT FROM pinned_execution pinned WHERE pinned.id = record.pinned_id AND pinned.bulk_id = $3))
-     ORDER BY record.id DESC LIMIT $4`,
-    [project.id, cursor ?? null, bulkId ?? null, limit + 1],
+       AND (($3::text IS NULL AND $4::text IS NULL) OR EXISTS (
+         SELECT FROM pinned_execution pinned WHERE pinned.id = record.pinned_id
+           AND ($3 IS NULL OR pinned.bulk_id = $3) AND ($4 IS NULL OR pinned.environment = $4)))
+     ORDER BY record.id DESC LIMIT $5`,
+    [project.id, cursor ?? null, bulkId ?? null, environment, limit + 1],
   );
   const page = rows.slice(0, limit);
   return {

@@ -1,7 +1,7 @@
 import { sha256Hex } from "@/server/canonical";
 import { isKeptSealed } from "@/server/content";
 import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contract/pinned";
-import { access, type ProjectAccess, personBehind } from "@/server/domain/access";
+import { access, EVERYTHING, type ProjectAccess, personBehind } from "@/server/domain/access";
 import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf, keptUntil, settleKey } from "@/server/domain/envelope";
@@ -259,12 +259,7 @@ function longest({ plan }: Pick<PinnedRow, "plan">): number {
 }
 
 async function fromRow(row: Pick<PinnedRow, "id" | "error" | "warnings">): Promise<PinnedAnswer> {
-  const record = await wholeRecord({
-    receiptId: receiptIdOf(row.id),
-    organizationIds: null,
-    projectId: null,
-    principalId: null,
-  });
+  const record = await wholeRecord({ receiptId: receiptIdOf(row.id), ...EVERYTHING });
   if (!record) throw new Error("an execution has ended without a record");
   if (row.error) throw toFault(row.error.code, row.error.message, record);
   return toAnswer(record, row.warnings);

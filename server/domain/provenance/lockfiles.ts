@@ -42,8 +42,8 @@ async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     `SELECT FROM receipt JOIN job ON job.id = receipt.job_id WHERE receipt.id = $1
        AND ($2::text[] IS NULL OR job.organization_id = ANY($2)) AND ($3::text IS NULL OR job.project_id = $3)
-       AND ($4::text IS NULL OR job.principal_id = $4)`,
-    [receiptId, scope.organizationIds, scope.projectId, scope.principalId],
+       AND ($4::text IS NULL OR job.environment = $4) AND ($5::text IS NULL OR job.principal_id = $5)`,
+    [receiptId, scope.organizationIds, scope.projectId, scope.environment, scope.principalId],
   );
   return rowCount !== 0;
 }

@@ -10,7 +10,7 @@ import {
   type RequestSummary,
 } from "@/server/contract/requests";
 import { pool, type Queryable } from "@/server/db";
-import { access, isOperator, type ReadScope } from "@/server/domain/access";
+import { access, EVERYTHING, isOperator, type ReadScope } from "@/server/domain/access";
 import type { Ctx, PrincipalKind } from "@/server/domain/ctx";
 import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
@@ -119,8 +119,7 @@ export const WRITE = "requests:write";
 
 /** A request the caller may read, operators each; anybody else's and none at all are the same NotFound. */
 export function findRequest(ctx: Ctx, requestId: string): Promise<RequestWhole> {
-  const everything = { organizationIds: null, projectId: null };
-  return findWithin(isOperator(ctx) ? everything : access.scopeOf(ctx, READ), requestId);
+  return findWithin(isOperator(ctx) ? EVERYTHING : access.scopeOf(ctx, READ), requestId);
 }
 
 /** Refuses who may not change a request: strangers do not find it, members who may only read are told so. */

@@ -32,8 +32,9 @@ export async function cost(ctx: Ctx, executionId: string): Promise<ExecutionCost
     text: `SELECT execution.status, provider, execution.billing_mode, estimated_micros, actual_micros, hold.state AS hold_state,
        hold.amount_micros, hold.settled_micros, hold.funding, hold.resolved_by, is_blind, (${FEE})::bigint AS fee_micros
      FROM execution LEFT JOIN hold ON hold.execution_id = execution.id WHERE execution.id = $1
-       AND ($2::text[] IS NULL OR execution.organization_id = ANY($2)) AND ($3::text IS NULL OR execution.project_id = $3)`,
-    values: [executionId, scope.organizationIds, scope.projectId],
+       AND ($2::text[] IS NULL OR execution.organization_id = ANY($2)) AND ($3::text IS NULL OR execution.project_id = $3)
+       AND ($4::text IS NULL OR execution.environment = $4)`,
+    values: [executionId, scope.organizationIds, scope.projectId, scope.environment],
   });
   const row = rows[0] ?? fail("NotFound", "There is no such execution.");
   if (row.is_blind) return null;

@@ -68,8 +68,14 @@ export async function listBulks(
     name: "list-bulks",
     text: `SELECT * FROM pinned_bulk
            WHERE ($1::text[] IS NULL OR organization_id = ANY($1)) AND ($2::text IS NULL OR project_id = $2)
-             AND ($3::text IS NULL OR id < $3) ORDER BY id DESC LIMIT $4`,
-    values: [scope.organizationIds, project?.id ?? scope.projectId, cursor ?? null, limit + 1],
+             AND ($3::text IS NULL OR environment = $3) AND ($4::text IS NULL OR id < $4) ORDER BY id DESC LIMIT $5`,
+    values: [
+      scope.organizationIds,
+      project?.id ?? scope.projectId,
+      scope.environment,
+      cursor ?? null,
+      limit + 1,
+    ],
   });
   const page = rows.slice(0, limit);
   const counted = await countItems(page.map(({ id }) => id));

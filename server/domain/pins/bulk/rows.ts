@@ -46,8 +46,8 @@ export async function findBulk(ctx: Ctx, bulkId: string, right: Scope): Promise<
     name: "find-bulk",
     text: `SELECT * FROM pinned_bulk WHERE id = $1
        AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND ($3::text IS NULL OR project_id = $3)
-       AND ($4::text IS NULL OR principal_id = $4)`,
-    values: [bulkId, scope.organizationIds, scope.projectId, scope.principalId],
+       AND ($4::text IS NULL OR environment = $4) AND ($5::text IS NULL OR principal_id = $5)`,
+    values: [bulkId, scope.organizationIds, scope.projectId, scope.environment, scope.principalId],
   });
   return rows[0] ?? fail("NotFound", "There is no such bulk.");
 }
