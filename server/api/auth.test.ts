@@ -167,6 +167,24 @@ describe("writes of a signed-in browser", () => {
     }
   });
 
+  test("without a body and a type they count from our own pages, and from nowhere else", async () => {
+    const remove = endpoint({ ...shape, method: "DELETE" });
+    const bare = (headers: Record<string, string | undefined>) =>
+      respond(remove, incoming({ method: "DELETE", headers }));
+    for (const own of [{ origin: ORIGIN }, { "sec-fetch-site": "same-origin" }])
+      expect((await bare({ cookie, ...own })).status).toBe(200);
+    for (const other of [
+      {},
+      { origin: "null" },
+      { origin: "https://evil.example" },
+      { origin: ORIGIN, "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "none" },
+    ])
+      expect((await bare({ cookie, ...other })).status).toBe(403);
+    expect((await bare({ cookie, origin: ORIGIN, "x-csrf-token": "b".repeat(64) })).status).toBe(403);
+    expect((await bare({ cookie, origin: ORIGIN, "content-type": "text/plain" })).status).toBe(415);
+  });
+
   test("a CSRF token is not needed, but one that is sent must be this session's", async () => {
     const token = "a".repeat(64);
     const csrf = `${CSRF_COOKIE}=${encodeURIComponent(`${token}|${createHash("sha256").update(`${token}${secret}`).digest("hex")}`)}`;
