@@ -33,6 +33,7 @@ export const IDS = {
   budget_id: "budget",
   hold_id: "hold",
   payment_id: "payment",
+  refund_id: "refund",
   endpoint_id: "endpoint",
   delivery_id: "delivery",
   request_id: "request",
