@@ -7,7 +7,7 @@ import { env, publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { networkOf } from "./address";
 import { addressLimit, countRequest } from "./rate-limit";
-import type { Incoming } from "./transport";
+import { announcesBody, type Incoming } from "./transport";
 
 const CSRF_COOKIE = cookies.csrfToken?.name ?? "capstan.csrf-token";
 const BEARER = /^bearer +(\S+) *$/i;
@@ -174,7 +174,8 @@ function requireOwnPages(incoming: Incoming, bodyType: BodyType): void {
     fail("CrossSiteRequest", "The X-CSRF-Token does not belong to this session.");
   }
   const type = incoming.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  if (type === undefined && !incoming.body) return;
+  const hasBody = announcesBody(incoming.header("transfer-encoding"), incoming.header("content-length"));
+  if (type === undefined && !hasBody) return;
   if (type !== bodyType) fail("UnsupportedMediaType", `Send the body as ${bodyType}.`);
 }
 
