@@ -32,9 +32,9 @@ const STANDS: Record<RequestStatus, string> = {
 };
 
 const RETURNING: Record<RefundState, string> = {
-  pending: "The commission goes back: the payment provider is being asked. Nothing is to be built.",
-  done: "The commission goes back: the payment provider has taken the refund. Nothing is to be built.",
-  failed: "The commission was to go back, and its refund has failed. Nothing is to be built.",
+  pending: "The commission goes back: the payment provider is being asked.",
+  done: "The commission goes back: the payment provider has taken the refund, and the money is on its way.",
+  failed: "The commission was to go back.",
 };
 
 const paymentsOf = ({ quotes }: RequestDossier) => quotes.flatMap(({ payments }) => payments);
