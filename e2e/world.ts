@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setDefaultAutoSelectFamilyAttemptTimeout } from "node:net";
 import { join } from "node:path";
+import { Client } from "pg";
 import { z } from "zod";
 import { Job } from "@/server/contract/jobs";
 import { PinnedBulk, PinnedRecord } from "@/server/contract/pinned";
@@ -23,10 +24,14 @@ const Bootstrap = z.object({
 /** What the installation under test told about itself when it started. */
 export const world = readWorld();
 
-function readWorld() {
+function dataDirectory(): string {
   const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR;
   if (!dataDir) throw new Error("CAPSTAN_DATA_DIR is not set: it names the installation to test.");
-  const told = Bootstrap.parse(JSON.parse(readFileSync(join(dataDir, "bootstrap.json"), "utf8")));
+  return dataDir;
+}
+
+function readWorld() {
+  const told = Bootstrap.parse(JSON.parse(readFileSync(join(dataDirectory(), "bootstrap.json"), "utf8")));
   return { ...told, baseUrl: process.env.CAPSTAN_BASE_URL ?? told.baseUrl };
 }
 
@@ -132,11 +137,18 @@ export async function bulkEnded(bulkId: string): Promise<PinnedBulk> {
   }
 }
 
+/** Writes what no door of the installation under test can bring about, such as a vendor that refuses, into its database. */
+export async function inDatabase(text: string, values: unknown[]): Promise<void> {
+  const { databaseUrl } = JSON.parse(readFileSync(join(dataDirectory(), "runtime.json"), "utf8"));
+  const client = new Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(text, values).finally(() => client.end());
+}
+
 /** `npm run admin -- … --json` against the installation under test. */
 export function admin(...args: string[]) {
-  const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR;
   const told = execFileSync("node_modules/.bin/tsx", ["scripts/admin.ts", ...args, "--json"], {
-    env: { ...process.env, CAPSTAN_DATA_DIR: dataDir },
+    env: { ...process.env, CAPSTAN_DATA_DIR: dataDirectory() },
   });
   return JSON.parse(told.toString());
 }

@@ -5,10 +5,9 @@ import { FormFailure, useFailure } from "@/components/form-failure";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
-import { Field } from "@/components/ui/field";
-import { Input } from "@/components/ui/input";
 import type { Account, NewSecondFactor } from "@/server/contract/sessions";
 import { CodeField } from "./code-field";
+import { PresenceField } from "./presence-field";
 
 const meta = { isShownInPlace: true };
 
@@ -38,24 +37,7 @@ export function SecondFactorSetup({
         in. Turning it on ends your other sessions.
       </p>
       <FormFailure failure={failure} />
-      {account.hasPassword && (
-        <div className="max-w-sm">
-          {/* For password managers: whose password it is. */}
-          <input hidden readOnly name="username" autoComplete="username" value={account.email} />
-          <Field id="second-factor-password" label="Your password" problem={problemOf("password")}>
-            {(aria) => (
-              <Input
-                {...aria}
-                name="password"
-                type="password"
-                autoComplete="current-password"
-                required
-                maxLength={1000}
-              />
-            )}
-          </Field>
-        </div>
-      )}
+      <PresenceField id="second-factor-password" account={account} problem={problemOf("password")} />
       <Button type="submit" pending={start.isPending}>
         Set up
       </Button>

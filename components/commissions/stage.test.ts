@@ -62,7 +62,7 @@ test("what was paid is told by the payment that paid it, whoever looks", () => {
   const second = paymentOf({ paymentId: "pmt_2", state: "paid", refund: refundOf("already_paid") });
   const first = paymentOf({ state: "paid", paidAt: NOW });
   const paid = commissionOf({ status: "paid", request: { status: "paid" }, payments: [second, first] });
-  expect(payingPayment(paid)).toBe(first);
+  expect(payingPayment(paid.payments)).toBe(first);
   expect(stageOf(paid, MINE, now)).toEqual({ kind: "paid", payment: first, isFresh: true });
   expect(stageOf(paid, {}, now)).toEqual({ kind: "paid", payment: first, isFresh: false });
   expect(stageOf(paid, { payment: "pmt_2", result: "success" }, now)).toMatchObject({ isFresh: false });
@@ -100,11 +100,12 @@ test("late money for an expired quote is told as going back, and the quote stays
   expect(pollMs(quote, stage)).toBe(10_000);
 });
 
-test("it is looked at often while a payment is awaited, seldom while somebody may pay, and then no more", () => {
+test("it is looked at often while a payment is awaited, seldom while somebody may pay or give back, and then no more", () => {
   expect(pollMs(commissionOf(), { kind: "confirming" })).toBe(2_000);
   expect(pollMs(commissionOf(), { kind: "payable" })).toBe(30_000);
   expect(pollMs(commissionOf(), { kind: "expired" })).toBe(false);
   expect(
     pollMs(commissionOf(), { kind: "fulfilled", capabilityKey: "drawing.measure.v1", payment: null }),
-  ).toBe(false);
+  ).toBe(30_000);
+  expect(pollMs(commissionOf(), { kind: "refunded", payment: null })).toBe(false);
 });

@@ -15,8 +15,8 @@ export type Stage =
   | { kind: "refunding"; payment: CommissionPayment; hasFailed: boolean }
   | { kind: "refunded"; payment: CommissionPayment | null };
 
-/** The payment that paid the quote: the one that is not returned because it came too late. */
-export function payingPayment({ payments }: Commission): CommissionPayment | null {
+/** The payment that paid a quote: the one that is not returned because it came too late. */
+export function payingPayment<Payment extends CommissionPayment>(payments: Payment[]): Payment | null {
   return (
     payments.find(({ state, refund }) => state === "paid" && (!refund || refund.reason === "operator")) ??
     null
@@ -41,7 +41,7 @@ export function stageOf(commission: Commission, returned: Returned, nowMs: numbe
 
 function afterPaying(commission: Commission, returned: Returned): Stage {
   const { request } = commission;
-  const payment = payingPayment(commission);
+  const payment = payingPayment(commission.payments);
   if (request.status === "refunded") return { kind: "refunded", payment };
   if (payment?.refund) return { kind: "refunding", payment, hasFailed: payment.refund.state === "failed" };
   if (request.status === "fulfilled" && request.capabilityKey)
@@ -86,5 +86,6 @@ export function pollMs(commission: Commission, stage: Stage): number | false {
     stage.kind === "refunding" ||
     commission.payments.some(({ refund }) => refund?.state === "pending");
   if (isMoneyMoving) return LATER_MS;
-  return stage.kind === "payable" || stage.kind === "paid" ? SELDOM_MS : false;
+  const mayChange = stage.kind === "payable" || stage.kind === "paid" || stage.kind === "fulfilled";
+  return mayChange ? SELDOM_MS : false;
 }

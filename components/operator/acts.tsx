@@ -3,14 +3,17 @@ import { useMutation } from "@tanstack/react-query";
 import { Eye, MessageCircleQuestion, Undo2, XCircle } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { formatMoney } from "@/components/billing/format-money";
+import { payingPayment } from "@/components/commissions/stage";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
+import type { RefundState } from "@/server/contract/billing";
 import type { OperatorAct, RequestDossier } from "@/server/contract/dossiers";
 import type { RequestStatus } from "@/server/contract/requests";
 import { FulfilDialog } from "./fulfil-dialog";
+import { leftOf } from "./left-of";
 import { MessageDialog } from "./message-dialog";
 import { QuoteDialog } from "./quote-dialog";
 import { Refusal } from "./refusal";
@@ -28,11 +31,17 @@ const STANDS: Record<RequestStatus, string> = {
   refunded: "Refunded. Nothing more can be done with it.",
 };
 
-/** What paid the commission, rather than money that came in vain. */
-const payingPaymentOf = ({ quotes }: RequestDossier) =>
-  quotes
-    .flatMap(({ payments }) => payments)
-    .find(({ state, refund }) => state === "paid" && (!refund || refund.reason === "operator"));
+const RETURNING: Record<RefundState, string> = {
+  pending: "The commission goes back: the payment provider is being asked.",
+  done: "The commission goes back: the payment provider has taken the refund, and the money is on its way.",
+  failed: "The commission was to go back.",
+};
+
+const paymentsOf = ({ quotes }: RequestDossier) => quotes.flatMap(({ payments }) => payments);
+
+/** How the refund of what paid a request stands; null: it was not asked for. */
+export const refundOfDossier = (dossier: RequestDossier): RefundState | null =>
+  payingPayment(paymentsOf(dossier))?.refund?.state ?? null;
 
 /** Where a request stands and what can be done with it now: nothing else is offered. */
 export function Acts({ dossier }: { dossier: RequestDossier }) {
@@ -40,7 +49,8 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
   const props = { dossier, onOutdated: setOutdated };
   const { acts, request } = dossier;
   const isExpired = request.status === "quoted" && acts.includes("quote");
-  const hasRefundFailed = acts.includes("refund") && payingPaymentOf(dossier)?.refund?.state === "failed";
+  const refund = request.status === "refunded" ? null : refundOfDossier(dossier);
+  const hasFailed = paymentsOf(dossier).some((payment) => payment.refund?.state === "failed");
   return (
     <Card aria-labelledby="acts-title">
       <CardHeader title="What to do" id="acts-title" />
@@ -50,13 +60,19 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
             {outdated} Nothing was done. This page shows it as it is now.
           </Notice>
         )}
+        {hasFailed && (
+          <Notice tone="bad" title="A refund has failed">
+            The customer waits for their money: ask for it again where the payment stands, or settle it at the
+            payment provider.
+          </Notice>
+        )}
         <p className="text-sm text-muted">
-          {hasRefundFailed
-            ? `${request.status === "fulfilled" ? "Shipped" : "Paid"}, and its refund has failed: ask for it again, or settle it at the payment provider.`
+          {refund
+            ? RETURNING[refund]
             : isExpired
               ? "The quote has expired unpaid. You can issue a new one."
               : STANDS[request.status]}
-          {request.status === "fulfilled" && dossier.acceptedUntil && !hasRefundFailed && (
+          {request.status === "fulfilled" && dossier.acceptedUntil && !refund && (
             <>
               {" "}
               {acts.includes("refund") ? "It can be refunded until" : "It could be refunded until"}{" "}
@@ -175,12 +191,10 @@ function Refund({ dossier, onOutdated }: ActProps) {
   const ends = useActEnds({ done: "The refund is asked for", onEnd: () => setOpen(false), onOutdated });
   const refund = useMutation(trpc.operator.refund.mutationOptions(ends));
   const once = useOnce(refund);
-  const payment = payingPaymentOf(dossier);
+  const payment = payingPayment(paymentsOf(dossier));
   if (!payment) return null;
-  const { amount, tax, refunded } = payment;
-  const left = amount.amountMicros + tax.amountMicros - refunded.amountMicros;
-  const whole = formatMoney({ amountMicros: left, currency: amount.currency });
-  const hasFailed = payment.refund?.state === "failed";
+  const { tax } = payment;
+  const whole = leftOf(payment);
   return (
     <MessageDialog
       title={`Refund ${whole}?`}
@@ -196,7 +210,7 @@ function Refund({ dossier, onOutdated }: ActProps) {
     >
       <Button>
         <Undo2 aria-hidden />
-        {hasFailed ? "Ask for the refund again" : "Refund"}
+        Refund
       </Button>
     </MessageDialog>
   );

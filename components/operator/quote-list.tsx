@@ -8,6 +8,7 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
 import type { RefundReason } from "@/server/contract/commissions";
 import type { DossierPayment, DossierQuote, RevisionHead } from "@/server/contract/dossiers";
+import { RetryRefund } from "./retry-refund";
 
 const STATES: Record<DossierQuote["status"], { label: string; tone: Tone }> = {
   active: { label: "Can be paid", tone: "busy" },
@@ -100,7 +101,8 @@ const WHY: Record<RefundReason, string> = {
   already_paid: "The quote had been paid already.",
 };
 
-function RefundState({ payment: { refund, refundNote, refundError } }: { payment: DossierPayment }) {
+function RefundState({ payment }: { payment: DossierPayment }) {
+  const { refund, refundId, refundNote, refundError } = payment;
   if (!refund) return null;
   const why = (
     <>
@@ -127,6 +129,7 @@ function RefundState({ payment: { refund, refundNote, refundError } }: { payment
         <Notice tone="bad" title="Refund failed">
           {why}
           <span className="mt-1 block">The provider says: {refundError ?? "nothing"}</span>
+          {refundId && <RetryRefund payment={payment} refundId={refundId} />}
         </Notice>
       );
   }

@@ -140,7 +140,7 @@ function Rows({ items, caption }: { items: QueuedRequest[]; caption: string }) {
                   <span className="block truncate text-xs text-muted">{item.projectName}</span>
                 </TableCell>
                 <TableCell>
-                  <RequestStatusBadge status={item.status} />
+                  <RequestStatusBadge status={item.status} refund={item.refund} />
                 </TableCell>
                 <TableCell className="text-right whitespace-nowrap">
                   {item.price && formatMoney(item.price)}
@@ -157,7 +157,7 @@ function Rows({ items, caption }: { items: QueuedRequest[]; caption: string }) {
         {items.map((item) => (
           <li key={item.id} className="relative space-y-1.5 px-4 py-3" data-request={item.id}>
             <div className="flex items-center justify-between gap-2">
-              <RequestStatusBadge status={item.status} />
+              <RequestStatusBadge status={item.status} refund={item.refund} />
               <span className="text-xs text-muted">
                 <Age item={item} />
               </span>

@@ -9,7 +9,7 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts, HashFact } from "@/components/ui/facts";
 import type { RequestDossier } from "@/server/contract/dossiers";
-import { Acts } from "./acts";
+import { Acts, refundOfDossier } from "./acts";
 import { AuditCard } from "./audit-card";
 import { QuoteList } from "./quote-list";
 import { CompareCard } from "./revisions/compare-card";
@@ -33,7 +33,7 @@ export function RequestRoom({ requestId }: { requestId: string }) {
             {summaryOf(request.revision.content)}
           </h1>
           <span role="status">
-            <RequestStatusBadge status={request.status} />
+            <RequestStatusBadge status={request.status} refund={refundOfDossier(dossier)} />
           </span>
         </div>
         <p className="mt-1 text-sm text-muted [overflow-wrap:anywhere]">

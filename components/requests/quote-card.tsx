@@ -25,6 +25,9 @@ const WORDS: Record<Stage["kind"], string> = {
   refunded: "Refunded",
 };
 
+const wordsOf = (stage: Stage) =>
+  stage.kind === "refunding" && stage.hasFailed ? "Refund failed" : WORDS[stage.kind];
+
 /** The price of a request, and the way to the page where a person decides about it. */
 export function QuoteCard({ quoteId }: { quoteId: string }) {
   const trpc = useTRPC();
@@ -39,7 +42,7 @@ export function QuoteCard({ quoteId }: { quoteId: string }) {
   const isPayable = stage.kind === "payable";
   return (
     <Card aria-labelledby="quote-title">
-      <CardHeader title="Commission quote" id="quote-title" hint={WORDS[stage.kind]} />
+      <CardHeader title="Commission quote" id="quote-title" hint={wordsOf(stage)} />
       <CardBody className="space-y-4">
         <p className="text-xl font-semibold tabular-nums">
           {formatMoney(quote.commissionPrice)}{" "}

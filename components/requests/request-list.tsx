@@ -88,7 +88,7 @@ export function RequestList({
                         {shortId(request.id)} · revision {request.revisionNumber}
                       </code>
                     </div>
-                    <RequestStatusBadge status={request.status} />
+                    <RequestStatusBadge status={request.status} refund={request.refund} />
                     <span className="min-w-24 text-sm tabular-nums sm:text-right">
                       {request.price ? (
                         formatMoney(request.price)

@@ -2,7 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Pencil, Send } from "lucide-react";
 import Link from "next/link";
-import { stageOf } from "@/components/commissions/stage";
+import { payingPayment, stageOf } from "@/components/commissions/stage";
 import { BackLink } from "@/components/shell/back-link";
 import { Moment } from "@/components/time/moment";
 import { useRole, useTRPC } from "@/components/trpc";
@@ -71,7 +71,11 @@ function Header({ projectId, request }: { projectId: string; request: Capability
               {summaryOf(request.revision.content)}
             </h1>
             <span role="status">
-              <RequestStatusBadge status={request.status} />
+              {request.quoteId ? (
+                <BadgeWithQuote request={request} quoteId={request.quoteId} />
+              ) : (
+                <RequestStatusBadge status={request.status} refund={null} />
+              )}
             </span>
           </div>
           <CopyableId id={request.id} what="request id" className="mt-1 text-muted" />
@@ -87,8 +91,16 @@ function Header({ projectId, request }: { projectId: string; request: Capability
   );
 }
 
+type WithQuote = { request: CapabilityRequest; quoteId: string };
+
+/** Whether what was paid goes back comes with the quote, too. */
+function BadgeWithQuote({ request: { status }, quoteId }: WithQuote) {
+  const { data } = useSuspenseQuery(useTRPC().requests.commission.queryOptions({ quoteId }));
+  return <RequestStatusBadge status={status} refund={payingPayment(data.payments)?.refund?.state ?? null} />;
+}
+
 /** Whether a quote can be paid still, or goes back, is the server's to say: it comes with the quote. */
-function ExplainedWithQuote({ request, quoteId }: { request: CapabilityRequest; quoteId: string }) {
+function ExplainedWithQuote({ request, quoteId }: WithQuote) {
   const { data } = useSuspenseQuery(useTRPC().requests.commission.queryOptions({ quoteId }));
   const { expiresAt, status } = data.quote;
   const nowMs = status === "expired" ? Date.parse(expiresAt) : Date.parse(data.now);

@@ -11,6 +11,7 @@ import {
   Undo2,
 } from "lucide-react";
 import { Badge, type Tone } from "@/components/ui/badge";
+import type { RefundState } from "@/server/contract/billing";
 import type { RequestStatus } from "@/server/contract/requests";
 
 type Look = { label: string; icon: LucideIcon; tone: Tone };
@@ -28,10 +29,28 @@ export const REQUEST_LOOK: Record<RequestStatus, Look> = {
   refunded: { label: "Refunded", icon: Undo2, tone: "neutral" },
 };
 
-export function RequestStatusBadge({ status }: { status: RequestStatus }) {
-  const { label, icon: Icon, tone } = REQUEST_LOOK[status];
+/** What was paid goes back, and the state changes only once it has. */
+const RETURNING: Record<"underWay" | "failed", Look> = {
+  underWay: { label: "Refund under way", icon: Undo2, tone: "busy" },
+  failed: { label: "Refund failed", icon: CircleX, tone: "bad" },
+};
+
+/** How a request looks whose payment goes back, or does not (`refund`: null). */
+export function lookOf(status: RequestStatus, refund: RefundState | null): Look {
+  if (!refund || (status !== "paid" && status !== "fulfilled")) return REQUEST_LOOK[status];
+  return refund === "failed" ? RETURNING.failed : RETURNING.underWay;
+}
+
+export function RequestStatusBadge({
+  status,
+  refund,
+}: {
+  status: RequestStatus;
+  refund: RefundState | null;
+}) {
+  const { label, icon: Icon, tone } = lookOf(status, refund);
   return (
-    <Badge tone={tone} data-status={status}>
+    <Badge tone={tone} data-status={status} data-refund={refund}>
       <Icon aria-hidden />
       {label}
     </Badge>

@@ -1,9 +1,9 @@
 "use client";
 import { signIn } from "next-auth/react";
 import { type FormEvent, useState } from "react";
+import { CodeInput } from "@/components/account/code-input";
 import { Button } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
-import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
 import { codeMessage, SWITCH } from "./messages";
 
@@ -40,17 +40,7 @@ export function CodeForm({ next, error }: { next: string; error: string | null }
       )}
       <Field id="code" label="Code" hint="Of your authenticator app, or one of your recovery codes.">
         {(aria) => (
-          <Input
-            {...aria}
-            name="code"
-            required
-            maxLength={40}
-            autoComplete="one-time-code"
-            autoCapitalize="none"
-            spellCheck={false}
-            aria-invalid={failure === "CredentialsSignin" || undefined}
-            className="h-10 font-mono"
-          />
+          <CodeInput {...aria} aria-invalid={failure === "CredentialsSignin" || undefined} className="h-10" />
         )}
       </Field>
       <Button type="submit" variant="primary" size="lg" pending={isPending} className="w-full">

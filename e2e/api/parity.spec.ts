@@ -5,7 +5,8 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "@playwright/test";
-import { ended, submit, world } from "../world";
+import { signedIn } from "../needs";
+import { ended, makePerson, submit, world } from "../world";
 
 /*
  * The web process answers /v1 itself and never asks Next. Under plain `next start` the same endpoints answer through
@@ -180,4 +181,21 @@ test("the web process and plain next start give the same answers", async () => {
       `${one.method ?? "GET/POST"} ${one.path} ${JSON.stringify(one.body ?? one.raw ?? "")}`,
     ).toEqual(ours);
   }
+});
+
+test("a signed-in browser's request without a body and a type is served by both", async ({ browser }) => {
+  const { page, context } = await signedIn(browser, makePerson("member"));
+  const cookies = await context.cookies();
+  const headers = {
+    cookie: cookies.map(({ name, value }) => `${name}=${value}`).join("; "),
+    origin: new URL(page.url()).origin,
+  };
+  for (const base of [world.baseUrl, plainUrl]) {
+    const answer = await fetch(`${base}/v1/auth/sessions/ses_00000000000000000000000000`, {
+      method: "DELETE",
+      headers,
+    });
+    expect(answer.status, base).toBe(404);
+  }
+  await context.close();
 });

@@ -44,6 +44,8 @@ const write = endpoint({ ...shape, method: "POST", body: z.object({}) });
 const get = (headers: Record<string, string>) => respond(read, incoming({ headers }));
 const post = (headers: Record<string, string | undefined>) => respond(write, incoming({ body: {}, headers }));
 
+async function* nothing() {}
+
 describe("API keys", () => {
   test("a key stands for itself, in any case of the scheme", async () => {
     for (const scheme of ["Bearer", "bearer", "BEARER "]) {
@@ -165,6 +167,29 @@ describe("writes of a signed-in browser", () => {
     ]) {
       expect((await post({ cookie, origin: ORIGIN, "content-type": type })).status).toBe(415);
     }
+  });
+
+  test("without a body and a type they count from our own pages, and from nowhere else", async () => {
+    const remove = endpoint({ ...shape, method: "DELETE" });
+    const bare = (headers: Record<string, string | undefined>) =>
+      respond(remove, incoming({ method: "DELETE", headers }));
+    for (const own of [{ origin: ORIGIN }, { "sec-fetch-site": "same-origin" }])
+      expect((await bare({ cookie, ...own })).status).toBe(200);
+    for (const other of [
+      {},
+      { origin: "null" },
+      { origin: "https://evil.example" },
+      { origin: ORIGIN, "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "none" },
+    ])
+      expect((await bare({ cookie, ...other })).status).toBe(403);
+    expect((await bare({ cookie, origin: ORIGIN, "x-csrf-token": "b".repeat(64) })).status).toBe(403);
+    expect((await bare({ cookie, origin: ORIGIN, "content-type": "text/plain" })).status).toBe(415);
+    for (const announced of [{ "content-length": "2" }, { "transfer-encoding": "chunked" }])
+      expect((await bare({ cookie, origin: ORIGIN, ...announced })).status).toBe(415);
+    // As `next start` gives it.
+    const empty = { ...incoming({ method: "DELETE", headers: { cookie, origin: ORIGIN } }), body: nothing() };
+    expect((await respond(remove, empty)).status).toBe(200);
   });
 
   test("a CSRF token is not needed, but one that is sent must be this session's", async () => {

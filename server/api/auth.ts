@@ -7,7 +7,7 @@ import { env, publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { networkOf } from "./address";
 import { addressLimit, countRequest } from "./rate-limit";
-import type { Incoming } from "./transport";
+import { announcesBody, type Incoming } from "./transport";
 
 const CSRF_COOKIE = cookies.csrfToken?.name ?? "capstan.csrf-token";
 const BEARER = /^bearer +(\S+) *$/i;
@@ -160,7 +160,8 @@ type BodyType = "application/json" | "multipart/form-data";
 
 /**
  * A browser sends our cookie with requests that other sites make. Those that change something must come from our own
- * pages (Origin, or else Sec-Fetch-Site), be of the endpoint's type, and match the CSRF token when one is sent.
+ * pages (Origin, or else Sec-Fetch-Site), match the CSRF token when one is sent, and be of the endpoint's type: also if a
+ * browser were wrong about the page, no form of another site could send that. Without a body there is nothing to be of one.
  */
 function requireOwnPages(incoming: Incoming, bodyType: BodyType): void {
   if (SAFE_METHODS.has(incoming.method)) return;
@@ -173,6 +174,8 @@ function requireOwnPages(incoming: Incoming, bodyType: BodyType): void {
     fail("CrossSiteRequest", "The X-CSRF-Token does not belong to this session.");
   }
   const type = incoming.header("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  const hasBody = announcesBody(incoming.header("transfer-encoding"), incoming.header("content-length"));
+  if (type === undefined && !hasBody) return;
   if (type !== bodyType) fail("UnsupportedMediaType", `Send the body as ${bodyType}.`);
 }
 

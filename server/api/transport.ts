@@ -5,6 +5,10 @@ export type BodyStream = AsyncIterable<Uint8Array> & {
   allow?(ms: number): void;
 };
 
+/** Does a request have a body, by what it says of itself? Some hosts give those without one a stream all the same. */
+export const announcesBody = (transferEncoding: string | undefined, contentLength: string | undefined) =>
+  transferEncoding !== undefined || (contentLength !== undefined && contentLength !== "0");
+
 /** A request, whoever received it: our own server, a Next route or a test. */
 export type Incoming = {
   method: string;

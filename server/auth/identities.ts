@@ -11,6 +11,8 @@ import {
   type IdentityLink,
   type IdentityRefusal,
   oidcName,
+  type Registration,
+  registrations,
 } from "@/server/domain/sessions";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
@@ -71,12 +73,11 @@ const SIGNED_CHECKS: typeof CHECKS = [...CHECKS, "nonce"];
 
 /** The identity providers that are configured. */
 export function identityProviders(identify: Identify): Provider[] {
-  const { GITHUB_ID, GITHUB_SECRET, GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET } = env;
+  const ours = registrations();
   const providers: Provider[] = [];
-  if (GITHUB_ID && GITHUB_SECRET) providers.push(github(GITHUB_ID, GITHUB_SECRET, identify));
-  if (GOOGLE_CLIENT_ID && GOOGLE_CLIENT_SECRET)
-    providers.push(google(GOOGLE_CLIENT_ID, GOOGLE_CLIENT_SECRET, identify));
-  if (env.OIDC_ISSUER) providers.push(generic(env.OIDC_ISSUER, identify));
+  if (ours.github) providers.push(github(ours.github, identify));
+  if (ours.google) providers.push(google(ours.google, identify));
+  if (ours.oidcIssuer) providers.push(generic(ours.oidcIssuer, identify));
   return providers;
 }
 
@@ -84,10 +85,9 @@ export function identityProviders(identify: Identify): Provider[] {
 export const identityNames = () =>
   identityProviders(async () => ({ refused: "NoAccount" })).map(({ id, name }) => ({ id, name }));
 
-function github(clientId: string, clientSecret: string, identify: Identify): Provider {
+function github(client: Registration, identify: Identify): Provider {
   return Github({
-    clientId,
-    clientSecret,
+    ...client,
     checks: CHECKS,
     profile: async (profile, tokens) =>
       toAccount(identify, GITHUB.issuer, async () => ({
@@ -106,10 +106,9 @@ async function githubEmails(accessToken: string | undefined): Promise<unknown> {
   return response.ok ? response.json() : null;
 }
 
-function google(clientId: string, clientSecret: string, identify: Identify): Provider {
+function google(client: Registration, identify: Identify): Provider {
   return Google({
-    clientId,
-    clientSecret,
+    ...client,
     checks: SIGNED_CHECKS,
     profile: (profile) =>
       toAccount(identify, GOOGLE.issuer, async () => ({

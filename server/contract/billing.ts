@@ -235,4 +235,8 @@ export const PaymentView = z
   .meta({ id: "Payment" });
 export type PaymentView = z.output<typeof PaymentView>;
 
+/** Of the refund of a payment. done: the provider took it; failed: an operator has to look. */
+export const RefundState = z.enum(["pending", "done", "failed"]);
+export type RefundState = z.output<typeof RefundState>;
+
 export const PaymentRef = z.object({ paymentId: Id });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { RefundState } from "./billing";
 import { DateTime, Money } from "./common";
 import { CapabilityRequest, CommissionQuote, RequestRevision } from "./requests";
 
@@ -22,11 +23,11 @@ export const CommissionPayment = z.object({
   startedBy: z.string().nullable(),
   createdAt: DateTime,
   paidAt: DateTime.nullable(),
-  /** It goes back whole; null: it does not. done: the provider took it; failed: an operator has to look. */
+  /** It goes back whole; null: it does not. */
   refund: z
     .object({
       reason: RefundReason,
-      state: z.enum(["pending", "done", "failed"]),
+      state: RefundState,
       requestedAt: DateTime,
       completedAt: DateTime.nullable(),
     })
@@ -56,12 +57,9 @@ export const Commission = z.object({
 export type Commission = z.output<typeof Commission>;
 
 /** What was asked of the provider of a payment that is to go back whole. */
-export const CommissionRefund = z.object({
-  refundId: z.string(),
-  requestId: z.string(),
-  paymentId: z.string(),
-  state: z.enum(["pending", "done", "failed"]),
-});
+export const AskedRefund = z.object({ refundId: z.string(), paymentId: z.string(), state: RefundState });
+export type AskedRefund = z.output<typeof AskedRefund>;
+export const CommissionRefund = AskedRefund.extend({ requestId: z.string() });
 export type CommissionRefund = z.output<typeof CommissionRefund>;
 /** An operator's act of giving a commission back, with what they write to the customer. */
 export const RefundCommission = z.strictObject({
@@ -69,5 +67,11 @@ export const RefundCommission = z.strictObject({
   reason: z.string().trim().min(1).max(4_000),
 });
 export type RefundCommission = z.output<typeof RefundCommission>;
+/** The refund that failed, and of which payment it was to be. */
+export const RetryRefund = z.strictObject({
+  paymentId: z.string().min(1).max(64),
+  refundId: z.string().min(1).max(64),
+});
+export type RetryRefund = z.output<typeof RetryRefund>;
 
 export const CommissionRef = z.object({ quoteId: z.string().min(1).max(64) });

@@ -16,6 +16,8 @@ export type RevisionHead = z.output<typeof RevisionHead>;
 
 /** A payment of a commission, with why it goes back and why it would not. */
 export const DossierPayment = CommissionPayment.extend({
+  /** By which it is asked for again once it has failed. */
+  refundId: z.string().nullable(),
   /** What the operator wrote who asked for the refund. */
   refundNote: z.string().nullable(),
   /** What the provider said who did not give it back. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BillingCurrency } from "./billing";
+import { BillingCurrency, RefundState } from "./billing";
 import { DateTime, JsonObject, Money, pageLimit } from "./common";
 import { PricingContract } from "./pricing";
 import { RequestEventType } from "./webhooks";
@@ -204,12 +204,24 @@ export const RequestPage = z
   .meta({ id: "CapabilityRequestPage" });
 export type RequestPage = z.output<typeof RequestPage>;
 
+/** The same for the panel's own lists. */
+export const ListedRequest = RequestSummary.extend({
+  /** How the refund of what was paid for it stands; null: it was not asked for. */
+  refund: RefundState.nullable(),
+});
+export type ListedRequest = z.output<typeof ListedRequest>;
+export const ListedRequestPage = z.object({
+  items: z.array(ListedRequest),
+  nextCursor: z.string().optional(),
+});
+export type ListedRequestPage = z.output<typeof ListedRequestPage>;
+
 /** The operators' list: without a status, every request but drafts. */
 export const ListQueue = ListRequests.omit({ projectId: true }).extend({
   /** Newest first, unless told otherwise. */
   order: z.enum(["newest", "oldest"]).optional(),
 });
-export const QueuedRequest = RequestSummary.extend({
+export const QueuedRequest = ListedRequest.extend({
   organizationName: z.string(),
   projectName: z.string(),
 });

@@ -97,7 +97,14 @@ export const WaitingDevice = z.object({
 export type WaitingDevice = z.output<typeof WaitingDevice>;
 
 /** An identity provider that signs the reader in. */
-export const LinkedIdentity = z.object({ name: z.string(), since: DateTime });
+export const LinkedIdentity = z.object({
+  /** The address the provider names itself by. */
+  issuer: z.string(),
+  name: z.string(),
+  since: DateTime,
+  /** False: it is the only way in. */
+  isSpare: z.boolean(),
+});
 export type LinkedIdentity = z.output<typeof LinkedIdentity>;
 
 /** The reader's own account. */
@@ -124,5 +131,7 @@ export type NewSecondFactor = z.output<typeof NewSecondFactor>;
 export const SecondFactorCode = z.strictObject({ code: z.string().trim().min(1).max(40) });
 /** The password, of who has one. */
 export const StartSecondFactor = z.strictObject({ password: z.string().max(1000).optional() });
+export const UnlinkIdentity = StartSecondFactor.extend({ issuer: z.string().min(1).max(2000) });
+export type UnlinkIdentity = z.output<typeof UnlinkIdentity>;
 export const RecoveryCodes = z.object({ recoveryCodes: z.array(z.string()) });
 export type RecoveryCodes = z.output<typeof RecoveryCodes>;

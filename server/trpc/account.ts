@@ -8,6 +8,7 @@ import {
   Session,
   SessionRef,
   StartSecondFactor,
+  UnlinkIdentity,
   UserCode,
   WaitingDevice,
 } from "@/server/contract/sessions";
@@ -58,6 +59,13 @@ export const accountRouter = router({
     .input(SecondFactorCode)
     .output(RecoveryCodes)
     .mutation(({ ctx, input }) => sessions.renewRecoveryCodes(ctx, input.code)),
+  unlinkIdentity: human
+    .input(UnlinkIdentity)
+    .output(Done)
+    .mutation(async ({ ctx, input }) => {
+      await sessions.unlinkIdentity(ctx, input);
+      return done;
+    }),
   /** By POST: a look counts as a guess, and codes do not belong into addresses. */
   lookAtDevice: human
     .input(UserCode)

@@ -71,6 +71,7 @@ test("nobody but an operator reads or does anything here, and nothing is done by
     decline: () => panel.decline(told),
     issueQuote: () => panel.issueQuote(quoteOf(made)),
     refund: () => panel.refund({ requestId, reason: "No." }),
+    retryRefund: () => panel.retryRefund({ paymentId: "pay_1", refundId: "rfd_1" }),
     plans: () => panel.plans({}),
     offered: () => panel.offered(),
     changePlan: () => panel.changePlan({ organizationId: made.organizationId, plan: "self-hosted" }),

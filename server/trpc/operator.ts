@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AuditPage } from "@/server/contract/audit";
 import { Plan } from "@/server/contract/billing";
-import { CommissionRefund, RefundCommission } from "@/server/contract/commissions";
+import { AskedRefund, CommissionRefund, RefundCommission, RetryRefund } from "@/server/contract/commissions";
 import { QueueCounts, RequestDossier, RevisionRef } from "@/server/contract/dossiers";
 import { ChangePlan, PlanSettingsView } from "@/server/contract/plan-settings";
 import {
@@ -16,6 +16,7 @@ import {
   TellCustomer,
 } from "@/server/contract/requests";
 import * as organizations from "@/server/domain/organizations";
+import * as payments from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests";
 import { human, router } from "./init";
 
@@ -82,4 +83,9 @@ export const operatorRouter = router({
     .input(RefundCommission)
     .output(CommissionRefund)
     .mutation(({ ctx, input }) => requests.refund(ctx, input)),
+  /** Of any refund that failed, also one that began by itself. */
+  retryRefund: human
+    .input(RetryRefund)
+    .output(AskedRefund)
+    .mutation(({ ctx, input }) => payments.retryRefund(ctx, input)),
 });

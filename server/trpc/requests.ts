@@ -5,9 +5,9 @@ import { ProjectRef } from "@/server/contract/jobs";
 import {
   CapabilityRequest,
   CapabilityRequestBody,
+  ListedRequestPage,
   ListRequests,
   RequestEvent,
-  RequestPage,
   RequestRef,
   RequestRevision,
 } from "@/server/contract/requests";
@@ -19,9 +19,9 @@ const ProjectRequests = ListRequests.omit({ projectId: true }).extend(ProjectRef
 export const requestsRouter = router({
   list: human
     .input(ProjectRequests)
-    .output(RequestPage)
+    .output(ListedRequestPage)
     .query(({ ctx, input: { project_id, ...query } }) =>
-      requests.list(ctx, { ...query, projectId: project_id }),
+      requests.listForPanel(ctx, { ...query, projectId: project_id }),
     ),
   get: human
     .input(RequestRef)

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { clientAddress } from "@/server/api/address";
-import type { BodyStream, Incoming, Outgoing } from "@/server/api/transport";
+import { announcesBody, type BodyStream, type Incoming, type Outgoing } from "@/server/api/transport";
 import { log } from "@/server/log";
 import type { Deadline } from "./deadlines";
 
@@ -56,8 +56,7 @@ export class HttpIncoming implements Incoming {
 }
 
 export function hasBody({ headers }: IncomingMessage): boolean {
-  const length = headers["content-length"];
-  return headers["transfer-encoding"] !== undefined || (length !== undefined && length !== "0");
+  return announcesBody(headers["transfer-encoding"], headers["content-length"]);
 }
 
 function bodyOf(request: IncomingMessage, deadline: Deadline): BodyStream {

@@ -21,12 +21,12 @@ export async function signDeviceIn({ keep, must, ask, mustDo }: Visit, { cookie 
   await ask("GET", "/v1/auth/sessions", { key });
 }
 
-/** A person turns a second factor on, renews its recovery codes, turns it off, and changes the password. */
-export async function changeOwnSecrets(
-  { keep, mustDo, procedure, pool }: Visit,
-  { cookie, password }: Person,
-): Promise<void> {
+/** A person disconnects an identity provider, turns a second factor on, renews its recovery codes, turns it off, and changes the password. */
+export async function changeOwnSecrets(visit: Visit, person: Person): Promise<void> {
   const { codeAt } = await import("@/testing/codes");
+  const { keep, mustDo, procedure, pool } = visit;
+  const { cookie, password } = person;
+  await unlinkIdentity(visit, person);
   await procedure(
     "account.startSecondFactor",
     { password: keep("a wrong own password", unique()) },
@@ -55,6 +55,23 @@ export async function changeOwnSecrets(
     { present: password, next: keep("the next password", `p ${unique()}`) },
     cookie,
   );
+}
+
+/** An identity provider that signs them in is disconnected. */
+async function unlinkIdentity(
+  { keep, must, mustDo, procedure, pool }: Visit,
+  { cookie, password }: Person,
+): Promise<void> {
+  const issuer = "https://github.com";
+  const { items } = await must("GET", "/v1/auth/sessions", { cookie });
+  const { sessionId } = items.find((session: { isCurrent: boolean }) => session.isCurrent);
+  await pool.query(
+    "INSERT INTO identity (issuer, subject, user_id, created_at) SELECT $1, $2, user_id, now() FROM session WHERE id = $3",
+    [issuer, unique(), sessionId],
+  );
+  const wrong = keep("a wrong password at disconnecting", unique());
+  await procedure("account.unlinkIdentity", { issuer, password: wrong }, { cookie });
+  await mustDo("account.unlinkIdentity", { issuer, password }, cookie);
 }
 
 /** Somebody new is invited by mail and comes. */

@@ -195,6 +195,12 @@ export async function settle(house: House, projectId: string): Promise<Estate> {
   const { paymentId } = await payments.startTopUp(house.owner.ctx, organizationId, {
     amountMicros: 10_000_000,
   });
+  const refundId = newId("refund");
+  await pool.query(
+    `INSERT INTO payment_refund (id, payment_id, organization_id, reason, requested_by, note, state, created_at)
+     VALUES ($1, $2, $3, 'superseded', 'test', $4, 'failed', now())`,
+    [refundId, paymentId, organizationId, mark],
+  );
   const budget = await budgets.set(system, {
     owner: { projectId },
     period: "total",
@@ -265,6 +271,7 @@ export async function settle(house: House, projectId: string): Promise<Estate> {
       budget: budget.budgetId,
       hold: hold.holdId,
       payment: paymentId,
+      refund: refundId,
       endpoint: endpointId,
       delivery: await one("SELECT id FROM delivery WHERE project_id = $1", projectId),
       request: request.id,

@@ -14,7 +14,7 @@ const WINDOW_MINUTES = 15;
 export async function guardGuesses<T>(ctx: Ctx, kind: string, work: () => Promise<T>): Promise<T> {
   const { address, principal } = ctx;
   const subjects = [
-    ...(address ? [`${kind}:${networkOf(address)}`] : []),
+    ...networkSubjects(kind, networkOf(address ?? "")),
     ...(principal.kind === "human_session" ? [`${kind}:${principal.id}`] : []),
   ];
   const entries = await countTry(subjects, ctx.now());
@@ -59,10 +59,13 @@ export async function forgetSubject(subject: string): Promise<void> {
 }
 
 /**
- * What failures to sign in from one network are counted by, of passwords and codes together. Where nobody knows who asks
- * (no proxy says so) everybody would be one network, and one stranger's failures would close the door to all: none then.
+ * What tries of one kind from one network are counted by. Where nobody knows who asks (no proxy says so) everybody would be
+ * one network, and one stranger's failures would close the door to all: none then.
  */
-export const addressSubjects = (network: string) => (network === "" ? [] : [`address:${network}`]);
+const networkSubjects = (kind: string, network: string) => (network === "" ? [] : [`${kind}:${network}`]);
+
+/** The same of failures to sign in, of passwords and codes together. */
+export const addressSubjects = (network: string) => networkSubjects("address", network);
 
 /** Zero: allowed now, this try included. */
 export async function secondsUntilAllowed(subjects: string[], now: Date): Promise<number> {

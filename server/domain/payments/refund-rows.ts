@@ -1,10 +1,11 @@
+import type { RefundState } from "@/server/contract/billing";
 import type { Queryable } from "@/server/db";
 import { record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
 import { type PaymentRow, type RefundReason, returnedMicros, totalMicros } from "./rows";
 
-export type RefundState = "pending" | "done" | "failed";
+export type { RefundState };
 export type RefundRow = {
   id: string;
   payment_id: string;
@@ -25,8 +26,7 @@ type Wanted = { payment: PaymentRow; reason: RefundReason; requestedBy: string; 
 
 /**
  * Writes down, in the caller's transaction, that a payment is to go back whole; the provider is asked after it. A payment
- * has one refund: wanted again it stays as it is. One that failed is asked for once more, under an id of its own: to the
- * first the provider would repeat its first answer, and what it still tells of that one is not said of this. Answers with it.
+ * has one refund: wanted again it stays as it is, also where it failed. Answers with it.
  */
 export async function writeRefund(client: Queryable, ctx: Ctx, wanted: Wanted): Promise<RefundRow> {
   const { payment, reason, requestedBy, note } = wanted;
@@ -36,10 +36,7 @@ export async function writeRefund(client: Queryable, ctx: Ctx, wanted: Wanted): 
     `INSERT INTO payment_refund (id, payment_id, organization_id, reason, requested_by, note, state, next_attempt_at, created_at,
        completed_at)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-     ON CONFLICT (payment_id) DO UPDATE SET id = excluded.id, requested_by = excluded.requested_by, note = excluded.note,
-       state = 'pending', attempts = 0, next_attempt_at = excluded.created_at, lease_until = NULL, completed_at = NULL
-     WHERE payment_refund.state = 'failed'
-     RETURNING *`,
+     ON CONFLICT (payment_id) DO NOTHING RETURNING *`,
     [
       newId("refund"),
       payment.id,
@@ -54,26 +51,50 @@ export async function writeRefund(client: Queryable, ctx: Ctx, wanted: Wanted): 
     ],
   );
   const [written] = rows;
-  if (written) {
-    const { id: refundId, organization_id: organizationId } = written;
-    const details = { refundId, reason: written.reason, state: written.state };
-    await record(ctx, { organizationId, action: "payment.refund_due", subject: payment.id, details }, client);
-    return written;
-  }
-  const { rows: known } = await client.query<RefundRow>(
-    "SELECT * FROM payment_refund WHERE payment_id = $1",
-    [payment.id],
+  if (written) await recordDue(client, ctx, written);
+  return written ?? (await findRefund(client, payment.id))!; // the conflict above was with it
+}
+
+/**
+ * Asks once more, in the caller's transaction, for the refund of a locked payment that failed under this id, whoever wanted
+ * it: under an id of its own, for to the first the provider would repeat its first answer, and what it still tells of that
+ * one is not said of this. Each id is followed by one other, so one that was followed is left as it is. Answers with the
+ * payment's refund as it then is; null: it has none.
+ */
+export async function renewRefund(
+  client: Queryable,
+  ctx: Ctx,
+  payment: PaymentRow,
+  failedId: string,
+): Promise<RefundRow | null> {
+  const { rows } = await client.query<RefundRow>(
+    `UPDATE payment_refund SET id = $3, requested_by = $4, state = 'pending', attempts = 0, next_attempt_at = $5,
+       lease_until = NULL, completed_at = NULL
+     WHERE payment_id = $1 AND id = $2 AND state = 'failed' RETURNING *`,
+    [payment.id, failedId, newId("refund"), ctx.principal.id, ctx.now()],
   );
-  return known[0]!; // the conflict above was with it
+  const [renewed] = rows;
+  if (renewed) await recordDue(client, ctx, renewed, failedId);
+  return renewed ?? findRefund(client, payment.id);
+}
+
+async function findRefund(client: Queryable, paymentId: string): Promise<RefundRow | null> {
+  const { rows } = await client.query<RefundRow>("SELECT * FROM payment_refund WHERE payment_id = $1", [
+    paymentId,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** `failedId`: of the refund whose place it takes. */
+async function recordDue(client: Queryable, ctx: Ctx, refund: RefundRow, failedId?: string): Promise<void> {
+  const { id: refundId, organization_id: organizationId, payment_id: subject, reason, state } = refund;
+  const details = { refundId, reason, state, ...(failedId && { failedRefundId: failedId }) };
+  await record(ctx, { organizationId, action: "payment.refund_due", subject, details }, client);
 }
 
 /** What an operator wrote who wants a payment to go back; null: nobody did. */
 export async function noteOfRefund(client: Queryable, paymentId: string): Promise<string | null> {
-  const { rows } = await client.query<{ note: string | null }>(
-    "SELECT note FROM payment_refund WHERE payment_id = $1",
-    [paymentId],
-  );
-  return rows[0]?.note ?? null;
+  return (await findRefund(client, paymentId))?.note ?? null;
 }
 
 /** All of a payment is back, by whatever way: there is nothing left to ask for. */
@@ -100,13 +121,4 @@ export async function failRefund(
      WHERE payment_id = $1 AND state <> 'failed' AND (id = $4 OR ($5 AND state = 'done'))`,
     [failed.paymentId, ctx.now(), failed.reason, failed.refundId, failed.wasWhole],
   );
-}
-
-/** Was a payment promised back, and the money did not arrive? */
-export async function hasFailedRefund(client: Queryable, paymentId: string): Promise<boolean> {
-  const { rows } = await client.query(
-    "SELECT FROM payment_refund WHERE payment_id = $1 AND state = 'failed'",
-    [paymentId],
-  );
-  return rows.length > 0;
 }

@@ -8,7 +8,7 @@ import type { Step } from "@/server/step";
 import { applyPaymentMessage } from "./apply";
 import { kindOf } from "./kinds";
 import { providerNamed } from "./provider";
-import type { RefundRow } from "./refund-rows";
+import type { RefundRow, RefundState } from "./refund-rows";
 import { findPayment, type PaymentRow, returnedMicros, totalMicros } from "./rows";
 
 const SECOND_MS = 1_000;
@@ -131,6 +131,18 @@ async function later(refundId: string, now: Date): Promise<StepResult> {
   );
   const earlyMs = rows[0] ? rows[0].next_attempt_at.getTime() - now.getTime() : Number.POSITIVE_INFINITY;
   return earlyMs <= MOST_EARLY_MS ? { state: "again", afterMs: Math.max(earlyMs, 0) } : { state: "ended" };
+}
+
+/** Hands a refund that was just written down to the engine, best effort, and says where it stands then. */
+export async function handOnRefund(ctx: Ctx, refund: RefundRow): Promise<RefundState> {
+  await dispatchRefunds(ctx.now(), refund.organization_id).catch((cause) =>
+    ctx.log.warn({ err: cause, refundId: refund.id }, "a refund was not handed on; the sweeper will"),
+  );
+  const { rows } = await pool.query<{ state: RefundState }>(
+    "SELECT state FROM payment_refund WHERE id = $1",
+    [refund.id],
+  );
+  return rows[0]?.state ?? refund.state;
 }
 
 /** Hands refunds that are due to the durable engine: new ones, and ones whose run was lost. */

@@ -94,5 +94,8 @@ export async function paidWorld(options: Parameters<typeof makePayable>[0] & { t
   await deliver(sold.say.completed());
   return { ...world, paymentId, ...sold };
 }
+/** Asks once more for the refund of a payment that failed, as an operator's click does. */
+export const retry = (world: Payable & { paymentId: string }, refundId: string, ctx = world.operator) =>
+  payments.retryRefund(ctx, { paymentId: world.paymentId, refundId });
 export const give = (world: Payable, ctx = world.operator) =>
   requests.refund(ctx, { requestId: world.requestId, reason: "It does not read charts." });

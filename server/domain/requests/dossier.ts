@@ -124,13 +124,22 @@ async function revisionsOf(request: RequestWhole): Promise<RevisionRow[]> {
 /** The payments of one quote, with what operators alone are told of their refunds. */
 async function paidFor({ id }: CommissionQuoteWhole, now: Date): Promise<DossierPayment[]> {
   const payments = await paymentsOf([id], now);
-  const { rows } = await pool.query<{ payment_id: string; note: string | null; last_error: string | null }>(
-    "SELECT payment_id, note, last_error FROM payment_refund WHERE payment_id = ANY($1)",
-    [payments.map(({ paymentId }) => paymentId)],
-  );
+  const { rows } = await pool.query<{
+    id: string;
+    payment_id: string;
+    note: string | null;
+    last_error: string | null;
+  }>("SELECT id, payment_id, note, last_error FROM payment_refund WHERE payment_id = ANY($1)", [
+    payments.map(({ paymentId }) => paymentId),
+  ]);
   return payments.map((payment) => {
     const refund = rows.find((row) => row.payment_id === payment.paymentId);
-    return { ...payment, refundNote: refund?.note ?? null, refundError: refund?.last_error ?? null };
+    return {
+      ...payment,
+      refundId: refund?.id ?? null,
+      refundNote: refund?.note ?? null,
+      refundError: refund?.last_error ?? null,
+    };
   });
 }
 
@@ -143,16 +152,14 @@ function actsOn(
 ): OperatorAct[] {
   const { status } = request;
   const isPayable = quotes.some((quote) => stateAt(quote, now) === "active");
-  const asked = payments.flatMap(({ refund }) => (refund?.reason === "operator" ? [refund.state] : []));
-  const isReturning = asked.some((state) => state !== "failed");
-  const isOwed = isWithinAcceptance(request, now) || asked.includes("failed");
+  const isAskedFor = payments.some(({ refund }) => refund?.reason === "operator");
   const may: Record<OperatorAct, boolean> = {
     review: canMove(status, "in_review"),
     quote: canMove(status, "quoted") && !isPayable,
     ask: canMove(status, "needs_information"),
     decline: canMove(status, "declined"),
     fulfil: canMove(status, "fulfilled"),
-    refund: canMove(status, "refunded") && isOwed && !isReturning,
+    refund: canMove(status, "refunded") && isWithinAcceptance(request, now) && !isAskedFor,
   };
   return OperatorAct.options.filter((act) => may[act]);
 }

@@ -5,7 +5,7 @@ export { create } from "./create";
 export { auditTrail, dossier, queueCounts, revision } from "./dossier";
 export { startCommissionCheckout } from "./pay";
 export { issueQuote, quote } from "./quotes";
-export { events, get, list, queue, revisions } from "./read";
+export { events, get, list, listForPanel, queue, revisions } from "./read";
 export { refund } from "./refund";
 export { askForInformation, decline, fulfil, openForReview } from "./review";
 export { sweep } from "./sweep";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type {
   CapabilityRequest,
+  ListedRequestPage,
   ListQueue,
   ListRequests,
   QueuePage,
@@ -19,6 +20,7 @@ import {
   READ,
   type RequestBrief,
   type RevisionRow,
+  toListed,
   toRequest,
   toRevision,
   toSummary,
@@ -46,10 +48,22 @@ function pageOf<Item extends { id: string }>(items: Item[], limit: number) {
 }
 
 /** The requests of a project, or of all that the caller belongs to, newest first. */
-export async function list(
+export async function list(ctx: Ctx, query: z.output<typeof ListRequests>): Promise<RequestPage> {
+  return pageOf((await readPage(ctx, query)).map(toSummary), query.limit);
+}
+
+/** The same for the panel, with what becomes of what was paid for them: to programs their states say enough. */
+export async function listForPanel(
+  ctx: Ctx,
+  query: z.output<typeof ListRequests>,
+): Promise<ListedRequestPage> {
+  return pageOf((await readPage(ctx, query)).map(toListed), query.limit);
+}
+
+async function readPage(
   ctx: Ctx,
   { projectId, status, cursor, limit }: z.output<typeof ListRequests>,
-): Promise<RequestPage> {
+): Promise<RequestBrief[]> {
   const scope = projectId
     ? { organizationIds: null, projectId: (await access.project(ctx, projectId, READ)).id }
     : access.scopeOf(ctx, READ);
@@ -60,7 +74,7 @@ export async function list(
      ORDER BY request.id DESC LIMIT $5`,
     [scope.organizationIds, scope.projectId, status ?? null, readCursor(cursor), limit + 1],
   );
-  return pageOf(rows.map(toSummary), limit);
+  return rows;
 }
 
 /** The requests of every organization for operators; drafts only where they are asked for. */
@@ -80,7 +94,7 @@ export async function queue(
     [status ?? null, readCursor(cursor), limit + 1],
   );
   const items = rows.map((row) => ({
-    ...toSummary(row),
+    ...toListed(row),
     organizationName: row.organization_name,
     projectName: row.project_name,
   }));

@@ -4,7 +4,7 @@ import { checkLedger } from "@/server/domain/billing";
 import * as payments from "@/server/domain/payments";
 import { env } from "@/server/env";
 import { SHIPPED } from "@/testing/needs";
-import { makePayable } from "@/testing/payable";
+import { makePayable, soldBy } from "@/testing/payable";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import * as requests from ".";
 import {
@@ -17,6 +17,7 @@ import {
   paidWorld,
   refundOf,
   refusal,
+  retry,
   statusOf,
   stripe,
   system,
@@ -50,7 +51,7 @@ describe("an operator's refund", () => {
   test("waits for Stripe while it does not answer; what Stripe refuses is shown, and can be asked for again", async () => {
     const world = await paidWorld();
     stripe.state.isDown = true;
-    await give(world);
+    const { refundId: first } = await give(world);
     await askForRefunds(world);
     expect(await refundOf(world.paymentId)).toMatchObject({
       state: "pending",
@@ -63,8 +64,10 @@ describe("an operator's refund", () => {
     const { payments: made } = await requests.commission(world.operator, world.quoteId);
     expect(made).toMatchObject([{ refund: { reason: "operator", state: "failed" } }]);
     expect(await statusOf(world)).toBe("paid");
+    expect(await give(world)).toMatchObject({ refundId: first, state: "failed" });
     // As another refund: to the first Stripe would say again what it said.
-    const { refundId } = await give(world);
+    const { refundId } = await retry(world, first);
+    expect(refundId).not.toBe(first);
     expect(await refundOf(world.paymentId)).toMatchObject({ id: refundId, state: "pending", attempts: 0 });
     stripe.state.refusesRefunds = null;
     await askForRefunds(world);
@@ -92,6 +95,31 @@ describe("an operator's refund", () => {
     expect(await give(world)).toMatchObject({ state: "pending" });
   });
 
+  test("is told in the lists of members and operators beside the state, which stays until the money is back", async () => {
+    const world = await paidWorld();
+    const listed = async () => {
+      const query = { projectId: world.projectId, limit: 10 };
+      const [mine] = (await requests.listForPanel(world.member, query)).items;
+      const { items } = await requests.queue(world.operator, { limit: 50 });
+      const theirs = items.find(({ id }) => id === world.requestId);
+      expect(theirs).toMatchObject({ ...mine });
+      expect((await requests.list(world.member, query)).items[0]).not.toHaveProperty("refund");
+      return [mine?.status, mine?.refund];
+    };
+    expect(await listed()).toEqual(["paid", null]);
+    await give(world);
+    expect(await listed()).toEqual(["paid", "pending"]);
+    stripe.state.refusesRefunds = "charge_disputed";
+    await askForRefunds(world);
+    expect(await listed()).toEqual(["paid", "failed"]);
+    stripe.state.refusesRefunds = null;
+    await retry(world, (await refundOf(world.paymentId)).id);
+    await askForRefunds(world);
+    expect(await listed()).toEqual(["paid", "done"]);
+    await deliver(world.say.refunded(world.charge.refundedCents));
+    expect(await listed()).toEqual(["refunded", "done"]);
+  });
+
   test("is not needed where the money came back in another way", async () => {
     const world = await paidWorld();
     await deliver(world.say.disputed(`dp_${world.paymentId}`, 125_000, "lost"));
@@ -112,6 +140,86 @@ describe("an operator's refund", () => {
       expect(await statusOf(world)).toBe("refunded");
       expect(await accountsOf(world)).toEqual({});
     });
+  });
+});
+
+describe("a refund that began by itself and failed", () => {
+  const auditOf = async (paymentId: string) =>
+    (
+      await pool.query<{ actor_id: string; details: object }>(
+        `SELECT actor_id, details FROM audit_entry WHERE subject = $1 AND action = 'payment.refund_due' ORDER BY id`,
+        [paymentId],
+      )
+    ).rows;
+
+  /** Money for a quote that had been replaced, which Stripe will not give back. */
+  async function failedWorld() {
+    const world = await makePayable({ startsAt: new Date(Date.now() - 3 * DAY_MS) });
+    const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
+    const sold = soldBy(stripe, paymentId, world.clock.now);
+    await requests.revise(world.member, world.requestId, {
+      schemaVersion: "service.capability-request.v1",
+      summary: "Read maps",
+      need: "And charts",
+    });
+    await deliver(sold.say.completed());
+    stripe.state.refusesRefunds = "charge_disputed";
+    await askForRefunds(world);
+    stripe.state.refusesRefunds = null;
+    const { id: failedId } = await refundOf(paymentId);
+    expect(await refundOf(paymentId)).toMatchObject({ reason: "superseded", state: "failed" });
+    return { ...world, ...sold, paymentId, failedId };
+  }
+  const asked = ({ say }: Awaited<ReturnType<typeof failedWorld>>) =>
+    stripe.refunds.filter(({ intent }) => intent === say.intent);
+
+  test("is asked for once more however often that is clicked, under an id of its own, and written down", async () => {
+    const world = await failedWorld();
+    const clicks = await Promise.all(Array.from({ length: 5 }, () => retry(world, world.failedId)));
+    const [{ refundId }] = clicks as [(typeof clicks)[0]];
+    expect(refundId).not.toBe(world.failedId);
+    for (const click of clicks)
+      expect(click).toEqual({ refundId, paymentId: world.paymentId, state: "pending" });
+    await Promise.all([askForRefunds(world), askForRefunds(world)]);
+    expect(asked(world)).toMatchObject([{ cents: 125_000, idempotencyKey: refundId }]);
+    await deliver(world.say.refunded(world.charge.refundedCents));
+    expect(await refundOf(world.paymentId)).toMatchObject({ reason: "superseded", state: "done" });
+    expect(await statusOf(world)).toBe("draft");
+    expect(await accountsOf(world)).toEqual({});
+    expect((await checkLedger(system, world.organizationId)).differences).toEqual([]);
+    expect((await auditOf(world.paymentId)).slice(1)).toEqual([
+      {
+        actor_id: world.operator.principal.id,
+        details: { refundId, reason: "superseded", state: "pending", failedRefundId: world.failedId },
+      },
+    ]);
+  });
+
+  test("is not begun again by a click on one that was followed, also where the one after it failed too", async () => {
+    const world = await failedWorld();
+    const { refundId: second } = await retry(world, world.failedId);
+    stripe.state.refusesRefunds = "charge_disputed";
+    await askForRefunds(world);
+    expect(await retry(world, world.failedId)).toMatchObject({ refundId: second, state: "failed" });
+    stripe.state.refusesRefunds = null;
+    const { refundId: third } = await retry(world, second);
+    await askForRefunds(world);
+    expect(await retry(world, second)).toMatchObject({ refundId: third, state: "done" });
+    expect(await retry(world, third)).toMatchObject({ refundId: third, state: "done" });
+    expect(asked(world)).toMatchObject([{ idempotencyKey: third }]);
+  });
+
+  test("is asked for again by operators only, and where there is one", async () => {
+    const world = await failedWorld();
+    for (const ctx of [world.member, world.ctx])
+      expect((await refusal(retry(world, world.failedId, ctx))).code).toBe("AuthorizationFailed");
+    expect(await refundOf(world.paymentId)).toMatchObject({ id: world.failedId, state: "failed" });
+    expect((await refusal(retry({ ...world, paymentId: "pay_nobody" }, world.failedId))).code).toBe(
+      "NotFound",
+    );
+    const unpaid = await makePayable();
+    const { paymentId } = await requests.startCommissionCheckout(unpaid.member, unpaid.quoteId);
+    expect((await refusal(retry({ ...unpaid, paymentId }, world.failedId))).code).toBe("NotFound");
   });
 });
 
@@ -172,8 +280,8 @@ describe("a refund that fails after Stripe has taken it", () => {
     const { payments: made } = await requests.commission(world.member, world.quoteId);
     expect(made).toMatchObject([{ refunded: { amountMicros: 0 }, refund: { state: "failed" } }]);
     const seen = await requests.dossier(world.operator, world.requestId);
-    expect(seen.acts).toEqual(["fulfil", "refund"]);
-    expect(seen.quotes[0]?.payments).toMatchObject([{ refundError: "lost_or_stolen_card" }]);
+    expect(seen.acts).toEqual(["fulfil"]);
+    expect(seen.quotes[0]?.payments).toMatchObject([{ refundId, refundError: "lost_or_stolen_card" }]);
   });
 
   test("can be asked for again, as another refund to Stripe; late words of the first do not touch it", async () => {
@@ -182,7 +290,7 @@ describe("a refund that fails after Stripe has taken it", () => {
     const [failed, again, late] = failuresOf(world, first);
     await deliver(failed!);
     world.clock.advance(DAY_MS);
-    const { refundId, state } = await give(world);
+    const { refundId, state } = await retry(world, first);
     expect([refundId === first, state]).toEqual([false, "pending"]);
     await deliver(again!);
     expect(await refundOf(world.paymentId)).toMatchObject({ id: refundId, state: "pending" });
@@ -241,8 +349,8 @@ describe("a refund that fails after Stripe has taken it", () => {
       status: "fulfilled",
       capabilityKey: SHIPPED,
     });
-    expect((await requests.dossier(world.operator, world.requestId)).acts).toEqual(["refund"]);
-    expect(await give(world)).toMatchObject({ state: "pending" });
+    expect((await requests.dossier(world.operator, world.requestId)).acts).toEqual([]);
+    expect(await retry(world, refundId)).toMatchObject({ state: "pending" });
   });
 
   test("in Stripe's dashboard fails what stood as done by it, and nothing that came back otherwise", async () => {

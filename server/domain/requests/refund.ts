@@ -1,8 +1,8 @@
 import type { CommissionRefund, RefundCommission } from "@/server/contract/commissions";
-import { inTransaction, pool } from "@/server/db";
+import { inTransaction } from "@/server/db";
 import { requireOperator } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { dispatchRefunds, hasFailedRefund, type PaymentRow, writeRefund } from "@/server/domain/payments";
+import { handOnRefund, type PaymentRow, writeRefund } from "@/server/domain/payments";
 import { fail } from "@/server/errors";
 import { ACCEPTANCE_WINDOW_DAYS, isWithinAcceptance, type RequestRow } from "./rows";
 import { lockRequest, requireMove } from "./transitions";
@@ -10,7 +10,7 @@ import { lockRequest, requireMove } from "./transitions";
 /**
  * Gives a paid commission back whole: any time before it is fulfilled, and for so long after it. For operators. The
  * provider is asked until it takes it; the request is `refunded` once the money is booked as returned. Asked for again it
- * is the same refund, and one that failed is asked for once more, also when the window has ended: it was promised within.
+ * is the same refund; one that failed is asked for once more by `payments.retryRefund`.
  */
 export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission): Promise<CommissionRefund> {
   requireOperator(ctx);
@@ -23,7 +23,7 @@ export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission):
       [requestId],
     );
     const payment = rows[0]!; // a request that can be refunded was paid by one
-    if (!(await hasFailedRefund(client, payment.id))) requireAcceptance(request, ctx.now());
+    requireAcceptance(request, ctx.now());
     return writeRefund(client, ctx, {
       payment,
       reason: "operator",
@@ -31,14 +31,7 @@ export async function refund(ctx: Ctx, { requestId, reason }: RefundCommission):
       note: reason,
     });
   });
-  await dispatchRefunds(ctx.now(), written.organization_id).catch((cause) =>
-    ctx.log.warn({ err: cause, refundId: written.id }, "a refund was not handed on; the sweeper will"),
-  );
-  const { rows } = await pool.query<{ state: CommissionRefund["state"] }>(
-    "SELECT state FROM payment_refund WHERE id = $1",
-    [written.id],
-  );
-  const state = rows[0]?.state ?? written.state;
+  const state = await handOnRefund(ctx, written);
   return { refundId: written.id, requestId, paymentId: written.payment_id, state };
 }
 

@@ -1,7 +1,9 @@
+import type { RefundState } from "@/server/contract/billing";
 import {
   type CapabilityRequest,
   type CommissionQuote,
   type CommissionState,
+  type ListedRequest,
   type ProjectedPricing,
   REQUEST_VERSION,
   type RequestFeedback,
@@ -81,6 +83,7 @@ export type RequestBrief = RequestRow & {
   quote_micros: Micros | null;
   quote_currency: string | null;
   quote_expires_at: Date | null;
+  refund_state: RefundState | null;
   hash: string;
   number: number;
   summary: string;
@@ -97,8 +100,8 @@ const WHOLE = `SELECT request.*, to_jsonb(revision) AS revision, quote.id AS quo
 /** What of a request lists show: from `request`, its current `revision`, and the `quote` that can be paid or was. */
 export const BRIEF = `request.*, revision.hash, revision.number, revision.body->>'summary' AS summary,
   quote.id AS quote_id, quote.price_micros AS quote_micros, quote.currency AS quote_currency,
-  quote.expires_at AS quote_expires_at
-  FROM ${PARTS}`;
+  quote.expires_at AS quote_expires_at, refund.state AS refund_state
+  FROM ${PARTS} LEFT JOIN payment_refund refund ON refund.payment_id = quote.payment_id`;
 
 /** Requests by a condition on `request`, each with its current revision. */
 export async function readWhole(
@@ -183,6 +186,11 @@ export const toSummary = (row: RequestBrief): RequestSummary => ({
   revisionNumber: row.number,
   price: row.quote_micros === null ? null : toMoney(row.quote_micros, row.quote_currency ?? undefined),
   quoteExpiresAt: row.quote_expires_at?.toISOString() ?? null,
+});
+
+export const toListed = (row: RequestBrief): ListedRequest => ({
+  ...toSummary(row),
+  refund: row.refund_state,
 });
 
 const DAY_MS = 86_400_000;

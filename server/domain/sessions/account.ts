@@ -4,6 +4,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { issuerName } from "./issuers";
 import { ownId } from "./own";
+import { isSpare } from "./unlink";
 
 type Row = {
   email: string;
@@ -32,8 +33,13 @@ export async function readAccount(ctx: Ctx): Promise<Account> {
     hasPassword: row.has_password,
     secondFactor: { since: row.second_factor_at?.toISOString() ?? null, recoveryCodesLeft: row.left },
     identities: row.identities.map(({ issuer, since }) => ({
+      issuer,
       name: issuerName(issuer),
       since: new Date(since).toISOString(),
+      isSpare: isSpare(issuer, {
+        hasPassword: row.has_password,
+        issuers: row.identities.map((each) => each.issuer),
+      }),
     })),
     askedBy: row.asked_by ?? [],
   };

@@ -1,8 +1,24 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { closeDatabase, pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { env } from "@/server/env";
+import { Fault, ValidationFault } from "@/server/errors";
+import { later } from "@/testing/codes";
+import { signIn } from "@/testing/sessions";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
-import { GITHUB, type Identity, identify, readAccount } from ".";
+import {
+  GITHUB,
+  GOOGLE,
+  type Identified,
+  type Identity,
+  identify,
+  listSessions,
+  readAccount,
+  startSession,
+  unlinkIdentity,
+} from ".";
 
 afterAll(closeDatabase);
 
@@ -51,4 +67,112 @@ test("a person reads which providers sign them in, by name and since when, and n
   expect(identities.map(({ name }) => name).sort()).toEqual(["GitHub", "identity.example"]);
   for (const { since } of identities) expect(new Date(since).getTime()).toBeLessThanOrEqual(Date.now());
   expect((await readAccount(other)).identities).toEqual([]);
+});
+
+describe("disconnecting one", () => {
+  const configured = ["GITHUB_ID", "GITHUB_SECRET", "GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"] as const;
+  const before = configured.map((name) => [name, env[name]]);
+  afterEach(() => void Object.assign(env, Object.fromEntries(before)));
+  const configure = (...names: (typeof configured)[number][]) =>
+    void Object.assign(env, Object.fromEntries(names.map((name) => [name, "x"])));
+
+  const outcome = (work: Promise<unknown>) =>
+    work.then(
+      () => "done",
+      (error) => {
+        if (error instanceof ValidationFault) return error.issues[0]?.msg;
+        return error instanceof Fault ? error.code : Promise.reject(error);
+      },
+    );
+  async function linked(...issuers: (typeof GITHUB)[]) {
+    const { organizationId } = await makeTenant();
+    const person = await makePerson(organizationId, "member");
+    const identities = issuers.map((provider) => ({ ...identityOf(person.email), ...provider }));
+    for (const identity of identities) await identify(system, identity);
+    return { ...person, organizationId, identities };
+  }
+  const forgetPassword = (userId: string) =>
+    pool.query("UPDATE user_account SET password_hash = NULL WHERE id = $1", [userId]);
+  const namesOf = async (ctx: Ctx) => (await readAccount(ctx)).identities.map(({ name }) => name);
+  const only = <T>([first]: T[]): T => first!;
+
+  test("asks for the password; then it signs nobody in, and is linked anew by the verified e-mail", async () => {
+    const { ctx, password, userId, identities } = await linked(GITHUB);
+    const identity = only(identities);
+    const { issuer } = identity;
+    expect(await outcome(unlinkIdentity(ctx, { issuer }))).toBe("This is not the password.");
+    expect(await outcome(unlinkIdentity(ctx, { issuer, password: "wrong" }))).toBe(
+      "This is not the password.",
+    );
+    expect(await namesOf(ctx)).toEqual(["GitHub"]);
+    await unlinkIdentity(ctx, { issuer, password });
+    expect(await namesOf(ctx)).toEqual([]);
+    expect(await identify(system, { ...identity, verifiedEmail: null })).toEqual({
+      refused: "EmailNotVerified",
+    });
+    expect(await identify(system, identity)).toMatchObject({ userId });
+    expect(await namesOf(ctx)).toEqual(["GitHub"]);
+    expect(await identify(system, { ...identity, verifiedEmail: null })).toMatchObject({ userId });
+  });
+
+  test("ends every other session, also one that is being begun by it, and is told and written down", async () => {
+    const { ctx, password, userId, email, organizationId, identities } = await linked(GITHUB);
+    const other = await signIn(userId);
+    const begun = (await identify(system, only(identities))) as Identified; // it is linked
+    await unlinkIdentity(ctx, { issuer: GITHUB.issuer, password });
+    const late = await startSession(system, { userId, version: begun.sessionVersion, userAgent: null });
+    for (const ended of [other, late]) expect(await access.sessionPrincipal(ended, new Date())).toBeNull();
+    expect((await listSessions(ctx)).map(({ isCurrent }) => isCurrent)).toEqual([true]);
+    const { rows: told } = await pool.query(
+      `SELECT title, (SELECT count(*)::int FROM mail WHERE notification_id = notification.id) AS mails FROM notification
+       WHERE user_id = $1 AND kind = 'account.identity_unlinked'`,
+      [userId],
+    );
+    expect(told).toEqual([{ title: "GitHub no longer signs you in", mails: 1 }]);
+    const { rows: written } = await pool.query(
+      "SELECT actor_id, subject, details FROM audit_entry WHERE organization_id = $1 AND action = 'identity.unlinked'",
+      [organizationId],
+    );
+    expect(written).toEqual([
+      { actor_id: userId, subject: userId, details: { issuer: GITHUB.issuer, email } },
+    ]);
+  });
+
+  test("leaves the last way in: a password, or another provider that signs people in here", async () => {
+    configure("GITHUB_ID", "GITHUB_SECRET");
+    const { ctx, userId } = await linked(GITHUB, GOOGLE);
+    expect((await readAccount(ctx)).identities.map(({ isSpare }) => isSpare)).toEqual([true, true]);
+    await forgetPassword(userId);
+    const spare = async () =>
+      Object.fromEntries((await readAccount(ctx)).identities.map(({ name, isSpare }) => [name, isSpare]));
+    // Nobody signs in by Google here.
+    expect(await spare()).toEqual({ GitHub: false, Google: true });
+    expect(await outcome(unlinkIdentity(ctx, { issuer: GITHUB.issuer }))).toBe("InvalidInput");
+    expect(await spare()).toEqual({ GitHub: false, Google: true });
+    configure(...configured);
+    expect(await spare()).toEqual({ GitHub: true, Google: true });
+    const both = [GITHUB, GOOGLE].map(({ issuer }) => outcome(unlinkIdentity(ctx, { issuer })));
+    expect((await Promise.all(both)).sort()).toEqual(["InvalidInput", "done"]);
+    expect(Object.values(await spare())).toEqual([false]);
+  });
+
+  test("asks who has no password to have just signed in", async () => {
+    configure(...configured);
+    const { ctx, userId } = await linked(GITHUB, GOOGLE);
+    await forgetPassword(userId);
+    const { issuer } = GITHUB;
+    expect(await outcome(unlinkIdentity(later(ctx, 16 * 60), { issuer }))).toBe("AuthorizationFailed");
+    expect(await outcome(unlinkIdentity(later(ctx, 14 * 60), { issuer }))).toBe("done");
+  });
+
+  test("is of one's own alone, and of what is connected", async () => {
+    const { email, ctx, identities } = await linked(GITHUB);
+    const stranger = await linked();
+    const { password } = stranger;
+    const { issuer } = GITHUB;
+    expect(await outcome(unlinkIdentity(stranger.ctx, { issuer, password }))).toBe("NotFound");
+    expect(await outcome(unlinkIdentity(system, { issuer, password }))).toBe("AuthorizationFailed");
+    expect(await namesOf(ctx)).toEqual(["GitHub"]);
+    expect(await identify(system, { ...only(identities), verifiedEmail: null })).toMatchObject({ email });
+  });
 });

@@ -8,7 +8,7 @@ export {
   identify,
   linkIdentity,
 } from "./identities";
-export { GITHUB, GOOGLE, oidcName } from "./issuers";
+export { GITHUB, GOOGLE, oidcName, type Registration, registrations } from "./issuers";
 export { changePassword } from "./password";
 export { pruneSessions } from "./prune";
 export { resetSignIn } from "./reset";
@@ -20,3 +20,4 @@ export {
 } from "./second-factor";
 export { BROWSER_SECONDS, endSession, listSessions, signOutEverywhere, startSession } from "./sessions";
 export { verifyCode } from "./sign-in-code";
+export { unlinkIdentity } from "./unlink";

@@ -17,6 +17,26 @@ export function currentId({ principal }: Ctx): string | null {
   return (principal.kind === "human_session" && principal.sessionId) || null;
 }
 
+export function ended(): never {
+  fail("AuthenticationFailed", "Your session has ended. Sign in again.");
+}
+
+/**
+ * Ends every session of the caller but the one this is asked by, those that are being begun too, in the caller's transaction.
+ * AuthenticationFailed where that one was ended meanwhile.
+ */
+export async function endOtherSessions(client: Queryable, ctx: Ctx): Promise<void> {
+  const { rowCount } = await client.query(
+    `WITH person AS (
+       UPDATE user_account SET session_version = session_version + 1 WHERE id = $1 RETURNING id, session_version
+     )
+     UPDATE session SET version = person.session_version FROM person
+     WHERE session.id = $2 AND user_id = person.id AND version = person.session_version - 1`,
+    [ownId(ctx), currentId(ctx)],
+  );
+  if (rowCount === 0) ended();
+}
+
 type OwnAct = { userId: string; action: string; subject: string; details?: Record<string, Json> };
 
 /**

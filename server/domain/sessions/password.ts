@@ -3,8 +3,7 @@ import { pool } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, forget, hashPassword, isPassword } from "@/server/domain/organizations";
-import { fail } from "@/server/errors";
-import { currentId, ownId, recordOwn, refuse, tellOwn } from "./own";
+import { ended, endOtherSessions, ownId, recordOwn, refuse, tellOwn } from "./own";
 
 /** Changes the caller's own password, given the present one, and ends all their other sessions. Guesses count like those at sign-in. */
 export async function changePassword(ctx: Ctx, input: { present: string; next: string }): Promise<void> {
@@ -22,17 +21,11 @@ export async function changePassword(ctx: Ctx, input: { present: string; next: s
   const passwordHash = await hashPassword(next.data);
   await changeAccessBy(async (client) => {
     const { rowCount } = await client.query(
-      `WITH person AS (
-         UPDATE user_account SET password_hash = $2, session_version = session_version + 1
-         WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $3 RETURNING id, session_version
-       )
-       UPDATE session SET version = person.session_version FROM person
-       WHERE session.id = $4 AND user_id = person.id AND version = person.session_version - 1
-       RETURNING session.id`,
-      [userId, passwordHash, present, currentId(ctx)],
+      "UPDATE user_account SET password_hash = $2 WHERE id = $1 AND password_hash IS NOT DISTINCT FROM $3",
+      [userId, passwordHash, present],
     );
-    // Another change came first, or this session was ended meanwhile.
-    if (rowCount === 0) fail("AuthenticationFailed", "Your session has ended. Sign in again.");
+    if (rowCount === 0) ended(); // another change came first
+    await endOtherSessions(client, ctx);
     await recordOwn(ctx, { userId, action: "password.changed", subject: userId }, client);
     await tellOwn(ctx, client, {
       kind: "account.password_changed",

@@ -3,13 +3,11 @@ import type { NewSecondFactor, RecoveryCodes } from "@/server/contract/sessions"
 import { pool, type Queryable } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { countTry, forget, isPassword } from "@/server/domain/organizations";
+import { countTry, forget } from "@/server/domain/organizations";
 import { fail } from "@/server/errors";
 import { makeRecoveryCodes, makeSecret, takeCode, takeTimeCode } from "./codes";
-import { currentId, ownId, recordOwn, refuse, tellOwn } from "./own";
-
-/** How long after signing in somebody without a password may set a second factor up. */
-const RECENT_MINUTES = 15;
+import { ended, endOtherSessions, ownId, recordOwn, refuse, tellOwn } from "./own";
+import { requirePresence } from "./presence";
 
 type Row = {
   email: string;
@@ -27,14 +25,14 @@ async function rowOf(userId: string, database: Queryable = pool): Promise<Row> {
 }
 
 /**
- * Makes a secret for an authenticator, for who says their password or, without one, has just signed in: an open browser alone
- * must not lock its owner out. It asks for nothing until a code of it confirms that it arrived.
+ * Makes a secret for an authenticator, for who is there: an open browser alone must not lock its owner out. It asks for
+ * nothing until a code of it confirms that it arrived.
  */
 export async function startSecondFactor(ctx: Ctx, password?: string): Promise<NewSecondFactor> {
   const userId = ownId(ctx);
   const row = await rowOf(userId);
   if (row.second_factor_at) isOnAlready();
-  await requirePresence(ctx, userId, row, password);
+  await requirePresence(ctx, { userId, passwordHash: row.password_hash, password });
   const { secret, uri, sealed } = makeSecret(userId, row.email);
   const { rowCount } = await pool.query(
     "UPDATE user_account SET second_factor_secret = $2, second_factor_step = NULL WHERE id = $1 AND second_factor_at IS NULL",
@@ -42,22 +40,6 @@ export async function startSecondFactor(ctx: Ctx, password?: string): Promise<Ne
   );
   if (rowCount === 0) isOnAlready();
   return { secret, uri, qrCode: renderSVG(uri, { border: 2 }) };
-}
-
-async function requirePresence(ctx: Ctx, userId: string, row: Row, password = ""): Promise<void> {
-  if (row.password_hash !== null) {
-    const entries = await countTry([`own:${userId}`], ctx.now());
-    if (!(await isPassword(password, row.password_hash))) refuse("password", "This is not the password.");
-    return forget(entries);
-  }
-  const { rowCount } = await pool.query(
-    "SELECT FROM session WHERE id = $1 AND created_at > $2::timestamptz - make_interval(mins => $3)",
-    [currentId(ctx), ctx.now(), RECENT_MINUTES],
-  );
-  if (rowCount === 0)
-    fail("AuthorizationFailed", "Sign out and in again first: this is for who has just signed in.", {
-      reason: "stale_sign_in",
-    });
 }
 
 /**
@@ -74,15 +56,11 @@ export async function confirmSecondFactor(ctx: Ctx, code: string): Promise<Recov
     const sealed = row.second_factor_secret;
     if (!(await takeTimeCode(client, { userId, sealed, code, now: ctx.now() }))) return false;
     const { rowCount } = await client.query(
-      `WITH person AS (
-         UPDATE user_account SET second_factor_at = $2, recovery_hashes = $3, session_version = session_version + 1
-         WHERE id = $1 AND second_factor_at IS NULL RETURNING id, session_version
-       )
-       UPDATE session SET version = person.session_version FROM person
-       WHERE session.id = $4 AND user_id = person.id AND version = person.session_version - 1`,
-      [userId, ctx.now(), hashes, currentId(ctx)],
+      "UPDATE user_account SET second_factor_at = $2, recovery_hashes = $3 WHERE id = $1 AND second_factor_at IS NULL",
+      [userId, ctx.now(), hashes],
     );
     if (rowCount === 0) ended(); // meanwhile, elsewhere
+    await endOtherSessions(client, ctx);
     await recordOwn(ctx, { userId, action: "second_factor.on", subject: userId }, client);
     await tellOwn(ctx, client, {
       kind: "account.second_factor_on",
@@ -146,8 +124,4 @@ function isOnAlready(): never {
 
 function isOff(): never {
   fail("InvalidInput", "Your second factor is not on.");
-}
-
-function ended(): never {
-  fail("AuthenticationFailed", "Your session has ended. Sign in again.");
 }

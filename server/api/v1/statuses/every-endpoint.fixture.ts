@@ -135,8 +135,8 @@ export function everyEndpoint(part: Part, house: House): void {
           const { method, target, body } = sample(endpoint);
           const needsMore = !isForKeys(endpoint) || endpoint.scope === "credentials:write";
           const cookie = await sessionOf(home().organizationId, needsMore ? "owner" : "member");
-          const own = { cookie, origin: "http://localhost:3000", "content-type": "application/json" };
-          const sent = { body: body ?? (method === "POST" ? {} : undefined), headers: own };
+          const own = { cookie, origin: "http://localhost:3000" };
+          const sent = { body, headers: own };
           const isServed = endpoint.auth.includes("human_session");
           const named =
             isServed &&

@@ -1,0 +1,35 @@
+"use client";
+import { Field } from "@/components/ui/field";
+import { Input } from "@/components/ui/input";
+import type { Account } from "@/server/contract/sessions";
+
+/** Where the reader says their password, to show that they are there; nothing for who has none. */
+export function PresenceField({
+  id,
+  account,
+  problem,
+}: {
+  id: string;
+  account: Account;
+  problem: string | undefined;
+}) {
+  if (!account.hasPassword) return null;
+  return (
+    <div className="max-w-sm">
+      {/* For password managers: whose password it is. */}
+      <input hidden readOnly name="username" autoComplete="username" value={account.email} />
+      <Field id={id} label="Your password" problem={problem}>
+        {(aria) => (
+          <Input
+            {...aria}
+            name="password"
+            type="password"
+            autoComplete="current-password"
+            required
+            maxLength={1000}
+          />
+        )}
+      </Field>
+    </div>
+  );
+}

@@ -1,0 +1,84 @@
+import { test } from "@playwright/test";
+import { newId } from "@/server/ids";
+import { operate, quoted, signedIn, statusOf } from "../needs";
+import { admin, inDatabase, makePerson, world } from "../world";
+import { expect, expectAccessible, expectNoSidewaysScroll, open } from "./panel";
+
+const PHONE = { width: 390, height: 844 };
+const DESK = { width: 1280, height: 900 };
+
+test("a refund that failed is told to the member, and an operator asks for it again until the money is back", async ({
+  browser,
+}) => {
+  const { projectId } = admin(
+    "project",
+    "create",
+    "--name",
+    "Refunds",
+    "--organization",
+    world.organizationId,
+  );
+  const { page: member } = await signedIn(browser, makePerson("member"));
+  const { page: operator } = await signedIn(browser, makePerson("owner", { isOperator: true }));
+  const { requestId, quote } = await quoted(operator, projectId);
+  const send = async (procedure: string, data: object) => {
+    const answer = await member.request.post(`/api/trpc/${procedure}`, {
+      data,
+      headers: { origin: world.baseUrl },
+    });
+    expect(answer.status()).toBe(200);
+    return (await answer.json()).result.data;
+  };
+  const { paymentId } = await send("requests.pay", { quoteId: quote.quoteId });
+  await send("billing.decideTestPayment", { paymentId, decision: "pay" });
+  const failedId = newId("refund");
+  await inDatabase(
+    `INSERT INTO payment_refund (id, payment_id, organization_id, reason, requested_by, note, state, last_error, created_at, completed_at)
+     VALUES ($1, $2, $3, 'operator', 'test', 'It does not read charts.', 'failed', 'charge_disputed', now(), now())`,
+    [failedId, paymentId, world.organizationId],
+  );
+
+  const pages = [
+    [member, `/projects/${projectId}/requests`, "member-list"],
+    [member, `/projects/${projectId}/requests/${requestId}`, "member"],
+    [operator, "/operator/requests?show=paid", "queue"],
+    [operator, `/operator/requests/${requestId}`, "operator"],
+  ] as const;
+  for (const [page, path, name] of pages) {
+    await open(page, path);
+    for (const size of [DESK, PHONE]) {
+      await page.setViewportSize(size);
+      await expect(page.locator('[data-refund="failed"]:visible').first()).toHaveText("Refund failed");
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+        const path = `test-results/looks/refund-${name}-${size.width}-${colorScheme}.png`;
+        await page.screenshot({ path, fullPage: true });
+      }
+    }
+  }
+  await expect(member.getByRole("region", { name: "Commission quote" })).toContainText("Refund failed");
+  expect(await statusOf(requestId)).toBe("paid");
+
+  await operator.setViewportSize(DESK);
+  const failed = operator.locator(`[data-payment="${paymentId}"]`);
+  await expect(failed).toContainText("The provider says: charge_disputed");
+  await failed.getByRole("button", { name: "Ask for the refund again" }).click();
+  const dialog = operator.getByRole("alertdialog");
+  await expect(dialog).toContainText("$1,250.00");
+  await expectAccessible(operator);
+  await operator.screenshot({ path: "test-results/looks/refund-asked.png" });
+  await dialog.getByRole("button", { name: "Ask again" }).dblclick();
+  await expect.poll(() => statusOf(requestId)).toBe("refunded");
+  await expect(operator.locator("h1 + [role=status]")).toHaveText("Refunded");
+  await expect(failed).toContainText("Refund done");
+  await expect(operator.locator('[data-action="payment.refund_due"]:visible')).toHaveCount(1);
+  // A click that comes late begins nothing.
+  expect(await operate(operator, "retryRefund", { paymentId, refundId: failedId })).toMatchObject({
+    state: "done",
+  });
+  await open(member, `/projects/${projectId}/requests/${requestId}`);
+  await expect(member.locator("h1 + [role=status]")).toHaveText("Refunded");
+  for (const page of [member, operator]) await page.context().close();
+});

@@ -1,0 +1,31 @@
+import type { AskedRefund, RetryRefund } from "@/server/contract/commissions";
+import { inTransaction } from "@/server/db";
+import { requireOperator } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { kindOf } from "./kinds";
+import { renewRefund } from "./refund-rows";
+import { handOnRefund } from "./refunds";
+import { findPayment, type PaymentRow } from "./rows";
+
+/**
+ * Asks the provider once more for a refund that failed, whether an operator wanted it or it began by itself. For operators,
+ * and for as long as it takes: it was promised. The failed one is named, so that however often this is sent one other
+ * follows it; who comes later is answered with that.
+ */
+export async function retryRefund(ctx: Ctx, { paymentId, refundId }: RetryRefund): Promise<AskedRefund> {
+  requireOperator(ctx);
+  const located = (await findPayment(paymentId)) ?? noSuchRefund();
+  const refund = await inTransaction(async (client) => {
+    if (located.subject_id !== null) await kindOf(located.kind).lock?.(client, located.subject_id);
+    const { rows } = await client.query<PaymentRow>("SELECT * FROM payment WHERE id = $1 FOR UPDATE", [
+      paymentId,
+    ]);
+    return (await renewRefund(client, ctx, rows[0]!, refundId)) ?? noSuchRefund(); // payments are never deleted
+  });
+  return { refundId: refund.id, paymentId, state: await handOnRefund(ctx, refund) };
+}
+
+function noSuchRefund(): never {
+  fail("NotFound", "There is no such refund.");
+}

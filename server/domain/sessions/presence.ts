@@ -1,0 +1,35 @@
+import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
+import { countTry, forget, isPassword } from "@/server/domain/organizations";
+import { fail } from "@/server/errors";
+import { currentId, refuse } from "./own";
+
+/** How long after signing in somebody without a password counts as there. */
+const RECENT_MINUTES = 15;
+
+/**
+ * Refuses who does not say their password or, without one, has not just signed in: an open browser alone must not change how
+ * its owner signs in. Guesses count like those at sign-in.
+ */
+export async function requirePresence(
+  ctx: Ctx,
+  {
+    userId,
+    passwordHash,
+    password = "",
+  }: { userId: string; passwordHash: string | null; password?: string | undefined },
+): Promise<void> {
+  if (passwordHash !== null) {
+    const entries = await countTry([`own:${userId}`], ctx.now());
+    if (!(await isPassword(password, passwordHash))) refuse("password", "This is not the password.");
+    return forget(entries);
+  }
+  const { rowCount } = await pool.query(
+    "SELECT FROM session WHERE id = $1 AND created_at > $2::timestamptz - make_interval(mins => $3)",
+    [currentId(ctx), ctx.now(), RECENT_MINUTES],
+  );
+  if (rowCount === 0)
+    fail("AuthorizationFailed", "Sign out and in again first: this is for who has just signed in.", {
+      reason: "stale_sign_in",
+    });
+}
