@@ -124,6 +124,7 @@ const Environment = z.object({
     .min(0.01, "is no rate")
     .max(100, "is no rate")
     .optional(),
+  METRICS_TOKEN: text,
   ALLOW_ONBOARDING: choice,
   PLANS: text,
   DEFAULT_PLAN: text,

@@ -8,6 +8,7 @@ import { type Log, log } from "@/server/log";
 import { admitPage, identify, identifyAgain, refuseAnonymous } from "./auth";
 import { DEFAULT_BODY_LIMIT, readJson } from "./body";
 import { parsePart, type QueryField, queryFieldsOf, readQuery, refuseHostileParams } from "./input";
+import { countRequest } from "./metrics";
 import { commonHeaders, requestIdOf } from "./plain";
 import {
   type Bytes,
@@ -122,8 +123,13 @@ export function endpoint<
  * Serves one request: request id, limits, principal, parameters, query, body, `run`, output; one catch turns whatever
  * was thrown into the wire's error. Never rejects.
  */
-export function respond(endpoint: Endpoint, incoming: Incoming): Promise<Outgoing> {
-  return answer(incoming, endpoint, (ctx, headers) => perform(endpoint, incoming, ctx, headers));
+export async function respond(endpoint: Endpoint, incoming: Incoming): Promise<Outgoing> {
+  const since = performance.now();
+  const outgoing = await answer(incoming, endpoint, (ctx, headers) =>
+    perform(endpoint, incoming, ctx, headers),
+  );
+  countRequest(endpoint, outgoing.status, performance.now() - since);
+  return outgoing;
 }
 
 /** Answers what no endpoint serves with a refusal of the same shape and headers. */

@@ -2,17 +2,54 @@ import { pool } from "@/server/db";
 
 const PATIENCE_MS = 2_000;
 
+/** What a statement answers; null where it fails, or has not answered after two seconds. */
+async function inTime<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), PATIENCE_MS);
+  });
+  const answer = await Promise.race([asked.catch(() => null), tooLate]);
+  clearTimeout(timer);
+  return answer;
+}
+
 /** Does the database answer, with our tables in it? False after two seconds. */
 export async function isDatabaseReady(): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), PATIENCE_MS);
+  return (await inTime(pool.query("SELECT 1 FROM api_key LIMIT 1"))) !== null;
+}
+
+/** What waits and what is under way, of all organizations together. */
+export type Backlog = {
+  queuedJobs: number;
+  oldestQueuedSeconds: number;
+  runningJobs: number;
+  waitingApprovals: number;
+  runningPins: number;
+  openBulks: number;
+  openDeliveries: number;
+};
+
+let counting: Promise<Backlog | null> | undefined;
+
+/** The backlog, by indexes that hold nothing else; who asks meanwhile shares the count. Null: the database does not answer. */
+export function backlog(): Promise<Backlog | null> {
+  counting ??= inTime(countBacklog()).finally(() => {
+    counting = undefined;
   });
-  const asked = pool.query("SELECT 1 FROM api_key LIMIT 1").then(
-    () => true,
-    () => false,
-  );
-  const isReady = await Promise.race([asked, tooLate]);
-  clearTimeout(timer);
-  return isReady;
+  return counting;
+}
+
+async function countBacklog(): Promise<Backlog | null> {
+  const { rows } = await pool.query<Backlog>({
+    name: "backlog",
+    text: `SELECT queued.count AS "queuedJobs", queued.oldest AS "oldestQueuedSeconds",
+        (SELECT count(*) FROM job WHERE (status IN ('running', 'canceling')) IS TRUE) AS "runningJobs",
+        (SELECT count(*) FROM job WHERE (status = 'awaiting_approval') IS TRUE) AS "waitingApprovals",
+        (SELECT count(*) FROM pinned_execution WHERE (status = 'running') IS TRUE) AS "runningPins",
+        (SELECT count(*) FROM pinned_bulk WHERE (status IN ('accepted', 'running')) IS TRUE) AS "openBulks",
+        (SELECT count(*) FROM delivery WHERE (state IN ('pending', 'delivering')) IS TRUE) AS "openDeliveries"
+      FROM (SELECT count(*) AS count, coalesce(greatest(extract(epoch FROM now() - min(created_at)), 0), 0)::float8 AS oldest
+        FROM job WHERE (status = 'queued') IS TRUE) queued`,
+  });
+  return rows[0] ?? null;
 }

@@ -5,6 +5,7 @@ import { documentAnswer } from "@/server/api/document";
 import { llmsAnswer, manifestAnswer } from "@/server/api/front-door";
 import { draining, health, readiness } from "@/server/api/health";
 import { mcpRoute } from "@/server/api/mcp";
+import { metricsAnswer } from "@/server/api/metrics";
 import { commonHeaders, requestIdOf } from "@/server/api/plain";
 import { type Router, router } from "@/server/api/router";
 import type { Incoming, Outgoing } from "@/server/api/transport";
@@ -47,6 +48,7 @@ export async function startServer(options: {
   const paths: Record<string, (incoming: Incoming) => Promise<Outgoing>> = {
     "/healthz": health,
     "/readyz": (incoming) => (isStopping ? draining(incoming) : readiness(incoming)),
+    "/metrics": metricsAnswer,
     "/openapi.json": documentAnswer,
     "/llms.txt": llmsAnswer,
     "/.well-known/capstan.json": manifestAnswer,

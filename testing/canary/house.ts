@@ -91,6 +91,7 @@ export async function openCanaryHouse() {
     STRIPE_SECRET_KEY: `sk_test_${unique()}`,
     STRIPE_WEBHOOK_SECRET: `whsec_${unique()}`,
     S3_SECRET_ACCESS_KEY: unique(),
+    METRICS_TOKEN: unique(),
     INNGEST_SIGNING_KEY: `signkey-${unique()}`,
   };
   const environment: Record<string, string> = {

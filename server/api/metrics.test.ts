@@ -1,0 +1,75 @@
+import { afterEach, expect, test } from "vitest";
+import { env } from "@/server/env";
+import { call, makeTenant } from "@/testing/api";
+import { metricsAnswer } from "./metrics";
+import type { Incoming } from "./transport";
+
+afterEach(() => {
+  env.METRICS_TOKEN = undefined;
+});
+
+const ask = (authorization?: string) => {
+  const incoming: Incoming = {
+    method: "GET",
+    path: "/metrics",
+    query: new URLSearchParams(),
+    header: (name) => (name === "authorization" ? authorization : undefined),
+    body: null,
+    params: {},
+    address: "127.0.0.1",
+    signal: new AbortController().signal,
+  };
+  return metricsAnswer(incoming);
+};
+
+/** The lines of one metric, as numbers by their labels. */
+async function read(name: string): Promise<Record<string, number>> {
+  const { status, headers, body } = await ask();
+  expect(status).toBe(200);
+  expect(headers["content-type"]).toMatch(/^text\/plain; version=0\.0\.4/);
+  const lines = String(body)
+    .split("\n")
+    .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(name.length, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]),
+  );
+}
+
+test("requests are counted by endpoint and status, and no id of anybody's is a label", async () => {
+  const tenant = await makeTenant();
+  const served = "capstan_http_request_duration_seconds_count";
+  const labels = '{method="GET",path="/v1/jobs/{job_id}",status="404"}';
+  const before = (await read(served))[labels] ?? 0;
+  const missing = "wfr_00000000000000000000000000";
+  for (let n = 0; n < 3; n++) expect((await tenant.get(`/v1/jobs/${missing}`)).status).toBe(404);
+  const after = await read(served);
+  expect(after[labels]).toBe(before + 3);
+  expect(JSON.stringify(after)).not.toContain(missing);
+});
+
+test("the backlog tells of jobs that wait and since when", async () => {
+  const tenant = await makeTenant();
+  const before = (await read("capstan_jobs_queued"))[""] ?? 0;
+  const { status } = await tenant.post("/v1/capabilities/text.general.fast.v1/jobs", {
+    input: { messages: [{ role: "user", content: "How deep is the sea?" }] },
+  });
+  expect(status).toBe(200);
+  expect((await read("capstan_jobs_queued"))[""]).toBeGreaterThan(before);
+  expect((await read("capstan_jobs_queued_oldest_seconds"))[""]).toBeGreaterThanOrEqual(0);
+  expect(await read("capstan_database_up")).toEqual({ "": 1 });
+  expect(Object.keys(await read("process_cpu_seconds_total"))).toEqual([""]);
+});
+
+test("with METRICS_TOKEN only who sends it reads them", async () => {
+  env.METRICS_TOKEN = "a token of Prometheus";
+  for (const authorization of [undefined, "Bearer another", "a token of Prometheus", "Bearer "]) {
+    const { status, body } = await ask(authorization);
+    expect(status).toBe(401);
+    expect(String(body)).not.toContain("capstan_");
+  }
+  expect((await ask("Bearer a token of Prometheus")).status).toBe(200);
+  // A key of the product is none.
+  const { key } = await makeTenant();
+  expect((await ask(`Bearer ${key}`)).status).toBe(401);
+  expect((await call("GET", "/metrics")).status).toBe(404); // no endpoint of /v1
+});
