@@ -5,13 +5,10 @@ import { ulid } from "@/server/ids";
 import type { Envelope } from "./enqueue";
 
 /** The jobs of the queue and what each carries. */
+type EngineTasks = { "engine/event": Envelope; "engine/run": { run: string }; "engine/cron": CronTick };
 declare global {
   namespace GraphileWorker {
-    interface Tasks {
-      "engine/event": Envelope;
-      "engine/run": { run: string };
-      "engine/cron": CronTick;
-    }
+    interface Tasks extends EngineTasks {}
   }
 }
 export type CronTick = { functionId: string; cron: string; _cron: { ts: string } };
@@ -21,7 +18,7 @@ export type QueueLog = Record<"debug" | "info" | "warn" | "error", (fields: obje
 type QueueOptions = {
   pool: Pool;
   log: QueueLog;
-  tasks: { [Name in keyof GraphileWorker.Tasks]: (payload: GraphileWorker.Tasks[Name]) => Promise<void> };
+  tasks: { [Name in keyof EngineTasks]: (payload: EngineTasks[Name]) => Promise<void> };
   crons: { functionId: string; cron: string }[];
   /** Called before the queue takes jobs in this name: whoever finds the name silent frees what it has locked. */
   register: (name: string) => Promise<void>;

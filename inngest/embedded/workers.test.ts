@@ -113,7 +113,7 @@ describe("workers", () => {
     inngest.createFunction({ id: "numbered", triggers: [{ event: "n/one" }] }, ({ event }) => event.data.n);
 
   /** Has the database do this before each such change, until the test ends; `n` is the number of the event. */
-  async function before(
+  async function interfere(
     change: "insert on engine_run" | "delete on graphile_worker._private_jobs",
     body: string,
   ) {
@@ -128,14 +128,14 @@ describe("workers", () => {
   }
 
   test("an event that could not be taken three times is taken soon after", async () => {
-    await before("insert on engine_run", "if nextval('times') <= 3 then raise exception 'cut'; end if;");
+    await interfere("insert on engine_run", "if nextval('times') <= 3 then raise exception 'cut'; end if;");
     await world.start([numbered()]);
     await world.send({ name: "n/one", data: { n: 1 } });
     expect(await world.ended("numbered")).toMatchObject([{ status: "completed", result: 1 }]);
   });
 
   test("an engine that could not report a job as done while others were being reported goes on taking jobs", async () => {
-    await before(
+    await interfere(
       "delete on graphile_worker._private_jobs",
       `if n < 3 then perform pg_sleep(1); end if;
        if n = 3 and nextval('times') = 1 then raise exception 'cut'; end if;`,
