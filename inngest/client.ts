@@ -33,14 +33,22 @@ export type OutgoingEvent = { id?: string; name: string; data: { [key: string]: 
  */
 export async function sendEvents(events: OutgoingEvent[]): Promise<void> {
   if (events.length === 0) return;
-  if (usesInngestServer) {
-    await inngest.send(events);
-    return;
-  }
-  // Loaded on first use, so that a client of a real Inngest server never touches the embedded engine.
-  embedded ??= await import("./embedded/here");
-  await embedded.enqueueHere(events);
+  if (usesInngestServer) await inngest.send(events);
+  else await (await embeddedHere()).enqueueHere(events);
 }
+
+/**
+ * The same for events that may have been sent before under other ids. An engine that can tell leaves out those of which
+ * one of the same name and data is still on its way with it, so that what waits long does not gather runs.
+ */
+export async function sendEventsAgain(events: OutgoingEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  if (usesInngestServer) await inngest.send(events);
+  else await (await embeddedHere()).enqueueAgainHere(events);
+}
+
+/** Loaded on first use, so that a client of a real Inngest server never touches the embedded engine. */
+const embeddedHere = async () => (embedded ??= await import("./embedded/here"));
 let embedded: typeof import("./embedded/here") | undefined;
 
 /** What an engine gives to a function, as the `Step` that durable flows ask for. */

@@ -69,6 +69,37 @@ test("on the embedded engine an admitted job is run from its wake, with no other
   await expectSucceeded(jobId);
 });
 
+test("a job that waits with the embedded engine is not sent again, and one whose event was lost is", async () => {
+  const { jobId, projectId, ctx, clock } = await admitted("sandbox-1");
+  const sweepAfter = async (seconds: number) => {
+    clock.advance(seconds * 1000);
+    await jobs.sweep(ctx, { projectId });
+  };
+  const waiting = async () =>
+    (
+      await pool.query(
+        "SELECT payload->'event'->>'id' AS id FROM graphile_worker._private_jobs WHERE payload->'event'->'data'->>'jobId' = $1",
+        [jobId],
+      )
+    ).rows.map(({ id }) => id);
+  await vi.waitFor(async () => expect(await waiting()).toEqual([`job:${jobId}:1`]));
+  for (const seconds of [20, 40, 80, 160]) await sweepAfter(seconds);
+  expect(await waiting()).toEqual([`job:${jobId}:1`]);
+  await pool.query(
+    "DELETE FROM graphile_worker._private_jobs WHERE payload->'event'->'data'->>'jobId' = $1",
+    [jobId],
+  );
+  await sweepAfter(320);
+  expect(await waiting()).toEqual([`job:${jobId}:6`]);
+
+  const engine = await startEngine({ functions, pool, log: quiet });
+  onTestFinished(() => engine.stop());
+  await vi.waitFor(async () => expect((await rowsOf(jobId)).job.status).toBe("succeeded"), {
+    timeout: 20_000,
+    interval: 10,
+  });
+});
+
 test("on the embedded engine capacity refusals are waited out by the flow's own steps", async () => {
   const engine = await startEngine({ functions, pool, log: quiet });
   onTestFinished(() => engine.stop());

@@ -3,9 +3,9 @@ import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 
 /* Runs one job in a process of its own, which may die on the way (CAPSTAN_FAILPOINTS). */
-const [, , jobId = ""] = process.argv;
+const [, , jobId = "", runId = randomUUID()] = process.argv;
 await jobs.run(systemCtx("job-process"), jobId, {
-  runId: randomUUID(),
+  runId,
   run: (_id, work) => work(),
   sleep: (_id, ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 });

@@ -10,6 +10,8 @@ export type Manner = {
   userinfo?: JWTPayload | null;
   /** The key it signs with: its own, one nobody published, or none at all. */
   signedBy?: "own" | "other" | "nobody";
+  /** The exchange of the code is refused, and says back all that it was sent. */
+  isRefusing?: true;
   /** Sends the browser back with another state, or with no nonce of the request in the token. */
   state?: string;
 };
@@ -20,18 +22,20 @@ export const CLIENT = { id: "capstan-test", secret: "a secret of the client" };
  * A provider of OpenID Connect over real HTTP: discovery, authorization, PKCE, tokens signed with RS256. It signs everybody in
  * without asking, in the manner of the moment, which may be that of a liar.
  */
-export async function startOidcServer(port = 0) {
+export async function startOidcServer(port = 0, client = CLIENT) {
   const [own, other] = [await generateKeyPair("RS256"), await generateKeyPair("RS256")];
   const jwk = { ...(await exportJWK(own.publicKey)), kid: "one", alg: "RS256", use: "sig" };
   let manner: Manner = { claims: {} };
   const grants = new Map<string, { nonce: string | null; challenge: string | null; redirect: string }>();
   const tokens = new Map<string, JWTPayload>();
   const seen: URL[] = [];
+  /** What nobody else may learn, of every sign-in. */
+  const secrets: { name: string; value: string }[] = [];
   let issuer = "";
 
   async function sign(claims: JWTPayload): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
-    const whole = { iss: issuer, aud: CLIENT.id, iat: now, exp: now + 300, ...claims };
+    const whole = { iss: issuer, aud: client.id, iat: now, exp: now + 300, ...claims };
     if (manner.signedBy === "nobody") return new UnsecuredJWT(whole).encode();
     const key = manner.signedBy === "other" ? other.privateKey : own.privateKey;
     return new SignJWT(whole).setProtectedHeader({ alg: "RS256", kid: "one" }).sign(key);
@@ -57,6 +61,7 @@ export async function startOidcServer(port = 0) {
       seen.push(url);
       const asked = url.searchParams;
       const code = randomBytes(16).toString("base64url");
+      secrets.push({ name: "a code of a sign-in", value: code });
       const redirect = asked.get("redirect_uri") ?? "";
       grants.set(code, { nonce: asked.get("nonce"), challenge: asked.get("code_challenge"), redirect });
       const back = new URL(redirect);
@@ -70,22 +75,33 @@ export async function startOidcServer(port = 0) {
       const sent = new URLSearchParams(text);
       const grant = grants.get(sent.get("code") ?? "");
       grants.delete(sent.get("code") ?? "");
-      const basic = Buffer.from(`${CLIENT.id}:${encodeURIComponent(CLIENT.secret)}`.replaceAll("%20", "+"));
+      const basic = Buffer.from(`${client.id}:${encodeURIComponent(client.secret)}`.replaceAll("%20", "+"));
       const isClient = request.headers.authorization === `Basic ${basic.toString("base64")}`;
       const verifier = createHash("sha256")
         .update(sent.get("code_verifier") ?? "")
         .digest("base64url");
+      secrets.push({ name: "a verifier of a sign-in", value: sent.get("code_verifier") ?? "" });
+      if (manner.isRefusing)
+        return answer(400, {
+          error: "invalid_grant",
+          error_description: `${request.headers.authorization} ${text}`,
+        });
       if (!isClient) return answer(401, { error: "invalid_client" });
       if (!grant || verifier !== grant.challenge || sent.get("redirect_uri") !== grant.redirect)
         return answer(400, { error: "invalid_grant" });
       const claims = { ...(grant.nonce ? { nonce: grant.nonce } : {}), ...manner.claims };
       const accessToken = randomUUID();
       tokens.set(accessToken, manner.userinfo ?? { sub: claims.sub ?? "" });
+      const idToken = await sign(claims);
+      secrets.push(
+        { name: "an access token of a sign-in", value: accessToken },
+        { name: "the signature of an identity token", value: idToken.split(".")[2] ?? "" },
+      );
       return answer(200, {
         access_token: accessToken,
         token_type: "Bearer",
         expires_in: 300,
-        id_token: await sign(claims),
+        id_token: idToken,
       });
     }
     if (url.pathname === "/userinfo") {
@@ -100,6 +116,7 @@ export async function startOidcServer(port = 0) {
     issuer,
     /** What it was asked for, last first. */
     asked: () => seen.at(-1),
+    secrets,
     signIn(next: Manner) {
       manner = next;
     },

@@ -1,11 +1,12 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { resolve } from "node:path";
 import type { FailpointName } from "@/server/failpoint";
 
 /** Runs a job in a process of its own that is killed at the named place; by which signal it ended. */
-export const runJobKilledAt = (jobId: string, failpoint: FailpointName) =>
-  runKilledAt("job-process.ts", jobId, failpoint);
+export const runJobKilledAt = (jobId: string, failpoint: FailpointName, runId: string = randomUUID()) =>
+  runKilledAt("job-process.ts", [jobId, runId], failpoint);
 
 /** The same of a pinned request. */
 export const runPinKilledAt = (request: object, failpoint: FailpointName) =>
@@ -38,11 +39,11 @@ export const uploadKilledAt = (
 
 async function runKilledAt(
   program: string,
-  argument: string,
+  given: string | string[],
   failpoint: FailpointName,
   settings: Record<string, string> = {},
 ): Promise<string | null> {
-  const child = fork(resolve(import.meta.dirname, program), [argument], {
+  const child = fork(resolve(import.meta.dirname, program), [given].flat(), {
     execPath: process.execPath,
     execArgv: ["--import", "tsx"],
     env: { ...process.env, ...settings, CAPSTAN_FAILPOINTS: failpoint },

@@ -7,59 +7,81 @@ import { publicUrl } from "@/server/env";
 
 export type Page = { status: number; location: URL | null; body: unknown; setCookies: string[] };
 
-/** A browser that signs in: it keeps cookies, and asks the very handlers of `/api/auth` without the pages around them. */
+type Asked = {
+  url: URL;
+  cookies: Record<string, string>;
+  form?: Record<string, string> | undefined;
+  address: string;
+};
+
+/** Asks the very handlers of `/api/auth`, without the pages around them. */
+export async function askHandlers({ url, cookies, form, address }: Asked): Promise<Page> {
+  const nextauth = url.pathname.replace("/api/auth/", "").split("/");
+  const headers = {
+    host: new URL(publicUrl).host,
+    "user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
+    "x-forwarded-for": address,
+  };
+  const page: Page = { status: 200, location: null, body: null, setCookies: [] };
+  // As much of a request and its answer as the handler of next-auth looks at.
+  const request = {
+    method: form ? "POST" : "GET",
+    query: { ...Object.fromEntries(url.searchParams), nextauth },
+    cookies,
+    headers,
+    body: form ?? {},
+  };
+  const response = {
+    status(status: number) {
+      page.status = status;
+      return response;
+    },
+    getHeader: (name: string) => (name === "Set-Cookie" ? page.setCookies : undefined),
+    setHeader(name: string, value: string | string[]) {
+      if (name === "Set-Cookie" && Array.isArray(value)) page.setCookies = value;
+      if (name === "Location") page.location = new URL(String(value), publicUrl);
+      return response;
+    },
+    send(body: unknown) {
+      page.body = body;
+    },
+    json(body: unknown) {
+      page.body = body;
+    },
+    end() {},
+  };
+  const sent = { headers: new Headers(headers), sessionToken: cookies[SESSION_COOKIE] ?? "" };
+  await NextAuth(
+    request as unknown as NextApiRequest,
+    response as unknown as NextApiResponse,
+    authOptions(sent),
+  );
+  return page;
+}
+
+/** Keeps what an answer sets, as a browser does. */
+export function keepCookies(jar: Map<string, string>, setCookies: string[]): void {
+  for (const line of setCookies) {
+    const [pair = "", ...rest] = line.split("; ");
+    const [name, value] = [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)];
+    const isGone = value === "" || rest.includes("Max-Age=0");
+    if (isGone) jar.delete(name);
+    else jar.set(name, decodeURIComponent(value));
+  }
+}
+
+/** A browser that signs in, and keeps cookies. */
 export function openBrowser(address = "203.0.113.50") {
   const jar = new Map<string, string>();
 
   async function ask(path: string, form?: Record<string, string>): Promise<Page> {
-    const url = new URL(path, publicUrl);
-    const nextauth = url.pathname.replace("/api/auth/", "").split("/");
-    const headers = {
-      host: url.host,
-      "user-agent": "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0",
-      "x-forwarded-for": address,
-    };
-    const page: Page = { status: 200, location: null, body: null, setCookies: [] };
-    // As much of a request and its answer as the handler of next-auth looks at.
-    const request = {
-      method: form ? "POST" : "GET",
-      query: { ...Object.fromEntries(url.searchParams), nextauth },
+    const page = await askHandlers({
+      url: new URL(path, publicUrl),
       cookies: Object.fromEntries(jar),
-      headers,
-      body: form ?? {},
-    };
-    const response = {
-      status(status: number) {
-        page.status = status;
-        return response;
-      },
-      getHeader: (name: string) => (name === "Set-Cookie" ? page.setCookies : undefined),
-      setHeader(name: string, value: string | string[]) {
-        if (name === "Set-Cookie" && Array.isArray(value)) page.setCookies = value;
-        if (name === "Location") page.location = new URL(String(value), publicUrl);
-        return response;
-      },
-      send(body: unknown) {
-        page.body = body;
-      },
-      json(body: unknown) {
-        page.body = body;
-      },
-      end() {},
-    };
-    const sent = { headers: new Headers(headers), sessionToken: jar.get(SESSION_COOKIE) ?? "" };
-    await NextAuth(
-      request as unknown as NextApiRequest,
-      response as unknown as NextApiResponse,
-      authOptions(sent),
-    );
-    for (const line of page.setCookies) {
-      const [pair = "", ...rest] = line.split("; ");
-      const [name, value] = [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)];
-      const isGone = value === "" || rest.includes("Max-Age=0");
-      if (isGone) jar.delete(name);
-      else jar.set(name, decodeURIComponent(value));
-    }
+      form,
+      address,
+    });
+    keepCookies(jar, page.setCookies);
     return page;
   }
 

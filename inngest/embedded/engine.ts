@@ -78,6 +78,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
   };
 
   function launch(run: OwnedRun, entry: Entry): void {
+    dropped.delete(run.id); // an earlier answer was lost, this one was not
     const driving = drive(run, entry, host)
       .catch((error) => {
         log.error({ err: error, runId: run.id, functionId: entry.id }, "A run stopped on an engine error");
@@ -229,7 +230,7 @@ export async function startEngine(options: EngineOptions): Promise<{ stop(): Pro
     clearTimeout(timer);
     clearInterval(beating);
     clearInterval(tidying);
-    await store.leave(worker, queueName); // what is still ours is free for others from here on
+    await store.leave(worker); // what is still ours is free for others from here on
   }
   let stopped: Promise<void> | undefined;
   return {

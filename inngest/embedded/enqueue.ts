@@ -26,7 +26,17 @@ export async function enqueue(db: Queryable, events: OutgoingEvent[]): Promise<v
   if (events.length > 0) await accept(db, events);
 }
 
-/** The same, telling the ids of the events. */
+/** The same, without the events of which one of the same name and data is still on its way: nothing has come of it yet. */
+export async function enqueueAgain(db: Queryable, events: OutgoingEvent[]): Promise<void> {
+  if (events.length === 0) return;
+  await db.query({
+    name: "engine_send_again",
+    text: "select engine_send_again($1)",
+    values: [JSON.stringify(events.map(toEnvelope))],
+  });
+}
+
+/** The same as `enqueue`, telling the ids of the events. */
 export async function accept(db: Queryable, events: OutgoingEvent[]): Promise<string[]> {
   const envelopes = events.map(toEnvelope);
   await db.query({

@@ -27,10 +27,38 @@ begin
     having count(*) > 0;
 end $$;
 
+-- Does a run that such an event started still wait for its turn, with no step behind it? Then it will see what the event
+-- tells of as it is by then. One that runs or rests may have seen it before. The planner is not asked: it may have last
+-- seen few that wait, and would read them all for each event.
+create or replace function engine_is_in_line(p_event jsonb) returns boolean language plpgsql stable
+set enable_seqscan = off as $$
+begin
+  return exists (select from engine_run r
+    where (r.status in ('queued', 'granted')) is true and r.event->'data' = p_event->'data'
+      and r.event->>'name' = p_event->>'name'
+      and not exists (select from engine_step s where s.run_id = r.id and s.status <> 'pending'));
+end $$;
+
+-- Accepts events that may have been accepted before under other ids, without those that are still on their way: in the
+-- queue, unless it has given them up, or in line. The queue is looked through once for all of them together.
+create or replace function engine_send_again(p_events jsonb) returns void language plpgsql as $$
+declare v_left jsonb;
+begin
+  select jsonb_object_agg(jsonb_build_array(item->'event'->'name', item->'event'->'data')::text, item) into v_left
+    from jsonb_array_elements(p_events) item where not engine_is_in_line(item->'event');
+  if v_left is null then return; end if;
+  v_left := v_left - coalesce((select array_agg(told) from (
+    select jsonb_build_array(payload->'event'->'name', payload->'event'->'data')::text as told
+      from graphile_worker._private_jobs where attempts < max_attempts and task_id =
+        (select id from graphile_worker._private_tasks where identifier = 'engine/event')) queued
+    where v_left ? told), '{}');
+  perform engine_send(jsonb_agg(value)) from jsonb_each(v_left) having count(*) > 0;
+end $$;
+
 -- Never by job key: replacing a job locks it, and two that wait for each other's jobs deadlock. A wake that finds
--- nothing to do costs one statement.
+-- nothing to do costs one statement. Never given up: a run that has a place and no wake would keep it for ever.
 create or replace function engine_wake(p_run text, p_at timestamptz) returns void language sql as $$
-  select graphile_worker.add_job('engine/run', json_build_object('run', p_run), null, p_at)
+  select graphile_worker.add_job('engine/run', json_build_object('run', p_run), null, p_at, 32767)
 $$;
 
 -- {ms} from now, or {at}.
@@ -327,6 +355,8 @@ create index if not exists engine_run_running on engine_run (worker) where statu
 create index if not exists engine_run_queued on engine_run (limit_key, queued_at) where status = 'queued';
 create index if not exists engine_run_queued2 on engine_run (limit_key2, queued_at)
   where status = 'queued' and limit_key2 is not null;
+create index if not exists engine_run_in_line on engine_run using hash ((event->'data'))
+  where (status in ('queued', 'granted')) is true;
 create index if not exists engine_run_live on engine_run (function_id) where ended_at is null;
 create index if not exists engine_run_ended on engine_run (ended_at) where ended_at is not null;
 create index if not exists engine_step_event on engine_step (event_name) where status = 'pending' and event_name is not null;

@@ -100,8 +100,9 @@ export function toStore(db: Queryable) {
     beat: (worker: string, queue: string, expiryMs: number, dropped: string[]) =>
       call<boolean | null>("engine_beat", worker, queue, expiryMs, dropped),
     tidy: (keep: string) => call<void>("engine_tidy", keep),
-    async leave(worker: string, queue: string): Promise<void> {
-      await db.query("delete from engine_worker where id in ($1, $2)", [worker, queue]);
+    /** The name that jobs were taken in stays until it has been silent for so long: some may still be locked in it. */
+    async leave(worker: string): Promise<void> {
+      await db.query("delete from engine_worker where id = $1", [worker]);
     },
     /** Runs of a function that have not ended; with `match`, those whose event has this value at this path. */
     async live(functionId: string, match?: { path: string[]; value: unknown }): Promise<LiveRun[]> {

@@ -1,7 +1,7 @@
 import { Client } from "pg";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { testClient } from "../test/client";
-import { gate, withWorld, world } from "../test/world";
+import { gate, soon, withWorld, world } from "../test/world";
 
 const inngest = testClient();
 withWorld();
@@ -107,6 +107,74 @@ describe("workers", () => {
     expect(runs.map((run) => run.result).sort((a, b) => Number(a) - Number(b))).toEqual(
       Array.from({ length: 60 }, (_, n) => n),
     );
+  });
+
+  const numbered = () =>
+    inngest.createFunction({ id: "numbered", triggers: [{ event: "n/one" }] }, ({ event }) => event.data.n);
+
+  /** Has the database do this before each such change, until the test ends; `n` is the number of the event. */
+  async function interfere(
+    change: "insert on engine_run" | "delete on graphile_worker._private_jobs",
+    body: string,
+  ) {
+    const event = change === "insert on engine_run" ? "new.event" : "old.payload->'event'";
+    await world.pool.query(`create sequence times;
+      create function meanwhile() returns trigger language plpgsql as $$
+        declare n int := ${event}->'data'->>'n'; begin ${body} return coalesce(new, old); end $$;
+      create trigger meanwhile before ${change} for each row execute function meanwhile()`);
+    onTestFinished(async () => {
+      await world.pool.query("drop function meanwhile cascade; drop sequence times");
+    });
+  }
+
+  test("an event that could not be taken three times is taken soon after", async () => {
+    await interfere("insert on engine_run", "if nextval('times') <= 3 then raise exception 'cut'; end if;");
+    await world.start([numbered()]);
+    await world.send({ name: "n/one", data: { n: 1 } });
+    expect(await world.ended("numbered")).toMatchObject([{ status: "completed", result: 1 }]);
+  });
+
+  test("an engine that could not report a job as done while others were being reported goes on taking jobs", async () => {
+    await interfere(
+      "delete on graphile_worker._private_jobs",
+      `if n < 3 then perform pg_sleep(1); end if;
+       if n = 3 and nextval('times') = 1 then raise exception 'cut'; end if;`,
+    );
+    const limited = inngest.createFunction(
+      { id: "limited", triggers: [{ event: "n/limited" }], concurrency: 1 },
+      () => "done",
+    );
+    const told: string[] = [];
+    const log = {
+      debug() {},
+      info() {},
+      warn() {},
+      error: (_: object, message: string) => void told.push(message),
+    };
+    await world.start([numbered(), limited], { leaseMs: 1_000, log });
+    // Until then one job is being taken, and the queue cannot stop.
+    const locker = new Client({ connectionString: world.url });
+    await locker.connect();
+    onTestFinished(() => locker.end());
+    await locker.query("begin; lock table engine_limit in exclusive mode");
+    await world.send({ name: "n/limited", data: { n: 4 } });
+    for (const n of [1, 2, 3]) {
+      await world.send({ name: "n/one", data: { n } });
+      await world.ended("numbered", n);
+    }
+    await soon(() => told.join()).toMatch(/Failed to complete jobs/);
+    const left = async (): Promise<number[]> => {
+      const { rows } = await world.pool.query(
+        "select (payload->'event'->'data'->>'n')::int as n from graphile_worker._private_jobs",
+      );
+      return rows.map(({ n }) => n);
+    };
+    await soon(async () => (await left()).filter((n) => n < 3)).toEqual([]);
+    await locker.query("commit");
+    await world.ended("limited");
+    await world.send({ name: "n/one", data: { n: 5 } });
+    await world.ended("numbered", 4);
+    await soon(left).toEqual([]);
   });
 
   test("an engine refuses to start over SQL functions of another version", async () => {

@@ -11,6 +11,7 @@ import { applyMigrations } from "@/scripts/migrations";
 import type { FailpointName } from "@/server/failpoint";
 import { listen } from "@/testing/listener";
 import { startMailServer } from "@/testing/mail-server";
+import { startOidcServer } from "@/testing/oidc-server";
 import type { Secret, Text } from "./sweep";
 
 /** Letters and digits that are nowhere else. */
@@ -21,6 +22,7 @@ export const unique = (length = 40) =>
 async function startEcho() {
   const heardKeys = new Set<string>();
   const heard: Text[] = [];
+  const busy = new Set<string>();
   const server = await listen((request, body, response) => {
     const isHook = request.url?.startsWith("/hook");
     heard.push({
@@ -37,6 +39,12 @@ async function startEcho() {
       return void answer(200, { object: "list", data: [] });
     if (request.method === "GET" || body.includes("say it in an error"))
       return void answer(401, { error: { message: `Incorrect API key provided: ${said}`, code: said } });
+    if (body.includes("busy at first") && !busy.has(body)) {
+      busy.add(body);
+      return void answer(429, {
+        error: { message: `Too many requests: ${said}`, code: "rate_limit_exceeded" },
+      });
+    }
     if (body.includes("fall over")) return void response.writeHead(500).end(`<html>${said}</html>`);
     answer(200, {
       id: "resp_1",
@@ -93,13 +101,20 @@ export async function openCanaryHouse() {
     S3_SECRET_ACCESS_KEY: unique(),
     METRICS_TOKEN: unique(),
     INNGEST_SIGNING_KEY: `signkey-${unique()}`,
+    OIDC_CLIENT_SECRET: unique(),
   };
+  const identities = await startOidcServer(0, {
+    id: "canary-house",
+    secret: settings.OIDC_CLIENT_SECRET ?? "",
+  });
   const environment: Record<string, string> = {
     ...settings,
     DATABASE_URL: postgres.url,
     CAPSTAN_DATA_DIR: data,
     TMPDIR: temporary,
     OPENAI_BASE_URL: `http://127.0.0.1:${echo.port}`,
+    OIDC_ISSUER: identities.issuer,
+    OIDC_CLIENT_ID: "canary-house",
     FAL_BASE_URL: `http://127.0.0.1:${echo.port}`,
     STRIPE_API_BASE: `http://127.0.0.1:${echo.port}`,
     ALLOW_PRIVATE_ADDRESSES: "1",
@@ -136,7 +151,7 @@ export async function openCanaryHouse() {
     return child;
   }
   const web = start("web", "testing/canary/web-process.ts");
-  const worker = start("worker", "server/worker.ts");
+  let worker = start("worker", "server/worker.ts");
   const [{ url }] = (await once(web, "message")) as [{ url: string }]; // what web-process.ts sends
 
   /** A web process that dies where this failpoint is, with all it holds; its address, and its end. */
@@ -147,6 +162,17 @@ export async function openCanaryHouse() {
     const gone = once(dying, "exit");
     const [{ url }] = (await once(dying, "message")) as [{ url: string }]; // what web-process.ts sends
     return { url, gone };
+  }
+
+  /** The worker dies without a word, wherever it is. */
+  async function killWorker(): Promise<void> {
+    const gone = once(worker, "exit");
+    worker.kill("SIGKILL");
+    await gone;
+  }
+  /** Another takes its place. */
+  function replaceWorker(): void {
+    worker = start("the worker after it", "server/worker.ts");
   }
 
   /** What the processes are called, and what they were started with. */
@@ -225,12 +251,15 @@ export async function openCanaryHouse() {
     files,
     titles,
     startDying,
+    killWorker,
+    replaceWorker,
+    identities,
     endProcesses,
     async close() {
       await endProcesses();
       const { closeDatabase } = await import("@/server/db");
       await closeDatabase();
-      await Promise.all([echo.stop(), mail.stop()]);
+      await Promise.all([echo.stop(), mail.stop(), identities.close()]);
       await postgres.stop();
       await rm(directory, { recursive: true, force: true });
     },

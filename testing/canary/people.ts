@@ -90,3 +90,55 @@ export async function invite(
   await mustDo("organizations.acceptInvitation", { token, displayName: "New", password });
   await procedure("organizations.acceptInvitation", { token, displayName: "New", password });
 }
+
+/**
+ * Somebody signs in by an identity provider: all the way, with an exchange that is refused and says everything back, with a token
+ * that nobody vouches for, and with a code that was made up.
+ */
+export async function signInByProvider({ house, keep, hear, passed }: Visit, email: string): Promise<void> {
+  const { keepCookies } = await import("@/testing/sign-in-browser");
+  const { SESSION_COOKIE } = await import("@/server/auth/cookies");
+  const { identities } = house;
+  const jar = new Map<string, string>();
+  const ask = async (target: string, form?: Record<string, string>) => {
+    const cookie = [...jar].map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("; ");
+    const answer = await fetch(new URL(target, house.url), {
+      redirect: "manual",
+      headers: { cookie },
+      ...(form && { method: "POST", body: new URLSearchParams(form) }),
+    });
+    const text = await answer.text();
+    keepCookies(jar, answer.headers.getSetCookie());
+    const location = answer.headers.get("location") ?? "";
+    const { pathname } = new URL(target, house.url);
+    hear(`answer ${pathname}`, `${JSON.stringify([...answer.headers])}\n${text}`);
+    return { location, text };
+  };
+  /** There and back; with which address one comes back to the product, and what that says. */
+  async function roundTrip(alter: (back: URL) => void = () => {}): Promise<string> {
+    const { csrfToken } = JSON.parse((await ask("/api/auth/csrf")).text);
+    const answered = await ask("/api/auth/signin/oidc", { csrfToken, callbackUrl: "/docs" });
+    const { location } = answered;
+    if (!location) throw new Error(`sent nowhere: ${answered.text}`);
+    const sent = await fetch(location, { redirect: "manual" });
+    const back = new URL(sent.headers.get("location") ?? "");
+    alter(back);
+    const answer = await ask(`${back.pathname}${back.search}`);
+    for (const { name, value } of identities.secrets) keep(`${name} ${value.slice(0, 4)}…`, value);
+    return answer.location;
+  }
+  const refusals: string[] = [];
+  const claims = { sub: unique(), email, email_verified: true };
+  identities.signIn({ claims, isRefusing: true });
+  refusals.push(await roundTrip());
+  identities.signIn({ claims, signedBy: "other" });
+  refusals.push(await roundTrip());
+  identities.signIn({ claims });
+  const madeUp = keep("a made-up code of a sign-in", unique());
+  refusals.push(await roundTrip((back) => back.searchParams.set("code", madeUp)));
+  if (refusals.some((location) => !location.includes("error="))) throw new Error(`let in: ${refusals}`);
+  const isIn = await roundTrip();
+  if (isIn.includes("error")) throw new Error(`not let in: ${isIn}`);
+  keep("a session by a provider", jar.get(SESSION_COOKIE)?.split("..")[1]);
+  passed.add("sign-in by a provider");
+}

@@ -1,3 +1,4 @@
+import { register } from "node:module";
 import { identify } from "@/server/api/auth";
 import { toIncoming } from "@/server/api/next";
 import { answered } from "@/server/auth/guard";
@@ -8,7 +9,7 @@ import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 import { startServer } from "@/server/web/server";
 
-/* The web process with those doors of the panel that are no pages: tRPC, and sign-in by password. */
+/* The web process with those doors of the panel that are no pages: tRPC, and sign-in by password and by a provider. */
 
 async function ctxOf(request: Request): Promise<Ctx> {
   const requestId = newId("request");
@@ -17,8 +18,31 @@ async function ctxOf(request: Request): Promise<Ctx> {
   return { principal, requestId, now: systemClock, log: log.child({ requestId }) };
 }
 
+register("./as-bundled.mjs", import.meta.url);
+
+/** The handlers of `/api/auth`, over HTTP. */
+async function signIn(request: Request): Promise<Response> {
+  const { askHandlers } = await import("@/testing/sign-in-browser");
+  const cookies = (request.headers.get("cookie") ?? "").split("; ").map((pair): [string, string] => {
+    const [name = "", ...value] = pair.split("=");
+    return [name, decodeURIComponent(value.join("="))];
+  });
+  const form =
+    request.method === "POST" ? Object.fromEntries(new URLSearchParams(await request.text())) : undefined;
+  const page = await askHandlers({
+    url: new URL(request.url),
+    cookies: Object.fromEntries(cookies),
+    form,
+    address: "203.0.113.7",
+  });
+  const headers = new Headers(page.setCookies.map((line): [string, string] => ["set-cookie", line]));
+  if (page.location) headers.set("location", page.location.href);
+  return new Response(JSON.stringify(page.body), { status: page.status, headers });
+}
+
 async function handle(request: Request): Promise<Response> {
   if (new URL(request.url).pathname === "/fails") throw new Error("a page failed");
+  if (new URL(request.url).pathname.startsWith("/api/auth/")) return signIn(request);
   if (new URL(request.url).pathname !== "/sign-in")
     return answered(() => servePanel(request, () => ctxOf(request)));
   const { email, password } = (await request.json()) as { email: string; password: string }; // what the test sends
@@ -43,7 +67,8 @@ const server = await startServer({
           ...(chunks.length > 0 ? { body: Buffer.concat(chunks) } : {}),
         }),
       );
-      response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+      const headers = { ...Object.fromEntries(answer.headers), "set-cookie": answer.headers.getSetCookie() };
+      response.writeHead(answer.status, headers).end(await answer.text());
     },
   },
 });

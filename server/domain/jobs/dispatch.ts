@@ -1,4 +1,4 @@
-import { sendEvents } from "@/inngest/client";
+import { sendEvents, sendEventsAgain } from "@/inngest/client";
 import { batched } from "@/server/batch";
 import { pool } from "@/server/db";
 import { usesInngestServer } from "@/server/env";
@@ -33,18 +33,19 @@ export async function wakeAdmitted(
   await new Promise<void>((resolve) => process.nextTick(resolve));
 }
 
-function send(jobs: Wake[]): Promise<void> {
-  return sendEvents(
-    jobs.map((job) => ({
-      // A resend carries a new number, so that no engine takes it for a duplicate.
-      id: `job:${job.id}:${job.dispatchNumber}`,
-      name: "job/admitted" as const,
-      data: { jobId: job.id, projectId: job.projectId },
-    })),
-  );
-}
+const send = (jobs: Wake[]) => sendEvents(jobs.map(toEvent));
 
-/** Sends again what is due: never sent, or sent and not claimed. The wait doubles up to fifteen minutes. */
+const toEvent = (job: Wake) => ({
+  // A resend carries a new number, so that no engine takes it for a duplicate.
+  id: `job:${job.id}:${job.dispatchNumber}`,
+  name: "job/admitted",
+  data: { jobId: job.id, projectId: job.projectId },
+});
+
+/**
+ * Sends again what is due: never sent, or sent and not claimed. The wait doubles up to fifteen minutes. A job whose event
+ * or run still waits with the engine is due too: only the engine knows, and leaves it out.
+ */
 export async function resendDue(now: Date, projectId: string | null): Promise<number> {
   const { rows } = await pool.query<Wake>(
     `WITH due AS (
@@ -57,6 +58,6 @@ export async function resendDue(now: Date, projectId: string | null): Promise<nu
      RETURNING job.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
     [now, projectId],
   );
-  if (rows.length > 0) await send(rows);
+  await sendEventsAgain(rows.map(toEvent));
   return rows.length;
 }

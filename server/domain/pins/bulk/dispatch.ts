@@ -1,4 +1,4 @@
-import { sendEvents } from "@/inngest/client";
+import { sendEvents, sendEventsAgain } from "@/inngest/client";
 import { pool } from "@/server/db";
 import { log } from "@/server/log";
 
@@ -6,21 +6,17 @@ export type Wake = { id: string; projectId: string; dispatchNumber: number };
 
 /** Tells the durable engine of a bulk, best effort: the row stays the truth and the sweeper sends what was lost. */
 export function wakeBulk(bulk: Wake): void {
-  send([bulk]).catch((cause) =>
+  sendEvents([toEvent(bulk)]).catch((cause) =>
     log.warn({ err: cause, bulkId: bulk.id }, "a wake was not sent; the sweeper will"),
   );
 }
 
-function send(bulks: Wake[]): Promise<void> {
-  return sendEvents(
-    bulks.map((bulk) => ({
-      // A resend carries a new number, so that no engine takes it for a duplicate.
-      id: `bulk:${bulk.id}:${bulk.dispatchNumber}`,
-      name: "bulk/accepted" as const,
-      data: { bulkId: bulk.id, projectId: bulk.projectId },
-    })),
-  );
-}
+const toEvent = (bulk: Wake) => ({
+  // A resend carries a new number, so that no engine takes it for a duplicate.
+  id: `bulk:${bulk.id}:${bulk.dispatchNumber}`,
+  name: "bulk/accepted",
+  data: { bulkId: bulk.id, projectId: bulk.projectId },
+});
 
 /**
  * Wakes bulks again that nobody works on: the wake was lost, or whoever worked has not been heard of for a lease. The wait
@@ -40,6 +36,6 @@ export async function wakeAgain(now: Date, projectId: string | null): Promise<nu
      RETURNING pinned_bulk.id, project_id AS "projectId", dispatch_number AS "dispatchNumber"`,
     [now, projectId],
   );
-  if (rows.length > 0) await send(rows);
+  await sendEventsAgain(rows.map(toEvent));
   return rows.length;
 }

@@ -1,0 +1,129 @@
+import { type JobStatus, TERMINAL } from "@/server/contract/jobs";
+import { pool } from "@/server/db";
+import { type Ctx, SCOPES, systemCtx } from "@/server/domain/ctx";
+import * as jobs from "@/server/domain/jobs";
+import { makeProject, rowsOf, type TestProject } from "@/testing/world";
+
+/* What the state machine's test knows of a job, and how a job and that knowledge come to be. */
+
+export const SECOND_MS = 1_000;
+export const QUEUE_MS = 7_200 * SECOND_MS;
+export const APPROVAL_MS = 7 * 86_400 * SECOND_MS;
+export const EXECUTION_MS = 120 * SECOND_MS;
+
+/** What the model knows of the attempt: how far its rows say it has come. */
+type Tried = "none" | "untried" | "begun" | "handle" | "answered" | "aside";
+
+export type Model = {
+  status: JobStatus;
+  tried: Tried;
+  /** The claim that holds the job; older ones are workers that lost it. */
+  fence: number;
+  /** The engine's run that made it. */
+  runId: string | null;
+  leaseUntil: number;
+  queueUntil: number;
+  approvalUntil: number;
+  /** From when the execution limit counts, later by waits for people. */
+  workedFrom: number;
+  pausedAt: number;
+  triedSince: number;
+  busyAnswers: number;
+  lastDecision: "approved" | "rejected" | null;
+};
+
+export type Real = {
+  project: TestProject;
+  /** The client, who may approve too. */
+  client: Ctx;
+  operator: Ctx;
+  jobId: string;
+  model: string;
+  /** Every claim anybody ever had, newest last. */
+  claims: { attemptId: string; fence: number; runId: string }[];
+  /** The record as it ended. */
+  ended: string | null;
+};
+
+export type Step = {
+  name: string;
+  /** Not every worker would do everything at any time; clients, operators and the clock are under no such rule. */
+  isThinkable?(model: Model): boolean;
+  run(model: Model, real: Real): Promise<void>;
+};
+
+export const nowOf = (real: Real) => real.project.clock.now().getTime();
+export const isEnded = (model: Model) => TERMINAL.includes(model.status);
+
+export const isWorkedOn = (model: Model) => model.status === "running" || model.status === "canceling";
+
+export function queued(model: Model, real: Real) {
+  model.status = "queued";
+  model.queueUntil = nowOf(real) + QUEUE_MS;
+}
+
+export async function look(model: Model, real: Real): Promise<void> {
+  const { job, attempts } = await rowsOf(real.jobId);
+  const [tried] = attempts;
+  model.status = job.status;
+  model.fence = job.fence;
+  model.runId = job.run_id;
+  model.leaseUntil = job.lease_until?.getTime() ?? 0;
+  model.queueUntil = job.queue_deadline_at.getTime();
+  model.approvalUntil = job.approval_deadline_at?.getTime() ?? 0;
+  model.workedFrom = job.started_at ? job.started_at.getTime() + (job.approval?.pausedMs ?? 0) : 0;
+  model.pausedAt = job.approval ? Date.parse(job.approval.requestedAt) : 0;
+  model.triedSince = tried?.started_at.getTime() ?? 0;
+  model.busyAnswers = tried?.capacity_rejections ?? 0;
+  model.lastDecision =
+    job.error_code === "ApprovalRejected" ? "rejected" : (job.approval?.decision?.decision ?? null);
+  model.tried = !tried
+    ? "none"
+    : tried.answer
+      ? tried.answer.isSetAside
+        ? "aside"
+        : "answered"
+      : tried.handle
+        ? "handle"
+        : tried.submission === "ambiguous"
+          ? "begun"
+          : "untried";
+}
+
+export async function makeWorld(model: string, isWaiting: boolean): Promise<{ model: Model; real: Real }> {
+  const project = await makeProject();
+  const principal = project.ctx.principal as Extract<Ctx["principal"], { kind: "service_principal" }>; // as made
+  const client: Ctx = { ...project.ctx, principal: { ...principal, scopes: new Set(SCOPES) } };
+  if (isWaiting)
+    await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [project.projectId]);
+  const { jobId, status } = await jobs.submit(client, "text.general.fast.v1", {
+    input: { messages: [{ role: "user", content: "What is a capstan?" }] },
+    preferredModel: model,
+  });
+  const now = project.clock.now().getTime();
+  return {
+    real: {
+      project,
+      client,
+      operator: systemCtx("operator", project.clock.now),
+      jobId,
+      model,
+      claims: [],
+      ended: null,
+    },
+    model: {
+      status,
+      tried: "none",
+      fence: 0,
+      runId: null,
+      leaseUntil: 0,
+      queueUntil: now + QUEUE_MS,
+      approvalUntil: now + APPROVAL_MS,
+      workedFrom: 0,
+      pausedAt: 0,
+      triedSince: 0,
+      busyAnswers: 0,
+      lastDecision: null,
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { expect } from "vitest";
+import { type JobStatus, TERMINAL } from "@/server/contract/jobs";
+import { env } from "@/server/env";
+import { rowsOf } from "@/testing/world";
+import { MOVES } from "../transitions/moves";
+import { APPROVAL_MS, isEnded, type Model, type Real, SECOND_MS, type Step } from "./model.fixture";
+import { operate, pass, sweep } from "./others.fixture";
+import { claim, work } from "./workers.fixture";
+
+/* What must hold of a job's record, and that every job can be brought to an end. */
+
+const STATUS_OF: Record<string, JobStatus> = {
+  "job.queued": "queued",
+  "job.awaiting_approval": "awaiting_approval",
+  "job.started": "running",
+  "job.retry_scheduled": "running",
+  "job.cancel_requested": "canceling",
+  "job.needs_attention": "needs_attention",
+  "job.succeeded": "succeeded",
+  "job.failed": "failed",
+  "job.canceled": "canceled",
+};
+
+/** What must hold of a job's record at any moment, whatever was done to it. */
+export async function checkRecord(model: Model, real: Real): Promise<void> {
+  const { job, attempts, hold, events, receipts, ledger } = await rowsOf(real.jobId);
+  expect(job.status).toBe(model.status);
+  // Events 1..n without gaps, and the row knows how many.
+  expect(events.map((event) => event.id)).toEqual(events.map((_, position) => position + 1));
+  expect(job.last_event).toBe(events.length);
+  // No illegal move; and what the events tell is what the row says.
+  const told = events.flatMap(({ type }) => STATUS_OF[type] ?? []);
+  for (const [position, status] of told.entries()) {
+    const before = told[position - 1];
+    if (before) expect(MOVES[before], `${before} to ${status}`).toContain(status);
+  }
+  expect(told.at(-1)).toBe(job.status);
+  // One end, one receipt, and nothing after it.
+  const ends = told.filter((status) => TERMINAL.includes(status));
+  const isOver = TERMINAL.includes(job.status);
+  expect(ends).toHaveLength(isOver ? 1 : 0);
+  expect(receipts).toHaveLength(isOver ? 1 : 0);
+  expect(events.filter(({ type }) => type === "job.receipt_sealed")).toHaveLength(isOver ? 1 : 0);
+  expect(job.completed_at !== null).toBe(isOver);
+  if (isOver) {
+    expect(events.slice(-2).map(({ type }) => STATUS_OF[type] ?? type)).toEqual([
+      job.status,
+      "job.receipt_sealed",
+    ]);
+    expect(JSON.parse(receipts[0].body)).toMatchObject({ status: job.status, holdState: hold.state });
+  }
+  // The reservation is settled once, and the books balance.
+  expect(hold.state === "open").toBe(!isOver);
+  expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
+  const charged = ledger.reduce((sum, entry) => sum + Math.max(0, entry.amount_micros), 0);
+  expect(charged).toBe(hold.state === "settled" ? hold.settled_micros : 0);
+  expect(attempts.length).toBeLessThanOrEqual(1);
+  if (isOver) {
+    // What may have run without an answer keeps its reservation; what never left gives it back.
+    const submission = attempts[0]?.submission ?? "not_attempted";
+    if (submission === "not_attempted") expect(hold.state).toBe("released");
+    if (submission === "ambiguous") expect(hold.state).toBe("ambiguous");
+    if (submission === "attempted" && model.tried === "handle" && job.status === "canceled")
+      expect(hold.state).toBe("ambiguous");
+  }
+  // What has ended stays as it is.
+  const record = JSON.stringify({ job, hold, receipts, ledger, events });
+  if (real.ended !== null) expect(record).toBe(real.ended);
+  if (isOver) real.ended = record;
+}
+
+/** However the sequence left the job, it can be brought to an end, and its request left at most once. */
+export async function bringToEnd(model: Model, real: Real): Promise<void> {
+  for (let rounds = 0; !isEnded(model); rounds++) {
+    expect(rounds).toBeLessThan(12);
+    const next: Step[] =
+      model.status === "awaiting_approval"
+        ? [pass(APPROVAL_MS + SECOND_MS), sweep]
+        : model.status === "needs_attention"
+          ? [operate("failWaiting", "failed")]
+          : [pass(60 * SECOND_MS), sweep, claim, work(0)];
+    for (const step of next) {
+      await step.run(model, real);
+      await checkRecord(model, real);
+    }
+  }
+  for (const { attemptId } of real.claims) {
+    const answer = await fetch(`${env.SANDBOX_URL}/submissions?attemptId=${attemptId}`);
+    expect(((await answer.json()) as { count: number }).count).toBeLessThanOrEqual(1);
+  }
+}

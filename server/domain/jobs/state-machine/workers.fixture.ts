@@ -1,0 +1,232 @@
+import { randomUUID } from "node:crypto";
+import { expect } from "vitest";
+import type { JobStatus } from "@/server/contract/jobs";
+import { pool } from "@/server/db";
+import { LEASE_MS } from "@/server/domain/attempts";
+import * as jobs from "@/server/domain/jobs";
+import { newId } from "@/server/ids";
+import { startJob } from "@/testing/world";
+import type { Ended } from "../ended";
+import { toAnswer } from "../ended";
+import { attempt } from "../run";
+import { setAnswerAside } from "../set-aside";
+import { storeAnswer } from "../transitions/answer";
+import { beginSubmission, keepHandle } from "../transitions/attempt";
+import { readJob } from "../work";
+import {
+  APPROVAL_MS,
+  EXECUTION_MS,
+  isWorkedOn,
+  type Model,
+  nowOf,
+  type Real,
+  SECOND_MS,
+  type Step,
+} from "./model.fixture";
+
+/* What workers do with a job: those that hold it, and those that lost it and do not know. */
+
+const GOOD = ["sandbox-1", "sandbox-busy"];
+
+const answer: Pick<Ended, "outcome" | "observed"> = {
+  outcome: { outcome: "succeeded", code: null, message: null, settlement: "cost", finishReason: "stop" },
+  observed: {
+    submission: "attempted",
+    providerRequestId: "sbx_1",
+    providerModel: "sandbox-1",
+    httpStatus: 200,
+    tier: "standard",
+    usage: { inputTokens: 3, outputTokens: 4 },
+    costMicros: 7,
+  },
+};
+const content = { typedOutput: { content: "A winch.", role: "assistant" }, files: [] };
+
+/** The claim a worker acts under: the newest, or one that was lost. */
+const claimOf = (real: Real, age: number) => real.claims.at(-1 - age);
+const holds = (model: Model, claim: { fence: number }) => claim.fence === model.fence;
+
+/** A run of the engine asks for the job: whether it must get it as nobody's, and it then has. */
+async function take(model: Model, real: Real, runId: string): Promise<void> {
+  const isFree = model.status === "running" && model.leaseUntil < nowOf(real);
+  const canGoOn = isFree && ["handle", "answered", "aside"].includes(model.tried);
+  const canStart = model.status === "queued" && model.queueUntil > nowOf(real);
+  const isStillIts = !canGoOn && isWorkedOn(model) && model.runId === runId;
+  const started = await startJob(real.project.ctx, real.jobId, runId);
+  expect(started !== null).toBe(canGoOn || canStart || isStillIts);
+  if (!started) return;
+  if (isStillIts) {
+    expect(started).toMatchObject({ attemptId: real.claims.at(-1)?.attemptId, fence: model.fence });
+    return;
+  }
+  real.claims.push({ ...started, runId });
+  model.status = "running";
+  model.fence = started.fence;
+  model.runId = runId;
+  model.leaseUntil = nowOf(real) + LEASE_MS;
+  if (model.tried === "none") {
+    model.tried = "untried";
+    model.workedFrom = nowOf(real);
+    model.triedSince = nowOf(real);
+  }
+}
+
+export const claim: Step = {
+  name: "claim",
+  run: (model, real) => take(model, real, randomUUID()),
+};
+
+/** The engine delivers the step that claimed once more: its worker died, or was given up, before the result was stored. */
+export const deliverAgain = (age: number): Step => ({
+  name: `the claim delivered again, worker ${age}`,
+  async run(model, real) {
+    const mine = claimOf(real, age);
+    if (mine) await take(model, real, mine.runId);
+  },
+});
+
+export const begin = (age: number): Step => ({
+  name: `begin submission, worker ${age}`,
+  async run(model, real) {
+    const mine = claimOf(real, age);
+    if (!mine) return;
+    const may = holds(model, mine) && model.status === "running" && model.tried === "untried";
+    const begun = await beginSubmission({
+      tier: "standard",
+      jobId: real.jobId,
+      ...mine,
+      now: real.project.clock.now(),
+    });
+    expect(begun).toBe(may);
+    if (begun) model.tried = "begun";
+  },
+});
+
+/** Writes of a worker whose request is on its way. */
+const mayAnswer = (model: Model) => model.tried === "begun" || model.tried === "handle";
+
+export const keep = (age: number): Step => ({
+  name: `keep a handle, worker ${age}`,
+  isThinkable: mayAnswer,
+  async run(model, real) {
+    const mine = claimOf(real, age);
+    if (!mine) return;
+    const kept = await keepHandle({
+      jobId: real.jobId,
+      ...mine,
+      leaseUntil: new Date(nowOf(real) + LEASE_MS),
+      handle: { id: "batch_1" },
+      progress: { phase: "provider", step: "working", percent: 50 },
+      now: real.project.clock.now(),
+    });
+    expect(kept).toBe(holds(model, mine) && isWorkedOn(model));
+    if (!kept) return;
+    model.tried = "handle";
+    model.leaseUntil = Math.max(model.leaseUntil, nowOf(real) + LEASE_MS);
+  },
+});
+
+export const store = (age: number): Step => ({
+  name: `store the answer, worker ${age}`,
+  isThinkable: mayAnswer,
+  async run(model, real) {
+    const mine = claimOf(real, age);
+    if (!mine) return;
+    const now = real.project.clock.now();
+    const output = {
+      id: newId("payload"),
+      content: JSON.stringify(content.typedOutput),
+      sha256: "0".repeat(64),
+      byte_length: 41,
+      expires_at: null,
+      is_sealed: false,
+    };
+    const ended = { ...answer, fresh: { output, artifacts: [] } };
+    const stored = await storeAnswer({
+      jobId: real.jobId,
+      fence: mine.fence,
+      now,
+      ...toAnswer(mine.attemptId, ended as never, now), // an output as every version of it has it
+    });
+    expect(stored).toBe(holds(model, mine) && isWorkedOn(model));
+    if (stored) model.tried = "answered";
+  },
+});
+
+export const putAside = (age: number): Step => ({
+  name: `set the answer aside, worker ${age}`,
+  isThinkable: mayAnswer,
+  async run(model, real) {
+    const mine = claimOf(real, age);
+    const job = await readJob(real.jobId);
+    if (!mine || !job) return;
+    const isAside = await setAnswerAside(real.project.ctx, { job, ...mine }, answer, content);
+    expect(isAside).toBe(holds(model, mine) && model.status === "running");
+    if (!isAside) return;
+    model.tried = "aside";
+    model.status = "needs_attention";
+  },
+});
+
+export const gate = (age: number): Step => ({
+  name: `pause for approval, worker ${age}`,
+  isThinkable: (model) => model.tried !== "begun" && model.tried !== "aside",
+  async run(model, real) {
+    const mine = claimOf(real, age);
+    if (!mine) return;
+    const paused = await jobs.pauseForApproval(
+      real.project.ctx,
+      { jobId: real.jobId, fence: mine.fence },
+      { reason: "turnaround_review", step: "views", shown: { artifactIds: [] } },
+    );
+    expect(paused).toBe(holds(model, mine) && model.status === "running");
+    if (!paused) return;
+    model.status = "awaiting_approval";
+    model.approvalUntil = nowOf(real) + APPROVAL_MS;
+    model.pausedAt = nowOf(real);
+    model.lastDecision = null;
+  },
+});
+
+/** What a whole turn of a worker that holds the job may end in. */
+function turn(model: Model, real: Real): JobStatus[] {
+  if (model.status === "canceling") return ["canceled"];
+  switch (model.tried) {
+    case "answered":
+    case "aside":
+      return ["succeeded"];
+    case "begun":
+    case "handle": // the sandbox keeps no work, so asking for it is a failure
+      return ["failed"];
+    default: {
+      const left = model.workedFrom + EXECUTION_MS - nowOf(real);
+      // At the very limit the clock and the provider race; long after it there is nothing to win.
+      if (left < 0) return ["failed"];
+      if (real.model === "sandbox-busy" && model.busyAnswers < 2) {
+        return nowOf(real) - model.triedSince > EXECUTION_MS - 10 * SECOND_MS
+          ? ["failed", "running"]
+          : ["running"];
+      }
+      return [GOOD.includes(real.model) ? "succeeded" : "failed"];
+    }
+  }
+}
+
+export const work = (age: number): Step => ({
+  name: `a whole turn, worker ${age}`,
+  async run(model, real) {
+    const mine = claimOf(real, age);
+    if (!mine) return;
+    const wanted = holds(model, mine) && isWorkedOn(model) ? turn(model, real) : [model.status];
+    const isFresh = holds(model, mine) && model.status === "running" && model.tried === "untried";
+    await attempt(real.project.ctx, real.jobId, mine);
+    const { status } = (await readJob(real.jobId))!;
+    expect(wanted).toContain(status);
+    model.status = status;
+    if (isFresh && status === "running") {
+      model.busyAnswers++;
+      const refused = await pool.query("SELECT lease_until FROM job WHERE id = $1", [real.jobId]);
+      model.leaseUntil = refused.rows[0].lease_until.getTime();
+    }
+  },
+});

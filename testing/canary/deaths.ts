@@ -1,0 +1,33 @@
+import type { Visit } from "./visit";
+
+/**
+ * The worker dies between two steps of a job: the vendor was busy at first, the result of that step is stored, and the job waits for
+ * the next one. Another worker goes on with what was stored.
+ */
+export async function killBetweenSteps(
+  { house, pool, must, ask, until }: Visit,
+  key: string,
+  path: string,
+  body: object,
+) {
+  const { jobId } = await must("POST", path, { key, body });
+  const isBetween = async () => {
+    const { rows } = await pool.query(
+      `SELECT FROM engine_run JOIN engine_step ON run_id = engine_run.id
+       WHERE event->'data'->>'jobId' = $1 AND engine_run.status = 'waiting' AND engine_step.status = 'done'`,
+      [jobId],
+    );
+    return rows.length > 0;
+  };
+  await until(isBetween, "a job between two steps");
+  await house.killWorker();
+  for (const part of ["", "/events"]) await ask("GET", `/v1/jobs/${jobId}${part}`, { key });
+  house.replaceWorker();
+  await until(
+    async () =>
+      (await pool.query("SELECT FROM job WHERE id = $1 AND status = 'succeeded'", [jobId])).rowCount === 1,
+    "the job that another worker goes on with",
+    60_000,
+  );
+  return jobId;
+}
