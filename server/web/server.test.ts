@@ -103,7 +103,15 @@ describe("the API over real HTTP", () => {
     expect((await call("/.well-known/capstan.json", { headers: { "if-none-match": etag } })).status).toBe(
       304,
     );
-    for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/llms.txt", "/v1/nothing", "/nothing"]) {
+    for (const path of [
+      "/healthz",
+      "/readyz",
+      "/metrics",
+      "/openapi.json",
+      "/llms.txt",
+      "/v1/nothing",
+      "/nothing",
+    ]) {
       expect((await call(path)).headers).toMatchObject({
         "x-request-id": expect.any(String),
         "x-capstan-version": expect.any(String),
