@@ -5,6 +5,11 @@ import { applyMigrations, readMigrations } from "./migrations";
 import { diffSchemas } from "./schema-diff";
 
 const SCHEMA = "prisma/schema";
+/**
+ * What Prisma's schema language cannot say, in the order of these files' names. `init` appends them to the first migration; after
+ * the first release, changes to them are written by hand into the next one.
+ */
+const GUARDS = "prisma/guards";
 const MIGRATIONS = "prisma/migrations";
 /** The schema as of the newest migration: what `dev` compares with. */
 const SNAPSHOT = join(MIGRATIONS, "schema.snapshot.prisma");
@@ -15,11 +20,14 @@ const USAGE = `Usage: npm run migrate -- <command>
   apply                       apply migrations to the database of DATABASE_URL
   init                        before the first release only: write ${FIRST} anew`;
 
-async function currentSchema(): Promise<string> {
-  const names = (await readdir(SCHEMA)).filter((name) => name.endsWith(".prisma")).sort();
-  const parts = await Promise.all(names.map((name) => readFile(join(SCHEMA, name), "utf8")));
+/** The files of a folder with this ending as one text, in the order of their names. */
+async function together(folder: string, ending: string): Promise<string> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(ending)).sort();
+  const parts = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
   return parts.join("\n");
 }
+
+const currentSchema = () => together(SCHEMA, ".prisma");
 
 async function writeMigration(name: string, sql: string, schema: string) {
   await mkdir(join(MIGRATIONS, name), { recursive: true });
@@ -35,7 +43,7 @@ async function init() {
   const schema = await currentSchema();
   const tables = await diffSchemas(null, schema);
   await rm(join(MIGRATIONS, FIRST), { recursive: true, force: true });
-  await writeMigration(FIRST, `${tables}\n${await readFile("prisma/guards.sql", "utf8")}`, schema);
+  await writeMigration(FIRST, `${tables}\n${await together(GUARDS, ".sql")}`, schema);
 }
 
 async function dev(name: string | undefined) {

@@ -1724,9 +1724,6 @@ ALTER TABLE "delivery" ADD CONSTRAINT "delivery_endpoint_id_fkey" FOREIGN KEY ("
 -- AddForeignKey
 ALTER TABLE "delivery_attempt" ADD CONSTRAINT "delivery_attempt_delivery_id_fkey" FOREIGN KEY ("delivery_id") REFERENCES "delivery"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
--- What Prisma's schema language cannot say. `npm run migrate -- init` appends this file to 0001_init;
--- after the first release, changes to it are written by hand into the next migration.
-
 -- Words and numbers a column may hold. -------------------------------------------------------------------
 -- Domains, and not CHECK constraints of the tables: PostgreSQL reads the text of every CHECK of a table again for each
 -- statement that writes to it, which was a seventh of what an admission costs; a domain's is kept.
@@ -2013,63 +2010,6 @@ CREATE TRIGGER "job_terminal_status_stays" BEFORE UPDATE OF "status" ON "job" FO
   WHEN (OLD."status" IN ('succeeded', 'failed', 'canceled') AND NEW."status" IS DISTINCT FROM OLD."status")
   EXECUTE FUNCTION capstan_refuse_terminal_change();
 
--- Money. -------------------------------------------------------------------------------------------------
--- Reservations move with holds: the statement that makes or ends holds calls one of these two functions with them. What
--- counts against a ceiling follows from the hold alone (its organization, project, principal, person, billing mode and day),
--- so nothing has to be remembered. Everybody locks in one order: organization, project and principal windows, then wallets.
--- A budget is set under an exclusive lock of its organization, which waits for every reservation under way.
-
--- `enforcement` is what the call itself asks for: it can make a ceiling that warns prevent, and never the other way.
-CREATE TYPE "reservation" AS ("hold_id" text, "execution_id" text, "organization_id" text, "project_id" text,
-  "principal_id" text, "person_id" text, "billing_mode" text, "credential_ids" text[], "is_test" boolean, "amount_micros" bigint,
-  "enforcement" text, "created_at" timestamptz);
-CREATE TYPE "resolution" AS ("organization_id" text, "project_id" text, "principal_id" text, "person_id" text,
-  "billing_mode" text, "credential_ids" text[], "is_test" boolean, "funding" text, "created_at" timestamptz,
-  "amount_micros" bigint, "state" text, "settled_micros" bigint);
-
-CREATE FUNCTION capstan_period_start(period text, moment timestamptz) RETURNS timestamptz LANGUAGE sql STABLE
-RETURN CASE period WHEN 'day' THEN date_trunc('day', moment, 'UTC') WHEN 'month' THEN date_trunc('month', moment, 'UTC')
-  ELSE 'epoch'::timestamptz END;
-
--- The keys that were made in the place of this one, as budgets name them. A rotated key's budget is its heir's, and what the
--- old key spent, or still spends while both work, counts against it.
-CREATE FUNCTION capstan_heirs(key text) RETURNS text[] LANGUAGE sql STABLE
-RETURN ARRAY(
-  WITH RECURSIVE heir AS (
-    SELECT replaced_by AS id FROM api_key WHERE api_key.id = key AND replaced_by IS NOT NULL
-    UNION SELECT api_key.replaced_by FROM heir JOIN api_key ON api_key.id = heir.id WHERE api_key.replaced_by IS NOT NULL
-  ) SELECT 'principal:' || id FROM heir);
-
--- Gives a key's budgets to its heir, with all that counts against them, while nobody reserves or settles.
-CREATE FUNCTION capstan_bequeath(organization text, old_key text, new_key text, moment timestamptz) RETURNS integer LANGUAGE plpgsql AS $$
-DECLARE
-  passed integer;
-BEGIN
-  PERFORM pg_advisory_xact_lock(capstan_budget_lock(organization));
-  UPDATE budget SET scope = 'principal:' || new_key, updated_at = moment
-  WHERE organization_id = organization AND scope = 'principal:' || old_key;
-  GET DIAGNOSTICS passed = ROW_COUNT;
-  RETURN passed;
-END $$;
-
--- Whose ceilings an execution counts against. `guardrail` is the organization's own, of what runs on its own accounts;
--- `connection` is one of these accounts: an execution of several calls counts in full against each that it may run on.
-CREATE FUNCTION capstan_scopes(organization text, project text, principal text, person text, billing_mode text, credentials text[])
-RETURNS text[] LANGUAGE sql STABLE
-RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:' || principal, 'principal:' || person,
-  CASE WHEN billing_mode = 'byok' THEN 'guardrail:' || organization END]
-  || CASE WHEN principal LIKE 'key\_%' THEN capstan_heirs(principal) END
-  || CASE WHEN cardinality(credentials) > 0 THEN ARRAY(SELECT 'connection:' || id FROM unnest(credentials) AS id) END;
-
--- The cap of one panel session. There are as many as sessions, to be used up: nobody is told of them as of budgets, and who
--- is no panel session is not to look through them.
-CREATE FUNCTION capstan_is_of_panel(scope text) RETURNS boolean LANGUAGE sql IMMUTABLE
-RETURN starts_with(scope, 'principal:pses_');
-CREATE INDEX "budget_of_no_panel" ON "budget" ("organization_id") WHERE NOT capstan_is_of_panel("scope");
-
-CREATE FUNCTION capstan_scope_rank(scope text) RETURNS integer LANGUAGE sql IMMUTABLE
-RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' THEN 2 ELSE 3 END;
-
 -- Limits of plans. ----------------------------------------------------------------------------------------
 -- A limit is held by the statement that admits what it counts: who counts holds the organization's lock until the end of the
 -- transaction, so that any number at once do not overrun it. Without limits none of this is called.
@@ -2167,6 +2107,63 @@ BEGIN
     END IF;
   END LOOP;
 END $$;
+
+-- Money. -------------------------------------------------------------------------------------------------
+-- Reservations move with holds: the statement that makes or ends holds calls one of these two functions with them. What
+-- counts against a ceiling follows from the hold alone (its organization, project, principal, person, billing mode and day),
+-- so nothing has to be remembered. Everybody locks in one order: organization, project and principal windows, then wallets.
+-- A budget is set under an exclusive lock of its organization, which waits for every reservation under way.
+
+-- `enforcement` is what the call itself asks for: it can make a ceiling that warns prevent, and never the other way.
+CREATE TYPE "reservation" AS ("hold_id" text, "execution_id" text, "organization_id" text, "project_id" text,
+  "principal_id" text, "person_id" text, "billing_mode" text, "credential_ids" text[], "is_test" boolean, "amount_micros" bigint,
+  "enforcement" text, "created_at" timestamptz);
+CREATE TYPE "resolution" AS ("organization_id" text, "project_id" text, "principal_id" text, "person_id" text,
+  "billing_mode" text, "credential_ids" text[], "is_test" boolean, "funding" text, "created_at" timestamptz,
+  "amount_micros" bigint, "state" text, "settled_micros" bigint);
+
+CREATE FUNCTION capstan_period_start(period text, moment timestamptz) RETURNS timestamptz LANGUAGE sql STABLE
+RETURN CASE period WHEN 'day' THEN date_trunc('day', moment, 'UTC') WHEN 'month' THEN date_trunc('month', moment, 'UTC')
+  ELSE 'epoch'::timestamptz END;
+
+-- The keys that were made in the place of this one, as budgets name them. A rotated key's budget is its heir's, and what the
+-- old key spent, or still spends while both work, counts against it.
+CREATE FUNCTION capstan_heirs(key text) RETURNS text[] LANGUAGE sql STABLE
+RETURN ARRAY(
+  WITH RECURSIVE heir AS (
+    SELECT replaced_by AS id FROM api_key WHERE api_key.id = key AND replaced_by IS NOT NULL
+    UNION SELECT api_key.replaced_by FROM heir JOIN api_key ON api_key.id = heir.id WHERE api_key.replaced_by IS NOT NULL
+  ) SELECT 'principal:' || id FROM heir);
+
+-- Gives a key's budgets to its heir, with all that counts against them, while nobody reserves or settles.
+CREATE FUNCTION capstan_bequeath(organization text, old_key text, new_key text, moment timestamptz) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  passed integer;
+BEGIN
+  PERFORM pg_advisory_xact_lock(capstan_budget_lock(organization));
+  UPDATE budget SET scope = 'principal:' || new_key, updated_at = moment
+  WHERE organization_id = organization AND scope = 'principal:' || old_key;
+  GET DIAGNOSTICS passed = ROW_COUNT;
+  RETURN passed;
+END $$;
+
+-- Whose ceilings an execution counts against. `guardrail` is the organization's own, of what runs on its own accounts;
+-- `connection` is one of these accounts: an execution of several calls counts in full against each that it may run on.
+CREATE FUNCTION capstan_scopes(organization text, project text, principal text, person text, billing_mode text, credentials text[])
+RETURNS text[] LANGUAGE sql STABLE
+RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:' || principal, 'principal:' || person,
+  CASE WHEN billing_mode = 'byok' THEN 'guardrail:' || organization END]
+  || CASE WHEN principal LIKE 'key\_%' THEN capstan_heirs(principal) END
+  || CASE WHEN cardinality(credentials) > 0 THEN ARRAY(SELECT 'connection:' || id FROM unnest(credentials) AS id) END;
+
+-- The cap of one panel session. There are as many as sessions, to be used up: nobody is told of them as of budgets, and who
+-- is no panel session is not to look through them.
+CREATE FUNCTION capstan_is_of_panel(scope text) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN starts_with(scope, 'principal:pses_');
+CREATE INDEX "budget_of_no_panel" ON "budget" ("organization_id") WHERE NOT capstan_is_of_panel("scope");
+
+CREATE FUNCTION capstan_scope_rank(scope text) RETURNS integer LANGUAGE sql IMMUTABLE
+RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' THEN 2 ELSE 3 END;
 
 -- The key of the lock between setting a budget and counting against it.
 CREATE FUNCTION capstan_budget_lock(organization text) RETURNS bigint LANGUAGE sql IMMUTABLE
@@ -2466,41 +2463,6 @@ BEGIN
   END LOOP;
 END $$;
 
--- Nobody's sessions outlive their right to make any: with a key that is revoked, and with a member who leaves or may only look
--- from now on, the panel sessions they made end. Who makes one holds that row until the session is there (`sessions.ts`).
-CREATE FUNCTION capstan_end_panel_sessions(organization text, maker text, moment timestamptz) RETURNS void LANGUAGE sql
-BEGIN ATOMIC
-  UPDATE panel_session SET revoked_at = moment
-  WHERE created_by = maker AND organization_id = organization AND revoked_at IS NULL AND expires_at > moment;
-END;
-CREATE INDEX "panel_session_of_maker" ON "panel_session" ("created_by") WHERE "revoked_at" IS NULL;
-CREATE FUNCTION capstan_end_sessions_of_key() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM capstan_end_panel_sessions(NEW."organization_id", NEW."id", NEW."revoked_at");
-  RETURN NULL;
-END $$;
-CREATE TRIGGER "api_key_ends_its_sessions" AFTER UPDATE OF "revoked_at" ON "api_key"
-  FOR EACH ROW WHEN (OLD."revoked_at" IS NULL AND NEW."revoked_at" IS NOT NULL)
-  EXECUTE FUNCTION capstan_end_sessions_of_key();
-CREATE FUNCTION capstan_end_sessions_of_member() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  PERFORM capstan_end_panel_sessions(OLD."organization_id", OLD."user_id", now());
-  RETURN NULL;
-END $$;
-CREATE TRIGGER "membership_ends_its_sessions" AFTER DELETE ON "membership"
-  FOR EACH ROW EXECUTE FUNCTION capstan_end_sessions_of_member();
-CREATE TRIGGER "lowered_membership_ends_its_sessions" AFTER UPDATE OF "role" ON "membership"
-  FOR EACH ROW WHEN (NEW."role" = 'viewer') EXECUTE FUNCTION capstan_end_sessions_of_member();
-
--- What is no more has no ceiling: whoever deletes a connection, its guardrail stays as history that nobody counts against.
-CREATE FUNCTION capstan_end_guardrail() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE budget SET enforcement = 'off' WHERE organization_id = OLD."organization_id" AND scope = 'connection:' || OLD."id";
-  RETURN NULL;
-END $$;
-CREATE TRIGGER "credential_ends_its_guardrail" AFTER DELETE ON "credential"
-  FOR EACH ROW EXECUTE FUNCTION capstan_end_guardrail();
-
 -- Counts a budget anew from the holds, for one that is new or says something else from now on: its current period, those
 -- that a clock a little off or a hold that has not ended may still touch, and every one it has counted before. Tells of the
 -- steps that are reached under what it says now. The caller holds the exclusive lock of its organization.
@@ -2541,6 +2503,41 @@ BEGIN
       spent.alerted_percent, moment);
   END LOOP;
 END $$;
+
+-- Nobody's sessions outlive their right to make any: with a key that is revoked, and with a member who leaves or may only look
+-- from now on, the panel sessions they made end. Who makes one holds that row until the session is there (`sessions.ts`).
+CREATE FUNCTION capstan_end_panel_sessions(organization text, maker text, moment timestamptz) RETURNS void LANGUAGE sql
+BEGIN ATOMIC
+  UPDATE panel_session SET revoked_at = moment
+  WHERE created_by = maker AND organization_id = organization AND revoked_at IS NULL AND expires_at > moment;
+END;
+CREATE INDEX "panel_session_of_maker" ON "panel_session" ("created_by") WHERE "revoked_at" IS NULL;
+CREATE FUNCTION capstan_end_sessions_of_key() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM capstan_end_panel_sessions(NEW."organization_id", NEW."id", NEW."revoked_at");
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "api_key_ends_its_sessions" AFTER UPDATE OF "revoked_at" ON "api_key"
+  FOR EACH ROW WHEN (OLD."revoked_at" IS NULL AND NEW."revoked_at" IS NOT NULL)
+  EXECUTE FUNCTION capstan_end_sessions_of_key();
+CREATE FUNCTION capstan_end_sessions_of_member() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM capstan_end_panel_sessions(OLD."organization_id", OLD."user_id", now());
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "membership_ends_its_sessions" AFTER DELETE ON "membership"
+  FOR EACH ROW EXECUTE FUNCTION capstan_end_sessions_of_member();
+CREATE TRIGGER "lowered_membership_ends_its_sessions" AFTER UPDATE OF "role" ON "membership"
+  FOR EACH ROW WHEN (NEW."role" = 'viewer') EXECUTE FUNCTION capstan_end_sessions_of_member();
+
+-- What is no more has no ceiling: whoever deletes a connection, its guardrail stays as history that nobody counts against.
+CREATE FUNCTION capstan_end_guardrail() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE budget SET enforcement = 'off' WHERE organization_id = OLD."organization_id" AND scope = 'connection:' || OLD."id";
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "credential_ends_its_guardrail" AFTER DELETE ON "credential"
+  FOR EACH ROW EXECUTE FUNCTION capstan_end_guardrail();
 
 -- Executions. --------------------------------------------------------------------------------------------
 -- What reservations, the ledger and usage know of an execution, be it a job or pinned: said here once. Ids of one kind sort

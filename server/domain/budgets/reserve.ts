@@ -33,7 +33,7 @@ type Unfunded = {
 };
 
 /**
- * Turns the refusals of capstan_reserve and capstan_count_panel_jobs (prisma/guards.sql) into BudgetExceeded and
+ * Turns the refusals of capstan_reserve and capstan_count_panel_jobs (prisma/guards) into BudgetExceeded and
  * funding_required; rethrows the rest.
  */
 export function refuseReservation(cause: unknown): never {

@@ -7,7 +7,7 @@ import { requireExternal } from "./external";
 import { limitsOf, planOf, type Settings, upgradeOf } from "./limits";
 
 /*
- * Limits on work are held by the statement that admits it (capstan_take in prisma/guards.sql), so that any number at once do
+ * Limits on work are held by the statement that admits it (capstan_take in prisma/guards/4-plans.sql), so that any number at once do
  * not overrun them. An admission carries the limits that hold for it; without any it costs nothing.
  */
 

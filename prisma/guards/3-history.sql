@@ -1,0 +1,142 @@
+-- History is only added to. ------------------------------------------------------------------------------
+
+CREATE FUNCTION capstan_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% is append-only: % refused', TG_TABLE_NAME, TG_OP USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+
+CREATE TRIGGER "job_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "job_event"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "receipt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "receipt"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_record_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "pinned_record"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_correction_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "pinned_correction"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "manifest_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "manifest"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_execution_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_execution"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_attempt_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_attempt"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "pinned_bulk_never_deleted" BEFORE DELETE OR TRUNCATE ON "pinned_bulk"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- What has ended is a record of evidence: no column of it changes any more.
+CREATE FUNCTION capstan_refuse_change_of_ended() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION '% % has ended and cannot be changed', TG_TABLE_NAME, OLD."id"
+    USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER "pinned_execution_end_stays" BEFORE UPDATE ON "pinned_execution" FOR EACH ROW
+  WHEN (OLD."status" IN ('succeeded', 'failed', 'ambiguous', 'canceled')) EXECUTE FUNCTION capstan_refuse_change_of_ended();
+CREATE TRIGGER "pinned_attempt_end_stays" BEFORE UPDATE ON "pinned_attempt" FOR EACH ROW
+  WHEN (OLD."ended_at" IS NOT NULL) EXECUTE FUNCTION capstan_refuse_change_of_ended();
+CREATE TRIGGER "pinned_bulk_end_stays" BEFORE UPDATE ON "pinned_bulk" FOR EACH ROW
+  WHEN (OLD."status" IN ('succeeded', 'partial', 'failed')) EXECUTE FUNCTION capstan_refuse_change_of_ended();
+-- Of a request, at most one commission quote can be paid, and what it says never changes.
+CREATE UNIQUE INDEX "commission_quote_one_active" ON "commission_quote" ("request_id") WHERE "state" = 'active';
+CREATE UNIQUE INDEX "commission_quote_one_paid" ON "commission_quote" ("request_id") WHERE "state" = 'paid';
+CREATE FUNCTION capstan_guard_commission_quote() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD."state" <> 'active' AND NEW."state" IS DISTINCT FROM OLD."state" THEN
+    RAISE EXCEPTION 'commission quote % is already %', OLD."id", OLD."state" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  IF (NEW."id", NEW."request_id", NEW."revision_id", NEW."organization_id", NEW."project_id", NEW."price_micros", NEW."currency",
+      NEW."runtime_pricing", NEW."business_days", NEW."note", NEW."issued_by", NEW."created_at", NEW."expires_at")
+     IS DISTINCT FROM
+     (OLD."id", OLD."request_id", OLD."revision_id", OLD."organization_id", OLD."project_id", OLD."price_micros", OLD."currency",
+      OLD."runtime_pricing", OLD."business_days", OLD."note", OLD."issued_by", OLD."created_at", OLD."expires_at") THEN
+    RAISE EXCEPTION 'commission quote %: only its state may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER "commission_quote_moves" BEFORE UPDATE ON "commission_quote" FOR EACH ROW
+  EXECUTE FUNCTION capstan_guard_commission_quote();
+CREATE TRIGGER "commission_quote_never_deleted" BEFORE DELETE OR TRUNCATE ON "commission_quote"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "capability_request_revision_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "capability_request_revision"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "capability_request_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "capability_request_event"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- A commission has one checkout at a time: whoever else wants to pay it joins that one.
+CREATE UNIQUE INDEX "payment_one_open_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission' AND "state" = 'open';
+CREATE INDEX "payment_by_commission" ON "payment" ("subject_id") WHERE "kind" = 'commission';
+CREATE INDEX "payment_to_close" ON "payment" ("close_at") WHERE "close_at" IS NOT NULL;
+CREATE INDEX "commission_quote_to_remind" ON "commission_quote" ("expires_at") WHERE "state" = 'active' AND "reminded_at" IS NULL;
+-- A name is one adapter of a project and environment at a time.
+CREATE UNIQUE INDEX "model_adapter_one_name" ON "model_adapter" ("project_id", "environment", "name_key") WHERE "deleted_at" IS NULL;
+CREATE TRIGGER "adapter_alias_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "adapter_alias_version"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "comparison_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "comparison_entry"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "comparison_never_deleted" BEFORE DELETE OR TRUNCATE ON "comparison"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- A comparison is judged once; nothing else of it changes.
+CREATE FUNCTION capstan_guard_comparison() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF OLD."decision" IS NOT NULL OR NEW."decision" IS NULL
+     OR (to_jsonb(NEW) - ARRAY['decision', 'overall_winner_entry_id', 'value_winner_entry_id', 'judged_by', 'judged_at'])
+        IS DISTINCT FROM
+        (to_jsonb(OLD) - ARRAY['decision', 'overall_winner_entry_id', 'value_winner_entry_id', 'judged_by', 'judged_at']) THEN
+    RAISE EXCEPTION 'comparison %: it is judged once, and nothing else of it changes', OLD."id"
+      USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER "comparison_stays" BEFORE UPDATE ON "comparison" FOR EACH ROW EXECUTE FUNCTION capstan_guard_comparison();
+-- The jobs of a panel session are found by it; those of others never are.
+CREATE INDEX "job_of_panel" ON "job" ("principal_id") WHERE "principal_kind" = 'panel_session';
+-- The jobs that are still blind are few, and found by this alone.
+CREATE INDEX "job_blind" ON "job" ("organization_id", "project_id", "comparison_id") WHERE "is_blind";
+CREATE TRIGGER "model_adapter_never_deleted" BEFORE DELETE OR TRUNCATE ON "model_adapter"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- What an adapter is never changes; how its source is, and that it was put away, may.
+CREATE FUNCTION capstan_guard_adapter() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF (to_jsonb(NEW) - ARRAY['health_status', 'health_checked_at', 'health_detail', 'deleted_at'])
+     IS DISTINCT FROM (to_jsonb(OLD) - ARRAY['health_status', 'health_checked_at', 'health_detail', 'deleted_at']) THEN
+    RAISE EXCEPTION 'adapter %: only its health may change', OLD."id" USING ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER "model_adapter_stays" BEFORE UPDATE ON "model_adapter" FOR EACH ROW EXECUTE FUNCTION capstan_guard_adapter();
+-- A key names one panel of a project, or of the organization as a whole.
+CREATE UNIQUE INDEX "panel_definition_one_key" ON "panel_definition" ("organization_id", coalesce("project_id", ''), "key");
+CREATE TRIGGER "panel_version_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "panel_version"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+-- One key signs; those before it stay.
+CREATE UNIQUE INDEX "signing_key_one_active" ON "signing_key" (("retired_at" IS NULL)) WHERE "retired_at" IS NULL;
+CREATE TRIGGER "delivery_attempt_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "delivery_attempt"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "ledger_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "ledger_entry"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "retail_quote_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "retail_quote"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "audit_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "audit_entry"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "payment_event_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "payment_event"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+CREATE TRIGGER "hold_never_deleted" BEFORE DELETE OR TRUNCATE ON "hold"
+  FOR EACH STATEMENT EXECUTE FUNCTION capstan_refuse_change();
+
+-- A hold ends once, and never changes what it holds.
+-- Said by conditions and columns, so that no function is called where there is nothing to refuse: every execution ends a hold.
+-- A condition is read from its text for each statement, a list of columns is not.
+CREATE FUNCTION capstan_refuse_hold() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'hold % (%): %', OLD."id", OLD."state", TG_ARGV[0] USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER "hold_end_stays" BEFORE UPDATE ON "hold" FOR EACH ROW
+  WHEN (OLD."state" <> 'open' AND (OLD."state" <> 'ambiguous' OR NEW."state" = 'open'))
+  EXECUTE FUNCTION capstan_refuse_hold('it has ended already, or would open again');
+CREATE TRIGGER "hold_keeps_what_it_holds" BEFORE UPDATE OF "id", "organization_id", "project_id", "execution_id",
+    "principal_id", "person_id", "billing_mode", "credential_ids", "is_test", "funding", "amount_micros", "created_at" ON "hold"
+  FOR EACH ROW EXECUTE FUNCTION capstan_refuse_hold('only its state may change');
+
+CREATE FUNCTION capstan_refuse_terminal_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'job % is already %', OLD."id", OLD."status" USING ERRCODE = 'integrity_constraint_violation';
+END $$;
+CREATE TRIGGER "job_terminal_status_stays" BEFORE UPDATE OF "status" ON "job" FOR EACH ROW
+  WHEN (OLD."status" IN ('succeeded', 'failed', 'canceled') AND NEW."status" IS DISTINCT FROM OLD."status")
+  EXECUTE FUNCTION capstan_refuse_terminal_change();

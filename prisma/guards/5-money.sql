@@ -1,0 +1,395 @@
+-- Money. -------------------------------------------------------------------------------------------------
+-- Reservations move with holds: the statement that makes or ends holds calls one of these two functions with them. What
+-- counts against a ceiling follows from the hold alone (its organization, project, principal, person, billing mode and day),
+-- so nothing has to be remembered. Everybody locks in one order: organization, project and principal windows, then wallets.
+-- A budget is set under an exclusive lock of its organization, which waits for every reservation under way.
+
+-- `enforcement` is what the call itself asks for: it can make a ceiling that warns prevent, and never the other way.
+CREATE TYPE "reservation" AS ("hold_id" text, "execution_id" text, "organization_id" text, "project_id" text,
+  "principal_id" text, "person_id" text, "billing_mode" text, "credential_ids" text[], "is_test" boolean, "amount_micros" bigint,
+  "enforcement" text, "created_at" timestamptz);
+CREATE TYPE "resolution" AS ("organization_id" text, "project_id" text, "principal_id" text, "person_id" text,
+  "billing_mode" text, "credential_ids" text[], "is_test" boolean, "funding" text, "created_at" timestamptz,
+  "amount_micros" bigint, "state" text, "settled_micros" bigint);
+
+CREATE FUNCTION capstan_period_start(period text, moment timestamptz) RETURNS timestamptz LANGUAGE sql STABLE
+RETURN CASE period WHEN 'day' THEN date_trunc('day', moment, 'UTC') WHEN 'month' THEN date_trunc('month', moment, 'UTC')
+  ELSE 'epoch'::timestamptz END;
+
+-- The keys that were made in the place of this one, as budgets name them. A rotated key's budget is its heir's, and what the
+-- old key spent, or still spends while both work, counts against it.
+CREATE FUNCTION capstan_heirs(key text) RETURNS text[] LANGUAGE sql STABLE
+RETURN ARRAY(
+  WITH RECURSIVE heir AS (
+    SELECT replaced_by AS id FROM api_key WHERE api_key.id = key AND replaced_by IS NOT NULL
+    UNION SELECT api_key.replaced_by FROM heir JOIN api_key ON api_key.id = heir.id WHERE api_key.replaced_by IS NOT NULL
+  ) SELECT 'principal:' || id FROM heir);
+
+-- Gives a key's budgets to its heir, with all that counts against them, while nobody reserves or settles.
+CREATE FUNCTION capstan_bequeath(organization text, old_key text, new_key text, moment timestamptz) RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+  passed integer;
+BEGIN
+  PERFORM pg_advisory_xact_lock(capstan_budget_lock(organization));
+  UPDATE budget SET scope = 'principal:' || new_key, updated_at = moment
+  WHERE organization_id = organization AND scope = 'principal:' || old_key;
+  GET DIAGNOSTICS passed = ROW_COUNT;
+  RETURN passed;
+END $$;
+
+-- Whose ceilings an execution counts against. `guardrail` is the organization's own, of what runs on its own accounts;
+-- `connection` is one of these accounts: an execution of several calls counts in full against each that it may run on.
+CREATE FUNCTION capstan_scopes(organization text, project text, principal text, person text, billing_mode text, credentials text[])
+RETURNS text[] LANGUAGE sql STABLE
+RETURN ARRAY['organization:' || organization, 'project:' || project, 'principal:' || principal, 'principal:' || person,
+  CASE WHEN billing_mode = 'byok' THEN 'guardrail:' || organization END]
+  || CASE WHEN principal LIKE 'key\_%' THEN capstan_heirs(principal) END
+  || CASE WHEN cardinality(credentials) > 0 THEN ARRAY(SELECT 'connection:' || id FROM unnest(credentials) AS id) END;
+
+-- The cap of one panel session. There are as many as sessions, to be used up: nobody is told of them as of budgets, and who
+-- is no panel session is not to look through them.
+CREATE FUNCTION capstan_is_of_panel(scope text) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN starts_with(scope, 'principal:pses_');
+CREATE INDEX "budget_of_no_panel" ON "budget" ("organization_id") WHERE NOT capstan_is_of_panel("scope");
+
+CREATE FUNCTION capstan_scope_rank(scope text) RETURNS integer LANGUAGE sql IMMUTABLE
+RETURN CASE split_part(scope, ':', 1) WHEN 'organization' THEN 1 WHEN 'project' THEN 2 ELSE 3 END;
+
+-- The key of the lock between setting a budget and counting against it.
+CREATE FUNCTION capstan_budget_lock(organization text) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN hashtextextended('budget ' || organization, 0);
+
+-- Money of comparisons that nobody has judged is told as one sum, and only when no part of it is open any more: a figure that
+-- is read between two ends must not tell a price. Said here once, for balances, budgets, refusals, alerts and usage alike.
+
+-- Is a comparison still under way as far as money goes: has a job of it not ended, or does nobody know what one cost?
+CREATE FUNCTION capstan_is_open(organization text, project text, comparison text) RETURNS boolean LANGUAGE sql STABLE
+RETURN EXISTS (
+  SELECT FROM job j LEFT JOIN hold h ON h.execution_id = j.id
+  WHERE j.is_blind AND j.organization_id = organization AND j.project_id = project AND j.comparison_id = comparison
+    AND (j.status NOT IN ('succeeded', 'failed', 'canceled') OR h.state IN ('open', 'ambiguous')));
+
+-- The holds of an organization that have ended and count as held still, because others of their comparison are open.
+CREATE FUNCTION capstan_veiled(organization text) RETURNS SETOF hold LANGUAGE sql STABLE ROWS 2
+BEGIN ATOMIC
+  SELECT h.* FROM job j JOIN hold h ON h.execution_id = j.id
+  WHERE j.is_blind AND j.organization_id = organization AND h.state IN ('settled', 'released')
+    AND capstan_is_open(j.organization_id, j.project_id, j.comparison_id);
+END;
+
+-- What of that a budget counts in a period: as held, and not as settled.
+CREATE FUNCTION capstan_veiled_in(budget text, start timestamptz, test boolean)
+RETURNS TABLE ("held" bigint, "settled" bigint) LANGUAGE sql STABLE ROWS 1
+BEGIN ATOMIC
+  SELECT coalesce(sum(h.amount_micros), 0)::bigint, coalesce(sum(h.settled_micros), 0)::bigint
+  FROM budget b, capstan_veiled(b.organization_id) h
+  WHERE b.id = budget AND h.is_test = test AND capstan_period_start(b.period, h.created_at) = start
+    AND (NOT b.managed_only OR h.billing_mode = 'managed')
+    AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids));
+END;
+
+-- Sets money aside for new holds, and says what pays for each, and which ceilings that only warn it goes above: told by
+-- the row of the job or pinned execution, and by a job's events, as well. SQLSTATE CB402: a ceiling that prevents would be passed; CB403: the organization has not
+-- the funds. Both with a DETAIL in JSON, and nothing written. The decision is exact; figures that are told of what is left
+-- are those that everybody is shown.
+CREATE FUNCTION capstan_reserve(items reservation[], allowance bigint, trial_ceiling bigint)
+RETURNS TABLE ("hold_id" text, "funding" text, "warnings" jsonb) LANGUAGE plpgsql STRICT ROWS 1 AS $$
+DECLARE
+  warned jsonb := '{}';
+  moment timestamptz;
+  item reservation := items[1];
+  due record;
+  spent record;
+  account record;
+  purse wallet;
+  veiled record;
+BEGIN
+  IF cardinality(items) = 0 THEN RETURN; END IF;
+  IF cardinality(items) = 1 THEN
+    -- An expression and not a query: one hold without budgets costs one statement here.
+    IF pg_advisory_xact_lock_shared(capstan_budget_lock(item.organization_id)) IS NULL THEN NULL; END IF;
+    -- No budget, and the balance pays: the wallet's row decides. Whatever else there is to say is said below.
+    IF item.billing_mode = 'managed' THEN
+      UPDATE wallet w SET held_micros = w.held_micros + item.amount_micros
+      WHERE w.organization_id = item.organization_id AND w.is_test = item.is_test
+        AND item.amount_micros <= w.balance_micros - w.held_micros
+        AND (item.amount_micros > trial_ceiling
+          OR item.amount_micros > w.allowance_micros - w.allowance_used_micros - w.allowance_held_micros)
+        AND item.principal_id NOT LIKE 'pses\_%'
+        AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id AND NOT capstan_is_of_panel(b.scope));
+      IF FOUND THEN
+        hold_id := item.hold_id;
+        funding := 'wallet';
+        RETURN NEXT;
+        RETURN;
+      END IF;
+    END IF;
+  ELSE
+    PERFORM pg_advisory_xact_lock_shared(capstan_budget_lock(x.organization_id))
+    FROM (SELECT DISTINCT unnested.organization_id FROM unnest(items) unnested ORDER BY 1) x;
+  END IF;
+
+  moment := (SELECT max(i.created_at) FROM unnest(items) i);
+  FOR due IN
+    SELECT b.id, b.scope, b.period,
+      CASE WHEN bool_or(i.enforcement = 'prevent') THEN 'prevent' ELSE b.enforcement::text END AS enforcement,
+      b.ceiling_micros + CASE WHEN b.increase_until > moment THEN b.increase_micros ELSE 0 END AS ceiling,
+      capstan_period_start(b.period, i.created_at) AS start, i.is_test, sum(i.amount_micros)::bigint AS amount,
+      array_agg(i.place) AS places
+    FROM unnest(items) WITH ORDINALITY AS i(hold_id, execution_id, organization_id, project_id, principal_id, person_id,
+      billing_mode, credential_ids, is_test, amount_micros, enforcement, created_at, place)
+    JOIN budget b ON b.scope = ANY(capstan_scopes(i.organization_id, i.project_id, i.principal_id, i.person_id, i.billing_mode, i.credential_ids))
+    WHERE b.organization_id = i.organization_id AND b.enforcement <> 'off'
+      AND (NOT b.managed_only OR i.billing_mode = 'managed')
+    GROUP BY b.id, capstan_period_start(b.period, i.created_at), i.is_test
+    ORDER BY capstan_scope_rank(b.scope), b.id, capstan_period_start(b.period, i.created_at), i.is_test
+  LOOP
+    LOOP
+      UPDATE budget_window w SET held_micros = w.held_micros + due.amount
+      WHERE w.budget_id = due.id AND w.period_start = due.start AND w.is_test = due.is_test
+        AND (due.enforcement <> 'prevent' OR w.settled_micros + w.held_micros + due.amount <= due.ceiling)
+      RETURNING w.settled_micros AS settled, w.held_micros AS held, w.alerted_percent AS alerted INTO spent;
+      EXIT WHEN FOUND;
+      INSERT INTO budget_window (budget_id, period_start, is_test) VALUES (due.id, due.start, due.is_test)
+      ON CONFLICT DO NOTHING;
+      IF NOT FOUND THEN
+        SELECT w.settled_micros AS settled, w.held_micros AS held INTO spent FROM budget_window w
+        WHERE w.budget_id = due.id AND w.period_start = due.start AND w.is_test = due.is_test;
+        -- Room that came back since the refusal: ask once more.
+        CONTINUE WHEN spent.settled + spent.held + due.amount <= due.ceiling;
+        SELECT * INTO veiled FROM capstan_veiled_in(due.id, due.start, due.is_test);
+        RAISE EXCEPTION 'budget % is exhausted', due.scope USING ERRCODE = 'CB402', DETAIL = jsonb_build_object(
+          'budgetId', due.id, 'scope', due.scope, 'period', due.period, 'enforcement', due.enforcement,
+          'ceilingMicros', due.ceiling, 'availableMicros', greatest(0, due.ceiling - spent.settled - spent.held
+            + veiled.settled - veiled.held), 'amountMicros', due.amount)::text;
+      END IF;
+    END LOOP;
+    PERFORM capstan_alert(due.id, due.start, due.is_test, due.ceiling, spent.settled, spent.held, spent.alerted, moment);
+    IF spent.settled + spent.held > due.ceiling THEN
+      SELECT * INTO veiled FROM capstan_veiled_in(due.id, due.start, due.is_test);
+      -- In their order each takes of the room there was; a bulk is thousands of them, so in one pass.
+      warned := warned || coalesce((
+        SELECT jsonb_object_agg(over.hold_id, coalesce(warned->over.hold_id, '[]') || jsonb_build_object(
+          'code', 'BudgetExceeded', 'scope', due.scope, 'period', due.period, 'enforcement', due.enforcement,
+          'estimatedCost', trim_scale(over.amount_micros / 1e6), 'remaining',
+          trim_scale(greatest(0, over.room + veiled.settled - veiled.held) / 1e6),
+          'ceiling', trim_scale(due.ceiling / 1e6)))
+        FROM (
+          SELECT i.hold_id, i.amount_micros, due.ceiling - spent.settled - spent.held + due.amount + i.amount_micros
+            - sum(i.amount_micros) OVER (ORDER BY place)::bigint AS room
+          FROM unnest(items) WITH ORDINALITY AS i(hold_id, execution_id, organization_id, project_id, principal_id, person_id,
+            billing_mode, credential_ids, is_test, amount_micros, enforcement, created_at, place)
+          JOIN unnest(due.places) AS mine(place) USING (place)
+        ) over WHERE over.amount_micros > over.room), '{}');
+    END IF;
+  END LOOP;
+
+  IF warned <> '{}' THEN
+    -- Rows that the calling statement has just made: it does not touch them again. A pinned execution has no events.
+    -- Competitors of a comparison are warned on their rows alone: an event of some would tell them apart.
+    IF current_setting('capstan.warn_quietly', true) IS DISTINCT FROM 'on' THEN
+      INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
+      SELECT j.project_id, j.id, j.last_event + w.position, 'job.budget_warning', w.value, i.created_at
+      FROM unnest(items) i JOIN job j ON j.id = i.execution_id,
+        jsonb_array_elements(warned->i.hold_id) WITH ORDINALITY AS w(value, position);
+    END IF;
+    UPDATE job j SET warnings = j.warnings || (warned->i.hold_id),
+      last_event = j.last_event + CASE WHEN current_setting('capstan.warn_quietly', true) IS DISTINCT FROM 'on'
+        THEN jsonb_array_length(warned->i.hold_id) ELSE 0 END
+    FROM unnest(items) i WHERE j.id = i.execution_id AND warned ? i.hold_id;
+    UPDATE pinned_execution p SET warnings = p.warnings || (warned->i.hold_id)
+    FROM unnest(items) i WHERE p.id = i.execution_id AND warned ? i.hold_id;
+  END IF;
+
+  FOR account IN
+    SELECT DISTINCT i.organization_id, i.is_test FROM unnest(items) i WHERE i.billing_mode = 'managed' ORDER BY 1, 2
+  LOOP
+    SELECT * INTO purse FROM wallet w
+    WHERE w.organization_id = account.organization_id AND w.is_test = account.is_test FOR NO KEY UPDATE;
+    IF NOT FOUND THEN
+      INSERT INTO wallet (organization_id, is_test, allowance_micros, created_at)
+      VALUES (account.organization_id, account.is_test, allowance, moment)
+      ON CONFLICT (organization_id, is_test) DO UPDATE SET held_micros = wallet.held_micros
+      RETURNING * INTO purse;
+    END IF;
+    FOREACH item IN ARRAY items LOOP
+      CONTINUE WHEN item.organization_id <> account.organization_id OR item.is_test <> account.is_test
+        OR item.billing_mode <> 'managed';
+      hold_id := item.hold_id;
+      warnings := warned->item.hold_id;
+      IF item.amount_micros <= trial_ceiling
+        AND item.amount_micros <= purse.allowance_micros - purse.allowance_used_micros - purse.allowance_held_micros THEN
+        purse.allowance_held_micros := purse.allowance_held_micros + item.amount_micros;
+        funding := 'allowance';
+      ELSIF item.amount_micros <= purse.balance_micros - purse.held_micros THEN
+        purse.held_micros := purse.held_micros + item.amount_micros;
+        funding := 'wallet';
+      ELSE
+        SELECT coalesce(sum(h.amount_micros - coalesce(h.settled_micros, 0)) FILTER (WHERE h.funding = 'wallet'), 0)::bigint AS of_wallet,
+          coalesce(sum(h.amount_micros - coalesce(h.settled_micros, 0)) FILTER (WHERE h.funding = 'allowance'), 0)::bigint AS of_allowance
+        INTO veiled FROM capstan_veiled(account.organization_id) h WHERE h.is_test = account.is_test;
+        RAISE EXCEPTION 'organization % has not the funds', item.organization_id USING ERRCODE = 'CB403',
+          DETAIL = jsonb_build_object('isTest', item.is_test, 'amountMicros', item.amount_micros,
+            'allowanceMicros', greatest(0, purse.allowance_micros - purse.allowance_used_micros - purse.allowance_held_micros
+              - veiled.of_allowance),
+            'trialCeilingMicros', trial_ceiling,
+            'walletMicros', greatest(0, purse.balance_micros - purse.held_micros - veiled.of_wallet))::text;
+      END IF;
+      RETURN NEXT;
+    END LOOP;
+    UPDATE wallet w SET held_micros = purse.held_micros, allowance_held_micros = purse.allowance_held_micros
+    WHERE w.organization_id = account.organization_id AND w.is_test = account.is_test;
+  END LOOP;
+
+  FOREACH item IN ARRAY items LOOP
+    CONTINUE WHEN item.billing_mode = 'managed';
+    hold_id := item.hold_id;
+    warnings := warned->item.hold_id;
+    funding := NULL;
+    RETURN NEXT;
+  END LOOP;
+END $$;
+
+-- The highest of 50, 80 and 100 % that this much has reached; 0: none.
+CREATE FUNCTION capstan_reached(spent bigint, ceiling bigint) RETURNS integer LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN spent = 0 THEN 0 WHEN spent >= ceiling THEN 100 WHEN spent * 10 >= ceiling * 8 THEN 80
+  WHEN spent * 2 >= ceiling THEN 50 ELSE 0 END;
+
+-- Tells of each of 50, 80 and 100 % that what is settled and held has reached and was not told of in this period.
+CREATE FUNCTION capstan_alert(budget text, start timestamptz, test boolean, ceiling bigint, settled bigint, held bigint,
+  alerted integer, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  reached integer := capstan_reached(settled + held, ceiling);
+BEGIN
+  IF reached <= alerted THEN RETURN; END IF;
+  UPDATE budget_window w SET alerted_percent = reached
+  WHERE w.budget_id = budget AND w.period_start = start AND w.is_test = test;
+  INSERT INTO budget_alert (id, budget_id, organization_id, project_id, scope, period, period_start, is_test, percent,
+    spent_micros, held_micros, ceiling_micros, enforcement, created_at)
+  SELECT capstan_event_id(moment, step.percent), b.id, b.organization_id, b.project_id, b.scope, b.period, start, test,
+    step.percent, capstan_alert.settled - veiled.settled, capstan_alert.held + veiled.held, ceiling, b.enforcement, moment
+  FROM capstan_veiled_in(budget, start, test) veiled, budget b, unnest(ARRAY[50, 80, 100]) AS step(percent)
+  WHERE b.id = budget AND step.percent > alerted AND step.percent <= reached AND NOT capstan_is_of_panel(b.scope);
+END $$;
+
+-- `evt_` and a ULID: the moment in milliseconds, then chance; ids of one call in the order of `step`.
+CREATE FUNCTION capstan_event_id(moment timestamptz, step integer) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  alphabet constant text := '0123456789abcdefghjkmnpqrstvwxyz';
+  millis bigint := floor(extract(epoch FROM moment) * 1000);
+  chance bytea := uuid_send(gen_random_uuid());
+  made text := '';
+BEGIN
+  FOR place IN 1..10 LOOP
+    made := substr(alphabet, (millis % 32)::integer + 1, 1) || made;
+    millis := millis / 32;
+  END LOOP;
+  made := made || substr(alphabet, step / 32 + 1, 1) || substr(alphabet, step % 32 + 1, 1);
+  -- Fourteen digits of the sixteen random bytes, less the two that hold a UUID's version and variant.
+  FOR place IN 0..15 LOOP
+    CONTINUE WHEN place IN (6, 8);
+    made := made || substr(alphabet, (get_byte(chance, place) & 31) + 1, 1);
+  END LOOP;
+  RETURN 'evt_' || made;
+END $$;
+
+-- Moves what was held for these holds, now that they have ended: freed, and counted as spent where they were settled.
+CREATE FUNCTION capstan_resolve(items resolution[], moment timestamptz) RETURNS void LANGUAGE plpgsql STRICT AS $$
+DECLARE
+  item resolution := items[1];
+  due record;
+  spent record;
+BEGIN
+  IF cardinality(items) = 0 THEN RETURN; END IF;
+  IF cardinality(items) = 1 THEN
+    IF pg_advisory_xact_lock_shared(capstan_budget_lock(item.organization_id)) IS NULL THEN NULL; END IF;
+    -- No budget, and the balance paid, as above.
+    IF item.funding = 'wallet' AND item.state IN ('settled', 'released') THEN
+      UPDATE wallet w SET held_micros = w.held_micros - item.amount_micros,
+        balance_micros = w.balance_micros - coalesce(item.settled_micros, 0)
+      WHERE w.organization_id = item.organization_id AND w.is_test = item.is_test
+        AND item.principal_id NOT LIKE 'pses\_%'
+        AND NOT EXISTS (SELECT FROM budget b WHERE b.organization_id = item.organization_id AND NOT capstan_is_of_panel(b.scope));
+      IF FOUND THEN RETURN; END IF;
+    END IF;
+  ELSE
+    PERFORM pg_advisory_xact_lock_shared(capstan_budget_lock(x.organization_id))
+    FROM (SELECT DISTINCT unnested.organization_id FROM unnest(items) unnested ORDER BY 1) x;
+  END IF;
+
+  FOR due IN
+    SELECT b.id, b.ceiling_micros + CASE WHEN b.increase_until > moment THEN b.increase_micros ELSE 0 END AS ceiling,
+      capstan_period_start(b.period, i.created_at) AS start, i.is_test,
+      sum(i.amount_micros)::bigint AS freed, sum(coalesce(i.settled_micros, 0))::bigint AS charged
+    FROM unnest(items) i
+    JOIN budget b ON b.scope = ANY(capstan_scopes(i.organization_id, i.project_id, i.principal_id, i.person_id, i.billing_mode, i.credential_ids))
+    WHERE b.organization_id = i.organization_id AND b.enforcement <> 'off' AND i.state IN ('settled', 'released')
+      AND (NOT b.managed_only OR i.billing_mode = 'managed')
+    GROUP BY b.id, capstan_period_start(b.period, i.created_at), i.is_test
+    ORDER BY capstan_scope_rank(b.scope), b.id, capstan_period_start(b.period, i.created_at), i.is_test
+  LOOP
+    UPDATE budget_window w SET held_micros = w.held_micros - due.freed, settled_micros = w.settled_micros + due.charged
+    WHERE w.budget_id = due.id AND w.period_start = due.start AND w.is_test = due.is_test
+    RETURNING w.settled_micros AS settled, w.held_micros AS held, w.alerted_percent AS alerted INTO spent;
+    -- Only an overrun can reach a step here that the reservation had not reached.
+    IF FOUND AND due.charged > due.freed THEN
+      PERFORM capstan_alert(due.id, due.start, due.is_test, due.ceiling, spent.settled, spent.held, spent.alerted, moment);
+    END IF;
+  END LOOP;
+
+  FOR due IN
+    SELECT i.organization_id, i.is_test,
+      coalesce(sum(i.amount_micros) FILTER (WHERE i.funding = 'wallet'), 0)::bigint AS freed,
+      coalesce(sum(i.settled_micros) FILTER (WHERE i.funding = 'wallet'), 0)::bigint AS charged,
+      coalesce(sum(i.amount_micros) FILTER (WHERE i.funding = 'allowance'), 0)::bigint AS allowance_freed,
+      coalesce(sum(i.settled_micros) FILTER (WHERE i.funding = 'allowance'), 0)::bigint AS allowance_charged
+    FROM unnest(items) i WHERE i.funding IS NOT NULL AND i.state IN ('settled', 'released')
+    GROUP BY 1, 2 ORDER BY 1, 2
+  LOOP
+    UPDATE wallet w SET held_micros = w.held_micros - due.freed, balance_micros = w.balance_micros - due.charged,
+      allowance_held_micros = w.allowance_held_micros - due.allowance_freed,
+      allowance_used_micros = w.allowance_used_micros + due.allowance_charged
+    WHERE w.organization_id = due.organization_id AND w.is_test = due.is_test;
+  END LOOP;
+END $$;
+
+-- Counts a budget anew from the holds, for one that is new or says something else from now on: its current period, those
+-- that a clock a little off or a hold that has not ended may still touch, and every one it has counted before. Tells of the
+-- steps that are reached under what it says now. The caller holds the exclusive lock of its organization.
+CREATE FUNCTION capstan_recount_budget(budget text, moment timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  b budget;
+  spent record;
+  ceiling bigint;
+BEGIN
+  SELECT * INTO b FROM budget x WHERE x.id = budget;
+  ceiling := b.ceiling_micros + CASE WHEN b.increase_until > moment THEN b.increase_micros ELSE 0 END;
+  INSERT INTO budget_window (budget_id, period_start, is_test, held_micros, settled_micros)
+  WITH mine AS MATERIALIZED (
+    SELECT capstan_period_start(b.period, h.created_at) AS start, h.is_test, h.state, h.amount_micros, h.settled_micros
+    FROM hold h
+    WHERE h.organization_id = b.organization_id AND (NOT b.managed_only OR h.billing_mode = 'managed')
+      AND b.scope = ANY(capstan_scopes(h.organization_id, h.project_id, h.principal_id, h.person_id, h.billing_mode, h.credential_ids))
+  )
+  SELECT b.id, counted.start, counted.is_test,
+    coalesce(sum(mine.amount_micros) FILTER (WHERE mine.state IN ('open', 'ambiguous')), 0),
+    coalesce(sum(mine.settled_micros) FILTER (WHERE mine.state = 'settled'), 0)
+  FROM (
+    SELECT w.period_start AS start, w.is_test FROM budget_window w WHERE w.budget_id = b.id
+    UNION SELECT mine.start, mine.is_test FROM mine WHERE mine.state IN ('open', 'ambiguous')
+    UNION SELECT capstan_period_start(b.period, moment + off), test
+      FROM unnest(ARRAY[interval '-1 minute', interval '0', interval '1 minute']) AS off, unnest(ARRAY[false, true]) AS test
+  ) counted
+  LEFT JOIN mine USING (start, is_test)
+  GROUP BY counted.start, counted.is_test
+  ON CONFLICT (budget_id, period_start, is_test) DO UPDATE SET held_micros = excluded.held_micros,
+    settled_micros = excluded.settled_micros, alerted_percent = least(budget_window.alerted_percent,
+      capstan_reached(excluded.held_micros + excluded.settled_micros, ceiling));
+  IF b.enforcement = 'off' THEN RETURN; END IF;
+  FOR spent IN
+    SELECT w.* FROM budget_window w WHERE w.budget_id = b.id AND w.period_start = capstan_period_start(b.period, moment)
+  LOOP
+    PERFORM capstan_alert(b.id, spent.period_start, spent.is_test, ceiling, spent.settled_micros, spent.held_micros,
+      spent.alerted_percent, moment);
+  END LOOP;
+END $$;

@@ -1,0 +1,47 @@
+-- Executions. --------------------------------------------------------------------------------------------
+-- What reservations, the ledger and usage know of an execution, be it a job or pinned: said here once. Ids of one kind sort
+-- by time, so a range of ids reads one table by its index and finds none in the other.
+
+-- What was fixed at admission, of an item by its bulk.
+CREATE FUNCTION capstan_pinned_plan(pinned pinned_execution) RETURNS jsonb LANGUAGE sql STABLE
+RETURN coalesce(pinned.plan, (SELECT b.plan FROM pinned_bulk b WHERE b.id = pinned.bulk_id));
+
+CREATE VIEW "execution" WITH (security_invoker = true) AS
+SELECT j.id, j.id AS job_id, NULL AS pinned_id, j.project_id, j.organization_id, j.environment, j.product_id, j.principal_id,
+  j.capability_key, j.provider, j.model, j.mode::text AS mode, j.status::text AS status, j.billing_mode::text AS billing_mode,
+  j.external_ref, j.tags, j.pricing_version, j.created_at, j.completed_at, j.estimated_micros::bigint AS estimated_micros,
+  j.actual_micros::bigint AS actual_micros, j.receipt_id, NULL::jsonb AS usage,
+  (j.pricing->>'serviceFeeBps')::integer AS fee_bps,
+  -- Of a charge at the whole hold, since the cost is unknown.
+  (j.pricing->>'maximumMicros')::bigint - (j.pricing->>'maximumUpstreamMicros')::bigint AS fee_on_hold_micros,
+  j.comparison_id, j.is_blind,
+  j.is_blind AND capstan_is_open(j.organization_id, j.project_id, j.comparison_id) AS is_veiled
+FROM job j
+UNION ALL
+SELECT p.id, NULL, p.id, p.project_id, p.organization_id, p.environment, '', p.principal_id,
+  'inference.pinned', p.provider, p.model, CASE WHEN p.bulk_id IS NULL THEN 'pinned' ELSE 'pinned_bulk' END, p.status::text,
+  'byok', capstan_pinned_plan(p)->>'externalRef',
+  ARRAY(SELECT jsonb_array_elements_text(capstan_pinned_plan(p)->'tags')), capstan_pinned_plan(p)->>'pricingVersion',
+  p.created_at, p.completed_at, p.estimated_micros::bigint, p.actual_micros::bigint, p.receipt_id, p.usage, 0, 0::bigint,
+  NULL, false, false
+FROM pinned_execution p;
+
+-- Takes up the next items of a bulk for its worker. Under the lock of the bulk and counted after it is held, so that never
+-- more are under way than its lanes, however many processes ask at once; after a cancel there are none.
+CREATE FUNCTION capstan_claim_items(bulk text, bulk_fence integer, owner text, wanted integer, until timestamptz, moment timestamptz)
+RETURNS SETOF pinned_execution LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  room integer;
+BEGIN
+  SELECT b.lanes INTO room FROM pinned_bulk b
+  WHERE b.id = bulk AND b.fence = bulk_fence AND b.status = 'running' AND b.cancel_requested_at IS NULL FOR NO KEY UPDATE;
+  IF NOT FOUND THEN RETURN; END IF;
+  SELECT least(wanted, room - count(*)) INTO room FROM pinned_execution item
+  WHERE item.bulk_id = bulk AND (item.status = 'running') IS TRUE;
+  IF room <= 0 THEN RETURN; END IF;
+  RETURN QUERY UPDATE pinned_execution item SET status = 'running', fence = item.fence + 1, lease_owner = owner,
+    lease_until = until, started_at = coalesce(item.started_at, moment)
+  FROM (SELECT waiting.id FROM pinned_execution waiting WHERE waiting.bulk_id = bulk AND (waiting.status = 'queued') IS TRUE
+    ORDER BY waiting.position LIMIT room FOR UPDATE SKIP LOCKED) picked
+  WHERE item.id = picked.id RETURNING item.*;
+END $$;

@@ -1,0 +1,41 @@
+-- What the workers ask all the time. ---------------------------------------------------------------------
+-- Every execution writes to each index of its tables. One whose predicate a statement repeats may be read whole for a single
+-- row, with those that have just left it, when the planner last saw few rows in it. IS TRUE keeps an index to the statements
+-- that say so too, which want all rows of that state, from those that name a row and the state it must be in. None says of a
+-- hold that it is open.
+
+CREATE INDEX "job_to_dispatch" ON "job" ("dispatch_after") WHERE ("dispatch_state" = 'pending') IS TRUE;
+CREATE INDEX "job_leases" ON "job" ("lease_until") WHERE ("status" IN ('running', 'canceling')) IS TRUE;
+CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE ("status" = 'queued') IS TRUE;
+CREATE INDEX "job_tags" ON "job" USING gin ("tags") WHERE "tags" <> '{}';
+CREATE INDEX "job_approval_deadlines" ON "job" ("approval_deadline_at") WHERE ("status" = 'awaiting_approval') IS TRUE;
+-- A column of its own: an index that names the newest event would be written to, as all others then, with each event.
+ALTER TABLE "job" ADD COLUMN "webhook_behind" boolean GENERATED ALWAYS AS ("webhook_event" < "last_event") STORED;
+CREATE INDEX "job_webhook_behind" ON "job" ("id") WHERE "webhook_behind";
+CREATE UNIQUE INDEX "pinned_execution_key" ON "pinned_execution" ("project_id", "idempotency_key")
+  WHERE "idempotency_key" IS NOT NULL;
+CREATE UNIQUE INDEX "pinned_bulk_key" ON "pinned_bulk" ("project_id", "idempotency_key") WHERE "idempotency_key" IS NOT NULL;
+CREATE UNIQUE INDEX "pinned_execution_item" ON "pinned_execution" ("bulk_id", "position") WHERE "bulk_id" IS NOT NULL;
+CREATE INDEX "pinned_execution_waiting" ON "pinned_execution" ("bulk_id", "position") WHERE ("status" = 'queued') IS TRUE;
+CREATE INDEX "pinned_execution_leases" ON "pinned_execution" ("lease_until") WHERE ("status" = 'running') IS TRUE;
+CREATE INDEX "pinned_execution_under_way" ON "pinned_execution" ("bulk_id") WHERE ("status" = 'running') IS TRUE;
+CREATE INDEX "pinned_bulk_leases" ON "pinned_bulk" ("lease_until") WHERE ("status" IN ('accepted', 'running')) IS TRUE;
+-- One open invitation of an address to an organization.
+CREATE UNIQUE INDEX "invitation_open" ON "invitation" ("organization_id", "email")
+  WHERE "accepted_at" IS NULL AND "withdrawn_at" IS NULL;
+CREATE INDEX "payload_of_pinned" ON "payload" ("pinned_id", "kind") WHERE "pinned_id" IS NOT NULL;
+CREATE INDEX "payload_of_bulk" ON "payload" ("bulk_id") WHERE "bulk_id" IS NOT NULL;
+CREATE INDEX "delivery_due" ON "delivery" ("next_attempt_at") WHERE ("state" IN ('pending', 'delivering')) IS TRUE;
+CREATE INDEX "payload_expiries" ON "payload" ("expires_at") WHERE "content" IS NOT NULL AND "expires_at" IS NOT NULL;
+CREATE INDEX "artifact_expiries" ON "artifact" ("expires_at") WHERE "pruned_at" IS NULL AND "expires_at" IS NOT NULL;
+CREATE INDEX "artifact_bytes" ON "artifact" ("sha256") WHERE "pruned_at" IS NULL;
+CREATE INDEX "delivery_bodies" ON "delivery" ("job_id") WHERE "body" IS NOT NULL AND "job_id" IS NOT NULL;
+CREATE INDEX "event_text_expiries" ON "event_text" ("expires_at") WHERE "expires_at" IS NOT NULL;
+-- A payment is counted once: its transactions are named by it and by what they bring it to.
+CREATE UNIQUE INDEX "ledger_entry_of_payment" ON "ledger_entry" ("transaction_id", "account", "currency")
+  WHERE "payment_id" IS NOT NULL;
+CREATE INDEX "hold_corrected" ON "hold" ("organization_id") WHERE "resolved_by" IS NOT NULL;
+CREATE INDEX "ledger_entry_of_hold" ON "ledger_entry" ("hold_id") WHERE "hold_id" IS NOT NULL;
+CREATE INDEX "usage_to_count" ON "usage_counted" ("day") WHERE NOT "is_closed";
+CREATE INDEX "budget_alerts_to_deliver" ON "budget_alert" ("id") WHERE "delivered_at" IS NULL;
+CREATE INDEX "stream_frame_expiries" ON "stream_frame" ("expires_at") WHERE "expires_at" IS NOT NULL;

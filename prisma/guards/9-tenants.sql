@@ -1,0 +1,23 @@
+-- Tenants. -----------------------------------------------------------------------------------------------
+-- Every table with a project_id shows rows of the project named by the setting capstan.project_id only, or all
+-- rows for '*' (the system). Unset shows nothing. Every migration made by `npm run migrate -- dev` ends with this
+-- call, so a new table cannot be forgotten.
+
+CREATE FUNCTION capstan_guard_tenants() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  tenant_table regclass;
+BEGIN
+  FOR tenant_table IN
+    SELECT c.oid::regclass FROM pg_class c
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = 'project_id' AND NOT a.attisdropped
+    WHERE c.relkind IN ('r', 'p') AND c.relnamespace = current_schema()::regnamespace
+      AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = 'tenant')
+  LOOP
+    EXECUTE format('ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', tenant_table);
+    EXECUTE format(
+      'CREATE POLICY "tenant" ON %s USING (current_setting(''capstan.project_id'', true) IN (''*'', "project_id"))',
+      tenant_table);
+  END LOOP;
+END $$;
+
+SELECT capstan_guard_tenants();
