@@ -95,6 +95,5 @@ test("the schema and the newest migration agree", async () => {
       .join("\n");
   expect(readFileSync("prisma/migrations/schema.snapshot.prisma", "utf8")).toBe(together("prisma/schema"));
   const migrations = await readMigrations("prisma/migrations");
-  if (migrations.length === 1)
-    expect(migrations[0]!.sql.endsWith(together("prisma/guards"))).toBe(true);
+  if (migrations.length === 1) expect(migrations[0]!.sql.endsWith(together("prisma/guards"))).toBe(true);
 });
