@@ -47,20 +47,6 @@ export function apart(messages: TextMessage[]): { system: string[]; turns: TextM
   return { system: [], turns: [{ role: "user", content: system.join("\n\n") }] };
 }
 
-/** Figures a vendor gave; those it did not are absent, never zero. */
-export function figures<T extends Record<string, number | null | undefined>>(
-  given: T,
-): { [K in keyof T]?: number } {
-  const numbers = Object.entries(given).filter(([, value]) => typeof value === "number");
-  return Object.fromEntries(numbers) as { [K in keyof T]?: number }; // what is left are numbers
-}
-
-/** The sum of what was given; undefined where nothing was. */
-export function sumOf(...parts: (number | null | undefined)[]): number | undefined {
-  const given = parts.filter((part) => typeof part === "number");
-  return given.length === 0 ? undefined : given.reduce((sum, part) => sum + part, 0);
-}
-
 export const IN_JSON = "Answer with one JSON object and nothing else.";
 /** For schemas a vendor cannot hold its model to: told in words, and checked by whoever asked. */
 export const inThisSchema = (schema: Record<string, Json>) =>
