@@ -1,3 +1,4 @@
+import { answerFlaw } from "@/server/canonical";
 import type { Json } from "@/server/step";
 import {
   type ModelFacts,
@@ -45,6 +46,16 @@ export function apart(messages: TextMessage[]): { system: string[]; turns: TextM
   const system = messages.filter(({ role }) => role === "system").map(textOf);
   if (turns.length > 0) return { system, turns };
   return { system: [], turns: [{ role: "user", content: system.join("\n\n") }] };
+}
+
+/**
+ * What a tool is called with, as JSON, where a vendor gives it as a value. A text is what was written of it before the
+ * answer reached its length.
+ */
+export function toArguments(input: unknown): string {
+  const flaw = answerFlaw(input);
+  if (flaw) throw new ProviderFault("failed", "attempted", flaw);
+  return typeof input === "string" ? input : JSON.stringify(input ?? {});
 }
 
 export const IN_JSON = "Answer with one JSON object and nothing else.";

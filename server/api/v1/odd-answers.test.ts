@@ -108,3 +108,108 @@ test("figures that were stored before they were checked count as nothing, and ev
     expect(totals).toEqual({ ...before, inputTokens: before.inputTokens - 3 });
   }
 });
+
+const USAGE = '{"prompt_tokens":3,"completion_tokens":4}';
+const STRUCTURED = "text.structured.generation.v1";
+const TRANSLATE = "text.translate.v1";
+const NOBODYS = "holds half of a character, which no record can be made of.";
+const INVALID = "StructuredOutputInvalid";
+const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
+const translation = JSON.stringify({ items: [{ id: "a", translation: "Tief\ud800" }] });
+const toTranslate = { sourceLocale: "en", targetLocale: "de", items: [{ id: "a", text: "Deep" }] };
+
+const FORMLESS: [
+  name: string,
+  key: string,
+  input: object,
+  content: string,
+  code: string,
+  submissions?: number,
+][] = [
+  ["half of a character in a text", TEXT, { messages }, "a\ud800b", "PROVIDER_ERROR"],
+  ["half of a character in JSON", STRUCTURED, { messages }, '{"a":"\\ud800"}', INVALID],
+  ["half of a character as a name", STRUCTURED, { messages }, '{"\\ud800":1}', INVALID],
+  ["a number beyond all", STRUCTURED, { messages }, '{"a":1e400}', INVALID],
+  ["an object 5,000 deep", STRUCTURED, { messages }, deep, INVALID],
+  [
+    "half of a character in a translation",
+    TRANSLATE,
+    toTranslate,
+    translation,
+    "StructuredOutputRepairFailed",
+    2,
+  ],
+];
+
+/** That an execution has ended as this failure, and was paid for by what was observed. */
+async function expectSettled(executionId: string, code: string, submissions = 1) {
+  const { job, attempts, hold } = await rowsOf(executionId);
+  expect(job).toMatchObject({ status: "failed" });
+  expect(attempts.map(({ submission }) => submission)).toEqual(["attempted"]);
+  expect(hold?.state).toBe("settled");
+  expect(job?.actual_micros).toBeGreaterThan(0);
+  const receipt = await tenant.get(`/v1/jobs/${executionId}/receipt`);
+  expect(receipt.status, receipt.text).toBe(200);
+  expect(Receipt.parse(receipt.json)).toMatchObject({
+    status: "failed",
+    error: { code },
+    providerSubmission: "attempted",
+    holdState: "settled",
+    attempts: [{ submissions }],
+  });
+}
+
+describe.each(FORMLESS)("%s", (_name, key, input, content, code, submissions) => {
+  const asked = { ...envelope, input };
+  test("fails a call that waits, with what it cost", async () => {
+    answers(USAGE, content);
+    const { status, json, text } = await tenant.post(`/v1/capabilities/${key}/invoke`, asked);
+    expect(status, text).not.toBe(500);
+    expect(json.code, text).toBe(code);
+    if (code === "PROVIDER_ERROR") expect(json.message).toContain(NOBODYS);
+    await expectSettled(json.details.executionId, code, submissions);
+  });
+
+  test("fails a durable job, with what it cost", async () => {
+    answers(USAGE, content);
+    const { json } = await tenant.post(`/v1/capabilities/${key}/jobs`, asked);
+    const job = await finish(json.jobId);
+    expect(job.error?.code).toBe(code);
+    await expectSettled(json.jobId, code, submissions);
+  });
+});
+
+test("a stream that told half of a character fails as such, with what it cost", async () => {
+  const event = (delta: object, more = {}) =>
+    `data: ${JSON.stringify({ id: "c-1", model: "priced", choices: [{ delta, ...more }] })}\n\n`;
+  vendor.answer({
+    headers: { "content-type": "text/event-stream" },
+    text: `${event({ content: "a\ud800" })}${event({ content: "b" }, { finish_reason: "stop" })}data: {"choices":[],"usage":${USAGE}}\n\ndata: [DONE]\n\n`,
+  });
+  const { json } = await tenant.post(`/v1/capabilities/${TEXT}/invoke`, {
+    ...envelope,
+    executionMode: "Stream",
+  });
+  const frames = await tenant.get(`/v1/executions/${json.executionId}/events`);
+  expect(frames.status).toBe(200);
+  expect(frames.text).toContain("event: execution.failed");
+  expect(frames.text).toContain(NOBODYS);
+  await expectSettled(json.executionId, "PROVIDER_ERROR");
+});
+
+test.each(["invoke", "jobs"])("a text with a NUL is an answer like any other, by %s", async (how) => {
+  answers(USAGE, "a\u0000b");
+  const { status, json, text } = await tenant.post(`/v1/capabilities/${TEXT}/${how}`, envelope);
+  expect(status, text).toBe(200);
+  const { typedOutput } = how === "jobs" ? await finish(json.jobId) : json;
+  expect(typedOutput).toMatchObject({ content: "a\u0000b" });
+});
+
+test("a name with a NUL that the schema does not know fails the answer, and nothing of it breaks the record", async () => {
+  answers(USAGE, '{"\\u0000":1}');
+  const responseSchema = { type: "object", properties: {}, additionalProperties: false };
+  const asked = { ...envelope, input: { messages, responseSchema } };
+  const { json, text } = await tenant.post(`/v1/capabilities/${STRUCTURED}/invoke`, asked);
+  expect(json.code, text).toMatch(/^StructuredOutput/);
+  await expectSettled(json.details.executionId, json.code);
+});

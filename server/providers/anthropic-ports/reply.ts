@@ -2,6 +2,7 @@ import { z } from "zod";
 import { Count, CountsOf, figures, sumOf } from "../counts";
 import { ProviderFault, type ProviderIo, type TextResult } from "../define";
 import { type Explanation, type HttpReply, parseReply, safeWord } from "../http";
+import { toArguments } from "../text-call";
 
 const Usage = CountsOf({
   /** Without those that were written to or read from a cache. */
@@ -66,7 +67,7 @@ function toTextResult({ content, stop_reason }: Message): TextResult {
       .map(({ id, name, input }) => ({
         id: id ?? "",
         name: name ?? "",
-        arguments: JSON.stringify(input ?? {}),
+        arguments: toArguments(input),
       })),
   };
 }
@@ -160,11 +161,20 @@ export function gatherMessage(onText: (text: string) => void) {
     whole(): Message | null {
       if (!isWhole) return null;
       const content = [...blocks.values()].map(({ json, ...block }) =>
-        json === "" ? block : { ...block, input: JSON.parse(json) },
+        json === "" ? block : { ...block, input: asWritten(json) },
       );
       return { ...message, content, usage };
     },
   };
+}
+
+/** A value, or the text of one that broke off. */
+function asWritten(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
 }
 
 /** An error that comes as an event: once text was told, the work was done and is no refusal any more. */
