@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 
 // Read when the provider loads.
 vi.hoisted(() => {
-  process.env.OPENAI_COMPATIBLE_MODELS = "priced:1000:2000";
+  process.env.OPENAI_COMPATIBLE_MODELS = "priced:1000:2000,priced2:1000:2000";
 });
 
 import { Receipt } from "@/server/contract/receipts";
@@ -195,6 +195,26 @@ test("a stream that told half of a character fails as such, with what it cost", 
   expect(frames.text).toContain("event: execution.failed");
   expect(frames.text).toContain(NOBODYS);
   await expectSettled(json.executionId, "PROVIDER_ERROR");
+});
+
+test("each competitor of a comparison fails as such, with what it cost", async () => {
+  answers(USAGE, "a\ud800b");
+  const competitors = ["openai-compatible/priced", "openai-compatible/priced2"].map((providerPin) => ({
+    axis: "provider",
+    providerPin,
+  }));
+  const created = await tenant.post(`/v1/capabilities/${TEXT}/comparisons`, {
+    context: { projectId: tenant.projectId },
+    input: { messages },
+    competitors,
+  });
+  expect(created.status, created.text).toBe(200);
+  for (const { jobId } of created.json.entries) {
+    await finish(jobId);
+    const { job, hold } = await rowsOf(jobId);
+    expect(job).toMatchObject({ status: "failed", error_code: "PROVIDER_ERROR" });
+    expect(hold?.state).toBe("settled");
+  }
 });
 
 test.each(["invoke", "jobs"])("a text with a NUL is an answer like any other, by %s", async (how) => {
