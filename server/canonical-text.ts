@@ -28,6 +28,37 @@ export function canonicalText(value: Json): string {
   }
 }
 
+/** Deeper values than any answer has, and shallower than any that a recursion over them, here or in the database, breaks at. */
+const MOST_LEVELS = 500;
+
+/**
+ * What keeps a value from a canonical form, or from being stored and read in it, in words that follow "holds"; null:
+ * nothing does. For values that come from elsewhere, asked before anything is written down.
+ */
+export function formFlaw(value: unknown, level = 0): string | null {
+  if (typeof value === "string") return HALF_PAIR.test(value) ? "half of a character" : null;
+  if (typeof value === "number")
+    return Number.isFinite(value) ? null : "a number beyond all that can be said";
+  if (typeof value !== "object" || value === null) return null;
+  if (level === MOST_LEVELS) return `more than ${MOST_LEVELS} values inside each other`;
+  if (Array.isArray(value)) return firstFlaw(value, level);
+  return firstFlaw(Object.keys(value), level) ?? firstFlaw(Object.values(value), level);
+}
+
+function firstFlaw(values: unknown[], level: number): string | null {
+  for (const value of values) {
+    const flaw = formFlaw(value, level + 1);
+    if (flaw) return flaw;
+  }
+  return null;
+}
+
+/** The same of a provider's answer, as a sentence. */
+export function answerFlaw(answer: unknown): string | null {
+  const flaw = formFlaw(answer);
+  return flaw && `The provider's answer holds ${flaw}, which no record can be made of.`;
+}
+
 function objectText(value: { [key: string]: Json }): string {
   let text = "";
   for (const key of sorted(Object.keys(value))) {

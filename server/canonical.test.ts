@@ -1,7 +1,7 @@
 import canonicalize from "canonicalize";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalText, hashOf, sha256Hex } from "@/server/canonical";
+import { canonicalText, formFlaw, hashOf, sha256Hex } from "@/server/canonical";
 import type { Json } from "@/server/step";
 
 // RFC 8785, section 3.2.2 and 3.2.3, and appendix B.
@@ -71,4 +71,41 @@ test("equal values have one hash, and the order of keys and white space do not m
   // Composed and decomposed letters stay different texts.
   expect(hashOf("\u00e9")).not.toBe(hashOf("e\u0301"));
   expect(hashOf({})).toBe(`v1:${sha256Hex("{}")}`);
+});
+
+const nested = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels));
+
+test.each([
+  ["a\ud800b", "half of a character"],
+  [{ "\ud800": 1 }, "half of a character"],
+  [{ a: [{ b: "\udc00" }] }, "half of a character"],
+  [{ a: Number.POSITIVE_INFINITY }, "a number beyond all that can be said"],
+  [nested(5_000), "more than 500 values inside each other"],
+  [nested(501), "more than 500 values inside each other"],
+])("a flaw of form is told before anything breaks at it", (value, flaw) =>
+  expect(formFlaw(value)).toBe(flaw),
+);
+
+test("what has no flaw of form has a canonical form, and the other way round", () => {
+  expect(formFlaw(nested(500))).toBeNull();
+  const anyText = fc
+    .string({ unit: "binary" })
+    .chain((text) => fc.constantFrom(text, `${text}\ud800`, `\udc00${text}`));
+  const value = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.oneof(anyText, fc.double(), fc.boolean(), fc.constant(null)),
+      fc.array(tie("value"), { maxLength: 4 }),
+      fc.dictionary(anyText, tie("value"), { maxKeys: 4 }),
+    ),
+  })).value;
+  const hasForm = (each: unknown) => {
+    try {
+      canonicalText(each as Json);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  fc.assert(fc.property(value, (each) => (formFlaw(each) === null) === hasForm(each)));
 });

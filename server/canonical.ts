@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { canonicalText } from "@/server/canonical-text";
+import { answerFlaw, canonicalText, formFlaw } from "@/server/canonical-text";
 import type { Json } from "@/server/step";
 
-export { canonicalText };
+export { answerFlaw, canonicalText, formFlaw };
 
 /** SHA-256 in lower-case hex; text is hashed as UTF-8. */
 export function sha256Hex(content: string | Uint8Array): string {

@@ -43,7 +43,8 @@ function durationIn(view: DataView, { from, to }: Box): number | null {
   if (to - from < (isLong ? 32 : 20)) return null;
   const ticks = view.getUint32(from + (isLong ? 20 : 12));
   const duration = isLong ? Number(view.getBigUint64(from + 24)) : view.getUint32(from + 16);
-  return ticks > 0 && duration > 0 ? Math.round((duration / ticks) * 1_000) : null;
+  const durationMs = Math.round((duration / ticks) * 1_000);
+  return ticks > 0 && duration > 0 && Number.isSafeInteger(durationMs) ? durationMs : null;
 }
 
 /** Fixed-point numbers at the end of a track's header. */

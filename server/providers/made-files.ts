@@ -1,4 +1,5 @@
 import { billedMs } from "@/server/media/mp4";
+import { isCount } from "./counts";
 import type { ImageResult, ProviderAccount, Usage, VideoResult } from "./define";
 import { getFile } from "./get-file";
 
@@ -33,7 +34,7 @@ export async function fetchVideo(
   const durationMs = billedMs(bytes);
   return {
     result: { videos: [{ bytes, mediaType: typeOf(file.type, mediaType, "video/mp4") }] },
-    usage: durationMs === null ? null : { durationMs },
+    usage: isCount(durationMs) ? { durationMs } : null,
   };
 }
 

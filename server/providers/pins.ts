@@ -1,4 +1,5 @@
 import type { Json } from "@/server/step";
+import { isCount } from "./counts";
 import {
   type ModelFacts,
   type Progress,
@@ -157,7 +158,6 @@ export async function sendPin(api: PinApi, bytes: Uint8Array, io: ProviderIo): P
   return { ...answer, usage, providerRequestId, providerModel, status, nativeResponse: body as Json }; // it was parsed
 }
 
-const isCount = (value: number | undefined) => Number.isSafeInteger(value) && Number(value) >= 0;
 /** Are both figures given that every price of tokens needs? */
 const isCounted = (usage: Usage | null): usage is Usage =>
   usage !== null && isCount(usage.inputTokens) && isCount(usage.outputTokens);

@@ -229,6 +229,27 @@ describe("anthropic streams", () => {
     expect(pieces.join("")).toBe("Hel");
   });
 
+  test("a tool whose arguments broke off at the answer's length is called with what there is of them", async () => {
+    const tool = block(0, { type: "tool_use", id: "toolu_1", name: "find", input: {} });
+    const part = delta(0, { type: "input_json_delta", partial_json: '{"q":"x' });
+    vendor.answer(told(start, tool, part, ...end("max_tokens")));
+    const { ended } = await stream(anthropic, "claude-opus-5-5");
+    expect(await ended).toMatchObject({
+      result: { finishReason: "length", toolCalls: [{ arguments: '{"q":"x' }] },
+      usage: { inputTokens: 15, outputTokens: 40 },
+    });
+  });
+
+  test("arguments too deep for any record are an answer that failed, not one that was lost", async () => {
+    const tool = block(0, { type: "tool_use", id: "toolu_1", name: "find", input: {} });
+    const deep = `${"[".repeat(9_000)}${"]".repeat(9_000)}`;
+    vendor.answer(
+      told(start, tool, delta(0, { type: "input_json_delta", partial_json: deep }), ...end("tool_use")),
+    );
+    const fault = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);
+    expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
+  });
+
   test("one without its end is lost, whatever came before", async () => {
     vendor.answer(told(start, block(0, { type: "text", text: "" }), text(0, "Hel"), end("end_turn")[0]!));
     const fault = await faultOf((await stream(anthropic, "claude-opus-5-5")).ended);

@@ -1,3 +1,4 @@
+import { answerFlaw } from "@/server/canonical";
 import type { Json } from "@/server/step";
 import {
   type ModelFacts,
@@ -47,18 +48,14 @@ export function apart(messages: TextMessage[]): { system: string[]; turns: TextM
   return { system: [], turns: [{ role: "user", content: system.join("\n\n") }] };
 }
 
-/** Figures a vendor gave; those it did not are absent, never zero. */
-export function figures<T extends Record<string, number | null | undefined>>(
-  given: T,
-): { [K in keyof T]?: number } {
-  const numbers = Object.entries(given).filter(([, value]) => typeof value === "number");
-  return Object.fromEntries(numbers) as { [K in keyof T]?: number }; // what is left are numbers
-}
-
-/** The sum of what was given; undefined where nothing was. */
-export function sumOf(...parts: (number | null | undefined)[]): number | undefined {
-  const given = parts.filter((part) => typeof part === "number");
-  return given.length === 0 ? undefined : given.reduce((sum, part) => sum + part, 0);
+/**
+ * What a tool is called with, as JSON, where a vendor gives it as a value. A text is what was written of it before the
+ * answer reached its length.
+ */
+export function toArguments(input: unknown): string {
+  const flaw = answerFlaw(input);
+  if (flaw) throw new ProviderFault("failed", "attempted", flaw);
+  return typeof input === "string" ? input : JSON.stringify(input ?? {});
 }
 
 export const IN_JSON = "Answer with one JSON object and nothing else.";

@@ -1,4 +1,4 @@
-import { canonicalText } from "@/server/canonical";
+import { canonicalText, formFlaw } from "@/server/canonical";
 import { checkSchema, type JsonSchema, misfitsOf } from "@/server/json-schema";
 import type { ModelFacts, TextCall, TextMessage, TextResult } from "@/server/providers/define";
 import { textOf } from "@/server/providers/define";
@@ -98,6 +98,8 @@ export async function readJson(result: TextResult, shape: Shape, model: ModelFac
     // The parser's own words quote the answer.
     throw new UnfitAnswer("The model's answer is not JSON.", ["It is not JSON."]);
   }
+  const flaw = formFlaw(value);
+  if (flaw) throw new UnfitAnswer(`The model's answer is JSON that holds ${flaw}.`, [`It holds ${flaw}.`]);
   if (shape.kind === "text") return value;
   if (shape.isObject && (typeof value !== "object" || value === null || Array.isArray(value)))
     throw new UnfitAnswer("The model's answer is JSON, but not an object.", ["It is not a JSON object."]);

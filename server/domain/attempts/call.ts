@@ -1,3 +1,4 @@
+import { answerFlaw } from "@/server/canonical";
 import { CapabilityFault, UnfitAnswer } from "@/server/capabilities/define";
 import { toCall } from "@/server/domain/adapters";
 import { noteFailure, noteSuccess, SANDBOX } from "@/server/domain/catalog";
@@ -247,6 +248,8 @@ async function observe(
       work.route.model,
       usage,
     );
+    const flaw = answerFlaw(typedOutput);
+    if (flaw) return failed("PROVIDER_ERROR", flaw, observed, settlement);
     const finishReason = (progress.result as { finishReason?: string }).finishReason ?? null;
     return { state: "succeeded", observed, typedOutput, files, finishReason };
   } catch (cause) {

@@ -1,4 +1,4 @@
-import { canonicalText, sha256Hex } from "@/server/canonical";
+import { answerFlaw, sha256Hex } from "@/server/canonical";
 import { type PinnedOutput, START_WINDOW_SECONDS } from "@/server/contract/pinned";
 import type { AbortReason, Lease } from "@/server/domain/attempts";
 import { noteFailure } from "@/server/domain/catalog";
@@ -6,7 +6,6 @@ import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 import type { Tier } from "@/server/providers/define";
-import type { Json } from "@/server/step";
 import { type Clock, sleep } from "./clock";
 import { type Concluded, conclude, type End, type Held } from "./conclude";
 import type { RecordRow } from "./record";
@@ -201,7 +200,6 @@ function attemptEnd(
 }
 
 const EMPTY = "The provider's answer has no text and calls no tool.";
-const NO_FORM = "The provider's answer holds half of a character, which no record can be made of.";
 
 /** The end that an answer, or a definite or lost failure, amounts to. */
 function endingOf(
@@ -241,7 +239,8 @@ function endingOf(
       observed,
       answer,
     }) satisfies Ending;
-  if (!hasForm(output) || !hasForm(sent.nativeResponse)) return failed("PROVIDER_ERROR", NO_FORM, null);
+  const flaw = answerFlaw(output) ?? answerFlaw(sent.nativeResponse);
+  if (flaw) return failed("PROVIDER_ERROR", flaw, null);
   if (text === "" && toolCalls.length === 0)
     return failed("PROVIDER_EMPTY_OUTPUT", EMPTY, { output, native: sent.nativeResponse });
   return {
@@ -254,17 +253,6 @@ function endingOf(
     observed,
     answer: { output, native: sent.nativeResponse },
   };
-}
-
-/** Has it a canonical form? Halves of surrogate pairs have none. */
-function hasForm(value: Json): boolean {
-  try {
-    canonicalText(value);
-    return true;
-  } catch (cause) {
-    if (cause instanceof TypeError) return false;
-    throw cause;
-  }
 }
 
 /** Nobody tries this call again: what stood against it to the end is remembered of its route. */

@@ -32,10 +32,13 @@ export const COUNTS = [
 /** Has this execution (of the view) ended? One whose end nobody knows has failed, as far as anybody can tell. */
 export const ENDED = "execution.status IN ('succeeded', 'failed', 'ambiguous', 'canceled')";
 
+/** The sum of a figure; what is no count, which older rows may hold, counts as nothing. */
+const SUM_OF = (figure: string) => `sum(CASE WHEN each.usage->>'${figure}' ~ '^[0-9]{1,10}$'
+    THEN (each.usage->>'${figure}')::bigint END)::bigint`;
+
 /** What was used by an execution (of the view), to be joined: of a job by its attempts. */
 export const USED = `LEFT JOIN LATERAL (
-  SELECT sum((each.usage->>'inputTokens')::bigint)::bigint AS input_tokens,
-    sum((each.usage->>'outputTokens')::bigint)::bigint AS output_tokens, sum((each.usage->>'images')::bigint)::bigint AS images
+  SELECT ${SUM_OF("inputTokens")} AS input_tokens, ${SUM_OF("outputTokens")} AS output_tokens, ${SUM_OF("images")} AS images
   FROM (SELECT attempt.usage FROM attempt WHERE attempt.job_id = execution.job_id UNION ALL SELECT execution.usage) each
 ) used ON true`;
 

@@ -2,6 +2,7 @@ import type { PoolClient } from "pg";
 import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { madeAt } from "@/server/ids";
+import { log } from "@/server/log";
 import { CORRECTED_SINCE, COUNTS, countFrom, GROUPS, KIND_PREFIXES } from "./count";
 import { type Day, dayAt, startOfDay } from "./days";
 
@@ -27,8 +28,10 @@ export async function rollUp(ctx: Ctx): Promise<{ counted: number }> {
     for (const pair of await newPairs(client, ctx.now())) {
       if (!known.has(`${pair.project_id} ${pair.day}`)) pairs.push(pair);
     }
-    await count(client, pairs, ctx.now());
-    return { counted: pairs.length };
+    if (await tryToCount(client, pairs, ctx.now())) return { counted: pairs.length };
+    let counted = 0;
+    for (const pair of pairs) if (await tryToCount(client, [pair], ctx.now())) counted++;
+    return { counted };
   });
 }
 
@@ -78,6 +81,24 @@ async function openPairs(client: PoolClient): Promise<Pair[]> {
     pairs.set(`${whose.project_id} ${day}`, { ...whose, day });
   }
   return [...pairs.values()];
+}
+
+/**
+ * Counts these, or none of them. A day that cannot be counted is left as it was, and keeps nobody else's from being
+ * counted; a summary reads its executions themselves.
+ */
+async function tryToCount(client: PoolClient, pairs: Pair[], now: Date): Promise<boolean> {
+  await client.query("SAVEPOINT counting");
+  try {
+    await count(client, pairs, now);
+    return true;
+  } catch (cause) {
+    await client.query("ROLLBACK TO SAVEPOINT counting");
+    const [first] = pairs;
+    if (pairs.length === 1 && first)
+      log.error({ err: cause, projectId: first.project_id, day: first.day }, "a day could not be counted");
+    return false;
+  }
 }
 
 async function count(client: PoolClient, pairs: Pair[], now: Date): Promise<void> {

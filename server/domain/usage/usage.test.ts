@@ -158,6 +158,31 @@ test("a day that is over is counted once, and the summary stays what it was", as
   });
 });
 
+test("a day that cannot be counted keeps no other organization's from being counted", async () => {
+  const [odd, other] = [await makeProject(), await makeProject()];
+  const jobId = await execute(odd, TEXT, { input: text });
+  await copyJob(jobId, 1);
+  await execute(other, TEXT, { input: text });
+  const projectIds = [odd.projectId, other.projectId];
+  await pool.query(
+    `INSERT INTO usage_counted (organization_id, project_id, day, is_closed, computed_at)
+     SELECT DISTINCT organization_id, project_id, (created_at AT TIME ZONE 'UTC')::date, false, now() FROM job
+     WHERE project_id = ANY($1)`,
+    [projectIds],
+  );
+  const costs = (micros: string) =>
+    pool.query("UPDATE job SET actual_micros = $2 WHERE project_id = $1", [odd.projectId, micros]);
+  // Two of them are more than a sum can hold.
+  await costs("9000000000000000000");
+  await usage.rollUp(systemCtx("roll-up"));
+  const { rows } = await pool.query(
+    "SELECT project_id FROM usage_counted WHERE project_id = ANY($1) AND is_closed",
+    [projectIds],
+  );
+  expect(rows).toEqual([{ project_id: other.projectId }]);
+  await costs("0");
+});
+
 test("a bound key sees its project, an open one its organization, and nobody somebody else's", async () => {
   const project = await makeProject();
   await execute(project, TEXT, { input: text });

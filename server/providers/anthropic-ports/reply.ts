@@ -1,19 +1,18 @@
 import { z } from "zod";
+import { Count, CountsOf, figures, sumOf } from "../counts";
 import { ProviderFault, type ProviderIo, type TextResult } from "../define";
 import { type Explanation, type HttpReply, parseReply, safeWord } from "../http";
-import { figures, sumOf } from "../text-call";
+import { toArguments } from "../text-call";
 
-const Count = z.number().nullish();
-
-const Usage = z.object({
+const Usage = CountsOf({
   /** Without those that were written to or read from a cache. */
   input_tokens: Count,
   cache_creation_input_tokens: Count,
   cache_read_input_tokens: Count,
   output_tokens: Count,
-  output_tokens_details: z.object({ thinking_tokens: Count }).nullish(),
+  output_tokens_details: CountsOf({ thinking_tokens: Count }),
 });
-type Usage = z.output<typeof Usage>;
+type Usage = NonNullable<z.output<typeof Usage>>;
 
 const Block = z.object({
   type: z.string(),
@@ -28,7 +27,7 @@ const Message = z.object({
   model: z.string().nullish(),
   content: z.array(Block),
   stop_reason: z.string().nullish(),
-  usage: Usage.nullish(),
+  usage: Usage,
 });
 type Message = z.output<typeof Message>;
 
@@ -68,7 +67,7 @@ function toTextResult({ content, stop_reason }: Message): TextResult {
       .map(({ id, name, input }) => ({
         id: id ?? "",
         name: name ?? "",
-        arguments: JSON.stringify(input ?? {}),
+        arguments: toArguments(input),
       })),
   };
 }
@@ -113,7 +112,7 @@ const MessageEvent = z.object({
       stop_reason: z.string().nullish(),
     })
     .nullish(),
-  usage: Usage.nullish(),
+  usage: Usage,
   error: z.object({ type: z.string().nullish() }).nullish(),
 });
 
@@ -162,11 +161,20 @@ export function gatherMessage(onText: (text: string) => void) {
     whole(): Message | null {
       if (!isWhole) return null;
       const content = [...blocks.values()].map(({ json, ...block }) =>
-        json === "" ? block : { ...block, input: JSON.parse(json) },
+        json === "" ? block : { ...block, input: asWritten(json) },
       );
       return { ...message, content, usage };
     },
   };
+}
+
+/** A value, or the text of one that broke off. */
+function asWritten(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return json;
+  }
 }
 
 /** An error that comes as an event: once text was told, the work was done and is no refusal any more. */

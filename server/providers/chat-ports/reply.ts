@@ -1,11 +1,10 @@
 import { z } from "zod";
+import { Count, CountsOf, figures, toCostMicros } from "../counts";
 import type { ProviderIo, TextResult } from "../define";
 import { type HttpReply, parseReply, safeWord } from "../http";
 import { toTier } from "../openai-ports/common";
 
 /* What a server that speaks chat completions answers; unknown fields are passed over. */
-
-const Count = z.number().nullish();
 
 export const ChatReply = z.object({
   id: z.string().nullish(),
@@ -29,18 +28,16 @@ export const ChatReply = z.object({
       }),
     )
     .min(1),
-  usage: z
-    .object({
-      prompt_tokens: Count,
-      prompt_tokens_details: z.object({ cached_tokens: Count }).nullish(),
-      completion_tokens: Count,
-      completion_tokens_details: z.object({ reasoning_tokens: Count }).nullish(),
-      /** Where DeepSeek says what came from its cache. */
-      prompt_cache_hit_tokens: Count,
-      /** In US dollars; gateways name it. What is no amount is none, and spoils no answer. */
-      cost: z.number().nonnegative().nullish().catch(null),
-    })
-    .nullish(),
+  usage: CountsOf({
+    prompt_tokens: Count,
+    prompt_tokens_details: CountsOf({ cached_tokens: Count }),
+    completion_tokens: Count,
+    completion_tokens_details: CountsOf({ reasoning_tokens: Count }),
+    /** Where DeepSeek says what came from its cache. */
+    prompt_cache_hit_tokens: Count,
+    /** In US dollars; gateways name it. */
+    cost: z.unknown().optional(),
+  }),
 });
 export type ChatReply = z.output<typeof ChatReply>;
 
@@ -69,15 +66,16 @@ function toTextResult(reply: ChatReply): TextResult {
 
 function toUsage(usage: ChatReply["usage"]) {
   if (!usage) return null;
-  const figures = {
-    inputTokens: usage.prompt_tokens,
-    cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens,
-    outputTokens: usage.completion_tokens,
-    reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
-    // The wire has a float: from here on it is whole micros.
-    reportedCostMicros: typeof usage.cost === "number" ? Math.round(usage.cost * 1_000_000) : null,
+  const reportedCostMicros = toCostMicros(usage.cost);
+  return {
+    ...figures({
+      inputTokens: usage.prompt_tokens,
+      cachedInputTokens: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens,
+      outputTokens: usage.completion_tokens,
+      reasoningTokens: usage.completion_tokens_details?.reasoning_tokens,
+    }),
+    ...(reportedCostMicros === null ? {} : { reportedCostMicros }),
   };
-  return Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === "number"));
 }
 
 /** Reads an answer, for the text port and for pins. */

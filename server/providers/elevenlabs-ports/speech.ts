@@ -1,3 +1,4 @@
+import { isCount } from "../counts";
 import type { ModelFacts, PortAdapter, SpeechCall } from "../define";
 import { creditsOf, recordTakes } from "./common";
 
@@ -97,7 +98,8 @@ export const speech: PortAdapter<"speech"> = {
       (reply) => {
         // Some voices cost a multiple, which the credits tell: so many characters at the list price.
         const credits = creditsOf(reply);
-        return credits === null ? null : { characters: Math.ceil(credits / perCharacter) };
+        const characters = credits === null ? null : Math.ceil(credits / perCharacter);
+        return isCount(characters) ? { characters } : null;
       },
       io,
     );

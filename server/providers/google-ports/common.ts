@@ -1,11 +1,9 @@
 import { z } from "zod";
+import { Count, CountsOf, figures, isCount, sumOf } from "../counts";
 import type { ProviderIo, Usage } from "../define";
 import { type Explanation, type HttpReply, parseReply, safeWord } from "../http";
-import { figures, sumOf } from "../text-call";
 
 /* What the ports of Google share: who asks, what an answer looks like, what it used, what went wrong. */
-
-const Count = z.number().nullish();
 
 const Part = z.object({
   text: z.string().nullish(),
@@ -29,16 +27,14 @@ export const Generated = z.object({
     )
     .nullish(),
   promptFeedback: z.object({ blockReason: z.string().nullish() }).nullish(),
-  usageMetadata: z
-    .object({
-      promptTokenCount: Count,
-      cachedContentTokenCount: Count,
-      candidatesTokenCount: Count,
-      thoughtsTokenCount: Count,
-      toolUsePromptTokenCount: Count,
-      totalTokenCount: Count,
-    })
-    .nullish(),
+  usageMetadata: CountsOf({
+    promptTokenCount: Count,
+    cachedContentTokenCount: Count,
+    candidatesTokenCount: Count,
+    thoughtsTokenCount: Count,
+    toolUsePromptTokenCount: Count,
+    totalTokenCount: Count,
+  }),
 });
 export type Generated = z.output<typeof Generated>;
 
@@ -72,7 +68,7 @@ export function toUsage(usage: Generated["usageMetadata"]): Usage | null {
   if (!usage) return null;
   const input = sumOf(usage.promptTokenCount, usage.toolUsePromptTokenCount);
   const total = usage.totalTokenCount;
-  const hasTotal = typeof total === "number" && input !== undefined;
+  const hasTotal = isCount(total) && isCount(input);
   return figures({
     inputTokens: input,
     cachedInputTokens: usage.cachedContentTokenCount,

@@ -8,7 +8,7 @@ import {
   type TextResult,
 } from "../define";
 import { type HttpReply, postForEvents, postJson } from "../http";
-import { apart, brokenOff, requireSupported, toFunction } from "../text-call";
+import { apart, brokenOff, requireSupported, toArguments, toFunction } from "../text-call";
 import {
   explainGoogleError,
   Generated,
@@ -72,7 +72,7 @@ const wordsOf = (answer: Generated) =>
 /** A blocked prompt is an answer without words, for the reason of policy. */
 function toTextResult(answer: Generated): TextResult {
   const toolCalls = partsOf(answer).flatMap(({ functionCall: call }) =>
-    call ? [{ id: call.id ?? "", name: call.name ?? "", arguments: JSON.stringify(call.args ?? {}) }] : [],
+    call ? [{ id: call.id ?? "", name: call.name ?? "", arguments: toArguments(call.args) }] : [],
   );
   const reason = answer.candidates?.[0]?.finishReason ?? "";
   const isPolicy = isBlocked(answer) || POLICY.has(reason);

@@ -1,16 +1,15 @@
 import { z } from "zod";
+import { Count, CountsOf, figures } from "../counts";
 import type { ProviderIo, Tier } from "../define";
 import { type Explanation, type HttpReply, safeWord } from "../http";
 
 /* What every port of OpenAI shares: who asks, what it says went wrong, what it says it used. */
 
-const Count = z.number().nullish();
-
-export const TokenUsage = z.object({
+export const TokenUsage = CountsOf({
   input_tokens: Count,
-  input_tokens_details: z.object({ cached_tokens: Count }).nullish(),
+  input_tokens_details: CountsOf({ cached_tokens: Count }),
   output_tokens: Count,
-  output_tokens_details: z.object({ reasoning_tokens: Count }).nullish(),
+  output_tokens_details: CountsOf({ reasoning_tokens: Count }),
 });
 type TokenUsage = z.output<typeof TokenUsage>;
 
@@ -51,15 +50,14 @@ export const headers = (io: ProviderIo) => ({
 });
 
 /** Figures the vendor gave, none it did not. Cached tokens are part of input, reasoning tokens part of output. */
-export function toUsage(usage: TokenUsage | null | undefined) {
+export function toUsage(usage: TokenUsage) {
   if (!usage) return null;
-  const figures = {
+  return figures({
     inputTokens: usage.input_tokens,
     cachedInputTokens: usage.input_tokens_details?.cached_tokens,
     outputTokens: usage.output_tokens,
     reasoningTokens: usage.output_tokens_details?.reasoning_tokens,
-  };
-  return Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === "number"));
+  });
 }
 
 export const requestIdOf = (reply: HttpReply, io: ProviderIo) => safeWord(reply.header("x-request-id"), io);

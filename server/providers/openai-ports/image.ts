@@ -1,14 +1,15 @@
 import { z } from "zod";
+import { Count, CountsOf } from "../counts";
 import type { ImageCall, ModelFacts, NamedFile, PortAdapter, Price, ProviderIo } from "../define";
 import { type HttpReply, parseReply, postBytes, postJson } from "../http";
-import { explainOpenAiError, headers, requestIdOf, TokenUsage, toUsage } from "./common";
+import { explainOpenAiError, headers, requestIdOf, toUsage } from "./common";
 
 /* Images by the Images API: drawn anew, or made of given pictures. */
 
 const ImagesReply = z.object({
   data: z.array(z.object({ b64_json: z.string().nullish() })),
   output_format: z.string().nullish(),
-  usage: TokenUsage.pick({ input_tokens: true, output_tokens: true }).nullish(),
+  usage: CountsOf({ input_tokens: Count, output_tokens: Count }),
 });
 
 const MAX_IMAGES_BYTES = 192 * 1024 * 1024;

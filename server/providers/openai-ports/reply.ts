@@ -23,7 +23,7 @@ const ResponsesReply = z.object({
       arguments: z.string().nullish(),
     }),
   ),
-  usage: TokenUsage.nullish(),
+  usage: TokenUsage,
 });
 type ResponsesReply = z.output<typeof ResponsesReply>;
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Count, CountsOf, figures } from "../counts";
 import type { AnyCall, AudioResult, ModelFacts, PortAdapter, Price, Progress, ProviderIo } from "../define";
 import { parseReply, postJson, safeWord } from "../http";
 import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
@@ -9,7 +10,7 @@ const AudioReply = z.object({
   id: z.string(),
   model: z.string(),
   takes: z.array(z.object({ mediaType: z.string(), base64: z.string() })),
-  usage: z.object({ characters: z.int().optional(), durationMs: z.int().optional() }),
+  usage: CountsOf({ characters: Count, durationMs: Count }),
 });
 
 /** Particular about files: one take fewer than asked, and takes no player understands. */
@@ -69,10 +70,7 @@ async function record(path: string, call: AnyCall, io: ProviderIo): Promise<Prog
     result: {
       takes: takes.map(({ mediaType, base64 }) => ({ mediaType, bytes: Buffer.from(base64, "base64") })),
     },
-    usage: {
-      ...(usage.characters === undefined ? {} : { characters: usage.characters }),
-      ...(usage.durationMs === undefined ? {} : { durationMs: usage.durationMs }),
-    },
+    usage: usage ? figures(usage) : null,
     providerRequestId: safeWord(id, io),
     providerModel: safeWord(model, io),
     httpStatus: reply.status,

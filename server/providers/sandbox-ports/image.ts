@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { FAMILIES } from "@/server/model-families";
+import { Count, CountsOf, figures } from "../counts";
 import type { ModelFacts, PortAdapter, ProviderFile } from "../define";
 import { parseReply, postJson, safeWord } from "../http";
 import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
@@ -8,7 +9,7 @@ const ImageReply = z.object({
   id: z.string(),
   model: z.string(),
   images: z.array(z.object({ mediaType: z.string(), base64: z.string() })),
-  usage: z.object({ images: z.int() }),
+  usage: CountsOf({ images: Count }),
 });
 
 /** Particular about images: one fewer than asked, files that cannot be read, and sheets with a gap and a fragment. */
@@ -78,7 +79,7 @@ export const image: PortAdapter<"image"> = {
           bytes: Buffer.from(base64, "base64"),
         })),
       },
-      usage,
+      usage: usage ? figures(usage) : null,
       providerRequestId: safeWord(id, io),
       providerModel: safeWord(model, io),
       httpStatus: reply.status,

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { Count, CountsOf, figures } from "../counts";
 import type { ModelFacts, PortAdapter, ProviderFile } from "../define";
 import { MODELS } from "./common";
 import { pollWork, submitWork } from "./work";
 
 const MeshReply = z.object({
   mesh: z.object({ mediaType: z.string(), base64: z.string() }),
-  usage: z.object({ meshes: z.int() }),
+  usage: CountsOf({ meshes: Count }),
 });
 
 export const meshModels = MODELS.map((model): ModelFacts => {
@@ -37,6 +38,6 @@ export const mesh: PortAdapter<"mesh"> = {
   poll: (handle, io) =>
     pollWork(handle, io, MeshReply, ({ mesh: { mediaType, base64 }, usage }) => ({
       result: { mesh: { mediaType, bytes: Buffer.from(base64, "base64") } },
-      usage,
+      usage: usage ? figures(usage) : null,
     })),
 };

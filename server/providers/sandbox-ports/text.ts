@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Count, CountsOf, figures } from "../counts";
 import {
   type ModelFacts,
   type PortAdapter,
@@ -18,7 +19,7 @@ const TextReply = z.object({
   text: z.string(),
   finishReason: z.enum(["stop", "length", "tool_calls"]),
   toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
-  usage: z.object({ inputTokens: z.int(), outputTokens: z.int(), reasoningTokens: z.int() }),
+  usage: CountsOf({ inputTokens: Count, outputTokens: Count, reasoningTokens: Count }),
   tier: z.enum(["standard", "flex"]),
 });
 type TextReply = z.output<typeof TextReply>;
@@ -115,7 +116,7 @@ function toTextProgress(
   return {
     state: "done" as const,
     result,
-    usage,
+    usage: usage ? figures(usage) : null,
     providerRequestId: safeWord(id, io),
     providerModel: safeWord(model, io),
     tier,

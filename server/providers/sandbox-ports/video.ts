@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { Count, CountsOf, figures } from "../counts";
 import type { ModelFacts, PortAdapter } from "../define";
 import { MODELS } from "./common";
 import { pollWork, submitWork } from "./work";
 
 const VideoReply = z.object({
   videos: z.array(z.object({ mediaType: z.string(), base64: z.string() })),
-  usage: z.object({ durationMs: z.int() }),
+  usage: CountsOf({ durationMs: Count }),
 });
 
 export const videoModels = MODELS.map(
@@ -33,6 +34,6 @@ export const video: PortAdapter<"video"> = {
       result: {
         videos: videos.map(({ mediaType, base64 }) => ({ mediaType, bytes: Buffer.from(base64, "base64") })),
       },
-      usage,
+      usage: usage ? figures(usage) : null,
     })),
 };

@@ -28,7 +28,7 @@ export async function pollWork<T, R>(
   handle: Json,
   io: ProviderIo,
   schema: z.ZodType<T>,
-  read: (answer: T) => { result: R; usage: Usage },
+  read: (answer: T) => { result: R; usage: Usage | null },
 ): Promise<Progress<R>> {
   const { id } = Handle.parse(handle);
   const reply = await getJson(`/v1/work/${encodeURIComponent(id)}`, headers(io), io, {

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+
+// Read when the provider loads.
+vi.hoisted(() => {
+  process.env.OPENAI_COMPATIBLE_MODELS = "priced:1000:2000,priced2:1000:2000";
+});
+
+import { Receipt } from "@/server/contract/receipts";
+import { pool } from "@/server/db";
+import { env } from "@/server/env";
+import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
+import { finish, makeTenant, type Tenant } from "@/testing/api";
+import { rowsOf } from "@/testing/world";
+
+/* A vendor whose answers are odd: the work ran, so it is answered, sealed and settled, and nothing that is read later breaks. */
+
+const TEXT = "text.general.fast.v1";
+const messages = [{ role: "user", content: "How deep is the sea?" }];
+const envelope = {
+  input: { messages, maxOutputTokens: 4 },
+  execution: { executionConstraints: { providerPin: "openai-compatible", preferredModel: "priced" } },
+};
+const door = { model: "openai-compatible/priced" };
+
+let vendor: Vendor;
+let tenant: Tenant;
+const before = { ...env };
+beforeAll(async () => {
+  vendor = await startVendor();
+  Object.assign(env, { OPENAI_COMPATIBLE_BASE_URL: vendor.url, ALLOW_PRIVATE_ADDRESSES: true });
+  tenant = await makeTenant();
+});
+afterAll(async () => {
+  Object.assign(env, before);
+  await vendor.stop();
+});
+
+/** As JSON, since not all of it can be said by an object. */
+const answers = (usage: string, content = "Deep.") =>
+  vendor.answer({
+    text: `{"id":"c-1","model":"priced","choices":[{"finish_reason":"stop","message":{"content":${JSON.stringify(content)}}}],"usage":${usage}}`,
+  });
+
+async function readAll() {
+  const day = new Date().toISOString().slice(0, 10);
+  const next = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  for (const target of [
+    "/v1/billing/summary",
+    `/v1/capabilities/${TEXT}/benchmarks?projectId=${tenant.projectId}`,
+    `/v1/billing/usage-export?from=${day}&to=${next}`,
+  ]) {
+    const { status, text } = await tenant.get(target);
+    expect(status, `${target} ${text.slice(0, 300)}`).toBe(200);
+  }
+}
+
+describe.each(["1.5", "-5", "1e30", String(2 ** 52), "1e400"])("%s tokens of input", (tokens) => {
+  const usage = `{"prompt_tokens":${tokens},"completion_tokens":4}`;
+
+  test("are unknown, at every door: the answer is given and the whole reservation is settled", async () => {
+    answers(usage);
+    const invoked = await tenant.post(`/v1/capabilities/${TEXT}/invoke`, envelope);
+    expect(invoked.status, invoked.text).toBe(200);
+    expect(invoked.json.usage).toMatchObject({ inputTokens: null, outputTokens: 4 });
+    const { job, attempts, hold } = await rowsOf(invoked.json.executionId);
+    expect(job).toMatchObject({ status: "succeeded", actual_micros: null });
+    expect(attempts).toMatchObject([{ cost_micros: null, usage: { outputTokens: 4 } }]);
+    expect(hold).toMatchObject({ state: "settled", settled_micros: hold?.amount_micros });
+
+    const chat = await tenant.post("/v1/chat/completions", { ...door, messages });
+    expect(chat.status, chat.text).toBe(200);
+    const response = await tenant.post("/v1/responses", { ...door, input: "How deep is the sea?" });
+    expect(response.status, response.text).toBe(200);
+    await readAll();
+  });
+});
+
+test.each(["1e13", "-1", "1e400", '"1"'])(
+  "a cost of %s dollars is none, and job and receipt are read",
+  async (cost) => {
+    answers(`{"prompt_tokens":3,"completion_tokens":4,"cost":${cost}}`);
+    const submitted = await tenant.post(`/v1/capabilities/${TEXT}/jobs`, envelope);
+    expect(submitted.status, submitted.text).toBe(200);
+    const { jobId } = submitted.json;
+    await finish(jobId);
+    const job = await tenant.get(`/v1/jobs/${jobId}`);
+    expect(job.status, job.text).toBe(200);
+    const receipt = await tenant.get(`/v1/jobs/${jobId}/receipt`);
+    expect(receipt.status, receipt.text).toBe(200);
+    expect(Receipt.parse(receipt.json).pricing).toMatchObject({
+      providerReportedCostMicros: null,
+      providerCost: { status: "computed", amount: { amountMicros: 11_000 } },
+    });
+  },
+);
+
+test("figures that were stored before they were checked count as nothing, and everything is still read", async () => {
+  answers('{"prompt_tokens":3,"completion_tokens":4}');
+  const { executionId } = (await tenant.post(`/v1/capabilities/${TEXT}/invoke`, envelope)).json;
+  const before = (await tenant.get("/v1/billing/summary")).json.live.totals;
+  for (const figure of ["1.5", "-5", "1e30", String(2 ** 52)]) {
+    await pool.query(
+      `UPDATE attempt SET usage = jsonb_set(usage, '{inputTokens}', $2::jsonb) WHERE job_id = $1`,
+      [executionId, figure],
+    );
+    await readAll();
+    const { totals } = (await tenant.get("/v1/billing/summary")).json.live;
+    expect(totals).toEqual({ ...before, inputTokens: before.inputTokens - 3 });
+  }
+});
+
+const USAGE = '{"prompt_tokens":3,"completion_tokens":4}';
+const STRUCTURED = "text.structured.generation.v1";
+const TRANSLATE = "text.translate.v1";
+const NOBODYS = "holds half of a character, which no record can be made of.";
+const INVALID = "StructuredOutputInvalid";
+const deep = `${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}`;
+const translation = JSON.stringify({ items: [{ id: "a", translation: "Tief\ud800" }] });
+const toTranslate = { sourceLocale: "en", targetLocale: "de", items: [{ id: "a", text: "Deep" }] };
+
+const FORMLESS: [
+  name: string,
+  key: string,
+  input: object,
+  content: string,
+  code: string,
+  submissions?: number,
+][] = [
+  ["half of a character in a text", TEXT, { messages }, "a\ud800b", "PROVIDER_ERROR"],
+  ["half of a character in JSON", STRUCTURED, { messages }, '{"a":"\\ud800"}', INVALID],
+  ["half of a character as a name", STRUCTURED, { messages }, '{"\\ud800":1}', INVALID],
+  ["a number beyond all", STRUCTURED, { messages }, '{"a":1e400}', INVALID],
+  ["an object 5,000 deep", STRUCTURED, { messages }, deep, INVALID],
+  [
+    "half of a character in a translation",
+    TRANSLATE,
+    toTranslate,
+    translation,
+    "StructuredOutputRepairFailed",
+    2,
+  ],
+];
+
+/** That an execution has ended as this failure, and was paid for by what was observed. */
+async function expectSettled(executionId: string, code: string, submissions = 1) {
+  const { job, attempts, hold } = await rowsOf(executionId);
+  expect(job).toMatchObject({ status: "failed" });
+  expect(attempts.map(({ submission }) => submission)).toEqual(["attempted"]);
+  expect(hold?.state).toBe("settled");
+  expect(job?.actual_micros).toBeGreaterThan(0);
+  const receipt = await tenant.get(`/v1/jobs/${executionId}/receipt`);
+  expect(receipt.status, receipt.text).toBe(200);
+  expect(Receipt.parse(receipt.json)).toMatchObject({
+    status: "failed",
+    error: { code },
+    providerSubmission: "attempted",
+    holdState: "settled",
+    attempts: [{ submissions }],
+  });
+}
+
+describe.each(FORMLESS)("%s", (_name, key, input, content, code, submissions) => {
+  const asked = { ...envelope, input };
+  test("fails a call that waits, with what it cost", async () => {
+    answers(USAGE, content);
+    const { status, json, text } = await tenant.post(`/v1/capabilities/${key}/invoke`, asked);
+    expect(status, text).not.toBe(500);
+    expect(json.code, text).toBe(code);
+    if (code === "PROVIDER_ERROR") expect(json.message).toContain(NOBODYS);
+    await expectSettled(json.details.executionId, code, submissions);
+  });
+
+  test("fails a durable job, with what it cost", async () => {
+    answers(USAGE, content);
+    const { json } = await tenant.post(`/v1/capabilities/${key}/jobs`, asked);
+    const job = await finish(json.jobId);
+    expect(job.error?.code).toBe(code);
+    await expectSettled(json.jobId, code, submissions);
+  });
+});
+
+test("a stream that told half of a character fails as such, with what it cost", async () => {
+  const event = (delta: object, more = {}) =>
+    `data: ${JSON.stringify({ id: "c-1", model: "priced", choices: [{ delta, ...more }] })}\n\n`;
+  vendor.answer({
+    headers: { "content-type": "text/event-stream" },
+    text: `${event({ content: "a\ud800" })}${event({ content: "b" }, { finish_reason: "stop" })}data: {"choices":[],"usage":${USAGE}}\n\ndata: [DONE]\n\n`,
+  });
+  const { json } = await tenant.post(`/v1/capabilities/${TEXT}/invoke`, {
+    ...envelope,
+    executionMode: "Stream",
+  });
+  const frames = await tenant.get(`/v1/executions/${json.executionId}/events`);
+  expect(frames.status).toBe(200);
+  expect(frames.text).toContain("event: execution.failed");
+  expect(frames.text).toContain(NOBODYS);
+  await expectSettled(json.executionId, "PROVIDER_ERROR");
+});
+
+test("each competitor of a comparison fails as such, with what it cost", async () => {
+  answers(USAGE, "a\ud800b");
+  const competitors = ["openai-compatible/priced", "openai-compatible/priced2"].map((providerPin) => ({
+    axis: "provider",
+    providerPin,
+  }));
+  const created = await tenant.post(`/v1/capabilities/${TEXT}/comparisons`, {
+    context: { projectId: tenant.projectId },
+    input: { messages },
+    competitors,
+  });
+  expect(created.status, created.text).toBe(200);
+  for (const { jobId } of created.json.entries) {
+    await finish(jobId);
+    const { job, hold } = await rowsOf(jobId);
+    expect(job).toMatchObject({ status: "failed", error_code: "PROVIDER_ERROR" });
+    expect(hold?.state).toBe("settled");
+  }
+});
+
+test.each(["invoke", "jobs"])("a text with a NUL is an answer like any other, by %s", async (how) => {
+  answers(USAGE, "a\u0000b");
+  const { status, json, text } = await tenant.post(`/v1/capabilities/${TEXT}/${how}`, envelope);
+  expect(status, text).toBe(200);
+  const { typedOutput } = how === "jobs" ? await finish(json.jobId) : json;
+  expect(typedOutput).toMatchObject({ content: "a\u0000b" });
+});
+
+test("a name with a NUL that the schema does not know fails the answer, and nothing of it breaks the record", async () => {
+  answers(USAGE, '{"\\u0000":1}');
+  const responseSchema = { type: "object", properties: {}, additionalProperties: false };
+  const asked = { ...envelope, input: { messages, responseSchema } };
+  const { json, text } = await tenant.post(`/v1/capabilities/${STRUCTURED}/invoke`, asked);
+  expect(json.code, text).toMatch(/^StructuredOutput/);
+  await expectSettled(json.details.executionId, json.code);
+});

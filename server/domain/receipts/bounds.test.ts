@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { ReceiptPricing } from "@/server/contract/pricing";
+import { settle } from "@/server/domain/attempts";
+import { allCapabilities, priceOf, targetsOf } from "@/server/domain/catalog";
+import type { Estimate } from "@/server/domain/quotes";
+import { figures, MOST_COST_MICROS, MOST_COUNT, toCostMicros } from "@/server/providers/counts";
+import type { ModelFacts, Usage } from "@/server/providers/define";
+import { modelsFromSetting } from "@/server/providers/openai-compatible";
+import type { ReceiptFacts } from "./facts";
+import { pricing } from "./pricing";
+
+/* Whatever a vendor tells: the receipt keeps to its contract, which is what its readers are given. */
+
+const MODELS: ModelFacts[] = [
+  ...new Set(allCapabilities.flatMap((capability) => targetsOf(capability).map(({ model }) => model))),
+  ...modelsFromSetting("dearest:999999.999999:999999.999999"),
+];
+const told = fc.oneof(
+  fc.integer({ min: 0, max: 10_000 }),
+  fc.constantFrom(
+    MOST_COUNT,
+    MOST_COUNT + 1,
+    2 ** 52,
+    2 ** 53,
+    1e30,
+    -1,
+    1.5,
+    Number.NaN,
+    Number.POSITIVE_INFINITY,
+  ),
+  fc.double(),
+);
+const counts = fc.record({
+  inputTokens: told,
+  cachedInputTokens: told,
+  outputTokens: told,
+  reasoningTokens: told,
+  images: told,
+  durationMs: told,
+  characters: told,
+  meshes: told,
+  requests: told,
+});
+const dollars = fc.oneof(told, fc.constantFrom(1e13, MOST_COST_MICROS / 1e6));
+
+/** What a receipt says of money, of so many calls that all used this, and their cost is known or not. */
+function sealed(model: ModelFacts, usage: Usage, calls: number) {
+  const price = priceOf(model.price, usage, { width: 1024, height: 1024 });
+  const costMicros = price === null ? null : price * calls;
+  const estimate = {
+    billingMode: "managed",
+    deferredDiscountBps: 0,
+    route: { key: model.id, provider: "any", model: model.id, api: "any" },
+    fx: {
+      rateScaled: 1_500_000,
+      scale: 1_000_000,
+      baseCurrency: "USD",
+      quoteCurrency: "CAD",
+      source: "test",
+      asOf: "2026-01-01",
+    },
+    pricingVersion: "v1",
+    qualifier: "exact",
+    bounds: {},
+    serviceFeeBps: 600,
+    expectedUpstreamMicros: 100,
+    maximumUpstreamMicros: 100,
+    expectedMicros: 106,
+    maximumMicros: 106,
+  } as unknown as Estimate; // what money is made of
+  const { chargedMicros } = settle(estimate, costMicros === null ? "hold" : "cost", costMicros);
+  const all = Object.fromEntries(Object.entries(usage).map(([name, value]) => [name, value * calls]));
+  const facts = {
+    quoteId: null,
+    estimate,
+    usage: all,
+    costMicros,
+    chargedMicros,
+    funding: "wallet",
+    provider: "any",
+    completedAt: new Date(),
+  };
+  return pricing(facts as unknown as ReceiptFacts);
+}
+
+test("no usage that a port can make breaks a receipt, at any price, nor that of several calls together", () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...MODELS),
+      counts,
+      dollars,
+      fc.integer({ min: 1, max: 3 }),
+      (model, given, cost, calls) => {
+        const reportedCostMicros = toCostMicros(cost);
+        const usage = { ...figures(given), ...(reportedCostMicros === null ? {} : { reportedCostMicros }) };
+        ReceiptPricing.parse(sealed(model, usage, calls));
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+test("nor does the most of everything that a model can have used", () => {
+  const most = {
+    inputTokens: MOST_COUNT,
+    outputTokens: MOST_COUNT,
+    images: MOST_COUNT,
+    durationMs: MOST_COUNT,
+  };
+  const others = { characters: MOST_COUNT, meshes: MOST_COUNT, requests: MOST_COUNT };
+  const usage = { ...most, ...others, reportedCostMicros: MOST_COST_MICROS };
+  for (const model of MODELS) {
+    const { customerCharge } = ReceiptPricing.parse(sealed(model, usage, 3));
+    expect(customerCharge?.upstreamMicros, model.id).toBeGreaterThanOrEqual(0);
+  }
+});
