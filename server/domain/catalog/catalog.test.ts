@@ -258,6 +258,32 @@ for (const capability of allCapabilities) {
   });
 }
 
+test("a hint for the length of an answer goes before equals, never before an account, and refuses nothing but a pin", () => {
+  env.OPENAI_API_KEY = "a key";
+  const capability = getCapability("text.general.fast.v1");
+  const { input: given } = capability.examples[0]!;
+  const choose = (maxOutputTokens: number | undefined, wish: Parameters<typeof chooseRoute>[2] = {}) =>
+    chooseRoute(
+      capability,
+      capability.input.parse({ ...(given as object), maxOutputTokens }),
+      wish,
+      "http://connect",
+    );
+  const plain = choose(undefined);
+  expect(choose(1_000).choice).toEqual(plain.choice);
+  expect(choose(1_000_000)).toMatchObject({ provider: plain.provider, model: plain.model });
+  const longest = choose(100_000);
+  expect(longest.account).toBe("operator");
+  expect(longest.model.maxOutputTokens).toBeGreaterThanOrEqual(100_000);
+  expect(choose(100_000, { preferredModel: "gpt-4.1-mini" }).model.id).toBe("gpt-4.1-mini");
+  expect(() => choose(100_000, { pin: "openai/gpt-4.1-mini" })).toThrow(/cannot run this request/);
+  const isBehind = ({ model }: { model: { id: string } }) => model.id === plain.model.id;
+  expect(choose(undefined, { isBehind }).model.id).not.toBe(plain.model.id);
+  expect(choose(100_000, { isBehind }).model.maxOutputTokens).toBeGreaterThanOrEqual(100_000);
+  // Nobody has paid for the operator's account: a longer answer is no reason to ask for money.
+  expect(choose(100_000, { isFunded: false }).provider.name).toBe("sandbox");
+});
+
 for (const capability of allCapabilities) {
   test(`${capability.key}: what it names for a quote is what an empty request is told it lacks`, async () => {
     const { pricing } = describeCapability(capability, false);
