@@ -5,6 +5,7 @@ import { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/cap
 import { env } from "@/server/env";
 import type { Provider, Usage } from "@/server/providers/define";
 import { providers as registry } from "@/server/providers/registry.gen";
+import type { Json } from "@/server/step";
 import {
   allCapabilities,
   chooseRoute,
@@ -283,6 +284,21 @@ test("a hint for the length of an answer goes before equals, never before an acc
   // Nobody has paid for the operator's account: a longer answer is no reason to ask for money.
   expect(choose(100_000, { isFunded: false }).provider.name).toBe("sandbox");
 });
+
+const constrained = allCapabilities.flatMap((capability) =>
+  Object.entries(capability.inputConstraints).flatMap(([path, { measurement, max }]) =>
+    measurement === "characters" && max !== undefined ? [{ capability, path, max }] : [],
+  ),
+);
+for (const { capability, path, max } of constrained)
+  test(`${capability.key}: the length of ${path} is left to its constraint, which refuses in one way`, () => {
+    const long = path.split(".").reduceRight<Json>((inner, part) => ({ [part]: inner }), "x".repeat(max + 1));
+    const { error } = capability.input.safeParse({
+      ...(capability.examples[0]?.input as object),
+      ...(long as object),
+    });
+    expect(error?.issues.filter(({ code }) => code === "too_big") ?? []).toEqual([]);
+  });
 
 for (const capability of allCapabilities) {
   test(`${capability.key}: what it names for a quote is what an empty request is told it lacks`, async () => {
