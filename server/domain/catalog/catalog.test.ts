@@ -1,8 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { transform } from "esbuild";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
-import { env } from "@/server/env";
+import { env, publicUrl } from "@/server/env";
 import type { Provider, Usage } from "@/server/providers/define";
 import { providers as registry } from "@/server/providers/registry.gen";
 import type { Json } from "@/server/step";
@@ -105,6 +107,31 @@ for (const capability of allCapabilities) {
     expect(described.nextAction.endpoint).toBe(
       `POST /v1/capabilities/${capability.key}/${described.execution.mode === "job" ? "jobs" : "invoke"}`,
     );
+  });
+
+  test(`${capability.key}: described by itself it gives the lines that run it, in the list it does not`, async () => {
+    const { nextAction, descriptorProjection, execution } = describeCapability(capability, false);
+    const { exampleInput, cli = "", sdk = "", mcp } = nextAction;
+    expect(descriptorProjection).toBe("describe");
+    const said = execFileSync("sh", ["-c", `capstan() { printf '%s\\0' "$@"; }; ${cli}`], {
+      encoding: "utf8",
+    });
+    const [verb, key, option, json = "", ...rest] = said.split("\0");
+    expect([verb, key, option]).toEqual(["run", capability.key, "--input"]);
+    expect(JSON.parse(json)).toEqual(exampleInput);
+    expect(rest).toEqual(["--base-url", publicUrl, ""]);
+    await transform(sdk, { loader: "ts" });
+    expect(sdk).toContain(JSON.stringify(capability.key));
+    expect(mcp).toEqual({
+      tool: execution.mode === "job" ? "submit_job" : "invoke",
+      arguments: { capability_key: capability.key, request: { input: exampleInput } },
+    });
+
+    const { capabilities } = list({}, false);
+    const listed = capabilities.find(({ key }) => key === capability.key);
+    const { kind, endpoint } = nextAction;
+    expect(listed).toMatchObject({ descriptorProjection: "list" });
+    expect(listed).toHaveProperty("nextAction", { kind, endpoint, exampleInput });
   });
 }
 
