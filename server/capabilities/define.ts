@@ -85,7 +85,7 @@ export type Stage<I, M> = {
 };
 type StageExecution<I, P extends PortName, M> = Pick<
   PortExecution<I, unknown, P, M>,
-  "port" | "accepts" | "prefers" | "call" | "result" | "refine" | "bounds"
+  "port" | "accepts" | "fits" | "prefers" | "call" | "result" | "refine" | "bounds"
 >;
 
 /** Work done by a provider port: pure mappings. `materialize`, `call` and `result` may throw `CapabilityFault`. */
@@ -93,6 +93,11 @@ type PortExecution<I, O, P extends PortName, M> = {
   port: P;
   /** Does this model satisfy the request? Routing asks before quoting. */
   accepts?(input: I, model: ModelFacts): boolean;
+  /**
+   * Does this model follow the input's hints whole? One that does goes before its equals, another one follows them as far as
+   * it can, which the receipt says. A pinned model has to.
+   */
+  fits?(input: I, model: ModelFacts): boolean;
   /** How well a model fits among those that satisfy: the higher goes first; equals stay in the order they are listed. */
   prefers?(input: I, model: ModelFacts): number;
   /** Whose account the input itself asks for. */

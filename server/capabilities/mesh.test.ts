@@ -45,7 +45,13 @@ describe("mesh input", () => {
     });
     const schema = z.toJSONSchema(capability.input, { io: "input" }).properties ?? {};
     expect(schema.meshProfile).toMatchObject({ default: "toy_default" });
-    expect(schema.meshSettings).toMatchObject({ properties: { shouldTexture: { default: false } } });
+    expect(schema.meshSettings).toMatchObject({
+      properties: {
+        shouldTexture: { default: false },
+        texturePrompt: { maxLength: 800 },
+        overrides: { properties: { texturePrompt: { maxLength: 800 } } },
+      },
+    });
   });
 
   test.each<[object, string]>([
@@ -55,11 +61,6 @@ describe("mesh input", () => {
     [{ meshProfile: "best" }, "meshProfile"],
     [{ format: "fbx" }, "format"],
     [{ conceptArtifactId: "" }, "conceptArtifactId"],
-    [{ meshSettings: { texturePrompt: "x".repeat(801) } }, "meshSettings.texturePrompt"],
-    [
-      { meshSettings: { overrides: { texturePrompt: "x".repeat(801) } } },
-      "meshSettings.overrides.texturePrompt",
-    ],
     [{ meshSettings: { shouldTexture: "yes" } }, "meshSettings.shouldTexture"],
     [{ meshSettings: { quality: 3 } }, "meshSettings"],
     [{ prompt: "a chair" }, ""],

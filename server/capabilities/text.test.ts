@@ -88,6 +88,7 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
     expect((await call(name, {}, {}, wide)).maxOutputTokens).toBe(budget);
     expect((await call(name, {})).maxOutputTokens).toBe(4_000);
     expect((await call(name, { maxOutputTokens: 9 })).maxOutputTokens).toBe(9);
+    expect((await call(name, { maxOutputTokens: 9_000 })).maxOutputTokens).toBe(4_000);
     expect((await call(name, {}, { maxOutputTokens: 2048 })).maxOutputTokens).toBe(2048);
     expect((await call(name, { maxOutputTokens: 9 }, { maxOutputTokens: 2048 })).maxOutputTokens).toBe(9);
     const bounds = execution(name).bounds({ messages, maxOutputTokens: 9 }, able);
@@ -148,7 +149,10 @@ describe.each<Name>(["general", "structured"])("text input of %s", (name) => {
 
   test("a model that cannot do it is not taken, and one that promises the shape itself goes first", () => {
     expect(accepts(name, {}, able)).toBe(true);
-    expect(accepts(name, { maxOutputTokens: 4_001 }, able)).toBe(false);
+    // More than it writes is a hint it cannot follow whole, no reason to refuse.
+    const fits = (maxOutputTokens: number) => execution(name).fits?.({ messages, maxOutputTokens }, able);
+    expect([fits(4_000), fits(4_001)]).toEqual([true, false]);
+    expect(accepts(name, { maxOutputTokens: 4_001 }, able)).toBe(true);
     const wordy = { ...able, supports: {} };
     expect(accepts(name, { responseSchema: {} }, wordy)).toBe(true);
     const rank = (model: ModelFacts) =>

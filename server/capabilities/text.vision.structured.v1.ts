@@ -2,7 +2,7 @@ import { z } from "zod";
 import { StructuredOutput, TextInput } from "@/server/contract/inputs";
 import type { TextMessage } from "@/server/providers/define";
 import { defineCapability } from "./define";
-import { acceptsText, gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
+import { fitsText, gradeRank, outputCap, requireAnswer, toTextCall } from "./text/call";
 import { durable, inTokens, SHORT_SYNC, STRUCTURED_ERRORS, textFeatures } from "./text/kinds";
 import {
   ImagePart,
@@ -111,8 +111,8 @@ export default defineCapability<Input, StructuredOutput, Material>({
   ],
   execute: {
     port: "text",
-    accepts: (input, model) =>
-      acceptsText(input, model) && Boolean(model.supports.vision) && model.imageTokens !== undefined,
+    accepts: (_input, model) => Boolean(model.supports.vision) && model.imageTokens !== undefined,
+    fits: fitsText,
     prefers: (_input, model) => 10 * Number(isNative(ANY_OBJECT, model)) + gradeRank(model, "fast"),
     materialize: async (input, _files, options = {}) => ({
       shape: await shapeOf(input, options, { isObject: true }),

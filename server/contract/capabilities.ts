@@ -49,6 +49,28 @@ export const Funding = z.object({
 });
 export type Funding = z.output<typeof Funding>;
 
+/** How to run a capability: the same for the command `capstan`, the TypeScript client, a tool of `/mcp` and plain HTTP. */
+export const RunHint = z.object({
+  cli: z.string(),
+  sdk: z.string(),
+  /** As a call of a tool of `/mcp`. */
+  mcp: z.object({ tool: z.string(), arguments: JsonObject }).nullable(),
+  http: z.object({ method: z.literal("POST"), path: z.string(), body: JsonObject }),
+  requiredInputFields: z.array(z.string()),
+  exampleInput: JsonObject,
+  /** The command for an input that lies in a file, and what stands there. */
+  inputFile: z.object({ path: z.string(), content: JsonObject, cli: z.string() }),
+});
+export type RunHint = z.output<typeof RunHint>;
+
+/** How to run it; the lines for command, client and `/mcp` only where one capability is described by itself. */
+const NextAction = z.object({
+  kind: z.enum(["invoke", "submit_job"]),
+  endpoint: z.string(),
+  exampleInput: JsonObject,
+  ...RunHint.pick({ cli: true, sdk: true, mcp: true }).partial().shape,
+});
+
 export const CapabilityDescriptor = CapabilitySummary.extend({
   category: z.string(),
   inputSchema: JsonObject,
@@ -98,7 +120,9 @@ export const CapabilityDescriptor = CapabilitySummary.extend({
   taskTags: z.array(z.string()),
   synonyms: z.array(z.string()),
   examples: z.array(JsonObject),
-  nextAction: JsonObject,
+  nextAction: NextAction,
+  /** `describe`: all there is to say. `list`: an item of the catalog, whose `nextAction` has no lines to copy. */
+  descriptorProjection: z.enum(["describe", "list"]),
 }).meta({ id: "CapabilityDescriptor" });
 export type CapabilityDescriptor = z.output<typeof CapabilityDescriptor>;
 
@@ -165,20 +189,6 @@ export const ResolutionRequest = z
   })
   .meta({ id: "CapabilityResolutionRequest" });
 export type ResolutionRequest = z.output<typeof ResolutionRequest>;
-
-/** How to run a match: the same for the command `capstan`, the TypeScript client, a tool of `/mcp` and plain HTTP. */
-export const RunHint = z.object({
-  cli: z.string(),
-  sdk: z.string(),
-  /** As a call of a tool of `/mcp`. */
-  mcp: z.object({ tool: z.string(), arguments: JsonObject }).nullable(),
-  http: z.object({ method: z.literal("POST"), path: z.string(), body: JsonObject }),
-  requiredInputFields: z.array(z.string()),
-  exampleInput: JsonObject,
-  /** The command for an input that lies in a file, and what stands there. */
-  inputFile: z.object({ path: z.string(), content: JsonObject, cli: z.string() }),
-});
-export type RunHint = z.output<typeof RunHint>;
 
 export const CapabilityAccessDecision = z
   .strictObject({

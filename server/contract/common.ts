@@ -15,6 +15,9 @@ export const Money = z
   .meta({ id: "Money", description: "An amount; `amountMicros` is the authority." });
 export type Money = z.output<typeof Money>;
 
+/** A key in a body, at every door that takes one; a blank one is none. */
+export const IdempotencyKey = z.string().max(255).nullish();
+
 export const BillingMode = z.enum(["byok", "managed"]);
 export type BillingMode = z.output<typeof BillingMode>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject, pageLimit } from "./common";
+import { DateTime, IdempotencyKey, JsonObject, pageLimit } from "./common";
 import { Context } from "./envelope";
 import { JobArtifactRef, JobError, JobStatus } from "./jobs";
 
@@ -43,7 +43,7 @@ export const ComparisonCreateRequest = z
     input: JsonObject.default({}),
     intent: ComparisonIntent.default("exploratory"),
     workloadTags: JsonObject.default({}),
-    idempotencyKey: z.string().min(1).max(255).nullish(),
+    idempotencyKey: IdempotencyKey,
   })
   .meta({ id: "ComparisonCreateRequest" });
 export type ComparisonCreateRequest = z.output<typeof ComparisonCreateRequest>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BillingMode, JsonObject } from "./common";
+import { BillingMode, IdempotencyKey, JsonObject } from "./common";
 
 export const DataClassification = z.enum([
   "Public",
@@ -114,7 +114,7 @@ const shared = {
   inputPayloadRef: z.string().max(64).nullish(),
   execution: ExecutionOptions.prefault({}),
   budget: Budget.nullish(),
-  idempotencyKey: z.string().max(255).nullish(),
+  idempotencyKey: IdempotencyKey,
   correlationId: z.string().max(255).nullish(),
   taskKind: z.string().max(255).nullish(),
   pin: z.strictObject({ target: z.string().min(1).max(255) }).nullish(),

@@ -12,7 +12,11 @@ export const TextMessage = z.strictObject({
 export const TextInput = z
   .strictObject({
     messages: z.array(TextMessage).min(1).describe("The conversation so far, oldest message first."),
-    maxOutputTokens: z.int().min(1).optional().describe("Most tokens the answer may have."),
+    maxOutputTokens: z
+      .int()
+      .min(1)
+      .optional()
+      .describe("Most tokens the answer may have. Of a model that writes less: its own most."),
     responseFormat: z.enum(["text", "json_object"]).optional(),
     responseSchema: JsonObject.optional().describe("A JSON Schema the answer must satisfy, given inline."),
   })

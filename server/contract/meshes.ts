@@ -22,7 +22,8 @@ const ShouldTexture = z
   .optional()
   .meta({ default: false })
   .describe("Texture the mesh. A texture prompt, mode or reference asks for it as well.");
-const TexturePrompt = z.string().max(TEXTURE_PROMPT_CHARACTERS).optional();
+// Lengths of prompts are published only: a longer one is PromptTooLong, by the capability's input constraints.
+const TexturePrompt = z.string().meta({ maxLength: TEXTURE_PROMPT_CHARACTERS }).optional();
 const Id = z.string().min(1).optional();
 
 const Overrides = z
@@ -129,7 +130,11 @@ export const MeshFromImageInput = z
       ),
     meshProfile: Profile,
     meshSettings: MeshSettings,
-    resolvedPrompt: z.string().max(32_000).optional().describe("What the object is; goes into the drawing."),
+    resolvedPrompt: z
+      .string()
+      .meta({ maxLength: 32_000 })
+      .optional()
+      .describe("What the object is; goes into the drawing."),
     requireTurnaroundApproval: z
       .boolean()
       .default(false)

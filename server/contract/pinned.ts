@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BillingMode, DateTime, JsonObject, Money, pageLimit } from "./common";
+import { BillingMode, DateTime, IdempotencyKey, JsonObject, Money, pageLimit } from "./common";
 import { Budget, Context } from "./envelope";
 import { ReceiptSignature } from "./receipts";
 
@@ -99,7 +99,7 @@ const shared = {
   tags: z.array(z.string().min(1).max(256)).max(32).default([]),
   metadata: JsonObject.default({}),
   correlationId: z.string().max(255).nullish(),
-  idempotencyKey: z.string().min(1).max(255).nullish(),
+  idempotencyKey: IdempotencyKey,
 };
 
 export const PinnedRequest = z.strictObject({ ...shared, input: text }).meta({ id: "PinnedRequest" });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { BillingCurrency, RefundState } from "./billing";
-import { DateTime, JsonObject, Money, pageLimit } from "./common";
+import { DateTime, IdempotencyKey, JsonObject, Money, pageLimit } from "./common";
 import { PricingContract } from "./pricing";
 import { RequestEventType } from "./webhooks";
 
@@ -41,7 +41,7 @@ export const CapabilityRequestBody = z
       .nullish()
       .meta({ description: "Each with `input` and `expected`: what shows that it works." }),
     implementationPreferences: JsonObject.nullish(),
-    idempotencyKey: z.string().min(1).max(255).nullish().meta({
+    idempotencyKey: IdempotencyKey.meta({
       description: "The same request twice is one. Counts when a request is created.",
     }),
   })

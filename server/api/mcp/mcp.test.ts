@@ -119,6 +119,20 @@ describe("the door", () => {
     }
   });
 
+  test("what a descriptor says of each capability is a tool that takes it", async () => {
+    const { capabilities } = await use("search_capabilities");
+    for (const { key } of capabilities) {
+      const { mcp } = (await use("describe_capability", { capability_key: key })).nextAction;
+      const named = tools.find(({ name }) => name === mcp.tool);
+      expect(named?.input.safeParse(mcp.arguments).error, key).toBeUndefined();
+    }
+    for (const capability_key of [TEXT, "image.generate.v1", "compute.evaluate.v1"]) {
+      const { mcp } = (await use("describe_capability", { capability_key })).nextAction;
+      const done = await use(mcp.tool, mcp.arguments);
+      expect(done.jobId ?? done.executionId).toMatch(/^wfr_/);
+    }
+  });
+
   const post = (headers: Record<string, string>, body: unknown, method = "POST") =>
     fetch(`${server.url}/mcp`, {
       method,

@@ -255,6 +255,7 @@ const FIELDS: Field[] = [
   },
   {
     path: "execution.executionConstraints.budgetEnforcement",
+    lifts: true,
     good: [null, "", " Prevent ", "warn", "off"],
     bad: ["maybe", 1],
     shows: ({ request }, value) => {

@@ -10,10 +10,7 @@ import type {
 import { type CallOptions, CapabilityFault } from "../define";
 
 /** May this model answer as much as is asked for? */
-export function acceptsText(
-  { maxOutputTokens }: { maxOutputTokens?: number | undefined },
-  model: ModelFacts,
-) {
+export function fitsText({ maxOutputTokens }: { maxOutputTokens?: number | undefined }, model: ModelFacts) {
   return maxOutputTokens === undefined || maxOutputTokens <= (model.maxOutputTokens ?? maxOutputTokens);
 }
 
@@ -27,13 +24,13 @@ export function gradeRank(model: ModelFacts, ...order: TextGrade[]): number {
   return place < 0 ? 0 : order.length - place;
 }
 
-/** The most tokens one run may answer: what the caller asked for, else the capability's budget, never above the model's. */
+/** The most tokens one run may answer: what the caller asked for, else the capability's budget, never above the model's most. */
 export function outputCap(
   input: { maxOutputTokens?: number | undefined },
   model: ModelFacts,
   budget: number,
 ): number {
-  return input.maxOutputTokens ?? Math.min(budget, model.maxOutputTokens ?? budget);
+  return Math.min(input.maxOutputTokens ?? budget, model.maxOutputTokens ?? Number.POSITIVE_INFINITY);
 }
 
 /** A call of the text port for words. `cap` is sent, so that a quote's bound holds. */

@@ -1,7 +1,7 @@
 import type { StructuredOutput, TextInput, TextOutput } from "@/server/contract/inputs";
 import type { ModelFacts, TextGrade } from "@/server/providers/define";
 import type { CapabilityDefinition } from "../define";
-import { acceptsText, gradeRank, isOfGrade, outputCap, requireAnswer, toTextCall } from "./call";
+import { fitsText, gradeRank, isOfGrade, outputCap, requireAnswer, toTextCall } from "./call";
 import { isNative, readJson, repairInWords, type Shape, shaped, shapeOf } from "./shape";
 
 /* How a text input is run: for words, or for a JSON object. */
@@ -21,10 +21,9 @@ type Execute<O> = Extract<CapabilityDefinition<TextInput, O, Shape>["execute"], 
 function base({ budget, only, prefer, contextTokens = 0 }: Kind, isObject: boolean) {
   return {
     port: "text" as const,
-    accepts: (input: TextInput, model: ModelFacts) =>
-      acceptsText(input, model) &&
-      (!only || isOfGrade(model, ...only)) &&
-      (model.contextWindow ?? 0) >= contextTokens,
+    accepts: (_input: TextInput, model: ModelFacts) =>
+      (!only || isOfGrade(model, ...only)) && (model.contextWindow ?? 0) >= contextTokens,
+    fits: fitsText,
     // A model that promises the shape itself goes before one that has to be asked in words.
     prefers: (input: TextInput, model: ModelFacts) =>
       10 * Number(isNative(shapeInInput(input, isObject), model)) + gradeRank(model, ...prefer),

@@ -20,6 +20,8 @@ export type ProjectAccess = {
   environment: string;
   /** That one is archived, and the right asked for does work: the request has to name another. */
   mustNameEnvironment: boolean;
+  /** Archived, and so only read: the project, or the `environment` of it. */
+  archived: "project" | "environment" | null;
 };
 
 type ProjectRow = {
@@ -67,11 +69,10 @@ export async function project(
   right: Scope,
 ): Promise<ProjectAccess> {
   const { row, environment, isBound } = await findAllowed(ctx, projectId, right);
-  const archived = row.archived_environments ?? [];
   if (ctx.principal.kind !== "system") requireActive(row, isBound ? environment : null, right);
   return {
     ...toAccess(row, environment),
-    mustNameEnvironment: doesWork(right) && archived.includes(environment),
+    mustNameEnvironment: doesWork(right) && isArchived(row, environment),
   };
 }
 
@@ -248,11 +249,13 @@ function requireRole(role: Role, right: Scope): void {
 function requireActive(row: ProjectRow, environment: string | null, right: Scope): void {
   if (!doesWork(right)) return;
   if (row.status !== "active") fail("AuthorizationFailed", "This project is archived.");
-  if (environment !== null && row.archived_environments?.includes(environment))
+  if (environment !== null && isArchived(row, environment))
     fail("AuthorizationFailed", `The environment ${environment} of this project is archived.`);
 }
 
 const doesWork = (right: Scope) => !right.endsWith(":read");
+const isArchived = (row: ProjectRow, environment: string) =>
+  row.archived_environments?.includes(environment) ?? false;
 
 function toAccess(row: ProjectRow, environment: string): ProjectAccess {
   return {
@@ -265,6 +268,7 @@ function toAccess(row: ProjectRow, environment: string): ProjectAccess {
     environments: row.environments ?? [],
     environment,
     mustNameEnvironment: false,
+    archived: row.status !== "active" ? "project" : isArchived(row, environment) ? "environment" : null,
   };
 }
 

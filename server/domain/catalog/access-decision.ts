@@ -30,21 +30,28 @@ export async function accessDecisionFor(
   const could =
     isLocal || (!isShut && (who.organizationId === null ? offers.length > 0 : funding.length > 0));
   const obstacle = isShut ? SHUT : offers.length === 0 ? "connection_required" : "funding_required";
+  const refusal = refusalOf(who);
   const threshold = who.project?.approvalThresholdMicros ?? null;
   return {
     capabilityKey: capability.key,
-    allowed: who.mayRun,
-    runnable: who.mayRun && could,
-    reason: who.mayRun ? (could ? null : obstacle) : "not_permitted",
+    allowed: refusal === null,
+    runnable: refusal === null && could,
+    reason: refusal ?? (could ? null : obstacle),
     availableBillingModes: [...new Set(offers.flatMap(({ billingModes }) => billingModes))],
     availableCredentialSources: [
       ...new Set(offers.map(({ account }) => (typeof account === "object" ? "customer" : "platform"))),
     ],
     availableFundingSources: funding,
-    requiredAction: !who.mayRun || could ? null : toDo(obstacle, capability, who),
+    requiredAction: refusal !== null || could ? null : toDo(obstacle, capability, who),
     humanGate:
       isLocal || threshold === null ? null : { kind: "estimate_above_threshold", thresholdMicros: threshold },
   };
+}
+
+/** Why this caller runs nothing where they stand, whatever it is; null: nothing forbids it. */
+export function refusalOf({ mayRun, archived }: Viewer): string | null {
+  if (!mayRun) return "not_permitted";
+  return archived && `${archived}_archived`;
 }
 
 /** Would what names no model go to a provider? It stays where only the sandbox serves, or nobody has paid for the operator's. */

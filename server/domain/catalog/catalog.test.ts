@@ -1,10 +1,13 @@
+import { execFileSync } from "node:child_process";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { transform } from "esbuild";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { CapabilityDescriptor, ExecutionTargetList } from "@/server/contract/capabilities";
-import { env } from "@/server/env";
+import { env, publicUrl } from "@/server/env";
 import type { Provider, Usage } from "@/server/providers/define";
 import { providers as registry } from "@/server/providers/registry.gen";
+import type { Json } from "@/server/step";
 import {
   allCapabilities,
   chooseRoute,
@@ -104,6 +107,31 @@ for (const capability of allCapabilities) {
     expect(described.nextAction.endpoint).toBe(
       `POST /v1/capabilities/${capability.key}/${described.execution.mode === "job" ? "jobs" : "invoke"}`,
     );
+  });
+
+  test(`${capability.key}: described by itself it gives the lines that run it, in the list it does not`, async () => {
+    const { nextAction, descriptorProjection, execution } = describeCapability(capability, false);
+    const { exampleInput, cli = "", sdk = "", mcp } = nextAction;
+    expect(descriptorProjection).toBe("describe");
+    const said = execFileSync("sh", ["-c", `capstan() { printf '%s\\0' "$@"; }; ${cli}`], {
+      encoding: "utf8",
+    });
+    const [verb, key, option, json = "", ...rest] = said.split("\0");
+    expect([verb, key, option]).toEqual(["run", capability.key, "--input"]);
+    expect(JSON.parse(json)).toEqual(exampleInput);
+    expect(rest).toEqual(["--base-url", publicUrl, ""]);
+    await transform(sdk, { loader: "ts" });
+    expect(sdk).toContain(JSON.stringify(capability.key));
+    expect(mcp).toEqual({
+      tool: execution.mode === "job" ? "submit_job" : "invoke",
+      arguments: { capability_key: capability.key, request: { input: exampleInput } },
+    });
+
+    const { capabilities } = list({}, false);
+    const listed = capabilities.find(({ key }) => key === capability.key);
+    const { kind, endpoint } = nextAction;
+    expect(listed).toMatchObject({ descriptorProjection: "list" });
+    expect(listed).toHaveProperty("nextAction", { kind, endpoint, exampleInput });
   });
 }
 
@@ -257,6 +285,47 @@ for (const capability of allCapabilities) {
     }
   });
 }
+
+test("a hint for the length of an answer goes before equals, never before an account, and refuses nothing but a pin", () => {
+  env.OPENAI_API_KEY = "a key";
+  const capability = getCapability("text.general.fast.v1");
+  const { input: given } = capability.examples[0]!;
+  const choose = (maxOutputTokens: number | undefined, wish: Parameters<typeof chooseRoute>[2] = {}) =>
+    chooseRoute(
+      capability,
+      capability.input.parse({ ...(given as object), maxOutputTokens }),
+      wish,
+      "http://connect",
+    );
+  const plain = choose(undefined);
+  expect(choose(1_000).choice).toEqual(plain.choice);
+  expect(choose(1_000_000)).toMatchObject({ provider: plain.provider, model: plain.model });
+  const longest = choose(100_000);
+  expect(longest.account).toBe("operator");
+  expect(longest.model.maxOutputTokens).toBeGreaterThanOrEqual(100_000);
+  expect(choose(100_000, { preferredModel: "gpt-4.1-mini" }).model.id).toBe("gpt-4.1-mini");
+  expect(() => choose(100_000, { pin: "openai/gpt-4.1-mini" })).toThrow(/cannot run this request/);
+  const isBehind = ({ model }: { model: { id: string } }) => model.id === plain.model.id;
+  expect(choose(undefined, { isBehind }).model.id).not.toBe(plain.model.id);
+  expect(choose(100_000, { isBehind }).model.maxOutputTokens).toBeGreaterThanOrEqual(100_000);
+  // Nobody has paid for the operator's account: a longer answer is no reason to ask for money.
+  expect(choose(100_000, { isFunded: false }).provider.name).toBe("sandbox");
+});
+
+const constrained = allCapabilities.flatMap((capability) =>
+  Object.entries(capability.inputConstraints).flatMap(([path, { measurement, max }]) =>
+    measurement === "characters" && max !== undefined ? [{ capability, path, max }] : [],
+  ),
+);
+for (const { capability, path, max } of constrained)
+  test(`${capability.key}: the length of ${path} is left to its constraint, which refuses in one way`, () => {
+    const long = path.split(".").reduceRight<Json>((inner, part) => ({ [part]: inner }), "x".repeat(max + 1));
+    const { error } = capability.input.safeParse({
+      ...(capability.examples[0]?.input as object),
+      ...(long as object),
+    });
+    expect(error?.issues.filter(({ code }) => code === "too_big") ?? []).toEqual([]);
+  });
 
 for (const capability of allCapabilities) {
   test(`${capability.key}: what it names for a quote is what an empty request is told it lacks`, async () => {

@@ -3,6 +3,7 @@ import type { CapabilityDescriptor, ExecutionTargetList } from "@/server/contrac
 import { JsonObject } from "@/server/contract/common";
 import { type Connection, isConnectable } from "@/server/domain/credentials";
 import { feeBpsOf, pricingContract } from "./pricing";
+import { runHintOf } from "./run-hint";
 import { publish } from "./schema";
 import {
   ableTargets,
@@ -60,8 +61,7 @@ export function describeCapability(
   const priced = !isLocal(capability) && !isInfrastructure(capability);
   const pricing = { ...pricingContract(capability, context), ...(priced ? offers : {}) };
   const isJob = capability.modes.includes("job_async") && !capability.modes.includes("invoke_sync");
-  const path = `/v1/capabilities/${capability.key}/${isJob ? "jobs" : "invoke"}`;
-  const example = capability.examples[0];
+  const { http, exampleInput, cli, sdk, mcp } = runHintOf(capability);
   const inputSchema = publish(capability.input, "input");
   return {
     ...toSummary(capability),
@@ -140,12 +140,22 @@ export function describeCapability(
     taskTags: capability.taskTags,
     synonyms: capability.synonyms,
     examples: capability.examples.map((each) => JsonObject.parse({ title: each.title, input: each.input })),
-    nextAction: JsonObject.parse({
+    nextAction: {
       kind: isJob ? "submit_job" : "invoke",
-      endpoint: `POST ${path}`,
-      exampleInput: example ? example.input : {},
-    }),
+      endpoint: `${http.method} ${http.path}`,
+      exampleInput,
+      cli,
+      sdk,
+      mcp,
+    },
+    descriptorProjection: "describe",
   };
+}
+
+/** The same as an item of the list. */
+export function toListed(descriptor: CapabilityDescriptor): CapabilityDescriptor {
+  const { kind, endpoint, exampleInput } = descriptor.nextAction;
+  return { ...descriptor, nextAction: { kind, endpoint, exampleInput }, descriptorProjection: "list" };
 }
 
 /** Partial output is of durable jobs that write plain text, over models whose text can be followed. */

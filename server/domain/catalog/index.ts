@@ -1,4 +1,4 @@
-export { accessDecisionFor } from "./access-decision";
+export { accessDecisionFor, refusalOf } from "./access-decision";
 export { routeBundle } from "./bundle";
 export { connectUrlOf } from "./connect-url";
 export { connectableProviders } from "./connectable";

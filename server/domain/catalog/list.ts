@@ -1,5 +1,5 @@
 import type { Capability } from "@/server/capabilities/define";
-import { describeCapability, toSummary } from "./describe";
+import { describeCapability, toListed, toSummary } from "./describe";
 import { PRICING_VERSION } from "./pricing";
 import { allCapabilities } from "./registry";
 import { hasWords, search } from "./search";
@@ -14,7 +14,7 @@ export function matching(q: string | undefined): readonly Capability[] {
 export function list(query: { q?: string | undefined; view?: string | undefined }, signedIn: boolean) {
   return {
     capabilities: matching(query.q).map((capability) =>
-      query.view === "summary" ? toSummary(capability) : describeCapability(capability, signedIn),
+      query.view === "summary" ? toSummary(capability) : toListed(describeCapability(capability, signedIn)),
     ),
     pricingVersion: PRICING_VERSION,
   };

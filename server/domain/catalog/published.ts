@@ -1,6 +1,6 @@
 import { sha256Hex } from "@/server/canonical";
 import { CapabilityDescriptor, CapabilitySummary, ExecutionTargetList } from "@/server/contract/capabilities";
-import { describeCapability, executionTargets, toSummary } from "./describe";
+import { describeCapability, executionTargets, toListed, toSummary } from "./describe";
 import { fundingFor } from "./funding";
 import { matching } from "./list";
 import { PRICING_VERSION } from "./pricing";
@@ -47,11 +47,14 @@ type Seen = Pick<Viewer, "signedIn" | "connections" | "mayLeave">;
 const descriptorText = (key: string, seen: Seen) =>
   once(`descriptor ${key} ${nameOf(seen)}`, () => JSON.stringify(descriptorOf(key, seen)));
 
+const listedText = (key: string, seen: Seen) =>
+  once(`listed ${key} ${nameOf(seen)}`, () => JSON.stringify(toListed(descriptorOf(key, seen))));
+
 const descriptorOf = (key: string, { signedIn, connections, mayLeave }: Seen) =>
   CapabilityDescriptor.parse(describeCapability(getCapability(key), signedIn, connections, mayLeave));
 
 function listText(keys: string[], view: string | undefined, seen: Seen): string {
-  const items = keys.map((key) => (view === "summary" ? summaryText(key) : descriptorText(key, seen)));
+  const items = keys.map((key) => (view === "summary" ? summaryText(key) : listedText(key, seen)));
   return `{"capabilities":[${items.join(",")}],"pricingVersion":${JSON.stringify(PRICING_VERSION)}}`;
 }
 

@@ -39,7 +39,7 @@ export type RouteChoice = {
 };
 
 /** The rules of chooseRoute. A change of what they choose is another version. */
-export const ROUTING_POLICY_VERSION = "routing_2026_11_2";
+export const ROUTING_POLICY_VERSION = "routing_2026_11_3";
 
 export type RouteWish = {
   billingMode?: BillingMode | null | undefined;
@@ -89,8 +89,8 @@ function ruleOf(
 /**
  * Chooses the route of an execution. A pin is taken exactly or refused; a provider or model asked for is taken or
  * refused, unless autoSelect allows another when the preferred model is not there. Otherwise: the project's own accounts
- * first, then the operator's where the organization is funded, then the sandbox when it is on; among those the models in the
- * order their provider lists them, healthy ones first.
+ * first, then the operator's where the organization is funded, then the sandbox when it is on; among those the models that
+ * follow the input's hints whole, healthy ones first, in the order their provider lists them.
  * Throws ROUTE_UNAVAILABLE with alternates, CONNECTION_REQUIRED when only an account is missing (and the model is not
  * pinned), or PolicyRejected when no route that is left may be asked for content this mature.
  */
@@ -103,8 +103,10 @@ export function chooseRoute(
   const execution = capability.execute;
   if ("local" in execution) throw new Error(`${capability.key} runs here and has no route`);
   const { connections, maturity, only } = wish;
+  const fits = ({ model }: Target) => execution.fits?.(input as never, model) ?? true; // parsed by this capability's own schema
   const targets = targetsOf(capability, connections).filter(
     (target) =>
+      (!wish.pin || fits(target)) &&
       (!only || only.models.includes(routeKey(target))) &&
       (!wish.streams || canStream(target)) &&
       (execution.accepts?.(input as never, target.model) ?? true), // parsed by this capability's own schema
@@ -130,7 +132,7 @@ export function chooseRoute(
     if (candidates.length === 0) tooMature(maturity, before, reachable.filter(isDefault).filter(isAllowed));
   }
 
-  const place = placeOf(wish);
+  const place = placeOf(wish, fits);
   const preference = ({ model }: Target) => execution.prefers?.(input as never, model) ?? 0; // parsed by this capability's own schema
   // What is asked for by name is taken as it is, however it has done lately.
   const behind = (offer: Offer) => Number(!isNamed && (wish.isBehind?.(offer) ?? false));
@@ -178,10 +180,15 @@ function namedBy<T extends Target>({ pin, providerPin, preferredModel }: RouteWi
   );
 }
 
-/** Whose account goes first, and among its models those that do all that is asked. */
-function placeOf({ isFunded, supports }: RouteWish): (offer: Offer) => number {
-  return ({ account, model }) =>
-    2 * placeOfAccount(account, isFunded) + Number(supports ? !supports(model) : false);
+/** Whose account goes first, among its models those that do all that is asked, and of them those that need not be asked for less. */
+function placeOf(
+  { isFunded, supports }: RouteWish,
+  fits: (target: Target) => boolean,
+): (offer: Offer) => number {
+  return (offer) =>
+    4 * placeOfAccount(offer.account, isFunded) +
+    2 * Number(supports ? !supports(offer.model) : false) +
+    Number(!fits(offer));
 }
 
 function tooMature(asked: MaturityRating, refused: Target[], alternates: Target[]): never {

@@ -12,13 +12,22 @@ export type Viewer = {
   environment: string | null;
   /** What the project is connected to; null without a project: then what this deployment offers is told. */
   connections: readonly Connection[] | null;
-  /** May the caller run anything? */
+  /** Has the caller the scope or role to run anything? */
   mayRun: boolean;
+  /** What is archived of where the caller stands, and so runs nothing for anybody. */
+  archived: ProjectAccess["archived"];
   /** May executions leave for providers? They may unless the project's organization has switched that off. */
   mayLeave: boolean;
 };
 
-const NOBODY = { organizationId: null, project: null, environment: null, connections: null, mayLeave: true };
+const NOBODY = {
+  organizationId: null,
+  project: null,
+  environment: null,
+  connections: null,
+  archived: null,
+  mayLeave: true,
+};
 
 /**
  * Who looks at the catalog: a key or panel session with its own project, anybody else with the project they name.
@@ -42,6 +51,8 @@ export async function viewerOf(
   const right = principal.kind === "panel_session" ? "capabilities:run" : "jobs:read";
   const project = await access.project(reading, named.projectId, right);
   const environment = access.environment(ctx, project, named.environment);
+  // An environment that is named by a person is an active one.
+  const isOther = project.archived === "environment" && environment !== project.environment;
   const role = principal.kind === "human_session" && principal.memberships.get(project.organizationId);
   return {
     signedIn: true,
@@ -50,6 +61,7 @@ export async function viewerOf(
     environment,
     connections: await connectionsOf({ id: project.id, environment }),
     mayRun: mayRun && (!role || isAllowed(role, "capabilities:run")),
+    archived: isOther ? null : project.archived,
     mayLeave: allowsExternal(project.organizationSettings),
   };
 }

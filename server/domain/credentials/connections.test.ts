@@ -134,7 +134,7 @@ test("two projects run on their own accounts: each secret goes out for its own w
       providerUsage: { costBearer: "customer" },
     },
     routing: { routingPolicy: "automatic", selectionReason: "first_eligible" },
-    targetRouting: { policyVersion: "routing_2026_11_2" },
+    targetRouting: { policyVersion: "routing_2026_11_3" },
   });
   expect(receipt.routing.selectedPlanId).toMatch(/^openai\//);
   expect(receipt.routing.eligiblePlanIds[0]).toBe(receipt.routing.selectedPlanId);

@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { endpoints } from "@/server/api/v1";
 import { canonicalText, sha256Hex } from "@/server/canonical";
+import { ResolutionRequest } from "@/server/contract/capabilities";
 import { AgentContext, AgentContextProfile } from "@/server/contract/diagnostics";
 import { closeDatabase, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { allCapabilities } from "@/server/domain/catalog";
+import { allCapabilities, resolve } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Json } from "@/server/step";
 import { ctxOf, makeTenant } from "@/testing/tenants";
@@ -127,6 +128,42 @@ describe("diagnostics of a key", () => {
     expect(state.ready).toBe(false);
     expect(state.checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(["funding"]);
     expect(state.capabilities.map(({ ready }) => ready)).toEqual([false, true]);
+  });
+
+  test.each([
+    ["a project", "UPDATE project SET status = 'archived' WHERE id = $1", "project_archived"],
+    [
+      "an environment",
+      "UPDATE environment SET status = 'archived' WHERE project_id = $1 AND slug = 'development'",
+      "environment_archived",
+    ],
+  ])("in %s that is archived nothing is ready, and it says why", async (_, archive, reason) => {
+    const tenant = await makeTenant();
+    const ctx = await keyCtx(tenant.apiKey);
+    await pool.query(archive, [tenant.projectId]);
+    const state = await readiness(ctx, { capabilities: ["text.general.fast.v1", "compute.evaluate.v1"] });
+    expect(state.ready).toBe(false);
+    expect(state.checks.filter(({ ok }) => !ok)).toEqual([
+      { name: "project", ok: false, detail: expect.stringContaining("archived") },
+    ]);
+    for (const { ready, accessDecision } of state.capabilities) {
+      expect(ready).toBe(false);
+      expect(accessDecision).toMatchObject({ allowed: false, runnable: false, reason, requiredAction: null });
+    }
+    expect(await providerDiagnostics(ctx, {})).toMatchObject({
+      imageGenerationReady: false,
+      imageGenerationAccess: { reason },
+      managedSmokeAvailable: false,
+    });
+    const request = ResolutionRequest.parse({
+      intent: "text.general.fast.v1",
+      requirements: { runnableNow: true },
+    });
+    expect(await resolve(ctx, request)).toMatchObject({
+      requirementsSatisfied: false,
+      unmetRequirements: ["runnableNow"],
+      matches: [{ accessDecision: { runnable: false, reason } }],
+    });
   });
 
   test("a key without the scope is refused; one that may not run is told so", async () => {

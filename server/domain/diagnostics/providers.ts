@@ -7,6 +7,7 @@ import {
   getCapability,
   type Offer,
   offersOf,
+  refusalOf,
   SANDBOX,
   targetsOf,
   type Viewer,
@@ -63,7 +64,7 @@ export async function providerDiagnostics(
     managedExecutionFundingSource: sources[0] ?? null,
     managedExecutionFundingSources: sources,
     managedOperatorFundingPresent: (providers as Provider[]).some(isOperators),
-    managedSmokeAvailable: viewer.mayRun && isFunded(live) && covered.covered.length > 0,
+    managedSmokeAvailable: refusalOf(viewer) === null && isFunded(live) && covered.covered.length > 0,
     managedExecutionCoverage: covered,
     sandbox: {
       available: isSandboxOn,

@@ -52,21 +52,14 @@ export async function readiness(ctx: Ctx, { capabilities, ...place }: Asked): Pr
   };
 }
 
-function checksOf(
-  { project, mayRun, mayLeave }: Viewer,
-  decisions: (CapabilityAccessDecision | null)[],
-): Readiness["checks"] {
-  const projectName = project?.displayName ?? null;
+function checksOf(viewer: Viewer, decisions: (CapabilityAccessDecision | null)[]): Readiness["checks"] {
+  const { mayRun, mayLeave } = viewer;
   const isReached = (decision: CapabilityAccessDecision | null) =>
     (decision?.availableCredentialSources.length ?? 0) > 0 && decision?.reason !== SHUT;
   const reached = decisions.filter(isReached);
   const payable = reached.filter((decision) => (decision?.availableFundingSources.length ?? 0) > 0);
   return [
-    {
-      name: "project",
-      ok: projectName !== null,
-      detail: projectName ?? "This key is bound to no project: name one in context.projectId.",
-    },
+    { name: "project", ...projectCheck(viewer) },
     {
       name: "permission",
       ok: mayRun,
@@ -86,4 +79,18 @@ function checksOf(
           : "Nothing could pay: connect an account or add funds.",
     },
   ];
+}
+
+function projectCheck({ project, environment, archived }: Viewer): { ok: boolean; detail: string } {
+  if (!project)
+    return { ok: false, detail: "This key is bound to no project: name one in context.projectId." };
+  const name = project.displayName;
+  if (archived === "project")
+    return { ok: false, detail: `${name} is archived: it is read and runs nothing.` };
+  if (archived === "environment")
+    return {
+      ok: false,
+      detail: `The environment ${environment} of ${name} is archived: it is read and runs nothing.`,
+    };
+  return { ok: true, detail: name };
 }

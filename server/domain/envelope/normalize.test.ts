@@ -36,6 +36,7 @@ const CONSTRAINTS = {
   providerPin: "sandbox",
   maxCostUsd: 0.5,
   maxDurationSeconds: 30,
+  budgetEnforcement: "warn",
 };
 
 for (const kind of KINDS) {
@@ -59,7 +60,7 @@ for (const kind of KINDS) {
 
   test(`${kind}: two different values of one constraint are a conflict, two equal ones are not`, () => {
     for (const [name, value] of Object.entries(CONSTRAINTS)) {
-      const other = { number: 31, boolean: false, string: "other", object: {} }[
+      const other = { number: 31, boolean: false, string: "prevent", object: {} }[
         typeof value as "number" | "boolean" | "string"
       ];
       const nested = (given: unknown) =>
@@ -126,6 +127,12 @@ for (const kind of KINDS) {
 
   test(`${kind}: a field nobody knows is named with its path, a guess and what is supported`, () => {
     const constraints = ["preferredModel", "providerPin", "autoSelect", "maxCostUsd", "budgetEnforcement"];
+    const { supported } = refusal(() => normalizeEnvelope(kind, { input, preferedModel: "x" })) as {
+      supported: string[];
+    };
+    // What is said to be supported here is.
+    const known: RawEnvelope = { ...CONSTRAINTS, timeoutSeconds: 30 };
+    for (const name of supported) normalizeEnvelope(kind, { input, [name]: known[name]! });
     expect(refusal(() => normalizeEnvelope(kind, { input, preferedModel: "x" }))).toEqual({
       code: "UNKNOWN_EXECUTION_FIELD",
       path: "preferedModel",

@@ -23,6 +23,7 @@ const CONSTRAINT_FIELDS = [
   "autoSelect",
   "providerPin",
   "maxCostUsd",
+  "budgetEnforcement",
   "maxDurationSeconds",
   "timeoutSeconds",
 ];
@@ -64,7 +65,7 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
   const lifted = [...CONSTRAINT_FIELDS, ...OPTION_FIELDS];
   const refuse = (fields: Fields, shape: object, path: string) =>
     refuseUnknown(fields, Object.keys(shape), path, { lifted });
-  refuseUnknown(body, known, "", { lifted, supported: [...CONSTRAINT_FIELDS, "budgetEnforcement"] });
+  refuseUnknown(body, known, "", { lifted, supported: CONSTRAINT_FIELDS });
   refuse(execution, ExecutionOptions.shape, "execution.");
   refuse(constraints, ExecutionConstraints.shape, "execution.executionConstraints.");
   if (isObject(body.sampling)) refuse(body.sampling, Sampling.shape, "sampling.");

@@ -1,9 +1,9 @@
 import type { Job, JobError } from "@/server/contract/jobs";
 import { ERRORS, isErrorCode } from "@/server/errors";
-import type { JobParts, JobRow } from "./rows";
+import type { JobRow, LastAttempt } from "./rows";
 
 /** How a job failed, with what may be done about it. */
-export function toError(job: JobRow, attempt: JobParts["attempt"]): JobError | null {
+export function toError(job: JobRow, attempt: LastAttempt | null): JobError | null {
   if (job.status === "needs_attention") {
     return {
       code: "needs_attention",
@@ -28,7 +28,7 @@ export function toError(job: JobRow, attempt: JobParts["attempt"]): JobError | n
 }
 
 /** What whoever reads the error may do now. */
-function resolutionOf(job: JobRow, attempt: JobParts["attempt"]): string {
+function resolutionOf(job: JobRow, attempt: LastAttempt | null): string {
   if (isNewKeySafe(job, attempt)) return "Nothing ran and nothing was charged: a new key is safe.";
   return attempt?.submission === "ambiguous"
     ? "It may have run and may have been charged: do not submit it again under a new key before that is known."
@@ -41,7 +41,7 @@ const DEFINITE = new Set(["ProviderRejected", "ProviderUnavailable"]);
 /** Nothing ran and nothing was charged: never submitted, or definitely refused. */
 export function isNewKeySafe(
   job: Pick<JobRow, "status" | "error_code">,
-  attempt: JobParts["attempt"],
+  attempt: LastAttempt | null,
 ): boolean {
   // A later call is made from what an earlier one made, and that one ran.
   if (attempt && attempt.number > 1) return false;
@@ -53,7 +53,7 @@ export function isNewKeySafe(
 /** What a client is to do next, and when to look again: derived, never stored. */
 export function hintsOf(
   job: JobRow,
-  attempt: JobParts["attempt"],
+  attempt: LastAttempt | null,
   now: Date,
 ): Pick<Job, "nextAction" | "pollAfterSeconds"> {
   switch (job.status) {

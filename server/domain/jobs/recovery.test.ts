@@ -348,6 +348,17 @@ test("a job that waits as long as its provider asked keeps its lease meanwhile, 
   const rows = await rowsOf(jobId);
   expect(rows.job).toMatchObject({ status: "canceled" });
   expect(rows.hold).toMatchObject({ state: "released" });
+  // The request that was refused had left, and nothing of it ran.
+  expect(await jobs.receipt(project.ctx, jobId)).toMatchObject({
+    providerSubmission: "attempted",
+    providerSubmissions: 1,
+    capacityRejections: 1,
+    attempts: [{ providerSubmission: "attempted", submissions: 0, capacityRejections: 1, answeredAt: null }],
+  });
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({
+    diagnostics: { backendState: "attempted" },
+    retry: { newKeySafe: true },
+  });
 });
 
 test("canceled work that a provider keeps is never called unsubmitted: its hold stays", async () => {

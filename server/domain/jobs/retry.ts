@@ -3,6 +3,7 @@ import type { Job } from "@/server/contract/jobs";
 import { access } from "@/server/domain/access";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import { settleKey } from "@/server/domain/envelope";
 import { fail } from "@/server/errors";
 import { admitDurable } from "./admit";
 import { refuseBlind } from "./blind";
@@ -35,6 +36,7 @@ export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string)
   if (typeof snapshot !== "object" || snapshot === null || Array.isArray(snapshot))
     fail("PayloadUnavailable", "The content of the request is not kept (any more); submit it again.");
   const { capability: _, ...request } = snapshot;
-  const raw = { ...request, idempotencyKey: idempotencyHeader ?? `retry-${job.id}` } as RawEnvelope; // was one
+  const idempotencyKey = settleKey(undefined, idempotencyHeader) ?? `retry-${job.id}`;
+  const raw = { ...request, idempotencyKey } as RawEnvelope; // was one
   return admitDurable(ctx, getCapability(job.capability_key), raw, undefined, job.id);
 }

@@ -203,10 +203,12 @@ export type ArtifactRow = {
 
 export type PayloadRow = StoredContent & { kind: "request" | "output"; sha256: string };
 
+export type LastAttempt = Pick<AttemptRow, "submission" | "number">;
+
 /** What belongs to the view of a job beside its row. */
 export type JobParts = {
-  /** The last one. */
-  attempt: Pick<AttemptRow, "submission" | "number"> | null;
+  /** The last one; refused: a request of it left and was answered with a definite no, after which it may be submitted again. */
+  attempt: (LastAttempt & { isRefused: boolean }) | null;
   artifacts: ArtifactRow[];
   payloads: PayloadRow[];
   /** What its receipt says of the price. Null: the job has not ended. */
@@ -249,7 +251,8 @@ const readAll = statementOver<OwnScope & { place: number; jobId: string }>(
   },
   `
 SELECT input.place, job.*,
-  (SELECT json_build_object('submission', submission, 'number', number) FROM attempt
+  (SELECT json_build_object('submission', submission, 'number', number,
+      'isRefused', capacity_rejections > 0 OR tier_refusal IS NOT NULL) FROM attempt
    WHERE attempt.job_id = job.id AND attempt.project_id = job.project_id ORDER BY number DESC LIMIT 1) AS attempt,
   (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'is_sealed', is_sealed, 'sha256', sha256))
    FROM payload

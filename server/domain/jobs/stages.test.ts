@@ -349,7 +349,6 @@ describe("what is refused, and where", () => {
     [{ baseArtifactId: "" }, ["baseArtifactId"]],
     [{ baseArtifactId: "art_0" }, ["baseArtifactId"]],
     [{ turnaroundMode: "spin" }, ["turnaroundMode"]],
-    [{ resolvedPrompt: "x".repeat(32_001) }, ["resolvedPrompt"]],
     [{ requireTurnaroundApproval: "yes" }, ["requireTurnaroundApproval"]],
     [{ meshProfile: "hero_hd", meshSettings: { profile: "draft_fast" } }, ["meshSettings", "profile"]],
     [
@@ -362,6 +361,26 @@ describe("what is refused, and where", () => {
     });
     expect(status).toBe(422);
     expect(json.detail.map(({ loc }: { loc: string[] }) => loc)).toEqual([["body", "input", ...field]]);
+  });
+
+  test.each<[object, string, number]>([
+    [{ resolvedPrompt: "x".repeat(32_001) }, "resolvedPrompt", 32_000],
+    [{ meshSettings: { texturePrompt: "x".repeat(801) } }, "meshSettings.texturePrompt", 800],
+    [
+      { meshSettings: { overrides: { texturePrompt: "x".repeat(801) } } },
+      "meshSettings.overrides.texturePrompt",
+      800,
+    ],
+  ])("a text that is longer than its descriptor says: %#", async (input, field, maxCharacters) => {
+    const { status, json } = await tenant.post(`/v1/capabilities/${KEY}/jobs`, {
+      input: { baseArtifactId: base, ...input },
+    });
+    expect([status, json.code]).toEqual([422, "PromptTooLong"]);
+    expect(json.detail).toMatchObject({
+      field: `input.${field}`,
+      maxCharacters,
+      actualCharacters: maxCharacters + 1,
+    });
   });
 
   test("a description that leaves no room for what is said of the views", async () => {

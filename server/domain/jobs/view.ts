@@ -216,10 +216,11 @@ function toSnapshot(job: JobRow, payloads: PayloadRow[]): Record<string, Json> {
   return { ...content, ...known, ...(isObject(input) ? { input: withPrompt(input) } : {}) };
 }
 
-/** What an earlier call did stays done. */
+/** What an earlier call did stays done, and what was refused had left. */
 function backendStateOf(attempt: JobParts["attempt"]): AttemptRow["submission"] {
   if (!attempt) return "not_attempted";
-  return attempt.number > 1 && attempt.submission === "not_attempted" ? "attempted" : attempt.submission;
+  const hasLeft = attempt.number > 1 || attempt.isRefused;
+  return hasLeft && attempt.submission === "not_attempted" ? "attempted" : attempt.submission;
 }
 
 function toResolution(found: JobParts["resolution"]): Job["chargeResolution"] {

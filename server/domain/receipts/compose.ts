@@ -11,6 +11,7 @@ import {
   everyAttempt,
   processingOf,
   stagesOf,
+  submissionOf,
   submissionsOf,
   tierAskedFirst,
   tierAskedLast,
@@ -135,7 +136,7 @@ export function composeReceipt(facts: ReceiptFacts): Unsealed {
   const isProvider = facts.provider !== null;
   const attempts = everyAttempt(facts);
   // What an earlier call did stays done.
-  const last = attempt?.submission ?? "not_attempted";
+  const last = attempt ? submissionOf(attempt) : "not_attempted";
   const submission = facts.earlier.length > 0 && last === "not_attempted" ? "attempted" : last;
   const rejections = attempts.reduce((sum, { capacityRejections }) => sum + capacityRejections, 0);
   const priced = pricing(facts);

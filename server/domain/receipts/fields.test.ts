@@ -353,6 +353,31 @@ test("work done here: every field, no route and no provider's figures", async ()
   });
 });
 
+test.each([20_000, 1_000_000])(
+  "a hint of %d output tokens is brought to the model's most, and the receipt says so",
+  async (asked) => {
+    const world = await makeProject();
+    const request = { input: { ...input, maxOutputTokens: asked } };
+    const quoted = await quotes.quote(world.ctx, TEXT, request);
+    expect(quoted.resolved).toMatchObject({ routeKey: "sandbox/sandbox-1" });
+    const receipt = await runJob(world, TEXT, { ...request, quoteId: quoted.quoteId });
+    checkWhole(receipt);
+    expect(receipt).toMatchObject({
+      status: "succeeded",
+      settings: { outputTokens: 16_384 },
+      rewrites: [{ field: "input.maxOutputTokens", from: asked, to: 16_384 }],
+      pricing: { quoteId: quoted.quoteId },
+    });
+    const pinned = { ...request, pin: { target: "sandbox/sandbox-1" } };
+    await expect(
+      quotes.quote(world.ctx, TEXT, { ...request, preferredModel: "sandbox-2" }),
+    ).resolves.toMatchObject({
+      resolved: { model: "sandbox-2" },
+    });
+    await expect(runJob(world, TEXT, pinned)).rejects.toMatchObject({ code: "ROUTE_UNAVAILABLE" });
+  },
+);
+
 test("images: every field, each artifact with its hash", async () => {
   const world = await makeProject();
   const receipt = await runJob(world, "image.generate.v1", {

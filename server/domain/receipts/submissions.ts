@@ -74,7 +74,7 @@ export function attemptsOf(facts: ReceiptFacts): Receipt["attempts"] {
   return everyAttempt(facts).map((attempt) => ({
     attemptId: attempt.attemptId,
     number: attempt.number,
-    providerSubmission: attempt.submission,
+    providerSubmission: submissionOf(attempt),
     providerRequestId: attempt.providerRequestId,
     providerModel: attempt.providerModel,
     httpStatus: attempt.httpStatus,
@@ -87,6 +87,12 @@ export function attemptsOf(facts: ReceiptFacts): Receipt["attempts"] {
     submissionBegunAt: attempt.submissionBegunAt?.toISOString() ?? null,
     answeredAt: attempt.answeredAt?.toISOString() ?? null,
   }));
+}
+
+/** What became of its requests: one that was definitely refused had left, though the attempt may be submitted again. */
+export function submissionOf(attempt: NonNullable<ReceiptFacts["attempt"]>): Receipt["providerSubmission"] {
+  const { submission } = attempt;
+  return submission === "not_attempted" && submissionsOf(attempt) > 0 ? "attempted" : submission;
 }
 
 /** How often a request left for a provider under one attempt. */

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { inspect } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, test as each, expect } from "vitest";
 import { sha256Hex } from "@/server/canonical";
@@ -9,6 +10,7 @@ import { EXIT_CODES } from "@/server/contract/cli";
 import { closeDatabase, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { decideDevice } from "@/server/domain/sessions";
+import { publicUrl } from "@/server/env";
 import { startServer, type WebServer } from "@/server/web/server";
 import { finish, makeKey, makeTenant, type Tenant } from "@/testing/api";
 import { makePerson } from "@/testing/tenants";
@@ -122,6 +124,33 @@ test("what there is: a list, what fits an intent, a description; without a key t
   expect(described.execution.mode).toBe("invoke");
   expect(out).toContain("capstan run compute.evaluate.v1 --input '{");
   expect(unknown.code).toBe("UNKNOWN_CAPABILITY");
+});
+
+test("the command and the line of the client that a descriptor gives run as they stand", async () => {
+  const described = await answer(["capabilities", "describe", "compute.evaluate.v1"]);
+  const { cli, sdk } = described.nextAction;
+  const file = join(folder, "sdk.mjs");
+  await build({
+    stdin: { contents: sdk.replaceAll(publicUrl, server.url), loader: "ts", resolveDir: resolve(".") },
+    alias: { "@capstan/client": resolve("clients/typescript/src/index.ts") },
+    outfile: file,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    logLevel: "silent",
+  });
+  const line = cli.replace(/--base-url \S+$/, `--base-url ${server.url} --json`);
+  const [run, code] = await Promise.all([
+    execute("sh", ["-c", `capstan() { "$NODE" "$PROGRAM" "$@"; }; ${line}`], {
+      env: { NODE: process.execPath, PROGRAM: program },
+    }),
+    execute(process.execPath, [file], {}),
+  ]);
+  expect(described.descriptorProjection).toBe("describe");
+  expect(run.code, run.out).toBe(0);
+  const { status, output } = JSON.parse(run.out);
+  expect(status).toBe("succeeded");
+  expect(code).toEqual({ code: 0, out: `${inspect(output)}\n`, error: "" });
 });
 
 test("the command that resolve hints at runs as it stands, with its input in the line and in a file", async () => {

@@ -119,7 +119,7 @@ describe("comparisons", () => {
       [{ intent: "for fun" }, "intent"],
       [{ workloadTags: [] }, "workloadTags"],
       [{ workloadTags: { a: "x".repeat(20_000) } }, "workloadTags"],
-      [{ idempotencyKey: "" }, "idempotencyKey"],
+      [{ idempotencyKey: "k".repeat(256) }, "idempotencyKey"],
       [{ more: 1 }, "more"],
       [{ execution: {} }, "execution"],
     ] as const) {

@@ -102,7 +102,7 @@ describe("pinned executions", () => {
       [{ limits: { admissionDeadlineSeconds: -1 } }, ["body", "limits", "admissionDeadlineSeconds"]],
       [{ limits: { admissionDeadlineSeconds: 1_801 } }, ["body", "limits", "admissionDeadlineSeconds"]],
       [{ sampling: { topK: 3 } }, ["body", "sampling", "topK"]],
-      [{ idempotencyKey: "" }, ["body", "idempotencyKey"]],
+      [{ idempotencyKey: "k".repeat(256) }, ["body", "idempotencyKey"]],
     ] as const) {
       const { json } = await pin([422, "list"], more);
       expect(json.detail[0].loc, JSON.stringify(more)).toEqual(loc);

@@ -51,7 +51,7 @@ describe("capability requests", () => {
       ["acceptanceCases", [1]],
       ["acceptanceCases", Array(101).fill({})],
       ["implementationPreferences", true],
-      ["idempotencyKey", ""],
+      ["idempotencyKey", "k".repeat(256)],
       ["projectId", "x".repeat(65)],
     ] as const) {
       const { json } = await post([422, "list"], REQUESTS, { ...NEED, [field]: value });

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { closeDatabase } from "@/server/db";
+import { finish, makeTenant, type Tenant } from "@/testing/api";
+import { COMPARED, COMPARISONS } from "@/testing/comparisons";
+import { NEED } from "@/testing/needs";
+
+/* What counts as a key is one rule at every door that takes one. */
+
+const TEXT = "/v1/capabilities/text.general.fast.v1";
+const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };
+const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
+const DOORS: [path: string, body: object, id: string][] = [
+  [`${TEXT}/jobs`, { input }, "jobId"],
+  [`${TEXT}/invoke`, { input }, "executionId"],
+  [COMPARISONS, COMPARED, "comparisonId"],
+  ["/v1/inference/pinned", { pin, input: "Hello" }, "executionId"],
+  ["/v1/inference/pinned/bulk", { pin, items: [{ id: "1", input: "Hello" }] }, "bulkId"],
+  ["/v1/capability-requests", NEED, "id"],
+];
+
+let tenant: Tenant;
+beforeAll(async () => {
+  tenant = await makeTenant();
+});
+afterAll(closeDatabase);
+
+const idOf = async (path: string, body: object, id: string, headers: Record<string, string> = {}) => {
+  const { status, json } = await tenant.post(path, body, { headers });
+  expect(status, JSON.stringify(json)).toBe(200);
+  return json[id] as string;
+};
+
+test.each(DOORS)("%s: a blank key is none, in the body and in the header", async (path, body, id) => {
+  const ids = [
+    await idOf(path, { ...body, idempotencyKey: "" }, id),
+    await idOf(path, { ...body, idempotencyKey: " " }, id),
+    await idOf(path, { ...body, idempotencyKey: null }, id),
+    await idOf(path, body, id, { "idempotency-key": "" }),
+    await idOf(path, body, id, { "idempotency-key": " " }),
+  ];
+  expect(ids.every(Boolean)).toBe(true);
+  expect(new Set(ids).size).toBe(ids.length);
+  const named = await idOf(path, { ...body, idempotencyKey: "" }, id, { "idempotency-key": "one" });
+  expect(await idOf(path, { ...body, idempotencyKey: " one " }, id)).toBe(named);
+});
+
+test("a retry under a blank key is the one retry of that job", async () => {
+  const refusing = { input, preferredModel: "sandbox-refuse" };
+  const jobId = await idOf(`${TEXT}/jobs`, refusing, "jobId");
+  await finish(jobId);
+  const again = (headers?: Record<string, string>) => idOf(`/v1/jobs/${jobId}/retry`, {}, "jobId", headers);
+  const first = await again();
+  expect(await again({ "idempotency-key": "" })).toBe(first);
+  expect(await again({ "idempotency-key": " " })).toBe(first);
+});
