@@ -5,7 +5,7 @@ import { cn } from "@/components/ui/class-names";
 import { Label } from "@/components/ui/label";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { ArtifactField, Base64Field } from "./file-fields";
-import { type DrawnProps, Framed, Issues, issuesAt, labelFor, type Props } from "./frame";
+import { type DrawnProps, Framed, Issues, issuesAt, labelFor, type Props, RequiredMark } from "./frame";
 import {
   blankOf,
   boundsOf,
@@ -165,12 +165,7 @@ function ListField({ field, form, path, name, value, required }: DrawnProps<"lis
     <fieldset className="min-w-0 space-y-2">
       <legend className="text-sm font-medium" id={pathId(path)}>
         {label}
-        {required && (
-          <span className="font-normal text-muted" aria-hidden>
-            {" "}
-            · required
-          </span>
-        )}
+        {required && <RequiredMark />}
       </legend>
       {hint && <p className="text-xs text-muted">{hint}</p>}
       <Issues id={`${pathId(path)}-issue`} issues={issuesAt(form, path)} />

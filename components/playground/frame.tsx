@@ -38,6 +38,16 @@ export const labelFor = ({ name, path }: { name: string; path: Path }) => {
 /** What ties a control to its label, its hint and its issues. */
 export type Aria = { id: string; "aria-invalid": true | undefined; "aria-describedby": string | undefined };
 
+/** Seen, and not read out. */
+export function RequiredMark() {
+  return (
+    <span className="font-normal text-muted" aria-hidden>
+      {" "}
+      · required
+    </span>
+  );
+}
+
 /** Label, field, what it allows and what was said against it, tied together for readers. */
 export function Framed({
   form,
@@ -59,12 +69,7 @@ export function Framed({
       <div className="flex min-h-5 items-center gap-2">
         <Label htmlFor={id} className="min-w-0 truncate">
           {labelFor({ name, path })}
-          {required && (
-            <span className="font-normal text-muted" aria-hidden>
-              {" "}
-              · required
-            </span>
-          )}
+          {required && <RequiredMark />}
         </Label>
         {actions && <div className="ml-auto">{actions}</div>}
       </div>

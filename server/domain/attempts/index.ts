@@ -12,6 +12,7 @@ export {
   type AbortReason,
   type CallOutcome,
   LOST,
+  nothingSent,
   type Observed,
   type Settlement,
   type Work,

@@ -93,7 +93,7 @@ export type Work = {
 export const costSettlement = ({ costMicros }: Observed): Settlement =>
   costMicros === null ? "hold" : "cost";
 
-/** What is known of a call whose request did not leave. */
+/** What is known of a call that nobody answered; of one whose request did leave, `submission` says so. */
 export const nothingSent: Observed = {
   submission: "not_attempted",
   providerRequestId: null,

@@ -1,4 +1,4 @@
-import type { CallOutcome, Observed } from "@/server/domain/attempts";
+import { type CallOutcome, nothingSent, type Observed } from "@/server/domain/attempts";
 import { storedEvents } from "./output";
 import type { ArtifactRow, AttemptRow, StoredOutcome } from "./rows";
 import type { StoredAnswer, StoredArtifact } from "./transitions/answer";
@@ -40,15 +40,7 @@ export function endedWithout(
 ): Ended {
   return {
     outcome: { outcome: "failed", finishReason: null, ...outcome },
-    observed: {
-      submission,
-      providerRequestId: null,
-      providerModel: null,
-      httpStatus: null,
-      tier: null,
-      usage: null,
-      costMicros: null,
-    },
+    observed: { ...nothingSent, submission },
     fresh: { output: null, artifacts: [] },
   };
 }
