@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { Fault } from "@/server/errors";
+import { spend } from "@/testing/limits";
 import { countRequest, keyLimit, limiter, panelsLimit, places } from "./rate-limit";
 
 function clock() {
@@ -82,10 +83,10 @@ test("all panel sessions of a project share ten keys' requests, and one alone ha
   };
   const { limit } = ask("pses_1");
   for (let n = 0; n < limit * 4; n++) ask("pses_1"); // far more than all sessions may at once
-  while (!keyLimit.isSpent("pses_1")) keyLimit.take("pses_1", {});
+  spend(keyLimit, "pses_1");
   expect(ask("pses_1")).toEqual({ refused: true, limit });
   expect(ask("pses_2")).toEqual({ refused: false, limit });
-  while (!panelsLimit.isSpent("prj_1")) panelsLimit.take("prj_1", {});
+  spend(panelsLimit, "prj_1");
   expect(ask("pses_3")).toEqual({ refused: true, limit: limit * 10 });
   expect(ask("pses_3", "prj_2")).toEqual({ refused: false, limit });
 });

@@ -3,6 +3,7 @@ import { isForPages, respond } from "@/server/api/endpoint";
 import { addressLimit } from "@/server/api/rate-limit";
 import { closeDatabase, pool } from "@/server/db";
 import { call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
+import { spend } from "@/testing/limits";
 import { HOST, type OpenPanel, openPanel } from "@/testing/panels";
 import { incoming, ownAddress } from "@/testing/requests";
 import { endpoints } from ".";
@@ -161,7 +162,7 @@ describe("what pages of other origins may read", () => {
     const asked = vi.spyOn(pool, "query");
     try {
       for (let n = 0; n < 5; n++) {
-        while (!addressLimit.isSpent(address)) addressLimit.take(address, {});
+        spend(addressLimit, address);
         expect((await ask({ origin: `https://invented-${n}.example` })).status).toBe(429);
       }
       expect(asked).not.toHaveBeenCalled();
