@@ -8,8 +8,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
+import { EndOfList, Pagination } from "@/components/ui/pagination";
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { AdapterFilters } from "./adapter-filters";
 import {
@@ -41,7 +40,6 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
   const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
   const { role, mayWrite } = useRole(projectId);
   const environment = environmentOf(state);
-  const newer = newerPage(state);
   const isFiltered = hasFilter(state);
   const isEmpty = data.items.length === 0 && !state.cursor;
   const add = mayWrite && (
@@ -97,17 +95,14 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
               ))}
             </ul>
           )}
-          {data.items.length === 0 && state.cursor && (
-            <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
-          )}
+          {data.items.length === 0 && state.cursor && <EndOfList />}
         </Card>
-        {(newer || data.nextCursor) && (
-          <Pagination
-            label="Pages of adapters"
-            newer={newer && adaptersHref(projectId, newer)}
-            older={data.nextCursor ? adaptersHref(projectId, olderPage(state, data.nextCursor)) : null}
-          />
-        )}
+        <Pagination
+          label="Pages of adapters"
+          state={state}
+          nextCursor={data.nextCursor}
+          hrefOf={(page) => adaptersHref(projectId, page)}
+        />
       </div>
     </>
   );

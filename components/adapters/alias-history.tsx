@@ -8,7 +8,6 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import { Label } from "@/components/ui/label";
 import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import type { AliasShown, AliasStep } from "@/server/contract/adapters";
 import { type Target, weightWords } from "./diff";
@@ -33,8 +32,6 @@ export function AliasHistory({
   onPromote: ((target: Target) => void) | null;
 }) {
   const { items, nextCursor } = history;
-  const newer = newerPage(state);
-  const here = (page: PageState) => aliasHref(projectId, alias.alias, page);
   return (
     <div className="space-y-4">
       <Card aria-labelledby="history-title" className="overflow-hidden">
@@ -92,13 +89,12 @@ export function AliasHistory({
           ))}
         </ol>
       </Card>
-      {(newer || nextCursor) && (
-        <Pagination
-          label="Pages of versions"
-          newer={newer && here(newer)}
-          older={nextCursor ? here(olderPage(state, nextCursor)) : null}
-        />
-      )}
+      <Pagination
+        label="Pages of versions"
+        state={state}
+        nextCursor={nextCursor}
+        hrefOf={(page) => aliasHref(projectId, alias.alias, page)}
+      />
       {items.length > 1 && <Compare key={items[0]?.versionId} items={items} />}
     </div>
   );

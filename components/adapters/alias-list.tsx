@@ -9,8 +9,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
+import { EndOfList, Pagination } from "@/components/ui/pagination";
 import { CreateAlias } from "./create-alias";
 import { weightWords } from "./diff";
 import { aliasesHref, aliasHref, environmentOf, type PageState, toPageQuery } from "./list-state";
@@ -25,7 +24,6 @@ export function AliasList({ projectId, state }: { projectId: string; state: Page
   const { role, mayWrite } = useRole(projectId);
   const [isCreating, setCreating] = useState(false);
   const environment = environmentOf(state);
-  const newer = newerPage(state);
   const isEmpty = data.items.length === 0 && !state.cursor;
   const create = mayWrite && (
     <Button variant="primary" onClick={() => setCreating(true)}>
@@ -98,17 +96,14 @@ export function AliasList({ projectId, state }: { projectId: string; state: Page
               ))}
             </ul>
           )}
-          {data.items.length === 0 && state.cursor && (
-            <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
-          )}
+          {data.items.length === 0 && state.cursor && <EndOfList />}
         </Card>
-        {(newer || data.nextCursor) && (
-          <Pagination
-            label="Pages of aliases"
-            newer={newer && aliasesHref(projectId, newer)}
-            older={data.nextCursor ? aliasesHref(projectId, olderPage(state, data.nextCursor)) : null}
-          />
-        )}
+        <Pagination
+          label="Pages of aliases"
+          state={state}
+          nextCursor={data.nextCursor}
+          hrefOf={(page) => aliasesHref(projectId, page)}
+        />
       </div>
     </>
   );

@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import {
+  FIRST_PAGE,
+  hrefOf,
+  idCursor,
+  placeFields,
+  type SearchParams,
+  singleValues,
+} from "@/components/ui/paging";
 import { SourceHealthStatus } from "@/server/contract/adapters";
 import { EnvironmentSlug } from "@/server/contract/organizations";
 
@@ -8,12 +15,7 @@ const USUAL_ENVIRONMENT = "development";
 
 const Page = z.object({
   environment: EnvironmentSlug.optional().catch(undefined),
-  cursor: z
-    .string()
-    .regex(/^[a-z]{1,8}_[0-9a-hjkmnp-tv-z]{26}$/)
-    .optional()
-    .catch(undefined),
-  trail: z.string().max(2000).optional().catch(undefined),
+  ...placeFields(idCursor()),
 });
 /** The environment and the place in a list, as the address carries them. A word we do not know counts as absent. */
 export type PageState = z.output<typeof Page>;
@@ -55,8 +57,7 @@ export const toPageQuery = (projectId: string, { environment, cursor }: PageStat
 export const withFilter = (state: ListState, change: Partial<ListState>): ListState => ({
   ...state,
   ...change,
-  cursor: undefined,
-  trail: undefined,
+  ...FIRST_PAGE,
 });
 export const hasFilter = ({ q, family, health }: ListState): boolean => Boolean(q || family || health);
 

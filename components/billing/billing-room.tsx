@@ -61,7 +61,7 @@ export function BillingRoom({ organizationId, state }: { organizationId: string;
         )}
         <CurrencySetting wallet={wallet} canChange={canPay} />
       </div>
-      <TransactionLog organizationId={organizationId} cursor={state.cursor} />
+      <TransactionLog organizationId={organizationId} place={{ cursor: state.cursor, trail: state.trail }} />
     </>
   );
 }

@@ -1,39 +1,29 @@
+import { z } from "zod";
+import { hrefOf, type Place, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
+
+const id = z.string().min(1).max(64).optional().catch(undefined);
+
 /** What the address of the billing page says: whose money, which page of the log, and from which checkout one came. */
-export type BillingState = {
-  organizationId?: string | undefined;
-  cursor?: string | undefined;
+const BillingState = z.object({
+  organizationId: id,
+  ...placeFields(/^[1-9]\d{0,17}$/),
   /** The payment a checkout was opened for, and how it was left. */
-  payment?: string | undefined;
-  result?: "success" | "canceled" | undefined;
-};
+  payment: id,
+  result: z.enum(["success", "canceled"]).optional().catch(undefined),
+});
+export type BillingState = z.output<typeof BillingState>;
 
-type Params = Record<string, string | string[] | undefined>;
+/** Reads the state from search parameters. A word we do not know counts as absent. */
+export const readBillingState = (params: SearchParams): BillingState =>
+  BillingState.parse(singleValues(params));
 
-export function readBillingState(params: Params): BillingState {
-  const one = (name: string) => {
-    const value = params[name];
-    const text = Array.isArray(value) ? value[0] : value;
-    return text && text.length <= 64 ? text : undefined;
-  };
-  const cursor = one("cursor");
-  const result = one("result");
-  return {
-    organizationId: one("organizationId"),
-    cursor: cursor && /^[1-9]\d{0,17}$/.test(cursor) ? cursor : undefined,
-    payment: one("payment"),
-    result: result === "success" || result === "canceled" ? result : undefined,
-  };
-}
+export const billingHref = (state: BillingState): string => hrefOf("/billing", state);
 
-export function billingHref(state: BillingState): string {
-  const entries = Object.entries(state).filter((entry): entry is [string, string] => Boolean(entry[1]));
-  const search = new URLSearchParams(entries).toString();
-  return `/billing${search && `?${search}`}`;
-}
+const PAGE_SIZE = 25;
 
-export const PAGE = 25;
-export const transactionsQuery = (organizationId: string, cursor: string | undefined) => ({
+/** The query of a place in the log, as the billing router takes it. */
+export const transactionsQuery = (organizationId: string, { cursor }: Place) => ({
   organizationId,
-  limit: PAGE,
-  ...(cursor ? { cursor } : {}),
+  limit: PAGE_SIZE,
+  cursor,
 });

@@ -10,6 +10,7 @@ import { Card, CardHeader } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Pagination } from "@/components/ui/pagination";
+import type { Place } from "@/components/ui/paging";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import type { WalletTransaction } from "@/server/contract/billing";
 import { billingHref, transactionsQuery } from "./billing-state";
@@ -25,13 +26,13 @@ const KINDS: Record<string, string> = {
   adjustment: "Adjustment",
 };
 
-type Props = { organizationId: string; cursor: string | undefined };
+type Props = { organizationId: string; place: Place };
 
 /** Everything that moved the wallets and the allowance, newest first. */
-export function TransactionLog({ organizationId, cursor }: Props) {
+export function TransactionLog({ organizationId, place }: Props) {
   const trpc = useTRPC();
   const { data } = useSuspenseQuery(
-    trpc.billing.transactions.queryOptions(transactionsQuery(organizationId, cursor)),
+    trpc.billing.transactions.queryOptions(transactionsQuery(organizationId, place)),
   );
   return (
     <section aria-labelledby="transactions-title" className="mt-6">
@@ -42,22 +43,20 @@ export function TransactionLog({ organizationId, cursor }: Props) {
           hint="Of the ledger: nothing in it ever changes."
         />
         {data.items.length === 0 ? (
-          <EmptyState icon={ReceiptText} title={cursor ? "No older transaction" : "No transaction yet"}>
-            {cursor ? "This is the end of the log." : "Charges and top-ups appear here."}
+          <EmptyState icon={ReceiptText} title={place.cursor ? "No older transaction" : "No transaction yet"}>
+            {place.cursor ? "This is the end of the log." : "Charges and top-ups appear here."}
           </EmptyState>
         ) : (
           <Entries items={data.items} />
         )}
       </Card>
-      {(cursor || data.nextCursor) && (
-        <div className="mt-4">
-          <Pagination
-            label="Pages of transactions"
-            newer={cursor ? billingHref({ organizationId }) : null}
-            older={data.nextCursor ? billingHref({ organizationId, cursor: data.nextCursor }) : null}
-          />
-        </div>
-      )}
+      <Pagination
+        label="Pages of transactions"
+        state={place}
+        nextCursor={data.nextCursor}
+        hrefOf={(page) => billingHref({ organizationId, ...page })}
+        className="mt-4"
+      />
     </section>
   );
 }

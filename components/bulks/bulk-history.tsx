@@ -13,8 +13,7 @@ import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
+import { EndOfList, Pagination } from "@/components/ui/pagination";
 import type { PinnedBulk } from "@/server/contract/pinned";
 import { BulkBar, endedOf } from "./bulk-bar";
 import { BulkStatusBadge } from "./bulk-status";
@@ -40,7 +39,6 @@ export function BulkHistory({
     refetchInterval: ({ state }) =>
       state.data?.items.some(({ nextAction }) => nextAction === "poll") ? LIVE_MS : IDLE_MS,
   });
-  const newer = newerPage(place);
   return (
     <>
       <PageHeader title="Bulks">
@@ -55,7 +53,7 @@ export function BulkHistory({
               ))}
             </ul>
           ) : place.cursor ? (
-            <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
+            <EndOfList />
           ) : (
             <EmptyState
               icon={Layers}
@@ -74,13 +72,12 @@ export function BulkHistory({
             </EmptyState>
           )}
         </Card>
-        {(newer || data.nextCursor) && (
-          <Pagination
-            label="Pages of bulks"
-            newer={newer && bulksHref(projectId, newer)}
-            older={data.nextCursor && bulksHref(projectId, olderPage(place, data.nextCursor))}
-          />
-        )}
+        <Pagination
+          label="Pages of bulks"
+          state={place}
+          nextCursor={data.nextCursor}
+          hrefOf={(page) => bulksHref(projectId, page)}
+        />
       </div>
     </>
   );

@@ -8,7 +8,6 @@ import { Card, CardHeader } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { shortId } from "@/components/ui/copyable-id";
 import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { BulkItemStatus, type BulkItemView, type PinnedBulk } from "@/server/contract/pinned";
@@ -27,7 +26,6 @@ export function BulkItems({
   projectId: string;
   state: ItemState;
 }) {
-  const newer = newerPage(state);
   return (
     <section aria-labelledby="items-title" className="space-y-4">
       <Card className="overflow-hidden">
@@ -47,15 +45,14 @@ export function BulkItems({
           </>
         )}
       </Card>
-      {(newer || bulk.nextCursor) && (
-        <Pagination
-          label="Pages of items"
-          back="Previous"
-          on="Next"
-          newer={newer && itemsHref(projectId, bulk.bulkId, newer)}
-          older={bulk.nextCursor && itemsHref(projectId, bulk.bulkId, olderPage(state, bulk.nextCursor))}
-        />
-      )}
+      <Pagination
+        label="Pages of items"
+        back="Previous"
+        on="Next"
+        state={state}
+        nextCursor={bulk.nextCursor}
+        hrefOf={(page) => itemsHref(projectId, bulk.bulkId, page)}
+      />
     </section>
   );
 }

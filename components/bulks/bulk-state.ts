@@ -1,16 +1,11 @@
 import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { hrefOf, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
 import { BulkItemStatus } from "@/server/contract/pinned";
 
 /** Which items of a bulk are looked at, as the address carries it. A word we do not know counts as absent. */
 const ItemState = z.object({
   status: BulkItemStatus.optional().catch(undefined),
-  cursor: z
-    .string()
-    .regex(/^\w{1,64}$/)
-    .optional()
-    .catch(undefined),
-  trail: z.string().max(2000).optional().catch(undefined),
+  ...placeFields(/^\w{1,64}$/),
 });
 export type ItemState = z.output<typeof ItemState>;
 

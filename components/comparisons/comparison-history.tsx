@@ -9,8 +9,7 @@ import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
+import { EndOfList, Pagination } from "@/components/ui/pagination";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import type { ComparisonLine } from "@/server/contract/comparisons";
 import { ComparisonFilters } from "./comparison-filters";
@@ -45,7 +44,6 @@ export function ComparisonHistory({
       query.state.data?.items.some(({ status }) => status === "running") ? LIVE_MS : IDLE_MS,
   });
   const { mayWrite } = useRole(projectId);
-  const newer = newerPage(state);
   const isEmpty = data.items.length === 0 && !state.cursor;
   const begin = mayWrite && (
     <Button asChild variant="primary">
@@ -88,18 +86,15 @@ export function ComparisonHistory({
             <Card className="overflow-hidden">
               <ComparisonTable projectId={projectId} items={data.items} />
               <ComparisonCards projectId={projectId} items={data.items} />
-              {data.items.length === 0 && (
-                <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
-              )}
+              {data.items.length === 0 && <EndOfList />}
             </Card>
           )}
-          {(newer || data.nextCursor) && (
-            <Pagination
-              label="Pages of comparisons"
-              newer={newer && comparisonsHref(projectId, newer)}
-              older={data.nextCursor && comparisonsHref(projectId, olderPage(state, data.nextCursor))}
-            />
-          )}
+          <Pagination
+            label="Pages of comparisons"
+            state={state}
+            nextCursor={data.nextCursor}
+            hrefOf={(page) => comparisonsHref(projectId, page)}
+          />
         </div>
       )}
     </>

@@ -1,16 +1,20 @@
 import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import {
+  FIRST_PAGE,
+  hrefOf,
+  idCursor,
+  placeFields,
+  type SearchParams,
+  singleValues,
+} from "@/components/ui/paging";
 import { ComparisonStatus } from "@/server/contract/comparisons";
-
-const COMPARISON_ID = /^cmp_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /** Filters and place of the list of comparisons as its address carries them. A word we do not know counts as absent. */
 const ListState = z.object({
   status: ComparisonStatus.optional().catch(undefined),
   capability: z.string().min(1).max(128).optional().catch(undefined),
   judged: z.enum(["yes", "no"]).optional().catch(undefined),
-  cursor: z.string().regex(COMPARISON_ID).optional().catch(undefined),
-  trail: z.string().max(2000).optional().catch(undefined),
+  ...placeFields(idCursor("cmp")),
 });
 export type ListState = z.output<typeof ListState>;
 
@@ -35,7 +39,7 @@ export function toComparisonsQuery(projectId: string, { status, capability, judg
 
 /** The state with other filters; a change of filter starts at the newest page again. */
 export function withFilter(state: ListState, change: Partial<ListState>): ListState {
-  return { ...state, ...change, cursor: undefined, trail: undefined };
+  return { ...state, ...change, ...FIRST_PAGE };
 }
 
 export const hasFilter = (state: ListState) => Boolean(state.status || state.capability || state.judged);

@@ -10,8 +10,7 @@ import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
+import { EndOfList, Pagination } from "@/components/ui/pagination";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { type JobListItem, TERMINAL } from "@/server/contract/jobs";
 import { Hidden, isBlind } from "./blind";
@@ -39,7 +38,6 @@ export function JobHistory({
     ...trpc.jobs.list.queryOptions(toJobsQuery(projectId, state)),
     refetchInterval: (query) => (query.state.data?.items.some(isUnderWay) ? LIVE_MS : IDLE_MS),
   });
-  const newer = newerPage(state);
 
   if (data.items.length === 0 && !state.cursor) {
     return (
@@ -128,17 +126,14 @@ export function JobHistory({
             </li>
           ))}
         </ul>
-        {data.items.length === 0 && (
-          <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
-        )}
+        {data.items.length === 0 && <EndOfList />}
       </Card>
-      {(newer || data.nextCursor) && (
-        <Pagination
-          label="Pages of jobs"
-          newer={newer && listHref(projectId, newer)}
-          older={data.nextCursor && listHref(projectId, olderPage(state, data.nextCursor))}
-        />
-      )}
+      <Pagination
+        label="Pages of jobs"
+        state={state}
+        nextCursor={data.nextCursor}
+        hrefOf={(page) => listHref(projectId, page)}
+      />
     </div>
   );
 }

@@ -1,8 +1,13 @@
 import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import {
+  FIRST_PAGE,
+  hrefOf,
+  idCursor,
+  placeFields,
+  type SearchParams,
+  singleValues,
+} from "@/components/ui/paging";
 import { JobStatus, ListProjectJobs } from "@/server/contract/jobs";
-
-const JOB_ID = /^wfr_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /** Filters and place of the job history as its address carries them. A word we do not know counts as absent. */
 const ListState = z.object({
@@ -11,8 +16,7 @@ const ListState = z.object({
   outcome: ListProjectJobs.shape.outcome.catch(undefined),
   tag: z.string().min(1).max(256).optional().catch(undefined),
   /** A job id; whatever else stands there, the history begins at its newest page. */
-  cursor: z.string().regex(JOB_ID).optional().catch(undefined),
-  trail: z.string().max(2000).optional().catch(undefined),
+  ...placeFields(idCursor("wfr")),
 });
 export type ListState = z.output<typeof ListState>;
 
@@ -43,7 +47,7 @@ export function listHref(projectId: string, state: ListState): string {
 
 /** The state with other filters; a change of filter starts at the newest page again. */
 export function withFilter(state: ListState, change: Partial<ListState>): ListState {
-  return { ...state, ...change, cursor: undefined, trail: undefined };
+  return { ...state, ...change, ...FIRST_PAGE };
 }
 
 export function hasFilter(state: ListState): boolean {

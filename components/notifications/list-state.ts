@@ -1,16 +1,10 @@
 import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
 
 const PAGE_SIZE = 25;
 
-/** The place in a list read by cursor, as its address carries it. What is no cursor of it counts as absent. */
-const placeOf = (id: RegExp) =>
-  z.object({
-    cursor: z.string().regex(id).optional().catch(undefined),
-    trail: z.string().max(2_000).optional().catch(undefined),
-  });
-const NotificationPlace = placeOf(/^ntf_[0-9a-hjkmnp-tv-z]{26}$/);
-const MailPlace = placeOf(/^mail_[0-9a-hjkmnp-tv-z]{26}$/);
+const NotificationPlace = z.object(placeFields(idCursor("ntf")));
+const MailPlace = z.object(placeFields(idCursor("mail")));
 export type ListPlace = z.output<typeof NotificationPlace>;
 
 export const readNotificationPlace = (params: SearchParams): ListPlace =>

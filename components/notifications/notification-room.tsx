@@ -10,7 +10,6 @@ import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
 import type { Notification } from "@/server/contract/notifications";
 import { type ListPlace, notificationsHref, toQuery } from "./list-state";
 
@@ -27,7 +26,6 @@ export function NotificationRoom({ place }: { place: ListPlace }) {
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.notifications.pathKey() }),
     }),
   );
-  const newer = newerPage(place);
   return (
     <>
       <PageHeader
@@ -65,15 +63,13 @@ export function NotificationRoom({ place }: { place: ListPlace }) {
           </ul>
         </Card>
       )}
-      {(newer || page.nextCursor) && (
-        <div className="mt-4">
-          <Pagination
-            label="Pages of notifications"
-            newer={newer && notificationsHref(newer)}
-            older={page.nextCursor ? notificationsHref(olderPage(place, page.nextCursor)) : null}
-          />
-        </div>
-      )}
+      <Pagination
+        label="Pages of notifications"
+        state={place}
+        nextCursor={page.nextCursor}
+        hrefOf={notificationsHref}
+        className="mt-4"
+      />
     </>
   );
 }

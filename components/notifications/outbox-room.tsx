@@ -12,7 +12,6 @@ import { Dialog, DialogContent } from "@/components/ui/dialog";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Notice } from "@/components/ui/notice";
 import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { OutboxMail } from "@/server/contract/notifications";
@@ -33,7 +32,6 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
     refetchInterval: 10_000,
   });
   const [shown, setShown] = useState<OutboxMail | null>(null);
-  const newer = newerPage(place);
   return (
     <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-8 outline-none sm:px-6">
       <PageHeader title="Outbox">
@@ -66,15 +64,13 @@ export function OutboxRoom({ place }: { place: ListPlace }) {
           </ul>
         )}
       </Card>
-      {(newer || page.nextCursor) && (
-        <div className="mt-4">
-          <Pagination
-            label="Pages of mails"
-            newer={newer && outboxHref(newer)}
-            older={page.nextCursor ? outboxHref(olderPage(place, page.nextCursor)) : null}
-          />
-        </div>
-      )}
+      <Pagination
+        label="Pages of mails"
+        state={place}
+        nextCursor={page.nextCursor}
+        hrefOf={outboxHref}
+        className="mt-4"
+      />
       <Dialog open={shown !== null} onOpenChange={(isOpen) => isOpen || setShown(null)}>
         {shown && (
           <DialogContent title={shown.subject} description={`To ${shown.recipient}`} className="max-w-2xl">

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
 import type { QueueCounts } from "@/server/contract/dossiers";
 
 /** The parts of the queue. What waits is shown longest waiting first. */
@@ -16,14 +16,12 @@ export const VIEWS = {
 export type View = keyof typeof VIEWS;
 export const VIEW_NAMES = Object.keys(VIEWS) as View[]; // the keys of a constant
 
-const REQUEST_ID = /^cr_[0-9a-hjkmnp-tv-z]{26}$/;
 const PAGE_SIZE = 25;
 
 /** Part and place of the queue as its address carries them. A word we do not know counts as absent. */
 const QueueState = z.object({
   show: z.enum(VIEW_NAMES).catch("waiting"),
-  cursor: z.string().regex(REQUEST_ID).optional().catch(undefined),
-  trail: z.string().max(2000).optional().catch(undefined),
+  ...placeFields(idCursor("cr")),
 });
 export type QueueState = z.output<typeof QueueState>;
 
@@ -40,3 +38,11 @@ export function toQueueQuery({ show, cursor }: QueueState) {
 export const queueHref = ({ show, ...place }: QueueState): string =>
   hrefOf("/operator/requests", { show: show === "waiting" ? undefined : show, ...place });
 export const requestHref = (requestId: string) => `/operator/requests/${requestId}`;
+
+/** Place in the list of organizations and their plans. */
+const PlansPlace = z.object(placeFields(idCursor("org")));
+export type PlansPlace = z.output<typeof PlansPlace>;
+
+export const readPlansPlace = (params: SearchParams): PlansPlace => PlansPlace.parse(singleValues(params));
+export const toPlansQuery = ({ cursor }: PlansPlace) => ({ cursor });
+export const plansHref = (place: PlansPlace): string => hrefOf("/operator/plans", place);

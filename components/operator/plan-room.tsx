@@ -10,12 +10,13 @@ import { Card } from "@/components/ui/card";
 import { Dialog, DialogContent } from "@/components/ui/dialog";
 import { Pagination } from "@/components/ui/pagination";
 import type { PlanSettingsView } from "@/server/contract/plan-settings";
+import { type PlansPlace, plansHref, toPlansQuery } from "./list-state";
 import { PlanForm } from "./plan-form";
 
 /** For operators: every organization with its plan and what is agreed with it instead. */
-export function PlanRoom({ cursor }: { cursor: string | undefined }) {
+export function PlanRoom({ place }: { place: PlansPlace }) {
   const trpc = useTRPC();
-  const { data: page } = useSuspenseQuery(trpc.operator.plans.queryOptions({ cursor }));
+  const { data: page } = useSuspenseQuery(trpc.operator.plans.queryOptions(toPlansQuery(place)));
   const [chosen, setChosen] = useState<PlanSettingsView | null>(null);
   return (
     <main id="main" tabIndex={-1} className="mx-auto max-w-6xl px-4 py-8 outline-none sm:px-6">
@@ -48,15 +49,13 @@ export function PlanRoom({ cursor }: { cursor: string | undefined }) {
           ))}
         </ul>
       </Card>
-      {(cursor || page.nextCursor) && (
-        <div className="mt-4">
-          <Pagination
-            label="Pages of organizations"
-            newer={cursor ? "/operator/plans" : null}
-            older={page.nextCursor ? `/operator/plans?cursor=${page.nextCursor}` : null}
-          />
-        </div>
-      )}
+      <Pagination
+        label="Pages of organizations"
+        state={place}
+        nextCursor={page.nextCursor}
+        hrefOf={plansHref}
+        className="mt-4"
+      />
       <Dialog open={chosen !== null} onOpenChange={(isOpen) => isOpen || setChosen(null)}>
         {chosen && (
           <DialogContent title={`Plan of ${chosen.displayName}`} className="max-w-2xl">

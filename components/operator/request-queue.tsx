@@ -10,7 +10,6 @@ import { useTRPC } from "@/components/trpc";
 import { Card } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import type { QueuedRequest } from "@/server/contract/requests";
 import {
@@ -51,7 +50,6 @@ export function RequestQueue({ state }: { state: QueueState }) {
     ...trpc.operator.queue.queryOptions(toQueueQuery(state)),
     refetchInterval: LOOK_AGAIN_MS,
   });
-  const back = newerPage(state);
   const { label, order } = VIEWS[state.show];
   const words =
     order === "oldest"
@@ -74,16 +72,14 @@ export function RequestQueue({ state }: { state: QueueState }) {
           </EmptyState>
         )}
       </Card>
-      {(back || data.nextCursor) && (
-        <div className="mt-4">
-          <Pagination
-            label="Pages of requests"
-            {...words}
-            newer={back && queueHref(back)}
-            older={data.nextCursor ? queueHref(olderPage(state, data.nextCursor)) : null}
-          />
-        </div>
-      )}
+      <Pagination
+        label="Pages of requests"
+        {...words}
+        state={state}
+        nextCursor={data.nextCursor}
+        hrefOf={queueHref}
+        className="mt-4"
+      />
     </main>
   );
 }

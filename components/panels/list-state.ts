@@ -1,18 +1,15 @@
 import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
 import { PanelSessionStatus } from "@/server/contract/panels";
 
 const DEFINITION_ID = /^pdef_[0-9a-hjkmnp-tv-z]{26}$/;
-const SESSION_ID = /^pses_[0-9a-hjkmnp-tv-z]{26}$/;
-const TRAIL = /^pses_[0-9a-hjkmnp-tv-z]{26}(\.pses_[0-9a-hjkmnp-tv-z]{26})*$/;
 
 /** Filters and place of the list of sessions as its address carries them. A word we do not know counts as absent. */
 const SessionState = z.object({
   panel: z.string().regex(DEFINITION_ID).optional().catch(undefined),
   status: PanelSessionStatus.optional().catch(undefined),
   subject: z.string().min(1).max(255).optional().catch(undefined),
-  cursor: z.string().regex(SESSION_ID).optional().catch(undefined),
-  trail: z.string().regex(TRAIL).optional().catch(undefined),
+  ...placeFields(idCursor("pses")),
 });
 export type SessionState = z.output<typeof SessionState>;
 

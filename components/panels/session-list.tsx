@@ -15,7 +15,7 @@ import { CopyableId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Input } from "@/components/ui/input";
 import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
+import { FIRST_PAGE } from "@/components/ui/paging";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { useAddress } from "@/components/ui/use-address";
@@ -42,7 +42,6 @@ export function SessionList({ projectId, state }: Props) {
   const panels = new Map(definitions.map((definition) => [definition.id, definition]));
   const isFiltered = Boolean(state.panel || state.status || state.subject || state.cursor);
   if (definitions.length === 0 && data.items.length === 0 && !isFiltered) return null;
-  const newer = newerPage(state);
 
   return (
     <section aria-labelledby="sessions-title" className="mt-8">
@@ -73,15 +72,13 @@ export function SessionList({ projectId, state }: Props) {
           <SessionTable items={data.items} panels={panels} mayWrite={mayWrite} />
         )}
       </Card>
-      {(newer || data.nextCursor) && (
-        <div className="mt-4">
-          <Pagination
-            label="Pages of sessions"
-            newer={newer && sessionsHref(projectId, newer)}
-            older={data.nextCursor ? sessionsHref(projectId, olderPage(state, data.nextCursor)) : null}
-          />
-        </div>
-      )}
+      <Pagination
+        label="Pages of sessions"
+        state={state}
+        nextCursor={data.nextCursor}
+        hrefOf={(page) => sessionsHref(projectId, page)}
+        className="mt-4"
+      />
     </section>
   );
 }
@@ -94,8 +91,7 @@ function SessionFilters({
   definitions,
 }: Props & { definitions: readonly PanelDefinition[] }) {
   const { wanted, isPending, show } = useAddress(state, (next) => sessionsHref(projectId, next));
-  const filter = (change: SessionState) =>
-    show({ ...wanted, cursor: undefined, trail: undefined, ...change });
+  const filter = (change: SessionState) => show({ ...wanted, ...FIRST_PAGE, ...change });
   return (
     <search
       aria-label="Filter sessions"

@@ -1,15 +1,8 @@
 import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
 
 /** Place in a list of the panel as its address carries it. A cursor of no id's form counts as absent. */
-const ListPlace = z.object({
-  cursor: z
-    .string()
-    .regex(/^[a-z]{1,8}_[0-9a-hjkmnp-tv-z]{26}$/)
-    .optional()
-    .catch(undefined),
-  trail: z.string().max(2000).optional().catch(undefined),
-});
+const ListPlace = z.object(placeFields(idCursor()));
 export type ListPlace = z.output<typeof ListPlace>;
 
 const PAGE_SIZE = 25;

@@ -13,8 +13,7 @@ import { Card } from "@/components/ui/card";
 import { Checkbox } from "@/components/ui/checkbox";
 import { cn } from "@/components/ui/class-names";
 import { shortId } from "@/components/ui/copyable-id";
-import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
+import { EndOfList, Pagination } from "@/components/ui/pagination";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import type { PinnedListItem } from "@/server/contract/pinned";
 import { FirstPin } from "./first-pin";
@@ -43,7 +42,6 @@ export function PinHistory({
   const mayWrite = useRole(projectId).mayWrite;
   /** Kept while one pages through the list. */
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const newer = newerPage(place);
   const isEmpty = data.items.length === 0 && !place.cursor;
 
   const choose = (receiptIds: string[], isChosen: boolean) => {
@@ -80,9 +78,7 @@ export function PinHistory({
           <Card className="overflow-hidden">
             <RecordTable {...list} />
             <RecordCards {...list} />
-            {data.items.length === 0 && (
-              <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
-            )}
+            {data.items.length === 0 && <EndOfList />}
           </Card>
           <div className="flex flex-wrap items-center justify-between gap-3">
             {chosen.size > 0 ? (
@@ -90,13 +86,12 @@ export function PinHistory({
             ) : (
               <p className="text-xs text-muted">{mayWrite && "Tick records to bind them into a manifest."}</p>
             )}
-            {(newer || data.nextCursor) && (
-              <Pagination
-                label="Pages of pinned records"
-                newer={newer && pinnedHref(projectId, newer)}
-                older={data.nextCursor && pinnedHref(projectId, olderPage(place, data.nextCursor))}
-              />
-            )}
+            <Pagination
+              label="Pages of pinned records"
+              state={place}
+              nextCursor={data.nextCursor}
+              hrefOf={(page) => pinnedHref(projectId, page)}
+            />
           </div>
         </div>
       )}

@@ -11,8 +11,7 @@ import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
+import { EndOfList, Pagination } from "@/components/ui/pagination";
 import { CreateManifest } from "./create-manifest";
 
 /** The manifests of a project, newest first, and the ways to make and to check evidence. */
@@ -28,7 +27,6 @@ export function ManifestList({
   const trpc = useTRPC();
   const { data } = useSuspenseQuery(trpc.provenance.manifests.queryOptions(toPageQuery(projectId, place)));
   const { mayWrite } = useRole(projectId);
-  const newer = newerPage(place);
   const isEmpty = data.items.length === 0 && !place.cursor;
   const make = mayWrite && (
     <CreateManifest projectId={projectId}>
@@ -111,17 +109,14 @@ export function ManifestList({
               ))}
             </ul>
           )}
-          {!isEmpty && data.items.length === 0 && (
-            <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
-          )}
+          {!isEmpty && data.items.length === 0 && <EndOfList />}
         </Card>
-        {(newer || data.nextCursor) && (
-          <Pagination
-            label="Pages of manifests"
-            newer={newer && manifestsHref(projectId, newer)}
-            older={data.nextCursor && manifestsHref(projectId, olderPage(place, data.nextCursor))}
-          />
-        )}
+        <Pagination
+          label="Pages of manifests"
+          state={place}
+          nextCursor={data.nextCursor}
+          hrefOf={(page) => manifestsHref(projectId, page)}
+        />
       </div>
     </>
   );

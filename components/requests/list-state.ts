@@ -1,14 +1,11 @@
 import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
 import { RequestStatus } from "@/server/contract/requests";
-
-const REQUEST_ID = /^cr_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /** Filter and place of the list of requests as its address carries them. A word we do not know counts as absent. */
 const ListState = z.object({
   status: RequestStatus.optional().catch(undefined),
-  cursor: z.string().regex(REQUEST_ID).optional().catch(undefined),
-  trail: z.string().max(2000).optional().catch(undefined),
+  ...placeFields(idCursor("cr")),
 });
 export type ListState = z.output<typeof ListState>;
 

@@ -12,8 +12,7 @@ import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
-import { Pagination } from "@/components/ui/pagination";
-import { newerPage, olderPage } from "@/components/ui/paging";
+import { EndOfList, Pagination } from "@/components/ui/pagination";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { RequestStatus } from "@/server/contract/requests";
 import { FirstRequest } from "./first-request";
@@ -40,7 +39,6 @@ export function RequestList({
     refetchInterval: LOOK_AGAIN_MS,
   });
   const { mayWrite } = useRole(projectId);
-  const newer = newerPage(state);
   const isEmpty = data.items.length === 0 && !state.cursor;
   const write = mayWrite && (
     <Button asChild variant="primary">
@@ -105,17 +103,14 @@ export function RequestList({
               ))}
             </ul>
           )}
-          {data.items.length === 0 && state.cursor && (
-            <p className="px-4 py-10 text-center text-sm text-muted">Nothing older than this.</p>
-          )}
+          {data.items.length === 0 && state.cursor && <EndOfList />}
         </Card>
-        {(newer || data.nextCursor) && (
-          <Pagination
-            label="Pages of requests"
-            newer={newer && requestsHref(projectId, newer)}
-            older={data.nextCursor ? requestsHref(projectId, olderPage(state, data.nextCursor)) : null}
-          />
-        )}
+        <Pagination
+          label="Pages of requests"
+          state={state}
+          nextCursor={data.nextCursor}
+          hrefOf={(page) => requestsHref(projectId, page)}
+        />
       </div>
     </>
   );

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** A place in a list that is read by cursor, as its address carries it. */
 export type Place = {
   cursor?: string | undefined;
@@ -20,6 +22,18 @@ export function hrefOf(path: string, state: Record<string, string | undefined>):
   const query = params.toString();
   return `${path}${query && `?${query}`}`;
 }
+
+/** Reads a place from an address. What is no cursor of the list counts as absent, as does a trail that grew too long. */
+export const placeFields = (cursor: RegExp) => ({
+  cursor: z.string().regex(cursor).optional().catch(undefined),
+  trail: z.string().max(2_000).optional().catch(undefined),
+});
+
+/** A cursor that is the id of the last thing shown. */
+export const idCursor = (prefix = "[a-z]{1,8}"): RegExp => new RegExp(`^${prefix}_[0-9a-hjkmnp-tv-z]{26}$`);
+
+/** Where a list begins: for whoever changes what it shows. */
+export const FIRST_PAGE = { cursor: undefined, trail: undefined } as const satisfies Place;
 
 /** The page after this one. */
 export function olderPage<State extends Place>(state: State, nextCursor: string): State {

@@ -17,6 +17,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Fact, Facts } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
 import { Pagination } from "@/components/ui/pagination";
+import { FIRST_PAGE } from "@/components/ui/paging";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
@@ -82,15 +83,13 @@ export function DeliveryLog({ projectId, state }: Props) {
           />
         )}
       </Card>
-      {(state.cursor || data.nextCursor) && (
-        <div className="mt-4">
-          <Pagination
-            label="Pages of deliveries"
-            newer={state.cursor ? logHref(projectId, { ...state, cursor: undefined }) : null}
-            older={data.nextCursor ? logHref(projectId, { ...state, cursor: data.nextCursor }) : null}
-          />
-        </div>
-      )}
+      <Pagination
+        label="Pages of deliveries"
+        state={state}
+        nextCursor={data.nextCursor}
+        hrefOf={(page) => logHref(projectId, page)}
+        className="mt-4"
+      />
     </section>
   );
 }
@@ -98,7 +97,7 @@ export function DeliveryLog({ projectId, state }: Props) {
 function LogFilters({ projectId, state, urlOf }: Props & { urlOf: ReadonlyMap<string, string> }) {
   const { wanted, isPending, show } = useAddress(state, (next) => logHref(projectId, next));
   const pick = (name: "state" | "endpoint") => (value: string) =>
-    show({ ...wanted, cursor: undefined, [name]: value === ANY ? undefined : value });
+    show({ ...wanted, ...FIRST_PAGE, [name]: value === ANY ? undefined : value });
   return (
     <search
       aria-label="Filter deliveries"

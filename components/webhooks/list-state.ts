@@ -1,15 +1,14 @@
 import { z } from "zod";
-import { hrefOf, type SearchParams, singleValues } from "@/components/ui/paging";
+import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
 import { DeliveryState } from "@/server/contract/webhooks";
 
 const ENDPOINT_ID = /^whe_[0-9a-hjkmnp-tv-z]{26}$/;
-const DELIVERY_ID = /^dlv_[0-9a-hjkmnp-tv-z]{26}$/;
 
 /** Filters and place of the delivery log as its address carries them. A word we do not know counts as absent. */
 const LogState = z.object({
   state: DeliveryState.optional().catch(undefined),
   endpoint: z.string().regex(ENDPOINT_ID).optional().catch(undefined),
-  cursor: z.string().regex(DELIVERY_ID).optional().catch(undefined),
+  ...placeFields(idCursor("dlv")),
 });
 export type LogState = z.output<typeof LogState>;
 

@@ -27,7 +27,7 @@ export default async function BillingPage({ searchParams }: Props) {
       queryClient.fetchQuery(trpc.billing.wallet.queryOptions({ organizationId })),
       queryClient.fetchQuery(trpc.billing.checkout.queryOptions()),
       queryClient.fetchQuery(
-        trpc.billing.transactions.queryOptions(transactionsQuery(organizationId, state.cursor)),
+        trpc.billing.transactions.queryOptions(transactionsQuery(organizationId, state)),
       ),
     ]),
   );
