@@ -1,0 +1,137 @@
+import { expect, test } from "vitest";
+import { pool } from "@/server/db";
+import * as jobs from "@/server/domain/jobs";
+import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
+import { conclude } from "./conclude";
+import { endedWithout } from "./ended";
+import { admitted, lockedUntil, PAST_LEASE_MS, QUESTION } from "./recovery.fixture";
+import { attempt } from "./run";
+import { beginSubmission, keepHandle, takeBack } from "./transitions/attempt";
+import { readJob } from "./work";
+
+test("a job that waits as long as its provider asked keeps its lease meanwhile, and can be canceled", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const { fence, attemptId } = (await startJob(project.ctx, jobId))!;
+  const now = project.ctx.now();
+  await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
+  const leaseUntil = new Date(now.getTime() + 90_000);
+  expect(await takeBack({ jobId, fence, attemptId, leaseUntil, capacityRejections: 1 })).toBe(true);
+  project.clock.advance(PAST_LEASE_MS);
+  await jobs.sweep(project.ctx, project);
+  expect((await rowsOf(jobId)).job).toMatchObject({ status: "running", fence });
+  await jobs.cancel(project.ctx, jobId);
+  await jobs.sweep(project.ctx, project);
+  const rows = await rowsOf(jobId);
+  expect(rows.job).toMatchObject({ status: "canceled" });
+  expect(rows.hold).toMatchObject({ state: "released" });
+  // The request that was refused had left, and nothing of it ran.
+  expect(await jobs.receipt(project.ctx, jobId)).toMatchObject({
+    providerSubmission: "attempted",
+    providerSubmissions: 1,
+    capacityRejections: 1,
+    attempts: [{ providerSubmission: "attempted", submissions: 0, capacityRejections: 1, answeredAt: null }],
+  });
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({
+    diagnostics: { backendState: "attempted" },
+    retry: { newKeySafe: true },
+  });
+});
+
+test("canceled work that a provider keeps is never called unsubmitted: its hold stays", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const { fence, attemptId } = (await startJob(project.ctx, jobId))!;
+  const now = project.ctx.now();
+  await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
+  await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
+  await jobs.cancel(project.ctx, jobId);
+  await attempt(project.ctx, jobId, { attemptId, fence });
+  const rows = await rowsOf(jobId);
+  expect(rows.job).toMatchObject({ status: "canceled" });
+  expect(rows.hold).toMatchObject({ state: "ambiguous" });
+});
+
+test("work that cost more than was held is charged in full, the overrun as an entry of its own, and sums to zero", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = (await startJob(project.ctx, jobId))!;
+  const job = (await readJob(jobId))!;
+  const costMicros = job.pricing.maximumMicros + 1_000_000;
+  const ended = endedWithout({ code: null, message: null, settlement: "cost" }, "attempted");
+  await conclude({
+    job,
+    inputHash: "",
+    outputHash: null,
+    engine: null,
+    attempt: null,
+    artifacts: [],
+    ended: {
+      ...ended,
+      outcome: { ...ended.outcome, outcome: "succeeded" },
+      observed: { ...ended.observed, costMicros },
+    },
+    from: ["running"],
+    fence: started.fence,
+    canceled: false,
+    now: project.ctx.now(),
+  });
+  const { hold, ledger } = await rowsOf(jobId);
+  const amountOf = (kind: string) =>
+    ledger.find((entry) => "kind" in entry && entry.kind === kind)?.amount_micros ?? 0;
+  expect(amountOf("charge")).toBe(-job.pricing.maximumMicros);
+  expect(amountOf("charge") + amountOf("overrun")).toBe(-hold.settled_micros);
+  expect(hold.settled_micros).toBeGreaterThanOrEqual(costMicros);
+  expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
+});
+
+test("an execution whose cancel came before its end answers as its record says, not with success", async () => {
+  const project = await makeProject();
+  const answer = jobs
+    .invoke(project.ctx, "text.general.fast.v1", { input: QUESTION, preferredModel: "sandbox-busy" })
+    .catch((cause) => cause);
+  let executionId = "";
+  while (!executionId) {
+    const { rows } = await pool.query("SELECT id FROM job WHERE project_id = $1", [project.projectId]);
+    executionId = rows[0]?.id ?? "";
+  }
+  await lockedUntil(executionId, 1, () => [jobs.cancel(project.ctx, executionId), answer], {
+    holding: "seen_event",
+  });
+  expect(await answer).toMatchObject({ code: "Cancelled", details: { executionId } });
+  const { job, hold, receipts } = await rowsOf(executionId);
+  expect(job).toMatchObject({ status: "canceled" });
+  expect(hold).toMatchObject({ state: "settled" });
+  expect(receipts).toHaveLength(1);
+});
+
+test("a queued job is canceled at once; canceling it again answers with it", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({
+    status: "canceled",
+    nextAction: "stop",
+    retry: { newKeySafe: true },
+  });
+  expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({ status: "canceled" });
+  expect((await rowsOf(jobId)).hold).toMatchObject({ state: "released" });
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
+});
+
+test("an ended job cannot be canceled", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  await expect(jobs.cancel(project.ctx, jobId)).rejects.toMatchObject({ code: "JobNotCancelable" });
+});
+
+test("a cancel before submission stops the job; its worker then sends nothing", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const started = await startJob(project.ctx, jobId);
+  expect(await jobs.cancel(project.ctx, jobId)).toMatchObject({ status: "canceling", nextAction: "poll" });
+  await attempt(project.ctx, jobId, started!);
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
+  expect((await rowsOf(jobId)).attempts[0]).toMatchObject({ submission: "not_attempted" });
+});
