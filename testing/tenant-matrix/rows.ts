@@ -5,14 +5,19 @@ const ROUNDS = 3;
 /** When a key or a session was last used is written down some time later, and says nothing of what was done. */
 const SEEN = "last_used_at,last_seen_at";
 
+/** Counted from the other rows for everybody at once, by whoever is at it just then. */
+const COUNTED = ["usage_counted", "usage_day"];
+
 /** The columns that can name a thing, by table. */
 async function namingColumns(): Promise<Map<string, string[]>> {
   const { rows } = await pool.query<{ table_name: string; names: string[] }>(
     `SELECT c.table_name, array_agg(c.column_name::text) AS names FROM information_schema.columns c
      JOIN information_schema.tables t USING (table_schema, table_name)
      WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND c.data_type = 'text'
+       AND c.table_name <> ALL($1)
        AND (c.column_name = 'id' OR c.column_name LIKE '%\\_id' OR c.column_name IN ('scope', 'subject', 'topic'))
      GROUP BY c.table_name ORDER BY c.table_name`,
+    [COUNTED],
   );
   return new Map(rows.map(({ table_name, names }) => [table_name, names]));
 }
