@@ -1,9 +1,9 @@
 /** Money inside is a whole number of micros (10⁻⁶ of the currency unit); safe up to nine billion dollars. */
 export type Micros = number;
 
-/** US dollars on the wire to micros, rounded up so that a bound stays a bound. */
+/** A bound in US dollars to micros, rounded down: nothing that costs more is let through by it. */
 export function usdToMicros(usd: number): Micros {
-  return Math.ceil(Number((usd * 1_000_000).toPrecision(15)));
+  return Math.floor(Number((usd * 1_000_000).toPrecision(15)));
 }
 
 /** Micros to a wire number of dollars. */

@@ -15,7 +15,14 @@ export {
   publishedTargets,
   toPublished,
 } from "./published";
-export { allCapabilities, getCapability, isCapability, nearestKeys, noCapability } from "./registry";
+export {
+  allCapabilities,
+  getCapability,
+  isCapability,
+  isModelBacked,
+  nearestKeys,
+  noCapability,
+} from "./registry";
 export { resolve } from "./resolve";
 export { chooseRoute, ROUTING_POLICY_VERSION, type Route, type RouteWish, routeUnavailable } from "./routes";
 export {

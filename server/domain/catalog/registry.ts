@@ -18,6 +18,9 @@ export function getCapability(key: string): Capability {
 
 export const isCapability = (key: string): boolean => byKey.has(key);
 
+/** Does a model do the work of it, as its descriptor says? A provider may look something up without one. */
+export const isModelBacked = (key: string): boolean => byKey.get(key)?.features.modelBacked !== false;
+
 export const noCapability = (key: string): string => `There is no capability ${key.slice(0, 128)}.`;
 
 /** The keys somebody may have meant who wrote this one. */

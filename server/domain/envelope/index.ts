@@ -1,4 +1,5 @@
 export { enforcementOf } from "./enforcement";
+export { given, said } from "./given";
 export { maturityOf } from "./maturity";
 export {
   checkCallerFields,

@@ -10,10 +10,9 @@ type Said = Pick<Envelope<"jobs">, "matureContentTraits"> &
  * anything, and every route may be chosen.
  */
 export function maturityOf(said: Said, settings: Record<string, Json>): Maturity | null {
-  const { maturityRating, matureContentTraits, maturitySource } = said;
+  const { maturityRating, matureContentTraits: traits, maturitySource } = said;
   const { maturityRating: kept } = settings;
   const standard = kept === undefined ? undefined : MaturityRating.safeParse(kept).data;
-  const traits = [...new Set(matureContentTraits)].sort();
   const isSaid = Boolean(maturityRating) || traits.length > 0;
   if (!isSaid && !standard) return maturitySource ? { rating: null, traits, source: maturitySource } : null;
   return {

@@ -13,6 +13,7 @@ import {
 import { env } from "@/server/env";
 import { fail, ValidationFault, type ValidationIssue } from "@/server/errors";
 import { toIssues as toWireIssues } from "@/server/errors-wire";
+import { said } from "./given";
 
 type Json = z.core.util.JSONType;
 type Fields = Record<string, Json>;
@@ -79,8 +80,20 @@ export function normalizeEnvelope<K extends EnvelopeKind>(kind: K, raw: RawEnvel
   const parsed = ENVELOPES[kind].safeParse(body, { reportInput: true });
   if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
   const envelope = parsed.data as Envelope<K>; // the schema was chosen by the same key
-  if (kind !== "quote") checkCallerFields(envelope as Envelope<"jobs">);
+  if (kind !== "quote") {
+    leaveOutUnsaid(envelope as Envelope<"jobs">);
+    checkCallerFields(envelope as Envelope<"jobs">);
+  }
   return envelope;
+}
+
+/** Options that ask for nothing are left out, and traits stand in one order: the same request, however it is written. */
+function leaveOutUnsaid(envelope: Envelope<"jobs">): void {
+  if (envelope.sampling) envelope.sampling = said(envelope.sampling);
+  if (envelope.budget) envelope.budget = said(envelope.budget);
+  if (envelope.toolSchemas?.length === 0) envelope.toolSchemas = null;
+  if (envelope.matureContentTraits.length > 1)
+    envelope.matureContentTraits = [...new Set(envelope.matureContentTraits)].sort();
 }
 
 /** The key of this submission: the body's, the header's (both given must agree), or a minted one. */

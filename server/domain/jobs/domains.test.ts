@@ -25,7 +25,8 @@ test("a name is looked up: is it free, and what does it cost", async () => {
     credentialSource: "platform",
   });
   expect(getCapability(SEARCH).output.safeParse(typedOutput).success).toBe(true);
-  const { hold, job } = await rowsOf(executionId);
+  const { hold, job, receipts } = await rowsOf(executionId);
+  expect(JSON.parse(receipts[0].body).provenance).toMatchObject({ providerBacked: true, modelBacked: false });
   expect(hold).toBeUndefined();
   expect(job.actual_micros).toBe(0);
   expect((await look(SEARCH, { domain: "example.com" })).typedOutput).toMatchObject({ available: false });

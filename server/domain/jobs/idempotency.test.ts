@@ -51,6 +51,27 @@ test("key order and the place of a constraint do not make another request", asyn
   expect(two.jobId).toBe(one.jobId);
 });
 
+test("options that ask for nothing, and traits in another order, do not make another request", async () => {
+  const { ctx } = await makeProject();
+  const traits = { maturityRating: "R", matureContentTraits: ["sexual_non_graphic", "graphic_violence"] };
+  const send = (key: string, rest: object) =>
+    jobs.submit(ctx, "text.general.fast.v1", { input: ask("a"), idempotencyKey: key, ...rest } as never);
+  const first = await send("plain", {});
+  for (const rest of [
+    { sampling: {} },
+    { sampling: { temperature: null } },
+    { sampling: null, budget: {} },
+    { budget: { enforcement: null }, toolSchemas: [] },
+  ])
+    expect((await send("plain", rest)).jobId).toBe(first.jobId);
+  await expect(send("plain", { sampling: { temperature: 0 } })).rejects.toMatchObject({
+    code: "IdempotencyConflict",
+  });
+  const rated = await send("rated", traits);
+  const turned = { ...traits, matureContentTraits: traits.matureContentTraits.toReversed() };
+  expect((await send("rated", turned)).jobId).toBe(rated.jobId);
+});
+
 test("a key answers with its job in whatever state it is", async () => {
   const { ctx, clock } = await makeProject();
   const body = { input: ask("A"), idempotencyKey: "k" };

@@ -3,7 +3,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { access, type ProjectAccess } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { type Envelope, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
+import { type Envelope, given, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
 import { inputOf, ownKeyOf } from "@/server/domain/panels";
 import { fail, ValidationFault } from "@/server/errors";
 import type { Json } from "@/server/step";
@@ -75,31 +75,18 @@ function snapshotOf(
     execution,
     context,
     executionMode,
-    sampling,
-    budget,
     ...rest
   } = envelope;
   const { quoteId: _quote, estimateId: _estimate, executionConstraints, ...options } = execution;
   const snapshot: Record<string, unknown> = {
     capability: capabilityKey,
     ...given(rest),
-    ...(sampling ? { sampling: given(sampling) } : {}),
-    ...(budget ? { budget: given(budget) } : {}),
     // Another answer is another request; to name the usual one or not is the same.
     ...(executionMode === "Stream" ? { executionMode } : {}),
     context: { ...context, projectId, environment },
     execution: { ...given(options), executionConstraints: given(executionConstraints) },
   };
   return snapshot as Record<string, Json>; // parsed JSON
-}
-
-/** Fields without those that are null or absent, which mean the same. */
-function given(fields: Record<string, unknown>): Record<string, unknown> {
-  const kept: Record<string, unknown> = {};
-  for (const name in fields) {
-    if (fields[name] !== undefined && fields[name] !== null) kept[name] = fields[name];
-  }
-  return kept;
 }
 
 const refuse = (field: string, msg: string): never => {

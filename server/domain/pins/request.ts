@@ -11,7 +11,7 @@ import {
   PinnedRequest,
   PinnedSampling,
 } from "@/server/contract/pinned";
-import { checkCallerFields, refuseUnknown, toIssues } from "@/server/domain/envelope";
+import { checkCallerFields, given, refuseUnknown, said, toIssues } from "@/server/domain/envelope";
 import { fail, ValidationFault } from "@/server/errors";
 import type { Json } from "@/server/step";
 import type { PinnedContent, SharedContent } from "./rows";
@@ -67,11 +67,11 @@ function refuseManaged({ billingMode, execution }: SharedRequest) {
 /** Two names of one thing with two values are a conflict. */
 function checkAliases({ timeoutSeconds, limits, execution }: SharedRequest) {
   const conflict = (field: string, values: (number | null | undefined)[]) => {
-    const said = values.filter((value) => value !== undefined && value !== null);
-    if (new Set(said).size < 2) return;
+    const named = values.filter((value) => value !== undefined && value !== null);
+    if (new Set(named).size < 2) return;
     fail("CONFLICTING_EXECUTION_CONSTRAINT", `${field} is given at two places with different values.`, {
       field,
-      values: said,
+      values: named,
     });
   };
   conflict("timeoutSeconds", [timeoutSeconds, limits?.timeoutSeconds]);
@@ -107,8 +107,13 @@ export function sharedContentOf(request: SharedRequest): SharedContent {
 export function requestHasher(request: SharedRequest): (input: string) => string {
   const { pin, isolation, processing } = request;
   const { sampling, ...content } = sharedContentOf(request);
-  const said = Object.keys(sampling).length > 0 ? { sampling } : {};
-  const shared = canonicalText({ pin, isolation, processing, ...content, ...said } as unknown as Json); // parsed JSON
+  const shared = canonicalText({
+    pin,
+    isolation,
+    processing,
+    ...content,
+    ...given({ sampling: said(sampling) }),
+  } as unknown as Json); // parsed JSON
   // In canonical order `input` stands before every other member; as bytes, since a bulk hashes them thousands of times.
   const rest = Buffer.from(`,${shared.slice(1)}`);
   return (input) =>
@@ -124,27 +129,13 @@ export function identityHashOf<R extends SharedRequest>(
   place: { projectId: string; environment: string },
 ): string {
   const { idempotencyKey: _key, includeNativeResponse: _native, timeoutSeconds: _alias, ...asked } = request;
-  const { execution, budget, ...rest } = asked;
+  const { execution, budget, sampling, ...rest } = asked;
   return hashOf({
     ...given(rest),
-    ...given({ execution: said(execution), budget: said(budget) }),
+    ...given({ execution: said(execution), budget: said(budget), sampling: said(sampling) }),
     context: { ...request.context, ...place },
     limits: limitsOf(request),
   } as Record<string, Json>); // parsed JSON
-}
-
-/** Fields without those that are null or absent, which mean the same. */
-function given(fields: Record<string, unknown>): Record<string, unknown> {
-  const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields))
-    if (value !== undefined && value !== null) kept[name] = value;
-  return kept;
-}
-
-/** An object that says nothing is none. */
-function said(fields: Record<string, unknown> | null | undefined): Record<string, unknown> | null {
-  const kept = given(fields ?? {});
-  return Object.keys(kept).length > 0 ? kept : null;
 }
 
 const isObject = (value: Json | undefined): value is Fields =>

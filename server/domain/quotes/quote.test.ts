@@ -136,6 +136,8 @@ test("what neither prices nor routes leaves the seal whole", async () => {
     externalRef: "ref",
     correlationId: "c",
     idempotencyKey: "k",
+    sampling: { temperature: null },
+    toolSchemas: [],
   });
   expect(job.status).toBe("queued");
 });

@@ -1,6 +1,6 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Receipt } from "@/server/contract/receipts";
-import { ROUTING_POLICY_VERSION } from "@/server/domain/catalog";
+import { isModelBacked, ROUTING_POLICY_VERSION } from "@/server/domain/catalog";
 import { describeAdapters, type Estimate } from "@/server/domain/quotes";
 import { receiptIdOf } from "@/server/ids";
 import { microsToUsd } from "@/server/money";
@@ -196,7 +196,7 @@ export function composeReceipt(facts: ReceiptFacts): Unsealed {
       execution: isProvider ? "provider" : "local",
       engine: facts.engine,
       providerBacked: isProvider,
-      modelBacked: isProvider,
+      modelBacked: isProvider && isModelBacked(facts.capabilityKey),
       deterministic: !isProvider,
     },
     attempts: attemptsOf(facts),
