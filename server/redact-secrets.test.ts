@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { redactStream, redactValue } from "./redact-secrets";
+import { redactStream, redactValue, tells } from "./redact-secrets";
 import { toSecrets } from "./secret";
 
 const SECRET = "sk-abcabcab-0123456789-abcabc";
@@ -43,6 +43,34 @@ test("however a text is cut, the secrets are out of it", () => {
 test("an answer that ends within a secret does not tell its beginning", () => {
   expect(told([`I heard ${SECRET.slice(0, -1)}`]).end).toBe("[redacted]");
   expect(told([`I heard ${LONGER.slice(0, -1)}`]).end).toBe("[redacted]");
+});
+
+const FORMS = [
+  Buffer.from(SECRET).toString("base64"),
+  Buffer.from(`Bearer ${SECRET}`).toString("base64"),
+  Buffer.from(`user:${SECRET}`).toString("base64url"),
+  Buffer.from(SECRET).toString("hex"),
+  Buffer.from(SECRET).toString("hex").toUpperCase(),
+  Buffer.from(SECRET).toString("hex").replaceAll(/../g, "%$&"),
+];
+
+test.each(FORMS)("written as %s it is taken out of values and streams, and told by no word", (form) => {
+  const decoded = (text: string) =>
+    ["base64", "base64url", "hex"]
+      .flatMap((encoding) =>
+        text.split(/[^\w+/=-]/).map((part) => Buffer.from(part, encoding as "hex").toString()),
+      )
+      .concat(text, text.replaceAll("%", ""))
+      .join("\n");
+  const value = JSON.stringify(redactValue({ said: `it is ${form} .` }, credentials));
+  for (const text of [value, told([...`it is ${form} .`]).out.join("")]) {
+    expect(text).toContain("[redacted]");
+    expect(decoded(text)).not.toContain(SECRET.slice(4, 16));
+  }
+  const { apiKey } = credentials;
+  expect(tells(`id-${form}`, apiKey!)).toBe(true);
+  expect(tells(`id-${form.slice(8, 24)}`, apiKey!)).toBe(true);
+  expect(tells("req_011CQ8fYc4a0b1c2d3e4f5", apiKey!)).toBe(false);
 });
 
 test("a value is without them in names and texts, and itself where it has none", () => {

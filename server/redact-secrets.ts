@@ -1,4 +1,5 @@
 import type { Secret } from "@/server/secret";
+import { formsOf } from "@/server/secret-forms";
 
 /*
  * Takes the credentials of a call out of what its server says back: a vendor, or a proxy before it, that echoes one would
@@ -7,26 +8,65 @@ import type { Secret } from "@/server/secret";
 
 /** Shorter ones are what people write where a server wants none (`not-needed`): words an answer may well have. */
 const LEAST_SECRET = 20;
-/** So much of a secret at the end of an answer is not an ordinary word any more. */
+/** So much of a secret is not an ordinary word any more. */
 const TELLING = 12;
+/** What is shorter stands in many words. */
+const LEAST_TOLD = 4;
 
 type Credentials = Readonly<Record<string, Secret>>;
-type Word = { text: string; hidden: string };
+type Word = { text: string; inJson: string; hidden: string };
 
-/** As they stand in plain text, the longest first, so that one is not taken for another that it begins with. */
+const known = new WeakMap<Secret, Word[]>();
+
+function formsIn(secret: Secret): Word[] {
+  const value = secret.reveal();
+  if (value.length < LEAST_SECRET) return [];
+  const forms = new Set(formsOf(value).map(([, text]) => text));
+  return [...forms].map((text) => ({
+    text,
+    inJson: JSON.stringify(text).slice(1, -1),
+    hidden: String(secret),
+  }));
+}
+
+/** In every form they may be written in, the longest first, so that one is not taken for another that it begins with. */
 function wordsOf(credentials: Credentials): Word[] {
   return Object.values(credentials)
-    .map((secret) => ({ text: secret.reveal(), hidden: String(secret) }))
-    .filter(({ text }) => text.length >= LEAST_SECRET)
+    .flatMap((secret) => {
+      const words = known.get(secret) ?? formsIn(secret);
+      known.set(secret, words);
+      return words;
+    })
     .sort((a, b) => b.text.length - a.text.length);
 }
 
 /** JSON without the credentials. */
 export function redactJson(json: string, credentials: Credentials): string {
-  return wordsOf(credentials).reduce(
-    (clean, { text, hidden }) => clean.replaceAll(JSON.stringify(text).slice(1, -1), hidden),
-    json,
-  );
+  return wordsOf(credentials).reduce((clean, { inJson, hidden }) => clean.replaceAll(inJson, hidden), json);
+}
+
+/** Does this text have a part of the secret in it that tells it: so many characters of it in any form, or a short one whole? */
+export function tells(text: string, secret: Secret): boolean {
+  const value = secret.reveal();
+  if (value.length < LEAST_TOLD) return false;
+  const forms = value.length < TELLING ? value : allOf(secret);
+  const piece = Math.min(TELLING, value.length);
+  for (let at = 0; at + piece <= text.length; at++)
+    if (forms.includes(text.slice(at, at + piece))) return true;
+  return false;
+}
+
+const joined = new WeakMap<Secret, string>();
+
+/** All forms in one text, which is looked through faster; a line break stands in none that is asked for. */
+function allOf(secret: Secret): string {
+  const found = joined.get(secret);
+  if (found !== undefined) return found;
+  const text = formsOf(secret.reveal())
+    .map(([, form]) => form)
+    .join("\n");
+  joined.set(secret, text);
+  return text;
 }
 
 /** The same of a value that is JSON. */
@@ -41,8 +81,9 @@ export function redactValue<T>(value: T, credentials: Credentials): T {
  * beginning of a credential: that waits for what follows it, or for the end.
  */
 export function redactStream(credentials: Credentials, tell: (text: string) => void) {
-  const words = wordsOf(credentials);
-  const longest = words[0]?.text.length ?? 0;
+  const byFirst = new Map<string | undefined, Word[]>();
+  for (const word of wordsOf(credentials))
+    byFirst.set(word.text[0], [...(byFirst.get(word.text[0]) ?? []), word]);
   let held = "";
 
   const tellAny = (text: string) => {
@@ -52,11 +93,15 @@ export function redactStream(credentials: Credentials, tell: (text: string) => v
   function takeAll(isEnd: boolean): string {
     let clean = "";
     let at = 0;
-    if (longest === 0) [clean, at] = [held, held.length];
+    if (byFirst.size === 0) [clean, at] = [held, held.length];
     while (at < held.length) {
+      const words = byFirst.get(held[at]);
+      if (!words) {
+        clean += held[at++];
+        continue;
+      }
       const left = held.length - at;
-      const begun =
-        left < longest && words.find(({ text }) => text.length > left && text.startsWith(held.slice(at)));
+      const begun = words.find(({ text }) => text.length > left && text.startsWith(held.slice(at)));
       if (begun && !isEnd) break;
       if (begun && left >= TELLING) {
         clean += begun.hidden;

@@ -1,4 +1,5 @@
 import { type Answer, codeOf, PRIVATE_ADDRESS, whyUnreachable } from "@/server/http";
+import { tells } from "@/server/redact-secrets";
 import { type FaultKind, ProviderFault, type ProviderIo } from "./define";
 
 /* What an exchange with a vendor came to where it came to no result, in our own words. */
@@ -16,19 +17,11 @@ type Io = Pick<ProviderIo, "credentials">;
 
 /**
  * A short word of the provider (request id, model name) that may be shown and stored; null when it is no such word
- * or carries any 12 characters of a credential.
+ * or tells a credential.
  */
 export function safeWord(value: string | null | undefined, io: Io): string | null {
   if (!value || value.length > 200 || !/^[\w.:/@+=-]+$/.test(value)) return null;
-  for (const credential of Object.values(io.credentials)) {
-    const secret = credential.reveal();
-    const window = Math.min(12, secret.length);
-    if (window < 4 || value.length < window) continue;
-    for (let start = 0; start + window <= secret.length; start += 1) {
-      if (value.includes(secret.slice(start, start + window))) return null;
-    }
-  }
-  return value;
+  return Object.values(io.credentials).some((secret) => tells(value, secret)) ? null : value;
 }
 
 /** The provider's own name for the request, where it tells one that may be shown. */

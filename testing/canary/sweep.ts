@@ -3,6 +3,8 @@
  * escaped for addresses and for JSON.
  */
 
+import { formsOf } from "@/server/secret-forms";
+
 /** Any piece this long of any of these forms is a find. */
 const PIECE = 12;
 
@@ -10,27 +12,6 @@ export type Secret = { name: string; value: string };
 /** Something that was kept or said, by where. */
 export type Text = { where: string; text: string };
 export type Find = { where: string; secret: string; form: string; around: string };
-
-/** The characters of base64 that are of this secret alone, wherever among other bytes it began. */
-function base64Parts(value: string, encoding: "base64" | "base64url"): string[] {
-  return [0, 1, 2].map((before) => {
-    const encoded = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]).toString(encoding);
-    return encoded.replace(/=+$/, "").slice(before === 0 ? 0 : before + 1, -1);
-  });
-}
-
-function formsOf(value: string): [form: string, text: string][] {
-  const hex = Buffer.from(value).toString("hex");
-  return [
-    ["plain", value],
-    ["JSON", JSON.stringify(value).slice(1, -1)],
-    ["an address", encodeURIComponent(value)],
-    ["hex", hex],
-    ["HEX", hex.toUpperCase()],
-    ...base64Parts(value, "base64").map((text): [string, string] => ["base64", text]),
-    ...base64Parts(value, "base64url").map((text): [string, string] => ["base64url", text]),
-  ];
-}
 
 /** Every piece of every form of these secrets that is no piece of `common`, which is everybody's. */
 export function needlesOf(

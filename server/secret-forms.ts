@@ -1,0 +1,27 @@
+/** The characters of base64 that are of this text alone, wherever among other bytes it begins. */
+function base64Parts(value: string, encoding: "base64" | "base64url"): string[] {
+  return [0, 1, 2].map((before) => {
+    const encoded = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]).toString(encoding);
+    return encoded.replace(/=+$/, "").slice(before === 0 ? 0 : before + 1, -1);
+  });
+}
+
+/**
+ * The ways a secret may be written down: as it is, in hex, in base64 wherever it begins, in base64url, escaped for addresses
+ * and for JSON. Some of them are the same text.
+ */
+export function formsOf(value: string): [form: string, text: string][] {
+  const hex = Buffer.from(value).toString("hex");
+  const bytes = hex.replaceAll(/../g, "%$&");
+  return [
+    ["plain", value],
+    ["JSON", JSON.stringify(value).slice(1, -1)],
+    ["an address", encodeURIComponent(value)],
+    ["an address, byte by byte", bytes],
+    ["an ADDRESS, byte by byte", bytes.toUpperCase()],
+    ["hex", hex],
+    ["HEX", hex.toUpperCase()],
+    ...base64Parts(value, "base64").map((text): [string, string] => ["base64", text]),
+    ...base64Parts(value, "base64url").map((text): [string, string] => ["base64url", text]),
+  ];
+}
