@@ -211,7 +211,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         </Fact>
         <Fact name="Charged">
           {pricing?.charge &&
-            `${pricing.charge.customerCharge.display}${more.isTest ? ", from the test balance" : ""}`}
+            `${pricing.charge.customerCharge.display}${more.isTest ? " of test money" : ""}`}
         </Fact>
         <Fact name="Billing">{pricing?.mode}</Fact>
         <Fact name="Funding">{words(pricing?.fundingSource)}</Fact>

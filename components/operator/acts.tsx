@@ -17,6 +17,7 @@ import { leftOf } from "./left-of";
 import { MessageDialog } from "./message-dialog";
 import { QuoteDialog } from "./quote-dialog";
 import { Refusal } from "./refusal";
+import { RetryRefund } from "./retry-refund";
 import { useActEnds, useOnce } from "./use-act";
 
 const STANDS: Record<RequestStatus, string> = {
@@ -50,7 +51,7 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
   const { acts, request } = dossier;
   const isExpired = request.status === "quoted" && acts.includes("quote");
   const refund = request.status === "refunded" ? null : refundOfDossier(dossier);
-  const hasFailed = paymentsOf(dossier).some((payment) => payment.refund?.state === "failed");
+  const failed = paymentsOf(dossier).filter((payment) => payment.refund?.state === "failed");
   return (
     <Card aria-labelledby="acts-title">
       <CardHeader title="What to do" id="acts-title" />
@@ -60,11 +61,16 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
             {outdated} Nothing was done. This page shows it as it is now.
           </Notice>
         )}
-        {hasFailed && (
+        {failed.length > 0 && (
           <Notice tone="bad" title="A refund has failed">
-            The customer waits for their money: ask for it again where the payment stands, or settle it at the
-            payment provider.
+            The customer waits for their money: ask for it again, or settle it at the payment provider.
           </Notice>
+        )}
+        {failed.map(
+          (payment) =>
+            payment.refundId && (
+              <RetryRefund key={payment.paymentId} payment={payment} refundId={payment.refundId} />
+            ),
         )}
         <p className="text-sm text-muted">
           {refund
@@ -83,7 +89,7 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
         {acts.length > 0 && (
           <div className="flex flex-wrap gap-2">
             {acts.map((act) => (
-              <ActButton key={act} act={act} {...props} />
+              <ActButton key={act} act={act} isFirst={failed.length === 0} {...props} />
             ))}
           </div>
         )}
@@ -94,7 +100,8 @@ export function Acts({ dossier }: { dossier: RequestDossier }) {
 
 export type ActProps = { dossier: RequestDossier; onOutdated: (why: string | null) => void };
 
-function ActButton({ act, ...props }: ActProps & { act: OperatorAct }): ReactNode {
+/** `isFirst`: nothing else is more urgent. */
+function ActButton({ act, isFirst, ...props }: ActProps & { act: OperatorAct; isFirst: boolean }): ReactNode {
   switch (act) {
     case "review":
       return <OpenForReview {...props} />;
@@ -105,7 +112,7 @@ function ActButton({ act, ...props }: ActProps & { act: OperatorAct }): ReactNod
     case "quote":
       return <QuoteDialog {...props} />;
     case "fulfil":
-      return <FulfilDialog {...props} />;
+      return <FulfilDialog isFirst={isFirst} {...props} />;
     case "refund":
       return <Refund {...props} />;
   }

@@ -14,7 +14,7 @@ import { useActEnds, useOnce } from "./use-act";
 const MOST_SHOWN = 8;
 
 /** Records which capability of the catalog a paid request became. */
-export function FulfilDialog({ dossier, onOutdated }: ActProps) {
+export function FulfilDialog({ dossier, onOutdated, isFirst }: ActProps & { isFirst: boolean }) {
   const trpc = useTRPC();
   const id = useId();
   const [isOpen, setOpen] = useState(false);
@@ -33,7 +33,7 @@ export function FulfilDialog({ dossier, onOutdated }: ActProps) {
   return (
     <Dialog open={isOpen} onOpenChange={setOpen}>
       <DialogTrigger asChild>
-        <Button variant="primary">
+        <Button variant={isFirst ? "primary" : "secondary"}>
           <PackageCheck aria-hidden />
           Record what shipped
         </Button>

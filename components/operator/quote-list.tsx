@@ -8,7 +8,6 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
 import type { RefundReason } from "@/server/contract/commissions";
 import type { DossierPayment, DossierQuote, RevisionHead } from "@/server/contract/dossiers";
-import { RetryRefund } from "./retry-refund";
 
 const STATES: Record<DossierQuote["status"], { label: string; tone: Tone }> = {
   active: { label: "Can be paid", tone: "busy" },
@@ -102,7 +101,7 @@ const WHY: Record<RefundReason, string> = {
 };
 
 function RefundState({ payment }: { payment: DossierPayment }) {
-  const { refund, refundId, refundNote, refundError } = payment;
+  const { refund, refundNote, refundError } = payment;
   if (!refund) return null;
   const why = (
     <>
@@ -129,7 +128,6 @@ function RefundState({ payment }: { payment: DossierPayment }) {
         <Notice tone="bad" title="Refund failed">
           {why}
           <span className="mt-1 block">The provider says: {refundError ?? "nothing"}</span>
-          {refundId && <RetryRefund payment={payment} refundId={refundId} />}
         </Notice>
       );
   }

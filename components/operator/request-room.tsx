@@ -16,12 +16,14 @@ import { CompareCard } from "./revisions/compare-card";
 import { ThreadCard } from "./thread-card";
 
 const LOOK_AGAIN_MS = 10_000;
+/** While its money is on the way back, which takes a moment. */
+const LOOK_SOON_MS = 2_000;
 
 /** One request for its operator: what is asked, how it changed, what was done, and what can be done now. */
 export function RequestRoom({ requestId }: { requestId: string }) {
   const { data: dossier } = useSuspenseQuery({
     ...useTRPC().operator.request.queryOptions({ request_id: requestId }),
-    refetchInterval: LOOK_AGAIN_MS,
+    refetchInterval: ({ state }) => (state.data && isReturning(state.data) ? LOOK_SOON_MS : LOOK_AGAIN_MS),
   });
   const { request, revisions } = dossier;
   return (
@@ -55,6 +57,11 @@ export function RequestRoom({ requestId }: { requestId: string }) {
       </div>
     </main>
   );
+}
+
+function isReturning(dossier: RequestDossier): boolean {
+  const refund = refundOfDossier(dossier);
+  return dossier.request.status !== "refunded" && (refund === "pending" || refund === "done");
 }
 
 function Details({

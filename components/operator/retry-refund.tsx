@@ -31,7 +31,7 @@ export function RetryRefund({ payment, refundId }: { payment: DossierPayment; re
       keep="Not now"
       onConfirm={() => once({ paymentId: payment.paymentId, refundId })}
     >
-      <Button size="sm" className="mt-2.5" pending={retry.isPending}>
+      <Button variant="primary" pending={retry.isPending}>
         <RotateCcw aria-hidden />
         Ask for the refund again
       </Button>

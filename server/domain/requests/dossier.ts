@@ -143,7 +143,7 @@ async function paidFor({ id }: CommissionQuoteWhole, now: Date): Promise<Dossier
   });
 }
 
-/** The acts that would not be refused. */
+/** The acts that would not be refused and make sense: nothing ships while its money goes back. */
 function actsOn(
   request: RequestWhole,
   quotes: CommissionQuoteWhole[],
@@ -152,14 +152,15 @@ function actsOn(
 ): OperatorAct[] {
   const { status } = request;
   const isPayable = quotes.some((quote) => stateAt(quote, now) === "active");
-  const isAskedFor = payments.some(({ refund }) => refund?.reason === "operator");
+  const asked = payments.filter(({ refund }) => refund?.reason === "operator");
+  const isReturning = asked.some(({ refund }) => refund?.state !== "failed");
   const may: Record<OperatorAct, boolean> = {
     review: canMove(status, "in_review"),
     quote: canMove(status, "quoted") && !isPayable,
     ask: canMove(status, "needs_information"),
     decline: canMove(status, "declined"),
-    fulfil: canMove(status, "fulfilled"),
-    refund: canMove(status, "refunded") && isWithinAcceptance(request, now) && !isAskedFor,
+    fulfil: canMove(status, "fulfilled") && !isReturning,
+    refund: canMove(status, "refunded") && isWithinAcceptance(request, now) && asked.length === 0,
   };
   return OperatorAct.options.filter((act) => may[act]);
 }
