@@ -18,4 +18,4 @@ export {
   readFilePart,
 } from "./multipart";
 export { impatient, type Patience } from "./patience";
-export { resolveInput, storePayload } from "./payloads";
+export { resolveInput, storedInputHashOf, storePayload } from "./payloads";

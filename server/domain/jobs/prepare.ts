@@ -107,6 +107,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       status: isInvoke ? "running" : wait ? "awaiting_approval" : "queued",
       idempotency_key: idempotencyKey,
       request_hash: submission.requestHash,
+      reference_hash: submission.referenceHash,
       external_ref: envelope.externalRef ?? null,
       tags: envelope.tags,
       metadata: envelope.metadata,

@@ -58,6 +58,10 @@ async function inBatches(work: () => Promise<number>): Promise<void> {
   while ((await work()) >= BATCH);
 }
 
+/** Frames keep their ids when they are gone: with those that `gone` lists, the job remembers the last of them. */
+const REMEMBER_FRAMES = `UPDATE job SET last_frame = greatest(last_frame, newest.id)
+  FROM (SELECT job_id, max(id) AS id FROM gone GROUP BY job_id) newest WHERE job.id = newest.job_id`;
+
 /**
  * Requests, outputs, vendors' own words and stored inputs; with a job's first content goes what else it said. What the items
  * of a bulk share is needed until the last of them has ended.
@@ -83,9 +87,11 @@ async function prunePayloads(
   const jobIds = [...new Set(rows.map((row) => row.job_id).filter((id) => id !== null))];
   if (jobIds.length === 0) return { payloads: rows.length, texts: 0 };
   const texts = await pool.query(
-    `WITH texts AS (DELETE FROM event_text WHERE job_id = ANY($1) RETURNING 1),
-       frames AS (DELETE FROM stream_frame WHERE job_id = ANY($1) RETURNING 1)
-     SELECT FROM texts UNION ALL SELECT FROM frames`,
+    `WITH held AS MATERIALIZED (SELECT id FROM job WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE),
+       texts AS (DELETE FROM event_text WHERE job_id IN (SELECT id FROM held) RETURNING 1),
+       gone AS (DELETE FROM stream_frame WHERE job_id IN (SELECT id FROM held) RETURNING job_id, id),
+       remembered AS (${REMEMBER_FRAMES})
+     SELECT FROM texts UNION ALL SELECT FROM gone`,
     [jobIds],
   );
   return { payloads: rows.length, texts: texts.rowCount ?? 0 };
@@ -94,17 +100,20 @@ async function prunePayloads(
 /** Texts and frames whose own time has come. */
 async function pruneTexts(now: Date, projectId: string | null): Promise<number> {
   let most = 0;
-  for (const [table, id] of [
-    ["event_text", "event_id"],
-    ["stream_frame", "id"],
+  for (const { table, id, remember } of [
+    { table: "event_text", id: "event_id", remember: "SELECT FROM gone" },
+    { table: "stream_frame", id: "id", remember: REMEMBER_FRAMES },
   ]) {
     const { rowCount } = await pool.query(
-      `DELETE FROM ${table} USING (
-         SELECT job_id, ${id} AS place FROM ${table}
-         WHERE expires_at <= $1 AND ($2::text IS NULL OR project_id = $2)
-           AND EXISTS (SELECT FROM job WHERE job.id = ${table}.job_id AND job.status IN ${ENDED})
-         ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
-       ) due WHERE ${table}.job_id = due.job_id AND ${table}.${id} = due.place`,
+      `WITH due AS MATERIALIZED (
+         SELECT text.job_id, text.${id} AS place FROM ${table} text JOIN job ON job.id = text.job_id
+         WHERE text.expires_at <= $1 AND ($2::text IS NULL OR text.project_id = $2) AND job.status IN ${ENDED}
+         ORDER BY text.expires_at LIMIT ${BATCH} FOR NO KEY UPDATE SKIP LOCKED
+       ), gone AS (
+         DELETE FROM ${table} text USING due WHERE text.job_id = due.job_id AND text.${id} = due.place
+         RETURNING text.job_id, text.${id} AS id
+       ), remembered AS (${remember})
+       SELECT FROM gone`,
       [now, projectId],
     );
     most = Math.max(most, rowCount ?? 0);
