@@ -3,6 +3,7 @@ export {
   artifactInput,
   type FoundArtifact,
   findArtifact,
+  keepNamed,
   MOST_UPLOAD_BYTES,
   madeInPanel,
   storeArtifact,

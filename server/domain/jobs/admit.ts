@@ -6,7 +6,7 @@ import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { get } from "./get";
-import { type Prepared, prepare } from "./prepare";
+import { keepSources, type Prepared, prepare } from "./prepare";
 import type { JobRow, PayloadRow } from "./rows";
 import { type Kind, read, readByReference, type Submission } from "./submission";
 import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions/admission";
@@ -45,6 +45,7 @@ export async function admit(
   let prepared: Prepared;
   try {
     prepared = await prepare(ctx, submission);
+    await keepSources(submission, prepared, ctx.now());
     if (kind === "jobs") await refuseOverload(submission.project.id, ctx.now().getTime());
   } catch (refusal) {
     const first = await findFirst(submission);

@@ -7,6 +7,7 @@ const BATCH = 500;
 /** Bytes this young may be named by a row that is about to be written. */
 const YOUNG_MS = 3_600_000;
 const ENDED = "('succeeded', 'failed', 'canceled')";
+const UNFINISHED = "('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention')";
 
 export type Pruned = {
   payloads: number;
@@ -151,6 +152,10 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
        AND NOT EXISTS (SELECT FROM model_adapter adapter JOIN job ON job.project_id = adapter.project_id
          WHERE adapter.artifact_id = artifact.id AND job.status NOT IN ${ENDED}
            AND job.pricing->'adapters'->'used' @> jsonb_build_array(jsonb_build_object('artifactId', artifact.id)))
+       AND (project_id, id) NOT IN (SELECT job.project_id, source.id
+         FROM job CROSS JOIN jsonb_array_elements_text(job.pricing->'sources') AS source(id)
+         WHERE job.status IN ${UNFINISHED} AND job.project_id IN (
+           SELECT due.project_id FROM artifact due WHERE due.pruned_at IS NULL AND due.expires_at <= $1))
      ORDER BY id LIMIT ${BATCH}`,
     [now, after, projectId],
   );
@@ -159,10 +164,10 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
   const done = { rows, artifacts: 0, objects: 0 };
   for (const [sha256, ids] of idsOf) {
     try {
-      const outcome = await inTransaction((client) => removeContent(client, sha256, ids, now));
+      const { outcome, artifacts } = await inTransaction((client) => removeContent(client, sha256, ids, now));
       if (outcome === "young") continue;
       if (outcome === "removed") done.objects++;
-      done.artifacts += ids.length;
+      done.artifacts += artifacts;
     } catch (cause) {
       log.error(
         { err: cause, sha256 },
@@ -173,21 +178,30 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
   return done;
 }
 
-/** Nobody names this content meanwhile, and whoever prunes another artifact of it sees what became of these. */
+/**
+ * Nobody names this content meanwhile, and whoever prunes another artifact of it sees what became of these. An artifact
+ * that a request has named since it was found is kept for it.
+ */
 async function removeContent(
   client: Queryable,
   sha256: string,
-  ids: string[],
+  found: string[],
   now: Date,
-): Promise<"removed" | "gone" | "shared" | "young"> {
+): Promise<{ outcome: "removed" | "gone" | "shared" | "young" | "kept"; artifacts: number }> {
   await lockContent(client, sha256);
+  const { rows } = await client.query<{ id: string }>(
+    "SELECT id FROM artifact WHERE id = ANY($1) AND pruned_at IS NULL AND expires_at <= $2 ORDER BY id FOR NO KEY UPDATE",
+    [found, now],
+  );
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return { outcome: "kept", artifacts: 0 };
   const outcome = await removeBytes(client, sha256, ids, now);
   if (outcome !== "young")
     await client.query("UPDATE artifact SET pruned_at = $2 WHERE id = ANY($1) AND pruned_at IS NULL", [
       ids,
       now,
     ]);
-  return outcome;
+  return { outcome, artifacts: ids.length };
 }
 
 async function removeBytes(
