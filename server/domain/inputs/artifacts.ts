@@ -133,8 +133,36 @@ export async function artifactInput(
      WHERE id = $1 AND project_id = $2 AND pruned_at IS NULL`,
     [artifactId, projectId],
   );
-  const found = rows[0];
-  if (found) return found;
+  return rows[0] ?? noSuchArtifact(field);
+}
+
+/** How long the artifacts of a request are kept for the row that names them, which is about to be written. */
+const NAMED_SOON_MS = 3_600_000;
+
+/**
+ * Keeps the artifacts an input names until the row of its job is there, which keeps them from then on. One whose content
+ * was removed since it was found is the same 422 as none. Whoever prunes looks at the rows under the same locks.
+ */
+export async function keepNamed(
+  projectId: string,
+  named: { artifactId: string; field: string[] }[],
+  now: Date,
+): Promise<void> {
+  if (named.length === 0) return;
+  const { rows } = await pool.query<{ id: string }>(
+    `WITH found AS MATERIALIZED (
+       SELECT id, expires_at FROM artifact WHERE project_id = $1 AND id = ANY($2) AND pruned_at IS NULL ORDER BY id FOR NO KEY UPDATE
+     ), kept AS (
+       UPDATE artifact SET expires_at = $3 FROM found WHERE artifact.id = found.id AND found.expires_at < $3
+     )
+     SELECT id FROM found`,
+    [projectId, named.map(({ artifactId }) => artifactId), new Date(now.getTime() + NAMED_SOON_MS)],
+  );
+  const found = new Set(rows.map(({ id }) => id));
+  for (const { artifactId, field } of named) if (!found.has(artifactId)) noSuchArtifact(field);
+}
+
+function noSuchArtifact(field: string[]): never {
   throw new ValidationFault([
     { loc: ["body", ...field], msg: "There is no such artifact in this project.", type: "not_found" },
   ]);

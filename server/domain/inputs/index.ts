@@ -3,6 +3,7 @@ export {
   artifactInput,
   type FoundArtifact,
   findArtifact,
+  keepNamed,
   MOST_UPLOAD_BYTES,
   madeInPanel,
   storeArtifact,
@@ -18,4 +19,4 @@ export {
   readFilePart,
 } from "./multipart";
 export { impatient, type Patience } from "./patience";
-export { resolveInput, storePayload } from "./payloads";
+export { resolveInput, storedInputHashOf, storePayload } from "./payloads";

@@ -62,6 +62,15 @@ export async function resolveInput(
   return JSON.parse(content);
 }
 
+/** The hash of a stored input, also of one that has expired; null where there is none of this project. */
+export async function storedInputHashOf(projectId: string, payloadId: string): Promise<string | null> {
+  const { rows } = await pool.query<{ sha256: string }>(
+    "SELECT sha256 FROM payload WHERE id = $1 AND project_id = $2 AND kind = 'input'",
+    [payloadId, projectId],
+  );
+  return rows[0]?.sha256 ?? null;
+}
+
 function refuse(msg: string, type: string): never {
   throw new ValidationFault([{ loc: ["body", "inputPayloadRef"], msg, type }]);
 }

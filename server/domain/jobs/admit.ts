@@ -6,9 +6,9 @@ import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { get } from "./get";
-import { type Prepared, prepare } from "./prepare";
+import { keepSources, type Prepared, prepare } from "./prepare";
 import type { JobRow, PayloadRow } from "./rows";
-import { type Kind, read, type Submission } from "./submission";
+import { type Kind, read, readByReference, type Submission } from "./submission";
 import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions/admission";
 import { toJob } from "./view";
 
@@ -28,7 +28,16 @@ export async function admit(
   idempotencyHeader: string | undefined,
   retryOf: string | null = null,
 ): Promise<{ jobId: string; fresh: Fresh | null }> {
-  const submission = { ...(await read(ctx, kind, capability, raw, idempotencyHeader)), retryOf };
+  let submission: Submission;
+  try {
+    submission = { ...(await read(ctx, kind, capability, raw, idempotencyHeader)), retryOf };
+  } catch (refusal) {
+    const asked = await readByReference(ctx, kind, capability, raw, idempotencyHeader);
+    const first = asked && (await findFirst(asked));
+    if (!first?.reference_hash) throw refusal;
+    if (first.reference_hash !== asked?.referenceHash) refuseKey(first.id);
+    return { jobId: first.id, fresh: null };
+  }
   if (recent.has(keyOf(submission))) {
     const first = await findFirst(submission);
     if (first?.request_hash === submission.requestHash) return { jobId: first.id, fresh: null };
@@ -36,6 +45,7 @@ export async function admit(
   let prepared: Prepared;
   try {
     prepared = await prepare(ctx, submission);
+    await keepSources(submission, prepared, ctx.now());
     if (kind === "jobs") await refuseOverload(submission.project.id, ctx.now().getTime());
   } catch (refusal) {
     const first = await findFirst(submission);
@@ -48,12 +58,12 @@ export async function admit(
   if (admitted) return { jobId: prepared.admission.id, fresh: told(prepared, admitted) };
   const first = await findFirst(submission);
   if (!first) throw new Error("an idempotency key was taken, but its job is not there");
-  if (first.request_hash !== submission.requestHash) {
-    fail("IdempotencyConflict", "This idempotency key already stands for another request.", {
-      jobId: first.id,
-    });
-  }
+  if (first.request_hash !== submission.requestHash) refuseKey(first.id);
   return { jobId: first.id, fresh: null };
+}
+
+function refuseKey(jobId: string): never {
+  fail("IdempotencyConflict", "This idempotency key already stands for another request.", { jobId });
 }
 
 /** With what the statement added to the row: warnings of stored budgets, and their events. */
@@ -78,7 +88,11 @@ const MOST_RECENT = 50_000;
 const keyOf = ({ project, kind, idempotencyKey }: Submission) => `${project.id} ${kind} ${idempotencyKey}`;
 
 /** What a key stands for already, if anything. */
-const findFirst = ({ project, kind, idempotencyKey }: Submission) =>
+const findFirst = ({
+  project,
+  kind,
+  idempotencyKey,
+}: Pick<Submission, "project" | "kind" | "idempotencyKey">) =>
   firstOfKey({ projectId: project.id, operation: kind, key: idempotencyKey });
 
 /** Admits a durable job: one statement writes key, job, hold, first event and dispatch. */

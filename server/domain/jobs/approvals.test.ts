@@ -84,6 +84,27 @@ test("after seven days without a decision the job is canceled as ApprovalExpired
   expect((await rowsOf(jobId)).hold).toMatchObject({ state: "released" });
 });
 
+test("a decision after the deadline comes too late, also before the sweep has ended the job", async () => {
+  const project = await makeGuarded();
+  const approver = keyOf(project, null);
+  for (const decide of [jobs.approve, jobs.reject]) {
+    const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);
+    project.clock.advance(7 * DAY_MS + 1000);
+    for (const _again of [1, 2])
+      await expect(decide(approver, jobId)).rejects.toMatchObject({
+        code: "JobNotAwaitingApproval",
+        details: { status: "canceled" },
+      });
+    expect(await jobs.get(project.ctx, jobId)).toMatchObject({
+      status: "canceled",
+      error: { code: "ApprovalExpired" },
+    });
+    const { hold, events } = await rowsOf(jobId);
+    expect(hold).toMatchObject({ state: "released" });
+    expect(events.map(({ type }) => type)).not.toContain("job.approved");
+  }
+});
+
 test("of many decisions at once one is made, and everybody is answered by what became of the job", async () => {
   const project = await makeGuarded();
   const { jobId } = await jobs.submit(project.ctx, TEXT, QUESTION);

@@ -122,13 +122,30 @@ export async function requireDecider(ctx: Ctx, job: JobRow, feature: PlanFeature
     fail("AuthorizationFailed", "Another person than the one who submitted the job has to decide.");
 }
 
+/** Ends a job that nobody decided about in time: the same as a no, and told apart. False like `endIdle`. */
+export const expireApproval = async (ctx: Ctx, job: JobRow): Promise<boolean> =>
+  endIdle(ctx, job, await attemptOf(job), {
+    to: "canceled",
+    code: "ApprovalExpired",
+    message: "Nobody approved the job before its approval deadline.",
+  });
+
+/** The job as whoever decides finds it: one whose deadline has passed has ended, whether the sweep has come by or not. */
+async function findToDecide(ctx: Ctx, jobId: string, feature: PlanFeature): Promise<JobRow> {
+  const job = await findJob(ctx, jobId, "approvals:write");
+  await requireDecider(ctx, job, feature);
+  const { status, approval_deadline_at: deadlineAt } = job;
+  if (status !== "awaiting_approval" || deadlineAt === null || deadlineAt > ctx.now()) return job;
+  await expireApproval(ctx, job);
+  return findToDecide(ctx, jobId, feature);
+}
+
 /**
  * Approves a waiting job: it is queued with a fresh deadline, and goes on where it paused. Approving it again answers
  * with it; a job that waits for nobody is JobNotAwaitingApproval.
  */
 export async function approve(ctx: Ctx, jobId: string, body?: JobApproveBody): Promise<Job> {
-  const job = await findJob(ctx, jobId, "approvals:write");
-  await requireDecider(ctx, job, "approve");
+  const job = await findToDecide(ctx, jobId, "approve");
   if (job.status !== "awaiting_approval" || !job.approval) return decidedBefore(ctx, job, "approved");
   const { approval } = job;
   const authorized = body?.authorizedMaxAmount;
@@ -175,8 +192,7 @@ export function noteDecision(
 
 /** Rejects a waiting job: it is canceled as ApprovalRejected. Rejecting it again answers with it. */
 export async function reject(ctx: Ctx, jobId: string): Promise<Job> {
-  const job = await findJob(ctx, jobId, "approvals:write");
-  await requireDecider(ctx, job, "reject");
+  const job = await findToDecide(ctx, jobId, "reject");
   if (job.status !== "awaiting_approval" || !job.approval) return decidedBefore(ctx, job, "rejected");
   const isDone = await endIdle(ctx, job, await attemptOf(job), {
     to: "canceled",

@@ -233,6 +233,34 @@ describe("a streaming invoke", () => {
     expect(JSON.stringify(rows)).not.toContain("rivers");
   });
 
+  test.each([
+    [
+      "whose own time has come",
+      0,
+      "UPDATE stream_frame SET expires_at = now() - interval '1 hour' WHERE job_id = $1",
+    ],
+    ["that goes with all other content", 31 * 86_400_000, null],
+  ])("text %s leaves its ids behind: who resumes anywhere gets the end that was", async (_, ms, sql) => {
+    const owner = await makeTenant();
+    const { json } = await owner.post(INVOKE, ask());
+    const read = async (lastEventId?: string) =>
+      (await openStream(`${here.url}/v1/executions/${json.executionId}/events`, owner.key, { lastEventId }))
+        .ended;
+    const whole = await read();
+    expect(whole.length).toBeGreaterThan(5);
+    if (sql) await pool.query(sql, [json.executionId]);
+    const clock = testClock();
+    clock.advance(ms);
+    const pruner = systemCtx("pruner", clock.now);
+    const [{ texts }] = await Promise.all([jobs.prune(pruner, owner), jobs.prune(pruner, owner)]);
+    expect(texts).toBeLessThanOrEqual(whole.length - 3);
+    const placeOf = ({ id, event }: Frame) => [id, event];
+    const left = whole.filter(({ event }) => event !== "token").map(placeOf);
+    expect((await read()).map(placeOf)).toEqual(left);
+    for (let seen = 1; seen <= whole.length; seen++)
+      expect((await read(String(seen))).map(placeOf)).toEqual(left.filter(([id]) => Number(id) > seen));
+  });
+
   test("every frame of text was stored, as content that expires", async () => {
     const executionId = await start();
     const frames = await framesOf(executionId);

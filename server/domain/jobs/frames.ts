@@ -21,7 +21,8 @@ import { readJob } from "./work";
  * The frames of a streaming invoke. Only text is stored as it comes; the first frame and the last ones are views of the
  * execution's own rows, so the terminal frame cannot say anything but what was sealed, whoever ended the execution. Ids
  * are 1 for the start, then one for each piece of text, then usage and end. Text is stored only while the execution runs
- * and under a lock that its end waits for: so no id is ever given to two frames.
+ * and under a lock that its end waits for, and of text that was removed the job keeps the last id: so no id is ever given
+ * to two frames.
  */
 
 export type Frame = { id: number; event: string; data: Record<string, unknown> };
@@ -153,7 +154,8 @@ const readNext: ReadPages<Frame> = async (asks) => {
     name: "follow-frames",
     text: `SELECT asked.place, job.id, job.status, job.capability_key, job.started_at, job.created_at,
         page.id AS frame, page.event, page.data, page.is_sealed,
-        CASE WHEN job.status = ANY($3) THEN (SELECT max(id) FROM stream_frame stored WHERE stored.job_id = job.id) END AS last
+        CASE WHEN job.status = ANY($3) THEN
+          greatest(job.last_frame, (SELECT max(id) FROM stream_frame stored WHERE stored.job_id = job.id)) END AS last
       FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS asked(job_id, after, place)
       JOIN job ON job.id = asked.job_id
       LEFT JOIN LATERAL (SELECT id, event, data, is_sealed FROM stream_frame stored

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { pool } from "@/server/db";
+import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
+import { newId } from "@/server/ids";
 import { inlineStep, makeProject } from "@/testing/world";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
@@ -71,6 +73,45 @@ test("options that ask for nothing, and traits in another order, do not make ano
   const turned = { ...traits, matureContentTraits: traits.matureContentTraits.toReversed() };
   expect((await send("rated", turned)).jobId).toBe(rated.jobId);
 });
+test.each([
+  ["submit", jobs.submit],
+  ["invoke", jobs.invoke],
+] as const)(
+  "a replay of %s that names a stored input finds its record when that input is gone, and another request is told apart",
+  async (_, door) => {
+    const { ctx, clock, projectId } = await makeProject();
+    const key = "text.general.fast.v1";
+    const store = async (content: string) =>
+      (await inputs.storePayload(ctx, ask(content), undefined)).payloadId;
+    const [ref, same, other] = [await store("A"), await store("A"), await store("B")];
+    const run = async (more: object, context = { retentionRequirement: "HashesOnly" }) => {
+      const body = { inputPayloadRef: ref, idempotencyKey: "k", context, ...more } as never;
+      const answer = await door(ctx, key, body);
+      return "jobId" in answer ? answer.jobId : answer.executionId;
+    };
+    const jobId = await run({});
+    if (door === jobs.submit) await jobs.run(ctx, jobId, inlineStep(clock));
+    clock.advance(8 * 86_400_000);
+    for (const isPruned of [false, true]) {
+      if (isPruned) await jobs.prune(ctx, { projectId });
+      expect(await run({})).toBe(jobId);
+      expect(await run({ inputPayloadRef: same })).toBe(jobId);
+      expect(await run({ input: ask("A") })).toBe(jobId);
+      expect(await run({ input: ask("A"), inputPayloadRef: null })).toBe(jobId);
+      for (const another of [{ tags: ["b"] }, { inputPayloadRef: other }])
+        await expect(run(another)).rejects.toMatchObject({ code: "IdempotencyConflict", details: { jobId } });
+      for (const unknown of [
+        { idempotencyKey: "new" },
+        { input: ask("B") },
+        { inputPayloadRef: newId("payload") },
+      ])
+        await expect(run(unknown)).rejects.toMatchObject({
+          issues: [{ loc: ["body", "inputPayloadRef"], type: "not_found" }],
+        });
+    }
+    expect(await countJobs(projectId)).toMatchObject({ jobs: 1 });
+  },
+);
 
 test("a key answers with its job in whatever state it is", async () => {
   const { ctx, clock } = await makeProject();

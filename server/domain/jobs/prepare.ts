@@ -6,6 +6,7 @@ import { presentationFor } from "@/server/domain/billing";
 import { checkGuardrail } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, enforcementOf, keptMs, maturityOf } from "@/server/domain/envelope";
+import { keepNamed } from "@/server/domain/inputs";
 import { checkSpendPerJob } from "@/server/domain/panels";
 import { limitOf, underOrganization } from "@/server/domain/plans";
 import {
@@ -14,6 +15,7 @@ import {
   type ExecutionPlan,
   fundedFor,
   planExecution,
+  sourcesOf,
 } from "@/server/domain/quotes";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
@@ -68,6 +70,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       : undefined;
 
   const now = ctx.now();
+  const sources = sourcesOf(capability, plan.input);
   const queueSeconds =
     envelope.execution.executionConstraints.queueDeadlineSeconds ??
     capability.durable?.defaultQueueSeconds ??
@@ -107,6 +110,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       status: isInvoke ? "running" : wait ? "awaiting_approval" : "queued",
       idempotency_key: idempotencyKey,
       request_hash: submission.requestHash,
+      reference_hash: submission.referenceHash,
       external_ref: envelope.externalRef ?? null,
       tags: envelope.tags,
       metadata: envelope.metadata,
@@ -119,7 +123,13 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       model: route?.model.id ?? "",
       quote_id: quoteId ?? null,
       pricing_version: estimate.pricingVersion,
-      pricing: { ...estimate, ...(sealed ? { sealed } : {}), ...(fx ? { fx } : {}) },
+      pricing: {
+        ...estimate,
+        ...(sealed ? { sealed } : {}),
+        ...(fx ? { fx } : {}),
+        // Whose content stays until the job has ended.
+        ...(sources.length > 0 ? { sources: sources.map(({ artifactId }) => artifactId) } : {}),
+      },
       estimated_micros: estimate.expectedMicros,
       maximum_micros: estimate.maximumMicros,
       queue_seconds: queueSeconds,
@@ -160,6 +170,10 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
     },
   };
 }
+
+/** What its input names stays until its own row keeps it. Refuses what was removed since it was planned. */
+export const keepSources = ({ capability, project }: Submission, { plan }: Prepared, now: Date) =>
+  keepNamed(project.id, sourcesOf(capability, plan.input), now);
 
 function withEvents(
   capabilityKey: string,

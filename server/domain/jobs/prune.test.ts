@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
@@ -5,6 +6,7 @@ import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
 import { changeProject } from "@/server/domain/organizations";
 import { newId } from "@/server/ids";
+import { figure } from "@/testing/meshes";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 
 const TEXT = "text.general.fast.v1";
@@ -106,6 +108,33 @@ test("a job that has not ended keeps its request, whatever its age", async () =>
   await pruneAt(world, 90 * 60_000);
   await jobs.run(world.ctx, jobId, inlineStep(world.clock));
   expect(await jobs.get(world.ctx, jobId)).toMatchObject({ status: "succeeded" });
+});
+
+test("what an input names stays while its job waits, is approved and runs, and goes when it has ended", async () => {
+  const world = await makeProject();
+  await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [world.projectId]);
+  const { artifactId, sha256 } = await inputs.storeArtifact(
+    world.ctx,
+    {
+      contentType: "image/png",
+      contentDisposition: undefined,
+      contentLength: undefined,
+      bytes: Readable.from([await figure("#c33")]),
+    },
+    {},
+  );
+  world.clock.advance(28 * DAY);
+  const mesh = { input: { inputArtifactIds: [artifactId] } } as never;
+  const { jobId, status } = await jobs.submit(world.ctx, "model.generate.3d.v1", mesh);
+  expect(status).toBe("awaiting_approval");
+  expect(await pruneAt(world, 6 * DAY)).toMatchObject({ artifacts: 0, objects: 0 });
+  const approver = { ...world.ctx, principal: { kind: "system", id: "test" } as const };
+  await jobs.approve(approver, jobId);
+  expect(await pruneAt(world, HOUR)).toMatchObject({ artifacts: 0, objects: 0 });
+  await jobs.run(world.ctx, jobId, inlineStep(world.clock));
+  expect(await jobs.get(world.ctx, jobId)).toMatchObject({ status: "succeeded" });
+  expect(await pruneAt(world, HOUR)).toMatchObject({ artifacts: 1, objects: 1 });
+  expect(await artifactStore().stat(sha256)).toBeNull();
 });
 
 test("a retry of a pruned job says why it cannot be", async () => {

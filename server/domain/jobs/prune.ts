@@ -7,6 +7,7 @@ const BATCH = 500;
 /** Bytes this young may be named by a row that is about to be written. */
 const YOUNG_MS = 3_600_000;
 const ENDED = "('succeeded', 'failed', 'canceled')";
+const UNFINISHED = "('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention')";
 
 export type Pruned = {
   payloads: number;
@@ -58,6 +59,10 @@ async function inBatches(work: () => Promise<number>): Promise<void> {
   while ((await work()) >= BATCH);
 }
 
+/** Frames keep their ids when they are gone: with those that `gone` lists, the job remembers the last of them. */
+const REMEMBER_FRAMES = `UPDATE job SET last_frame = greatest(last_frame, newest.id)
+  FROM (SELECT job_id, max(id) AS id FROM gone GROUP BY job_id) newest WHERE job.id = newest.job_id`;
+
 /**
  * Requests, outputs, vendors' own words and stored inputs; with a job's first content goes what else it said. What the items
  * of a bulk share is needed until the last of them has ended.
@@ -83,9 +88,11 @@ async function prunePayloads(
   const jobIds = [...new Set(rows.map((row) => row.job_id).filter((id) => id !== null))];
   if (jobIds.length === 0) return { payloads: rows.length, texts: 0 };
   const texts = await pool.query(
-    `WITH texts AS (DELETE FROM event_text WHERE job_id = ANY($1) RETURNING 1),
-       frames AS (DELETE FROM stream_frame WHERE job_id = ANY($1) RETURNING 1)
-     SELECT FROM texts UNION ALL SELECT FROM frames`,
+    `WITH held AS MATERIALIZED (SELECT id FROM job WHERE id = ANY($1) ORDER BY id FOR NO KEY UPDATE),
+       texts AS (DELETE FROM event_text WHERE job_id IN (SELECT id FROM held) RETURNING 1),
+       gone AS (DELETE FROM stream_frame WHERE job_id IN (SELECT id FROM held) RETURNING job_id, id),
+       remembered AS (${REMEMBER_FRAMES})
+     SELECT FROM texts UNION ALL SELECT FROM gone`,
     [jobIds],
   );
   return { payloads: rows.length, texts: texts.rowCount ?? 0 };
@@ -94,17 +101,20 @@ async function prunePayloads(
 /** Texts and frames whose own time has come. */
 async function pruneTexts(now: Date, projectId: string | null): Promise<number> {
   let most = 0;
-  for (const [table, id] of [
-    ["event_text", "event_id"],
-    ["stream_frame", "id"],
+  for (const { table, id, remember } of [
+    { table: "event_text", id: "event_id", remember: "SELECT FROM gone" },
+    { table: "stream_frame", id: "id", remember: REMEMBER_FRAMES },
   ]) {
     const { rowCount } = await pool.query(
-      `DELETE FROM ${table} USING (
-         SELECT job_id, ${id} AS place FROM ${table}
-         WHERE expires_at <= $1 AND ($2::text IS NULL OR project_id = $2)
-           AND EXISTS (SELECT FROM job WHERE job.id = ${table}.job_id AND job.status IN ${ENDED})
-         ORDER BY expires_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED
-       ) due WHERE ${table}.job_id = due.job_id AND ${table}.${id} = due.place`,
+      `WITH due AS MATERIALIZED (
+         SELECT text.job_id, text.${id} AS place FROM ${table} text JOIN job ON job.id = text.job_id
+         WHERE text.expires_at <= $1 AND ($2::text IS NULL OR text.project_id = $2) AND job.status IN ${ENDED}
+         ORDER BY text.expires_at LIMIT ${BATCH} FOR NO KEY UPDATE SKIP LOCKED
+       ), gone AS (
+         DELETE FROM ${table} text USING due WHERE text.job_id = due.job_id AND text.${id} = due.place
+         RETURNING text.job_id, text.${id} AS id
+       ), remembered AS (${remember})
+       SELECT FROM gone`,
       [now, projectId],
     );
     most = Math.max(most, rowCount ?? 0);
@@ -142,6 +152,10 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
        AND NOT EXISTS (SELECT FROM model_adapter adapter JOIN job ON job.project_id = adapter.project_id
          WHERE adapter.artifact_id = artifact.id AND job.status NOT IN ${ENDED}
            AND job.pricing->'adapters'->'used' @> jsonb_build_array(jsonb_build_object('artifactId', artifact.id)))
+       AND (project_id, id) NOT IN (SELECT job.project_id, source.id
+         FROM job CROSS JOIN jsonb_array_elements_text(job.pricing->'sources') AS source(id)
+         WHERE job.status IN ${UNFINISHED} AND job.project_id IN (
+           SELECT due.project_id FROM artifact due WHERE due.pruned_at IS NULL AND due.expires_at <= $1))
      ORDER BY id LIMIT ${BATCH}`,
     [now, after, projectId],
   );
@@ -150,10 +164,10 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
   const done = { rows, artifacts: 0, objects: 0 };
   for (const [sha256, ids] of idsOf) {
     try {
-      const outcome = await inTransaction((client) => removeContent(client, sha256, ids, now));
+      const { outcome, artifacts } = await inTransaction((client) => removeContent(client, sha256, ids, now));
       if (outcome === "young") continue;
       if (outcome === "removed") done.objects++;
-      done.artifacts += ids.length;
+      done.artifacts += artifacts;
     } catch (cause) {
       log.error(
         { err: cause, sha256 },
@@ -164,21 +178,30 @@ async function pruneArtifacts(now: Date, after: string, projectId: string | null
   return done;
 }
 
-/** Nobody names this content meanwhile, and whoever prunes another artifact of it sees what became of these. */
+/**
+ * Nobody names this content meanwhile, and whoever prunes another artifact of it sees what became of these. An artifact
+ * that a request has named since it was found is kept for it.
+ */
 async function removeContent(
   client: Queryable,
   sha256: string,
-  ids: string[],
+  found: string[],
   now: Date,
-): Promise<"removed" | "gone" | "shared" | "young"> {
+): Promise<{ outcome: "removed" | "gone" | "shared" | "young" | "kept"; artifacts: number }> {
   await lockContent(client, sha256);
+  const { rows } = await client.query<{ id: string }>(
+    "SELECT id FROM artifact WHERE id = ANY($1) AND pruned_at IS NULL AND expires_at <= $2 ORDER BY id FOR NO KEY UPDATE",
+    [found, now],
+  );
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return { outcome: "kept", artifacts: 0 };
   const outcome = await removeBytes(client, sha256, ids, now);
   if (outcome !== "young")
     await client.query("UPDATE artifact SET pruned_at = $2 WHERE id = ANY($1) AND pruned_at IS NULL", [
       ids,
       now,
     ]);
-  return outcome;
+  return { outcome, artifacts: ids.length };
 }
 
 async function removeBytes(

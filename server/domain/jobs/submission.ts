@@ -4,6 +4,7 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import { access, type ProjectAccess } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, given, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
+import { storedInputHashOf } from "@/server/domain/inputs";
 import { inputOf, ownKeyOf } from "@/server/domain/panels";
 import { fail, ValidationFault } from "@/server/errors";
 import type { Json } from "@/server/step";
@@ -22,18 +23,22 @@ export type Submission = {
   content: string;
   contentHash: string;
   requestHash: string;
+  /** Of a request that names a stored input: what is compared where that input is gone. */
+  referenceHash: string | null;
   /** The job this one is a retry of. */
   retryOf?: string | null;
 };
 
-/** Reads a request: its envelope in one shape, its project, its place in idempotency. */
-export async function read(
+type Asked = [
   ctx: Ctx,
   kind: Kind,
   capability: Capability,
   raw: RawEnvelope,
   idempotencyHeader: string | undefined,
-): Promise<Submission> {
+];
+
+/** A request in one shape, its project and its place in idempotency; a stored input it names is not looked for yet. */
+async function readEnvelope(...[ctx, kind, capability, raw, idempotencyHeader]: Asked) {
   const envelope = normalizeEnvelope(kind, raw) as Envelope<"invoke">; // the job envelope is this one less executionMode
   if (envelope.executionMode === "ProductionWorkflow")
     refuse("executionMode", "ProductionWorkflow is not offered.");
@@ -44,22 +49,48 @@ export async function read(
   );
   const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
   const environment = access.environment(ctx, project, envelope.context.environment);
+  return { kind, capability, envelope, project, environment, idempotencyKey };
+}
+
+/** Reads a request with its input: all there is to know of it. */
+export async function read(...asked: Asked): Promise<Submission> {
+  const [ctx, kind, capability, raw] = asked;
+  const found = await readEnvelope(...asked);
+  const { envelope, project, environment } = found;
   envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
   checkReader(kind, capability, envelope);
-  const content = canonicalText(snapshotOf(capability.key, envelope, project.id, environment));
+  const snapshot = snapshotOf(capability.key, envelope, project.id, environment);
+  const content = canonicalText(snapshot);
   const contentHash = sha256Hex(content);
   return {
-    kind,
-    capability,
-    envelope,
-    project,
-    environment,
-    idempotencyKey,
+    ...found,
     content,
     contentHash,
     requestHash: `v1:${contentHash}`,
+    referenceHash: envelope.inputPayloadRef
+      ? referenceHashOf(snapshot, sha256Hex(canonicalText(envelope.input)))
+      : null,
   };
 }
+
+/**
+ * Reads a request by the hash of the stored input it names, which outlives that input: enough to find the job it was
+ * admitted as. Null where it names none.
+ */
+export async function readByReference(...asked: Asked) {
+  const [, , capability, raw] = asked;
+  if (!raw.inputPayloadRef) return null;
+  const found = await readEnvelope(...asked);
+  const { envelope, project, environment } = found;
+  const sha256 = await storedInputHashOf(project.id, envelope.inputPayloadRef ?? "");
+  if (sha256 === null) return null;
+  if (raw.input !== undefined && sha256Hex(canonicalText(envelope.input)) !== sha256) return null;
+  const snapshot = snapshotOf(capability.key, envelope, project.id, environment);
+  return { ...found, referenceHash: referenceHashOf(snapshot, sha256) };
+}
+
+const referenceHashOf = (snapshot: Record<string, Json>, sha256: string) =>
+  sha256Hex(canonicalText({ ...snapshot, input: sha256 }));
 
 /** The canonical submitted request: what is hashed, compared under one idempotency key, and kept as the snapshot. */
 function snapshotOf(

@@ -14,7 +14,7 @@ import type { Json } from "@/server/step";
 import { refuseOverload } from "./admit";
 import { toldOfWait } from "./approvals";
 import { wakeAdmitted } from "./dispatch";
-import { planSubmission, prepare } from "./prepare";
+import { keepSources, planSubmission, prepare } from "./prepare";
 import type { StoredApproval } from "./rows";
 import { read, type Submission } from "./submission";
 import { type Admission, insertTogether } from "./transitions/admission";
@@ -55,7 +55,9 @@ export async function submitTogether(
   const at: Ctx = { ...ctx, now: () => moment };
   const prepared = await planned({ requests, refusal }, async (raw) => {
     const submission = await read(at, "jobs", capability, raw, undefined);
-    return { submission, ...(await prepare(at, submission)) };
+    const made = await prepare(at, submission);
+    await keepSources(submission, made, moment);
+    return { submission, ...made };
   });
   for (const { admission } of prepared) await refuseOverload(admission.project_id, moment.getTime());
   const ids = order.map(() => newId("job"));

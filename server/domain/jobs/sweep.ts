@@ -2,6 +2,7 @@ import { pool } from "@/server/db";
 import { LOST } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
+import { expireApproval } from "./approvals";
 import { resendDue } from "./dispatch";
 import { endIdle } from "./end-idle";
 import { requeue } from "./requeue";
@@ -40,7 +41,6 @@ async function expireQueued(ctx: Ctx, now: Date, projectId: string | null): Prom
   );
 }
 
-/** Nobody decided in time: the same as a no, and told apart. */
 async function expireApprovals(ctx: Ctx, now: Date, projectId: string | null): Promise<void> {
   const { rows } = await pool.query<JobRow>(
     `SELECT * FROM job WHERE (status = 'awaiting_approval') IS TRUE AND approval_deadline_at <= $1
@@ -48,13 +48,7 @@ async function expireApprovals(ctx: Ctx, now: Date, projectId: string | null): P
      ORDER BY approval_deadline_at LIMIT $2`,
     [now, MOST, projectId],
   );
-  await each(rows, async (job) =>
-    endIdle(ctx, job, await attemptOf(job), {
-      to: "canceled",
-      code: "ApprovalExpired",
-      message: "Nobody approved the job before its approval deadline.",
-    }),
-  );
+  await each(rows, (job) => expireApproval(ctx, job));
 }
 
 /** One job that breaks must not keep the others waiting; the next pass tries it again. */

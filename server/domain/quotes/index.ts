@@ -13,7 +13,7 @@ export {
 export { type ExecutionPlan, fundedFor, planExecution } from "./plan";
 export { pricingOf, quote } from "./quote";
 export { ruled, toFault } from "./ruled";
-export { materialize, readSources } from "./sources";
+export { materialize, readSources, sourcesOf } from "./sources";
 export { stagesOf } from "./stages";
 export { inputTokensAtMost, messageTokensAtMost } from "./tokens";
 export { callOptions, type Wanted } from "./wanted";

@@ -4,6 +4,10 @@ import { artifactInput, type FoundArtifact } from "@/server/domain/inputs";
 import { ValidationFault } from "@/server/errors";
 import { toRefusal } from "./ruled";
 
+/** The artifacts a parsed input names. */
+export const sourcesOf = (capability: Capability, input: unknown): Source[] =>
+  capability.execute.sources?.(input as never) ?? []; // parsed by this capability's own schema
+
 type Found = { source: Source; row: FoundArtifact };
 
 /**
@@ -15,9 +19,8 @@ export async function findSources(
   capability: Capability,
   input: unknown,
 ): Promise<Found[]> {
-  const sources = capability.execute.sources?.(input as never) ?? []; // parsed by this capability's own schema
   return Promise.all(
-    sources.map(async (source) => {
+    sourcesOf(capability, input).map(async (source) => {
       const row = await artifactInput(projectId, source.artifactId, source.field);
       const refuse = (msg: string): never => {
         throw new ValidationFault([{ loc: ["body", ...source.field], msg, type: "value_error" }]);

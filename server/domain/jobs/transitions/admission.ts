@@ -31,6 +31,7 @@ export type Admission = {
   status: "queued" | "running" | "awaiting_approval";
   idempotency_key: string;
   request_hash: string;
+  reference_hash: string | null;
   external_ref: string | null;
   tags: string[];
   metadata: Json;
@@ -96,6 +97,7 @@ const ADMISSION = {
   status: "text",
   idempotency_key: "text",
   request_hash: "text",
+  reference_hash: "text",
   external_ref: "text",
   tags: "text[]",
   metadata: "jsonb",
@@ -156,13 +158,13 @@ const admitting = (name: string, counts: boolean) =>
     data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
     estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, started_at, fence,
     lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings, approval,
-    approval_deadline_at, submitted_by, retry_of, maturity, webhook_event)
+    approval_deadline_at, submitted_by, retry_of, maturity, reference_hash, webhook_event)
   SELECT id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
     mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
     data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
     estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, started_at, fence,
     lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings, approval,
-    approval_deadline_at, submitted_by, retry_of, maturity,
+    approval_deadline_at, submitted_by, retry_of, maturity, reference_hash,
     CASE WHEN EXISTS (SELECT FROM delivery_endpoint endpoint WHERE endpoint.organization_id = input.organization_id) THEN 0 END
   FROM input
   ON CONFLICT (project_id, operation, idempotency_key) DO NOTHING
@@ -276,11 +278,14 @@ export async function insertTogether(
 
 type Key = { projectId: string; operation: "jobs" | "invoke"; key: string };
 
+type First = { id: string; request_hash: string; reference_hash: string | null };
+
 const findFirst = statementOver<Key & { place: number }>(
   "first-of-key",
   { place: "int", projectId: "text", operation: "text", key: "text" },
   `
-SELECT input.place, job.id, CASE WHEN job.comparison_id IS NULL THEN job.request_hash ELSE '' END AS request_hash
+SELECT input.place, job.id, CASE WHEN job.comparison_id IS NULL THEN job.request_hash ELSE '' END AS request_hash,
+  CASE WHEN job.comparison_id IS NULL THEN job.reference_hash END AS reference_hash
 FROM input JOIN job
   ON job.project_id = input."projectId" AND job.operation = input.operation AND job.idempotency_key = input.key`,
 );
@@ -289,8 +294,8 @@ FROM input JOIN job
  * The job a key stands for; null when it is free. Concurrent calls share statements. A competitor's key belongs to its
  * comparison and has the hash of no request: by replaying it one could find out which of them it is.
  */
-export const firstOfKey = batched<Key, { id: string; request_hash: string } | null>(async (keys) => {
-  const { rows } = await pool.query<{ place: number; id: string; request_hash: string }>(
+export const firstOfKey = batched<Key, First | null>(async (keys) => {
+  const { rows } = await pool.query<First & { place: number }>(
     findFirst(keys.map((key, place) => ({ ...key, place }))),
   );
   const found = new Map(rows.map((row) => [row.place, row]));
