@@ -68,6 +68,13 @@ export const PinnedLimits = z
   })
   .meta({ id: "PinnedLimits" });
 
+export const PinnedConstraints = z.strictObject({ maxCostUsd: z.number().gt(0).nullish() });
+export const PinnedExecution = z.strictObject({
+  billingMode: BillingMode.nullish(),
+  maxCostUsd: PinnedConstraints.shape.maxCostUsd,
+  executionConstraints: PinnedConstraints.nullish(),
+});
+
 const text = z.string().min(1).max(8_000_000);
 
 /** What all items of a bulk share. */
@@ -86,13 +93,7 @@ const shared = {
   timeoutSeconds: timeoutSeconds.optional(),
   context: Context.prefault({}),
   billingMode: BillingMode.nullish(),
-  execution: z
-    .strictObject({
-      billingMode: BillingMode.nullish(),
-      maxCostUsd: z.number().gt(0).nullish(),
-      executionConstraints: z.strictObject({ maxCostUsd: z.number().gt(0).nullish() }).nullish(),
-    })
-    .nullish(),
+  execution: PinnedExecution.nullish(),
   budget: Budget.nullish(),
   /** Correlation only: recorded, never sent. */
   externalRef: z.string().max(255).nullish(),

@@ -117,6 +117,12 @@ describe("pinned executions", () => {
       [{ model: "sandbox-1" }, "model", null],
       [{ sampling: { temprature: 1 } }, "sampling.temprature", "temperature"],
       [{ limits: { timeout: 60 } }, "limits.timeout", null],
+      [{ execution: { quoteId: "q" } }, "execution.quoteId", null],
+      [
+        { execution: { executionConstraints: { maxCostUSD: 1 } } },
+        "execution.executionConstraints.maxCostUSD",
+        "maxCostUsd",
+      ],
     ] as const) {
       const { json } = await pin([422, "UNKNOWN_EXECUTION_FIELD"], more);
       expect(json.detail).toMatchObject({ path, ...(didYouMean ? { didYouMean } : {}) });
@@ -153,9 +159,17 @@ describe("pinned executions", () => {
     await pin([400, "PolicyRejected"], {}, { key: strict.key });
   });
 
-  test("run: 402 above the ceiling of the call", async () => {
-    await pin([402, "BudgetExceeded"], { execution: { maxCostUsd: 0.000001 } });
-    await pin([402, "BudgetExceeded"], { budget: { maximumEstimatedCost: 0.000001 } });
+  test("run: 402 above the ceiling of the call, by the name it was given", async () => {
+    const least = { maxCostUsd: 0.000001 };
+    for (const [more, field] of [
+      [{ execution: least }, "execution.maxCostUsd"],
+      [{ execution: { executionConstraints: least } }, "execution.executionConstraints.maxCostUsd"],
+      [{ execution: { ...least, executionConstraints: least } }, "execution.executionConstraints.maxCostUsd"],
+      [{ budget: { maximumEstimatedCost: least.maxCostUsd } }, "budget.maximumEstimatedCost"],
+    ] as const) {
+      const { json } = await pin([402, "BudgetExceeded"], more);
+      expect(json.detail.details.field).toBe(field);
+    }
   });
 
   test("run: 409 for another request under the same key, 200 for the same", async () => {
@@ -251,6 +265,7 @@ describe("bulks of pinned executions", () => {
       expect(json.detail[0].loc).toEqual(loc);
     }
     await submit([422, "UNKNOWN_EXECUTION_FIELD"], { itmes: [] });
+    await submit([422, "UNKNOWN_EXECUTION_FIELD"], { execution: { quoteId: "q" } });
     await submit([422, "CONFLICTING_EXECUTION_CONSTRAINT"], {
       timeoutSeconds: 60,
       limits: { timeoutSeconds: 61 },
