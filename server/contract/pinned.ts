@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BillingMode, DateTime, IdempotencyKey, JsonObject, Money, pageLimit } from "./common";
+import { BillingMode, DateTime, IdempotencyKey, JsonObject, Money, PathId, pageLimit } from "./common";
 import { Budget, Context } from "./envelope";
 import { ReceiptSignature } from "./receipts";
 
@@ -269,7 +269,7 @@ export const PinnedAnswer = Result.extend({
 }).meta({ id: "PinnedAnswer" });
 export type PinnedAnswer = z.output<typeof PinnedAnswer>;
 
-export const PinnedRef = z.object({ receipt_id: z.string().min(1).max(64) });
+export const PinnedRef = z.object({ receipt_id: PathId });
 export const ListPinned = z.object({
   projectId: z.string().min(1).max(64).optional(),
   bulkId: z.string().min(1).max(64).optional(),
@@ -345,7 +345,7 @@ export const PinnedBulk = z
   .meta({ id: "PinnedBulk" });
 export type PinnedBulk = z.output<typeof PinnedBulk>;
 
-export const BulkRef = z.object({ bulk_id: z.string().min(1).max(64) });
+export const BulkRef = z.object({ bulk_id: PathId });
 export const BulkQuery = z.object({
   limit: pageLimit(BULK_PAGE, BULK_PAGE),
   cursor: z.string().max(64).optional(),

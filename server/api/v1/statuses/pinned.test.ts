@@ -129,6 +129,13 @@ describe("pinned executions", () => {
     }
   });
 
+  test("run: 422 for a response format that does not say which, as a missing field", async () => {
+    const { json } = await pin([422, "list"], { responseFormat: {} });
+    expect(json.detail).toEqual([
+      { loc: ["body", "responseFormat", "type"], msg: "Field required", type: "missing" },
+    ]);
+  });
+
   test("run: 422 when two names of one limit differ", async () => {
     await pin([422, "CONFLICTING_EXECUTION_CONSTRAINT"], {
       timeoutSeconds: 60,
@@ -317,6 +324,17 @@ describe("bulks of pinned executions", () => {
     await post([404, "NotFound"], `${BULKS}/${newId("bulk")}/cancel`);
   });
 
+  test("cancel: 403 where the plan has no such thing", async () => {
+    const { json: running } = await submit(200);
+    const features = (settings: object) =>
+      pool.query("UPDATE organization SET settings = $2 WHERE id = $1", [tenant.organizationId, settings]);
+    await features({ features: { cancel: false } });
+    const { json } = await post([403, "CapabilityNotAllowed"], `${BULKS}/${running.bulkId}/cancel`);
+    expect(json.detail.details).toEqual({ feature: "cancel", plan: "self-hosted" });
+    await features({});
+    await post(200, `${BULKS}/${running.bulkId}/cancel`);
+  });
+
   test("retry: 200 with a new bulk; 409 where nothing can be sent again, or while it runs", async () => {
     const { json } = await submit(200, { pin: { ...PIN.pin, model: "sandbox-refuse" } });
     const again = `${BULKS}/${json.bulkId}/retry`;
@@ -402,7 +420,10 @@ describe("provenance", () => {
     expect(json.verified).toBe(false);
     expect(json.checks[2].detail).toContain("settings.temperature is 2");
     await post([422, "list"], `${LOCKFILE}/verify`, { ...lockfile, receiptId: newId("receipt") });
-    await post([422, "list"], `${LOCKFILE}/verify`, {});
+    const { json: nothing } = await post([422, "list"], `${LOCKFILE}/verify`, {});
+    expect(nothing.detail.map(({ type }: { type: string }) => type)).toEqual(
+      Object.keys(lockfile).map(() => "missing"),
+    );
   });
 });
 
