@@ -73,15 +73,14 @@ export function issuesOf(error: unknown): ValidationIssue[] | null {
   return null;
 }
 
+type Where = "body" | "query" | "path" | "header";
+
 /** The issues of a schema as the wire has them; `where` is the part of the request that was parsed. */
-export function toIssues(
-  issues: readonly z.core.$ZodIssue[],
-  where: "body" | "query" | "path" | "header",
-): ValidationIssue[] {
+export function toIssues(issues: readonly z.core.$ZodIssue[], where: Where): ValidationIssue[] {
   return issues.flatMap((issue) => toIssue(issue, where));
 }
 
-function toIssue(issue: z.core.$ZodIssue, where: string): ValidationIssue | ValidationIssue[] {
+function toIssue(issue: z.core.$ZodIssue, where: Where): ValidationIssue | ValidationIssue[] {
   const loc = [where, ...issue.path.map((part) => (typeof part === "number" ? part : String(part)))];
   if (isMissing(issue)) return { loc, msg: "Field required", type: "missing" };
   switch (issue.code) {
@@ -121,8 +120,14 @@ function toIssue(issue: z.core.$ZodIssue, where: string): ValidationIssue | Vali
       return { loc, msg: issue.message, type: "string_pattern_mismatch", ctx: { format: issue.format } };
     case "not_multiple_of":
       return { loc, msg: issue.message, type: "multiple_of", ctx: { multipleOf: Number(issue.divisor) } };
-    case "invalid_union":
-      return { loc, msg: issue.message, type: "union_error" };
+    case "invalid_union": {
+      const meant = optionMeant(issue);
+      if (!meant) return { loc, msg: issue.message, type: "union_error" };
+      return toIssues(
+        meant.map((each) => ({ ...each, path: [...issue.path, ...each.path] })),
+        where,
+      );
+    }
     default:
       return { loc, msg: issue.message, type: "value_error" };
   }
@@ -130,8 +135,19 @@ function toIssue(issue: z.core.$ZodIssue, where: string): ValidationIssue | Vali
 
 const isSized = (origin: string) => ["string", "array", "set", "map", "file", "object"].includes(origin);
 
+/** Of several options the one whose kind of value was given, by what is wrong with it; null where that is not one alone. */
+function optionMeant(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | null {
+  const isOther = ({ code, path }: z.core.$ZodIssue) =>
+    path.length === 0 && (code === "invalid_type" || code === "invalid_value");
+  const [meant, ...more] = issue.errors.filter((issues) => !issues.some(isOther));
+  return meant && more.length === 0 ? meant : null;
+}
+
 /** Schemas are run with `reportInput`; one run without it says so in its message only. */
 function isMissing(issue: z.core.$ZodIssue): boolean {
-  if ("input" in issue) return issue.input === undefined;
-  return issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+  if (!("input" in issue))
+    return issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+  if (issue.code === "invalid_union" && issue.discriminator !== undefined)
+    return !Object.hasOwn(Object(issue.input), issue.discriminator);
+  return issue.input === undefined;
 }

@@ -42,9 +42,12 @@ function tooLarge(limit: number): never {
 export async function readJson(incoming: Incoming, limit: number): Promise<unknown> {
   const bytes = await readLimited(incoming, limit);
   if (bytes.byteLength === 0) return undefined;
-  if (!isJsonType(incoming.header("content-type"))) {
-    fail("UnsupportedMediaType", "Send the body as application/json.");
-  }
+  const contentType = incoming.header("content-type");
+  if (!isJsonType(contentType)) fail("UnsupportedMediaType", "Send the body as application/json.");
+  if (!isInUtf8(contentType)) fail("UnsupportedMediaType", "Send the body in UTF-8.");
+  const encoding = incoming.header("content-encoding")?.trim().toLowerCase() || "identity";
+  if (encoding !== "identity")
+    fail("UnsupportedMediaType", "Send the body as it is, without a Content-Encoding.");
   return parseStrictJson(bytes);
 }
 
@@ -65,7 +68,13 @@ function invalid(msg: string, type: string): never {
   throw new ValidationFault([{ loc: ["body"], msg, type }]);
 }
 
-function isJsonType(contentType: string | undefined): boolean {
+/** Is the charset that a media type names UTF-8? It need not name one. */
+function isInUtf8(contentType: string): boolean {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? "utf-8";
+  return /^utf-?8$/i.test(charset);
+}
+
+function isJsonType(contentType: string | undefined): contentType is string {
   if (contentType === undefined) return false;
   if (contentType === "application/json") return true;
   const type = contentType.split(";", 1)[0]!.trim().toLowerCase();

@@ -1,4 +1,5 @@
 import { sha256Hex } from "@/server/canonical";
+import { isKnown } from "./known";
 import { openapi } from "./openapi";
 import { jsonAnswer } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
@@ -23,6 +24,6 @@ export async function documentAnswer(incoming: Incoming): Promise<Outgoing> {
     "cache-control": "public, max-age=60",
     "access-control-allow-origin": "*", // a public document that tools in browsers read
   };
-  if (incoming.header("if-none-match") === etag) return jsonAnswer(incoming, 304, null, headers);
+  if (isKnown(incoming, etag)) return jsonAnswer(incoming, 304, null, headers);
   return jsonAnswer(incoming, 200, text, headers);
 }

@@ -139,6 +139,35 @@ describe("what an endpoint receives", () => {
     }
   });
 
+  test("415: a body that is packed, or in letters other than UTF-8's", async () => {
+    const send = (headers: Record<string, string>) =>
+      respond(
+        echo,
+        incoming({
+          params: { thing_id: "t" },
+          body: { name: "n" },
+          headers: { "content-type": "application/json", ...headers },
+        }),
+      );
+    const refused: Record<string, string>[] = [
+      { "content-encoding": "gzip" },
+      { "content-encoding": "identity, br" },
+      { "content-type": "application/json; charset=utf-16" },
+      { "content-type": 'application/json;charset="ISO-8859-1"' },
+    ];
+    for (const headers of refused) {
+      const answer = await send(headers);
+      expect([headers, answer.status]).toEqual([headers, 415]);
+      expect(jsonOf(answer).detail.code).toBe("UnsupportedMediaType");
+    }
+    const taken: Record<string, string>[] = [
+      { "content-encoding": "Identity" },
+      { "content-encoding": "" },
+      { "content-type": 'application/json; Charset="UTF-8"' },
+    ];
+    for (const headers of taken) expect((await send(headers)).status).toBe(200);
+  });
+
   test("413: a body over the limit, whether its length is declared or not", async () => {
     const small = endpoint({
       ...base,

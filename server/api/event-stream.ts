@@ -1,3 +1,4 @@
+import { EventCursor } from "@/server/contract/jobs";
 import { ValidationFault } from "@/server/errors";
 import { type Bytes, bytes, type Incoming } from "./transport";
 
@@ -25,7 +26,7 @@ export function wantsEventStream(incoming: Incoming): boolean {
 export function lastEventIdOf(incoming: Incoming): string | undefined {
   const id = incoming.header("last-event-id")?.trim();
   if (!id) return undefined;
-  if (!/^\d{1,19}$/.test(id)) {
+  if (!EventCursor.safeParse(id).success) {
     throw new ValidationFault([
       { loc: ["header", "Last-Event-ID"], msg: "not an id of this stream", type: "value_error" },
     ]);

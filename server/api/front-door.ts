@@ -1,5 +1,6 @@
 import { sha256Hex } from "@/server/canonical";
 import { llmsText, manifest } from "@/server/domain/diagnostics";
+import { isKnown } from "./known";
 import { jsonAnswer } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
 
@@ -20,6 +21,6 @@ export async function llmsAnswer(incoming: Incoming): Promise<Outgoing> {
 
 function published(incoming: Incoming, text: string, more: Record<string, string>): Outgoing {
   const headers = { ...PUBLIC, ...more, etag: `"${sha256Hex(text).slice(0, 32)}"` };
-  const isKnown = incoming.header("if-none-match") === headers.etag;
-  return jsonAnswer(incoming, isKnown ? 304 : 200, isKnown ? null : text, headers);
+  if (isKnown(incoming, headers.etag)) return jsonAnswer(incoming, 304, null, headers);
+  return jsonAnswer(incoming, 200, text, headers);
 }

@@ -103,7 +103,7 @@ export default defineCapability<RenderInput, RenderOutput>({
     "Draws a GLB model from its standard sides in studio light, with a contact sheet and a manifest of digests, cameras and findings. On our own renderer, without a graphics card; the same model gives the same bytes.",
   modality: "mesh",
   family: "geometry",
-  category: "rendering",
+  category: "generation",
   modes: ["job_async"],
   input: RenderInput,
   output: RenderOutput,

@@ -129,7 +129,7 @@ export default defineCapability<Input, Output, Material>({
     "Reads a PDF or a text and answers what stands in it, each answer with the passage that says so. What you expect is compared afterwards: the model never sees it.",
   modality: "text",
   family: "text",
-  category: "analysis",
+  category: "generation",
   modes: ["invoke_sync", "job_async"],
   input: Input,
   output: Output,

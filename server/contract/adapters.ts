@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject, pageLimit } from "./common";
+import { DateTime, JsonObject, PathId, pageLimit } from "./common";
 import { EnvironmentSlug } from "./organizations";
 
 const Word = z.string().trim().min(1).max(64);
@@ -92,11 +92,11 @@ export const ModelAdapterUpload = AdapterUploadFields.extend({
   file: z.file().meta({ description: "The safetensors file, before, between or after the other fields." }),
 }).meta({ id: "ModelAdapterUpload" });
 
-export const AdapterRef = z.object({ adapter_id: z.string().min(1).max(128) });
+export const AdapterRef = z.object({ adapter_id: PathId });
 /** The last part of an address of weights, signature and all. */
-export const WeightsRef = z.object({ weights_link: z.string().min(1).max(128) });
-export const AliasRef = z.object({ alias_name: z.string().min(1).max(64) });
-export const AdapterDefaultRef = z.object({ capability_key: z.string().min(1).max(128) });
+export const WeightsRef = z.object({ weights_link: PathId });
+export const AliasRef = z.object({ alias_name: PathId });
+export const AdapterDefaultRef = z.object({ capability_key: PathId });
 
 export const ModelAdapter = z
   .object({

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { JsonObject } from "./common";
+import { JsonObject, PathId } from "./common";
 import { PricingContract } from "./pricing";
 
 export const ExecutionModeName = z.enum(["invoke_sync", "invoke_stream", "job_async"]);
 
-export const CapabilityRef = z.object({ capability_key: z.string().min(1).max(128) });
+export const CapabilityRef = z.object({ capability_key: PathId });
 
 /** For which project it is told; keys of a project need not say. */
 export const CatalogViewer = z.object({

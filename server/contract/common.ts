@@ -21,6 +21,15 @@ export const IdempotencyKey = z.string().max(255).nullish();
 export const BillingMode = z.enum(["byok", "managed"]);
 export type BillingMode = z.output<typeof BillingMode>;
 
-/** `limit` of a page, from the query string. */
-export const pageLimit = (max: number, fallback: number) =>
-  z.coerce.number().int().min(1).max(max).default(fallback);
+/** An id in a path: any text an address has room for, since one that nobody has is not found, however long it is. */
+export const PathId = z.string().min(1).max(16_384);
+
+/** A whole number, in a query string as decimal digits. */
+export const wholeNumber = (min: number, max: number) =>
+  z.preprocess(
+    (given) => (typeof given === "string" && /^-?\d+$/.test(given) ? Number(given) : given),
+    z.number().int().min(min).max(max),
+  );
+
+/** `limit` of a page. */
+export const pageLimit = (max: number, fallback: number) => wholeNumber(1, max).default(fallback);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, IdempotencyKey, JsonObject, pageLimit } from "./common";
+import { DateTime, IdempotencyKey, JsonObject, PathId, pageLimit } from "./common";
 import { Context } from "./envelope";
 import { JobArtifactRef, JobError, JobStatus } from "./jobs";
 
@@ -109,7 +109,7 @@ export const CompetitorOptions = z
   .meta({ id: "ComparisonCompetitorOptions" });
 export type CompetitorOptions = z.output<typeof CompetitorOptions>;
 
-export const ComparisonRef = z.object({ comparison_id: z.string().min(1).max(64) });
+export const ComparisonRef = z.object({ comparison_id: PathId });
 export const ComparisonStatus = z.enum(["running", "completed", "partial", "failed"]);
 
 /** A competitor as it was asked for; what it varied is null where its content is not kept (any more). */

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { DateTime } from "./common";
+import { DateTime, PathId } from "./common";
 
 const Id = z.string().min(1).max(64);
 
-export const OrganizationPath = z.object({ organization_id: Id });
-export const CredentialPath = OrganizationPath.extend({ credential_id: Id });
-export const CredentialBindingPath = CredentialPath.extend({ binding_id: Id });
+export const OrganizationPath = z.object({ organization_id: PathId });
+export const CredentialPath = OrganizationPath.extend({ credential_id: PathId });
+export const CredentialBindingPath = CredentialPath.extend({ binding_id: PathId });
 
 export const CreateCredential = z
   .strictObject({
@@ -102,7 +102,7 @@ export const ProjectConnections = z.object({
 });
 export type ProjectConnections = z.output<typeof ProjectConnections>;
 
-export const ProjectCredentialPath = z.object({ project_id: Id });
+export const ProjectCredentialPath = z.object({ project_id: PathId });
 export const CreateProjectCredential = CreateCredential.extend({
   environments: z.array(z.string().min(1).max(64)).max(64).optional().meta({
     description: "The project's environments that are to run on it; left out: all of them.",

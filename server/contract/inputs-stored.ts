@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject } from "./common";
+import { DateTime, JsonObject, PathId } from "./common";
 import { RetentionRequirement } from "./envelope";
 
 /** The project, for callers that are bound to none. */
@@ -24,7 +24,7 @@ export const UploadQuery = InProject.extend({
 });
 export type UploadQuery = z.output<typeof UploadQuery>;
 
-export const ArtifactRef = z.object({ artifact_id: z.string().min(1).max(64) });
+export const ArtifactRef = z.object({ artifact_id: PathId });
 
 /** An artifact that was uploaded, as the references in a job's `artifacts` are written. */
 export const StoredArtifact = z

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject, pageLimit } from "./common";
+import { DateTime, JsonObject, PathId, pageLimit } from "./common";
 import { MatureContentTrait, MaturityRating, MaturitySource } from "./envelope";
 import { ReceiptPricing } from "./pricing";
 
@@ -16,10 +16,10 @@ export const JobStatus = z.enum([
 export type JobStatus = z.output<typeof JobStatus>;
 export const TERMINAL: readonly JobStatus[] = ["succeeded", "failed", "canceled"];
 
-export const JobRef = z.object({ job_id: z.string().min(1).max(64) });
-export const ExecutionRef = z.object({ execution_id: z.string().min(1).max(64) });
-export const ProjectRef = z.object({ project_id: z.string().min(1).max(64) });
-export const JobArtifactPath = JobRef.extend({ artifact_id: z.string().min(1).max(64) });
+export const JobRef = z.object({ job_id: PathId });
+export const ExecutionRef = z.object({ execution_id: PathId });
+export const ProjectRef = z.object({ project_id: PathId });
+export const JobArtifactPath = JobRef.extend({ artifact_id: PathId });
 
 export const JobArtifactRef = z
   .object({
@@ -240,11 +240,10 @@ export const JobEvent = z
   .meta({ id: "JobEvent" });
 export type JobEvent = z.output<typeof JobEvent>;
 
+/** The id of an event to go on after. Past the last there is nothing, however many digits it has. */
+export const EventCursor = z.string().regex(/^\d+$/, "not a cursor of this stream");
 export const EventsQuery = z.object({
-  cursor: z
-    .string()
-    .regex(/^\d{1,19}$/, "not a cursor of this stream")
-    .optional(),
+  cursor: EventCursor.optional(),
   type: z.string().max(100).optional(),
   limit: pageLimit(200, 50),
 });

@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { PathId } from "./common";
 import { ApiKey, CreateApiKey } from "./organizations";
 
 const Id = z.string().min(1).max(64);
 const flag = z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] });
 
-export const KeyPath = z.object({ key_id: Id });
+export const KeyPath = z.object({ key_id: PathId });
 
 export const ApiKeyCreate = z
   .strictObject({

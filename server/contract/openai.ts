@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { JsonObject } from "./common";
+import { JsonObject, PathId } from "./common";
 
 /*
  * What both kinds of OpenAI request have in common. A field of theirs that is mapped has its type; one that means nothing
@@ -167,7 +167,7 @@ export const Model = z
   })
   .meta({ id: "OpenAIModel" });
 export const ModelList = z.object({ object: z.literal("list"), data: z.array(Model) });
-export const ModelRef = z.object({ model: ModelName });
+export const ModelRef = z.object({ model: PathId.meta({ description: ModelName.description }) });
 
 /** A refusal as OpenAI's clients read it. */
 export const OpenAIError = z

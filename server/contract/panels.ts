@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject, pageLimit } from "./common";
+import { DateTime, JsonObject, PathId, pageLimit } from "./common";
 import { EnvironmentSlug } from "./organizations";
 
 const Id = z.string().min(1).max(64);
@@ -169,7 +169,7 @@ export const PanelDefinitionList = z
   .object({ definitions: z.array(PanelDefinition) })
   .meta({ id: "PanelDefinitionList" });
 export const ListPanelDefinitions = z.object({ projectId: Id.optional() });
-export const PanelDefinitionPath = z.object({ definition_id: Id });
+export const PanelDefinitionPath = z.object({ definition_id: PathId });
 
 export const PanelSessionCreate = z
   .strictObject({
@@ -237,7 +237,7 @@ export const ListPanelSessions = z.object({
 export type ListPanelSessions = z.output<typeof ListPanelSessions>;
 export const PanelSessionPage = z.object({ items: z.array(PanelSession), nextCursor: z.string().optional() });
 export type PanelSessionPage = z.output<typeof PanelSessionPage>;
-export const PanelSessionPath = z.object({ session_id: Id });
+export const PanelSessionPath = z.object({ session_id: PathId });
 
 export const PanelLaunchCode = z
   .object({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BillingMode, DateTime, IdempotencyKey, JsonObject, Money, pageLimit } from "./common";
+import { BillingMode, DateTime, IdempotencyKey, JsonObject, Money, PathId, pageLimit } from "./common";
 import { Budget, Context } from "./envelope";
 import { ReceiptSignature } from "./receipts";
 
@@ -68,6 +68,13 @@ export const PinnedLimits = z
   })
   .meta({ id: "PinnedLimits" });
 
+export const PinnedConstraints = z.strictObject({ maxCostUsd: z.number().gt(0).nullish() });
+export const PinnedExecution = z.strictObject({
+  billingMode: BillingMode.nullish(),
+  maxCostUsd: PinnedConstraints.shape.maxCostUsd,
+  executionConstraints: PinnedConstraints.nullish(),
+});
+
 const text = z.string().min(1).max(8_000_000);
 
 /** What all items of a bulk share. */
@@ -86,13 +93,7 @@ const shared = {
   timeoutSeconds: timeoutSeconds.optional(),
   context: Context.prefault({}),
   billingMode: BillingMode.nullish(),
-  execution: z
-    .strictObject({
-      billingMode: BillingMode.nullish(),
-      maxCostUsd: z.number().gt(0).nullish(),
-      executionConstraints: z.strictObject({ maxCostUsd: z.number().gt(0).nullish() }).nullish(),
-    })
-    .nullish(),
+  execution: PinnedExecution.nullish(),
   budget: Budget.nullish(),
   /** Correlation only: recorded, never sent. */
   externalRef: z.string().max(255).nullish(),
@@ -268,7 +269,7 @@ export const PinnedAnswer = Result.extend({
 }).meta({ id: "PinnedAnswer" });
 export type PinnedAnswer = z.output<typeof PinnedAnswer>;
 
-export const PinnedRef = z.object({ receipt_id: z.string().min(1).max(64) });
+export const PinnedRef = z.object({ receipt_id: PathId });
 export const ListPinned = z.object({
   projectId: z.string().min(1).max(64).optional(),
   bulkId: z.string().min(1).max(64).optional(),
@@ -344,7 +345,7 @@ export const PinnedBulk = z
   .meta({ id: "PinnedBulk" });
 export type PinnedBulk = z.output<typeof PinnedBulk>;
 
-export const BulkRef = z.object({ bulk_id: z.string().min(1).max(64) });
+export const BulkRef = z.object({ bulk_id: PathId });
 export const BulkQuery = z.object({
   limit: pageLimit(BULK_PAGE, BULK_PAGE),
   cursor: z.string().max(64).optional(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject, Money, pageLimit } from "./common";
+import { DateTime, JsonObject, Money, PathId, pageLimit } from "./common";
 import { Pin } from "./pinned";
 import { ReceiptSignature } from "./receipts";
 
@@ -65,7 +65,7 @@ export const ManifestVerification = z
   .meta({ id: "ManifestVerification" });
 export type ManifestVerification = z.output<typeof ManifestVerification>;
 
-export const ManifestRef = z.object({ manifest_id: z.string().min(1).max(64) });
+export const ManifestRef = z.object({ manifest_id: PathId });
 export const ListManifests = z.object({
   projectId: z.string().min(1).max(64).optional(),
   limit: pageLimit(100, 25),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { BillingCurrency, RefundState } from "./billing";
-import { DateTime, IdempotencyKey, JsonObject, Money, pageLimit } from "./common";
+import { DateTime, IdempotencyKey, JsonObject, Money, PathId, pageLimit } from "./common";
 import { PricingContract } from "./pricing";
 import { RequestEventType } from "./webhooks";
 
@@ -48,7 +48,7 @@ export const CapabilityRequestBody = z
   .meta({ id: "CapabilityRequestBody" });
 export type CapabilityRequestBody = z.output<typeof CapabilityRequestBody>;
 
-export const RequestRef = z.object({ request_id: Id });
+export const RequestRef = z.object({ request_id: PathId });
 
 /** One wording, frozen: `requestHash` is the SHA-256 of the RFC 8785 form of `content`. */
 export const RequestRevision = z

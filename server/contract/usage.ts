@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { WalletMoney } from "./billing";
+import { wholeNumber } from "./common";
 
 const Id = z.string().min(1).max(64);
 /** A day of UTC. */
@@ -52,7 +53,7 @@ export const UsageSide = z.object({
 export type UsageSide = z.output<typeof UsageSide>;
 
 export const BillingSummaryQuery = z.object({
-  days: z.coerce.number().int().min(7).max(90).default(30),
+  days: wholeNumber(7, 90).default(30),
   projectId: Id.optional(),
   organizationId: Id.optional(),
 });

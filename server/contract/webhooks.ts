@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, pageLimit } from "./common";
+import { DateTime, PathId, pageLimit } from "./common";
 
 /** Every type a job's event can have. */
 export const JobEventType = z.enum([
@@ -87,8 +87,8 @@ export const UpdateDeliveryEndpoint = z
   .meta({ id: "DeliveryEndpointUpdate" });
 export type UpdateDeliveryEndpoint = z.output<typeof UpdateDeliveryEndpoint>;
 
-export const EndpointRef = z.object({ endpoint_id: Id });
-export const DeliveryRef = z.object({ delivery_id: Id });
+export const EndpointRef = z.object({ endpoint_id: PathId });
+export const DeliveryRef = z.object({ delivery_id: PathId });
 
 export const DeliveryEndpoint = z
   .object({

@@ -99,10 +99,14 @@ describe("the API over real HTTP", () => {
     expect(llms.body).toMatch(/^# Capstan\n/);
     const manifest = await call("/.well-known/capstan.json");
     expect(JSON.parse(manifest.body).documents.openapi).toMatch(/\/openapi\.json$/);
-    const etag = manifest.headers.etag as string;
-    expect((await call("/.well-known/capstan.json", { headers: { "if-none-match": etag } })).status).toBe(
-      304,
-    );
+    for (const { headers } of [document, llms, manifest]) expect(headers.etag).toMatch(/^"\w+"$/);
+    for (const [path, { headers }] of [
+      ["/openapi.json", document],
+      ["/llms.txt", llms],
+      ["/.well-known/capstan.json", manifest],
+    ] as const)
+      for (const known of [headers.etag, `W/${headers.etag}`, `"other" ,${headers.etag}`, "*"])
+        expect((await call(path, { headers: { "if-none-match": String(known) } })).status).toBe(304);
     for (const path of [
       "/healthz",
       "/readyz",

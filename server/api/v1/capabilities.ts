@@ -8,6 +8,7 @@ import {
   reply,
   wantsEventStream,
 } from "@/server/api/endpoint";
+import { isKnown } from "@/server/api/known";
 import {
   BenchmarksQuery,
   CapabilityBenchmarks,
@@ -35,12 +36,7 @@ const MEGABYTE = 1024 * 1024;
 /** A catalog answer as it lies ready, or 304 for a caller who has it. Signed-in callers see more. */
 function ready({ body, etag }: catalog.Published, incoming: Incoming) {
   const headers = { etag, "cache-control": "private, no-cache", vary: "authorization, cookie, origin" };
-  const known = incoming.header("if-none-match");
-  // Tags in a list are compared weakly.
-  const isKnown =
-    known !== undefined &&
-    (known === "*" || known.split(/,\s*/).some((tag) => tag.replace(/^W\//, "") === etag));
-  if (isKnown) return bytes({ status: 304, headers });
+  if (isKnown(incoming, etag)) return bytes({ status: 304, headers });
   return bytes({ headers: { ...headers, "content-type": "application/json" }, body });
 }
 

@@ -1,4 +1,5 @@
 import { bytes, endpoint } from "@/server/api/endpoint";
+import { isKnown } from "@/server/api/known";
 import {
   AgentContext,
   AgentContextQuery,
@@ -70,9 +71,7 @@ export const getAgentContext = endpoint({
     const document = diagnostics.agentContext(query.profile);
     const etag = `"${document.contentHash}"`;
     const headers = { etag, "cache-control": "public, max-age=60" };
-    const known = incoming.header("if-none-match");
-    if (known?.split(/,\s*/).some((tag) => tag.replace(/^W\//, "") === etag))
-      return bytes({ status: 304, headers });
+    if (isKnown(incoming, etag)) return bytes({ status: 304, headers });
     return bytes({
       headers: { ...headers, "content-type": "application/json" },
       body: Buffer.from(JSON.stringify(document)),

@@ -61,7 +61,7 @@ export const cancelPinnedBulk = endpoint({
   scope: "pinned:run",
   params: BulkRef,
   output: PinnedBulk,
-  errors: ["NotFound", "JobNotCancelable"],
+  errors: ["NotFound", "CapabilityNotAllowed", "JobNotCancelable"],
   run: (ctx, { params }) => pins.cancelBulk(ctx, params.bulk_id),
 });
 

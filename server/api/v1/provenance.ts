@@ -1,4 +1,5 @@
 import { bytes, endpoint } from "@/server/api/endpoint";
+import { isKnown } from "@/server/api/known";
 import { sha256Hex } from "@/server/canonical";
 import { JsonObject } from "@/server/contract/common";
 import {
@@ -32,7 +33,7 @@ export const getKeySet = endpoint({
       "cache-control": "public, max-age=60",
       "access-control-allow-origin": "*", // a public document that tools in browsers read
     };
-    if (incoming.header("if-none-match") === headers.etag) return bytes({ status: 304, headers });
+    if (isKnown(incoming, headers.etag)) return bytes({ status: 304, headers });
     return bytes({ headers: { ...headers, "content-type": "application/json" }, body });
   },
 });

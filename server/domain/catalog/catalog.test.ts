@@ -42,6 +42,15 @@ const PRICING_FIELDS = [
   ...["billable", "quote"],
 ];
 
+test("what is drawn of a mesh is geometry and generation, and what is read of a document text and generation", () => {
+  const kindOf = (key: string) => {
+    const { family, category } = getCapability(key);
+    return `${family}/${category}`;
+  };
+  expect(kindOf("3d.render_reference.v1")).toBe("geometry/generation");
+  expect(kindOf("document.verify.v1")).toBe("text/generation");
+});
+
 for (const capability of allCapabilities) {
   test(`${capability.key}: every published field is there and of its type`, () => {
     const described = describeCapability(capability, false);

@@ -100,9 +100,18 @@ test("accepted, the job succeeds with what there is; failed or canceled, it ends
         error: { code: "failed" },
         nextAction: "inspect_error",
         retry: { newKeySafe: false },
+        variantSet: { completedCount: 0, failedCount: 2 },
       },
     ],
-    [jobs.cancel, { status: "canceled", nextAction: "stop", retry: { newKeySafe: false } }],
+    [
+      jobs.cancel,
+      {
+        status: "canceled",
+        nextAction: "stop",
+        retry: { newKeySafe: false },
+        variantSet: { completedCount: 0, failedCount: 0 },
+      },
+    ],
   ] as const) {
     const { project, jobId, operator } = stuck();
     expect(await end(operator, jobId)).toMatchObject(wanted);

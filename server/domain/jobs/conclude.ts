@@ -120,7 +120,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     error: error && outcome.details ? { ...error, details: outcome.details } : error,
     actual_micros: isPaid ? money.costMicros : 0,
     completed_variants: succeeded,
-    failed_variants: to === "succeeded" ? Math.max(0, (job.requested_variants ?? 0) - succeeded) : 0,
+    failed_variants: to === "canceled" ? 0 : Math.max(0, (job.requested_variants ?? 0) - succeeded),
     receipt,
     hold: { state: money.hold, settled_micros: money.hold === "settled" ? charged : null },
     transaction_id: newId("transaction"),

@@ -52,6 +52,17 @@ test("a schema beside the input holds the answer", async () => {
   expect(json.typedOutput).toEqual({ hex: expect.any(String) });
 });
 
+test.each([
+  [{ type: "image", data: "AAAA" }, "mediaType"],
+  [{ text: "x" }, "type"],
+])("a part that lacks a field is refused at that field: %j", async (part, field) => {
+  const messages = [{ role: "user", content: [part] }];
+  const { status, json } = await tenant.post(at("invoke"), { input: { messages } });
+  expect(status).toBe(422);
+  const loc = ["body", "input", "messages", 0, "content", 0, field];
+  expect(json.detail).toEqual([{ loc, msg: "Field required", type: "missing" }]);
+});
+
 test.each<[string, () => object, (string | number)[], RegExp]>([
   ["what is not base64", () => asking("not base64!"), [0, "content", 1, "data"], /not base64/],
   ["another kind of file", () => asking(png, "image/jpeg"), [0, "content", 1, "data"], /image\/png, not/],

@@ -7,6 +7,8 @@ import {
   PINNED_TIMEOUT,
   Pin,
   PinnedBulkRequest,
+  PinnedConstraints,
+  PinnedExecution,
   PinnedLimits,
   PinnedRequest,
   PinnedSampling,
@@ -39,13 +41,15 @@ const OBJECTS = {
   limits: PinnedLimits,
   context: Context,
   budget: Budget,
+  execution: PinnedExecution,
+  "execution.executionConstraints": PinnedConstraints,
 } as const;
 
 function parse<R extends SharedRequest>(schema: z.ZodObject & z.ZodType<R>, raw: Fields): R {
   refuseUnknown(raw, Object.keys(schema.shape), "");
-  for (const [name, { shape }] of Object.entries(OBJECTS)) {
-    const given = raw[name];
-    if (isObject(given)) refuseUnknown(given, Object.keys(shape), `${name}.`);
+  for (const [path, { shape }] of Object.entries(OBJECTS)) {
+    const given = at(raw, path.split("."));
+    if (isObject(given)) refuseUnknown(given, Object.keys(shape), `${path}.`);
   }
   const parsed = schema.safeParse(raw, { reportInput: true });
   if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
@@ -137,6 +141,9 @@ export function identityHashOf<R extends SharedRequest>(
     limits: limitsOf(request),
   } as Record<string, Json>); // parsed JSON
 }
+
+const at = (fields: Fields, path: string[]): Json | undefined =>
+  path.reduce<Json | undefined>((value, name) => (isObject(value) ? value[name] : undefined), fields);
 
 const isObject = (value: Json | undefined): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);

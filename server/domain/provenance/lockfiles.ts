@@ -54,7 +54,7 @@ async function isOfJob(ctx: Ctx, receiptId: string): Promise<boolean> {
  */
 export async function verifyLockfile(ctx: Ctx, raw: JsonObject): Promise<LockfileVerification> {
   access.scopeOf(ctx, READ);
-  const parsed = Lockfile.safeParse(raw);
+  const parsed = Lockfile.safeParse(raw, { reportInput: true });
   if (!parsed.success) throw new ValidationFault(toIssues(parsed.error));
   const record = await recordOf(ctx, parsed.data.receiptId);
   const { projectId: id, environment, pin } = record;

@@ -317,7 +317,7 @@ describe("adapters", () => {
     await ask([416, "RangeNotSatisfiable"], "GET", lora.link, {
       headers: { range: `bytes=${whole.bytes.length}-` },
     });
-    await ask([422, "list"], "GET", `/v1/adapter-weights/${"x".repeat(129)}`, {});
+    await ask([404, "NotFound"], "GET", `/v1/adapter-weights/${"x".repeat(129)}`, {});
 
     const [, expires = "", mac = ""] = lora.link.split(".");
     const over = weightsLink(lora.artifactId, new Date(Date.now() - 1_000));

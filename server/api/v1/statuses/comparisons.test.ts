@@ -44,6 +44,7 @@ describe("comparisons", () => {
       for (const [more, loc] of [
         [{ competitors: [first] }, ["competitors"]],
         [{ competitors: pinnedTo("1", "2", "slow", "busy", "fail") }, ["competitors"]],
+        [{ competitors: [first, {}] }, ["competitors", 1, "axis"]],
         [{ competitors: [first, { axis: "vendor" }] }, ["competitors", 1, "axis"]],
         [{ competitors: [first, { axis: "provider", providerPin: " " }] }, ["competitors", 1, "providerPin"]],
         [

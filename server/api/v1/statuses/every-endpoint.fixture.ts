@@ -147,14 +147,14 @@ export function everyEndpoint(part: Part, house: House): void {
       }
 
       if (endpoint.params) {
-        test(`${name}: 422 for a path no id can be`, async () => {
+        test(`${name}: 422 for a path no id can be, 404 for one that is longer than any`, async () => {
           const { method, target, body } = sample(endpoint);
-          const parts = target.split("/");
-          const place = endpoint.path.split("/").findIndex((part) => part.startsWith("{"));
-          for (const part of ["%00", "x".repeat(200)]) {
-            parts[place] = part;
-            const { json } = await ask([422, "list"], method, parts.join("/"), as(endpoint, { body }));
+          const places = [...endpoint.path.split("/").entries()].filter(([, part]) => part.startsWith("{"));
+          const at = (place: number, part: string) => target.split("/").with(place, part).join("/");
+          for (const [place] of places) {
+            const { json } = await ask([422, "list"], method, at(place, "%00"), as(endpoint, { body }));
             if (!endpoint.refusals) expect(json.detail[0].loc[0]).toBe("path");
+            await ask(404, method, at(place, "x".repeat(5_000)), as(endpoint, { body }));
           }
         });
       }

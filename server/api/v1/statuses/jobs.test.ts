@@ -78,6 +78,8 @@ everyEndpoint("jobs", { sample });
 describe("jobs", () => {
   test("GET an execution's frames: 404 for one that does not exist, and for a job, which has events", async () => {
     for (const id of [newId("job"), done]) await get([404, "NotFound"], `/v1/executions/${id}/events`);
+    const past = { headers: { "last-event-id": "9".repeat(30) } };
+    await get(200, `/v1/jobs/${done}/events`, past);
     const odd = { headers: { "last-event-id": "the last" } };
     const refused = await get([422, "list"], `/v1/executions/${executed}/events`, odd);
     expect(refused.json.detail[0].loc).toEqual(["header", "Last-Event-ID"]);
@@ -364,6 +366,8 @@ describe("events", () => {
       expect(await events(`?cursor=${cursor}`)).toEqual({ events: [] });
     }
     expect((await events("?cursor=0")).events).toHaveLength(7);
+    for (const past of ["9".repeat(19), "9".repeat(30)])
+      expect(await events(`?cursor=${past}`)).toEqual({ events: [] });
     for (const cursor of ["x", "-1", "1.5", "1e3", " 1"]) {
       const target = `/v1/jobs/${image.jobId}/events?cursor=${encodeURIComponent(cursor)}`;
       expect((await get([422, "list"], target)).json.detail[0].loc).toEqual(["query", "cursor"]);

@@ -117,10 +117,23 @@ describe("pinned executions", () => {
       [{ model: "sandbox-1" }, "model", null],
       [{ sampling: { temprature: 1 } }, "sampling.temprature", "temperature"],
       [{ limits: { timeout: 60 } }, "limits.timeout", null],
+      [{ execution: { quoteId: "q" } }, "execution.quoteId", null],
+      [
+        { execution: { executionConstraints: { maxCostUSD: 1 } } },
+        "execution.executionConstraints.maxCostUSD",
+        "maxCostUsd",
+      ],
     ] as const) {
       const { json } = await pin([422, "UNKNOWN_EXECUTION_FIELD"], more);
       expect(json.detail).toMatchObject({ path, ...(didYouMean ? { didYouMean } : {}) });
     }
+  });
+
+  test("run: 422 for a response format that does not say which, as a missing field", async () => {
+    const { json } = await pin([422, "list"], { responseFormat: {} });
+    expect(json.detail).toEqual([
+      { loc: ["body", "responseFormat", "type"], msg: "Field required", type: "missing" },
+    ]);
   });
 
   test("run: 422 when two names of one limit differ", async () => {
@@ -153,9 +166,17 @@ describe("pinned executions", () => {
     await pin([400, "PolicyRejected"], {}, { key: strict.key });
   });
 
-  test("run: 402 above the ceiling of the call", async () => {
-    await pin([402, "BudgetExceeded"], { execution: { maxCostUsd: 0.000001 } });
-    await pin([402, "BudgetExceeded"], { budget: { maximumEstimatedCost: 0.000001 } });
+  test("run: 402 above the ceiling of the call, by the name it was given", async () => {
+    const least = { maxCostUsd: 0.000001 };
+    for (const [more, field] of [
+      [{ execution: least }, "execution.maxCostUsd"],
+      [{ execution: { executionConstraints: least } }, "execution.executionConstraints.maxCostUsd"],
+      [{ execution: { ...least, executionConstraints: least } }, "execution.executionConstraints.maxCostUsd"],
+      [{ budget: { maximumEstimatedCost: least.maxCostUsd } }, "budget.maximumEstimatedCost"],
+    ] as const) {
+      const { json } = await pin([402, "BudgetExceeded"], more);
+      expect(json.detail.details.field).toBe(field);
+    }
   });
 
   test("run: 409 for another request under the same key, 200 for the same", async () => {
@@ -251,6 +272,7 @@ describe("bulks of pinned executions", () => {
       expect(json.detail[0].loc).toEqual(loc);
     }
     await submit([422, "UNKNOWN_EXECUTION_FIELD"], { itmes: [] });
+    await submit([422, "UNKNOWN_EXECUTION_FIELD"], { execution: { quoteId: "q" } });
     await submit([422, "CONFLICTING_EXECUTION_CONSTRAINT"], {
       timeoutSeconds: 60,
       limits: { timeoutSeconds: 61 },
@@ -300,6 +322,17 @@ describe("bulks of pinned executions", () => {
     const refused = await post([409, "JobNotCancelable"], `${BULKS}/${other.bulkId}/cancel`);
     expect(refused.json.detail.details).toEqual({ status: "succeeded" });
     await post([404, "NotFound"], `${BULKS}/${newId("bulk")}/cancel`);
+  });
+
+  test("cancel: 403 where the plan has no such thing", async () => {
+    const { json: running } = await submit(200);
+    const features = (settings: object) =>
+      pool.query("UPDATE organization SET settings = $2 WHERE id = $1", [tenant.organizationId, settings]);
+    await features({ features: { cancel: false } });
+    const { json } = await post([403, "CapabilityNotAllowed"], `${BULKS}/${running.bulkId}/cancel`);
+    expect(json.detail.details).toEqual({ feature: "cancel", plan: "self-hosted" });
+    await features({});
+    await post(200, `${BULKS}/${running.bulkId}/cancel`);
   });
 
   test("retry: 200 with a new bulk; 409 where nothing can be sent again, or while it runs", async () => {
@@ -387,7 +420,10 @@ describe("provenance", () => {
     expect(json.verified).toBe(false);
     expect(json.checks[2].detail).toContain("settings.temperature is 2");
     await post([422, "list"], `${LOCKFILE}/verify`, { ...lockfile, receiptId: newId("receipt") });
-    await post([422, "list"], `${LOCKFILE}/verify`, {});
+    const { json: nothing } = await post([422, "list"], `${LOCKFILE}/verify`, {});
+    expect(nothing.detail.map(({ type }: { type: string }) => type)).toEqual(
+      Object.keys(lockfile).map(() => "missing"),
+    );
   });
 });
 

@@ -203,7 +203,8 @@ describe("history", () => {
       const { json } = await get([422, "list"], project(`?${query}`), { key: owner.key });
       expect(json.detail[0].loc).toEqual(["query", query.split("=")[0]]);
     }
-    for (const query of ["limit=0", "limit=101", "cursor=x"]) await get([422, "list"], `/v1/jobs?${query}`);
+    const odd = ["limit=0x10", "limit=1e1", "limit=%205", "limit=1.5", "limit=", "limit=0", "limit=101"];
+    for (const query of [...odd, "cursor=x"]) await get([422, "list"], `/v1/jobs?${query}`);
     await get([404, "NotFound"], `/v1/projects/${newId("project")}/jobs`);
     await get([404, "NotFound"], project(""));
   });

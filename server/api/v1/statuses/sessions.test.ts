@@ -79,7 +79,8 @@ describe("keys, session and references", () => {
     expect(Object.keys(json.keys[0]).sort()).toEqual(["alg", "crv", "kid", "kty", "use", "x"]);
     expect(headers["cache-control"]).toBe("public, max-age=60");
     expect(headers["access-control-allow-origin"]).toBe("*");
-    await ask(304, "GET", "/.well-known/jwks.json", { headers: { "if-none-match": headers.etag ?? "" } });
+    for (const known of [headers.etag ?? "", `W/${headers.etag}`, `"other", ${headers.etag}`, "*"])
+      await ask(304, "GET", "/.well-known/jwks.json", { headers: { "if-none-match": known } });
   });
 
   test("diagnostics tell a key what it is, whom it reaches and whether it could work", async () => {

@@ -1,6 +1,7 @@
 import type { PinnedBulk } from "@/server/contract/pinned";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
+import { requireFeature } from "@/server/domain/plans";
 import { fail } from "@/server/errors";
 import { RUN } from "../single";
 import { cancelItems, endBulk } from "./claims";
@@ -13,7 +14,7 @@ import { findBulk, isOver } from "./rows";
  */
 export async function cancelBulk(ctx: Ctx, bulkId: string): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, RUN);
-  await access.projectToStop(ctx, bulk.project_id, RUN);
+  requireFeature(await access.projectToStop(ctx, bulk.project_id, RUN), "cancel");
   const now = ctx.now();
   if (!isOver(bulk) && (await cancelItems(bulk.id, now))) await endBulk(bulk.id, now);
   const after = await viewBulk(ctx, bulkId, RUN);
