@@ -40,7 +40,7 @@ export const listWalletTransactions = endpoint({
   path: "/v1/billing/wallet/transactions",
   summary: "List what moved the wallet and the allowance, newest first",
   description:
-    "Entries of the append-only ledger: nothing in this list ever changes. `test` true or false shows sandbox or live money only. A key that is bound to a project does not see the charges of other projects.",
+    "Entries of the append-only ledger: nothing in this list ever changes. `test` true or false shows sandbox or live money only. A key sees the charges of its environment only, and where it is bound to a project of no other.",
   tags,
   auth: readers,
   scope: "billing:read",

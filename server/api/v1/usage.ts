@@ -25,7 +25,7 @@ export const usageExport = endpoint({
   path: "/v1/billing/usage-export",
   summary: "Every execution of some days as a table of FOCUS 1.2",
   description:
-    "CSV with the columns of FOCUS 1.2, one line for each ended execution that was submitted from the day `from` until the day before `to` (UTC, at most 92 days), and one more with ChargeClass `Correction` where a person decided about its charge later. Amounts are exact decimals; their sum is what the ledger charged. Columns that begin with `x_` are our own. A text that a spreadsheet would take for a formula begins with an apostrophe.",
+    "CSV with the columns of FOCUS 1.2, one line for each ended execution that was submitted from the day `from` until the day before `to` (UTC, at most 92 days), and one more with ChargeClass `Correction` where a person decided about its charge later. Amounts are exact decimals; their sum is what the ledger charged. A key is told of the executions of its environment only. Columns that begin with `x_` are our own. A text that a spreadsheet would take for a formula begins with an apostrophe.",
   tags,
   auth,
   scope: "billing:read",

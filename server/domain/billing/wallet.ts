@@ -133,8 +133,8 @@ const IS_SHOWN = `(blind.id IS NULL OR (e.kind = 'charge' AND blind.id = whole.l
 
 /**
  * Everything that ever moved an organization's wallet and allowance, newest first; nothing of it changes, but that a blind
- * comparison is one entry until it is judged. A key that is
- * bound to a project sees that project's and the organization's own entries, not those of its other projects.
+ * comparison is one entry until it is judged. A key sees of the charges those of its environment, and of its project where it is
+ * bound to one; entries that are the organization's own it sees all.
  */
 export async function walletTransactions(
   ctx: Ctx,
@@ -142,7 +142,8 @@ export async function walletTransactions(
 ): Promise<WalletTransactionPage> {
   const organizationId = billedOrganization(ctx, query.organizationId, "viewer");
   const { principal } = ctx;
-  const projectId = principal.kind === "service_principal" ? principal.projectId : null;
+  const { projectId, environment } =
+    principal.kind === "service_principal" ? principal : { projectId: null, environment: null };
   const { rows } = await pool.query<EntryRow>({
     name: "wallet-transactions",
     text: `SELECT entry.* FROM unnest(ARRAY['wallet:' || $1, 'allowance:' || $1]) AS own(account),
@@ -153,6 +154,8 @@ export async function walletTransactions(
                WHERE e.account = own.account AND e.id < $2 AND ${IS_SHOWN}
                AND ($3::boolean IS NULL OR e.is_test = $3)
                AND ($4::text IS NULL OR e.project_id IS NULL OR e.project_id = $4)
+               AND ($6::text IS NULL OR e.job_id IS NULL OR EXISTS (
+                 SELECT FROM execution WHERE execution.id = e.job_id AND execution.environment = $6))
                ORDER BY e.id DESC LIMIT $5) entry
            ORDER BY entry.id DESC LIMIT $5`,
     values: [
@@ -161,6 +164,7 @@ export async function walletTransactions(
       query.test ?? null,
       projectId,
       query.limit + 1,
+      environment,
     ],
   });
   const page = rows.slice(0, query.limit);

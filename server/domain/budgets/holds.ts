@@ -45,24 +45,24 @@ export const toHold = (row: HoldRow): HoldView => ({
   note: row.note,
 });
 
-/** What the caller may see: a key with billing:read its project, people their organizations, an operator all. */
+/** What the caller may see: a key with billing:read its environment of its project, people their organizations, an operator all. */
 function scopeOf(ctx: Ctx): ReadScope {
   return isOperator(ctx) ? EVERYTHING : access.scopeOf(ctx, "billing:read");
 }
 
 /** The holds of executions but those of blind comparisons, and of each of these one for all that is open of it. */
 const SHOWN = `(
-  SELECT hold.*, execution.capability_key, execution.status
+  SELECT hold.*, execution.capability_key, execution.status, execution.environment
   FROM hold LEFT JOIN execution ON execution.id = hold.execution_id
   WHERE hold.state IN ('open', 'ambiguous') AND execution.is_blind IS NOT TRUE
   UNION ALL
   SELECT min(h.id), h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, '{}'::text[], h.is_test, NULL,
     sum(h.amount_micros)::bigint, CASE WHEN bool_or(bool_or(h.state = 'ambiguous')) OVER whole AND NOT bool_or(bool_or(h.state = 'open')) OVER whole
       THEN 'ambiguous' ELSE 'open' END,
-    NULL, min(h.created_at), NULL, NULL, NULL, j.capability_key, NULL
+    NULL, min(h.created_at), NULL, NULL, NULL, j.capability_key, NULL, j.environment
   FROM job j JOIN hold h ON h.execution_id = j.id
   WHERE j.is_blind AND capstan_is_open(j.organization_id, j.project_id, j.comparison_id)
-  GROUP BY h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, j.capability_key
+  GROUP BY h.organization_id, h.project_id, j.comparison_id, h.principal_id, h.person_id, h.billing_mode, h.is_test, j.capability_key, j.environment
   WINDOW whole AS (PARTITION BY h.organization_id, j.comparison_id)
 )`;
 
@@ -81,7 +81,7 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
      WHERE ($1::text IS NULL OR hold.state = $1::text)
        AND ($2::text[] IS NULL OR hold.organization_id = ANY($2)) AND ($3::text IS NULL OR hold.project_id = $3)
        AND ($4::text IS NULL OR hold.project_id = $4) AND ($5::text IS NULL OR hold.organization_id = $5)
-       AND ($6::text IS NULL OR hold.id < $6)
+       AND ($6::text IS NULL OR hold.id < $6) AND ($8::text IS NULL OR hold.environment = $8)
      ORDER BY hold.id DESC LIMIT $7`,
     [
       query.state ?? null,
@@ -91,6 +91,7 @@ export async function listHolds(ctx: Ctx, query: ListHolds): Promise<HoldPage> {
       query.organizationId ?? null,
       query.cursor ?? null,
       limit + 1,
+      scope.environment,
     ],
   );
   const last = rows[limit - 1];

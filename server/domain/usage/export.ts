@@ -1,6 +1,7 @@
 import type { UsageExportQuery } from "@/server/contract/usage";
 import { csvLine } from "@/server/csv";
 import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
 import { SANDBOX } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
@@ -16,7 +17,7 @@ const PAGE = 1000;
 export type UsageFile = { filename: string; content: AsyncIterable<Uint8Array> };
 
 /**
- * Every ended execution that was submitted in these days, as a table of FOCUS 1.2. It is read page by page while it is
+ * Every ended execution that was submitted in these days, as a table of FOCUS 1.2; for a key, those of its environment. It is read page by page while it is
  * sent, so its length costs no memory.
  */
 export async function usageFile(ctx: Ctx, query: UsageExportQuery): Promise<UsageFile> {
@@ -27,14 +28,16 @@ export async function usageFile(ctx: Ctx, query: UsageExportQuery): Promise<Usag
   if (to <= from) refuse("`to` is the first day that is left out, so it comes after `from`.");
   if (to - from > MOST_DAYS * DAY_MS) refuse(`At most ${MOST_DAYS} days at once.`);
   const scope = await usageScope(ctx, query);
+  const { environment } = access.scopeOf(ctx, "billing:read");
   return {
     filename: `usage-${query.from}-${query.to}.csv`,
-    content: lines(scope, dayAt(from).fromUlid, dayAt(to).fromUlid, ctx.signal?.()),
+    content: lines(scope, environment, dayAt(from).fromUlid, dayAt(to).fromUlid, ctx.signal?.()),
   };
 }
 
 async function* lines(
   scope: UsageScope,
+  environment: string | null,
   fromUlid: string,
   untilUlid: string,
   signal: AbortSignal | undefined,
@@ -46,7 +49,7 @@ async function* lines(
       do {
         signal?.throwIfAborted();
         const from: string = after ?? prefix + fromUlid;
-        const rows: PagedRow[] = await page(projectId, from, after === null, prefix + untilUlid);
+        const rows: PagedRow[] = await page(projectId, environment, from, after === null, prefix + untilUlid);
         const told = rows
           .filter(({ is_blind }) => !is_blind)
           .flatMap((row) =>
@@ -56,7 +59,7 @@ async function* lines(
         after = rows.length === PAGE ? (rows.at(-1)?.id ?? null) : null;
       } while (after !== null);
     }
-    const compared = (await comparisonsOf(projectId, fromUlid, untilUlid)).flatMap((row) =>
+    const compared = (await comparisonsOf(projectId, environment, fromUlid, untilUlid)).flatMap((row) =>
       chargesOf(row).map((charge) => csvLine(COLUMNS.map(([, of]) => of(row, charge, scope)))),
     );
     if (compared.length > 0) yield Buffer.from(compared.join(""));
@@ -66,7 +69,13 @@ async function* lines(
 type PagedRow = ExportRow & { is_blind: boolean };
 
 /** The next executions of a project, by the index of its ids. Those of comparisons that nobody has judged are told otherwise. */
-async function page(projectId: string, from: string, isFirst: boolean, untilId: string): Promise<PagedRow[]> {
+async function page(
+  projectId: string,
+  environment: string | null,
+  from: string,
+  isFirst: boolean,
+  untilId: string,
+): Promise<PagedRow[]> {
   const { rows } = await pool.query<PagedRow>({
     name: isFirst ? "usage-export" : "usage-export-on",
     text: `SELECT execution.id, execution.project_id, environment, product_id, execution.principal_id, capability_key, provider,
@@ -77,8 +86,9 @@ async function page(projectId: string, from: string, isFirst: boolean, untilId: 
      LEFT JOIN hold ON hold.execution_id = execution.id
      ${USED}
      WHERE execution.project_id = $1 AND execution.id ${isFirst ? ">=" : ">"} $2 AND execution.id < $3 AND ${ENDED}
+       AND ($4::text IS NULL OR environment = $4)
      ORDER BY execution.id LIMIT ${PAGE}`,
-    values: [projectId, from, untilId],
+    values: [projectId, from, untilId, environment],
   });
   return rows;
 }
@@ -87,7 +97,12 @@ async function page(projectId: string, from: string, isFirst: boolean, untilId: 
  * Comparisons of these days that nobody has judged and no part of which is open any more: a line for each way they were
  * paid, with its sum. Judged, they are told execution by execution instead.
  */
-async function comparisonsOf(projectId: string, fromUlid: string, untilUlid: string): Promise<ExportRow[]> {
+async function comparisonsOf(
+  projectId: string,
+  environment: string | null,
+  fromUlid: string,
+  untilUlid: string,
+): Promise<ExportRow[]> {
   const [prefix] = KIND_PREFIXES; // of jobs
   const { rows } = await pool.query<ExportRow>({
     name: "usage-export-comparisons",
@@ -104,10 +119,11 @@ async function comparisonsOf(projectId: string, fromUlid: string, untilUlid: str
      ${USED}
      WHERE execution.project_id = $1 AND execution.id >= $2 AND execution.id < $3 AND execution.is_blind
        AND execution.organization_id = (SELECT organization_id FROM project WHERE id = $1) AND NOT execution.is_veiled
+       AND ($4::text IS NULL OR environment = $4)
      GROUP BY execution.comparison_id, execution.project_id, environment, product_id, execution.principal_id, capability_key, mode,
        execution.billing_mode, tags, hold.funding, execution.provider = '${SANDBOX}'
      ORDER BY execution.comparison_id`,
-    values: [projectId, prefix + fromUlid, prefix + untilUlid],
+    values: [projectId, prefix + fromUlid, prefix + untilUlid, environment],
   });
   return rows;
 }
