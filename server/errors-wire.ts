@@ -1,6 +1,6 @@
 import { ZodError, type z } from "zod";
 import { type ErrorCode, Fault, ValidationFault, type ValidationIssue } from "@/server/errors";
-import { isDatabaseOutage } from "@/server/outage";
+import { isOutage } from "@/server/outage";
 
 export type WireError = { status: number; headers: Record<string, string>; body: object };
 
@@ -12,12 +12,12 @@ export function toWire(error: unknown, requestId: string, atTopLevel = false): W
   if (error instanceof Fault) return toWireFault(error, atTopLevel);
   const issues = issuesOf(error);
   if (issues) return { status: 422, headers: {}, body: { detail: issues } };
-  if (isDatabaseOutage(error)) return toWireFault(outageFault(error), atTopLevel);
+  if (isOutage(error)) return toWireFault(outageFault(error), atTopLevel);
   const message = "Something failed on our side. It has been logged under this request's id.";
   return toWireFault(new Fault("InternalFailure", message, { requestId }), atTopLevel);
 }
 
-/** The refusal of a request our database could not serve. */
+/** The refusal of a request our database or our store of files could not serve. */
 export function outageFault(cause: unknown): Fault {
   return new Fault(
     "ServiceUnavailable",

@@ -1,4 +1,15 @@
 /**
+ * Our own store of files could not be reached, is full or refuses us. What it says stands in the log alone, and never a
+ * credential.
+ */
+export class StoreOutage extends Error {
+  override readonly name = "StoreOutage";
+}
+
+/** Could something of our own that keeps things not be reached: the database, or the store of files? */
+export const isOutage = (error: unknown): boolean => error instanceof StoreOutage || isDatabaseOutage(error);
+
+/**
  * Could the database not be reached, or did it stop while it was asked? Codes of sockets, of PostgreSQL (class 57 and
  * 08, too many connections) and of Prisma, wherever in the chain of causes they stand.
  */

@@ -8,7 +8,7 @@ export type BudgetEnforcement = z.output<typeof BudgetEnforcement>;
 
 const Id = z.string().min(1).max(64);
 /** A billion dollars: far above any ceiling, far below what a number counts exactly. */
-const MOST_MICROS = 1e15;
+export const MOST_MICROS = 1e15;
 const Micros = z.int().min(0).max(MOST_MICROS);
 const Usd = z
   .number()

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MOST_MICROS } from "./budgets";
 import { DateTime, JsonObject, PathId, pageLimit } from "./common";
 import { EnvironmentSlug } from "./organizations";
 
@@ -45,7 +46,7 @@ export const PanelPolicy = z
     }),
     allowedGenerationStrategies: z.array(z.string().min(1).max(64)).max(16).default([]),
     maxOutputs: z.int().min(1).max(64).default(16).meta({ description: "Variants of one job." }),
-    maxSpendPerJobMicros: z.int().min(1).nullish(),
+    maxSpendPerJobMicros: z.int().min(1).max(MOST_MICROS).nullish(),
   })
   .meta({ id: "PanelPolicy" });
 export type PanelPolicy = z.output<typeof PanelPolicy>;
@@ -175,7 +176,7 @@ export const PanelSessionCreate = z
   .strictObject({
     projectId: Id,
     allowedOrigins: Origins.min(1),
-    maxSpendMicros: z.int().min(1),
+    maxSpendMicros: z.int().min(1).max(MOST_MICROS),
     panelDefinitionId: Id.nullish(),
     panelDefinitionKey: Key.nullish(),
     externalSubject: z

@@ -3,7 +3,7 @@ import { ZodError } from "zod";
 import type { Ctx, Principal } from "@/server/domain/ctx";
 import { ERRORS, Fault, ValidationFault, type ValidationIssue } from "@/server/errors";
 import { outageFault, toIssues } from "@/server/errors-wire";
-import { isDatabaseOutage } from "@/server/outage";
+import { isOutage } from "@/server/outage";
 import { redactTokens } from "@/server/redact-tokens";
 
 type TrpcCode = TRPCError["code"];
@@ -36,7 +36,7 @@ export function codeOfStatus(status: number): TrpcCode {
 
 /** A refusal of the product as a tRPC error; anything else stays what it was. */
 export function toTrpcError(error: TRPCError): TRPCError {
-  const cause = isDatabaseOutage(error.cause) ? outageFault(error.cause) : error.cause;
+  const cause = isOutage(error.cause) ? outageFault(error.cause) : error.cause;
   if (cause instanceof Fault) {
     return new TRPCError({ code: codeOfStatus(cause.row.status), message: cause.message, cause });
   }

@@ -1334,6 +1334,9 @@ CREATE UNIQUE INDEX "adapter_binding_project_id_alias_id_key" ON "adapter_bindin
 CREATE UNIQUE INDEX "artifact_project_id_id_key" ON "artifact"("project_id", "id");
 
 -- CreateIndex
+CREATE INDEX "job_artifact_artifact_id_idx" ON "job_artifact"("artifact_id");
+
+-- CreateIndex
 CREATE INDEX "audit_entry_organization_id_id_idx" ON "audit_entry"("organization_id", "id" DESC);
 
 -- CreateIndex

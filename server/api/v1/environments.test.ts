@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import * as comparisons from "@/server/domain/comparisons";
-import type { Ctx } from "@/server/domain/ctx";
+import { type Ctx, SCOPES } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
-import { call, keyCtx, makeKey, makeTenant, type Tenant } from "@/testing/api";
+import { call, finish, keyCtx, makeKey, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { compared } from "@/testing/comparisons";
 import { makePerson } from "@/testing/tenants";
 
@@ -13,12 +13,23 @@ import { makePerson } from "@/testing/tenants";
 
 const MATH = "/v1/capabilities/compute.evaluate.v1/invoke";
 const TEXT = "/v1/capabilities/text.general.fast.v1/jobs";
+const PICTURE = "/v1/capabilities/image.generate.v1/jobs";
 const PIN = {
   pin: { provider: "sandbox", model: "sandbox-1", api: "responses" },
   input: "How deep is the sea?",
 };
 
-type Made = { jobId: string; executionId: string; receiptId: string; bulkId: string; comparisonId: string };
+type Made = {
+  /** A job that waits, and one that has ended with a picture. */
+  jobId: string;
+  pictureJobId: string;
+  artifactId: string;
+  jobReceiptId: string;
+  executionId: string;
+  receiptId: string;
+  bulkId: string;
+  comparisonId: string;
+};
 
 let tenant: Tenant;
 /** The keys of two environments of one project, and of the same environments in all projects; what was made in the first. */
@@ -28,17 +39,20 @@ let made: Made;
 beforeAll(async () => {
   tenant = await makeTenant();
   const { projectId, organizationId } = tenant;
+  const scopes = [...SCOPES];
   [here, elsewhere, unboundHere, unboundElsewhere] = await Promise.all([
-    makeKey({ projectId, environment: "production" }),
-    makeKey({ projectId }),
-    makeKey({ organizationId, environment: "production" }),
-    makeKey({ organizationId }),
+    makeKey({ projectId, scopes, environment: "production" }),
+    makeKey({ projectId, scopes }),
+    makeKey({ organizationId, scopes, environment: "production" }),
+    makeKey({ organizationId, scopes }),
   ]);
   const post = async (target: string, body: unknown) =>
     (await call("POST", target, { key: here, body })).json;
   const { jobId } = await post(TEXT, {
     input: { messages: [{ role: "user", content: "How deep is the sea?" }] },
   });
+  const { jobId: pictureJobId } = await post(PICTURE, { input: { prompt: "A kite" } });
+  const { artifacts, receiptId: jobReceiptId } = await finish(pictureJobId);
   const { executionId } = await post(MATH, { expression: "2 + 2" });
   const { receiptId } = await post("/v1/inference/pinned", PIN);
   const { bulkId } = await post("/v1/inference/pinned/bulk", {
@@ -49,7 +63,16 @@ beforeAll(async () => {
     { ...tenant, post: (target, body) => call("POST", target, { key: here, body }) },
     false,
   );
-  made = { jobId, executionId, receiptId, bulkId, comparisonId };
+  made = {
+    jobId,
+    pictureJobId,
+    artifactId: artifacts[0]?.artifactId ?? "",
+    jobReceiptId: jobReceiptId ?? "",
+    executionId,
+    receiptId,
+    bulkId,
+    comparisonId,
+  };
 }, 60_000);
 
 const reads = (): [string, string][] => [
@@ -58,7 +81,11 @@ const reads = (): [string, string][] => [
   ["GET", `/v1/jobs/${made.jobId}/events`],
   ["GET", `/v1/jobs/${made.executionId}/result`],
   ["GET", `/v1/jobs/${made.executionId}/receipt`],
+  ["GET", `/v1/executions/${made.executionId}/events`],
+  ["GET", `/v1/jobs/${made.pictureJobId}/artifacts/${made.artifactId}`],
+  ["GET", `/v1/artifacts/${made.artifactId}`],
   ["GET", `/v1/inference/pinned/${made.receiptId}`],
+  ["GET", `/v1/provenance/lockfile?receipt_id=${made.receiptId}`],
   ["GET", `/v1/inference/pinned/bulk/${made.bulkId}`],
   ["GET", `/v1/comparisons/${made.comparisonId}`],
 ];
@@ -76,10 +103,18 @@ test("what runs in another environment is stopped, tried again and judged by no 
   for (const target of [
     `/v1/jobs/${made.jobId}/cancel`,
     `/v1/jobs/${made.jobId}/retry`,
+    `/v1/jobs/${made.jobId}/approve`,
+    `/v1/jobs/${made.jobId}/reject`,
+    `/v1/jobs/${made.pictureJobId}/variants/select`,
     `/v1/inference/pinned/bulk/${made.bulkId}/cancel`,
+    `/v1/inference/pinned/bulk/${made.bulkId}/retry`,
     `/v1/comparisons/${made.comparisonId}/judgements`,
   ]) {
-    const body = target.endsWith("judgements") ? { decision: "tie" } : undefined;
+    const body = target.endsWith("judgements")
+      ? { decision: "tie" }
+      : target.endsWith("select")
+        ? { artifactId: made.artifactId }
+        : undefined;
     for (const key of [elsewhere, unboundElsewhere])
       expect((await call("POST", target, { key, body })).status, target).toBe(404);
   }
@@ -119,3 +154,69 @@ const idsIn =
   ) =>
   async (ctx: Ctx) =>
     (await list(ctx)).items.map((item) => item[name]);
+
+test("a receipt of another environment is bound by no key of this one, as if it were not there", async () => {
+  const { projectId } = tenant;
+  const bind = (key: string, ...receiptIds: string[]) =>
+    call("POST", "/v1/provenance/manifests", { key, body: { label: "mine", projectId, receiptIds } });
+  const receiptIds = [made.jobReceiptId, made.receiptId];
+  for (const key of [elsewhere, unboundElsewhere]) {
+    const { status, json } = await bind(key, ...receiptIds);
+    expect(status).toBe(422);
+    expect(json.detail).toEqual(
+      receiptIds.map((_, place) =>
+        expect.objectContaining({ loc: ["body", "receiptIds", place], type: "not_found" }),
+      ),
+    );
+  }
+  const bound = await bind(here, ...receiptIds);
+  expect(bound.status).toBe(200);
+  // A manifest is the project's: who reads it holds it against all that it binds.
+  const verified = await call("POST", `/v1/provenance/manifests/${bound.json.manifestId}/verify`, {
+    key: elsewhere,
+  });
+  expect(verified.json).toMatchObject({ verified: true, receiptsFound: 2 });
+});
+
+test("a lockfile is held against the last run of its own environment", async () => {
+  const { json: own } = await call("POST", "/v1/inference/pinned", { key: elsewhere, body: PIN });
+  const { json: later } = await call("POST", "/v1/inference/pinned", { key: here, body: PIN });
+  const lockfile = (
+    await call("GET", `/v1/provenance/lockfile?receipt_id=${own.receiptId}`, { key: elsewhere })
+  ).json;
+  const { text } = await call("POST", "/v1/provenance/lockfile/verify", { key: elsewhere, body: lockfile });
+  expect(text).toContain(own.receiptId);
+  expect(text).not.toContain(later.receiptId);
+});
+
+test("no list of executions or outputs names to a key what ran in another environment", async () => {
+  const { projectId } = tenant;
+  const { jobId, executionId, pictureJobId, artifactId } = made;
+  const lists: [string, string[]][] = [
+    [`/v1/projects/${projectId}/jobs?limit=100`, [jobId, executionId, pictureJobId]],
+    [`/v1/projects/${projectId}/references?limit=100`, [artifactId, pictureJobId]],
+  ];
+  const person = { headers: await sessionHeaders(tenant.organizationId, "owner") };
+  for (const [list, named] of lists) {
+    for (const id of named) {
+      for (const seer of [{ key: here }, { key: unboundHere }, person])
+        expect((await call("GET", list, seer)).text, list).toContain(id);
+      for (const key of [elsewhere, unboundElsewhere])
+        expect((await call("GET", list, { key })).text, list).not.toContain(id);
+    }
+  }
+});
+
+test("a file that was uploaded is of the project, whatever the environment of a key", async () => {
+  const { artifactId } = (
+    await call("POST", `/v1/artifacts?projectId=${tenant.projectId}`, {
+      key: here,
+      body: "one",
+      headers: { "content-type": "text/plain" },
+    })
+  ).json;
+  expect((await call("GET", `/v1/artifacts/${artifactId}`, { key: elsewhere })).text).toBe("one");
+  expect(
+    (await call("GET", `/v1/projects/${tenant.projectId}/references`, { key: elsewhere })).text,
+  ).toContain(artifactId);
+});

@@ -72,7 +72,7 @@ export async function download(
     };
   }
   if (range === "whole") {
-    const body = await store.open(sha256);
+    const body = await begun(await store.open(sha256));
     return { status: 200, headers: { ...headers, "content-length": String(byteLength) }, body };
   }
   return {
@@ -82,8 +82,27 @@ export async function download(
       "content-length": String(lengthOf(range)),
       "content-range": `bytes ${range.start}-${range.end}/${byteLength}`,
     },
-    body: await store.open(sha256, range),
+    body: await begun(await store.open(sha256, range)),
   };
+}
+
+/** The same bytes, the first of them read: a store that fails before them is told as such, while the answer has not begun. */
+async function begun(bytes: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const rest = bytes[Symbol.asyncIterator]();
+  const first = await rest.next();
+  let isFirst = true;
+  const whole: AsyncIterator<Uint8Array> = {
+    async next() {
+      if (!isFirst) return rest.next();
+      isFirst = false;
+      return first;
+    },
+    async return() {
+      await rest.return?.();
+      return { done: true, value: undefined };
+    },
+  };
+  return { [Symbol.asyncIterator]: () => whole };
 }
 
 function lengthOf({ start, end }: ByteRange): number {

@@ -57,7 +57,7 @@ test("a put whose temporary file was swept away fails and stores nothing", async
     yield Buffer.from("too slow");
     await store.sweepTemporary(new Date(Date.now() + 3_600_000));
   }
-  await expect(store.put(source())).rejects.toMatchObject({ code: "ENOENT" });
+  await expect(store.put(source())).rejects.toMatchObject({ name: "StoreOutage", cause: { code: "ENOENT" } });
   expect(await store.stat(sha256(Buffer.from("too slow")))).toBeNull();
 });
 
@@ -80,4 +80,14 @@ test("open files are given back by readers that end, leave or never start", asyn
     await store.open(name, { start: 2_000_000, end: 2_000_001 }).catch(() => {});
   }
   expect(await open()).toBeLessThanOrEqual(before);
+});
+
+test("a directory that cannot be used is an outage of ours, with the disk's own words as its cause", async () => {
+  const path = join(root, "..", "no-directory");
+  await writeFile(path, "a file");
+  const broken = filesStore(path);
+  const outage = { name: "StoreOutage", cause: { code: expect.stringMatching(/^(ENOTDIR|EEXIST)$/) } };
+  await expect(broken.put(Buffer.from("x"))).rejects.toMatchObject(outage);
+  await expect(broken.open("0".repeat(64))).rejects.toMatchObject(outage);
+  await expect(broken.stat("0".repeat(64))).rejects.toMatchObject(outage);
 });

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "nod
 import { dirname, join, resolve } from "node:path";
 import { fail } from "@/server/errors";
 import { ulid } from "@/server/ids";
+import { StoreOutage } from "@/server/outage";
 import { isSha256, pieces } from "./pieces";
 import { clampRange } from "./range";
 import type { ArtifactStore } from "./store";
@@ -48,7 +49,7 @@ export function filesStore(directory: string): ArtifactStore {
   return {
     async put(source, options) {
       const path = join(temporary, ulid());
-      const handle = await inDirectory(temporary, () => open(path, "wx", 0o600));
+      const handle = await onDisk(() => inDirectory(temporary, () => open(path, "wx", 0o600)));
       const hash = createHash("sha256");
       let byteLength = 0;
       try {
@@ -56,18 +57,18 @@ export function filesStore(directory: string): ArtifactStore {
           for await (const piece of pieces(source, PIECE_BYTES, options?.maxBytes)) {
             hash.update(piece);
             byteLength += piece.byteLength;
-            await handle.writeFile(piece); // from the current position, to the last byte
+            await onDisk(() => handle.writeFile(piece)); // from the current position, to the last byte
           }
-          await handle.sync();
+          await onDisk(() => handle.sync());
         } finally {
-          await handle.close();
+          await onDisk(() => handle.close());
         }
         const sha256 = hash.digest("hex");
         await options?.beforeKept?.({ sha256, byteLength });
         const home = dirname(pathOf(sha256));
         // Over a file of the same content too: it renews the age and heals a damaged disk block.
-        await inDirectory(home, () => rename(path, pathOf(sha256)));
-        await syncDirectory(home);
+        await onDisk(() => inDirectory(home, () => rename(path, pathOf(sha256))));
+        await onDisk(() => syncDirectory(home));
         return { sha256, byteLength };
       } catch (error) {
         await unlink(path).catch(() => {}); // the first error is the one to tell; the sweep finds the rest
@@ -76,10 +77,10 @@ export function filesStore(directory: string): ArtifactStore {
     },
 
     async open(sha256, range) {
-      const handle = isSha256(sha256) ? await openIfThere(pathOf(sha256)) : null;
+      const handle = isSha256(sha256) ? await onDisk(() => openIfThere(pathOf(sha256))) : null;
       if (!handle) fail("NotFound", "The artifact's bytes are not here.");
       try {
-        const { size } = await handle.stat();
+        const { size } = await onDisk(() => handle.stat());
         const part = range ? clampRange(range, size) : { start: 0, end: size - 1 };
         return read(handle, part.start, part.end + 1);
       } catch (error) {
@@ -95,7 +96,7 @@ export function filesStore(directory: string): ArtifactStore {
         return { byteLength: size, storedAt: mtime };
       } catch (error) {
         if (isMissing(error)) return null;
-        throw error;
+        throw outageOf(error);
       }
     },
 
@@ -146,7 +147,7 @@ function read(handle: FileHandle, start: number, end: number): AsyncIterableIter
       }
       try {
         const buffer = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, end - at));
-        const { bytesRead } = await handle.read(buffer, 0, buffer.byteLength, at);
+        const { bytesRead } = await onDisk(() => handle.read(buffer, 0, buffer.byteLength, at));
         if (bytesRead === 0) throw new Error("An artifact's file is shorter than it was when opened.");
         at += bytesRead;
         return { done: false, value: buffer.subarray(0, bytesRead) };
@@ -161,6 +162,17 @@ function read(handle: FileHandle, start: number, end: number): AsyncIterableIter
     },
   };
 }
+
+/** Does this with files of ours; StoreOutage where the disk refuses, being full, broken or not ours to use. */
+async function onDisk<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw outageOf(error);
+  }
+}
+
+const outageOf = (cause: unknown) => new StoreOutage("The directory of artifacts cannot be used.", { cause });
 
 async function openIfThere(path: string): Promise<FileHandle | null> {
   try {

@@ -10,8 +10,8 @@ import { pipeline } from "node:stream/promises";
 type StoredFile = { path: string; byteLength: number; at: Date; etag: string };
 type Upload = { key: string; at: Date; parts: Map<number, StoredFile> };
 
-/** What a test may make of a request: refuse it with a status, answer half of the body, or answer as usual. */
-export type Mood = (operation: string, key: string) => number | "cut" | undefined;
+/** What a test may make of a request: refuse it with a status, answer half of the body or none of it, know no ranges, or answer as usual. */
+export type Mood = (operation: string, key: string) => number | "cut" | "mute" | "rangeless" | undefined;
 
 const MIN_PART_BYTES = 5 * 1024 * 1024;
 
@@ -76,7 +76,7 @@ export async function startS3(credentials: { accessKeyId: string; secretAccessKe
       case "GetObject": {
         const file = objects.get(key);
         if (!file) throw refusal(404, "NoSuchKey");
-        const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "");
+        const range = asked === "rangeless" ? null : /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "");
         const start = range ? Number(range[1]) : 0;
         const end = range ? Math.min(Number(range[2]), file.byteLength - 1) : file.byteLength - 1;
         if (range && start >= file.byteLength) throw refusal(416, "InvalidRange");
@@ -87,7 +87,10 @@ export async function startS3(credentials: { accessKeyId: string; secretAccessKe
           ...(range ? { "content-range": `bytes ${start}-${end}/${file.byteLength}` } : {}),
         });
         if (operation === "HeadObject" || file.byteLength === 0) response.end();
-        else if (asked === "cut") {
+        else if (asked === "mute") {
+          response.flushHeaders();
+          response.destroy();
+        } else if (asked === "cut") {
           const half = (await readFile(file.path)).subarray(start, start + Math.floor((end - start) / 2));
           response.write(half, () => response.destroy());
         } else {

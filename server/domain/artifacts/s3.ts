@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type * as S3 from "@aws-sdk/client-s3";
-import { fail } from "@/server/errors";
+import { Fault, fail } from "@/server/errors";
 import { ulid } from "@/server/ids";
 import { log } from "@/server/log";
+import { StoreOutage } from "@/server/outage";
 import { isSha256, pieces } from "./pieces";
-import { clampRange, isRange } from "./range";
+import { type ByteRange, clampRange, isRange } from "./range";
 import type { ArtifactStore } from "./store";
 
 export type S3Settings = {
@@ -35,6 +36,11 @@ export function s3Store(settings: S3Settings): ArtifactStore {
     return connecting;
   };
   const keyOf = (sha256: string) => `artifacts/${sha256}`;
+  /** What the bucket answers; StoreOutage where it does not, or refuses. */
+  const answered = <T>(answer: Promise<T>): Promise<T> =>
+    answer.catch((cause: unknown) => {
+      throw outageOf(Bucket, cause);
+    });
 
   async function find(sha256: string) {
     const { sdk, client } = await connected();
@@ -43,14 +49,14 @@ export function s3Store(settings: S3Settings): ArtifactStore {
       return { byteLength: head.ContentLength ?? 0, storedAt: head.LastModified ?? new Date(0) };
     } catch (error) {
       if (isStatus(sdk, error, 404)) return null;
-      throw error;
+      throw outageOf(Bucket, error);
     }
   }
 
   /** A multipart upload in which one part travels while the next one is gathered. */
   async function beginUpload(Key: string) {
     const { sdk, client } = await connected();
-    const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key }));
+    const { UploadId } = await answered(client.send(new sdk.CreateMultipartUploadCommand({ Bucket, Key })));
     const parts: S3.CompletedPart[] = [];
     let travelling: Promise<S3.CompletedPart> | undefined;
     const arrive = async () => {
@@ -58,7 +64,9 @@ export function s3Store(settings: S3Settings): ArtifactStore {
       travelling = undefined;
     };
     const sendPart = async (PartNumber: number, Body: Uint8Array): Promise<S3.CompletedPart> => {
-      const part = await client.send(new sdk.UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }));
+      const part = await answered(
+        client.send(new sdk.UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body })),
+      );
       return { PartNumber, ETag: part.ETag };
     };
     return {
@@ -70,7 +78,9 @@ export function s3Store(settings: S3Settings): ArtifactStore {
       async complete() {
         await arrive();
         const MultipartUpload = { Parts: parts };
-        await client.send(new sdk.CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload }));
+        await answered(
+          client.send(new sdk.CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload })),
+        );
       },
       async abort() {
         await travelling?.catch(() => {}); // a part that arrives after the abort would stay
@@ -81,7 +91,7 @@ export function s3Store(settings: S3Settings): ArtifactStore {
 
   async function removeObject(Key: string) {
     const { sdk, client } = await connected();
-    await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
+    await answered(client.send(new sdk.DeleteObjectCommand({ Bucket, Key })));
   }
 
   return {
@@ -94,8 +104,10 @@ export function s3Store(settings: S3Settings): ArtifactStore {
         const sha256 = digest.toString("hex");
         await options?.beforeKept?.({ sha256, byteLength });
         const ChecksumSHA256 = digest.toString("base64"); // a server that knows the header refuses damaged bytes
-        await client.send(
-          new sdk.PutObjectCommand({ Bucket, Key: keyOf(sha256), Body: content, ChecksumSHA256 }),
+        await answered(
+          client.send(
+            new sdk.PutObjectCommand({ Bucket, Key: keyOf(sha256), Body: content, ChecksumSHA256 }),
+          ),
         );
         return { sha256, byteLength };
       };
@@ -123,7 +135,7 @@ export function s3Store(settings: S3Settings): ArtifactStore {
         const sha256 = hash.digest("hex");
         await options?.beforeKept?.({ sha256, byteLength });
         const CopySource = encodeURI(`${Bucket}/${temporary}`);
-        await client.send(new sdk.CopyObjectCommand({ Bucket, Key: keyOf(sha256), CopySource }));
+        await answered(client.send(new sdk.CopyObjectCommand({ Bucket, Key: keyOf(sha256), CopySource })));
         return { sha256, byteLength };
       } finally {
         await removeObject(temporary).catch((cause) =>
@@ -143,19 +155,19 @@ export function s3Store(settings: S3Settings): ArtifactStore {
       if (range && !isRange(range)) await refuseRange(range);
       const Range = range && `bytes=${range.start}-${range.end}`;
       try {
-        const { Body, ContentRange } = await client.send(
+        const { Body, ContentRange, ContentLength } = await client.send(
           new sdk.GetObjectCommand({ Bucket, Key: keyOf(sha256), Range }),
         );
         if (!(Body instanceof Readable)) throw new Error("The S3 client gave no readable body.");
-        if (Range && !ContentRange) {
-          Body.destroy();
-          throw new Error("The S3 server ignored a range.");
-        }
-        return read(Body);
+        // Some servers know no ranges and send the whole.
+        return range && !ContentRange
+          ? partOf(Bucket, Body, range, ContentLength ?? MAX_BYTES)
+          : read(Bucket, Body);
       } catch (error) {
+        if (error instanceof Fault) throw error;
         if (isStatus(sdk, error, 404)) fail("NotFound", "The artifact's bytes are not here.");
         if (range && isStatus(sdk, error, 416)) await refuseRange(range);
-        throw error;
+        throw outageOf(Bucket, error);
       }
     },
 
@@ -219,20 +231,69 @@ async function connect(settings: S3Settings) {
   return { sdk, client };
 }
 
-/** The body's bytes; closes the connection when the reader leaves, also before the first byte. */
-function read(body: Readable): AsyncIterableIterator<Uint8Array> {
-  const chunks: AsyncIterator<Uint8Array> = body[Symbol.asyncIterator]();
+/** One range of a body that is the whole object. RangeNotSatisfiable as everywhere. */
+function partOf(bucket: string, body: Readable, range: ByteRange, byteLength: number) {
+  try {
+    const { start, end } = clampRange(range, byteLength);
+    return read(bucket, body, start, end - start + 1);
+  } catch (refusal) {
+    body.destroy();
+    throw refusal;
+  }
+}
+
+/**
+ * The body's bytes, without so many at first and of the rest so many; closes the connection when the reader leaves, also
+ * before the first byte.
+ */
+function read(
+  bucket: string,
+  body: Readable,
+  skipped = 0,
+  wanted = Number.POSITIVE_INFINITY,
+): AsyncIterableIterator<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array, undefined> = body[Symbol.asyncIterator]();
+  let [toSkip, left] = [skipped, wanted];
+  const close = async () => {
+    body.destroy();
+    await chunks.return?.();
+    return { done: true, value: undefined } as const;
+  };
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
-    next: () => chunks.next(),
-    async return() {
-      body.destroy();
-      await chunks.return?.();
-      return { done: true, value: undefined };
+    async next() {
+      while (left > 0) {
+        const chunk = await chunks.next().catch((cause: unknown) => {
+          throw outageOf(bucket, cause);
+        });
+        if (chunk.done) return chunk;
+        const piece = chunk.value.subarray(toSkip, toSkip + left);
+        toSkip = Math.max(0, toSkip - chunk.value.byteLength);
+        left -= piece.byteLength;
+        if (piece.byteLength > 0) return { done: false, value: piece };
+      }
+      return close();
     },
+    return: close,
   };
+}
+
+/**
+ * What went wrong with the bucket, for the log. Of a server's refusal only its status and code are told: some servers repeat
+ * the access key in their words.
+ */
+function outageOf(bucket: string, cause: unknown): StoreOutage {
+  const { $metadata, name } = cause as Partial<S3.S3ServiceException>; // read as far as it is one
+  const status = $metadata?.httpStatusCode;
+  if (status === undefined) return new StoreOutage(`The bucket ${bucket} cannot be reached.`, { cause });
+  const said = `${status}${/^\w{1,64}$/.test(name ?? "") ? ` ${name}` : ""}`;
+  return new StoreOutage(
+    status === 401 || status === 403
+      ? `The bucket ${bucket} refuses our credentials (${said}).`
+      : `The bucket ${bucket} refuses (${said}).`,
+  );
 }
 
 function isStatus(sdk: typeof S3, error: unknown, status: number): boolean {

@@ -94,8 +94,8 @@ export type FoundArtifact = {
 };
 
 /**
- * An artifact by its id, uploaded or made by a job, where the caller may see its project. NotFound for somebody else's
- * as for none; Gone where its bytes were removed.
+ * An artifact by its id: uploaded, where the caller may see its project, or made by a job that it may see. NotFound for
+ * somebody else's as for none; Gone where its bytes were removed.
  */
 export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundArtifact> {
   const scope = access.ownScopeOf(ctx, "jobs:read");
@@ -108,8 +108,11 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
        FROM job JOIN job_artifact made ON made.job_id = job.id AND made.artifact_id = artifact.id
        WHERE job.organization_id = project.organization_id AND job.project_id = artifact.project_id AND job.is_blind LIMIT 1) maker ON true
      WHERE artifact.id = $1 AND ($2::text[] IS NULL OR project.organization_id = ANY($2)) AND ($3::text IS NULL OR artifact.project_id = $3)
-       AND ($4::text IS NULL OR EXISTS (${MADE_BY("$4", "artifact.project_id", "artifact.id")}))`,
-    [artifactId, scope.organizationIds, scope.projectId, scope.principalId],
+       AND ($4::text IS NULL OR EXISTS (${MADE_BY("$4", "artifact.project_id", "artifact.id")}))
+       AND ($5::text IS NULL OR artifact.uploaded_by IS NOT NULL OR EXISTS (
+         SELECT FROM job_artifact made JOIN job ON job.project_id = made.project_id AND job.id = made.job_id
+         WHERE made.project_id = artifact.project_id AND made.artifact_id = artifact.id AND job.environment = $5))`,
+    [artifactId, scope.organizationIds, scope.projectId, scope.principalId, scope.environment],
   );
   const found = rows[0];
   if (!found) fail("NotFound", "There is no such artifact.");

@@ -10,7 +10,7 @@ import { failpoint } from "@/server/failpoint";
 import { receiptIdOf } from "@/server/ids";
 import { log } from "@/server/log";
 import { microsToUsd } from "@/server/money";
-import { isDatabaseOutage } from "@/server/outage";
+import { isOutage } from "@/server/outage";
 import type { Json } from "@/server/step";
 import { admit, toRow } from "./admit";
 import { conclude } from "./conclude";
@@ -136,8 +136,8 @@ async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job
       });
     }
   } catch (cause) {
-    // The provider has answered and the database does not: sending it again would run it twice.
-    if (!attempt || !isDatabaseOutage(cause)) throw cause;
+    // The provider has answered and our own storage does not: sending it again would run it twice.
+    if (!attempt || !isOutage(cause)) throw cause;
     ctx.log.error({ err: cause, jobId: job.id }, "the end of an execution could not be recorded");
     fail("TRANSPORT_AMBIGUOUS", "The request went to the provider, and its end could not be recorded yet.", {
       executionId: job.id,

@@ -28,10 +28,12 @@ type Row = {
 
 /**
  * What a project has that a next generation may start from, newest first: files uploaded as inputs, and of each job
- * that succeeded the output that was selected or is its only one to choose. Nothing whose content is gone.
+ * that succeeded the output that was selected or is its only one to choose; to a key, of jobs of its environment. Nothing
+ * whose content is gone.
  */
 export async function references(ctx: Ctx, projectId: string, query: ListReferences): Promise<ReferencePage> {
   const project = await access.projectInPath(ctx, projectId, "jobs:read");
+  const { environment } = access.scopeOf(ctx, "jobs:read");
   const cursor = query.cursor === undefined ? null : readCursor(query.cursor);
   // The choice of one output is the job's primaryArtifactId, as a condition on rows.
   const { rows } = await pool.query<Row>({
@@ -45,6 +47,7 @@ export async function references(ctx: Ctx, projectId: string, query: ListReferen
           CASE WHEN job.is_blind THEN (SELECT position FROM comparison_entry entry WHERE entry.job_id = job.id) END AS place
         FROM job_artifact listed JOIN job ON job.project_id = listed.project_id AND job.id = listed.job_id
         WHERE listed.project_id = artifact.project_id AND listed.artifact_id = artifact.id AND job.status = 'succeeded'
+          AND ($6::text IS NULL OR job.environment = $6)
           AND (job.selected_artifact_id = artifact.id OR (
             job.selected_artifact_id IS NULL AND coalesce(job.requested_variants, 1) <= 1 AND (job.artifact_count = 1 OR (
               listed.kind = ANY($4) AND 1 = (
@@ -56,7 +59,7 @@ export async function references(ctx: Ctx, projectId: string, query: ListReferen
         AND artifact.pruned_at IS NULL AND (artifact.expires_at IS NULL OR artifact.expires_at > $3)
         AND (artifact.uploaded_by IS NOT NULL OR made.job_id IS NOT NULL)
       ORDER BY artifact.id DESC LIMIT $5`,
-    values: [project.id, cursor, ctx.now(), SHEET_KINDS, query.limit + 1],
+    values: [project.id, cursor, ctx.now(), SHEET_KINDS, query.limit + 1, environment],
   });
   const items = rows.slice(0, query.limit).map(toReference);
   const last = items.at(-1);

@@ -27,6 +27,7 @@ describe("sessions", () => {
       [{ allowedOrigins: [HOST, "https://other.example"] }, "body.allowedOrigins.1"],
       [{ allowedOrigins: [] }, "body.allowedOrigins"],
       [{ maxSpendMicros: 0 }, "body.maxSpendMicros"],
+      [{ maxSpendMicros: 1e15 + 1 }, "body.maxSpendMicros"],
       [{ maxJobs: 1_001 }, "body.maxJobs"],
       [{ expiresInMinutes: 4 }, "body.expiresInMinutes"],
       [{ expiresInMinutes: 121 }, "body.expiresInMinutes"],

@@ -123,18 +123,19 @@ function asFarAs({ settings, kept }: pins.RequestToday): string {
     : "; the content is not kept any more, and without it this interface does not tell what would be sent today";
 }
 
-/** How the newest execution of this pin in this project ended. */
-async function lastRun({ projectId, pin }: PinnedRecord, now: Date): Promise<pins.Answer> {
+/** How the newest execution of this pin in this environment ended. */
+async function lastRun({ projectId, environment, pin }: PinnedRecord, now: Date): Promise<pins.Answer> {
   const since = now.getTime() - CONFORMANCE_MS;
   const { rows } = await pool.query<{ receipt_id: string; status: string; completed_at: Date }>(
     `SELECT receipt_id, status, completed_at FROM pinned_execution
      WHERE project_id = $1 AND id > $2 AND provider = $3 AND model = $4 AND api = $5
        AND status IN ('succeeded', 'failed', 'ambiguous') AND completed_at > $6
+       AND environment = $7
      ORDER BY id DESC LIMIT 1`,
-    [projectId, `pin_${ulidAt(since)}`, pin.provider, pin.model, pin.api, new Date(since)],
+    [projectId, `pin_${ulidAt(since)}`, pin.provider, pin.model, pin.api, new Date(since), environment],
   );
   const [last] = rows;
-  if (!last) return { ok: false, detail: "no run of this pin in this project within the last 30 days" };
+  if (!last) return { ok: false, detail: "no run of this pin in this environment within the last 30 days" };
   return {
     ok: last.status === "succeeded",
     detail: `${last.receipt_id} ${last.status === "ambiguous" ? "is ambiguous" : last.status}, ${last.completed_at.toISOString()}`,

@@ -14,12 +14,13 @@ import { AT_ONCE, receiptsOf } from "./receipts";
 export const READ = "jobs:read";
 
 /**
- * Binds receipts of one project, in this order, into a document that is hashed and signed. A receipt of another project and
- * none at all are refused alike, at their place in the list.
+ * Binds receipts of one project, in this order, into a document that is hashed and signed. A receipt of another project, of
+ * another environment than the key's and none at all are refused alike, at their place in the list.
  */
 export async function createManifest(ctx: Ctx, request: ManifestRequest): Promise<Manifest> {
   const project = await access.project(ctx, projectIdOf(request), "provenance:write");
-  const lines = await linesOf(project.id, request.receiptIds);
+  const { environment } = access.scopeOf(ctx, "provenance:write");
+  const lines = await linesOf(project.id, environment, request.receiptIds);
   const body: { [member: string]: Json } = {
     schemaVersion: "service.manifest.v1",
     manifestId: newId("manifest"),
@@ -62,7 +63,7 @@ function projectIdOf({ projectId, context }: ManifestRequest): string | null | u
   return projectId || other;
 }
 
-async function linesOf(projectId: string, ids: string[]) {
+async function linesOf(projectId: string, environment: string | null, ids: string[]) {
   const issues: { loc: (string | number)[]; msg: string; type: string }[] = [];
   const refuse = (place: number, msg: string, type: string) =>
     issues.push({ loc: ["body", "receiptIds", place], msg, type });
@@ -75,7 +76,7 @@ async function linesOf(projectId: string, ids: string[]) {
   // In pieces, so that no more than a few hundred receipts are in memory at once.
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const asked = ids.slice(from, from + AT_ONCE);
-    const found = await receiptsOf(projectId, asked);
+    const found = await receiptsOf(projectId, environment, asked);
     for (const [place, id] of asked.entries()) {
       const receipt = found.get(id);
       if (receipt) lines.push(manifestEntryOf(receipt.document));

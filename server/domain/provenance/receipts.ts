@@ -25,10 +25,14 @@ type Row = Sealed & {
 export const AT_ONCE = 250;
 
 /**
- * Those of these receipts that are the project's: of jobs and of pinned executions. ComparisonUnjudged where one is of a
- * competitor that nobody has judged.
+ * Those of these receipts that are the project's, or of one environment of it: of jobs and of pinned executions.
+ * ComparisonUnjudged where one is of a competitor that nobody has judged.
  */
-export async function receiptsOf(projectId: string, ids: string[]): Promise<Map<string, FoundReceipt>> {
+export async function receiptsOf(
+  projectId: string,
+  environment: string | null,
+  ids: string[],
+): Promise<Map<string, FoundReceipt>> {
   const found = new Map<string, FoundReceipt>();
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const { rows } = await pool.query<Row>({
@@ -37,12 +41,12 @@ export async function receiptsOf(projectId: string, ids: string[]): Promise<Map<
         SELECT receipt.id, body, hash, signature, key_id AS "keyId", false AS "isPinned", job.request_hash AS "requestHash",
           job.is_blind, job.comparison_id
         FROM receipt JOIN job ON job.id = receipt.job_id
-        WHERE receipt.id = ANY($2) AND receipt.project_id = $1
+        WHERE receipt.id = ANY($2) AND receipt.project_id = $1 AND ($3::text IS NULL OR job.environment = $3)
         UNION ALL
         SELECT record.id, body, hash, signature, key_id, true, pinned.request_hash, false, NULL
         FROM pinned_record record JOIN pinned_execution pinned ON pinned.id = record.pinned_id
-        WHERE record.id = ANY($2) AND record.project_id = $1`,
-      values: [projectId, ids.slice(from, from + AT_ONCE)],
+        WHERE record.id = ANY($2) AND record.project_id = $1 AND ($3::text IS NULL OR pinned.environment = $3)`,
+      values: [projectId, ids.slice(from, from + AT_ONCE), environment],
     });
     for (const row of rows) {
       refuseBlind(row, "The receipt");

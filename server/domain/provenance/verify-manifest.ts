@@ -14,7 +14,7 @@ type Line = Manifest["receipts"][number];
 
 /**
  * Holds a manifest against the receipts as they lie here today: each is hashed and its signature checked anew, and what it
- * says is compared with what the manifest says of it.
+ * says is compared with what the manifest says of it. It is the project's, and whole to whoever may read it.
  */
 export async function verifyManifest(ctx: Ctx, manifestId: string): Promise<ManifestVerification> {
   const manifest = await getManifest(ctx, manifestId);
@@ -33,7 +33,7 @@ export async function verifyManifest(ctx: Ctx, manifestId: string): Promise<Mani
   for (let from = 0; from < manifest.receipts.length; from += AT_ONCE) {
     const lines = manifest.receipts.slice(from, from + AT_ONCE);
     const ids = lines.map(({ receiptId }) => receiptId);
-    const found = await receiptsOf(manifest.projectId, ids);
+    const found = await receiptsOf(manifest.projectId, null, ids);
     for (const line of lines) {
       const receipt = found.get(line.receiptId);
       if (!receipt) continue;
