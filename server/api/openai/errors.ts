@@ -49,8 +49,9 @@ const INVALID = "InvalidInput" satisfies ErrorCode;
 
 function toldOfIssues(issues: ValidationIssue[]): Told {
   const [first] = issues;
-  const message = issues.map((issue) => `${nameOf(issue.loc)}: ${wordsOf(issue)}`).join(" ");
-  return { code: INVALID, message, param: first ? nameOf(first.loc) : null };
+  const said = issues.map((issue) => [nameOf(issue.loc), wordsOf(issue)].filter(Boolean).join(": "));
+  // What is wrong with the whole body is of no parameter.
+  return { code: INVALID, message: said.join(" "), param: (first && nameOf(first.loc)) || null };
 }
 
 const wordsOf = ({ msg, type }: ValidationIssue) =>
