@@ -50,6 +50,11 @@ export function check(answer: Answer, wanted: Wanted, method: string, target: st
   if (endpoint) seen.add(`${nameOf(endpoint)} ${status}`);
 
   const { headers } = answer;
+  // Who asks too much is told when to come again, in the header and beside the code.
+  if (status === 429) {
+    expect(headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+    expect(detailsOf(answer).retryAfterSeconds).toBe(Number(headers["retry-after"]));
+  }
   expect(headers["x-request-id"]).toMatch(/^[A-Za-z0-9._:-]{1,128}$/);
   expect(headers["x-capstan-version"]).toBe(VERSION);
   for (const name of ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]) {
@@ -98,6 +103,8 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
       });
       expect(["body", "query", "path", "header"]).toContain(issue.loc[0]);
       expect(issue.msg).not.toBe("");
+      // A place in a list is a number, never its digits.
+      expect(issue.loc.filter((part: unknown) => typeof part === "string" && /^\d+$/.test(part))).toEqual([]);
     }
     return;
   }

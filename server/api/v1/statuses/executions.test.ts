@@ -5,6 +5,7 @@ import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { env } from "@/server/env";
 import { ERRORS, type ErrorCode } from "@/server/errors";
+import { newId } from "@/server/ids";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { type Call, call, makeTenant, sessionHeaders } from "@/testing/api";
 import { COMPARED, COMPARISONS } from "@/testing/comparisons";
@@ -178,6 +179,13 @@ describe("submit", () => {
       loc: ["body", "execution", "executionConstraints", "maxDurationSeconds"],
       type: "less_than_equal",
     });
+  });
+
+  test("422: a file of a list that is not there, by its place in the list", async () => {
+    const { json } = await post([422, "list"], at("model.generate.3d.v1", "jobs"), {
+      input: { inputArtifactIds: [newId("artifact")] },
+    });
+    expect(json.detail[0]).toMatchObject({ loc: ["body", "input", "inputArtifactIds", 0], type: "not_found" });
   });
 
   test("429: a project with ten thousand unfinished jobs takes no more, except those it took before", async () => {
