@@ -185,7 +185,10 @@ describe("submit", () => {
     const { json } = await post([422, "list"], at("model.generate.3d.v1", "jobs"), {
       input: { inputArtifactIds: [newId("artifact")] },
     });
-    expect(json.detail[0]).toMatchObject({ loc: ["body", "input", "inputArtifactIds", 0], type: "not_found" });
+    expect(json.detail[0]).toMatchObject({
+      loc: ["body", "input", "inputArtifactIds", 0],
+      type: "not_found",
+    });
   });
 
   test("429: a project with ten thousand unfinished jobs takes no more, except those it took before", async () => {
