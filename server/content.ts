@@ -1,3 +1,4 @@
+import type { ErrorCode } from "@/server/errors";
 import { openSecret, sealSecret } from "@/server/vault";
 
 /** Content as its row has it; null: it was removed. */
@@ -21,3 +22,9 @@ export function openContent({ id, content, is_sealed }: StoredContent): string |
   if (content === null || !is_sealed) return content;
   return openSecret(content, `payload|${id}|content`).toString("utf8");
 }
+
+/** The warning of an answer whose output is no longer there, which tells it from one that said nothing. */
+export const OUTPUT_REMOVED = {
+  code: "PayloadUnavailable" as const satisfies ErrorCode,
+  message: "The output of this execution was removed when its retention ended; its hash is on the receipt.",
+};

@@ -2,6 +2,8 @@ import { z } from "zod";
 import { redactText, redactTokens } from "@/server/redact-tokens";
 
 const Open = z.record(z.string(), z.json());
+/** Of every 429; the header Retry-After is made of it. */
+const Later = z.object({ retryAfterSeconds: z.number() }).catchall(z.json());
 const Execution = z
   .object({ executionId: z.string().optional(), receiptId: z.string().nullish() })
   .catchall(z.json());
@@ -75,9 +77,9 @@ export const ERRORS = {
     status: 429,
     retryable: true,
     next: "retry_after_backoff",
-    details: z.object({ retryAfterSeconds: z.number() }).catchall(z.json()),
+    details: Later,
   },
-  DURABLE_CONCURRENCY_LIMIT: { status: 429, retryable: true, next: "retry_after_backoff", details: Open },
+  DURABLE_CONCURRENCY_LIMIT: { status: 429, retryable: true, next: "retry_after_backoff", details: Later },
   InternalFailure: {
     status: 500,
     retryable: true,

@@ -83,6 +83,17 @@ test("events are written only by the statements that change a job's row, which t
   ]);
 });
 
+test("every 429 says when to come again: its row demands the seconds, and it is raised where that is compiled", () => {
+  const rows = Object.entries(ERRORS).filter(([, { status }]) => status === 429);
+  expect(rows.map(([code]) => code)).toContain("DURABLE_CONCURRENCY_LIMIT");
+  for (const [code, { details }] of rows) {
+    expect(details.safeParse({}).success, code).toBe(false);
+    expect(details.safeParse({ retryAfterSeconds: 1 }).success, code).toBe(true);
+  }
+  const unchecked = new RegExp(`new Fault\\(\\s*"(${rows.map(([code]) => code).join("|")})"`);
+  expect(sources.filter((file) => unchecked.test(textOf.get(file) ?? ""))).toEqual([]);
+});
+
 describe("imports flow one way", () => {
   test("the laws see what a file imports", () => {
     const seen = importsOf("server/api/v1/jobs.ts").map(({ target }) => target);

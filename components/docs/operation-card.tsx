@@ -12,7 +12,7 @@ export type OperationFacts = {
   description: string;
   parameters: { name: string; in: string; required: boolean; description?: string; schema: Schema }[];
   requestBody?: { content: Content; required: boolean };
-  responses: Record<string, { description: string; content: Content }>;
+  responses: Record<string, { description: string; content?: Content }>;
 };
 
 const TONES: Record<string, Tone> = { get: "good", post: "busy", put: "warn", patch: "warn", delete: "bad" };
@@ -75,7 +75,7 @@ export function OperationCard({
               <li key={status} className="flex flex-wrap items-baseline gap-x-2 py-1.5">
                 <code className="text-sm font-medium">{status}</code>
                 <span className="text-sm">{response.description}</span>
-                {Object.entries(response.content).map(([mediaType, { schema }]) =>
+                {Object.entries(response.content ?? {}).map(([mediaType, { schema }]) =>
                   mediaType === "application/json" ? (
                     <TypeName key={mediaType} schema={schema} />
                   ) : (

@@ -56,6 +56,8 @@ type Facts = {
   also?: readonly Raw[];
   /** Of success; 200 when not said. */
   status?: number;
+  /** What else is success: 206 a range of it, 304 to who has it. */
+  partly?: readonly (206 | 304)[];
   /** The refusals it can answer, besides those every endpoint has (COMMON_ERRORS). */
   errors: readonly ErrorCode[];
   /** Refusals carry code, message and details at the top level as well. */

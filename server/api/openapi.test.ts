@@ -49,6 +49,23 @@ test("it tells the version, the key scheme, and for each operation its refusals"
   expect(document.paths["/v1/capabilities"]?.get?.security).toEqual([{}, { ApiKey: [] }]);
 });
 
+test("it tells ranges, what a caller has already, the types of files, and pages that are refused", () => {
+  const { paths } = openapi(endpoints);
+  const ofGet = (path: string) => paths[path]?.get?.responses ?? {};
+  for (const path of ["/v1/artifacts/{artifact_id}", "/v1/jobs/{job_id}/artifacts/{artifact_id}"]) {
+    expect(Object.keys(ofGet(path))).toEqual(expect.arrayContaining(["200", "206", "304", "416"]));
+    for (const status of ["200", "206"])
+      expect(Object.keys(ofGet(path)[status]?.content ?? {})).toEqual(
+        expect.arrayContaining(["application/octet-stream", "image/png", "audio/mpeg", "application/json"]),
+      );
+  }
+  const weights = Object.keys(ofGet("/v1/adapter-weights/{weights_link}"));
+  expect(weights).toEqual(expect.arrayContaining(["200", "206", "304", "416"]));
+  expect(ofGet("/v1/capabilities")["304"]).not.toHaveProperty("content");
+  const exchange = paths["/v1/panel/launch-codes/exchange"]?.post?.responses;
+  expect(exchange?.["403"]?.description).toContain("CrossSiteRequest");
+});
+
 test("operation ids are unique", () => {
   const ids = Object.values(openapi(endpoints).paths).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),

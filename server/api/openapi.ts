@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ERRORS, type ErrorCode } from "@/server/errors";
 import { VERSION } from "@/server/version";
-import { COMMON_ERRORS, type Endpoint } from "./endpoint";
+import { COMMON_ERRORS, type Endpoint, isForPages } from "./endpoint";
 
 type Schema = Record<string, unknown>;
 type Content = Record<string, { schema: Schema }>;
@@ -14,7 +14,7 @@ export type Operation = {
   security: Record<string, string[]>[];
   parameters: { name: string; in: string; required: boolean; description?: string; schema: Schema }[];
   requestBody?: { content: Content; required: boolean };
-  responses: Record<string, { description: string; headers: Schema; content: Content }>;
+  responses: Record<string, { description: string; headers: Schema; content?: Content }>;
 };
 
 export type OpenApi = {
@@ -160,6 +160,12 @@ function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Op
   const responses: Operation["responses"] = {
     [endpoint.status ?? 200]: { description: "Done.", headers: HEADERS, content },
   };
+  for (const status of endpoint.partly ?? [])
+    responses[status] = {
+      description: PARTLY[status],
+      headers: HEADERS,
+      ...(status === 206 ? { content } : {}),
+    };
   for (const [status, codes] of Object.entries(codesByStatus(endpoint))) {
     responses[status] = {
       description: codes.join(", "),
@@ -176,6 +182,11 @@ function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Op
   return responses;
 }
 
+const PARTLY = {
+  206: "The bytes that `Range` asked for.",
+  304: "What `If-None-Match` names is what it is.",
+};
+
 const HEADERS = {
   "x-request-id": { description: "Of this request, for questions about it.", schema: { type: "string" } },
 };
@@ -184,10 +195,11 @@ function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
   const isOpen = endpoint.auth.includes("anonymous");
   const common = COMMON_ERRORS.filter((code) => {
     if (code === "PayloadTooLarge" || code === "UnsupportedMediaType")
-      return endpoint.body !== undefined || endpoint.form !== undefined;
+      return [endpoint.body, endpoint.form, endpoint.rawBody].some((each) => each !== undefined);
     if (code === "CrossSiteRequest")
-      return endpoint.method !== "GET" && endpoint.auth.includes("human_session");
-    if (code === "AuthorizationFailed") return !isOpen;
+      return isForPages(endpoint) || (endpoint.method !== "GET" && endpoint.auth.includes("human_session"));
+    // What is open to everybody is not for every credential (requireCaller).
+    if (code === "AuthorizationFailed") return !isOpen || !endpoint.auth.includes("panel_session");
     return true;
   });
   const byStatus: Record<number, string[]> = {};

@@ -59,7 +59,7 @@ export type Outcome<O> = {
 export type Source = {
   artifactId: string;
   /** Where the input names it, from `input` on: `["input", "source", "artifactId"]`. */
-  field: string[];
+  field: (string | number)[];
   mediaTypes: readonly string[];
   maxBytes: number;
 };

@@ -98,7 +98,7 @@ export default defineCapability<MeshInput, MeshOutput, Material>({
     port: "mesh",
     sources(input) {
       return [
-        ...input.inputArtifactIds.map((id, at) => pictureAt(id, ["input", "inputArtifactIds", String(at)])),
+        ...input.inputArtifactIds.map((id, at) => pictureAt(id, ["input", "inputArtifactIds", at])),
         ...besides(input),
       ];
     },

@@ -21,6 +21,25 @@ test("a server without keys is sent none", async () => {
   await vendor.stop();
 });
 
+test("what another server refuses is not said to be of OpenAI", async () => {
+  const vendor = await startVendor();
+  const io = ioFor(provider, "llama3:8b", "text", vendor.url);
+  for (const [status, code, message] of [
+    [401, "invalid_api_key", "The provider does not accept the API key. (HTTP 401)"],
+    [429, "insufficient_quota", "The provider's account has no credit left. (HTTP 429)"],
+    [429, "rate_limit_exceeded", "The provider's rate limit is reached. (HTTP 429)"],
+    [404, "model_not_found", "The provider's account has no access to this model. (HTTP 404)"],
+  ] as const) {
+    vendor.answer({ status, json: { error: { code } } });
+    await expect(provider.text?.submit(hello, io)).rejects.toMatchObject({ message });
+  }
+  vendor.answer({ status: 401, json: { error: { code: "invalid_api_key" } } });
+  await expect(provider.check?.({ ...io, signal: AbortSignal.timeout(5_000) })).rejects.toThrow(
+    "The provider does not accept the API key.",
+  );
+  await vendor.stop();
+});
+
 test.each<[unknown, number | undefined]>([
   [0.0123456, 12_346],
   [0.0000004, 0],

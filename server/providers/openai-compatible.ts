@@ -3,7 +3,7 @@ import { pinChat } from "./chat-ports/pin";
 import { chatCompletions, headersOf } from "./chat-ports/text";
 import { defineProvider, type ModelFacts, type ProviderAccount, RATINGS } from "./define";
 import { getJson, parseReply } from "./http";
-import { explainOpenAiError } from "./openai-ports/common";
+import { explainCompatibleError } from "./openai-ports/common";
 
 /* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. Its models are what the operator lists. */
 
@@ -49,7 +49,7 @@ function modelsOfOperator(): ModelFacts[] {
 
 /** Lists the server's models: the one request such servers have that needs the key and costs nothing. */
 async function check(account: ProviderAccount): Promise<void> {
-  const reply = await getJson("/models", headersOf(account), account, { explain: explainOpenAiError });
+  const reply = await getJson("/models", headersOf(account), account, { explain: explainCompatibleError });
   parseReply(z.object({ data: z.array(z.unknown()) }), reply, account);
 }
 
@@ -68,10 +68,10 @@ export default defineProvider({
   defaultBaseUrl: null,
   models: modelsOfOperator(),
   modelsFrom: modelsFromSetting,
-  text: chatCompletions({ explain: explainOpenAiError }),
+  text: chatCompletions({ explain: explainCompatibleError }),
   pins: {
     "chat-completions": pinChat({
-      explain: explainOpenAiError,
+      explain: explainCompatibleError,
       headers: headersOf,
       role: "system",
       sampling: {

@@ -47,10 +47,15 @@ export type PinCall = {
 export class PinRefusal extends Error {
   override readonly name = "PinRefusal";
   constructor(
-    readonly field: string,
+    /** From the body on; the place in a list is a number. */
+    readonly at: (string | number)[],
     message: string,
   ) {
     super(message);
+  }
+
+  get field(): string {
+    return this.at.join(".");
   }
 }
 

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { OUTPUT_REMOVED } from "@/server/content";
 import { TextOutput } from "@/server/contract/inputs";
 import type { InvocationResult } from "@/server/contract/jobs";
 import type * as jobs from "@/server/domain/jobs";
@@ -50,6 +51,11 @@ export const headersOf = ({ id, receiptId }: Head) => ({
   "x-capstan-receipt-id": receiptId,
 });
 
+const recordOf = ({ id, receiptId }: Head) => ({ executionId: id, receiptId });
+
+/** The refusal to say once more what is no longer kept. */
+export const removed = (head: Head) => new Fault(OUTPUT_REMOVED.code, OUTPUT_REMOVED.message, recordOf(head));
+
 /** What a streaming execution says, in order: text, then its end. */
 export type Heard =
   | { type: "quiet" }
@@ -59,13 +65,17 @@ export type Heard =
 
 /** The frames of an execution as an answer hears them. It ends with an end, also where the caller may read no further. */
 export async function* heard(frames: AsyncIterable<jobs.Frame[]>, head: Head): AsyncGenerator<Heard> {
-  const record = { executionId: head.id, receiptId: head.receiptId };
+  const record = recordOf(head);
   for await (const page of frames) {
     if (page.length === 0) yield { type: "quiet" };
     for (const { event, data } of page) {
       if (event === "token" && typeof data.text === "string") yield { type: "text", text: data.text };
       if (event === "execution.succeeded") {
-        yield { type: "succeeded", said: saidIn(data.typedOutput), tokens: tokensOf(data.usage as Usage) };
+        if (data.typedOutput === null) {
+          const { code, message, details } = removed(head);
+          yield { type: "failed", code, message, details };
+        } else
+          yield { type: "succeeded", said: saidIn(data.typedOutput), tokens: tokensOf(data.usage as Usage) };
         return;
       }
       if (event === "execution.failed") {

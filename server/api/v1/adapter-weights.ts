@@ -13,6 +13,7 @@ export const getAdapterWeights = endpoint({
   auth: ["anonymous", "service_principal", "human_session"],
   params: WeightsRef,
   output: raw("application/octet-stream"),
+  partly: [206, 304],
   errors: ["NotFound", "RangeNotSatisfiable"],
   run: async (ctx, { params, incoming }) => {
     const found = await findWeights(ctx, params.weights_link);

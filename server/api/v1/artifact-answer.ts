@@ -1,4 +1,4 @@
-import type { Incoming, Outgoing } from "@/server/api/endpoint";
+import { type Incoming, type Outgoing, raw } from "@/server/api/endpoint";
 import { download } from "@/server/domain/artifacts";
 import { Fault } from "@/server/errors";
 
@@ -31,3 +31,20 @@ export async function artifactAnswer(
     headers,
   );
 }
+
+/** What the download of an artifact answers: files of any type, those that capabilities make by name. */
+export const DOWNLOAD = {
+  output: raw("application/octet-stream"),
+  also: [
+    "image/png",
+    "image/jpeg",
+    "image/webp",
+    "audio/mpeg",
+    "audio/ogg",
+    "model/gltf-binary",
+    "application/json",
+    "text/plain",
+    "*/*",
+  ].map(raw),
+  partly: [206, 304],
+} as const;

@@ -48,6 +48,7 @@ export const listCapabilities = endpoint({
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   query: ListCapabilities,
   output: CapabilityList,
+  partly: [304],
   errors: [],
   run: async (ctx, { query, incoming }) =>
     ready(catalog.publishedList(query, await catalog.viewerOf(ctx, query)), incoming),
@@ -76,6 +77,7 @@ export const describeCapability = endpoint({
   params: CapabilityRef,
   query: CatalogViewer,
   output: CapabilityDescriptor,
+  partly: [304],
   errors: ["UNKNOWN_CAPABILITY"],
   run: async (ctx, { params, query, incoming }) => {
     const viewer = await catalog.viewerOf(ctx, query);
@@ -92,6 +94,7 @@ export const listExecutionTargets = endpoint({
   params: CapabilityRef,
   query: CatalogViewer,
   output: ExecutionTargetList,
+  partly: [304],
   errors: ["UNKNOWN_CAPABILITY"],
   run: async (ctx, { params, query, incoming }) =>
     ready(catalog.publishedTargets(params.capability_key, await catalog.viewerOf(ctx, query)), incoming),
@@ -108,6 +111,7 @@ export const describeBenchmarks = endpoint({
   params: CapabilityRef,
   query: BenchmarksQuery,
   output: CapabilityBenchmarks,
+  partly: [304],
   errors: ["UNKNOWN_CAPABILITY"],
   run: async (ctx, { params, query, incoming }) =>
     ready(

@@ -66,6 +66,7 @@ export const getAgentContext = endpoint({
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   query: AgentContextQuery,
   output: AgentContext,
+  partly: [304],
   errors: [],
   run: async (_, { query, incoming }) => {
     const document = diagnostics.agentContext(query.profile);

@@ -1,4 +1,4 @@
-import { endpoint, raw } from "@/server/api/endpoint";
+import { endpoint } from "@/server/api/endpoint";
 import {
   ArtifactRef,
   InProject,
@@ -8,7 +8,7 @@ import {
   UploadQuery,
 } from "@/server/contract/inputs-stored";
 import * as inputs from "@/server/domain/inputs";
-import { artifactAnswer } from "./artifact-answer";
+import { artifactAnswer, DOWNLOAD } from "./artifact-answer";
 
 const tags = ["Stored inputs"];
 const MEGABYTE = 1024 * 1024;
@@ -65,7 +65,7 @@ export const getArtifact = endpoint({
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
   params: ArtifactRef,
-  output: raw("application/octet-stream"),
+  ...DOWNLOAD,
   errors: ["NotFound", "Gone", "RangeNotSatisfiable"],
   run: async (ctx, { params, incoming }) => {
     const found = await inputs.findArtifact(ctx, params.artifact_id);

@@ -17,7 +17,7 @@ import {
 import { Receipt } from "@/server/contract/receipts";
 import { ListReferences, ReferencePage } from "@/server/contract/references";
 import * as jobs from "@/server/domain/jobs";
-import { artifactAnswer } from "./artifact-answer";
+import { artifactAnswer, DOWNLOAD } from "./artifact-answer";
 
 const tags = ["Jobs"];
 
@@ -145,7 +145,7 @@ export const getJobArtifact = endpoint({
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
   params: JobArtifactPath,
-  output: raw("application/octet-stream"),
+  ...DOWNLOAD,
   errors: ["NotFound", "Gone", "RangeNotSatisfiable"],
   run: async (ctx, { params, incoming }) => {
     const found = await jobs.artifact(ctx, params.job_id, params.artifact_id);

@@ -4,7 +4,8 @@ import { chatAsk, chatFrames, toCompletion } from "@/server/api/openai/chat";
 import { toOpenAIWire } from "@/server/api/openai/errors";
 import { getModel, listModels } from "@/server/api/openai/model";
 import { responseFrames, responsesAsk, toResponse } from "@/server/api/openai/responses";
-import { type Head, type Heard, headersOf, headOf, heard } from "@/server/api/openai/result";
+import { type Head, type Heard, headersOf, headOf, heard, removed } from "@/server/api/openai/result";
+import { OUTPUT_REMOVED } from "@/server/content";
 import {
   ChatCompletion,
   ChatRequest,
@@ -46,6 +47,7 @@ const asking = {
     "funding_required",
     "USE_JOBS",
     "IdempotencyConflict",
+    "PayloadUnavailable",
     "ProviderRejected",
     "PROVIDER_EMPTY_OUTPUT",
     "PROVIDER_ERROR",
@@ -67,7 +69,10 @@ async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
   const result = await inWordsOf(ask.spelling, () =>
     jobs.invoke(ctx, capabilityKey, envelope, idempotencyKey),
   );
-  return { result, head: headOf(result) };
+  const head = headOf(result);
+  // These answers have no place for a warning: the replay of what is no longer there is refused.
+  if (result.warnings.some(({ code }) => code === OUTPUT_REMOVED.code)) throw removed(head);
+  return { result, head };
 }
 
 async function follow(ctx: Ctx, head: Head): Promise<AsyncIterable<Heard>> {

@@ -24,6 +24,7 @@ export const getKeySet = endpoint({
   tags: ["Provenance"],
   auth: ["anonymous", "service_principal", "human_session", "panel_session"],
   output: JsonWebKeySet,
+  partly: [304],
   errors: [],
   run: async (_ctx, { incoming }) => {
     const body = JSON.stringify(await publicKeys());

@@ -8,7 +8,7 @@ export const PICTURE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
 export const MOST_PICTURE_BYTES = 8 * 1024 * 1024;
 
 /** A picture the input names at this field. */
-export const pictureAt = (artifactId: string, field: string[]): Source => ({
+export const pictureAt = (artifactId: string, field: Source["field"]): Source => ({
   artifactId,
   field,
   mediaTypes: PICTURE_TYPES,

@@ -129,7 +129,7 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
 export async function artifactInput(
   projectId: string,
   artifactId: string,
-  field: string[],
+  field: (string | number)[],
 ): Promise<FoundArtifact> {
   const { rows } = await pool.query<FoundArtifact>(
     `SELECT id, project_id, media_type, sha256, byte_length, filename, pruned_at FROM artifact

@@ -9,7 +9,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { canWriteLetters, invitationToken, writeInvitation } from "@/server/domain/notifications";
 import { requireRoleIn, requireSeat, roleIn } from "@/server/domain/organizations";
 import type { Settings } from "@/server/domain/plans";
-import { Fault, fail } from "@/server/errors";
+import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
 
 const DAY_MS = 86_400_000;
@@ -186,13 +186,7 @@ async function refuseTooMany(ctx: Ctx, client: PoolClient, organizationId: strin
 }
 
 function tooSoon(message: string, waitMs: number): never {
-  const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
-  throw new Fault(
-    "RateLimited",
-    message,
-    { retryAfterSeconds },
-    { "retry-after": String(retryAfterSeconds) },
-  );
+  fail("RateLimited", message, { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }
 
 function makeToken(invitationId: string, now: Date) {

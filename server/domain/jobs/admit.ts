@@ -160,13 +160,14 @@ function toFreshJob(admission: Admission, now: Date): Job {
 }
 
 const MOST_UNFINISHED = 10_000;
+const COUNTED_EVERY_MS = 1000;
 
 const unfinished = new Map<string, { count: number; countedAt: number }>();
 
 /** Refuses above 10,000 unfinished jobs of a project; counted at most once a second per process, so a little late. */
 export async function refuseOverload(projectId: string, nowMs: number) {
   let known = unfinished.get(projectId);
-  if (!known || nowMs - known.countedAt > 1000 || nowMs < known.countedAt) {
+  if (!known || nowMs - known.countedAt > COUNTED_EVERY_MS || nowMs < known.countedAt) {
     const { rows } = await pool.query<{ count: number }>({
       name: "count-unfinished",
       text: "SELECT count(*) AS count FROM job WHERE project_id = $1 AND status IN ('queued', 'running', 'awaiting_approval', 'canceling', 'needs_attention')",
@@ -181,10 +182,7 @@ export async function refuseOverload(projectId: string, nowMs: number) {
     fail(
       "DURABLE_CONCURRENCY_LIMIT",
       `This project has ${MOST_UNFINISHED} unfinished jobs; wait for some to end.`,
-      {
-        current: known.count - 1,
-        limit: MOST_UNFINISHED,
-      },
+      { current: known.count - 1, limit: MOST_UNFINISHED, retryAfterSeconds: COUNTED_EVERY_MS / 1000 },
     );
   }
 }

@@ -1,4 +1,5 @@
 import type { Capability } from "@/server/capabilities/define";
+import { OUTPUT_REMOVED } from "@/server/content";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
@@ -313,11 +314,6 @@ async function replay(jobId: string): Promise<InvocationResult> {
     await new Promise((resolve) => setTimeout(resolve, REPLAY_POLL_MS));
   }
 }
-
-const OUTPUT_REMOVED = {
-  code: "PayloadUnavailable",
-  message: "The output of this execution was removed when its retention ended; its hash is on the receipt.",
-};
 
 async function fromRows(job: JobRow): Promise<InvocationResult> {
   const [attempt, payloads] = await Promise.all([attemptOf(job), payloadsOf(job)]);

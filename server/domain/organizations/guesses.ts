@@ -1,6 +1,6 @@
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { Fault } from "@/server/errors";
+import { Fault, fail } from "@/server/errors";
 import { networkOf } from "@/server/network-of";
 
 /** So many failures of one account, or from one address, within the window; then nobody gets in there for a while. */
@@ -37,8 +37,7 @@ export async function countTry(subjects: string[], now: Date): Promise<number[]>
   const retryAfterSeconds = await secondsUntilAllowed(subjects, now);
   if (retryAfterSeconds === 0) return entries;
   await forget(entries); // a refused try is not a guess
-  const headers = { "retry-after": String(retryAfterSeconds) };
-  throw new Fault("RateLimited", "Too many tries. Wait a while.", { retryAfterSeconds }, headers);
+  fail("RateLimited", "Too many tries. Wait a while.", { retryAfterSeconds });
 }
 
 export async function noteFailure(subjects: string[], now: Date): Promise<number[]> {

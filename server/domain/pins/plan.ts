@@ -115,9 +115,7 @@ function bodyOf({ api, model }: Target, content: Parameters<Target["api"]["body"
     return api.body(content, model, tier);
   } catch (cause) {
     if (!(cause instanceof PinRefusal)) throw cause;
-    throw new ValidationFault([
-      { loc: ["body", ...cause.field.split(".")], msg: cause.message, type: "unsupported" },
-    ]);
+    throw new ValidationFault([{ loc: ["body", ...cause.at], msg: cause.message, type: "unsupported" }]);
   }
 }
 

@@ -79,8 +79,13 @@ test("the answer to a repost after the content went says that the output is gone
     idempotencyKey: "once",
   };
   const first = await pins.run(world.ctx, body);
+  expect(await pins.run(world.ctx, body)).toMatchObject({ executionId: first.executionId, warnings: [] });
   await pruneAt(world, 31 * DAY);
-  expect(await pins.run(world.ctx, body)).toMatchObject({ executionId: first.executionId, output: null });
+  expect(await pins.run(world.ctx, body)).toMatchObject({
+    executionId: first.executionId,
+    output: null,
+    warnings: [{ code: "PayloadUnavailable" }],
+  });
 });
 
 test("what an execution needs that has not ended is kept, and what its bulk shares as long as the bulk runs", async () => {

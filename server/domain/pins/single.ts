@@ -1,5 +1,5 @@
 import { sha256Hex } from "@/server/canonical";
-import { isKeptSealed } from "@/server/content";
+import { isKeptSealed, OUTPUT_REMOVED } from "@/server/content";
 import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contract/pinned";
 import { access, EVERYTHING, type ProjectAccess, personBehind } from "@/server/domain/access";
 import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
@@ -262,5 +262,7 @@ async function fromRow(row: Pick<PinnedRow, "id" | "error" | "warnings">): Promi
   const record = await wholeRecord({ receiptId: receiptIdOf(row.id), ...EVERYTHING });
   if (!record) throw new Error("an execution has ended without a record");
   if (row.error) throw toFault(row.error.code, row.error.message, record);
-  return toAnswer(record, row.warnings);
+  // Said of this answer: the record is what it was.
+  const warnings = record.outputHash !== null && record.output === null ? [OUTPUT_REMOVED] : [];
+  return toAnswer(record, [...row.warnings, ...warnings]);
 }

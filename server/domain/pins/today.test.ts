@@ -63,7 +63,7 @@ function strict(refuse: (call: PinnedContent) => void): Pick<Target, "api" | "mo
 test("an interface that takes a choice of given tools only is told the tools that are chosen", () => {
   const target = strict(({ tools = [], toolChoice }) => {
     const { name } = isRecord(toolChoice) ? toolChoice : {};
-    if (!tools.some((tool) => tool.name === name)) throw new PinRefusal("toolChoice", "No such tool.");
+    if (!tools.some((tool) => tool.name === name)) throw new PinRefusal(["toolChoice"], "No such tool.");
   });
   const request = asked({ type: "function", name: "measure" });
   const settings = settingsOf(target.api, target.api.body(request, target.model, "standard"));
@@ -73,13 +73,13 @@ test("an interface that takes a choice of given tools only is told the tools tha
 test("that an interface refuses what stands for the content is no refusal of the request; a setting's is", () => {
   for (const field of ["tools.0", "tools.0.parameters", "toolChoice", "input", "instructions"]) {
     const target = strict(() => {
-      throw new PinRefusal(field, "Not like this.");
+      throw new PinRefusal(field.split("."), "Not like this.");
     });
     expect(settingsWithoutContent(target, planOf(asked("auto")))).toEqual({ settings: null, kept: null });
   }
   for (const field of ["tools", "sampling.seed", "sampling.maxOutputTokens"]) {
     const target = strict(() => {
-      throw new PinRefusal(field, "The model does not take it.");
+      throw new PinRefusal(field.split("."), "The model does not take it.");
     });
     expect(settingsWithoutContent(target, planOf(asked("auto")))).toEqual({
       refused: `${field}: The model does not take it.`,

@@ -85,6 +85,7 @@ test("what is refused names the plan and the next one, and an upgrade holds at o
       limit: "activeDurableJobs",
       most: 3,
       current: 3,
+      retryAfterSeconds: 1,
       plan: "free",
       upgrade: {
         plan: "team",

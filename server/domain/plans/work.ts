@@ -1,6 +1,6 @@
 import type { PlanLimit } from "@/server/contract/billing";
 import type { ProjectAccess } from "@/server/domain/access";
-import { Fault, fail } from "@/server/errors";
+import { fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { allPlans, defaultPlan } from "./define";
 import { requireExternal } from "./external";
@@ -49,12 +49,13 @@ export function refuseWork(cause: unknown): never {
   const { code, detail } = cause as { code?: string; detail?: string };
   if (code !== "CB429") throw cause;
   const { kind, current, most, retryAfterSeconds, settings } = JSON.parse(detail ?? "{}") as Refused; // written by that function
-  const details: Record<string, Json> = {
+  const details: Record<string, Json> & { retryAfterSeconds: number } = {
     limit: NAME[kind],
     most,
     current,
     plan: planOf(settings).slug,
     upgrade: upgradeOf(settings, NAME[kind], most),
+    retryAfterSeconds,
   };
   if (kind === "active")
     fail(
@@ -62,11 +63,10 @@ export function refuseWork(cause: unknown): never {
       `The plan has room for ${most} unfinished jobs; wait for some to end.`,
       details,
     );
-  throw new Fault(
+  fail(
     "RateLimited",
     `The plan has ${most} synchronous and pinned executions an hour; these are used.`,
-    { ...details, retryAfterSeconds },
-    { "retry-after": String(retryAfterSeconds) },
+    details,
   );
 }
 

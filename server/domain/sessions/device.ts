@@ -121,21 +121,30 @@ function noDevice(): never {
 export async function redeemDevice(ctx: Ctx, deviceCode: string): Promise<DeviceToken> {
   const codeHash = hash("sha256", deviceCode, "buffer");
   const [sessionToken, sessionId, now] = [makeTokenText("caps"), newId("session"), ctx.now()];
-  // Who moves used_at is the one who gets the session. An approval of before a password change is none.
-  const { rows } = await pool.query<{ user_id: string; expires_at: Date }>(
-    `WITH used AS (
-       UPDATE device_login SET used_at = $2 FROM user_account
-       WHERE code_hash = $1 AND decision = 'approved' AND used_at IS NULL AND expires_at > $2
-         AND user_account.id = decided_by AND session_version = version
-       RETURNING decided_by, version, client_name
-     )
-     INSERT INTO session (id, user_id, kind, label, address, version, token_hash, created_at, last_seen_at, expires_at)
-     SELECT $3, decided_by, 'device', client_name, $4, version, $5, $2, $2, $2::timestamptz + make_interval(secs => $6)
-     FROM used RETURNING user_id, expires_at`,
-    [codeHash, now, sessionId, ctx.address ?? "", hash("sha256", sessionToken, "buffer"), DEVICE_SECONDS],
-  );
-  const begun = rows[0] ?? (await refuseDevice(codeHash, now));
-  await recordOwn(ctx, { userId: begun.user_id, action: "session.started", subject: sessionId });
+  const begun = await inTransaction(async (client) => {
+    // Who moves used_at is the one who gets the session. An approval of before a password change is none.
+    const { rows } = await client.query<{ user_id: string; expires_at: Date }>(
+      `WITH used AS (
+         UPDATE device_login SET used_at = $2 FROM user_account
+         WHERE code_hash = $1 AND decision = 'approved' AND used_at IS NULL AND expires_at > $2
+           AND user_account.id = decided_by AND session_version = version
+         RETURNING decided_by, version, client_name
+       )
+       INSERT INTO session (id, user_id, kind, label, address, version, token_hash, created_at, last_seen_at, expires_at)
+       SELECT $3, decided_by, 'device', client_name, $4, version, $5, $2, $2, $2::timestamptz + make_interval(secs => $6)
+       FROM used RETURNING user_id, expires_at`,
+      [codeHash, now, sessionId, ctx.address ?? "", hash("sha256", sessionToken, "buffer"), DEVICE_SECONDS],
+    );
+    const [session] = rows;
+    if (session)
+      await recordOwn(
+        ctx,
+        { userId: session.user_id, action: "session.started", subject: sessionId },
+        client,
+      );
+    return session;
+  });
+  if (!begun) return refuseDevice(codeHash, now);
   return {
     sessionToken,
     csrfToken: randomBytes(32).toString("hex"),

@@ -1,4 +1,4 @@
-import { pool, type Queryable } from "@/server/db";
+import type { Queryable } from "@/server/db";
 import { INSTALLATION, record } from "@/server/domain/audit";
 import type { Ctx } from "@/server/domain/ctx";
 import { tell } from "@/server/domain/notifications";
@@ -41,12 +41,13 @@ type OwnAct = { userId: string; action: string; subject: string; details?: Recor
 
 /**
  * Writes down what somebody did about their own account, in the log of each organization they belong to, since it concerns
- * all of them; of who belongs to none, in that of the installation.
+ * all of them; of who belongs to none, in that of the installation. Within the transaction of the act: neither is without
+ * the other.
  */
 export async function recordOwn(
   ctx: Omit<Ctx, "principal">,
   { userId, ...act }: OwnAct,
-  database: Queryable = pool,
+  database: Queryable,
 ): Promise<void> {
   const { rows } = await database.query<{ email: string; organization_ids: string[] | null }>(
     `SELECT email, (SELECT array_agg(organization_id ORDER BY organization_id) FROM membership WHERE user_id = $1) AS organization_ids

@@ -228,6 +228,16 @@ describe("what is on", () => {
     expect(await enter(visitor(start, addressOfOwn()), userId, renewed.recoveryCodes[0] ?? "")).toBe(true);
   });
 
+  test("new codes that could not be written down are none: the old ones stay", async () => {
+    const { ctx, userId, password } = await person();
+    const { secret } = await turnOn(ctx, password);
+    const hashes = "SELECT recovery_hashes FROM user_account WHERE id = $1";
+    const before = (await pool.query(hashes, [userId])).rows;
+    const after = { ...later(ctx, 60), requestId: "\0" }; // which the log cannot keep
+    await expect(sessions.renewRecoveryCodes(after, codeAt(secret, after.now()))).rejects.toThrow();
+    expect((await pool.query(hashes, [userId])).rows).toEqual(before);
+  });
+
   test("is guarded against guesses from within a session, too", async () => {
     const { ctx, password } = await person();
     const { secret } = await turnOn(ctx, password);

@@ -1,6 +1,6 @@
 import { renderSVG } from "uqr";
 import type { NewSecondFactor, RecoveryCodes } from "@/server/contract/sessions";
-import { pool, type Queryable } from "@/server/db";
+import { inTransaction, pool, type Queryable } from "@/server/db";
 import { changeAccessBy } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { countTry, forget } from "@/server/domain/organizations";
@@ -98,12 +98,14 @@ export async function renewRecoveryCodes(ctx: Ctx, code: string): Promise<Recove
   const userId = ownId(ctx);
   await requireCode(ctx, userId, code);
   const { codes, hashes } = makeRecoveryCodes();
-  const { rowCount } = await pool.query(
-    "UPDATE user_account SET recovery_hashes = $2 WHERE id = $1 AND second_factor_at IS NOT NULL",
-    [userId, hashes],
-  );
-  if (rowCount === 0) isOff();
-  await recordOwn(ctx, { userId, action: "second_factor.codes_renewed", subject: userId });
+  await inTransaction(async (client) => {
+    const { rowCount } = await client.query(
+      "UPDATE user_account SET recovery_hashes = $2 WHERE id = $1 AND second_factor_at IS NOT NULL",
+      [userId, hashes],
+    );
+    if (rowCount === 0) isOff();
+    await recordOwn(ctx, { userId, action: "second_factor.codes_renewed", subject: userId }, client);
+  });
   return { recoveryCodes: codes };
 }
 

@@ -220,6 +220,15 @@ describe("sign-in of a device", () => {
     expect(await actsOf(userId)).toEqual(expect.arrayContaining(["device.approved", "session.started"]));
   });
 
+  test("a session that could not be written down has not begun, and its code can be used again", async () => {
+    const { ctx } = await person();
+    const { userCode, deviceCode } = await sessions.startDevice(nobody());
+    await sessions.decideDevice(ctx, { userCode, decision: "approved" });
+    const unheard = { ...nobody(), requestId: "\0" }; // which the log cannot keep
+    await expect(sessions.redeemDevice(unheard, deviceCode)).rejects.toThrow();
+    expect(await codeOf(sessions.redeemDevice(nobody(), deviceCode))).toBe("done");
+  });
+
   test("of twenty who ask at once with one code, one gets the session", async () => {
     const { ctx, userId } = await person();
     const { userCode, deviceCode } = await sessions.startDevice(nobody());

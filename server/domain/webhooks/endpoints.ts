@@ -36,7 +36,7 @@ export async function createEndpoint(ctx: Ctx, input: CreateDeliveryEndpoint): P
   const id = newId("endpoint");
   const now = ctx.now();
   return inTransaction(async (client) => {
-    if (input.enabled) await refuseTooMany(client, organizationId);
+    if (input.enabled) await takePlace(client, organizationId, id);
     const others = await client.query("SELECT FROM delivery_endpoint WHERE organization_id = $1 LIMIT 1", [
       organizationId,
     ]);
@@ -88,7 +88,7 @@ export async function updateEndpoint(
   const secret = input.secret ? sealSecret(checkedSecret(input.secret), placeOf(known.id)) : null;
   const now = ctx.now();
   return inTransaction(async (client) => {
-    if (input.enabled && !known.enabled) await refuseTooMany(client, known.organization_id);
+    if (input.enabled) await takePlace(client, known.organization_id, known.id);
     const { rows } = await client.query<EndpointRow>(
       `UPDATE delivery_endpoint SET url = $2, secret = coalesce($3, secret), event_types = coalesce($4, event_types),
          enabled = coalesce($5, enabled), disabled_reason = CASE WHEN $5 THEN NULL ELSE disabled_reason END, updated_at = $6
@@ -149,10 +149,14 @@ async function stopWaiting(client: Queryable, endpointId: string, now: Date): Pr
   );
 }
 
-async function refuseTooMany(client: Queryable, organizationId: string): Promise<void> {
+/** Refuses an endpoint that would be one too many. Those of an organization go one after the other, so any number at once do not overrun it. */
+async function takePlace(client: Queryable, organizationId: string, endpointId: string): Promise<void> {
+  await client.query("SELECT pg_advisory_xact_lock(hashtextextended('endpoints ' || $1, 0))", [
+    organizationId,
+  ]);
   const { rows } = await client.query<{ count: number }>(
-    "SELECT count(*) AS count FROM delivery_endpoint WHERE organization_id = $1 AND enabled",
-    [organizationId],
+    "SELECT count(*) AS count FROM delivery_endpoint WHERE organization_id = $1 AND enabled AND id <> $2",
+    [organizationId, endpointId],
   );
   if ((rows[0]?.count ?? 0) < MOST_ENABLED) return;
   throw new ValidationFault([

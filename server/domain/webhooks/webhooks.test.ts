@@ -75,6 +75,28 @@ test("text of a job whose content is encrypted lies encrypted here too, and arri
   expect(JSON.parse((await webhooks.delivery(project.ctx, first!.deliveryId)).body ?? "")).toEqual(told[0]);
 });
 
+test("a hundred endpoints of an organization are enabled and no more, however many are made or enabled at once", async () => {
+  const first = await endpoint();
+  await pool.query(
+    `INSERT INTO delivery_endpoint (id, organization_id, project_id, url, secret, event_types, enabled, created_at, updated_at)
+     SELECT id || n, organization_id, project_id, url, secret, event_types, true, created_at, updated_at
+     FROM delivery_endpoint, generate_series(1, 96) n WHERE id = $1`,
+    [first.endpointId],
+  );
+  const off = [await endpoint({ enabled: false }), await endpoint({ enabled: false })];
+  const made = await Promise.allSettled([
+    ...Array.from({ length: 6 }, () => endpoint()),
+    ...off.map(({ endpointId }) => webhooks.updateEndpoint(project.ctx, endpointId, { enabled: true })),
+  ]);
+  expect(made.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+  for (const each of made)
+    if (each.status === "rejected") expect(each.reason).toMatchObject({ issues: [{ type: "too_many" }] });
+  const { items } = await webhooks.listEndpoints(project.ctx, {});
+  expect(items.filter(({ enabled }) => enabled)).toHaveLength(100);
+  // One that is enabled already takes no further place.
+  await webhooks.updateEndpoint(project.ctx, first.endpointId, { enabled: true });
+});
+
 test("every event of a job arrives in order, with the very body of the JSON pages", async () => {
   await endpoint();
   const jobId = await ended();

@@ -74,7 +74,10 @@ function formatOf({ responseFormat }: PinCall): Record<string, Json> {
   const responseMimeType = "application/json";
   if (responseFormat.type === "json_object") return { responseMimeType };
   if (responseFormat.strict === false)
-    throw new PinRefusal("responseFormat.strict", "This interface always holds its models to the schema.");
+    throw new PinRefusal(
+      ["responseFormat", "strict"],
+      "This interface always holds its models to the schema.",
+    );
   return { responseMimeType, responseJsonSchema: responseFormat.schema };
 }
 

@@ -17,32 +17,39 @@ const ErrorReply = z.object({
   error: z.object({ code: z.string().nullish(), type: z.string().nullish() }),
 });
 
-/** The vendor's error codes in our words; its own text may quote the request or the key. */
-export const REASONS: Record<string, Explanation> = {
-  invalid_api_key: { message: "OpenAI does not accept the API key." },
-  insufficient_quota: { kind: "refused", message: "The OpenAI account has no credit left." },
-  billing_hard_limit_reached: {
-    kind: "refused",
-    message: "The OpenAI account has reached its billing limit.",
-  },
-  rate_limit_exceeded: { message: "OpenAI's rate limit is reached." },
-  model_not_found: { message: "The OpenAI account has no access to this model." },
-  context_length_exceeded: { message: "The request is longer than the model's context." },
-  invalid_json_schema: { message: "OpenAI does not accept the response schema." },
-  invalid_prompt: { message: "OpenAI refused the prompt." },
-  content_policy_violation: { message: "OpenAI refused the prompt under its content policy." },
-  moderation_blocked: { message: "OpenAI refused the prompt under its content policy." },
-  unsupported_parameter: { message: "The model does not take one of the parameters." },
-  unsupported_value: { message: "The model does not take the value of one of the parameters." },
-};
-
-/** Shared with providers that speak the same error bodies. */
-export function explainOpenAiError({ body }: { body: unknown }): Explanation | undefined {
-  const parsed = ErrorReply.safeParse(body);
-  if (!parsed.success) return undefined;
-  const { code, type } = parsed.data.error;
-  return REASONS[code ?? ""] ?? REASONS[type ?? ""];
+/** The error codes of a server that answers as OpenAI does, in our words; its own text may quote the request or the key. */
+function reasonsOf(server: string, account: string): Record<string, Explanation> {
+  return {
+    invalid_api_key: { message: `${server} does not accept the API key.` },
+    insufficient_quota: { kind: "refused", message: `${account} has no credit left.` },
+    billing_hard_limit_reached: { kind: "refused", message: `${account} has reached its billing limit.` },
+    rate_limit_exceeded: { message: `${server}'s rate limit is reached.` },
+    model_not_found: { message: `${account} has no access to this model.` },
+    context_length_exceeded: { message: "The request is longer than the model's context." },
+    invalid_json_schema: { message: `${server} does not accept the response schema.` },
+    invalid_prompt: { message: `${server} refused the prompt.` },
+    content_policy_violation: { message: `${server} refused the prompt under its content policy.` },
+    moderation_blocked: { message: `${server} refused the prompt under its content policy.` },
+    unsupported_parameter: { message: "The model does not take one of the parameters." },
+    unsupported_value: { message: "The model does not take the value of one of the parameters." },
+  };
 }
+
+export const REASONS = reasonsOf("OpenAI", "The OpenAI account");
+
+const explainBy =
+  (reasons: Record<string, Explanation>) =>
+  ({ body }: { body: unknown }): Explanation | undefined => {
+    const parsed = ErrorReply.safeParse(body);
+    if (!parsed.success) return undefined;
+    const { code, type } = parsed.data.error;
+    return reasons[code ?? ""] ?? reasons[type ?? ""];
+  };
+
+export const explainOpenAiError = explainBy(REASONS);
+
+/** The same error bodies of a server whose name is not known here. */
+export const explainCompatibleError = explainBy(reasonsOf("The provider", "The provider's account"));
 
 export const headers = (io: ProviderIo) => ({
   authorization: `Bearer ${io.credentials.apiKey?.reveal() ?? ""}`,

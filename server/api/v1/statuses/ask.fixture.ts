@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { COMMON_ERRORS, type Endpoint } from "@/server/api/endpoint";
+import { openapi } from "@/server/api/openapi";
 import { pathFinder } from "@/server/api/path";
 import { OpenAIError } from "@/server/contract/openai";
 import { ERRORS, type ErrorCode } from "@/server/errors";
@@ -47,9 +48,17 @@ export function check(answer: Answer, wanted: Wanted, method: string, target: st
   const [status, code] = Array.isArray(wanted) ? wanted : [wanted, undefined];
   const endpoint = endpointOf(method === "HEAD" ? "GET" : method, target);
   expect(answer.status, JSON.stringify(answer.json?.detail)).toBe(status);
-  if (endpoint) seen.add(`${nameOf(endpoint)} ${status}`);
+  if (endpoint) {
+    seen.add(`${nameOf(endpoint)} ${status}`);
+    checkDocumented(answer, endpoint);
+  }
 
   const { headers } = answer;
+  // Who asks too much is told when to come again, in the header and beside the code.
+  if (status === 429) {
+    expect(headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+    expect(detailsOf(answer).retryAfterSeconds).toBe(Number(headers["retry-after"]));
+  }
   expect(headers["x-request-id"]).toMatch(/^[A-Za-z0-9._:-]{1,128}$/);
   expect(headers["x-capstan-version"]).toBe(VERSION);
   for (const name of ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]) {
@@ -65,6 +74,17 @@ export function check(answer: Answer, wanted: Wanted, method: string, target: st
     // Nothing is answered that the contract does not name.
     expect(endpoint.output.parse(answer.json)).toEqual(answer.json);
   }
+}
+
+const document = openapi(endpoints);
+
+/** Nothing is answered that the document does not have: no status, and no type of what is in it. */
+function checkDocumented({ status, headers, bytes }: Answer, endpoint: Endpoint) {
+  const documented = document.paths[endpoint.path]?.[endpoint.method.toLowerCase()]?.responses[status];
+  expect(documented, `${nameOf(endpoint)} ${status} is in the document`).toBeDefined();
+  if (bytes.byteLength === 0) return;
+  const types = Object.keys(documented?.content ?? {});
+  if (!types.includes("*/*")) expect(types).toContain(headers["content-type"]?.split(";")[0]);
 }
 
 /** The same promises in OpenAI's shape: a list of field errors is one message that names them, and our code for it. */
@@ -98,6 +118,8 @@ function checkRefusal(answer: Answer, endpoint: Endpoint | undefined, code: Erro
       });
       expect(["body", "query", "path", "header"]).toContain(issue.loc[0]);
       expect(issue.msg).not.toBe("");
+      // A place in a list is a number, never its digits.
+      expect(issue.loc.filter((part: unknown) => typeof part === "string" && /^\d+$/.test(part))).toEqual([]);
     }
     return;
   }

@@ -5,6 +5,7 @@ import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { env } from "@/server/env";
 import { ERRORS, type ErrorCode } from "@/server/errors";
+import { newId } from "@/server/ids";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { type Call, call, makeTenant, sessionHeaders } from "@/testing/api";
 import { COMPARED, COMPARISONS } from "@/testing/comparisons";
@@ -180,6 +181,16 @@ describe("submit", () => {
     });
   });
 
+  test("422: a file of a list that is not there, by its place in the list", async () => {
+    const { json } = await post([422, "list"], at("model.generate.3d.v1", "jobs"), {
+      input: { inputArtifactIds: [newId("artifact")] },
+    });
+    expect(json.detail[0]).toMatchObject({
+      loc: ["body", "input", "inputArtifactIds", 0],
+      type: "not_found",
+    });
+  });
+
   test("429: a project with ten thousand unfinished jobs takes no more, except those it took before", async () => {
     const full = await makeTenant();
     const body = { ...say("First."), idempotencyKey: "first" };
@@ -189,7 +200,7 @@ describe("submit", () => {
     await copyJob(first.jobId, 10_000, { dispatch_state: "'none'" });
     const options = { key: full.key };
     const refused = await post([429, "DURABLE_CONCURRENCY_LIMIT"], at(TEXT, "jobs"), say("More."), options);
-    expect(refused.json.details).toEqual({ current: 10_001, limit: 10_000 });
+    expect(refused.json.details).toEqual({ current: 10_001, limit: 10_000, retryAfterSeconds: 1 });
     expect((await post(200, at(TEXT, "jobs"), body, options)).json.jobId).toBe(first.jobId);
     await post(200, `/v1/jobs/${first.jobId}/cancel`, undefined, options);
     await post([429, "DURABLE_CONCURRENCY_LIMIT"], `/v1/jobs/${first.jobId}/retry`, undefined, options);
@@ -444,6 +455,24 @@ for (const target of [CHAT, RESPONSES]) {
       const headers = { "idempotency-key": `of ${target}` };
       await post(200, target, CONVERSATIONS[target], { headers });
       await ask("IdempotencyConflict", { metadata: { a: "b" } }, { headers });
+    });
+
+    test("what it can say no more: a replay, streamed or not, once the content was removed", async () => {
+      const { key, projectId } = await makeTenant();
+      for (const stream of [false, true]) {
+        const asked = { ...CONVERSATIONS[target], stream };
+        const options = { key, headers: { "idempotency-key": `kept, ${stream}` } };
+        const first = await call("POST", target, { ...options, body: asked });
+        expect(first.status).toBe(200);
+        const later = systemCtx("test", () => new Date(Date.now() + 31 * 86_400_000));
+        await jobs.prune(later, { projectId });
+        const { json, headers } = await ask("PayloadUnavailable", { ...asked }, options);
+        expect(headers["x-execution-id"]).toBe(first.headers["x-execution-id"]);
+        expect(json.error.details).toEqual({
+          executionId: first.headers["x-execution-id"],
+          receiptId: first.headers["x-capstan-receipt-id"],
+        });
+      }
     });
 
     test.each([

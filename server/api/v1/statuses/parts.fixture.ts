@@ -123,15 +123,9 @@ function statusesOf(endpoint: Endpoint): number[] {
   if (!endpoint.auth.includes("anonymous")) codes.push("AuthorizationFailed");
   if (endpoint.body) codes.push("PayloadTooLarge", "UnsupportedMediaType", "InvalidInput");
   if (endpoint.params || endpoint.query) codes.push("InvalidInput");
-  const isTagged =
-    /^.(v1.capabilities|.well-known)/.test(endpoint.path) &&
-    !endpoint.path.includes("/comparisons/") &&
-    endpoint.method === "GET";
-  const rawType = "rawMediaType" in endpoint.output ? endpoint.output.rawMediaType : null;
-  const isFile = rawType !== null && !["text/event-stream", "text/csv"].includes(rawType);
   if (endpoint.path === "/v1/billing/checkout-session")
     return [...new Set(codes.map((code) => ERRORS[code].status))];
-  const own = isFile ? [200, 206, 304] : isTagged ? [200, 304] : [good(endpoint)];
+  const own = [good(endpoint), ...(endpoint.partly ?? [])];
   return [...new Set([...own, ...codes.map((code) => ERRORS[code].status)])];
 }
 
