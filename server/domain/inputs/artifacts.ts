@@ -148,7 +148,7 @@ const NAMED_SOON_MS = 3_600_000;
  */
 export async function keepNamed(
   projectId: string,
-  named: { artifactId: string; field: string[] }[],
+  named: { artifactId: string; field: (string | number)[] }[],
   now: Date,
 ): Promise<void> {
   if (named.length === 0) return;
@@ -165,7 +165,7 @@ export async function keepNamed(
   for (const { artifactId, field } of named) if (!found.has(artifactId)) noSuchArtifact(field);
 }
 
-function noSuchArtifact(field: string[]): never {
+function noSuchArtifact(field: (string | number)[]): never {
   throw new ValidationFault([
     { loc: ["body", ...field], msg: "There is no such artifact in this project.", type: "not_found" },
   ]);
