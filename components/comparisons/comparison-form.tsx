@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { Columns2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useMemo, useRef, useState } from "react";
@@ -11,6 +11,7 @@ import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
+import { useMutation } from "@/components/use-mutation";
 import { JsonObject } from "@/server/contract/common";
 import { type Comparison, ComparisonIntent } from "@/server/contract/comparisons";
 import { CompetitorPicker } from "./competitor-picker";
