@@ -148,6 +148,7 @@ function Actions({ budget, project, name }: { budget: BudgetView; project: Proje
         isOpen={isEditing}
         onOpenChange={setEditing}
         keys={[]}
+        standing={[]}
       />
       <IncreaseDialog budget={budget} name={name} isOpen={isRaising} onOpenChange={setRaising} />
     </div>
