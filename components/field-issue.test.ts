@@ -11,9 +11,10 @@ const Body = z.object({
   many: z.array(z.string()).max(1),
   own: z.string().min(12, "Choose a longer one."),
   kind: z.enum(["a", "b"]),
+  whole: z.int(),
 });
 
-test("a bound that was passed is told in words, and what a schema says itself stays", () => {
+test("a bound that was passed and a number that is not whole are told in words, and what a schema says itself stays", () => {
   const sent = {
     empty: "",
     short: "a",
@@ -22,6 +23,7 @@ test("a bound that was passed is told in words, and what a schema says itself st
     many: ["a", "b"],
     own: "a",
     kind: "c",
+    whole: 1.5,
   };
   const issues = toIssues(Body.safeParse(sent).error?.issues ?? [], "body");
   expect(issues.map((issue) => inWords(issue)).map(({ loc, msg }) => [loc.at(-1), msg])).toEqual([
@@ -32,5 +34,6 @@ test("a bound that was passed is told in words, and what a schema says itself st
     ["many", "At most 1."],
     ["own", "Choose a longer one."],
     ["kind", expect.stringContaining("expected one of")],
+    ["whole", "A whole number."],
   ]);
 });

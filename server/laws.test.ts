@@ -309,6 +309,13 @@ describe("imports flow one way", () => {
     }
   });
 
+  test("components change things by our own useMutation, which a double click does once", () => {
+    const users = sources.filter((file) =>
+      /import \{[^}]*\buseMutation\b[^}]*\} from "@tanstack\/react-query"/.test(textOf.get(file) ?? ""),
+    );
+    expect(users).toEqual(["components/use-mutation.ts"]);
+  });
+
   test("components know components, the contract, the verifier and the types of the router", () => {
     expect(
       strays("components", (target, _file, isTypeOnly) => {

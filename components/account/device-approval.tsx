@@ -1,5 +1,4 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { PlainTitle } from "@/components/shell/plain-page";
 import { Moment } from "@/components/time/moment";
@@ -9,6 +8,7 @@ import { Card } from "@/components/ui/card";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { WaitingDevice } from "@/server/contract/sessions";
 
 /** A code is entered, what waits with it is shown, and only then somebody decides. */

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { LogIn } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
@@ -9,6 +9,7 @@ import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
 import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { useMutation } from "@/components/use-mutation";
 import type { Account, LinkedIdentity } from "@/server/contract/sessions";
 import { PresenceField } from "./presence-field";
 

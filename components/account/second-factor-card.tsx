@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { FormFailure, useFailure } from "@/components/form-failure";
@@ -8,6 +8,7 @@ import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { useMutation } from "@/components/use-mutation";
 import type { Account } from "@/server/contract/sessions";
 import { CodeField } from "./code-field";
 import { RecoveryCodes } from "./recovery-codes";

@@ -1,10 +1,11 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { FormFailure, useFailure } from "@/components/form-failure";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CopyButton } from "@/components/ui/copy-button";
+import { useMutation } from "@/components/use-mutation";
 import type { Account, NewSecondFactor } from "@/server/contract/sessions";
 import { CodeField } from "./code-field";
 import { PresenceField } from "./presence-field";

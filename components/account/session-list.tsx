@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Laptop, Terminal } from "lucide-react";
 import { toast } from "sonner";
 import { Ago, Moment } from "@/components/time/moment";
@@ -8,6 +8,7 @@ import { Confirm } from "@/components/ui/alert-dialog";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
+import { useMutation } from "@/components/use-mutation";
 import type { Session } from "@/server/contract/sessions";
 import { leave } from "./leave";
 

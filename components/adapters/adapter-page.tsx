@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import Link from "next/link";
 import { toast } from "sonner";
 import { formatBytes } from "@/components/artifacts/format-bytes";
@@ -14,6 +14,7 @@ import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts, HashFact } from "@/components/ui/facts";
 import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { DeleteAdapter } from "./delete-adapter";
 import { adaptersHref, aliasHref } from "./list-state";

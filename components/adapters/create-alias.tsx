@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
@@ -9,6 +9,7 @@ import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/
 import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { ModelAdapter } from "@/server/contract/adapters";
 import { AdapterPicker } from "./adapter-picker";
 import { aliasHref } from "./list-state";

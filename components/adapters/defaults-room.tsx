@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import Link from "next/link";
 import { useState } from "react";
 import { toast } from "sonner";
@@ -10,6 +10,7 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { useMutation } from "@/components/use-mutation";
 import type { AdapterDefault, AliasShown } from "@/server/contract/adapters";
 import { adapterHref, aliasesHref, aliasHref, environmentOf } from "./list-state";
 import { RoomHeader } from "./room-header";

@@ -1,5 +1,4 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import { Search } from "lucide-react";
 import Link from "next/link";
 import { type FormEvent, useState } from "react";
@@ -9,6 +8,7 @@ import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
+import { useMutation } from "@/components/use-mutation";
 import type { ModelAdapter, Suggestion } from "@/server/contract/adapters";
 import type { AddProps } from "./add-adapter";
 import { LinkPreview } from "./link-preview";

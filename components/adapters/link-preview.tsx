@@ -1,5 +1,4 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import { RadioGroup } from "radix-ui";
 import { useState } from "react";
 import { formatBytes } from "@/components/artifacts/format-bytes";
@@ -8,6 +7,7 @@ import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
+import { useMutation, useMutationPerInput } from "@/components/use-mutation";
 import type { SourcePreview } from "@/server/contract/adapters";
 import type { AddProps } from "./add-adapter";
 import { FamilySelect } from "./family-select";
@@ -25,7 +25,7 @@ export function LinkPreview({
   const trpc = useTRPC();
   const [file, setFile] = useState(first.selectedFile);
   const [family, setFamily] = useState("");
-  const look = useMutation(trpc.adapters.preview.mutationOptions({ meta: { isShownInPlace: true } }));
+  const look = useMutationPerInput(trpc.adapters.preview.mutationOptions({ meta: { isShownInPlace: true } }));
   const options = { meta: { isShownInPlace: true } };
   const accept = useMutation(
     trpc.adapters.accept.mutationOptions({

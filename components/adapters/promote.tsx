@@ -1,11 +1,12 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog, DialogActions, DialogClose, DialogContent } from "@/components/ui/dialog";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { AliasShown, ModelAdapter } from "@/server/contract/adapters";
 import { AdapterPicker } from "./adapter-picker";
 import { isSame, type Target } from "./diff";

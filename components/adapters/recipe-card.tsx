@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { toast } from "sonner";
 import { Ago } from "@/components/time/moment";
@@ -9,6 +9,7 @@ import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Label } from "@/components/ui/label";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { useMutation } from "@/components/use-mutation";
 import type { AliasShown, AliasStep } from "@/server/contract/adapters";
 
 /** Which version the project's recipe keeps to while the alias moves on, in words, and how it is set. */

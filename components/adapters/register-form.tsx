@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { ArtifactField } from "@/components/playground/file-fields";
 import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
@@ -8,6 +8,7 @@ import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { useMutation } from "@/components/use-mutation";
 import { LicenseStatus } from "@/server/contract/adapters";
 import type { AddProps } from "./add-adapter";
 import { FamilySelect } from "./family-select";

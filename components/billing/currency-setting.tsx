@@ -1,11 +1,12 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { toast } from "sonner";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { useMutation } from "@/components/use-mutation";
 import { BillingCurrency, type Wallet } from "@/server/contract/billing";
 
 const NAMES: Record<BillingCurrency, string> = { USD: "US dollars", CAD: "Canadian dollars" };

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
@@ -7,6 +7,7 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
 import { hrefOf } from "@/components/ui/paging";
 import { useLeave } from "@/components/ui/use-leave";
+import { useMutation } from "@/components/use-mutation";
 import { formatMoney } from "./format-money";
 
 /** The page of the built-in checkout: pays with nothing, or gives up, and leads back. */

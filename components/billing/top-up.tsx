@@ -1,5 +1,4 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -8,6 +7,7 @@ import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { useLeave } from "@/components/ui/use-leave";
+import { useMutation } from "@/components/use-mutation";
 import { TOP_UP_PRESETS, type Wallet } from "@/server/contract/billing";
 import { formatMoney } from "./format-money";
 

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { toast } from "sonner";
 import { Moment } from "@/components/time/moment";
@@ -8,6 +8,7 @@ import { Confirm } from "@/components/ui/alert-dialog";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
+import { useMutation } from "@/components/use-mutation";
 import type { BudgetEnforcement, BudgetView } from "@/server/contract/budgets";
 import { BudgetChart } from "./budget-chart";
 import { BudgetDialog } from "./budget-dialog";
@@ -147,6 +148,7 @@ function Actions({ budget, project, name }: { budget: BudgetView; project: Proje
         isOpen={isEditing}
         onOpenChange={setEditing}
         keys={[]}
+        standing={[]}
       />
       <IncreaseDialog budget={budget} name={name} isOpen={isRaising} onOpenChange={setRaising} />
     </div>

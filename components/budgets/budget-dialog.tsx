@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
@@ -9,15 +9,18 @@ import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { useMutation } from "@/components/use-mutation";
 import { BudgetEnforcement, BudgetPeriod, type BudgetView } from "@/server/contract/budgets";
 import type { ApiKey } from "@/server/contract/organizations";
-import { MODES, microsOf, PERIODS } from "./words";
+import { MODES, microsOf, PERIODS, replacedBy } from "./words";
 
 type Props = {
   project: ProjectChoice;
   /** The one that is changed; its owner and period stay. */
   budget?: BudgetView;
   keys: ApiKey[];
+  /** Those that stand: one that is set anew may be one of them. */
+  standing: BudgetView[];
   isOpen: boolean;
   onOpenChange: (isOpen: boolean) => void;
 };
@@ -38,10 +41,12 @@ function ownerOf({ scope, organizationId }: BudgetView) {
   return kind === "principal" ? { organizationId, principalId: id } : { organizationId };
 }
 
-function BudgetForm({ project, budget, keys, onOpenChange }: Props) {
+function BudgetForm({ project, budget, keys, standing, onOpenChange }: Props) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
   const [kind, setKind] = useState("project");
+  const [period, setPeriod] = useState<BudgetPeriod>(budget?.period ?? "month");
+  const [principal, setPrincipal] = useState("");
   const [isManagedOnly, setManagedOnly] = useState(budget?.managedOnly ?? false);
   const set = useMutation(
     trpc.budgets.set.mutationOptions({
@@ -54,19 +59,22 @@ function BudgetForm({ project, budget, keys, onOpenChange }: Props) {
     }),
   );
 
-  function chosenOwner(fields: FormData) {
+  const owner = budget ? ownerOf(budget) : chosenOwner();
+  const replaced = budget ? null : replacedBy(owner, period, standing);
+
+  function chosenOwner() {
     const { organizationId, projectId } = project;
     if (kind === "project") return { projectId };
     if (kind === "organization") return { organizationId };
-    return { organizationId, principalId: String(fields.get("principal")).trim() };
+    return { organizationId, principalId: principal.trim() };
   }
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
     set.mutate({
-      owner: budget ? ownerOf(budget) : chosenOwner(fields),
-      period: budget?.period ?? BudgetPeriod.parse(fields.get("period")),
+      owner,
+      period,
       ceilingMicros: microsOf(fields.get("ceiling")),
       enforcement: BudgetEnforcement.parse(fields.get("mode")),
       managedOnly: isManagedOnly,
@@ -99,12 +107,12 @@ function BudgetForm({ project, budget, keys, onOpenChange }: Props) {
             </div>
             <div className="grid gap-1.5">
               <Label htmlFor="budget-period">Period</Label>
-              <Select name="period" defaultValue="month">
+              <Select value={period} onValueChange={(next) => setPeriod(BudgetPeriod.parse(next))}>
                 <SelectTrigger id="budget-period" />
                 <SelectContent>
-                  {BudgetPeriod.options.map((period) => (
-                    <SelectItem key={period} value={period}>
-                      {PERIODS[period]}
+                  {BudgetPeriod.options.map((each) => (
+                    <SelectItem key={each} value={each}>
+                      {PERIODS[each]}
                     </SelectItem>
                   ))}
                 </SelectContent>
@@ -117,7 +125,8 @@ function BudgetForm({ project, budget, keys, onOpenChange }: Props) {
             <Label htmlFor="budget-principal">Id of the key or person</Label>
             <Input
               id="budget-principal"
-              name="principal"
+              value={principal}
+              onChange={({ target }) => setPrincipal(target.value)}
               list="budget-principals"
               required
               maxLength={64}
@@ -176,6 +185,9 @@ function BudgetForm({ project, budget, keys, onOpenChange }: Props) {
             Leave out what runs on our own provider accounts
           </Label>
         </div>
+        <p role="status" className="text-sm text-warn empty:hidden">
+          {replaced}
+        </p>
         <SubmitActions pending={set.isPending}>{budget ? "Save" : "Set budget"}</SubmitActions>
       </form>
     </DialogContent>

@@ -54,7 +54,15 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
       >
         Ceilings on spending. What is reserved counts as well, so that one that prevents is never passed.
       </PageHeader>
-      {project && <BudgetDialog project={project} keys={keys} isOpen={isOpen} onOpenChange={setOpen} />}
+      {project && (
+        <BudgetDialog
+          project={project}
+          keys={keys}
+          standing={budgets}
+          isOpen={isOpen}
+          onOpenChange={setOpen}
+        />
+      )}
       <AlertList projectId={projectId} keyNames={keyNames} />
       {budgets.length === 0 ? (
         <Card>

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
 import { toFailure, useTRPC } from "@/components/trpc";
@@ -7,6 +7,7 @@ import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { Guardrails } from "@/server/contract/budgets";
 import { LimitField } from "./limit-field";
 import { dollars, microsOf } from "./words";

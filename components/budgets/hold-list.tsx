@@ -32,6 +32,19 @@ export function HoldList({
     refetchInterval: REFRESH_MS,
   });
   const unknown = data.items.filter(({ state }) => state === "ambiguous").length;
+  const nameOf = ({ principalId }: HoldView) => keyNames.get(principalId) ?? principalId;
+  const resolveOf = (hold: HoldView) =>
+    hold.state === "ambiguous" &&
+    canResolve &&
+    !isComparison(hold) && (
+      <Button
+        size="sm"
+        aria-label={`Resolve the charge of ${hold.executionId}`}
+        onClick={() => setChosen(hold)}
+      >
+        Resolve
+      </Button>
+    );
   return (
     <Card aria-labelledby="holds-title" className="mt-4 overflow-hidden">
       <CardHeader
@@ -44,63 +57,98 @@ export function HoldList({
       {data.items.length === 0 ? (
         <CardBody className="text-sm text-muted">Nothing is reserved.</CardBody>
       ) : (
-        <Table>
-          <thead>
-            <tr>
-              <TableHead>Job</TableHead>
-              <TableHead>Reserved</TableHead>
-              <TableHead>State</TableHead>
-              <TableHead>By</TableHead>
-              <TableHead>Since</TableHead>
-              <TableHead>
-                <span className="sr-only">Actions</span>
-              </TableHead>
-            </tr>
-          </thead>
-          <tbody>
+        <>
+          <div className="hidden md:block">
+            <Table>
+              <thead>
+                <tr>
+                  <TableHead>Job</TableHead>
+                  <TableHead>Reserved</TableHead>
+                  <TableHead>State</TableHead>
+                  <TableHead>By</TableHead>
+                  <TableHead>Since</TableHead>
+                  <TableHead>
+                    <span className="sr-only">Actions</span>
+                  </TableHead>
+                </tr>
+              </thead>
+              <tbody>
+                {data.items.map((hold) => (
+                  <TableRow key={hold.holdId}>
+                    <TableCell>
+                      <JobOf hold={hold} />
+                    </TableCell>
+                    <TableCell className="whitespace-nowrap">
+                      <Reserved hold={hold} />
+                    </TableCell>
+                    <TableCell>
+                      <HoldState hold={hold} />
+                    </TableCell>
+                    <TableCell className="max-w-40 truncate" title={hold.principalId}>
+                      {nameOf(hold)}
+                    </TableCell>
+                    <TableCell className="text-muted">
+                      <Ago at={hold.createdAt} />
+                    </TableCell>
+                    <TableCell className="text-right">{resolveOf(hold)}</TableCell>
+                  </TableRow>
+                ))}
+              </tbody>
+            </Table>
+          </div>
+          <ul aria-label="Reserved now" className="divide-y divide-line md:hidden">
             {data.items.map((hold) => (
-              <TableRow key={hold.holdId}>
-                <TableCell>
-                  <Link href={hrefOf(hold)} className="text-link hover:underline">
-                    {hold.capabilityKey ?? hold.executionId}
-                  </Link>
-                  <div className="font-mono text-2xs text-muted">{hold.executionId}</div>
-                </TableCell>
-                <TableCell className="whitespace-nowrap">
-                  {dollars(hold.amountMicros)}
-                  {hold.isTest && <span className="text-muted"> sandbox</span>}
-                </TableCell>
-                <TableCell>
-                  {hold.state === "ambiguous" ? (
-                    <Badge tone="warn">Charge unknown</Badge>
-                  ) : (
-                    <Badge tone="busy">Reserved</Badge>
-                  )}
-                </TableCell>
-                <TableCell className="max-w-40 truncate" title={hold.principalId}>
-                  {keyNames.get(hold.principalId) ?? hold.principalId}
-                </TableCell>
-                <TableCell className="text-muted">
-                  <Ago at={hold.createdAt} />
-                </TableCell>
-                <TableCell className="text-right">
-                  {hold.state === "ambiguous" && canResolve && !isComparison(hold) && (
-                    <Button
-                      size="sm"
-                      aria-label={`Resolve the charge of ${hold.executionId}`}
-                      onClick={() => setChosen(hold)}
-                    >
-                      Resolve
-                    </Button>
-                  )}
-                </TableCell>
-              </TableRow>
+              <li key={hold.holdId} className="space-y-2 px-4 py-3 text-sm">
+                <div className="flex items-start justify-between gap-3">
+                  <div className="min-w-0 [overflow-wrap:anywhere]">
+                    <JobOf hold={hold} />
+                  </div>
+                  <HoldState hold={hold} />
+                </div>
+                <div className="flex items-end justify-between gap-3">
+                  <div className="min-w-0 text-xs text-muted [overflow-wrap:anywhere]">
+                    <div className="text-sm text-text tabular-nums">
+                      <Reserved hold={hold} />
+                    </div>
+                    {nameOf(hold)}, <Ago at={hold.createdAt} />
+                  </div>
+                  {resolveOf(hold)}
+                </div>
+              </li>
             ))}
-          </tbody>
-        </Table>
+          </ul>
+        </>
       )}
       <ResolveDialog hold={chosen} onClose={() => setChosen(null)} />
     </Card>
+  );
+}
+
+function JobOf({ hold }: { hold: HoldView }) {
+  return (
+    <>
+      <Link href={hrefOf(hold)} className="text-link hover:underline">
+        {hold.capabilityKey ?? hold.executionId}
+      </Link>
+      <div className="font-mono text-2xs text-muted">{hold.executionId}</div>
+    </>
+  );
+}
+
+function Reserved({ hold }: { hold: HoldView }) {
+  return (
+    <>
+      {dollars(hold.amountMicros)}
+      {hold.isTest && <span className="text-muted"> sandbox</span>}
+    </>
+  );
+}
+
+function HoldState({ hold }: { hold: HoldView }) {
+  return hold.state === "ambiguous" ? (
+    <Badge tone="warn">Charge unknown</Badge>
+  ) : (
+    <Badge tone="busy">Reserved</Badge>
   );
 }
 

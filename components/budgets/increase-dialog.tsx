@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
 import { toFailure, useTRPC } from "@/components/trpc";
@@ -8,6 +8,7 @@ import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { useMutation } from "@/components/use-mutation";
 import type { BudgetView } from "@/server/contract/budgets";
 import { microsOf } from "./words";
 

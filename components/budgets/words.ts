@@ -1,5 +1,11 @@
 import { formatUsd } from "@/components/jobs/format-usd";
-import type { BudgetEnforcement, BudgetPeriod, BudgetSpend, BudgetView } from "@/server/contract/budgets";
+import type {
+  BudgetEnforcement,
+  BudgetOwner,
+  BudgetPeriod,
+  BudgetSpend,
+  BudgetView,
+} from "@/server/contract/budgets";
 
 export const dollars = (micros: number) => formatUsd(micros / 1_000_000);
 
@@ -31,5 +37,19 @@ export function ownerName(scope: string, keyNames: ReadonlyMap<string, string>):
 /** How a name is part of a sentence. */
 export const nameOf = (budget: Pick<BudgetView, "scope" | "period">, keyNames: ReadonlyMap<string, string>) =>
   `${ownerName(budget.scope, keyNames)}, ${PERIODS[budget.period].toLowerCase()}`;
+
+/** What setting a ceiling does to the one of the same owner and period. */
+export function replacedBy(owner: BudgetOwner, period: BudgetPeriod, budgets: readonly BudgetView[]) {
+  const { organizationId, projectId, principalId } = owner;
+  const scope = projectId
+    ? `project:${projectId}`
+    : principalId
+      ? `principal:${principalId}`
+      : `organization:${organizationId}`;
+  const before = budgets.find((each) => each.scope === scope && each.period === period);
+  if (!before) return null;
+  const isOff = before.enforcement === "off";
+  return `This replaces the ceiling of ${dollars(before.ceilingMicros)}${isOff ? ", which is off" : ""}.`;
+}
 
 export const spentOf = ({ settledMicros, heldMicros }: BudgetSpend) => settledMicros + heldMicros;

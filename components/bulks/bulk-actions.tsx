@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { CircleStop, RefreshCw } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { toast } from "sonner";
@@ -7,6 +7,7 @@ import { bulkHref } from "@/components/pins/list-state";
 import { useTRPC } from "@/components/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { Button } from "@/components/ui/button";
+import { useMutation } from "@/components/use-mutation";
 import type { PinnedBulk } from "@/server/contract/pinned";
 
 const items = (count: number) => (count === 1 ? "1 item" : `${count.toLocaleString("en-US")} items`);

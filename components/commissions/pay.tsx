@@ -1,10 +1,11 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { formatMoney } from "@/components/billing/format-money";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
 import { useLeave } from "@/components/ui/use-leave";
+import { useMutation } from "@/components/use-mutation";
 import type { Commission } from "@/server/contract/commissions";
 
 /** Leads to the checkout, for who may pay; anybody else is told who may. */

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { Columns2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useMemo, useRef, useState } from "react";
@@ -7,10 +7,12 @@ import { carriedInput } from "@/components/playground/carried";
 import { firstInput, type Input, InputForm } from "@/components/playground/input-form";
 import { issuesOf, standing } from "@/components/playground/issues";
 import { Refused } from "@/components/playground/refused";
+import { UnreadTexts, useUnreadTexts } from "@/components/playground/unread";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
+import { useMutation } from "@/components/use-mutation";
 import { JsonObject } from "@/server/contract/common";
 import { type Comparison, ComparisonIntent } from "@/server/contract/comparisons";
 import { CompetitorPicker } from "./competitor-picker";
@@ -43,6 +45,7 @@ export function ComparisonForm({
   const [intent, setIntent] = useState<Comparison["intent"]>("exploratory");
   const [sent, setSent] = useState<Sent | null>(null);
   const keyOf = useIdempotencyKey();
+  const { hasUnread, mark } = useUnreadTexts();
   const create = useMutation(
     trpc.comparisons.create.mutationOptions({
       meta: { isShownInPlace: true },
@@ -69,6 +72,8 @@ export function ComparisonForm({
     };
   }, [failure, sent, input, draft]);
 
+  const canStart = !isBusy && isEnough(draft) && !hasUnread;
+
   function start() {
     const whole = { context: { projectId }, ...body, intent };
     setSent({ input, draft });
@@ -76,66 +81,75 @@ export function ComparisonForm({
   }
 
   return (
-    <form
-      noValidate
-      className="grid items-start gap-4 lg:grid-cols-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isBusy && isEnough(draft)) start();
-      }}
-    >
-      <InputForm
-        projectId={projectId}
-        capability={capability}
-        input={input}
-        disabled={isBusy}
-        issues={issues.input}
-        onChange={setInput}
-      />
-      <div className="min-w-0 space-y-4">
-        <CompetitorPicker
+    <UnreadTexts value={mark}>
+      <form
+        noValidate
+        className="grid items-start gap-4 lg:grid-cols-2"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (canStart) start();
+        }}
+      >
+        <InputForm
           projectId={projectId}
           capability={capability}
-          options={options}
-          draft={draft}
           input={input}
           disabled={isBusy}
-          issues={issues.competitors}
-          onChange={setDraft}
+          hasUnread={hasUnread}
+          issues={issues.input}
+          onChange={setInput}
         />
-        <Card aria-labelledby="start-title">
-          <CardHeader title="Start it" id="start-title" />
-          <CardBody className="space-y-4">
-            <div className="max-w-72">
-              <Choice
-                label="Intent"
-                value={intent}
-                disabled={isBusy}
-                options={ComparisonIntent.options.map((each) => [each, INTENT_WORDS[each].name])}
-                onChange={(value) => setIntent(ComparisonIntent.parse(value))}
+        <div className="min-w-0 space-y-4">
+          <CompetitorPicker
+            projectId={projectId}
+            capability={capability}
+            options={options}
+            draft={draft}
+            input={input}
+            disabled={isBusy}
+            issues={issues.competitors}
+            onChange={setDraft}
+          />
+          <Card aria-labelledby="start-title">
+            <CardHeader title="Start it" id="start-title" />
+            <CardBody className="space-y-4">
+              <div className="max-w-72">
+                <Choice
+                  label="Intent"
+                  value={intent}
+                  disabled={isBusy}
+                  options={ComparisonIntent.options.map((each) => [each, INTENT_WORDS[each].name])}
+                  onChange={(value) => setIntent(ComparisonIntent.parse(value))}
+                />
+                <p className="mt-1 text-xs text-muted">{INTENT_WORDS[intent].hint}</p>
+              </div>
+              <Estimate
+                projectId={projectId}
+                capabilityKey={capabilityKey}
+                body={body}
+                enabled={isEnough(draft)}
               />
-              <p className="mt-1 text-xs text-muted">{INTENT_WORDS[intent].hint}</p>
-            </div>
-            <Estimate
-              projectId={projectId}
-              capabilityKey={capabilityKey}
-              body={body}
-              enabled={isEnough(draft)}
-            />
-            {failure && (
-              <Refused
-                failure={failure}
-                fieldsRefused="Some fields were refused; what is wrong stands at them. Nothing was started."
-              />
-            )}
-            <Button type="submit" variant="primary" size="lg" pending={isBusy} disabled={!isEnough(draft)}>
-              {!isBusy && <Columns2 aria-hidden />}
-              Start comparison
-            </Button>
-          </CardBody>
-        </Card>
-      </div>
-    </form>
+              {failure && (
+                <Refused
+                  failure={failure}
+                  fieldsRefused="Some fields were refused; what is wrong stands at them. Nothing was started."
+                />
+              )}
+              <Button
+                type="submit"
+                variant="primary"
+                size="lg"
+                pending={isBusy}
+                disabled={!isEnough(draft) || hasUnread}
+              >
+                {!isBusy && <Columns2 aria-hidden />}
+                Start comparison
+              </Button>
+            </CardBody>
+          </Card>
+        </div>
+      </form>
+    </UnreadTexts>
   );
 }
 

@@ -1,11 +1,12 @@
 "use client";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { dollars } from "@/components/budgets/words";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog } from "@/components/ui/dialog";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { ConnectionDetail as Detail } from "@/server/contract/connections";
 import { GuardrailsForm } from "./guardrails-form";
 import { HealthStrip } from "./health-strip";

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, TriangleAlert } from "lucide-react";
 import { useState } from "react";
 import { toast } from "sonner";
@@ -10,6 +10,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { Dialog } from "@/components/ui/dialog";
+import { useMutation } from "@/components/use-mutation";
 import type { ConnectableProvider, Credential } from "@/server/contract/credentials";
 import { ConnectionDetail, TestResult, useTest } from "./connection-detail";
 import { RotateForm } from "./rotate-form";

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
 import { LimitField } from "@/components/budgets/limit-field";
@@ -7,6 +7,7 @@ import { dollars, microsOf } from "@/components/budgets/words";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { ConnectionDetail } from "@/server/contract/connections";
 
 /** What one connection may spend, at list price. */

@@ -1,10 +1,11 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { ConnectableProvider, Credential } from "@/server/contract/credentials";
 import { readSecret, SecretFields } from "./secret-fields";
 

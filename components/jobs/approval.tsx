@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Check, CircleX } from "lucide-react";
 import { toast } from "sonner";
 import { Moment } from "@/components/time/moment";
@@ -8,6 +8,7 @@ import { Confirm } from "@/components/ui/alert-dialog";
 import { Button } from "@/components/ui/button";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { JobApproval, JobRights } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 import { formatUsd } from "./format-usd";

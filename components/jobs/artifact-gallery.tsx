@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, Download } from "lucide-react";
 import type { CSSProperties } from "react";
 import { toast } from "sonner";
@@ -11,6 +11,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { CopyButton } from "@/components/ui/copy-button";
+import { useMutation } from "@/components/use-mutation";
 import type { Job, JobArtifactRef } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 import { PrivateContent } from "./job-content";

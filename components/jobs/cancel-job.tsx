@@ -1,10 +1,11 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { CircleStop } from "lucide-react";
 import { toast } from "sonner";
 import { useTRPC } from "@/components/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { Button } from "@/components/ui/button";
+import { useMutation } from "@/components/use-mutation";
 import { type Job, TERMINAL } from "@/server/contract/jobs";
 import { eventsKey } from "./events-key";
 

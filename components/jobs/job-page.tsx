@@ -135,11 +135,11 @@ function JobNotices({ job, rights }: { job: Job; rights: JobRights | undefined }
           role={wasCanceled ? undefined : "alert"}
         >
           <p>{error.message}</p>
-          {!isBlind(job) && (
+          {!isBlind(job) && error.code !== "TRANSPORT_AMBIGUOUS" && (
             <p className="mt-1.5 text-xs text-muted">
               {job.retry.newKeySafe
-                ? "Nothing ran and nothing was charged: the same request may be submitted again under a new key."
-                : "Do not submit it again under a new key: the first attempt may have run."}
+                ? "Nothing ran and nothing was charged: the same request may be submitted again with a new idempotency key."
+                : "Do not submit it again with a new idempotency key: the first attempt may have run."}
             </p>
           )}
         </Notice>

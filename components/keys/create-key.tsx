@@ -1,16 +1,17 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { CheckList } from "@/components/ui/check-list";
-import { CopyButton } from "@/components/ui/copy-button";
 import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
+import { SecretDialog } from "@/components/ui/secret-dialog";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { useMutation } from "@/components/use-mutation";
 import { Scope } from "@/server/contract/organizations";
 
 const DAY_SECONDS = 86_400;
@@ -165,25 +166,15 @@ function Choice({
   );
 }
 
-/** The key, this once. A click beside the dialog does not close it, so it is not lost by accident. */
+/** The key, this once. */
 export function NewKey({ apiKey, name }: { apiKey: string; name: string }) {
   return (
-    <DialogContent
+    <SecretDialog
       title="Copy your key now"
       description={`This is the only time “${name}” is shown in full. If it is lost, revoke it and create another.`}
-      onInteractOutside={(event) => event.preventDefault()}
-    >
-      <div className="flex items-start gap-2 rounded-md border border-line bg-sunken p-3">
-        <code data-testid="new-key" className="min-w-0 flex-1 text-sm [overflow-wrap:anywhere] select-all">
-          {apiKey}
-        </code>
-        <CopyButton text={apiKey} what="API key" showLabel variant="secondary" />
-      </div>
-      <DialogActions>
-        <DialogClose asChild>
-          <Button variant="primary">I have stored it</Button>
-        </DialogClose>
-      </DialogActions>
-    </DialogContent>
+      secret={apiKey}
+      what="API key"
+      testId="new-key"
+    />
   );
 }

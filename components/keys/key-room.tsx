@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Ban, CircleCheck, Clock, KeyRound } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { toast } from "sonner";
@@ -16,6 +16,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Label } from "@/components/ui/label";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { Tooltip } from "@/components/ui/tooltip";
+import { useMutation } from "@/components/use-mutation";
 import type { ApiKey } from "@/server/contract/organizations";
 import { CreateKey } from "./create-key";
 

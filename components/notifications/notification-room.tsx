@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Bell, Check } from "lucide-react";
 import Link from "next/link";
 import { PageHeader } from "@/components/shell/page-header";
@@ -10,6 +10,7 @@ import { Card } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Pagination } from "@/components/ui/pagination";
+import { useMutationPerInput } from "@/components/use-mutation";
 import type { Notification } from "@/server/contract/notifications";
 import { type ListPlace, notificationsHref, toQuery } from "./list-state";
 
@@ -21,7 +22,7 @@ export function NotificationRoom({ place }: { place: ListPlace }) {
     ...trpc.notifications.list.queryOptions(toQuery(place)),
     refetchInterval: 60_000,
   });
-  const { mutate: markRead, isPending } = useMutation(
+  const { mutate: markRead, isPending } = useMutationPerInput(
     trpc.notifications.markRead.mutationOptions({
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.notifications.pathKey() }),
     }),

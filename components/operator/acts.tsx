@@ -1,5 +1,4 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import { Eye, MessageCircleQuestion, Undo2, XCircle } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { formatMoney } from "@/components/billing/format-money";
@@ -9,6 +8,7 @@ import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { RefundState } from "@/server/contract/billing";
 import type { OperatorAct, RequestDossier } from "@/server/contract/dossiers";
 import type { RequestStatus } from "@/server/contract/requests";
@@ -18,7 +18,7 @@ import { MessageDialog } from "./message-dialog";
 import { QuoteDialog } from "./quote-dialog";
 import { Refusal } from "./refusal";
 import { RetryRefund } from "./retry-refund";
-import { useActEnds, useOnce } from "./use-act";
+import { useActEnds } from "./use-act";
 
 const STANDS: Record<RequestStatus, string> = {
   draft: "The customer is writing. Nothing is asked of you until they submit it.",
@@ -122,14 +122,13 @@ function OpenForReview({ dossier, onOutdated }: ActProps) {
   const trpc = useTRPC();
   const ends = useActEnds({ done: "Opened for review", onOutdated });
   const open = useMutation(trpc.operator.openForReview.mutationOptions(ends));
-  const once = useOnce(open);
   return (
     <>
       <Refusal error={open.error} />
       <Button
         variant="primary"
         pending={open.isPending}
-        onClick={() => once({ request_id: dossier.request.id })}
+        onClick={() => open.mutate({ request_id: dossier.request.id })}
       >
         <Eye aria-hidden />
         Open for review
@@ -143,7 +142,6 @@ function AskForInformation({ dossier, onOutdated }: ActProps) {
   const [isOpen, setOpen] = useState(false);
   const ends = useActEnds({ done: "The customer was asked", onEnd: () => setOpen(false), onOutdated });
   const ask = useMutation(trpc.operator.askForInformation.mutationOptions(ends));
-  const once = useOnce(ask);
   return (
     <MessageDialog
       title="Ask for information"
@@ -155,7 +153,7 @@ function AskForInformation({ dossier, onOutdated }: ActProps) {
       onOpenChange={setOpen}
       isPending={ask.isPending}
       error={ask.error}
-      onSend={(message) => once({ requestId: dossier.request.id, message })}
+      onSend={(message) => ask.mutate({ requestId: dossier.request.id, message })}
     >
       <Button>
         <MessageCircleQuestion aria-hidden />
@@ -170,7 +168,6 @@ function Decline({ dossier, onOutdated }: ActProps) {
   const [isOpen, setOpen] = useState(false);
   const ends = useActEnds({ done: "The request is declined", onEnd: () => setOpen(false), onOutdated });
   const decline = useMutation(trpc.operator.decline.mutationOptions(ends));
-  const once = useOnce(decline);
   return (
     <MessageDialog
       title="Decline this request?"
@@ -182,7 +179,7 @@ function Decline({ dossier, onOutdated }: ActProps) {
       onOpenChange={setOpen}
       isPending={decline.isPending}
       error={decline.error}
-      onSend={(message) => once({ requestId: dossier.request.id, message })}
+      onSend={(message) => decline.mutate({ requestId: dossier.request.id, message })}
     >
       <Button>
         <XCircle aria-hidden />
@@ -197,7 +194,6 @@ function Refund({ dossier, onOutdated }: ActProps) {
   const [isOpen, setOpen] = useState(false);
   const ends = useActEnds({ done: "The refund is asked for", onEnd: () => setOpen(false), onOutdated });
   const refund = useMutation(trpc.operator.refund.mutationOptions(ends));
-  const once = useOnce(refund);
   const payment = payingPayment(paymentsOf(dossier));
   if (!payment) return null;
   const { tax } = payment;
@@ -213,7 +209,7 @@ function Refund({ dossier, onOutdated }: ActProps) {
       onOpenChange={setOpen}
       isPending={refund.isPending}
       error={refund.error}
-      onSend={(reason) => once({ requestId: dossier.request.id, reason })}
+      onSend={(reason) => refund.mutate({ requestId: dossier.request.id, reason })}
     >
       <Button>
         <Undo2 aria-hidden />

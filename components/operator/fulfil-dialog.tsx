@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { PackageCheck } from "lucide-react";
 import { type FormEvent, useId, useState } from "react";
 import { useTRPC } from "@/components/trpc";
@@ -7,9 +7,10 @@ import { Button } from "@/components/ui/button";
 import { Dialog, DialogActions, DialogClose, DialogContent, DialogTrigger } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
+import { useMutation } from "@/components/use-mutation";
 import type { ActProps } from "./acts";
 import { Refusal } from "./refusal";
-import { useActEnds, useOnce } from "./use-act";
+import { useActEnds } from "./use-act";
 
 const MOST_SHOWN = 8;
 
@@ -21,14 +22,13 @@ export function FulfilDialog({ dossier, onOutdated, isFirst }: ActProps & { isFi
   const [typed, setTyped] = useState("");
   const ends = useActEnds({ done: "The capability is recorded", onEnd: () => setOpen(false), onOutdated });
   const fulfil = useMutation(trpc.operator.fulfil.mutationOptions(ends));
-  const once = useOnce(fulfil);
   const { data: keys = [] } = useQuery({ ...trpc.projects.capabilities.queryOptions(), enabled: isOpen });
   const words = typed.trim().toLowerCase();
   const found = keys.filter((key) => key.toLowerCase().includes(words));
   const isKey = keys.includes(typed.trim());
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    if (isKey) once({ requestId: dossier.request.id, capabilityKey: typed.trim() });
+    if (isKey) fulfil.mutate({ requestId: dossier.request.id, capabilityKey: typed.trim() });
   }
   return (
     <Dialog open={isOpen} onOpenChange={setOpen}>

@@ -1,17 +1,17 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import { Tag } from "lucide-react";
 import { useState } from "react";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog, DialogActions, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { useMutation } from "@/components/use-mutation";
 import type { RequestDossier } from "@/server/contract/dossiers";
 import type { ActProps } from "./acts";
 import { QuoteForm } from "./quote-form";
 import { QuoteTerms } from "./quote-terms";
 import { EMPTY_QUOTE, type QuoteDraft, type ReadQuote } from "./read-quote";
 import { Refusal } from "./refusal";
-import { useActEnds, useOnce } from "./use-act";
+import { useActEnds } from "./use-act";
 
 /** Issues a commission quote: written, looked at as the customer will see it, then issued. */
 export function QuoteDialog({ dossier, onOutdated }: ActProps) {
@@ -37,7 +37,6 @@ function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () =
   const [terms, setTerms] = useState<ReadQuote | null>(null);
   const ends = useActEnds({ done: "The quote is issued", onEnd: onClose, onOutdated });
   const issue = useMutation(trpc.operator.issueQuote.mutationOptions(ends));
-  const once = useOnce(issue);
   const about = `For revision ${read.number} of “${summaryOf(dossier)}”.`;
   if (!terms)
     return (
@@ -65,7 +64,7 @@ function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () =
           <Button
             variant="primary"
             pending={issue.isPending}
-            onClick={() => once({ requestId: dossier.request.id, revisionId: read.id, ...terms })}
+            onClick={() => issue.mutate({ requestId: dossier.request.id, revisionId: read.id, ...terms })}
           >
             Issue quote
           </Button>

@@ -1,13 +1,13 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { RotateCcw } from "lucide-react";
 import { toast } from "sonner";
 import { useTRPC } from "@/components/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
 import { Button } from "@/components/ui/button";
+import { useMutation } from "@/components/use-mutation";
 import type { DossierPayment } from "@/server/contract/dossiers";
 import { leftOf } from "./left-of";
-import { useOnce } from "./use-act";
 
 /** Asks the payment provider once more for a refund that failed, whoever wanted it. */
 export function RetryRefund({ payment, refundId }: { payment: DossierPayment; refundId: string }) {
@@ -22,14 +22,13 @@ export function RetryRefund({ payment, refundId }: { payment: DossierPayment; re
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.operator.pathKey() }),
     }),
   );
-  const once = useOnce(retry);
   return (
     <Confirm
       title="Ask for the refund again?"
       description={`The payment provider is asked once more to give ${leftOf(payment)} back. That cannot be undone once it has.`}
       action="Ask again"
       keep="Not now"
-      onConfirm={() => once({ paymentId: payment.paymentId, refundId })}
+      onConfirm={() => retry.mutate({ paymentId: payment.paymentId, refundId })}
     >
       <Button variant="primary" pending={retry.isPending}>
         <RotateCcw aria-hidden />

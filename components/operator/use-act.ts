@@ -1,6 +1,5 @@
 "use client";
-import { type UseMutationResult, useQueryClient } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useQueryClient } from "@tanstack/react-query";
 import { toast } from "sonner";
 import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
 
@@ -33,19 +32,5 @@ export function useActEnds({ done, onEnd, onOutdated }: ActEnds) {
       onEnd?.();
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.operator.pathKey() }),
-  };
-}
-
-/** Does it once however often it is clicked while it is under way: a click may come before the button is disabled. */
-export function useOnce<Output, Failure, Input>(mutation: UseMutationResult<Output, Failure, Input>) {
-  const isUnderWay = useRef(false);
-  return (input: Input) => {
-    if (isUnderWay.current) return;
-    isUnderWay.current = true;
-    mutation.mutate(input, {
-      onSettled: () => {
-        isUnderWay.current = false;
-      },
-    });
   };
 }

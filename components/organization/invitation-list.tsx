@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { toast } from "sonner";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
@@ -7,6 +7,7 @@ import { Confirm } from "@/components/ui/alert-dialog";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardHeader } from "@/components/ui/card";
+import { useMutation } from "@/components/use-mutation";
 import type { Invitation } from "@/server/contract/members";
 import { isAsHigh, type RoleName } from "./roles";
 

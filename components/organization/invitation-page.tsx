@@ -1,5 +1,4 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import { signIn } from "next-auth/react";
 import { type FormEvent, useEffect, useState } from "react";
 import { PlainTitle } from "@/components/shell/plain-page";
@@ -10,6 +9,7 @@ import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Skeleton } from "@/components/ui/skeleton";
+import { useMutation } from "@/components/use-mutation";
 import type { OfferedPlace } from "@/server/contract/members";
 
 const KEPT = "capstan.invitation";

@@ -1,5 +1,4 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { sentencesOf, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -7,6 +6,7 @@ import { Card } from "@/components/ui/card";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 
 /** The first organization and project of somebody who belongs to none. */
 export function OnboardingForm() {

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { PageHeader } from "@/components/shell/page-header";
@@ -11,6 +11,7 @@ import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import { useAddress } from "@/components/ui/use-address";
+import { useMutation } from "@/components/use-mutation";
 import { AuditLog } from "./audit-log";
 import { KeyList } from "./key-list";
 import { type OrganizationState, organizationHref, VIEWS } from "./organization-state";

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { toast } from "sonner";
 import { useTRPC } from "@/components/trpc";
 import { Confirm } from "@/components/ui/alert-dialog";
@@ -7,6 +7,7 @@ import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
+import { useMutation } from "@/components/use-mutation";
 import type { PlanSettingsView } from "@/server/contract/plan-settings";
 import { FEATURE_NAMES, FEATURES, LIMIT_NAMES, LIMITS, shownLimit } from "./limit-words";
 

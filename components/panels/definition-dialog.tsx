@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { useFailure } from "@/components/form-failure";
@@ -11,6 +11,7 @@ import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Textarea } from "@/components/ui/textarea";
+import { useMutation } from "@/components/use-mutation";
 import type { PanelDefinition } from "@/server/contract/panels";
 import { emptyTerms, originsIn, ROUTING, ROUTING_WORDS, readTerms, SHOWN, SHOWN_WORDS } from "./terms";
 

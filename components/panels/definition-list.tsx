@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Archive, Ban, CircleCheck, Code, PanelsTopLeft, Plus } from "lucide-react";
 import { useState } from "react";
 import { toast } from "sonner";
@@ -14,6 +14,7 @@ import { Checkbox } from "@/components/ui/checkbox";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Label } from "@/components/ui/label";
+import { useMutation } from "@/components/use-mutation";
 import type { PanelDefinition } from "@/server/contract/panels";
 import { DefinitionDialog } from "./definition-dialog";
 import { SnippetDialog } from "./snippet-dialog";

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Ban, CircleCheck, Clock, SearchX, Ticket } from "lucide-react";
 import Link from "next/link";
 import { toast } from "sonner";
@@ -19,6 +19,7 @@ import { FIRST_PAGE } from "@/components/ui/paging";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { useAddress } from "@/components/ui/use-address";
+import { useMutation } from "@/components/use-mutation";
 import { type PanelDefinition, type PanelSession, PanelSessionStatus } from "@/server/contract/panels";
 import { type SessionState, sessionsHref, toSessionsQuery } from "./list-state";
 

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { ArrowUpRight, Play } from "lucide-react";
 import Link from "next/link";
 import { useMemo, useState } from "react";
@@ -13,6 +13,7 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Words } from "@/components/ui/words";
+import { useMutation } from "@/components/use-mutation";
 import { JsonObject } from "@/server/contract/common";
 import type { PinnedAnswer } from "@/server/contract/pinned";
 import { pinnedHref, recordHref } from "./list-state";

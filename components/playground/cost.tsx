@@ -1,9 +1,10 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { formatUsd } from "@/components/jobs/format-usd";
-import { sentencesOf, useTRPCClient } from "@/components/trpc";
+import { toFailure, useTRPCClient } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { RetailQuote } from "@/server/contract/pricing";
+import { labelOf } from "./schema";
 import type { RunRequest } from "./use-run";
 import { useSettled } from "./use-settled";
 
@@ -40,7 +41,7 @@ export function Cost({
       {!enabled ? (
         <span className="text-muted">Prices are shown to who may run.</span>
       ) : error ? (
-        <span className="text-muted">No price yet: {sentencesOf(error)}</span>
+        <span className="text-muted">No price yet: {whyOf(error)}</span>
       ) : data ? (
         <Figures quote={data} />
       ) : (
@@ -48,6 +49,15 @@ export function Cost({
       )}
     </div>
   );
+}
+
+/** Why there is none; what is wrong with a field is said at the field, once it was sent. */
+function whyOf(error: unknown): string {
+  const { issues, message } = toFailure(error);
+  const names = new Set(
+    issues.map(({ loc }) => labelOf(String(loc.findLast((step) => typeof step === "string") ?? "input"))),
+  );
+  return names.size > 0 ? `check ${[...names].join(", ")}.` : message;
 }
 
 function Figures({ quote }: { quote: RetailQuote }) {

@@ -1,11 +1,11 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import { Upload } from "lucide-react";
 import { type ComponentProps, useRef, useState } from "react";
 import { z } from "zod";
 import { formatBytes } from "@/components/artifacts/format-bytes";
 import { Button } from "@/components/ui/button";
 import { Input } from "@/components/ui/input";
+import { useMutation } from "@/components/use-mutation";
 
 type FieldProps = Pick<ComponentProps<"input">, "id" | "aria-invalid" | "aria-describedby"> & {
   value: string;

@@ -1,4 +1,5 @@
 "use client";
+import { useState } from "react";
 import type { FieldIssue } from "@/components/trpc";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Notice } from "@/components/ui/notice";
@@ -18,6 +19,7 @@ export function InputForm({
   capability,
   input,
   disabled,
+  hasUnread,
   issues,
   onChange,
 }: {
@@ -25,10 +27,13 @@ export function InputForm({
   capability: CapabilityDescriptor;
   input: Input;
   disabled: boolean;
+  /** A text in it cannot be read: its view stays, since the other one would not have that text. */
+  hasUnread: boolean;
   /** What was said against it, by the place in it. */
   issues: FieldIssue[];
   onChange(change: Input | ((before: Input) => Input)): void;
 }) {
+  const [view, setView] = useState("form");
   const schema = schemaOf(capability);
   const form: Form = {
     root: schema,
@@ -41,7 +46,7 @@ export function InputForm({
     ({ loc }) => loc.length === 0 || !(String(loc[0]) in (schema.properties ?? {})),
   );
   return (
-    <Tabs defaultValue="form">
+    <Tabs value={view} onValueChange={setView}>
       <Card aria-labelledby="input-form-title">
         <CardHeader
           title="Input"
@@ -56,8 +61,12 @@ export function InputForm({
                 />
               )}
               <TabsList aria-label="View of the input">
-                <TabsTrigger value="form">Form</TabsTrigger>
-                <TabsTrigger value="json">JSON</TabsTrigger>
+                <TabsTrigger value="form" disabled={hasUnread && view !== "form"}>
+                  Form
+                </TabsTrigger>
+                <TabsTrigger value="json" disabled={hasUnread && view !== "json"}>
+                  JSON
+                </TabsTrigger>
               </TabsList>
             </>
           }
@@ -83,6 +92,7 @@ export function InputForm({
               disabled={disabled}
               onChange={(value) => isObject(value) && onChange(value)}
               label="Input as JSON"
+              holds="object"
               className="min-h-64"
             />
           </TabsContent>

@@ -1,16 +1,19 @@
 "use client";
-import { useState } from "react";
+import { useContext, useEffect, useId, useState } from "react";
+import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 import { Textarea } from "@/components/ui/textarea";
 import type { Aria } from "./frame";
+import { UnreadTexts } from "./unread";
 
-/** An editor of JSON text over a value somebody else may change too. */
+/** An editor of JSON text over a value somebody else may change too. What cannot be read stays as it was written. */
 export function JsonText({
   aria,
   value,
   disabled,
   onChange,
   label,
+  holds = "any",
   className,
 }: {
   aria: Partial<Aria>;
@@ -18,14 +21,23 @@ export function JsonText({
   disabled: boolean;
   onChange(value: unknown): void;
   label: string;
+  /** Any value and none at all, or an object. */
+  holds?: "any" | "object";
   className?: string;
 }) {
   const written = value === undefined ? "" : JSON.stringify(value, null, 2);
   // While the text stands for the value, the value leads; text that cannot be read leads until it can.
   const [draft, setDraft] = useState<{ text: string; of: string } | null>(null);
   const text = draft && draft.of === written ? draft.text : written;
-  const problem = problemOf(text);
+  const problem = problemOf(text, holds);
   const problemId = `${aria.id ?? "json"}-problem`;
+  const isUnread = problem !== null;
+  const mark = useContext(UnreadTexts);
+  const editor = useId();
+  useEffect(() => {
+    mark(editor, isUnread);
+    return () => mark(editor, false);
+  }, [mark, editor, isUnread]);
   return (
     <>
       <Textarea
@@ -41,31 +53,38 @@ export function JsonText({
         className={cn("font-mono text-xs leading-5", className)}
         onChange={({ target }) => {
           const next = target.value;
+          if (problemOf(next, holds)) return setDraft({ text: next, of: written });
           if (next.trim() === "") {
             setDraft({ text: next, of: "" });
             return onChange(undefined);
           }
-          if (problemOf(next)) return setDraft({ text: next, of: written });
           const parsed = JSON.parse(next);
           setDraft({ text: next, of: JSON.stringify(parsed, null, 2) });
           onChange(parsed);
         }}
       />
       {problem && (
-        <p id={problemId} role="alert" className="mt-1 text-xs font-medium text-bad">
-          {problem}
-        </p>
+        <div className="mt-1 flex flex-wrap items-center justify-between gap-2">
+          <p id={problemId} role="alert" className="text-xs font-medium text-bad">
+            {problem}
+          </p>
+          <Button size="sm" disabled={disabled} onClick={() => setDraft(null)}>
+            Take the change back
+          </Button>
+        </div>
       )}
     </>
   );
 }
 
-function problemOf(text: string): string | null {
-  if (text.trim() === "") return null;
+/** What keeps a text from being read. */
+export function problemOf(text: string, holds: "any" | "object"): string | null {
+  if (text.trim() === "" && holds === "any") return null;
   try {
-    JSON.parse(text);
-    return null;
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return holds === "any" || isObject ? null : "This is no JSON object. Nothing is sent until it is one.";
   } catch {
-    return "This is not JSON yet; the last readable text is what would be sent.";
+    return "This is not JSON yet. Nothing is sent until it is.";
   }
 }

@@ -15,6 +15,7 @@ import { firstInput, type Input, InputForm } from "./input-form";
 import { issuesOf, standing } from "./issues";
 import { Result } from "./result";
 import { Snippets } from "./snippets";
+import { UnreadTexts, useUnreadTexts } from "./unread";
 import { type Mode, useRun } from "./use-run";
 
 const MODES: Record<Mode, { label: string; run: string }> = {
@@ -42,6 +43,7 @@ export function Playground({
   /** What was refused, as it was sent: a field that changed since is no longer wrong. */
   const [sent, setSent] = useState<Input | null>(null);
   const run = useRun(projectId, capability.key);
+  const { hasUnread, mark } = useUnreadTexts();
   const resultRef = useRef<HTMLDivElement>(null);
 
   const choices = targets.targets.filter(({ availability }) => availability.available);
@@ -78,17 +80,20 @@ export function Playground({
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isBusy && mayRun) start();
+          if (!isBusy && mayRun && !hasUnread) start();
         }}
       >
-        <InputForm
-          projectId={projectId}
-          capability={capability}
-          input={input}
-          disabled={!mayRun}
-          issues={issues}
-          onChange={setInput}
-        />
+        <UnreadTexts value={mark}>
+          <InputForm
+            projectId={projectId}
+            capability={capability}
+            input={input}
+            disabled={!mayRun}
+            hasUnread={hasUnread}
+            issues={issues}
+            onChange={setInput}
+          />
+        </UnreadTexts>
         <Card aria-labelledby="run-form-title">
           <CardHeader title="Run it" id="run-form-title" />
           <CardBody className="space-y-4">
@@ -112,21 +117,34 @@ export function Playground({
               )}
             </div>
             <div className="flex flex-wrap items-center gap-x-6 gap-y-3">
-              <Button type="submit" variant="primary" size="lg" pending={isBusy} disabled={!mayRun}>
+              <Button
+                type="submit"
+                variant="primary"
+                size="lg"
+                pending={isBusy}
+                disabled={!mayRun || hasUnread}
+              >
                 {!isBusy && <Play aria-hidden />}
                 {MODES[mode].run}
               </Button>
-              {capability.executionModes.includes("job_async") && mayRun && (
-                <Button asChild size="lg">
-                  <Link
-                    href={newComparisonHref(projectId, capability.key, true)}
-                    onClick={() => carry(capability.key, input)}
-                  >
+              {capability.executionModes.includes("job_async") &&
+                mayRun &&
+                (hasUnread ? (
+                  <Button size="lg" disabled>
                     <Columns2 aria-hidden />
                     Compare
-                  </Link>
-                </Button>
-              )}
+                  </Button>
+                ) : (
+                  <Button asChild size="lg">
+                    <Link
+                      href={newComparisonHref(projectId, capability.key, true)}
+                      onClick={() => carry(capability.key, input)}
+                    >
+                      <Columns2 aria-hidden />
+                      Compare
+                    </Link>
+                  </Button>
+                ))}
               <Cost projectId={projectId} capabilityKey={capability.key} request={request} enabled={mayRun} />
             </div>
             {!mayRun && (

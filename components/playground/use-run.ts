@@ -1,8 +1,9 @@
 "use client";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { pollMs } from "@/components/jobs/job-events";
 import { type Failure, toFailure, useTRPC, useTRPCClient } from "@/components/trpc";
+import { useMutation } from "@/components/use-mutation";
 import { JsonObject } from "@/server/contract/common";
 import type { Job } from "@/server/contract/jobs";
 

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { toast } from "sonner";
@@ -10,6 +10,7 @@ import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Textarea } from "@/components/ui/textarea";
+import { useMutation } from "@/components/use-mutation";
 
 /** Ids as people paste them: between spaces, commas, quotes, lines; each once. */
 export const idsOf = (text: string): string[] => [...new Set(text.split(/[\s,;"'[\]]+/).filter(Boolean))];

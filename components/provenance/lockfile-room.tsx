@@ -1,5 +1,4 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import { CircleCheck, CircleX, FileLock2, Upload } from "lucide-react";
 import { type DragEvent, useRef, useState } from "react";
 import { manifestsHref } from "@/components/pins/list-state";
@@ -13,6 +12,7 @@ import { EmptyState } from "@/components/ui/empty-state";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Textarea } from "@/components/ui/textarea";
+import { useMutation } from "@/components/use-mutation";
 import { VerifyHere } from "@/components/verify/verify-here";
 import { JsonObject } from "@/server/contract/common";
 import type { LockfileVerification } from "@/server/contract/provenance";

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useSuspenseQuery } from "@tanstack/react-query";
+import { useSuspenseQuery } from "@tanstack/react-query";
 import { ArrowLeft, ArrowRight, Server, ShieldCheck } from "lucide-react";
 import Link from "next/link";
 import { useState } from "react";
@@ -16,6 +16,7 @@ import { CopyableId, shortId } from "@/components/ui/copyable-id";
 import { DownloadJson } from "@/components/ui/download";
 import { Fact, FactGroup, Facts, HashFact } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import { VerifyHere } from "@/components/verify/verify-here";
 import type { Manifest, ManifestVerification } from "@/server/contract/provenance";
 import { verifyDocument } from "@/server/verify";

@@ -1,6 +1,7 @@
 "use client";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { sentencesOf, toFailure } from "@/components/trpc";
+import { focusWrong, useFailure } from "@/components/form-failure";
+import { sentencesOf } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
@@ -58,7 +59,8 @@ export function RequestForm({
   // What the server refused holds until the field is touched.
   const [touched, setTouched] = useState<ReadonlySet<DraftField>>(new Set());
   const { body, problems } = readDraft(draft);
-  const refused = error ? refusedAt(toFailure(error).issues) : {};
+  const { form, failure } = useFailure(error);
+  const refused = failure ? refusedAt(failure.issues) : {};
 
   function change(field: DraftField, text: string) {
     setDraft({ ...draft, [field]: text });
@@ -74,9 +76,8 @@ export function RequestForm({
     setTried(true);
     setTouched(new Set());
     if (body) return onSend(body);
-    const form = event.currentTarget;
     // After the next paint the wrong fields are marked; the first of them is where to go on.
-    requestAnimationFrame(() => form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus());
+    requestAnimationFrame(() => focusWrong(form.current));
   }
   const of = (field: DraftField) => ({
     field,
@@ -86,12 +87,7 @@ export function RequestForm({
   });
 
   return (
-    <form onSubmit={send} noValidate className="space-y-5">
-      {Boolean(error) && (
-        <Notice tone="bad" role="alert">
-          {sentencesOf(error)}
-        </Notice>
-      )}
+    <form ref={form} onSubmit={send} noValidate className="space-y-5">
       <Card>
         <CardBody className="space-y-5">
           <Field
@@ -124,6 +120,11 @@ export function RequestForm({
           />
         </CardBody>
       </Card>
+      {Boolean(error) && (
+        <Notice tone="bad" role="alert">
+          {sentencesOf(error)}
+        </Notice>
+      )}
       <div className="flex flex-wrap justify-end gap-2">
         {cancel}
         <Button type="submit" variant="primary" pending={isPending}>

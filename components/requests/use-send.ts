@@ -1,8 +1,9 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "next/navigation";
 import { toast } from "sonner";
 import { useTRPC } from "@/components/trpc";
+import { useMutation } from "@/components/use-mutation";
 import { requestHref } from "./list-state";
 
 /** After something was done to a request: all that shows it is read again. */

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { formatUsd } from "@/components/jobs/format-usd";
@@ -12,6 +12,7 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { ApprovalRules } from "@/server/contract/organizations";
 
 /** The settings of a project. */

@@ -33,9 +33,11 @@ export function Confirm({
       <Primitive.Portal>
         <Primitive.Overlay className="fade-in fixed inset-0 z-40 bg-veil" />
         <Primitive.Content className="pop-in fixed top-1/2 left-1/2 z-50 w-[calc(100vw-2rem)] max-w-md -translate-x-1/2 -translate-y-1/2 rounded-xl border border-line bg-surface p-5 shadow-raised outline-none">
-          <Primitive.Title className="text-lg font-semibold">{title}</Primitive.Title>
+          <Primitive.Title className="text-lg font-semibold [overflow-wrap:anywhere]">
+            {title}
+          </Primitive.Title>
           <Primitive.Description asChild>
-            <div className="mt-1.5 text-sm text-muted">{description}</div>
+            <div className="mt-1.5 text-sm text-muted [overflow-wrap:anywhere]">{description}</div>
           </Primitive.Description>
           <div className="mt-5 flex flex-wrap justify-end gap-2">
             <Primitive.Cancel asChild>

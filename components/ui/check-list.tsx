@@ -1,4 +1,6 @@
+import { Fragment } from "react";
 import { Checkbox } from "./checkbox";
+import { cn } from "./class-names";
 import { Label } from "./label";
 
 /**
@@ -35,12 +37,23 @@ export function CheckList<Name extends string>({
           />
           <Label
             htmlFor={`${prefix}-${name}`}
-            className={words ? "font-normal" : "font-mono text-xs font-normal"}
+            className={cn("min-w-0 font-normal [overflow-wrap:anywhere]", !words && "font-mono text-xs")}
           >
-            {words ? words[name] : name}
+            {words ? words[name] : <Breakable name={name} />}
           </Label>
         </div>
       ))}
     </div>
   );
+}
+
+/** A name that goes on in the next line after a dot or an underscore, where it has to. */
+function Breakable({ name }: { name: string }) {
+  return name.split(/(?<=[._])/).map((part, place) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a name stay where they are
+    <Fragment key={place}>
+      {place > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
 }

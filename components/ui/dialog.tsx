@@ -9,14 +9,22 @@ export const Dialog = Primitive.Root;
 export const DialogTrigger = Primitive.Trigger;
 export const DialogClose = Primitive.Close;
 
+const stay = (event: Event) => event.preventDefault();
+
 /** A modal with its name and, below it, one sentence on what it is for. */
 export function DialogContent({
   className,
   children,
   title,
   description,
+  ways = "any",
   ...rest
-}: Omit<ComponentProps<typeof Primitive.Content>, "title"> & { title: ReactNode; description?: ReactNode }) {
+}: Omit<ComponentProps<typeof Primitive.Content>, "title"> & {
+  title: ReactNode;
+  description?: ReactNode;
+  /** How it is closed; by a button of its children alone where it shows what is never shown again. */
+  ways?: "any" | "button";
+}) {
   return (
     <Primitive.Portal>
       <Primitive.Overlay className="fade-in fixed inset-0 z-40 bg-veil" />
@@ -26,18 +34,25 @@ export function DialogContent({
           className,
         )}
         {...(description ? {} : { "aria-describedby": undefined })}
+        {...(ways === "button" ? { onEscapeKeyDown: stay, onInteractOutside: stay } : {})}
         {...rest}
       >
-        <Primitive.Title className="pr-8 text-lg font-semibold">{title}</Primitive.Title>
+        <Primitive.Title className="pr-8 text-lg font-semibold [overflow-wrap:anywhere]">
+          {title}
+        </Primitive.Title>
         {description && (
-          <Primitive.Description className="mt-1 text-sm text-muted">{description}</Primitive.Description>
+          <Primitive.Description className="mt-1 text-sm text-muted [overflow-wrap:anywhere]">
+            {description}
+          </Primitive.Description>
         )}
         <div className="mt-4">{children}</div>
-        <Primitive.Close asChild>
-          <Button variant="ghost" size="icon" aria-label="Close" className="absolute top-3.5 right-3.5">
-            <X aria-hidden />
-          </Button>
-        </Primitive.Close>
+        {ways === "any" && (
+          <Primitive.Close asChild>
+            <Button variant="ghost" size="icon" aria-label="Close" className="absolute top-3.5 right-3.5">
+              <X aria-hidden />
+            </Button>
+          </Primitive.Close>
+        )}
       </Primitive.Content>
     </Primitive.Portal>
   );

@@ -1,6 +1,6 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import { Download } from "lucide-react";
+import { useMutation } from "@/components/use-mutation";
 import { Button, type ButtonProps } from "./button";
 
 /** Hands a text over as a file, without asking the server for one. */

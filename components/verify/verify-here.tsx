@@ -1,8 +1,8 @@
 "use client";
-import { useMutation } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
 import { Button } from "@/components/ui/button";
 import { Notice } from "@/components/ui/notice";
+import { useMutation } from "@/components/use-mutation";
 import type { KeySet } from "@/server/verify";
 
 type Checked = { verified: boolean; checks: { name: string; ok: boolean; detail: string }[] };

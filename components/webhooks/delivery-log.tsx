@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { RotateCcw, SearchX, Send } from "lucide-react";
 import Link from "next/link";
 import { type ReactNode, useState } from "react";
@@ -22,6 +22,7 @@ import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/u
 import { Skeleton } from "@/components/ui/skeleton";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import { useAddress } from "@/components/ui/use-address";
+import { useMutation } from "@/components/use-mutation";
 import { type Delivery, type DeliveryDetail, DeliveryState } from "@/server/contract/webhooks";
 import { DELIVERY_LOOK, DeliveryStateBadge } from "./delivery-state";
 import { type LogState, logHref, toDeliveriesQuery } from "./list-state";

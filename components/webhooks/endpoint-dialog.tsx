@@ -1,16 +1,16 @@
 "use client";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
-import { Button } from "@/components/ui/button";
 import { CheckList } from "@/components/ui/check-list";
-import { CopyButton } from "@/components/ui/copy-button";
-import { Dialog, DialogActions, DialogClose, DialogContent, SubmitActions } from "@/components/ui/dialog";
+import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
+import { SecretDialog } from "@/components/ui/secret-dialog";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { useMutation } from "@/components/use-mutation";
 import { type DeliveryEndpoint, EventType } from "@/server/contract/webhooks";
 
 /** The types as they belong together; what comes later and is of neither kind stands with the organization's. */
@@ -100,7 +100,16 @@ function EndpointForm({
     }
   }
 
-  if (shown) return <NewSecret secret={shown} />;
+  if (shown)
+    return (
+      <SecretDialog
+        title="Copy the signing secret now"
+        description="This is the only time it is shown. With it a receiver tells that a delivery is ours."
+        secret={shown}
+        what="signing secret"
+        testId="new-secret"
+      />
+    );
 
   return (
     <DialogContent
@@ -183,29 +192,6 @@ function EndpointForm({
           {endpoint ? "Save" : "Add endpoint"}
         </SubmitActions>
       </form>
-    </DialogContent>
-  );
-}
-
-/** The secret, this once. A click beside the dialog does not close it, so it is not lost by accident. */
-function NewSecret({ secret }: { secret: string }) {
-  return (
-    <DialogContent
-      title="Copy the signing secret now"
-      description="This is the only time it is shown. With it a receiver tells that a delivery is ours."
-      onInteractOutside={(event) => event.preventDefault()}
-    >
-      <div className="flex items-start gap-2 rounded-md border border-line bg-sunken p-3">
-        <code data-testid="new-secret" className="min-w-0 flex-1 text-sm [overflow-wrap:anywhere] select-all">
-          {secret}
-        </code>
-        <CopyButton text={secret} what="signing secret" showLabel variant="secondary" />
-      </div>
-      <DialogActions>
-        <DialogClose asChild>
-          <Button variant="primary">I have stored it</Button>
-        </DialogClose>
-      </DialogActions>
     </DialogContent>
   );
 }

@@ -1,5 +1,5 @@
 "use client";
-import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
+import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Ban, CircleCheck, Plus, TriangleAlert, Webhook } from "lucide-react";
 import { useState } from "react";
 import { toast } from "sonner";
@@ -12,6 +12,7 @@ import { Button } from "@/components/ui/button";
 import { Card } from "@/components/ui/card";
 import { CopyableId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
+import { useMutation } from "@/components/use-mutation";
 import type { DeliveryEndpoint } from "@/server/contract/webhooks";
 import { EndpointDialog } from "./endpoint-dialog";
 

@@ -109,7 +109,7 @@ test("a failed job says what happened and whether to try again", async ({ page }
   const lost = await ended((await submit({ input: textInput("Lost"), model: "sandbox-lost" })).jobId);
   await open(page, jobPath(lost.jobId));
   const alert = page.getByRole("alert").filter({ hasText: "TRANSPORT_AMBIGUOUS" });
-  await expect(alert).toContainText("Do not submit it again under a new key");
+  await expect(alert.getByText(/again with a new idempotency key/)).toHaveCount(1);
 });
 
 test("a running job is canceled after asking", async ({ page }) => {
@@ -148,6 +148,9 @@ test("a job that is not there, and one under another project's address, are the 
     expect(answer?.status()).toBe(404);
     await expect(page.getByRole("heading", { name: "Nothing here" })).toBeVisible();
   }
+  expect((await page.goto("/projects/cpr_nope/jobs"))?.status()).toBe(404);
+  await expect(page.getByRole("heading", { name: "Nothing here" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Budgets" })).toHaveCount(0);
   await page.goto(`/jobs/${job.jobId}`);
   await expect(page).toHaveURL(new RegExp(`${jobPath(job.jobId)}$`));
 });

@@ -12,12 +12,15 @@ test("a key is created, shown once, works, and is refused from the moment it is 
   await expect(form.getByRole("checkbox", { name: "jobs:read" })).toBeChecked();
   await expect(form.getByRole("checkbox", { name: "approvals:write" })).not.toBeChecked();
   await form.getByRole("checkbox", { name: "billing:read" }).click();
-  await form.getByRole("button", { name: "Create key" }).click();
+  await form
+    .getByRole("button", { name: "Create key" })
+    .evaluate((button: HTMLElement) => [button.click(), button.click()]);
 
   const shown = page.getByRole("dialog", { name: "Copy your key now" });
   const key = await shown.getByTestId("new-key").textContent();
   if (!key) throw new Error("The dialog shows no key.");
   expect(key).toMatch(/^cap_development_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/);
+  await page.keyboard.press("Escape");
   await shown.getByRole("button", { name: "I have stored it" }).click();
   await expect(page.getByText(key)).toHaveCount(0);
   expect((await call("/v1/jobs", { key })).status).toBe(200);

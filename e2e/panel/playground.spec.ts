@@ -83,6 +83,10 @@ test("form and JSON are two views of one input, and the code is the request word
   await expect(editor).toHaveValue(new RegExp(words));
   await editor.fill('{"messages":[{"role":"user","content":');
   await expect(page.getByRole("alert").filter({ hasText: "not JSON" })).toBeVisible();
+  for (const name of ["Run", "Compare"]) await expect(page.getByRole("button", { name })).toBeDisabled();
+  await expect(page.getByRole("tab", { name: "Form" })).toBeDisabled();
+  await page.getByRole("button", { name: "Take the change back" }).click();
+  await expect(editor).toHaveValue(new RegExp(words));
   await editor.fill(JSON.stringify({ messages: [{ role: "user", content: `${words} again` }] }));
   await page.getByRole("tab", { name: "Form" }).click();
   await expect(page.getByLabel("Content").first()).toHaveValue(`${words} again`);

@@ -152,4 +152,4 @@ export function toOutcome(cause: unknown, work: Work): CallOutcome {
 }
 
 export const LOST =
-  "The request went to the provider and no answer was observed. It may have run and may have been charged; do not send it again under a new key.";
+  "The request went to the provider and no answer was observed. It may have run and may have been charged; do not send it again with a new idempotency key.";

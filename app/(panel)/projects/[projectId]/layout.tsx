@@ -2,11 +2,14 @@ import type { ReactNode } from "react";
 import { PanelShell } from "@/components/shell/panel-shell";
 import { PanelData } from "@/components/trpc";
 import { findPerson } from "@/server/auth/session";
-import { panelRead } from "@/server/trpc/prefetch";
+import { missing, panelRead } from "@/server/trpc/prefetch";
 
 type Props = { children: ReactNode; params: Promise<{ projectId: string }> };
 
-/** The frame. Each page asks for the session itself, since it knows the address to come back to. */
+/**
+ * The frame, of a project the reader is a member of. Each page asks for the session itself, since it knows the address to
+ * come back to.
+ */
 export default async function ProjectLayout({ children, params }: Props) {
   const person = await findPerson();
   if (!person) return children;
@@ -14,6 +17,7 @@ export default async function ProjectLayout({ children, params }: Props) {
   const projects = await panelRead(({ trpc, queryClient }) =>
     queryClient.fetchQuery(trpc.projects.list.queryOptions()),
   );
+  if (!projects.some((each) => each.projectId === projectId)) await missing();
   return (
     <PanelData>
       <PanelShell

@@ -1,0 +1,95 @@
+import { QueryClient, QueryClientProvider, type UseMutationResult } from "@tanstack/react-query";
+import { renderToStaticMarkup } from "react-dom/server";
+import { expect, test } from "vitest";
+import { useMutation, useMutationPerInput } from "./use-mutation";
+
+type Hook = UseMutationResult<string, Error, string>;
+type Use = typeof useMutation<string, Error, string>;
+type Asked = { input: string; end: (error?: Error) => void };
+
+/** The hook of one drawn component, and what was asked of the server. */
+function drawn(use: Use) {
+  const asked: Asked[] = [];
+  const drawnAs: { hook?: Hook } = {};
+  const ask = (input: string) =>
+    new Promise<string>((resolve, reject) => {
+      asked.push({ input, end: (error) => (error ? reject(error) : resolve(input)) });
+    });
+  renderToStaticMarkup(
+    <QueryClientProvider client={new QueryClient()}>
+      <Form use={use} ask={ask} drawnAs={drawnAs} />
+    </QueryClientProvider>,
+  );
+  if (!drawnAs.hook) throw new Error("nothing was drawn");
+  return { hook: drawnAs.hook, asked, inputs: () => asked.map(({ input }) => input) };
+}
+
+function Form({
+  use,
+  ask,
+  drawnAs,
+}: {
+  use: Use;
+  ask: (input: string) => Promise<string>;
+  drawnAs: { hook?: Hook };
+}) {
+  drawnAs.hook = use({ mutationFn: ask });
+  return null;
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+test("two clicks in a row do it once, whatever the second one says", async () => {
+  const { hook, inputs } = drawn(useMutation);
+  hook.mutate("key");
+  hook.mutate("key");
+  hook.mutate("another");
+  await turn();
+  expect(inputs()).toEqual(["key"]);
+});
+
+test("who waits for the second waits for the first", async () => {
+  const { hook, asked, inputs } = drawn(useMutation);
+  const both = [hook.mutateAsync("key"), hook.mutateAsync("another")];
+  await turn();
+  asked[0]?.end();
+  expect(await Promise.all(both)).toEqual(["key", "key"]);
+  expect(inputs()).toEqual(["key"]);
+});
+
+test("once it has ended, well or badly, it may be done again", async () => {
+  const { hook, asked, inputs } = drawn(useMutation);
+  hook.mutate("one");
+  await turn();
+  asked[0]?.end();
+  await turn();
+  hook.mutate("two");
+  await turn();
+  asked[1]?.end(new Error("refused"));
+  await turn();
+  hook.mutate("three");
+  await turn();
+  expect(inputs()).toEqual(["one", "two", "three"]);
+});
+
+test("what was given up by a reset holds nothing back, also when it ends later", async () => {
+  const { hook, asked, inputs } = drawn(useMutation);
+  hook.mutate("old");
+  hook.reset();
+  hook.mutate("new");
+  await turn();
+  asked[0]?.end();
+  await turn();
+  hook.mutate("new");
+  await turn();
+  expect(inputs()).toEqual(["old", "new"]);
+});
+
+test("rows of a list go side by side, each of them once", async () => {
+  const { hook, inputs } = drawn(useMutationPerInput);
+  hook.mutate("first");
+  hook.mutate("second");
+  hook.mutate("first");
+  await turn();
+  expect(inputs()).toEqual(["first", "second"]);
+});
