@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import sharp from "sharp";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
@@ -9,6 +10,9 @@ export function figure(colour: string, format: "png" | "jpeg" | "webp" = "png"):
   const drawn = `<svg width="256" height="256"><ellipse cx="128" cy="128" rx="60" ry="110" fill="${colour}"/></svg>`;
   return sharp(Buffer.from(drawn)).flatten({ background: "white" }).toFormat(format).toBuffer();
 }
+
+/** A picture that no other test draws, whose content nobody else keeps. */
+export const ownFigure = () => figure(`#${randomBytes(3).toString("hex")}`);
 
 /** Uploads a file as a client does; its artifact's id. */
 export async function upload(tenant: Tenant, bytes: Uint8Array, mediaType: string): Promise<string> {

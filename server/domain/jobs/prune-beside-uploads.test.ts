@@ -6,7 +6,7 @@ import { artifactStore, keepContents, lockContent } from "@/server/domain/artifa
 import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
-import { figure } from "@/testing/meshes";
+import { ownFigure } from "@/testing/meshes";
 import { makeProject, type TestProject } from "@/testing/world";
 
 /* Content is everybody's who put it: it is removed while somebody puts it again. */
@@ -132,7 +132,7 @@ test("bytes that are named anew while their pruning waits stay", async () => {
 
 test("a file that a job names while its pruning waits stays; one that was pruned first is refused at its field", async () => {
   const world = await makeProject();
-  const { artifactId, sha256 } = await upload(world, await figure("#3c3"), "image/png");
+  const { artifactId, sha256 } = await upload(world, await ownFigure(), "image/png");
   world.clock.advance(400 * 86_400_000);
   const mesh = { input: { inputArtifactIds: [artifactId] } } as never;
   const submit = () => jobs.submit(world.ctx, "model.generate.3d.v1", mesh);
@@ -140,7 +140,7 @@ test("a file that a job names while its pruning waits stays; one that was pruned
   expect(pruned).toMatchObject({ artifacts: 0, objects: 0 });
   expect(await isThere(sha256)).toBe(true);
   await pool.query("UPDATE artifact SET pruned_at = now() WHERE id = $1", [artifactId]);
-  const field = ["input", "inputArtifactIds", "0"];
+  const field = ["input", "inputArtifactIds", 0];
   await expect(
     inputs.keepNamed(world.projectId, [{ artifactId, field }], world.clock.now()),
   ).rejects.toMatchObject({ issues: [{ loc: ["body", ...field], type: "not_found" }] });

@@ -6,7 +6,7 @@ import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
 import { changeProject } from "@/server/domain/organizations";
 import { newId } from "@/server/ids";
-import { figure } from "@/testing/meshes";
+import { ownFigure } from "@/testing/meshes";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 
 const TEXT = "text.general.fast.v1";
@@ -119,7 +119,7 @@ test("what an input names stays while its job waits, is approved and runs, and g
       contentType: "image/png",
       contentDisposition: undefined,
       contentLength: undefined,
-      bytes: Readable.from([await figure("#c33")]),
+      bytes: Readable.from([await ownFigure()]),
     },
     {},
   );
