@@ -52,7 +52,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
           )
         }
       >
-        Ceilings on spending. What is reserved counts as well, so that one that prevents is never passed.
+        Ceilings on spending. What is reserved counts as well, so a budget set to prevent is never exceeded.
       </PageHeader>
       {project && (
         <BudgetDialog
