@@ -18,25 +18,25 @@ type Word = { text: string; inJson: string; hidden: string };
 
 const known = new WeakMap<Secret, Word[]>();
 
+/** A secret in every form it may be written in. */
 function formsIn(secret: Secret): Word[] {
-  const value = secret.reveal();
-  if (value.length < LEAST_SECRET) return [];
-  const forms = new Set(formsOf(value).map(([, text]) => text));
-  return [...forms].map((text) => ({
+  const found = known.get(secret);
+  if (found) return found;
+  const forms = new Set(formsOf(secret.reveal()).map(([, text]) => text));
+  const words = [...forms].map((text) => ({
     text,
     inJson: JSON.stringify(text).slice(1, -1),
     hidden: String(secret),
   }));
+  known.set(secret, words);
+  return words;
 }
 
-/** In every form they may be written in, the longest first, so that one is not taken for another that it begins with. */
+/** All forms of all of them, the longest first, so that one is not taken for another that it begins with. */
 function wordsOf(credentials: Credentials): Word[] {
   return Object.values(credentials)
-    .flatMap((secret) => {
-      const words = known.get(secret) ?? formsIn(secret);
-      known.set(secret, words);
-      return words;
-    })
+    .filter((secret) => secret.reveal().length >= LEAST_SECRET)
+    .flatMap(formsIn)
     .sort((a, b) => b.text.length - a.text.length);
 }
 
@@ -49,24 +49,13 @@ export function redactJson(json: string, credentials: Credentials): string {
 export function tells(text: string, secret: Secret): boolean {
   const value = secret.reveal();
   if (value.length < LEAST_TOLD) return false;
-  const forms = value.length < TELLING ? value : allOf(secret);
-  const piece = Math.min(TELLING, value.length);
-  for (let at = 0; at + piece <= text.length; at++)
-    if (forms.includes(text.slice(at, at + piece))) return true;
+  if (value.length < TELLING) return text.includes(value);
+  const forms = formsIn(secret);
+  for (let at = 0; at + TELLING <= text.length; at++) {
+    const piece = text.slice(at, at + TELLING);
+    if (forms.some((form) => form.text.includes(piece))) return true;
+  }
   return false;
-}
-
-const joined = new WeakMap<Secret, string>();
-
-/** All forms in one text, which is looked through faster; a line break stands in none that is asked for. */
-function allOf(secret: Secret): string {
-  const found = joined.get(secret);
-  if (found !== undefined) return found;
-  const text = formsOf(secret.reveal())
-    .map(([, form]) => form)
-    .join("\n");
-  joined.set(secret, text);
-  return text;
 }
 
 /** The same of a value that is JSON. */

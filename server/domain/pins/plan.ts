@@ -5,7 +5,7 @@ import { PRICING_VERSION, priceAtMost } from "@/server/domain/catalog";
 import { keptMs } from "@/server/domain/envelope";
 import { limitOf } from "@/server/domain/plans";
 import { checkCallCeiling, inputTokensAtMost, messageTokensAtMost } from "@/server/domain/quotes";
-import { Fault, fail, ValidationFault } from "@/server/errors";
+import { fail, ValidationFault } from "@/server/errors";
 import { type Micros, microsToUsd } from "@/server/money";
 import type { ModelFacts, Tier } from "@/server/providers/define";
 import { PinRefusal, settingsOf } from "@/server/providers/pins";
@@ -197,18 +197,11 @@ function refuseUnapproved({ approvalThresholdMicros }: ProjectAccess, estimatedM
 
 /** Holds a call to its own ceilings. One that was given by its shorter name is refused by that name. */
 function checkCeilings(maximumMicros: Micros, { execution, budget }: SharedRequest) {
-  const maxCostUsd = execution?.executionConstraints?.maxCostUsd;
-  try {
-    return checkCallCeiling(maximumMicros, {
-      budget,
-      execution: {
-        executionConstraints: { autoSelect: false, maxCostUsd: maxCostUsd ?? execution?.maxCostUsd },
-      },
-    });
-  } catch (cause) {
-    const isShort = typeof maxCostUsd !== "number";
-    if (!(cause instanceof Fault) || !isShort || !String(cause.details.field).endsWith(".maxCostUsd"))
-      throw cause;
-    fail(cause.code, cause.message, { ...cause.details, field: "execution.maxCostUsd" });
-  }
+  const long = execution?.executionConstraints?.maxCostUsd;
+  const maxCostUsd = long ?? execution?.maxCostUsd;
+  return checkCallCeiling(
+    maximumMicros,
+    { budget, execution: { executionConstraints: { autoSelect: false, maxCostUsd } } },
+    typeof long === "number" ? undefined : "execution.maxCostUsd",
+  );
 }

@@ -4,13 +4,14 @@ import { type Micros, microsToUsd, usdToMicros } from "@/server/money";
 import type { Json } from "@/server/step";
 import type { Wanted } from "./wanted";
 
+type Limited = Pick<Wanted, "execution" | "budget">;
 type Ceiling = { field: string; micros: Micros; enforcement: string };
 
 /**
  * The ceilings of this very call. maxCostUsd and budget.maximumEstimatedCost prevent unless their mode says otherwise,
  * the stricter mode where both say one; maximumCharge always prevents.
  */
-function ceilingsOf({ execution, budget }: Pick<Wanted, "execution" | "budget">): Ceiling[] {
+function ceilingsOf({ execution, budget }: Limited, maxCostField: string): Ceiling[] {
   const { maxCostUsd } = execution.executionConstraints;
   const enforcement = enforcementOf({ execution, budget }) ?? "prevent";
   const { amountMicros, amountUsd, amountMinor } = execution.maximumCharge ?? {};
@@ -24,7 +25,7 @@ function ceilingsOf({ execution, budget }: Pick<Wanted, "execution" | "budget">)
   ];
   return [
     ...Object.entries({
-      "execution.executionConstraints.maxCostUsd": maxCostUsd,
+      [maxCostField]: maxCostUsd,
       "budget.maximumEstimatedCost": budget?.maximumEstimatedCost,
     }).flatMap(([field, usd]) =>
       typeof usd === "number" ? [{ field, micros: usdToMicros(usd), enforcement }] : [],
@@ -35,12 +36,13 @@ function ceilingsOf({ execution, budget }: Pick<Wanted, "execution" | "budget">)
   ];
 }
 
-/** Holds a call to its own ceilings; answers with those that only warn. */
+/** Holds a call to its own ceilings; answers with those that only warn. `maxCostField`: where its maxCostUsd was given. */
 export function checkCallCeiling(
   maximumMicros: Micros,
-  wanted: Pick<Wanted, "execution" | "budget">,
+  wanted: Limited,
+  maxCostField = "execution.executionConstraints.maxCostUsd",
 ): Record<string, Json>[] {
-  const exceeded = ceilingsOf(wanted)
+  const exceeded = ceilingsOf(wanted, maxCostField)
     .filter(({ micros, enforcement }) => maximumMicros > micros && enforcement !== "off")
     .sort((a, b) => a.micros - b.micros);
   const first = exceeded.find(({ enforcement }) => enforcement === "prevent") ?? exceeded[0];
