@@ -103,7 +103,7 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
     `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at,
        maker.job_id IS NOT NULL AS is_blind, maker.place
      FROM artifact JOIN project ON project.id = artifact.project_id
-     LEFT JOIN LATERAL ( -- from the blind jobs of the project, which are few: nothing finds a job by its artifact
+     LEFT JOIN LATERAL ( -- from the blind jobs of the project, which are few
        SELECT job.id AS job_id, (SELECT position FROM comparison_entry entry WHERE entry.job_id = job.id) AS place
        FROM job JOIN job_artifact made ON made.job_id = job.id AND made.artifact_id = artifact.id
        WHERE job.organization_id = project.organization_id AND job.project_id = artifact.project_id AND job.is_blind LIMIT 1) maker ON true
