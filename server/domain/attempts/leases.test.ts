@@ -16,3 +16,10 @@ test("a shutdown waits for, and in the end stops, what any copy of this module i
   expect(await Promise.all(stops)).toEqual(["shutdown", "shutdown"]);
   await released;
 });
+
+test("work whose time was over before it began is stopped at once, and not by a timer that a quick request outruns", () => {
+  const keeper = leaseKeeper(renewing);
+  const leases = [-1, 0, 60_000].map((leftMs) => keeper.hold("one", 1, leftMs));
+  expect(leases.map(({ signal }) => signal.reason)).toEqual(["deadline", "deadline", undefined]);
+  for (const lease of leases) lease.release();
+});

@@ -26,7 +26,10 @@ export type Lease = Claimed & {
 export type Renew = (claimed: Claimed[], until: Date) => Promise<ReadonlyMap<string, "held" | "canceled">>;
 
 export type LeaseKeeper = {
-  /** Holds a claimed row: its lease is renewed until released. Without a deadline the work itself knows how long it may take. */
+  /**
+   * Holds a claimed row: its lease is renewed until released. Without a deadline the work itself knows how long it may
+   * take; a deadline that has passed stops it before it begins.
+   */
   hold(id: string, fence: number, deadlineMs?: number): Lease;
   /** Does this process work on this row under this fence right now? */
   isHeld(id: string, fence: number): boolean;
@@ -73,6 +76,8 @@ export function leaseKeeper(renewAll: Renew): LeaseKeeper {
         deadlineMs === undefined
           ? undefined
           : setTimeout(() => controller.abort("deadline" satisfies AbortReason), deadlineMs).unref();
+      // A timer would come a moment later, and a quick request be out by then.
+      if (deadlineMs !== undefined && deadlineMs <= 0) controller.abort("deadline" satisfies AbortReason);
       const one: Kept = { id, fence, controller, isReleased: false };
       const [here, anywhere] = [mine.add(one), held.add(one)];
       timer ??= setInterval(() => void renew(), RENEW_MS).unref();

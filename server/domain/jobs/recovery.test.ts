@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { pool } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";
 import * as jobs from "@/server/domain/jobs";
+import { env } from "@/server/env";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
 import { admitted, answerOf, lockedUntil, PAST_LEASE_MS, QUESTION } from "./recovery.fixture";
 import { attempt } from "./run";
@@ -172,6 +173,18 @@ test("a canceling job whose worker is gone is canceled by the sweep, with its ho
   await jobs.sweep(project.ctx, project);
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "canceled" });
   expect((await rowsOf(jobId)).hold).toMatchObject({ state: "ambiguous" });
+});
+
+test("of a job that is taken over after its execution limit nothing is sent any more", async () => {
+  const project = await makeProject();
+  const jobId = await admitted(project);
+  const { attemptId, fence } = (await startJob(project.ctx, jobId))!;
+  project.clock.advance(120_001);
+  await attempt(project.ctx, jobId, { attemptId, fence });
+  const { job, hold } = await rowsOf(jobId);
+  expect([job.status, job.error_code, hold.state]).toEqual(["failed", "ExecutionTimeout", "released"]);
+  const sent = await fetch(`${env.SANDBOX_URL}/submissions?attemptId=${attemptId}`);
+  expect(await sent.json()).toMatchObject({ count: 0 });
 });
 
 test("a job whose workers keep dying before they submit is given up after its execution limit", async () => {

@@ -121,7 +121,7 @@ export async function attempt(
   // A step that was delivered twice: the other one has sent, waits for the answer, and will write what becomes of it.
   if (isUnderWay(ctx, job, row)) return { state: "again", afterMs: LEASE_MS };
   const remainingMs = workedFrom(job) + job.execution_seconds * 1000 - ctx.now().getTime();
-  const lease = jobLeases.hold(jobId, started.fence, Math.max(0, remainingMs));
+  const lease = jobLeases.hold(jobId, started.fence, remainingMs);
   try {
     // Of a delivery that comes late the lease may be over: who sweeps must not take for abandoned what now goes on.
     if (!known && isNearItsEnd(ctx, job)) await jobLeases.renew(ctx.now());

@@ -34,6 +34,8 @@ export const decide = (decision: "approve" | "reject"): Step => ({
   async run(model, real) {
     const code = await codeOf(DECIDE[decision](real.client, real.jobId));
     const past = decision === "approve" ? "approved" : "rejected";
+    // What nobody decided in time is over, whether or not the sweep has come by.
+    if (model.status === "awaiting_approval" && model.approvalUntil <= nowOf(real)) model.status = "canceled";
     if (model.status === "awaiting_approval") {
       expect(code).toBe(null);
       model.lastDecision = past;

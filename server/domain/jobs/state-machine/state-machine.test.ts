@@ -113,7 +113,7 @@ const BEGINNINGS: Record<string, Step[]> = {
 };
 
 test("whatever workers, clients, operators, the clock and crashes do, no move is illegal, a job ends once, and its money with it", async () => {
-  const runs = Number(process.env.STATE_MACHINE_RUNS ?? 80);
+  const runs = Number(process.env.STATE_MACHINE_RUNS ?? 200);
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...MODELS),
