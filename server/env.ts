@@ -10,10 +10,8 @@ const choice = z
   .optional();
 const text = z.string().trim().min(1).optional();
 const whole = (message: string) => z.coerce.number(message).int(message);
-const port = (fallback: number) => {
-  const message = "is no port: a whole number from 0 to 65535";
-  return whole(message).min(0, message).max(65_535, message).default(fallback);
-};
+const NO_PORT = "is no port: a whole number from 0 to 65535";
+const port = whole(NO_PORT).min(0, NO_PORT).max(65_535, NO_PORT);
 const count = (fallback: number, least = 1) => {
   const message = `is no whole number from ${least} up`;
   return whole(message).min(least, message).default(fallback);
@@ -70,14 +68,15 @@ const dollars = (usd: number) =>
 const Environment = z.object({
   CAPSTAN_ENV: z.enum(["development", "production"]).default("development"),
   HOST: z.string().default("127.0.0.1"),
-  PORT: port(3000),
+  PORT: port.default(3000),
+  WORKER_PORT: port.optional(),
   PUBLIC_URL: address.optional(),
   CAPSTAN_DATA_DIR: z.string().default(".data"),
   DATABASE_URL: text,
   DATABASE_POOL: count(16),
   SANDBOX: flag,
   SANDBOX_URL: address.optional(),
-  SANDBOX_PORT: port(0),
+  SANDBOX_PORT: port.default(0),
   TRIAL_ALLOWANCE_USD: dollars(0.5),
   TRIAL_CEILING_USD: dollars(0.25),
   SANDBOX_SLOW_MS: count(20_000),

@@ -9,6 +9,7 @@ import { announceVaultKeys } from "@/server/domain/vault";
 import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
 import { checkSettings } from "@/server/secrets";
+import { startSigns } from "@/server/web/signs";
 
 const GRACE_MS = 25_000;
 
@@ -19,18 +20,22 @@ async function main() {
   if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
   const chores = await startChores();
   const engine = usesInngestServer ? null : await startEngine({ functions, pool: relaxedPool, log });
-  log.info({ engine: engine ? "embedded" : "inngest" }, "worker ready");
+  const { HOST: host, WORKER_PORT: port } = env;
+  const signs = port === undefined ? null : await startSigns({ host, port });
+  log.info({ engine: engine ? "embedded" : "inngest", signs: signs?.url }, "worker ready");
 
   let isStopping = false;
   const stop = async (signal: string) => {
     if (isStopping) return;
     isStopping = true;
+    signs?.drain();
     pins.stopClaiming();
     log.info({ signal }, "worker stops: no new work, running calls end or are handed over");
     await chores.stop();
     await Promise.all([engine?.stop(), releaseAllLeases(GRACE_MS)]);
     await writeMet();
     await presence.stop();
+    await signs?.stop();
     await closeDatabase();
     process.exit(0);
   };

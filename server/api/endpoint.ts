@@ -5,10 +5,10 @@ import { env } from "@/server/env";
 import { type ErrorCode, Fault, fail } from "@/server/errors";
 import { toWire, type WireError } from "@/server/errors-wire";
 import { type Log, log } from "@/server/log";
+import { countAnswer } from "@/server/metrics";
 import { admitPage, identify, identifyAgain, refuseAnonymous } from "./auth";
 import { DEFAULT_BODY_LIMIT, readJson } from "./body";
 import { parsePart, type QueryField, queryFieldsOf, readQuery, refuseHostileParams } from "./input";
-import { countRequest } from "./metrics";
 import { commonHeaders, requestIdOf } from "./plain";
 import {
   type Bytes,
@@ -130,7 +130,7 @@ export async function respond(endpoint: Endpoint, incoming: Incoming): Promise<O
   const outgoing = await answer(incoming, endpoint, (ctx, headers) =>
     perform(endpoint, incoming, ctx, headers),
   );
-  countRequest(endpoint, outgoing.status, performance.now() - since);
+  countAnswer(endpoint, outgoing.status, performance.now() - since);
   return outgoing;
 }
 

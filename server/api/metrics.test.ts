@@ -60,6 +60,36 @@ test("the backlog tells of jobs that wait and since when", async () => {
   expect(Object.keys(await read("process_cpu_seconds_total"))).toEqual([""]);
 });
 
+test("ended executions are counted by mode, status and code, and calls to providers by what they came to", async () => {
+  const tenant = await makeTenant();
+  const invoke = (preferredModel: string) =>
+    tenant.post("/v1/capabilities/text.general.fast.v1/invoke", {
+      input: { messages: [{ role: "user", content: "How deep is the sea?" }] },
+      preferredModel,
+    });
+  const ended = () => read("capstan_executions_ended_total");
+  const calls = () => read("capstan_provider_call_duration_seconds_count");
+  const before = { ended: await ended(), calls: await calls() };
+  expect((await invoke("sandbox-1")).status).toBe(200);
+  expect((await invoke("sandbox-refuse")).status).toBeGreaterThan(200);
+  const after = { ended: await ended(), calls: await calls() };
+  const grown = (of: "ended" | "calls") =>
+    Object.entries(after[of]).filter(([labels, count]) => count > (before[of][labels] ?? 0));
+  expect(
+    grown("ended")
+      .map(([labels]) => labels)
+      .sort(),
+  ).toEqual([
+    '{mode="invoke_sync",status="failed",code="ProviderRejected"}',
+    '{mode="invoke_sync",status="succeeded",code=""}',
+  ]);
+  expect(
+    grown("calls")
+      .map(([labels]) => labels)
+      .sort(),
+  ).toEqual(['{provider="sandbox",outcome="answered"}', '{provider="sandbox",outcome="refused"}']);
+});
+
 test("with METRICS_TOKEN only who sends it reads them", async () => {
   env.METRICS_TOKEN = "a token of Prometheus";
   for (const authorization of [undefined, "Bearer another", "a token of Prometheus", "Bearer "]) {

@@ -24,6 +24,7 @@ export type Backlog = {
   oldestQueuedSeconds: number;
   runningJobs: number;
   waitingApprovals: number;
+  waitingOperator: number;
   runningPins: number;
   openBulks: number;
   openDeliveries: number;
@@ -45,6 +46,7 @@ async function countBacklog(): Promise<Backlog | null> {
     text: `SELECT queued.count AS "queuedJobs", queued.oldest AS "oldestQueuedSeconds",
         (SELECT count(*) FROM job WHERE (status IN ('running', 'canceling')) IS TRUE) AS "runningJobs",
         (SELECT count(*) FROM job WHERE (status = 'awaiting_approval') IS TRUE) AS "waitingApprovals",
+        (SELECT count(*) FROM job WHERE (status = 'needs_attention') IS TRUE) AS "waitingOperator",
         (SELECT count(*) FROM pinned_execution WHERE (status = 'running') IS TRUE) AS "runningPins",
         (SELECT count(*) FROM pinned_bulk WHERE (status IN ('accepted', 'running')) IS TRUE) AS "openBulks",
         (SELECT count(*) FROM delivery WHERE (state IN ('pending', 'delivering')) IS TRUE) AS "openDeliveries"

@@ -14,6 +14,7 @@ import { env } from "@/server/env";
 import { isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";
+import { timeCall } from "@/server/metrics";
 import {
   type AnyCall,
   type PortAdapter,
@@ -210,7 +211,7 @@ async function observe(
   }
   let progress: Progress<unknown>;
   try {
-    progress = await ask(adapter, io);
+    progress = await timeCall(work.route.provider.name, () => ask(adapter, io));
   } catch (cause) {
     const outcome = toOutcome(cause, work);
     if (outcome.state !== "aborted") noteConnection(work, cause);

@@ -24,7 +24,7 @@ export async function listAttention(ctx: Ctx): Promise<AttentionItem[]> {
   requireOperator(ctx);
   const { rows } = await pool.query<JobRow & { cost_micros: number | null }>(
     `SELECT job.*, (SELECT cost_micros FROM attempt WHERE attempt.job_id = job.id ORDER BY number DESC LIMIT 1)
-     FROM job WHERE status = 'needs_attention' ORDER BY attention->>'since', id LIMIT $1`,
+     FROM job WHERE (status = 'needs_attention') IS TRUE ORDER BY attention->>'since', id LIMIT $1`,
     [MOST],
   );
   return rows.map((row) => ({

@@ -5,6 +5,7 @@ import { type Estimate, serviceFee } from "@/server/domain/quotes";
 import { sealReceipt } from "@/server/domain/receipts";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
+import { countEnd } from "@/server/metrics";
 import type { Micros } from "@/server/money";
 import { type Ended, endedBefore, toAttemptUpdate } from "./ended";
 import { storedEvents } from "./output";
@@ -109,7 +110,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   const charged = money.chargedMicros ?? 0;
   const held = job.pricing.maximumMicros;
   failpoint("before-receipt");
-  return finish({
+  const isWritten = await finish({
     jobId: job.id,
     fence: conclusion.fence,
     seen_event: conclusion.asRead ? job.last_event : null,
@@ -164,6 +165,8 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
       { type: "job.receipt_sealed", payload: { receiptId: receipt.id, receiptHash: receipt.hash } },
     ],
   });
+  if (isWritten) countEnd(job.mode, to, error?.code ?? null);
+  return isWritten;
 }
 
 /** The calls that were answered before the one a job ends with; most jobs make one. */

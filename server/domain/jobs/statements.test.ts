@@ -11,7 +11,13 @@ import { inlineStep, makeProject } from "@/testing/world";
 afterAll(closeDatabase);
 
 /** Indexes of all rows in a state, for whoever looks for those. */
-const OF_ALL_IN_A_STATE = ["job_to_dispatch", "job_leases", "job_queue_deadlines", "job_approval_deadlines"];
+const OF_ALL_IN_A_STATE = [
+  "job_to_dispatch",
+  "job_leases",
+  "job_queue_deadlines",
+  "job_approval_deadlines",
+  "job_needs_attention",
+];
 
 /** The same of what lies beside jobs. */
 const OF_OTHERS_IN_A_STATE = [
@@ -49,7 +55,7 @@ async function indexesOf(text: string): Promise<string[]> {
   });
 }
 
-test("an execution reads no index of all jobs in a state; the sweeper does", async () => {
+test("an execution reads no index of all jobs in a state; the sweeper and the operator do", async () => {
   const project = await makeProject();
   const request = { input: { messages: [{ role: "user", content: "Hello." }] } };
   const statements = await statementsOf(async () => {
@@ -74,6 +80,7 @@ test("an execution reads no index of all jobs in a state; the sweeper does", asy
     await jobs.sweep(systemCtx("sweeper"), { projectId });
     await pins.sweep(systemCtx("pin-sweeper"), { projectId });
     await jobs.announce(systemCtx("announcer"), { projectId });
+    await jobs.listAttention(systemCtx("operator"));
   });
   const read = await Promise.all([...swept.values()].filter(isReading).map(indexesOf));
   expect(read.flat()).toEqual(expect.arrayContaining([...OF_ALL_IN_A_STATE, ...OF_OTHERS_IN_A_STATE]));

@@ -10,6 +10,7 @@ import type { ErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { newId, receiptIdOf } from "@/server/ids";
 import { log } from "@/server/log";
+import { countEnd } from "@/server/metrics";
 import { isDatabaseOutage } from "@/server/outage";
 import type { Json } from "@/server/step";
 import type { Clock } from "./clock";
@@ -120,6 +121,7 @@ export async function conclude(held: Held, end: End): Promise<Concluded | null> 
     if (end.answer) await keepLateAnswer(row, end, content, now);
     return null;
   }
+  countEnd("pinned", end.status, end.code);
   return {
     status: end.status,
     code: end.code,

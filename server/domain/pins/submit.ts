@@ -5,6 +5,7 @@ import { noteMet, type OpenAccount } from "@/server/domain/credentials";
 import { env } from "@/server/env";
 import type { ErrorCode } from "@/server/errors";
 import { log } from "@/server/log";
+import { timeCall } from "@/server/metrics";
 import type { Micros } from "@/server/money";
 import { ProviderFault, type SubmissionState, type Tier, type Usage } from "@/server/providers/define";
 import { type PinSent, sendPin } from "@/server/providers/pins";
@@ -93,14 +94,15 @@ export async function submitOnce(submission: Submission): Promise<Outcome> {
     account: plan.credentialId === null ? ("sandbox" as const) : { credentialId: plan.credentialId },
   };
   try {
-    const sent = await sendPin(api, bytes, {
+    const io = {
       ...account,
       model,
       attemptId: submission.pinnedId,
       tier: plan.tier,
       signal: controller.signal,
       allowPrivateAddresses: provider.name === SANDBOX || env.ALLOW_PRIVATE_ADDRESSES,
-    });
+    };
+    const sent = await timeCall(provider.name, () => sendPin(api, bytes, io));
     await noteSuccess(called);
     if (plan.credentialId !== null) noteMet(plan.credentialId, null, clock.now());
     return { state: "answered", sent, observed: observedOf(target, plan.tier, sent) };
