@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { migrateEngine } from "@/inngest/embedded/migrate";
 import { applyMigrations, readMigrations } from "./migrations";
 import { diffSchemas } from "./schema-diff";
 
@@ -17,7 +18,7 @@ const FIRST = "0001_init";
 
 const USAGE = `Usage: npm run migrate -- <command>
   dev --name <what_changes>   write a migration from the changes of ${SCHEMA}
-  apply                       apply migrations to the database of DATABASE_URL
+  apply                       apply migrations, and those of the embedded engine, to the database of DATABASE_URL
   init                        before the first release only: write ${FIRST} anew`;
 
 /** The files of a folder with this ending as one text, in the order of their names. */
@@ -63,6 +64,7 @@ async function apply() {
   const url = process.env.DATABASE_URL;
   if (!url) throw new Error("DATABASE_URL is not set. The embedded database is migrated by npm run up.");
   const applied = await applyMigrations(url, MIGRATIONS);
+  await migrateEngine(url);
   console.log(applied.length > 0 ? `Applied ${applied.join(", ")}` : "Nothing to apply.");
 }
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "@playwright/test";
+import { freePort } from "../free-port";
 import { signedIn } from "../needs";
 import { ended, makePerson, submit, world } from "../world";
 
@@ -16,19 +16,6 @@ import { ended, makePerson, submit, world } from "../world";
 const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR ?? ".data";
 let plain: ChildProcess;
 let plainUrl: string;
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === "object" && address ? resolve(address.port) : reject(new Error("no port")),
-      );
-    });
-  });
-}
 
 test.beforeAll(async () => {
   const runtime = JSON.parse(readFileSync(join(dataDir, "runtime.json"), "utf8"));

@@ -16,9 +16,7 @@ const SOURCES = [
   "prisma/schema",
   "prisma/bootstrap.ts",
   "prisma/seed.ts",
-  "scripts/launch/build.ts",
-  "scripts/launch/lifeline.ts",
-  "scripts/launch/spreads.ts",
+  "scripts/launch",
   "server",
   "next.config.js",
   "postcss.config.mjs",
@@ -37,6 +35,7 @@ const PROGRAMS: Record<string, string> = {
   "documents-worker": "server/documents/worker.ts",
   "rendering-worker": "server/rendering/worker.ts",
   lifeline: "scripts/launch/lifeline.ts",
+  start: "scripts/launch/start.ts",
 };
 const CHUNKS = "dist/chunks";
 const MARK = "dist/.built-from";

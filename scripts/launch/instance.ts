@@ -11,7 +11,8 @@ import { hasProgram, sourceOf } from "./build";
 import { lastLines, type Supervised, supervise } from "./child";
 import { findFile, writeWhole } from "./files";
 import { type Postgres, startPostgres } from "./postgres";
-import { RUNTIME_ENV, runtimeFlags } from "./process-flags";
+import { processEnv } from "./process-env";
+import { nodeArgs, programArgs } from "./process-flags";
 import type { Report } from "./report";
 import { type Runtime, removeRuntime, writeRuntime } from "./runtime";
 import { canListen, freePort } from "./system";
@@ -103,19 +104,7 @@ export async function startInstance(options: Options): Promise<Instance> {
     writeRuntime(dataDir, runtime);
 
     const env: NodeJS.ProcessEnv = {
-      ...process.env,
-      NODE_ENV: dev ? "development" : "production",
-      CAPSTAN_ENV: settings.CAPSTAN_ENV,
-      CAPSTAN_DATA_DIR: dataDir,
-      HOST: settings.HOST,
-      PORT: String(port),
-      DATABASE_URL: databaseUrl,
-      NEXTAUTH_SECRET: secrets.nextAuthSecret,
-      NEXTAUTH_URL: process.env.NEXTAUTH_URL ?? publicUrl,
-      CAPSTAN_VAULT_KEY: secrets.vaultKey.toString("base64"),
-      CAPSTAN_VAULT_OTHER_KEYS: secrets.otherVaultKeys.map((key) => key.toString("base64")).join(","),
-      NEXT_TELEMETRY_DISABLED: "1",
-      ...RUNTIME_ENV,
+      ...processEnv({ settings, secrets, dataDir, port, publicUrl, databaseUrl, dev }),
       ...(sandboxUrl && { SANDBOX_URL: sandboxUrl }),
       ...(ownSandbox && { SANDBOX_PORT: String(sandboxPort) }),
     };
@@ -192,11 +181,10 @@ function explainDatabase(error: unknown): unknown {
 }
 
 function argumentsOf(name: string, dev: boolean): string[] {
-  const lifeline = [...runtimeFlags(name), "--import", `./dist/lifeline.mjs`];
-  if (!dev) return [...lifeline, "--enable-source-maps", `dist/${name}.mjs`];
+  if (!dev) return programArgs(name);
   const tsx = "node_modules/tsx/dist/cli.mjs";
   const watch = name === "sandbox" ? [] : ["watch", "--clear-screen=false"];
-  return [...lifeline, tsx, ...watch, sourceOf(name)];
+  return [...nodeArgs(name), tsx, ...watch, sourceOf(name)];
 }
 
 async function choosePort(settings: Env): Promise<number> {

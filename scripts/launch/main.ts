@@ -59,6 +59,12 @@ export async function up(args: string[]) {
   await stayUp(report, { dev, detached, attached, withMainJob: !args.includes("--without-main-job") });
 }
 
+/** `npm run build`: everything that starting needs, for a machine or an image that starts its processes by themselves. */
+export async function buildOnly(args: string[]) {
+  if (args.length > 0) throw new Error(`Unknown option ${args[0]}.`);
+  await prepareSources(openReport(console.log), false);
+}
+
 async function prepareSources(report: Report, dev: boolean) {
   await report.step(
     "Generating the database client and registries",

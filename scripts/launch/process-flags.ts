@@ -21,5 +21,19 @@ const EARLIER = process.versions.node.startsWith("20.")
 export const runtimeFlags = (name: string): readonly string[] =>
   FLAGS[name] ? [...FLAGS[name], ...EARLIER] : [];
 
+/** What Node is given before the program: its flags, and the lifeline to whoever starts it. */
+export const nodeArgs = (name: string): string[] => [
+  ...runtimeFlags(name),
+  "--import",
+  "./dist/lifeline.mjs",
+];
+
+/** Node's arguments for a built program. */
+export const programArgs = (name: string): string[] => [
+  ...nodeArgs(name),
+  "--enable-source-maps",
+  `dist/${name}.mjs`,
+];
+
 /** The allocator keeps two arenas, not eight for each core, whose freed pages no other thread could use. */
 export const RUNTIME_ENV = { MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX ?? "2" };

@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "@playwright/test";
+import { freePort } from "../free-port";
+import { world } from "../world";
+
+/* A web process and a worker that somebody starts by themselves, beside those of the installation. */
+
+const dataDir = process.env.CAPSTAN_E2E_DATA_DIR ?? process.env.CAPSTAN_DATA_DIR ?? ".data";
+const { databaseUrl, sandboxUrl } = JSON.parse(readFileSync(join(dataDir, "runtime.json"), "utf8"));
+const started: ChildProcess[] = [];
+test.afterEach(() => {
+  for (const child of started.splice(0)) child.kill("SIGKILL"); // what it started ends with it
+});
+
+function start(part: string, settings: Record<string, string>): ChildProcess {
+  const child = spawn(process.execPath, ["scripts/start.mjs", part], {
+    env: {
+      ...process.env,
+      CAPSTAN_DATA_DIR: dataDir,
+      DATABASE_URL: databaseUrl,
+      SANDBOX_URL: sandboxUrl,
+      LOG_LEVEL: "warn",
+      ...settings,
+    },
+    stdio: ["ignore", "inherit", "pipe"],
+  });
+  started.push(child);
+  return child;
+}
+
+const statusOf = (url: string, headers: Record<string, string> = {}) =>
+  fetch(url, { headers }).then(
+    ({ status }) => status,
+    () => null,
+  );
+const ready = (url: string) => expect.poll(() => statusOf(`${url}/readyz`), { timeout: 60_000 }).toBe(200);
+
+test("a worker started by itself says that it can work and what it counts, and ends in order when it is asked to", async () => {
+  const port = await freePort();
+  const worker = start("worker", { WORKER_PORT: String(port) });
+  const url = `http://127.0.0.1:${port}`;
+  await ready(url);
+  const answer = await fetch(`${url}/metrics`);
+  expect(await answer.text()).toMatch(/^capstan_jobs_queued \d+$/m);
+  expect(await statusOf(`${url}/v1/capabilities`)).toBe(404);
+  const ended = once(worker, "exit");
+  worker.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+  expect(await statusOf(`${url}/healthz`)).toBe(null);
+});
+
+test("a web process started by itself serves the same installation", async () => {
+  const port = await freePort();
+  const web = start("web", { PORT: String(port) });
+  const url = `http://127.0.0.1:${port}`;
+  await ready(url);
+  expect(await statusOf(`${url}/v1/jobs`, { authorization: `Bearer ${world.apiKey}` })).toBe(200);
+  expect(await statusOf(`${url}/sign-in`)).toBe(200);
+  const ended = once(web, "exit");
+  web.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
+  expect(await statusOf(`${url}/healthz`)).toBe(null);
+});
+
+for (const [what, part, settings, told] of [
+  ["without a database", "web", { DATABASE_URL: "" }, "DATABASE_URL is not set."],
+  ["of another name", "engine", {}, "Usage: npm run start -- web, or worker, or sandbox"],
+  ["with a wrong setting", "worker", { WORKER_PORT: "70000" }, "WORKER_PORT: is no port"],
+] as const)
+  test(`a process ${what} is not started, and one sentence says why`, async () => {
+    const child = start(part, settings);
+    let said = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+    expect(await once(child, "close")).toEqual([1, null]);
+    expect(said).toContain(told);
+    expect(said).not.toContain("    at ");
+  });

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { env as settings } from "@/server/env";
+import { readSecrets } from "@/server/secrets";
+import { processEnv } from "./process-env";
+import { programArgs } from "./process-flags";
+
+const PARTS = ["web", "worker", "sandbox"];
+
+/**
+ * `npm run start -- web`: one process in the foreground, for who starts, watches and restarts processes otherwise. It ends with
+ * the signals it is sent, and with the exit code of the process. Throws one sentence where it cannot be started.
+ */
+export function start([name, ...more]: string[]): void {
+  if (!name || !PARTS.includes(name) || more.length > 0)
+    throw new Error("Usage: npm run start -- web, or worker, or sandbox");
+  const child = spawn(process.execPath, programArgs(name), {
+    env: envOf(name),
+    // Its own process group: Ctrl-C reaches this process only, which hands it on once.
+    detached: process.platform !== "win32",
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const)
+    process.on(signal, () => child.kill(signal === "SIGHUP" ? "SIGTERM" : signal));
+  child.once("error", (error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
+  child.once("exit", (code) => {
+    process.exitCode = code ?? 1;
+  });
+}
+
+function envOf(name: string): NodeJS.ProcessEnv {
+  const databaseUrl = settings.DATABASE_URL;
+  if (!databaseUrl && name !== "sandbox")
+    throw new Error(
+      "DATABASE_URL is not set. A process that is started by itself works on a database of yours; npm run up brings one.",
+    );
+  const dataDir = resolve(settings.CAPSTAN_DATA_DIR);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  return processEnv({
+    settings,
+    secrets: readSecrets(settings),
+    dataDir,
+    port: settings.PORT,
+    publicUrl: settings.PUBLIC_URL ?? `http://localhost:${settings.PORT}`,
+    databaseUrl: databaseUrl ?? "",
+    dev: false,
+  });
+}

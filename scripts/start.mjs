@@ -1,0 +1,15 @@
+// One process of an installation of several, from the build as it is: nothing is installed, built or migrated here.
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+process.chdir(resolve(dirname(fileURLToPath(import.meta.url)), ".."));
+if (existsSync(".env")) process.loadEnvFile(".env");
+try {
+  if (!existsSync("dist/start.mjs")) throw new Error("Nothing is built yet. First: npm run build");
+  const { start } = await import("../dist/start.mjs");
+  start(process.argv.slice(2));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
