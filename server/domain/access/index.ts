@@ -4,6 +4,7 @@ import { admitOrigins, isPanelOrigin, panelHolder } from "./panels";
 import { isRecentKey, keyPrincipal } from "./principals";
 import {
   environment,
+  outputsOf,
   ownScopeOf,
   project,
   projectInPath,
@@ -30,6 +31,7 @@ export const access = {
   usable,
   projectInPath,
   environment,
+  outputsOf,
   scopeOf,
   ownScopeOf,
   requireScope,

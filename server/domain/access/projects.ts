@@ -232,6 +232,23 @@ export function scopeOf(ctx: Ctx, right: Scope): ReadScope {
   }
 }
 
+/**
+ * Of which environment's outputs a request may start; null: of all, as a person sees them. A panel session starts from what
+ * its maker could give it.
+ */
+export function outputsOf({ principal }: Ctx): string | null {
+  switch (principal.kind) {
+    case "service_principal":
+      return principal.environment;
+    case "panel_session":
+      return principal.givenBy === "human_session" ? null : principal.environment;
+    case "anonymous":
+    case "human_session":
+    case "system":
+      return null;
+  }
+}
+
 /** Refuses a key that lacks this scope. People and panels are judged by role and project instead. */
 export function requireScope(ctx: Ctx, right: Scope): void {
   if (ctx.principal.kind === "service_principal" && !ctx.principal.scopes.has(right)) {
