@@ -41,8 +41,9 @@ export type Prepared = {
 /** Reads a submission against the catalog: where it would run, and for how much. Writes nothing. */
 export async function planSubmission(
   ctx: Ctx,
-  { kind, capability, envelope, project, environment }: Submission,
+  { kind, capability, envelope, project, environment, refusal }: Submission,
 ): Promise<ExecutionPlan> {
+  if (refusal) throw refusal;
   const isFunded = await fundedFor(capability, project.organizationId, envelope);
   return planExecution(
     capability,
