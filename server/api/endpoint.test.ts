@@ -140,12 +140,12 @@ describe("what an endpoint receives", () => {
   });
 
   test("415: a body that is packed, or in letters other than UTF-8's", async () => {
-    const send = (headers: Record<string, string>) =>
+    const send = (headers: Record<string, string>, body = { name: "n" }) =>
       respond(
         echo,
         incoming({
           params: { thing_id: "t" },
-          body: { name: "n" },
+          body,
           headers: { "content-type": "application/json", ...headers },
         }),
       );
@@ -164,8 +164,11 @@ describe("what an endpoint receives", () => {
       { "content-encoding": "Identity" },
       { "content-encoding": "" },
       { "content-type": 'application/json; Charset="UTF-8"' },
+      { "content-type": "application/json; charset=us-ascii" },
     ];
     for (const headers of taken) expect((await send(headers)).status).toBe(200);
+    const ascii = { "content-type": "application/json; charset=US-ASCII" };
+    expect((await send(ascii, { name: "é" })).status).toBe(415);
   });
 
   test("413: a body over the limit, whether its length is declared or not", async () => {
