@@ -86,7 +86,8 @@ export async function readByReference(...asked: Asked) {
   return { ...found, referenceHash: referenceHashOf(snapshot, sha256) };
 }
 
-const referenceHashOf = (snapshot: Record<string, Json>, sha256: string) =>
+/** What is compared where the stored input a request names is gone: the request, with its input's hash in the input's place. */
+export const referenceHashOf = (snapshot: Record<string, Json>, sha256: string) =>
   sha256Hex(canonicalText({ ...snapshot, input: sha256 }));
 
 /** The canonical submitted request: what is hashed, compared under one idempotency key, and kept as the snapshot. */
