@@ -32,7 +32,13 @@ function nobodys({ ctx, organizationId, projectId }: Payable): [string, Ctx][] {
       principal: { ...principal, projectId: boundTo, scopes: new Set(scopes), userId: newId("user") },
     };
   };
-  const panel = { kind: "panel_session" as const, id: "pan_1", organizationId, projectId };
+  const panel = {
+    kind: "panel_session" as const,
+    id: "pan_1",
+    organizationId,
+    projectId,
+    givenBy: "human_session" as const,
+  };
   return [
     ...SCOPES.map((scope): [string, Ctx] => [`a key of ${scope}`, key([scope], projectId)]),
     ["a key of every scope", key(SCOPES, projectId)],

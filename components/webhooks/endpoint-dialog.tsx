@@ -172,7 +172,8 @@ function EndpointForm({
               autoComplete="new-password"
             />
             <p className="text-xs text-muted">
-              <code>whsec_</code> and base64, or any text. Its bytes sign each delivery.
+              <code>whsec_</code> and base64, or any text. Its bytes sign each delivery: use at least 24
+              random ones, since who sees a delivery can try short ones out.
             </p>
           </div>
         )}

@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { fail, ValidationFault } from "@/server/errors";
 import { refuseHostileJson } from "./json-scan";
 import type { Incoming } from "./transport";
@@ -44,7 +44,7 @@ export async function readJson(incoming: Incoming, limit: number): Promise<unkno
   if (bytes.byteLength === 0) return undefined;
   const contentType = incoming.header("content-type");
   if (!isJsonType(contentType)) fail("UnsupportedMediaType", "Send the body as application/json.");
-  if (!isInUtf8(contentType)) fail("UnsupportedMediaType", "Send the body in UTF-8.");
+  if (!isInUtf8(contentType, bytes)) fail("UnsupportedMediaType", "Send the body in UTF-8.");
   const encoding = incoming.header("content-encoding")?.trim().toLowerCase() || "identity";
   if (encoding !== "identity")
     fail("UnsupportedMediaType", "Send the body as it is, without a Content-Encoding.");
@@ -68,10 +68,10 @@ function invalid(msg: string, type: string): never {
   throw new ValidationFault([{ loc: ["body"], msg, type }]);
 }
 
-/** Is the charset that a media type names UTF-8? It need not name one. */
-function isInUtf8(contentType: string): boolean {
+/** Is the charset that a media type names UTF-8, or ASCII, which is a part of it, and so are the bytes? It need not name one. */
+function isInUtf8(contentType: string, bytes: Uint8Array): boolean {
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(contentType)?.[1] ?? "utf-8";
-  return /^utf-?8$/i.test(charset);
+  return /^utf-?8$/i.test(charset) || (/^(us-)?ascii$/i.test(charset) && isAscii(bytes));
 }
 
 function isJsonType(contentType: string | undefined): contentType is string {

@@ -47,6 +47,24 @@ test.each([
   expect(refusalOf(text)).toBe(type);
 });
 
+test.each([
+  ["1e16", []],
+  ['{"a": 12345678901234567890}', ["a"]],
+  [
+    String.raw`{"x":{"k":[1,{"y":"]}, \"[{","z":2}],"l":{}}, "deep":[[], [true, "a,b", 1e400]]}`,
+    ["deep", 1, 2],
+  ],
+  [String.raw`{"a\"\u0062{":{"c":-9007199254740993}}`, ['a"b{', "c"]],
+  ['[0,{"a":[], "b" : 9007199254740993}]', [1, "b"]],
+])("a number that is refused is named by its place: %s", (text, place) => {
+  try {
+    parse(text);
+    expect.unreachable();
+  } catch (error) {
+    expect((error as ValidationFault).issues[0]?.loc).toEqual(["body", ...place]); // thrown by parse alone
+  }
+});
+
 test("bytes that are no UTF-8 are refused, whatever is made of them elsewhere", () => {
   for (const bytes of [
     [0x22, 0xff, 0x22],

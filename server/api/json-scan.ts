@@ -14,6 +14,9 @@ const MINUS = 0x2d;
 const ZERO = 0x30;
 const NINE = 0x39;
 
+/** Of a key that is named in a refusal. */
+const MOST_KEY_SHOWN = 200;
+
 /** A literal this short cannot reach 2^53 without an exponent. */
 const ALWAYS_SAFE_LENGTH = 15;
 
@@ -48,7 +51,9 @@ export function refuseHostileJson(text: string): void {
           const key = escaped ? decoded(text.slice(at, close + 1)) : text.slice(start, close);
           if (key === "__proto__") refuse("The key __proto__ is not allowed.", "forbidden_key");
           if (keys.has(key))
-            refuse("A key stands twice in one object.", "duplicate_key", { key: key.slice(0, 200) });
+            refuse("A key stands twice in one object.", "duplicate_key", {
+              key: key.slice(0, MOST_KEY_SHOWN),
+            });
           keys.add(key);
           isKeyNext = false;
         } else nodes++;
@@ -144,11 +149,49 @@ function checkedNumber(text: string, start: number): number {
   const literal = text.slice(start, at);
   const value = Number(literal);
   if (Number.isNaN(value)) return at; // no number at all: JSON.parse names it
-  if (!Number.isFinite(value)) refuse("A number is too large.", "number_not_finite");
+  if (!Number.isFinite(value))
+    refuse("A number is too large.", "number_not_finite", undefined, placeOf(text, start));
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    refuse("An integer is beyond ±(2^53 − 1); send it as text.", "number_unsafe");
+    const msg = "An integer is beyond ±(2^53 − 1); send it as text.";
+    refuse(msg, "number_unsafe", undefined, placeOf(text, start));
   }
   return at;
+}
+
+/**
+ * The keys and places that lead to the value which begins at `end`, in a text that was scanned so far: a pass of its own,
+ * made for a refusal alone.
+ */
+function placeOf(text: string, end: number): (string | number)[] {
+  const open: { name: string | number; isKeyNext: boolean }[] = [];
+  for (let at = 0; at < end; at++) {
+    const last = open.at(-1);
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const close = endOfEscapedString(text, at + 1);
+        if (last?.isKeyNext) {
+          last.name = decoded(text.slice(at, close + 1)).slice(0, MOST_KEY_SHOWN);
+          last.isKeyNext = false;
+        }
+        at = close;
+        break;
+      }
+      case OPEN_OBJECT:
+        open.push({ name: "", isKeyNext: true });
+        break;
+      case OPEN_ARRAY:
+        open.push({ name: 0, isKeyNext: false });
+        break;
+      case CLOSE_OBJECT:
+      case CLOSE_ARRAY:
+        open.pop();
+        break;
+      case COMMA:
+        if (typeof last?.name === "number") last.name++;
+        else if (last) last.isKeyNext = true;
+    }
+  }
+  return open.map(({ name }) => name);
 }
 
 function decoded(literal: string): string {
@@ -159,6 +202,11 @@ function decoded(literal: string): string {
   }
 }
 
-function refuse(msg: string, type: string, ctx?: Record<string, string | number>): never {
-  throw new ValidationFault([{ loc: ["body"], msg, type, ...(ctx ? { ctx } : {}) }]);
+function refuse(
+  msg: string,
+  type: string,
+  ctx?: Record<string, string | number>,
+  place: (string | number)[] = [],
+): never {
+  throw new ValidationFault([{ loc: ["body", ...place], msg, type, ...(ctx ? { ctx } : {}) }]);
 }

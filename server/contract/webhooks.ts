@@ -52,7 +52,7 @@ const EndpointUrl = z.string().trim().min(1).max(2048).meta({
 });
 const Secret = z.string().min(1).max(512).meta({
   description:
-    "Signs every delivery. `whsec_` and base64, as Standard Webhooks has it, or a text of your own, whose UTF-8 bytes are the key. Never returned.",
+    "Signs every delivery. `whsec_` and base64, as Standard Webhooks has it, or a text of your own, whose UTF-8 bytes are the key. Use at least 24 random bytes: a short key is guessed from one delivery. Never returned.",
 });
 const EventTypes = z
   .array(EventType)

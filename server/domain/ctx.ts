@@ -46,6 +46,8 @@ export type Principal =
       organizationId: string;
       projectId: string;
       environment: string;
+      /** What made it, and gave it its files. */
+      givenBy: "human_session" | "service_principal";
       /** The person who made it, or who made the key that did. */
       userId: string | null;
       /** Of the pages that may use it. */

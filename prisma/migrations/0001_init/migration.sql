@@ -99,6 +99,7 @@ CREATE TABLE "artifact" (
     "filename" TEXT,
     "created_at" TIMESTAMPTZ(3) NOT NULL,
     "expires_at" TIMESTAMPTZ(3),
+    "kept_until" TIMESTAMPTZ(3),
     "uploaded_by" TEXT,
     "pruned_at" TIMESTAMPTZ(3),
 

@@ -1,10 +1,14 @@
 import { beforeAll, expect, test } from "vitest";
+import type { Capability } from "@/server/capabilities/define";
+import { capabilities } from "@/server/capabilities/registry.gen";
 import * as comparisons from "@/server/domain/comparisons";
 import { type Ctx, SCOPES } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
+import { newId } from "@/server/ids";
 import { call, finish, keyCtx, makeKey, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
-import { compared } from "@/testing/comparisons";
+import { compared, pinned } from "@/testing/comparisons";
+import { HOST } from "@/testing/panels";
 import { makePerson } from "@/testing/tenants";
 
 /*
@@ -207,6 +211,95 @@ test("no list of executions or outputs names to a key what ran in another enviro
   }
 });
 
+/** For each capability whose input names files: the parts of an input that name this one. */
+const NAMING: Record<string, (artifactId: string) => object> = {
+  "3d.render_reference.v1": (artifactId) => ({ source: { artifactId } }),
+  "document.verify.v1": (artifactId) => ({
+    document: { artifactId },
+    fields: [{ name: "a", question: "b?" }],
+  }),
+  "model.generate.3d.from-image.v1": (baseArtifactId) => ({ baseArtifactId }),
+  "model.generate.3d.v1": (artifactId) => ({ inputArtifactIds: [artifactId] }),
+};
+
+test("every capability whose input names files is named here", () => {
+  const naming = Object.values(capabilities as Capability[]).filter(({ execute }) => execute.sources);
+  expect(naming.map(({ key }) => key).sort()).toEqual(Object.keys(NAMING).sort());
+});
+
+test("no request of a key starts from an output of another environment, as if it were not there", async () => {
+  const weights = (ref: string) => ({
+    displayName: `Adapter ${ref}`,
+    baseModelFamily: "flux",
+    source: { kind: "service_artifact", ref },
+  });
+  const compare = (artifactId: string) => ({
+    context: { projectId: tenant.projectId },
+    competitors: pinned("1", "2"),
+    input: NAMING["model.generate.3d.v1"]?.(artifactId),
+  });
+  const doors: [string, (artifactId: string) => object][] = Object.entries(NAMING).flatMap(([key, input]) => {
+    const body = (artifactId: string) => ({
+      context: { projectId: tenant.projectId },
+      input: input(artifactId),
+    });
+    return ["jobs", "quote", "estimate"].map((verb): [string, typeof body] => [
+      `/v1/capabilities/${key}/${verb}`,
+      body,
+    ]);
+  });
+  doors.push(
+    ["/v1/capabilities/document.verify.v1/invoke", doors.find(([door]) => door.includes("document"))![1]],
+    ["/v1/capabilities/model.generate.3d.v1/comparisons", compare],
+    [
+      `/v1/capabilities/model.generate.3d.v1/comparisons/estimate?projectId=${tenant.projectId}`,
+      (id) => ({ ...compare(id), context: undefined }),
+    ],
+    [`/v1/adapters?projectId=${tenant.projectId}`, weights],
+  );
+  for (const [door, body] of doors) {
+    for (const key of [elsewhere, unboundElsewhere]) {
+      const [theirs, none] = await Promise.all(
+        [made.artifactId, newId("artifact")].map((id) => call("POST", door, { key, body: body(id) })),
+      );
+      expect(theirs?.json, door).toEqual(none?.json);
+      expect(theirs, door).toMatchObject({
+        status: 422,
+        json: { detail: [expect.objectContaining({ type: "not_found" })] },
+      });
+    }
+    // Where it was made it is found, whatever else may be said against it.
+    for (const key of [here, unboundHere])
+      expect((await call("POST", door, { key, body: body(made.artifactId) })).text, door).not.toContain(
+        "not_found",
+      );
+  }
+});
+
+test("a person starts from the outputs of every environment, and gives them to a panel; a key gives a panel none of another", async () => {
+  const input = NAMING["model.generate.3d.v1"]?.(made.artifactId);
+  const mesh = "/v1/capabilities/model.generate.3d.v1/jobs";
+  const owner = { headers: await sessionHeaders(tenant.organizationId, "owner") };
+  const open = async (by: { key: string } | typeof owner) => {
+    const body = {
+      projectId: tenant.projectId,
+      allowedOrigins: [HOST],
+      maxSpendMicros: 10_000_000,
+      environment: "development",
+      initialInputs: input,
+    };
+    const { json } = await call("POST", "/v1/panel-sessions", { ...by, body });
+    return call("POST", mesh, { key: json.accessToken, headers: { origin: HOST }, body: { input } });
+  };
+  expect((await open(owner)).status).toBe(200);
+  expect((await open({ key: elsewhere })).status).toBe(422);
+  const person = (await makePerson(tenant.organizationId, "member")).ctx;
+  const context = { projectId: tenant.projectId, environment: "development" };
+  expect(await jobs.submit(person, "model.generate.3d.v1", { context, input } as never)).toMatchObject({
+    status: "queued",
+  });
+});
+
 test("a file that was uploaded is of the project, whatever the environment of a key", async () => {
   const { artifactId } = (
     await call("POST", `/v1/artifacts?projectId=${tenant.projectId}`, {
@@ -219,4 +312,7 @@ test("a file that was uploaded is of the project, whatever the environment of a 
   expect(
     (await call("GET", `/v1/projects/${tenant.projectId}/references`, { key: elsewhere })).text,
   ).toContain(artifactId);
+  const input = { document: { artifactId }, fields: [{ name: "a", question: "b?" }] };
+  const verify = "/v1/capabilities/document.verify.v1/jobs";
+  expect((await call("POST", verify, { key: elsewhere, body: { input } })).status).toBe(200);
 });

@@ -4,13 +4,16 @@ import { admitOrigins, isPanelOrigin, panelHolder } from "./panels";
 import { isRecentKey, keyPrincipal } from "./principals";
 import {
   environment,
+  outputsOf,
   ownScopeOf,
   project,
+  projectAnyway,
   projectInPath,
   projectToStop,
   requireScope,
   scopeOf,
   usable,
+  workplace,
 } from "./projects";
 import { devicePrincipal, sessionPrincipal } from "./sessions";
 
@@ -19,17 +22,20 @@ export { ACCESS_CHANGED, changeAccess, changeAccessBy, type Watch } from "./chan
 export { isKeyText, isTokenText, keyPrefix, makeKeyText, makeTokenText } from "./key-text";
 export { isOperator, requireOperator } from "./operators";
 export { personBehind } from "./person";
-export { EVERYTHING, type OwnScope, type ProjectAccess, type ReadScope } from "./projects";
+export { EVERYTHING, type OwnScope, type ProjectAccess, type ReadScope, type Workplace } from "./projects";
 export { isAllowed, isAtLeast } from "./roles";
 export { securityOf } from "./security";
 
 /** Who asks and what they may: the one door to keys, sessions and the tenant boundary. */
 export const access = {
   project,
+  projectAnyway,
   projectToStop,
   usable,
+  workplace,
   projectInPath,
   environment,
+  outputsOf,
   scopeOf,
   ownScopeOf,
   requireScope,

@@ -14,6 +14,7 @@ type TokenRow = {
   project_id: string;
   environment: string;
   allowed_origins: string[];
+  created_by_kind: "human_session" | "service_principal";
   user_id: string | null;
   expires_at: Date;
   locked_inputs: PanelTerms["lockedInputs"];
@@ -26,6 +27,7 @@ const findToken = remembered(async (digest: string): Promise<Known | null> => {
   const { rows } = await pool.query<TokenRow>({
     name: "panel-token",
     text: `SELECT session.id, session.organization_id, session.project_id, session.environment, session.allowed_origins,
+             session.created_by_kind,
              CASE session.created_by_kind WHEN 'human_session' THEN session.created_by
                ELSE (SELECT created_by FROM api_key WHERE api_key.id = session.created_by) END AS user_id,
              session.expires_at, session.locked_inputs, session.initial_inputs, version.capability_key, version.policy
@@ -46,6 +48,7 @@ const findToken = remembered(async (digest: string): Promise<Known | null> => {
       organizationId: row.organization_id,
       projectId: row.project_id,
       environment: row.environment,
+      givenBy: row.created_by_kind,
       userId: row.user_id,
       origins: row.allowed_origins,
       terms: {

@@ -68,12 +68,9 @@ export async function project(
   projectId: string | null | undefined,
   right: Scope,
 ): Promise<ProjectAccess> {
-  const { row, environment, isBound } = await findAllowed(ctx, projectId, right);
-  if (ctx.principal.kind !== "system") requireActive(row, isBound ? environment : null, right);
-  return {
-    ...toAccess(row, environment),
-    mustNameEnvironment: doesWork(right) && isArchived(row, environment),
-  };
+  const found = await findWorkplace(ctx, projectId, right);
+  if (found.refusal) throw found.refusal;
+  return found.project;
 }
 
 /**
@@ -82,6 +79,50 @@ export async function project(
 export async function projectToStop(ctx: Ctx, projectId: string, right: Scope): Promise<ProjectAccess> {
   const { row, environment } = await findAllowed(ctx, projectId, right);
   return toAccess(row, environment);
+}
+
+/** Where a request works, and what refuses new work there: it, or its environment, is archived. */
+export type Workplace = { project: ProjectAccess; environment: string; refusal: Fault | null };
+
+/**
+ * Where a request would work, where the caller has this right. What was admitted once is answered all the same, so that
+ * what is archived refuses only what is new: whoever reads an idempotency key throws `refusal` where nothing stands under it.
+ */
+export async function workplace(
+  ctx: Ctx,
+  named: { projectId?: string | null | undefined; environment?: string | null | undefined },
+  right: Scope,
+): Promise<Workplace> {
+  const { row, isBound, project, refusal } = await findWorkplace(ctx, named.projectId, right);
+  try {
+    return { project, environment: environment(ctx, project, named.environment), refusal };
+  } catch (cause) {
+    const wanted = named.environment || project.environment;
+    const isTheirs = !isBound || wanted === project.environment;
+    if (!(cause instanceof Fault) || !isTheirs || !isArchived(row, wanted)) throw cause;
+    return { project, environment: wanted, refusal: refusal ?? cause };
+  }
+}
+
+/** The same for what is of the project alone. */
+export async function projectAnyway(
+  ctx: Ctx,
+  projectId: string | null | undefined,
+  right: Scope,
+): Promise<Omit<Workplace, "environment">> {
+  const { project, refusal } = await findWorkplace(ctx, projectId, right);
+  return { project, refusal };
+}
+
+async function findWorkplace(ctx: Ctx, projectId: string | null | undefined, right: Scope) {
+  const { row, environment, isBound } = await findAllowed(ctx, projectId, right);
+  const project: ProjectAccess = {
+    ...toAccess(row, environment),
+    mustNameEnvironment: doesWork(right) && isArchived(row, environment),
+  };
+  const refusal =
+    ctx.principal.kind === "system" ? null : archivedFault(row, isBound ? environment : null, right);
+  return { row, isBound, project, refusal };
 }
 
 /**
@@ -232,6 +273,23 @@ export function scopeOf(ctx: Ctx, right: Scope): ReadScope {
   }
 }
 
+/**
+ * Of which environment's outputs a request may start; null: of all, as a person sees them. A panel session starts from what
+ * its maker could give it.
+ */
+export function outputsOf({ principal }: Ctx): string | null {
+  switch (principal.kind) {
+    case "service_principal":
+      return principal.environment;
+    case "panel_session":
+      return principal.givenBy === "human_session" ? null : principal.environment;
+    case "anonymous":
+    case "human_session":
+    case "system":
+      return null;
+  }
+}
+
 /** Refuses a key that lacks this scope. People and panels are judged by role and project instead. */
 export function requireScope(ctx: Ctx, right: Scope): void {
   if (ctx.principal.kind === "service_principal" && !ctx.principal.scopes.has(right)) {
@@ -246,11 +304,11 @@ function requireRole(role: Role, right: Scope): void {
 }
 
 /** What is archived is still read. `environment` is the one a key or panel is of. */
-function requireActive(row: ProjectRow, environment: string | null, right: Scope): void {
-  if (!doesWork(right)) return;
-  if (row.status !== "active") fail("AuthorizationFailed", "This project is archived.");
-  if (environment !== null && isArchived(row, environment))
-    fail("AuthorizationFailed", `The environment ${environment} of this project is archived.`);
+function archivedFault(row: ProjectRow, environment: string | null, right: Scope): Fault | null {
+  if (!doesWork(right)) return null;
+  if (row.status !== "active") return new Fault("AuthorizationFailed", "This project is archived.", {});
+  if (environment === null || !isArchived(row, environment)) return null;
+  return new Fault("AuthorizationFailed", `The environment ${environment} of this project is archived.`, {});
 }
 
 const doesWork = (right: Scope) => !right.endsWith(":read");

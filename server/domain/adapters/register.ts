@@ -1,6 +1,7 @@
 import type { ModelAdapter, ModelAdapterCreate } from "@/server/contract/adapters";
 import { inTransaction } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
+import { keepNamed } from "@/server/domain/inputs";
 import { insertAdapter, nameTaken } from "./insert";
 import { placeOf } from "./place";
 import { described, findSource } from "./sources";
@@ -16,7 +17,14 @@ export async function register(
 ): Promise<ModelAdapter> {
   const place = await placeOf(ctx, { ...query, environment }, "adapters:write");
   const { source, told } = await findSource(ctx, place, named);
-  return inTransaction(
-    async (client) => (await insertAdapter(ctx, place, described(said, told), source, client)) ?? nameTaken(),
-  );
+  return inTransaction(async (client) => {
+    if (source.artifactId)
+      await keepNamed(
+        client,
+        place.projectId,
+        [{ artifactId: source.artifactId, field: ["source", "ref"] }],
+        ctx.now(),
+      );
+    return (await insertAdapter(ctx, place, described(said, told), source, client)) ?? nameTaken();
+  });
 }

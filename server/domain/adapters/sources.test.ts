@@ -148,8 +148,8 @@ test("an artifact whose time has come is kept while an adapter is made of it", a
   const bytes = weights({ metadata: { of: artifactId } });
   const { sha256 } = await artifactStore().put(bytes);
   await pool.query(
-    `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, created_at, expires_at)
-     VALUES ($1, $2, 'application/octet-stream', $3, $4, now(), now())`,
+    `INSERT INTO artifact (id, project_id, media_type, sha256, byte_length, created_at, expires_at, uploaded_by)
+     VALUES ($1, $2, 'application/octet-stream', $3, $4, now(), now(), 'key_x')`,
     [artifactId, projectId, sha256, bytes.length],
   );
   const { adapterId } = await register(ctx, { kind: "service_artifact", ref: artifactId });

@@ -1,4 +1,5 @@
 import type { ModelAdapterCreate } from "@/server/contract/adapters";
+import { access } from "@/server/domain/access";
 import { artifactStore } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { artifactInput } from "@/server/domain/inputs";
@@ -68,7 +69,7 @@ function ofProvider({ ref, revision, filePath, provider }: Named): KnownSource {
 async function ofArtifact(ctx: Ctx, { projectId }: Place, named: Named): Promise<Found> {
   const { ref, revision, filePath, provider } = named;
   refuseGiven({ revision, filePath, provider }, "An artifact is named by its id alone.");
-  const found = await artifactInput(projectId, ref, ["source", "ref"]);
+  const found = await artifactInput({ projectId, outputsOf: access.outputsOf(ctx) }, ref, ["source", "ref"]);
   try {
     const pieces = await artifactStore().open(found.sha256);
     const { header } = await checkSafetensors(pieces, { expectedBytes: found.byte_length });

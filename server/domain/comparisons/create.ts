@@ -31,8 +31,7 @@ export async function create(
   const capability = getCapability(capabilityKey);
   requireDurable(capability);
   const key = settleKey(body.idempotencyKey, idempotencyHeader) ?? null;
-  const project = await access.project(ctx, body.context.projectId, RIGHT);
-  const environment = access.environment(ctx, project, body.context.environment);
+  const { project, environment, refusal } = await access.workplace(ctx, body.context, RIGHT);
   checkCallerObject(body.workloadTags, ["workloadTags"]);
   const context = { ...body.context, projectId: project.id, environment };
   const { competitors, input, intent, workloadTags } = body;
@@ -40,6 +39,7 @@ export async function create(
   const requestHash = hashOf(JSON.parse(JSON.stringify(said)));
   const first = await firstOfKey(project.id, key);
   if (first) return get(ctx, settled(first, requestHash), RIGHT);
+  if (refusal) throw refusal;
 
   const comparisonId = newId("comparison");
   const seed = randomInt(2 ** 31);

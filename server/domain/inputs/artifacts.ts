@@ -1,5 +1,5 @@
 import type { StoredArtifact, UploadQuery } from "@/server/contract/inputs-stored";
-import { pool } from "@/server/db";
+import { pool, type Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { artifactStore, entryFilename } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
@@ -63,11 +63,18 @@ export async function storeArtifact(ctx: Ctx, upload: Upload, query: UploadQuery
   };
 }
 
-/** An SQL query that finds something where a job of this panel session made the artifact: by the session's jobs, which are few. */
-const MADE_BY = (principal: string, project: string, artifact: string) => `
-  SELECT FROM job JOIN job_artifact made ON made.project_id = job.project_id AND made.job_id = job.id
-  WHERE job.project_id = ${project} AND job.principal_id = ${principal} AND job.principal_kind = 'panel_session'
-    AND made.artifact_id = ${artifact}`;
+/** The end of an SQL query over the jobs that made an artifact, few of which have more than one; more conditions may follow. */
+const MAKERS_OF = (project: string, artifact: string) => `
+  FROM job_artifact made JOIN job ON job.project_id = made.project_id AND job.id = made.job_id
+  WHERE made.project_id = ${project} AND made.artifact_id = ${artifact}`;
+
+const OF_PANEL_SESSION = (session: string) =>
+  `job.principal_id = ${session} AND job.principal_kind = 'panel_session'`;
+
+/** A condition: uploaded, and so of the whole project, or made by a job of this environment; of any where it is null. */
+const IS_OF_ENVIRONMENT = (environment: string) =>
+  `(${environment}::text IS NULL OR artifact.uploaded_by IS NOT NULL OR EXISTS (
+    SELECT ${MAKERS_OF("artifact.project_id", "artifact.id")} AND job.environment = ${environment}))`;
 
 /** Which of these artifacts jobs of this panel session made. */
 export async function madeInPanel(
@@ -76,7 +83,8 @@ export async function madeInPanel(
   artifactIds: string[],
 ): Promise<Set<string>> {
   const { rows } = await pool.query<{ id: string }>(
-    `SELECT asked.id FROM unnest($3::text[]) AS asked(id) WHERE EXISTS (${MADE_BY("$1", "$2", "asked.id")})`,
+    `SELECT asked.id FROM unnest($3::text[]) AS asked(id) WHERE EXISTS (
+       SELECT ${MAKERS_OF("$2", "asked.id")} AND ${OF_PANEL_SESSION("$1")})`,
     [sessionId, projectId, artifactIds],
   );
   return new Set(rows.map(({ id }) => id));
@@ -103,15 +111,12 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
     `SELECT artifact.id, artifact.project_id, media_type, sha256, byte_length, filename, pruned_at,
        maker.job_id IS NOT NULL AS is_blind, maker.place
      FROM artifact JOIN project ON project.id = artifact.project_id
-     LEFT JOIN LATERAL ( -- from the blind jobs of the project, which are few
+     LEFT JOIN LATERAL (
        SELECT job.id AS job_id, (SELECT position FROM comparison_entry entry WHERE entry.job_id = job.id) AS place
-       FROM job JOIN job_artifact made ON made.job_id = job.id AND made.artifact_id = artifact.id
-       WHERE job.organization_id = project.organization_id AND job.project_id = artifact.project_id AND job.is_blind LIMIT 1) maker ON true
+       ${MAKERS_OF("artifact.project_id", "artifact.id")} AND job.is_blind LIMIT 1) maker ON true
      WHERE artifact.id = $1 AND ($2::text[] IS NULL OR project.organization_id = ANY($2)) AND ($3::text IS NULL OR artifact.project_id = $3)
-       AND ($4::text IS NULL OR EXISTS (${MADE_BY("$4", "artifact.project_id", "artifact.id")}))
-       AND ($5::text IS NULL OR artifact.uploaded_by IS NOT NULL OR EXISTS (
-         SELECT FROM job_artifact made JOIN job ON job.project_id = made.project_id AND job.id = made.job_id
-         WHERE made.project_id = artifact.project_id AND made.artifact_id = artifact.id AND job.environment = $5))`,
+       AND ($4::text IS NULL OR EXISTS (SELECT ${MAKERS_OF("artifact.project_id", "artifact.id")} AND ${OF_PANEL_SESSION("$4")}))
+       AND ${IS_OF_ENVIRONMENT("$5")}`,
     [artifactId, scope.organizationIds, scope.projectId, scope.principalId, scope.environment],
   );
   const found = rows[0];
@@ -122,19 +127,22 @@ export async function findArtifact(ctx: Ctx, artifactId: string): Promise<FoundA
   return is_blind ? { ...artifact, filename: entryFilename(place, artifact.media_type) } : artifact;
 }
 
+/** Where an input finds its artifacts: what was uploaded to the project, and the outputs of one environment or, null, of all. */
+export type InputReach = { projectId: string; outputsOf: string | null };
+
 /**
- * The artifact an input names, in the project the request works in: of another project, of nobody and removed are the
- * same 422 at this field.
+ * The artifact an input names, as far as its request reaches: of another project or environment, of nobody and removed are
+ * the same 422 at this field.
  */
 export async function artifactInput(
-  projectId: string,
+  { projectId, outputsOf }: InputReach,
   artifactId: string,
   field: (string | number)[],
 ): Promise<FoundArtifact> {
   const { rows } = await pool.query<FoundArtifact>(
     `SELECT id, project_id, media_type, sha256, byte_length, filename, pruned_at FROM artifact
-     WHERE id = $1 AND project_id = $2 AND pruned_at IS NULL`,
-    [artifactId, projectId],
+     WHERE id = $1 AND project_id = $2 AND pruned_at IS NULL AND ${IS_OF_ENVIRONMENT("$3")}`,
+    [artifactId, projectId, outputsOf],
   );
   return rows[0] ?? noSuchArtifact(field);
 }
@@ -143,20 +151,22 @@ export async function artifactInput(
 const NAMED_SOON_MS = 3_600_000;
 
 /**
- * Keeps the artifacts an input names until the row of its job is there, which keeps them from then on. One whose content
- * was removed since it was found is the same 422 as none. Whoever prunes looks at the rows under the same locks.
+ * Keeps the artifacts a request names until the row of its job or adapter is there, which keeps them from then on; how long
+ * they are offered to others does not change. One whose content was removed since it was found is the same 422 as none.
+ * Whoever prunes looks at the rows under the same locks.
  */
 export async function keepNamed(
+  database: Queryable,
   projectId: string,
   named: { artifactId: string; field: (string | number)[] }[],
   now: Date,
 ): Promise<void> {
   if (named.length === 0) return;
-  const { rows } = await pool.query<{ id: string }>(
+  const { rows } = await database.query<{ id: string }>(
     `WITH found AS MATERIALIZED (
        SELECT id, expires_at FROM artifact WHERE project_id = $1 AND id = ANY($2) AND pruned_at IS NULL ORDER BY id FOR NO KEY UPDATE
      ), kept AS (
-       UPDATE artifact SET expires_at = $3 FROM found WHERE artifact.id = found.id AND found.expires_at < $3
+       UPDATE artifact SET kept_until = $3 FROM found WHERE artifact.id = found.id AND found.expires_at < $3
      )
      SELECT id FROM found`,
     [projectId, named.map(({ artifactId }) => artifactId), new Date(now.getTime() + NAMED_SOON_MS)],

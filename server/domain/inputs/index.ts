@@ -3,6 +3,7 @@ export {
   artifactInput,
   type FoundArtifact,
   findArtifact,
+  type InputReach,
   keepNamed,
   MOST_UPLOAD_BYTES,
   madeInPanel,

@@ -1,3 +1,4 @@
+import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
@@ -5,12 +6,14 @@ import { pool } from "@/server/db";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
+import type { Json } from "@/server/step";
 import { get } from "./get";
 import { keepSources, type Prepared, prepare } from "./prepare";
-import type { JobRow, PayloadRow } from "./rows";
-import { type Kind, read, readByReference, type Submission } from "./submission";
+import { type JobRow, type PayloadRow, payloadsOf, requestContentOf } from "./rows";
+import { type Kind, read, readByReference, referenceHashOf, type Submission } from "./submission";
 import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions/admission";
 import { toJob } from "./view";
+import { readJob } from "./work";
 
 /** Admitted just now. */
 export type Fresh = Prepared & Admitted;
@@ -34,8 +37,9 @@ export async function admit(
   } catch (refusal) {
     const asked = await readByReference(ctx, kind, capability, raw, idempotencyHeader);
     const first = asked && (await findFirst(asked));
-    if (!first?.reference_hash) throw refusal;
-    if (first.reference_hash !== asked?.referenceHash) refuseKey(first.id);
+    const firstHash = first && (first.reference_hash ?? (await keptReferenceHashOf(first.id)));
+    if (!first || !firstHash) throw refusal;
+    if (firstHash !== asked?.referenceHash) refuseKey(first.id);
     return { jobId: first.id, fresh: null };
   }
   if (recent.has(keyOf(submission))) {
@@ -61,6 +65,18 @@ export async function admit(
   if (first.request_hash !== submission.requestHash) refuseKey(first.id);
   return { jobId: first.id, fresh: null };
 }
+
+/** Of a job whose request had its input inline; null where its content is not kept (any more), and so nothing can be compared. */
+async function keptReferenceHashOf(jobId: string): Promise<string | null> {
+  const job = await readJob(jobId);
+  const content = job && requestContentOf(job, await payloadsOf(job));
+  return isSnapshot(content)
+    ? referenceHashOf(content, sha256Hex(canonicalText(content.input ?? null)))
+    : null;
+}
+
+const isSnapshot = (content: Json): content is Record<string, Json> =>
+  typeof content === "object" && content !== null && !Array.isArray(content);
 
 function refuseKey(jobId: string): never {
   fail("IdempotencyConflict", "This idempotency key already stands for another request.", { jobId });

@@ -1,9 +1,11 @@
 import { CapabilityFault } from "@/server/capabilities/define";
-import type { CallOutcome, Lease } from "@/server/domain/attempts";
+import { type CallOutcome, LEASE_MS, type Lease } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
 import { isErrorCode } from "@/server/errors";
 import { failpoint } from "@/server/failpoint";
 import { log } from "@/server/log";
+import { isOutage } from "@/server/outage";
+import { jittered } from "@/server/tries";
 import { end, type StepResult } from "./end-held";
 import { type Ended, endedBefore, type Kept, toAnswer } from "./ended";
 import { keepFiles, keptFiles, toOutput } from "./output";
@@ -15,13 +17,24 @@ import {
   type StoredOutcome,
   UNPROCESSED,
 } from "./rows";
-import { type Content, findSetAside, forgetSetAside, setAnswerAside, setWorkAside } from "./set-aside";
+import {
+  type Content,
+  findSetAside,
+  forgetSetAside,
+  keepAnswerAside,
+  setAnswerAside,
+  setWorkAside,
+} from "./set-aside";
 import { keepStage } from "./stages";
 import { type StoredAnswer, storeAnswer } from "./transitions/answer";
+import { holdOn } from "./transitions/set-aside";
 import type { LoadedWork } from "./work";
 
 /** Waits between tries to store an answer: long enough for a database that is started again. */
 const STORE_WAITS_MS = [100, 900, 4_000];
+/** A store that cannot be reached is tried so long, each time after as long a wait as it has lasted, before a person is asked. */
+const OUTAGE_MS = 30 * 60_000;
+const OUTAGE_WAITS_MS = { least: 5_000, most: 60_000 };
 /** Waits between tries to work on an answer's files: what fails for good fails the same each time. */
 const REFINE_WAITS_MS = [100, 900];
 
@@ -47,7 +60,7 @@ export async function keepAndEnd(
   return storeAndEnd(ctx, work, row, lease, ended, outcome, STORE_WAITS_MS);
 }
 
-/** An operator asked for the step that kept failing to be done again, with the answer that was set aside. */
+/** The step that kept failing is done again with the answer that was set aside: its time has come, or an operator asked. */
 export async function storeSetAside(
   ctx: Ctx,
   work: LoadedWork,
@@ -108,6 +121,14 @@ async function storeAndEnd(
         continue;
       }
       const held = { job: work.job, attemptId: row.id, fence: lease.fence };
+      const afterMs = waitOfOutage(ctx, row, cause);
+      if (afterMs !== null) {
+        const leaseUntil = new Date(ctx.now().getTime() + afterMs + LEASE_MS);
+        const isHeld = row.answer?.isSetAside
+          ? await holdOn({ ...held, jobId: work.job.id, leaseUntil })
+          : await keepAnswerAside(ctx, held, answered, content, leaseUntil);
+        if (isHeld) return { state: "again", afterMs };
+      }
       const isAside = await setAnswerAside(ctx, held, answered, row.answer?.isSetAside ? null : content);
       // A cancel came meanwhile: it has the last word, and what the provider's work cost stays.
       if (!isAside)
@@ -126,6 +147,13 @@ async function storeAndEnd(
   const stored = await attemptOf(work.job);
   if (!stored) throw new Error("the attempt that was just answered is not there");
   return endAnswered(ctx, work, stored, lease);
+}
+
+/** When to try again what a store of ours could not take; null: it can, or it could not for too long. */
+function waitOfOutage(ctx: Ctx, { answered_at }: AttemptRow, cause: unknown): number | null {
+  const lastedMs = answered_at ? ctx.now().getTime() - answered_at.getTime() : 0;
+  if (!isOutage(cause) || lastedMs >= OUTAGE_MS) return null;
+  return jittered(Math.min(Math.max(lastedMs, OUTAGE_WAITS_MS.least), OUTAGE_WAITS_MS.most));
 }
 
 /** The next turn goes on at once. */
@@ -185,6 +213,11 @@ export async function endAnswered(
         continue;
       }
       const held = { job: work.job, attemptId: row.id, fence: lease.fence };
+      const afterMs = waitOfOutage(ctx, row, cause);
+      if (afterMs !== null) {
+        const leaseUntil = new Date(ctx.now().getTime() + afterMs + LEASE_MS);
+        if (await holdOn({ ...held, jobId: work.job.id, leaseUntil })) return { state: "again", afterMs };
+      }
       if (!(await setWorkAside(ctx, held, ended))) await end(ctx, work, row, lease, ended, ["canceling"]);
       return { state: "ended" };
     }

@@ -3,6 +3,7 @@ import { pool } from "@/server/db";
 import { artifactStore } from "@/server/domain/artifacts";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
+import { StoreOutage } from "@/server/outage";
 import { makePerson } from "@/testing/tenants";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 
@@ -28,6 +29,103 @@ beforeAll(async () => {
 }, 60_000);
 
 const stuck = (): Stuck => prepared.pop() ?? expect.fail("prepare one more");
+
+const outage = () => vi.spyOn(artifactStore(), "put").mockRejectedValue(new StoreOutage("no answer"));
+
+/** The first turns of a job whose store cannot be reached, so many; the steps after them. */
+async function turnsOf(project: TestProject, jobId: string, turns: number): Promise<number[]> {
+  const waits: number[] = [];
+  const step = inlineStep(project.clock);
+  const run = jobs.run(project.ctx, jobId, {
+    ...step,
+    sleep: async (name, ms) => {
+      waits.push(ms);
+      if (waits.length === turns) throw new Error("the worker died");
+      await step.sleep(name, ms);
+    },
+  });
+  await expect(run).rejects.toThrow("the worker died");
+  return waits;
+}
+
+test("a store that cannot be reached for a while is tried again by itself: no person is asked, and nothing is sent again", async () => {
+  const project = await makeProject();
+  const { jobId } = await jobs.submit(project.ctx, "image.generate.v1", PICTURE);
+  const down = outage();
+  await turnsOf(project, jobId, 6);
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "running", nextAction: "poll" });
+  const { rows } = await pool.query(
+    "SELECT content FROM payload WHERE job_id = $1 AND kind = 'answer' AND is_sealed",
+    [jobId],
+  );
+  expect(rows).toEqual([{ content: expect.stringMatching(/^v1\./) }]);
+  down.mockRestore();
+  // The worker that waited is gone: whoever takes the job over goes on from what was kept.
+  project.clock.advance(3_600_000);
+  await jobs.sweep(project.ctx, project);
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({
+    status: "succeeded",
+    variantSet: { completedCount: 2 },
+  });
+  const { attempts, events, hold } = await rowsOf(jobId);
+  expect(attempts).toHaveLength(1);
+  expect(hold).toMatchObject({ state: "settled" });
+  const types = events.map(({ type }) => type);
+  expect(types.filter((type) => type === "job.provider_submitted")).toHaveLength(1);
+  expect(types.filter((type) => type === "job.retry_scheduled")).toHaveLength(1);
+  expect(types).not.toContain("job.needs_attention");
+});
+
+test("a person is asked when the store cannot be reached for half an hour, and a cancel meanwhile charges what was made", async () => {
+  const project = await makeProject();
+  const [{ jobId }, canceled] = [
+    await jobs.submit(project.ctx, "image.generate.v1", PICTURE),
+    await jobs.submit(project.ctx, "image.generate.v1", PICTURE),
+  ];
+  const down = outage();
+  const begun = project.clock.now().getTime();
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  expect(await jobs.get(project.ctx, jobId)).toMatchObject({ status: "needs_attention" });
+  expect(project.clock.now().getTime() - begun).toBeGreaterThanOrEqual(30 * 60_000);
+  await turnsOf(project, canceled.jobId, 2);
+  expect((await jobs.cancel(project.ctx, canceled.jobId)).status).toBe("canceling");
+  project.clock.advance(3_600_000);
+  await jobs.sweep(project.ctx, project);
+  expect(await jobs.get(project.ctx, canceled.jobId)).toMatchObject({
+    status: "canceled",
+    actualCost: expect.any(Number),
+  });
+  expect((await rowsOf(canceled.jobId)).hold).toMatchObject({ state: "settled" });
+  down.mockRestore();
+  const operator = systemCtx("operator", project.clock.now);
+  await jobs.retryStep(operator, jobId);
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  expect((await jobs.get(project.ctx, jobId)).status).toBe("succeeded");
+});
+
+test("files that wait to be worked on while the store cannot be reached are worked on by themselves, too", async () => {
+  const project = await makeProject();
+  const store = artifactStore();
+  const put = store.put.bind(store);
+  const sheet = { prompt: "Things", sheet: { rows: 2, columns: 2, slice: true } };
+  const { jobId } = await jobs.submit(project.ctx, "image.generate.v1", { input: sheet });
+  // The sheet is kept; its cells are not.
+  const down = outage().mockImplementationOnce(put);
+  await turnsOf(project, jobId, 2);
+  expect((await jobs.get(project.ctx, jobId)).status).toBe("running");
+  const { rows } = await pool.query("SELECT slot_status FROM job_artifact WHERE job_id = $1", [jobId]);
+  expect(rows).toEqual([{ slot_status: "unprocessed" }]);
+  down.mockRestore();
+  project.clock.advance(3_600_000);
+  await jobs.sweep(project.ctx, project);
+  await jobs.run(project.ctx, jobId, inlineStep(project.clock));
+  const { status, artifacts } = await jobs.get(project.ctx, jobId);
+  expect(status).toBe("succeeded");
+  expect(artifacts.map(({ slotStatus }) => slotStatus)).not.toContain("unprocessed");
+  const { attempts } = await rowsOf(jobId);
+  expect(attempts).toHaveLength(1);
+});
 
 test("a paid result that cannot be stored is kept, sealed, and an operator is asked", async () => {
   const { project, jobId, operator } = stuck();

@@ -4,17 +4,18 @@ import * as jobs from "@/server/domain/jobs";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
 import { conclude } from "./conclude";
 import { endedWithout } from "./ended";
-import { admitted, lockedUntil, PAST_LEASE_MS, QUESTION } from "./recovery.fixture";
+import { admitted, lockedUntil, PAST_LEASE_MS, QUESTION, submittedJob, takenJob } from "./recovery.fixture";
 import { attempt } from "./run";
-import { beginSubmission, keepHandle, takeBack } from "./transitions/attempt";
+import { keepHandle, takeBack } from "./transitions/attempt";
 import { readJob } from "./work";
 
 test("a job that waits as long as its provider asked keeps its lease meanwhile, and can be canceled", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const { fence, attemptId } = (await startJob(project.ctx, jobId))!;
+  const {
+    jobId,
+    started: { fence, attemptId },
+  } = await submittedJob(project);
   const now = project.ctx.now();
-  await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
   const leaseUntil = new Date(now.getTime() + 90_000);
   expect(await takeBack({ jobId, fence, attemptId, leaseUntil, capacityRejections: 1 })).toBe(true);
   project.clock.advance(PAST_LEASE_MS);
@@ -40,10 +41,11 @@ test("a job that waits as long as its provider asked keeps its lease meanwhile, 
 
 test("canceled work that a provider keeps is never called unsubmitted: its hold stays", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const { fence, attemptId } = (await startJob(project.ctx, jobId))!;
+  const {
+    jobId,
+    started: { fence, attemptId },
+  } = await submittedJob(project);
   const now = project.ctx.now();
-  await beginSubmission({ tier: "standard", jobId, fence, attemptId, now });
   await keepHandle({ jobId, fence, attemptId, leaseUntil: now, handle: { id: "batch_1" }, now });
   await jobs.cancel(project.ctx, jobId);
   await attempt(project.ctx, jobId, { attemptId, fence });
@@ -54,8 +56,7 @@ test("canceled work that a provider keeps is never called unsubmitted: its hold 
 
 test("work that cost more than was held is charged in full, the overrun as an entry of its own, and sums to zero", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const started = (await startJob(project.ctx, jobId))!;
+  const { jobId, started } = await takenJob(project);
   const job = (await readJob(jobId))!;
   const costMicros = job.pricing.maximumMicros + 1_000_000;
   const ended = endedWithout({ code: null, message: null, settlement: "cost" }, "attempted");

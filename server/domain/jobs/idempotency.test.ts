@@ -113,6 +113,37 @@ test.each([
   },
 );
 
+test.each([
+  ["submit", jobs.submit],
+  ["invoke", jobs.invoke],
+] as const)(
+  "a replay of %s by a stored input that is gone finds the record of the same input inline, while its content is kept",
+  async (_, door) => {
+    const { ctx, clock, projectId } = await makeProject();
+    const key = "text.general.fast.v1";
+    const store = async (content: string) =>
+      (await inputs.storePayload(ctx, ask(content), undefined)).payloadId;
+    const [ref, other] = [await store("A"), await store("B")];
+    const run = async (input: object) => {
+      const answer = await door(ctx, key, { idempotencyKey: "k", ...input } as never);
+      return "jobId" in answer ? answer.jobId : answer.executionId;
+    };
+    const jobId = await run({ input: ask("A") });
+    if (door === jobs.submit) await jobs.run(ctx, jobId, inlineStep(clock));
+    expect(await run({ inputPayloadRef: ref })).toBe(jobId);
+    clock.advance(8 * 86_400_000);
+    expect(await run({ inputPayloadRef: ref })).toBe(jobId);
+    for (const another of [{ inputPayloadRef: other }, { inputPayloadRef: ref, tags: ["b"] }])
+      await expect(run(another)).rejects.toMatchObject({ code: "IdempotencyConflict", details: { jobId } });
+    // Of a request that is not kept nobody can tell whether it was the same.
+    await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1", [jobId]);
+    await expect(run({ inputPayloadRef: ref })).rejects.toMatchObject({
+      issues: [{ loc: ["body", "inputPayloadRef"], type: "not_found" }],
+    });
+    expect(await countJobs(projectId)).toMatchObject({ jobs: 1 });
+  },
+);
+
 test("a key answers with its job in whatever state it is", async () => {
   const { ctx, clock } = await makeProject();
   const body = { input: ask("A"), idempotencyKey: "k" };

@@ -1,6 +1,7 @@
 import type { Capability } from "@/server/capabilities/define";
 import { isKeptSealed } from "@/server/content";
-import { personBehind } from "@/server/domain/access";
+import { pool } from "@/server/db";
+import { access, personBehind } from "@/server/domain/access";
 import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
 import { presentationFor } from "@/server/domain/billing";
 import { checkGuardrail } from "@/server/domain/budgets";
@@ -40,12 +41,13 @@ export type Prepared = {
 /** Reads a submission against the catalog: where it would run, and for how much. Writes nothing. */
 export async function planSubmission(
   ctx: Ctx,
-  { kind, capability, envelope, project, environment }: Submission,
+  { kind, capability, envelope, project, environment, refusal }: Submission,
 ): Promise<ExecutionPlan> {
+  if (refusal) throw refusal;
   const isFunded = await fundedFor(capability, project.organizationId, envelope);
   return planExecution(
     capability,
-    { id: project.id, environment },
+    { id: project.id, environment, outputsOf: access.outputsOf(ctx) },
     { ...envelope, maturity: maturityOf(envelope, project.settings), isFunded, now: ctx.now() },
     kind === "invoke" ? "sync" : "durable",
   );
@@ -173,7 +175,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
 
 /** What its input names stays until its own row keeps it. Refuses what was removed since it was planned. */
 export const keepSources = ({ capability, project }: Submission, { plan }: Prepared, now: Date) =>
-  keepNamed(project.id, sourcesOf(capability, plan.input), now);
+  keepNamed(pool, project.id, sourcesOf(capability, plan.input), now);
 
 function withEvents(
   capabilityKey: string,

@@ -1,11 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { ModelAdapterCreate } from "@/server/contract/adapters";
 import { inTransaction, pool, type Queryable } from "@/server/db";
+import * as adapters from "@/server/domain/adapters";
 import { artifactStore, keepContents, lockContent } from "@/server/domain/artifacts";
 import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
+import { weights } from "@/server/model-sources/hub.fixture";
 import { ownFigure } from "@/testing/meshes";
 import { makeProject, type TestProject } from "@/testing/world";
 
@@ -139,11 +142,59 @@ test("a file that a job names while its pruning waits stays; one that was pruned
   const [pruned] = await heldWhile(sha256, [() => jobs.prune(world.ctx, world)], submit);
   expect(pruned).toMatchObject({ artifacts: 0, objects: 0 });
   expect(await isThere(sha256)).toBe(true);
+  // It is kept for the job, and offered to nobody: its time is over.
+  expect((await jobs.references(world.ctx, world.projectId, { limit: 10 })).items).toEqual([]);
   await pool.query("UPDATE artifact SET pruned_at = now() WHERE id = $1", [artifactId]);
   const field = ["input", "inputArtifactIds", 0];
   await expect(
-    inputs.keepNamed(world.projectId, [{ artifactId, field }], world.clock.now()),
+    inputs.keepNamed(pool, world.projectId, [{ artifactId, field }], world.clock.now()),
   ).rejects.toMatchObject({ issues: [{ loc: ["body", ...field], type: "not_found" }] });
+});
+
+/** Weights that nobody else uploads, and a registration that names them. */
+async function uploadWeights(world: TestProject) {
+  const { artifactId, sha256 } = await upload(
+    world,
+    weights({ metadata: { name: newId("artifact") } }),
+    "application/octet-stream",
+  );
+  const said = ModelAdapterCreate.parse({
+    displayName: artifactId,
+    baseModelFamily: "flux",
+    source: { kind: "service_artifact", ref: artifactId },
+  });
+  return { artifactId, sha256, register: () => adapters.register(world.ctx, {}, said) };
+}
+
+test("weights that are registered while their pruning waits stay, and are offered no longer than before", async () => {
+  const world = await makeProject();
+  const { sha256, register } = await uploadWeights(world);
+  world.clock.advance(31 * 86_400_000);
+  const [pruned] = await heldWhile(sha256, [() => jobs.prune(world.ctx, world)], register);
+  expect(pruned).toMatchObject({ artifacts: 0, objects: 0 });
+  expect(await isThere(sha256)).toBe(true);
+  expect((await jobs.references(world.ctx, world.projectId, { limit: 10 })).items).toEqual([]);
+  world.clock.advance(400 * 86_400_000);
+  expect(await jobs.prune(world.ctx, world)).toMatchObject({ artifacts: 0, objects: 0 });
+});
+
+test("weights that are pruned while their registration reads them are refused at its field", async () => {
+  const world = await makeProject();
+  const { artifactId, register } = await uploadWeights(world);
+  const registration = await inTransaction(async (client) => {
+    await client.query("UPDATE artifact SET pruned_at = now() WHERE id = $1", [artifactId]);
+    const begun = register().catch((cause) => cause);
+    for (;;) {
+      const { rows } = await pool.query(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%kept_until%'",
+      );
+      if (rows.length > 0) return { begun };
+      await sleep(10);
+    }
+  });
+  expect(await registration.begun).toMatchObject({
+    issues: [{ loc: ["body", "source", "ref"], type: "not_found" }],
+  });
 });
 
 test("two prunings of two artifacts of the same bytes do not leave them to each other", async () => {

@@ -138,6 +138,9 @@ async function pruneDeliveries(projectId: string | null): Promise<number> {
   return rowCount ?? 0;
 }
 
+/** A condition: an artifact's time has come, and no request has named it that is about to write the row which keeps it. */
+const IS_DUE = (now: string) => `expires_at <= ${now} AND (kept_until IS NULL OR kept_until <= ${now})`;
+
 /**
  * Artifacts whose time has come: their bytes go first, unless another artifact still has the same, then the row says so.
  * After a crash in between the bytes are gone already, which is what the next run finds.
@@ -145,7 +148,7 @@ async function pruneDeliveries(projectId: string | null): Promise<number> {
 async function pruneArtifacts(now: Date, after: string, projectId: string | null) {
   const { rows } = await pool.query<{ id: string; sha256: string }>(
     `SELECT id, sha256 FROM artifact
-     WHERE pruned_at IS NULL AND expires_at <= $1 AND id > $2 AND ($3::text IS NULL OR project_id = $3) AND NOT EXISTS (
+     WHERE pruned_at IS NULL AND ${IS_DUE("$1")} AND id > $2 AND ($3::text IS NULL OR project_id = $3) AND NOT EXISTS (
        SELECT FROM job_artifact JOIN job ON job.id = job_artifact.job_id
        WHERE job_artifact.artifact_id = artifact.id AND job_artifact.project_id = artifact.project_id AND job.status NOT IN ${ENDED})
        AND NOT EXISTS (SELECT FROM model_adapter WHERE artifact_id = artifact.id AND deleted_at IS NULL)
@@ -190,7 +193,7 @@ async function removeContent(
 ): Promise<{ outcome: "removed" | "gone" | "shared" | "young" | "kept"; artifacts: number }> {
   await lockContent(client, sha256);
   const { rows } = await client.query<{ id: string }>(
-    "SELECT id FROM artifact WHERE id = ANY($1) AND pruned_at IS NULL AND expires_at <= $2 ORDER BY id FOR NO KEY UPDATE",
+    `SELECT id FROM artifact WHERE id = ANY($1) AND pruned_at IS NULL AND ${IS_DUE("$2")} ORDER BY id FOR NO KEY UPDATE`,
     [found, now],
   );
   const ids = rows.map(({ id }) => id);

@@ -4,7 +4,16 @@ import * as jobs from "@/server/domain/jobs";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
 import { conclude } from "./conclude";
 import { endedWithout } from "./ended";
-import { admitted, answerOf, claimElsewhere, lockedUntil, PAST_LEASE_MS, QUESTION } from "./recovery.fixture";
+import {
+  admitted,
+  answerOf,
+  claimElsewhere,
+  lockedUntil,
+  PAST_LEASE_MS,
+  QUESTION,
+  submittedJob,
+  takenJob,
+} from "./recovery.fixture";
 import { attempt } from "./run";
 import { storeAnswer } from "./transitions/answer";
 import { beginSubmission } from "./transitions/attempt";
@@ -13,16 +22,8 @@ import { readJob } from "./work";
 
 test("a step that is run again after submission began sends nothing and ends as ambiguous", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const started = await startJob(project.ctx, jobId);
-  await beginSubmission({
-    tier: "standard",
-    jobId,
-    fence: started!.fence,
-    attemptId: started!.attemptId,
-    now: project.ctx.now(),
-  });
-  await attempt(project.ctx, jobId, started!);
+  const { jobId, started } = await submittedJob(project);
+  await attempt(project.ctx, jobId, started);
   expect(await jobs.get(project.ctx, jobId)).toMatchObject({
     status: "failed",
     error: { code: "TRANSPORT_AMBIGUOUS" },
@@ -38,27 +39,14 @@ test("of many workers that claim one job, one gets it", async () => {
 
 test("of many submissions of one attempt, one begins", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const started = await startJob(project.ctx, jobId);
-  const begun = await Promise.all(
-    Array.from({ length: 40 }, () =>
-      beginSubmission({
-        tier: "standard",
-        jobId,
-        fence: started!.fence,
-        attemptId: started!.attemptId,
-        now: project.ctx.now(),
-      }),
-    ),
-  );
+  const { begin } = await takenJob(project);
+  const begun = await Promise.all(Array.from({ length: 40 }, begin));
   expect(begun.filter(Boolean)).toHaveLength(1);
 });
 
 test("two submissions of one attempt that wait for the same row: one begins, and no event is missing", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const { fence, attemptId } = (await startJob(project.ctx, jobId))!;
-  const begin = () => beginSubmission({ tier: "standard", jobId, fence, attemptId, now: project.ctx.now() });
+  const { jobId, begin } = await takenJob(project);
   const begun = await lockedUntil(jobId, 2, () => [begin(), begin()]);
   expect(begun.filter(Boolean)).toHaveLength(1);
   const { events } = await rowsOf(jobId);
@@ -139,8 +127,7 @@ test("a run that is delivered again after its request left waits for the first d
 
 test("what was decided about a job by rows that have changed since is not written", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const started = (await startJob(project.ctx, jobId))!;
+  const { jobId, started } = await takenJob(project);
   const seen = (await readJob(jobId))!;
   await beginSubmission({ tier: "standard", jobId, ...started, now: project.ctx.now() });
   const move = { jobId, fence: started.fence, from: ["running" as const], now: project.ctx.now() };

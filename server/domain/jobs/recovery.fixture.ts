@@ -1,7 +1,8 @@
 import { pool } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
-import type { TestProject } from "@/testing/world";
+import { startJob, type TestProject } from "@/testing/world";
+import { beginSubmission } from "./transitions/attempt";
 import { claim } from "./transitions/claim";
 
 export const QUESTION = { messages: [{ role: "user", content: "What is a capstan?" }] };
@@ -10,6 +11,23 @@ export const PAST_LEASE_MS = 60_000;
 export async function admitted(project: TestProject) {
   const { jobId } = await jobs.submit(project.ctx, "text.general.fast.v1", QUESTION);
   return jobId;
+}
+
+/** A job that a worker has taken: what it started, with what begins the one submission of its attempt. */
+export async function takenJob(project: TestProject) {
+  const jobId = await admitted(project);
+  const started = await startJob(project.ctx, jobId);
+  if (!started) throw new Error("the job was not free");
+  const { fence, attemptId } = started;
+  const begin = () => beginSubmission({ tier: "standard", jobId, fence, attemptId, now: project.ctx.now() });
+  return { jobId, started, begin };
+}
+
+/** The same, and its submission has begun: what becomes of it is not known. */
+export async function submittedJob(project: TestProject) {
+  const taken = await takenJob(project);
+  await taken.begin();
+  return taken;
 }
 
 /** Another process takes a job, for the run `r`. */

@@ -4,7 +4,15 @@ import { releaseAllLeases } from "@/server/domain/attempts";
 import * as jobs from "@/server/domain/jobs";
 import { env } from "@/server/env";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
-import { admitted, answerOf, lockedUntil, PAST_LEASE_MS, QUESTION } from "./recovery.fixture";
+import {
+  admitted,
+  answerOf,
+  lockedUntil,
+  PAST_LEASE_MS,
+  QUESTION,
+  submittedJob,
+  takenJob,
+} from "./recovery.fixture";
 import { attempt } from "./run";
 import { storeAnswer } from "./transitions/answer";
 import { beginSubmission } from "./transitions/attempt";
@@ -24,15 +32,7 @@ test("a worker that dies before it submits loses nothing: the job is queued agai
 
 test("a worker that dies after submission began leaves an ambiguous job that is never sent again", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const started = await startJob(project.ctx, jobId);
-  await beginSubmission({
-    tier: "standard",
-    jobId,
-    fence: started!.fence,
-    attemptId: started!.attemptId,
-    now: project.ctx.now(),
-  });
+  const { jobId } = await submittedJob(project);
   project.clock.advance(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   const job = await jobs.get(project.ctx, jobId);
@@ -46,20 +46,12 @@ test("a worker that dies after submission began leaves an ambiguous job that is 
 
 test("a worker that dies after the answer was stored is replaced: the job succeeds with that answer", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const started = await startJob(project.ctx, jobId);
-  await beginSubmission({
-    tier: "standard",
-    jobId,
-    fence: started!.fence,
-    attemptId: started!.attemptId,
-    now: project.ctx.now(),
-  });
+  const { jobId, started } = await submittedJob(project);
   await storeAnswer({
     jobId,
-    fence: started!.fence,
+    fence: started.fence,
     now: project.ctx.now(),
-    ...answerOf(started!.attemptId),
+    ...answerOf(started.attemptId),
   });
   project.clock.advance(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
@@ -105,8 +97,7 @@ test("a worker whose lease was taken over writes nothing more", async () => {
 
 test("a worker that stops after submission began and before anything left gives the job back unsubmitted", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const started = (await startJob(project.ctx, jobId))!;
+  const { jobId, started } = await takenJob(project);
   await lockedUntil(jobId, 1, () => [attempt(project.ctx, jobId, started)], {
     meanwhile: () => releaseAllLeases(0),
   });
@@ -159,15 +150,7 @@ test("a wake that was lost is sent again, under a new number each time", async (
 
 test("a canceling job whose worker is gone is canceled by the sweep, with its hold kept when it may have run", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const started = await startJob(project.ctx, jobId);
-  await beginSubmission({
-    tier: "standard",
-    jobId,
-    fence: started!.fence,
-    attemptId: started!.attemptId,
-    now: project.ctx.now(),
-  });
+  const { jobId } = await submittedJob(project);
   await jobs.cancel(project.ctx, jobId);
   project.clock.advance(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
@@ -177,8 +160,10 @@ test("a canceling job whose worker is gone is canceled by the sweep, with its ho
 
 test("of a job that is taken over after its execution limit nothing is sent any more", async () => {
   const project = await makeProject();
-  const jobId = await admitted(project);
-  const { attemptId, fence } = (await startJob(project.ctx, jobId))!;
+  const {
+    jobId,
+    started: { attemptId, fence },
+  } = await takenJob(project);
   project.clock.advance(120_001);
   await attempt(project.ctx, jobId, { attemptId, fence });
   const { job, hold } = await rowsOf(jobId);

@@ -8,6 +8,7 @@ import { pool } from "@/server/db";
 import { access, type OwnScope } from "@/server/domain/access";
 import type { Funding } from "@/server/domain/budgets";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import type { InputReach } from "@/server/domain/inputs";
 import type { Estimate } from "@/server/domain/quotes";
 import { toReceipt } from "@/server/domain/receipts";
 import { fail } from "@/server/errors";
@@ -79,6 +80,12 @@ export type JobRow = {
   error: { code: string; message: string; details?: Record<string, Json> } | null;
   receipt_id: string | null;
 };
+
+/** What the input of an admitted job names was its submitter's to name: whoever runs it looks for it in the whole project. */
+export const reachOf = ({ project_id }: Pick<JobRow, "project_id">): InputReach => ({
+  projectId: project_id,
+  outputsOf: null,
+});
 
 /** A job read together with its request. */
 export type JobWithRequest = JobRow & { payload_id: string; content: string | null; is_sealed: boolean };

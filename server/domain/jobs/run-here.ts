@@ -6,7 +6,7 @@ import { Fault } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { type Ended, endedWithout } from "./ended";
 import { keepFiles, toOutput } from "./output";
-import type { JobRow } from "./rows";
+import { type JobRow, reachOf } from "./rows";
 
 /** Runs a capability that needs no provider, and says how it ended. Throws only where the wait for it was ended. */
 export async function runHere(
@@ -17,7 +17,7 @@ export async function runHere(
   const execution = capability.execute;
   if (!("local" in execution)) throw new Error(`${capability.key} does not run here`);
   try {
-    const files = await readSources(job.project_id, capability, input);
+    const files = await readSources(reachOf(job), capability, input);
     const outcome = await execution.run(input as never, signal, files); // parsed by this capability's own schema
     const now = ctx.now();
     const artifacts = await keepFiles(job, outcome.files, now);

@@ -17,6 +17,9 @@ export type Content = { typedOutput: unknown; files: OutputFile[] };
 /** A larger answer is not kept in the database; it is lost, and told so. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** What holds an answer that is set aside: the worker of its job. */
+type Held = { job: JobRow; attemptId: string; fence: number };
+
 type KeptFile = Omit<OutputFile, "bytes"> & { base64: string };
 
 /**
@@ -25,7 +28,7 @@ type KeptFile = Omit<OutputFile, "bytes"> & { base64: string };
  */
 export async function setAnswerAside(
   ctx: Ctx,
-  held: { job: JobRow; attemptId: string; fence: number },
+  held: Held,
   ended: Pick<Ended, "outcome" | "observed">,
   /** Null: it is kept already. */
   content: Content | null,
@@ -33,34 +36,21 @@ export async function setAnswerAside(
   const { job } = held;
   const now = ctx.now();
   const text = content && toText(content);
-  const isKept = text === null || text.length <= MOST_BYTES;
-  const answerId = text === null ? await keptAnswerId(job.id) : isKept ? newId("payload") : null;
+  const sealed = sealedAnswer(job, text, now);
+  const answerId = text === null ? await keptAnswerId(job.id) : (sealed?.id ?? null);
   const attention: StoredAttention = {
     reason: "output_not_stored",
-    step: "store_output",
+    step: STORE_OUTPUT,
     since: now.toISOString(),
     answerId,
   };
-  const outcome = { ...ended.outcome, isSetAside: true as const };
-  const { attempt } = toAnswer(held.attemptId, { outcome, observed: ended.observed, fresh: null }, now);
-  if (!attempt) throw new Error("an answer belongs to an attempt");
   return setAside({
     jobId: job.id,
     fence: held.fence,
     now,
-    attention,
-    attempt,
-    content:
-      text !== null && answerId
-        ? {
-            id: answerId,
-            text: sealSecret(text, answerId),
-            isSealed: true,
-            sha256: sha256Hex(text),
-            byteLength: Buffer.byteLength(text),
-            expiresAt: expiryOf(job, now),
-          }
-        : null,
+    next: { status: "needs_attention", attention },
+    attempt: asideAttempt(held, ended, now),
+    content: sealed,
     event: {
       type: "job.needs_attention",
       payload: { reason: attention.reason, step: attention.step, isAnswerKept: answerId !== null },
@@ -69,14 +59,58 @@ export async function setAnswerAside(
 }
 
 /**
+ * Keeps such an answer, sealed, while the worker of its job waits to store it again; whoever takes the job over goes on from
+ * it. Null: it is too large to be kept. False: the lease is lost, or a cancel came meanwhile.
+ */
+export async function keepAnswerAside(
+  ctx: Ctx,
+  held: Held,
+  ended: Pick<Ended, "outcome" | "observed">,
+  content: Content,
+  leaseUntil: Date,
+): Promise<boolean | null> {
+  const now = ctx.now();
+  const sealed = sealedAnswer(held.job, toText(content), now);
+  if (!sealed) return null;
+  return setAside({
+    jobId: held.job.id,
+    fence: held.fence,
+    now,
+    next: { status: "running", leaseUntil },
+    attempt: asideAttempt(held, ended, now),
+    content: sealed,
+    event: { type: "job.retry_scheduled", payload: { step: STORE_OUTPUT, by: "platform" } },
+  });
+}
+
+const STORE_OUTPUT = "store_output";
+
+/** An answer's text as it is kept; null: there is none, or it is too large. */
+function sealedAnswer(job: JobRow, text: string | null, now: Date) {
+  if (text === null || text.length > MOST_BYTES) return null;
+  const id = newId("payload");
+  return {
+    id,
+    text: sealSecret(text, id),
+    isSealed: true,
+    sha256: sha256Hex(text),
+    byteLength: Buffer.byteLength(text),
+    expiresAt: expiryOf(job, now),
+  };
+}
+
+function asideAttempt(held: Held, ended: Pick<Ended, "outcome" | "observed">, now: Date) {
+  const outcome = { ...ended.outcome, isSetAside: true as const };
+  const { attempt } = toAnswer(held.attemptId, { outcome, observed: ended.observed, fresh: null }, now);
+  if (!attempt) throw new Error("an answer belongs to an attempt");
+  return attempt;
+}
+
+/**
  * The files of an answer are kept as artifacts, and what is done with them here keeps failing: an operator decides. False:
  * the lease is lost, or a cancel came meanwhile.
  */
-export function setWorkAside(
-  ctx: Ctx,
-  held: { job: JobRow; attemptId: string; fence: number },
-  ended: Ended,
-): Promise<boolean> {
+export function setWorkAside(ctx: Ctx, held: Held, ended: Ended): Promise<boolean> {
   const now = ctx.now();
   const { attempt } = toAnswer(held.attemptId, { ...ended, fresh: null }, now);
   if (!attempt) throw new Error("an answer belongs to an attempt");
@@ -90,7 +124,7 @@ export function setWorkAside(
     jobId: held.job.id,
     fence: held.fence,
     now,
-    attention,
+    next: { status: "needs_attention", attention },
     attempt,
     content: null,
     event: {

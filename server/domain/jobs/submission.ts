@@ -1,7 +1,7 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
-import { access, type ProjectAccess } from "@/server/domain/access";
+import { access, type Workplace } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, given, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
 import { storedInputHashOf } from "@/server/domain/inputs";
@@ -12,12 +12,10 @@ import type { Json } from "@/server/step";
 export type Kind = "jobs" | "invoke";
 
 /** A request in its one normal form, and where it belongs. */
-export type Submission = {
+export type Submission = Workplace & {
   kind: Kind;
   capability: Capability;
   envelope: Envelope<"invoke">;
-  project: ProjectAccess;
-  environment: string;
   idempotencyKey: string;
   /** The canonical request and its hash: what is compared under one key. */
   content: string;
@@ -47,9 +45,8 @@ async function readEnvelope(...[ctx, kind, capability, raw, idempotencyHeader]: 
     ctx,
     settleIdempotencyKey(kind, envelope.idempotencyKey, idempotencyHeader),
   );
-  const project = await access.project(ctx, envelope.context.projectId, "capabilities:run");
-  const environment = access.environment(ctx, project, envelope.context.environment);
-  return { kind, capability, envelope, project, environment, idempotencyKey };
+  const place = await access.workplace(ctx, envelope.context, "capabilities:run");
+  return { kind, capability, envelope, ...place, idempotencyKey };
 }
 
 /** Reads a request with its input: all there is to know of it. */
@@ -89,7 +86,8 @@ export async function readByReference(...asked: Asked) {
   return { ...found, referenceHash: referenceHashOf(snapshot, sha256) };
 }
 
-const referenceHashOf = (snapshot: Record<string, Json>, sha256: string) =>
+/** What is compared where the stored input a request names is gone: the request, with its input's hash in the input's place. */
+export const referenceHashOf = (snapshot: Record<string, Json>, sha256: string) =>
   sha256Hex(canonicalText({ ...snapshot, input: sha256 }));
 
 /** The canonical submitted request: what is hashed, compared under one idempotency key, and kept as the snapshot. */

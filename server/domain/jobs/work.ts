@@ -11,7 +11,7 @@ import { getCapability, type Route, targetOf } from "@/server/domain/catalog";
 import { callOptions, materialize, ruled, type StageEstimate, stagesOf } from "@/server/domain/quotes";
 import type { AnyCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
-import { type JobRow, type JobWithRequest, REQUEST_COLUMNS } from "./rows";
+import { type JobRow, type JobWithRequest, REQUEST_COLUMNS, reachOf } from "./rows";
 
 /** A job with its request, read back from the rows. */
 export type LoadedWork = {
@@ -144,7 +144,7 @@ export async function makeReady(
   const execution = capability.execute;
   if ("local" in execution || !route) throw new Error(`${capability.key} runs here and makes no call`);
   const options = callOptions(snapshot);
-  const material = await materialize(job.project_id, capability, input, options, kept);
+  const material = await materialize(reachOf(job), capability, input, options, kept);
   const call = ruled(
     () => execution.call(input as never, options, route.model, material as never), // parsed by this capability's own schema
   );

@@ -1,7 +1,7 @@
 import { sha256Hex } from "@/server/canonical";
 import { isKeptSealed, OUTPUT_REMOVED } from "@/server/content";
 import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contract/pinned";
-import { access, EVERYTHING, type ProjectAccess, personBehind } from "@/server/domain/access";
+import { access, EVERYTHING, personBehind, type Workplace } from "@/server/domain/access";
 import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
 import type { Ctx } from "@/server/domain/ctx";
 import { enforcementOf, keptUntil, settleKey } from "@/server/domain/envelope";
@@ -23,10 +23,8 @@ import { insertPinned, type KeptContent, type PinnedAdmission, pinnedOfKey } fro
 /** The right to run pinned executions. */
 export const RUN = "pinned:run";
 
-type Wanted = {
+type Wanted = Workplace & {
   request: PinnedRequest;
-  project: ProjectAccess;
-  environment: string;
   /** Null: a repost cannot be told from another request. */
   key: string | null;
   identityHash: string;
@@ -46,6 +44,7 @@ export async function run(
   const wanted = await read(ctx, raw, idempotencyHeader);
   const first = await findFirst(wanted);
   if (first) return replay(first, clock);
+  if (wanted.refusal) throw wanted.refusal;
   let planned: Planned;
   let admission: PinnedAdmission;
   try {
@@ -75,10 +74,12 @@ async function read(
 ): Promise<Wanted> {
   const request = parsePinned(raw);
   const key = settleKey(request.idempotencyKey, idempotencyHeader) ?? null;
-  const project = await access.project(ctx, request.context.projectId, RUN);
-  const environment = access.environment(ctx, project, request.context.environment);
-  const identityHash = identityHashOf(request, { projectId: project.id, environment });
-  return { request, project, environment, key, identityHash };
+  const place = await access.workplace(ctx, request.context, RUN);
+  const identityHash = identityHashOf(request, {
+    projectId: place.project.id,
+    environment: place.environment,
+  });
+  return { request, ...place, key, identityHash };
 }
 
 /** The execution this key stands for already. Another request under it is a conflict. */

@@ -8,7 +8,7 @@ import { toIssues } from "@/server/domain/envelope";
 import * as pins from "@/server/domain/pins";
 import { sealDocument, signatureOf } from "@/server/domain/receipts";
 import { publicKeys } from "@/server/domain/signing";
-import { Fault, ValidationFault } from "@/server/errors";
+import { ERRORS, Fault, ValidationFault } from "@/server/errors";
 import { ulidAt } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { differencesOf, formOf, lockfileBodyOf, shown, verifyDocument } from "@/server/verify";
@@ -123,16 +123,28 @@ function asFarAs({ settings, kept }: pins.RequestToday): string {
     : "; the content is not kept any more, and without it this interface does not tell what would be sent today";
 }
 
-/** How the newest execution of this pin in this environment ended. */
+/** Who could not pay learned nothing of what they asked for. */
+const UNPAID = Object.entries(ERRORS).flatMap(([code, { status }]) => (status === 402 ? [code] : []));
+
+/** How the newest execution of this pin in this environment ended, of those that were paid for. */
 async function lastRun({ projectId, environment, pin }: PinnedRecord, now: Date): Promise<pins.Answer> {
   const since = now.getTime() - CONFORMANCE_MS;
   const { rows } = await pool.query<{ receipt_id: string; status: string; completed_at: Date }>(
     `SELECT receipt_id, status, completed_at FROM pinned_execution
      WHERE project_id = $1 AND id > $2 AND provider = $3 AND model = $4 AND api = $5
        AND status IN ('succeeded', 'failed', 'ambiguous') AND completed_at > $6
-       AND environment = $7
+       AND environment = $7 AND coalesce(error->>'code', '') <> ALL($8)
      ORDER BY id DESC LIMIT 1`,
-    [projectId, `pin_${ulidAt(since)}`, pin.provider, pin.model, pin.api, new Date(since), environment],
+    [
+      projectId,
+      `pin_${ulidAt(since)}`,
+      pin.provider,
+      pin.model,
+      pin.api,
+      new Date(since),
+      environment,
+      UNPAID,
+    ],
   );
   const [last] = rows;
   if (!last) return { ok: false, detail: "no run of this pin in this environment within the last 30 days" };

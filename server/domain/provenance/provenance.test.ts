@@ -252,11 +252,17 @@ describe("a lockfile", () => {
       detail: expect.stringContaining("no run of this pin"),
     });
     clock.advance(-31 * DAY_MS);
-    await pool.query(
-      `INSERT INTO pinned_execution SELECT (jsonb_populate_record(pinned, jsonb_build_object('id', $2::text, 'status',
-         'failed', 'receipt_id', 'rcpt_last'))).* FROM pinned_execution pinned WHERE receipt_id = $1`,
-      [receiptId, newId("pinned")],
-    );
+    const runLast = (lastReceiptId: string, code: string) =>
+      pool.query(
+        `INSERT INTO pinned_execution SELECT (jsonb_populate_record(pinned, jsonb_build_object('id', $2::text, 'status',
+           'failed', 'receipt_id', $3::text, 'error', jsonb_build_object('code', $4::text)))).*
+         FROM pinned_execution pinned WHERE receipt_id = $1`,
+        [receiptId, newId("pinned"), lastReceiptId, code],
+      );
+    // A run there was no money for says nothing of the pin.
+    for (const code of ["BudgetExceeded", "funding_required"]) await runLast(newId("receipt"), code);
+    expect(await conformance()).toMatchObject({ ok: true, detail: expect.stringContaining(receiptId) });
+    await runLast("rcpt_last", "ProviderRejected");
     expect(await conformance()).toMatchObject({
       ok: false,
       detail: expect.stringContaining("rcpt_last failed"),

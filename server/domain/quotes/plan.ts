@@ -10,6 +10,7 @@ import {
   type Route,
 } from "@/server/domain/catalog";
 import { connectionsOf } from "@/server/domain/credentials";
+import type { InputReach } from "@/server/domain/inputs";
 import type { AnyCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { checkCallCeiling } from "./ceilings";
@@ -39,13 +40,16 @@ export type ExecutionPlan = {
   warnings: Record<string, Json>[];
 };
 
+/** Where a request runs, and what its input may name there. */
+export type PlannedFor = { id: string; environment: string } & Pick<InputReach, "outputsOf">;
+
 /**
  * Reads a request against the catalog: input parsed and measured, a route chosen, the call made, its price bounded
  * and held against the caller's own ceilings. Writes nothing.
  */
 export async function planExecution(
   capability: Capability,
-  project: { id: string; environment: string },
+  project: PlannedFor,
   wanted: Wanted,
   mode: "durable" | "sync" = "durable",
 ): Promise<ExecutionPlan> {
@@ -57,7 +61,7 @@ export async function planExecution(
   const billingMode = billingModeOf(wanted, inInput);
   if ("local" in execution) {
     refuseModelWords(capability, wanted);
-    await findSources(project.id, capability, input);
+    await findSources({ projectId: project.id, outputsOf: project.outputsOf }, capability, input);
     return {
       capability,
       input,
@@ -100,7 +104,12 @@ export async function planExecution(
   checkConstraints(capability, input, route);
   checkSupport(route.model, wanted);
   const options = callOptions(wanted);
-  const material = await materialize(project.id, capability, input, options);
+  const material = await materialize(
+    { projectId: project.id, outputsOf: project.outputsOf },
+    capability,
+    input,
+    options,
+  );
   const call = ruled(
     () => execution.call(input as never, options, route.model, material as never), // parsed by this capability's own schema
   );

@@ -16,7 +16,7 @@ import { type Micros, toMoney } from "@/server/money";
 import type { QuoteBody } from "./check";
 import { describeAdapters } from "./describe-adapters";
 import type { Estimate } from "./estimate";
-import { fundedFor, planExecution } from "./plan";
+import { fundedFor, type PlannedFor, planExecution } from "./plan";
 import type { Seal } from "./seal";
 import type { Wanted } from "./wanted";
 
@@ -83,18 +83,15 @@ export async function quote(
     spending: "none" as const,
   };
   const isFunded = await fundedFor(capability, project.organizationId, envelope);
+  const place = { id: project.id, environment, outputsOf: access.outputsOf(ctx) };
   const plan = missing.length
     ? null
-    : await planExecution(
-        capability,
-        { id: project.id, environment },
-        {
-          ...envelope,
-          maturity,
-          isFunded,
-          now: ctx.now(),
-        },
-      );
+    : await planExecution(capability, place, {
+        ...envelope,
+        maturity,
+        isFunded,
+        now: ctx.now(),
+      });
   if (!plan) {
     return {
       ...base,
@@ -140,7 +137,7 @@ export async function quote(
       ? {
           routingAlternatives: await alternativesTo(
             capability,
-            { id: project.id, environment },
+            place,
             { ...envelope, maturity, adapters: plan.adapters },
             estimate.route,
           ),
@@ -165,7 +162,7 @@ async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, par
 /** The price of this request on each other model that could run it now. */
 async function alternativesTo(
   capability: Capability,
-  project: { id: string; environment: string },
+  project: PlannedFor,
   envelope: Envelope<"quote"> & Pick<Wanted, "maturity" | "adapters">,
   chosen: Estimate["route"],
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>> {
@@ -183,7 +180,7 @@ async function alternativesTo(
 async function priceOn(
   target: string,
   capability: Capability,
-  project: { id: string; environment: string },
+  project: PlannedFor,
   envelope: Envelope<"quote"> & Pick<Wanted, "maturity" | "adapters">,
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>[number] | null> {
   const { execution } = envelope;

@@ -1,6 +1,6 @@
 import type { CallOptions, Capability, OutputFile, Source, SourceFile } from "@/server/capabilities/define";
 import { readWhole } from "@/server/domain/artifacts";
-import { artifactInput, type FoundArtifact } from "@/server/domain/inputs";
+import { artifactInput, type FoundArtifact, type InputReach } from "@/server/domain/inputs";
 import { ValidationFault } from "@/server/errors";
 import { toRefusal } from "./ruled";
 
@@ -11,17 +11,17 @@ export const sourcesOf = (capability: Capability, input: unknown): Source[] =>
 type Found = { source: Source; row: FoundArtifact };
 
 /**
- * The artifacts a parsed input names, as the project has them; nothing of them is read. One that is not there, too large
+ * The artifacts a parsed input names, as far as its request reaches; nothing of them is read. One that is not there, too large
  * or of another media type is refused with 422 at its field.
  */
 export async function findSources(
-  projectId: string,
+  reach: InputReach,
   capability: Capability,
   input: unknown,
 ): Promise<Found[]> {
   return Promise.all(
     sourcesOf(capability, input).map(async (source) => {
-      const row = await artifactInput(projectId, source.artifactId, source.field);
+      const row = await artifactInput(reach, source.artifactId, source.field);
       const refuse = (msg: string): never => {
         throw new ValidationFault([{ loc: ["body", ...source.field], msg, type: "value_error" }]);
       };
@@ -36,11 +36,11 @@ export async function findSources(
 
 /** The same, with their bytes. */
 export async function readSources(
-  projectId: string,
+  reach: InputReach,
   capability: Capability,
   input: unknown,
 ): Promise<SourceFile[]> {
-  const found = await findSources(projectId, capability, input);
+  const found = await findSources(reach, capability, input);
   return Promise.all(
     found.map(async ({ source, row }) => ({
       artifactId: source.artifactId,
@@ -57,7 +57,7 @@ export async function readSources(
  * Its own refusals become rows of the error table.
  */
 export async function materialize(
-  projectId: string,
+  reach: InputReach,
   capability: Capability,
   input: unknown,
   options: CallOptions,
@@ -65,7 +65,7 @@ export async function materialize(
 ): Promise<unknown> {
   const execution = capability.execute;
   if ("local" in execution || !execution.materialize) return undefined;
-  const files = await readSources(projectId, capability, input);
+  const files = await readSources(reach, capability, input);
   try {
     return await execution.materialize(input as never, files, options, kept); // parsed by this capability's own schema
   } catch (cause) {

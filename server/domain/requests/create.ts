@@ -23,9 +23,14 @@ export async function create(
   idempotencyHeader?: string,
 ): Promise<CapabilityRequest> {
   const key = settleKey(body.idempotencyKey, idempotencyHeader) ?? null;
-  const project = await access.project(ctx, body.projectId, WRITE);
+  const { project, refusal } = await access.projectAnyway(ctx, body.projectId, WRITE);
   const content = contentOf(body);
   const now = ctx.now();
+  if (refusal) {
+    const first = await firstOfKey(project.id, key, content.hash);
+    if (!first) throw refusal;
+    return toRequest(first);
+  }
   const row: RequestRow = {
     id: newId("capabilityRequest"),
     organization_id: project.organizationId,
@@ -72,21 +77,20 @@ export async function create(
     const [made] = await readWhole(client, "WHERE request.id = $1", [row.id]);
     return made ?? noSuchRequest();
   });
-  return toRequest(whole ?? (await firstOfKey(project.id, key, content.hash, now)));
+  // Where nothing was filed under its key either, the project has filed too many.
+  return toRequest(
+    whole ?? (await firstOfKey(project.id, key, content.hash)) ?? (await tooMany(project.id, now)),
+  );
 }
 
-/** What a key stands for already; where nothing was filed under it, the project has filed too many. */
-async function firstOfKey(
-  projectId: string,
-  key: string | null,
-  hash: string,
-  now: Date,
-): Promise<RequestWhole> {
+/** What a key stands for already; null: nothing. */
+async function firstOfKey(projectId: string, key: string | null, hash: string): Promise<RequestWhole | null> {
+  if (key === null) return null;
   const [first] = await readWhole(pool, "WHERE request.project_id = $1 AND request.idempotency_key = $2", [
     projectId,
     key,
   ]);
-  if (!first) return tooMany(projectId, now);
+  if (!first) return null;
   if (first.identity_hash !== hash) {
     fail("IdempotencyConflict", "This idempotency key already stands for another request.", {
       jobId: first.id,

@@ -431,6 +431,7 @@ describe("review", () => {
       organizationId: tenant.organizationId,
       projectId: tenant.projectId,
       environment: "development",
+      givenBy: "service_principal",
       origins: ["https://x.test"],
       userId: null,
       terms: OPEN_TERMS,

@@ -4,15 +4,18 @@ import { tell } from "../notify";
 import type { StoredAnswer } from "./answer";
 import { type NewEvent, sourcesOf } from "./moves";
 
+/** What becomes of the job: an operator decides, or its worker comes back before its lease ends. */
+type Next = { status: "needs_attention"; attention: Json } | { status: "running"; leaseUntil: Date };
+
 /**
  * A provider's answer that was paid for and cannot be brought to where it belongs: what the job ends with is kept beside
- * it, and an operator decides. False: the lease is lost.
+ * it. False: the lease is lost, or the job is to be canceled.
  */
 export async function setAside(kept: {
   jobId: string;
   fence: number;
   now: Date;
-  attention: Json;
+  next: Next;
   attempt: NonNullable<StoredAnswer["attempt"]>;
   /** The answer's content; null: too large to be kept here. */
   content: {
@@ -25,11 +28,11 @@ export async function setAside(kept: {
   } | null;
   event: NewEvent;
 }): Promise<boolean> {
-  const { attempt, content } = kept;
+  const { attempt, content, next } = kept;
   const { rowCount } = await pool.query(
     `WITH moved AS (
-       UPDATE job SET status = 'needs_attention', attention = $4::jsonb, last_event = last_event + 1,
-         lease_owner = NULL, lease_until = NULL
+       UPDATE job SET status = $21::text, attention = coalesce($4::jsonb, attention), last_event = last_event + 1,
+         lease_owner = CASE WHEN $22::timestamptz IS NOT NULL THEN lease_owner END, lease_until = $22
        WHERE id = $1 AND fence = $2 AND status = ANY($20) RETURNING id, project_id, last_event
      ), answered AS (
        UPDATE attempt SET submission = $6::text, provider_request_id = $7, provider_model = $8, answer = $9::jsonb, usage = $10::jsonb,
@@ -41,12 +44,12 @@ export async function setAside(kept: {
        ON CONFLICT (id) DO NOTHING
      )
      INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
-     SELECT project_id, id, last_event, 'job.needs_attention', $19::jsonb, $3 FROM moved`,
+     SELECT project_id, id, last_event, $23, $19::jsonb, $3 FROM moved`,
     [
       kept.jobId,
       kept.fence,
       kept.now,
-      JSON.stringify(kept.attention),
+      next.status === "needs_attention" ? JSON.stringify(next.attention) : null,
       attempt.id,
       attempt.submission,
       attempt.provider_request_id,
@@ -63,8 +66,21 @@ export async function setAside(kept: {
       content?.expiresAt ?? null,
       JSON.stringify(kept.event.payload),
       sourcesOf("needs_attention"),
+      next.status,
+      next.status === "running" ? next.leaseUntil : null,
+      kept.event.type,
     ],
   );
   tell([kept.jobId]);
+  return rowCount === 1;
+}
+
+/** The worker of a job comes back to an answer that is kept: its lease outlives the wait. False: it is lost. */
+export async function holdOn(held: { jobId: string; fence: number; leaseUntil: Date }): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `UPDATE job SET lease_until = greatest(lease_until, $3)
+     WHERE id = $1 AND fence = $2 AND status IN ('running', 'canceling')`,
+    [held.jobId, held.fence, held.leaseUntil],
+  );
   return rowCount === 1;
 }

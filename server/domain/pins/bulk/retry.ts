@@ -1,7 +1,6 @@
 import type { StoredContent } from "@/server/content";
 import type { PinnedBulk } from "@/server/contract/pinned";
 import { pool } from "@/server/db";
-import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { settleKey } from "@/server/domain/envelope";
 import { fail } from "@/server/errors";
@@ -16,7 +15,6 @@ import { acceptBulk } from "./submit";
  */
 export async function retrySafely(ctx: Ctx, bulkId: string, idempotencyHeader?: string): Promise<PinnedBulk> {
   const bulk = await findBulk(ctx, bulkId, RUN);
-  await access.project(ctx, bulk.project_id, RUN);
   if (!isOver(bulk)) fail("RetryNotSafe", "This bulk has not ended.", { status: bulk.status });
   const items = await retryableItems(bulk);
   if (items.length === 0)

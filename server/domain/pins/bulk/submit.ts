@@ -45,11 +45,11 @@ export async function acceptBulk(
   retryOf: string | null,
 ): Promise<PinnedBulk> {
   refuseTwins(request);
-  const project = await access.project(ctx, request.context.projectId, RUN);
-  const environment = access.environment(ctx, project, request.context.environment);
+  const { project, environment, refusal } = await access.workplace(ctx, request.context, RUN);
   const identityHash = identityHashOf(request, { projectId: project.id, environment });
   const first = key === null ? null : await bulkOfKey(project.id, key);
   if (first) return replay(ctx, first, identityHash);
+  if (refusal) throw refusal;
 
   const planned = await planPinned(request, request.items[0]!.input, project, environment); // the schema asks for one at least
   const { plan, target } = planned;

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { Fault, fail, ValidationFault } from "@/server/errors";
+import { incoming, jsonOf } from "@/testing/requests";
+import { respond } from "./endpoint";
+import { throwing } from "./endpoint.fixture";
+
+describe("errors on the wire", () => {
+  test("a refusal is its row: status, code, message, details", async () => {
+    const answer = await respond(
+      throwing(() => fail("IdempotencyConflict", "Taken.", { jobId: "wfr_1" })),
+      incoming(),
+    );
+    expect(answer.status).toBe(409);
+    expect(jsonOf(answer)).toEqual({
+      detail: { code: "IdempotencyConflict", message: "Taken.", details: { jobId: "wfr_1" } },
+      jobId: "wfr_1",
+    });
+  });
+
+  test("a refusal without details has none", async () => {
+    const answer = await respond(
+      throwing(() => fail("NotFound", "No.")),
+      incoming(),
+    );
+    expect(jsonOf(answer)).toEqual({ detail: { code: "NotFound", message: "No." } });
+  });
+
+  test("inline rows have their fields beside the code", async () => {
+    const details = { path: "execution.x", didYouMean: null, supported: ["a"], retryable: false as const };
+    const answer = await respond(
+      throwing(() => fail("UNKNOWN_EXECUTION_FIELD", "Unknown.", details)),
+      incoming(),
+    );
+    expect(jsonOf(answer)).toEqual({
+      detail: { code: "UNKNOWN_EXECUTION_FIELD", message: "Unknown.", ...details },
+    });
+  });
+
+  test("invoke and jobs repeat code, message and details at the top level", async () => {
+    const answer = await respond(
+      throwing(() => fail("IdempotencyConflict", "Taken.", { jobId: "wfr_1" }), true),
+      incoming(),
+    );
+    expect(jsonOf(answer)).toEqual({
+      detail: { code: "IdempotencyConflict", message: "Taken.", details: { jobId: "wfr_1" } },
+      code: "IdempotencyConflict",
+      message: "Taken.",
+      details: { jobId: "wfr_1" },
+      jobId: "wfr_1",
+    });
+  });
+
+  test("a refusal's own headers are sent", async () => {
+    const gone = new Fault("Gone", "Gone.", {}, { "x-why": "expired" });
+    const answer = await respond(
+      throwing(() => {
+        throw gone;
+      }),
+      incoming(),
+    );
+    expect(answer).toMatchObject({ status: 410, headers: { "x-why": "expired" } });
+  });
+
+  test("a validation list from a verb is a 422 list", async () => {
+    const issue = { loc: ["body", "x"], msg: "No.", type: "value_error" };
+    const answer = await respond(
+      throwing(() => {
+        throw new ValidationFault([issue]);
+      }),
+      incoming(),
+    );
+    expect(answer.status).toBe(422);
+    expect(jsonOf(answer)).toEqual({ detail: [issue] });
+    const fromSchema = await respond(
+      throwing(() => {
+        z.object({ a: z.string() }).parse({});
+        throw new Error();
+      }),
+      incoming(),
+    );
+    expect(jsonOf(fromSchema).detail).toEqual([
+      { loc: ["body", "a"], msg: "Field required", type: "missing" },
+    ]);
+  });
+
+  test("anything else is an opaque 500 with the request id", async () => {
+    const answer = await respond(
+      throwing(() => {
+        throw new Error("password is hunter2");
+      }),
+      incoming(),
+    );
+    expect(answer.status).toBe(500);
+    expect(answer.body).not.toContain("hunter2");
+    expect(jsonOf(answer).detail).toMatchObject({
+      code: "InternalFailure",
+      details: { requestId: answer.headers["x-request-id"] },
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { VERSION } from "@/server/version";
+import { incoming, jsonOf } from "@/testing/requests";
+import { endpoint, serve } from "./endpoint";
+import { base, echo } from "./endpoint.fixture";
+import { router } from "./router";
+
+describe("paths and methods", () => {
+  const list = endpoint({ ...base, method: "GET", path: "/v1/things", run: async () => ({ seen: "list" }) });
+  const one = endpoint({
+    ...base,
+    method: "GET",
+    path: "/v1/things/{thing_id}",
+    params: z.object({ thing_id: z.string() }),
+    run: async (_ctx, { params }) => ({ seen: params.thing_id }),
+  });
+  const special = endpoint({
+    ...base,
+    method: "GET",
+    path: "/v1/things/special",
+    run: async () => ({ seen: "the special one" }),
+  });
+  const route = router([list, one, special, echo]);
+  const ask = (method: string, path: string, body?: unknown) => route(incoming({ method, path, body }));
+
+  test("a literal wins over a parameter, and parameters are decoded", async () => {
+    expect(jsonOf(await ask("GET", "/v1/things"))).toEqual({ seen: "list" });
+    expect(jsonOf(await ask("GET", "/v1/things/special"))).toEqual({ seen: "the special one" });
+    expect(jsonOf(await ask("GET", "/v1/things/a%20b%2Fc.d"))).toEqual({ seen: "a b/c.d" });
+  });
+
+  test.each([
+    "/v1/nothing",
+    "/v1",
+    "/v1/things/",
+    "/v1/things/a/b",
+    "/v1/things/%ff",
+    "/v1//things",
+    "/V1/things",
+  ])("404: %s", async (path) => {
+    const answer = await ask("GET", path);
+    expect(answer.status).toBe(404);
+    expect(jsonOf(answer).detail.code).toBe("NotFound");
+    expect(answer.headers["x-request-id"]).toBeTruthy();
+  });
+
+  test("405 names the methods that are there", async () => {
+    const answer = await ask("DELETE", "/v1/things/x");
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toBe("GET, POST, HEAD, OPTIONS");
+    expect(jsonOf(answer).detail).toMatchObject({
+      code: "MethodNotAllowed",
+      details: { allow: ["GET", "POST", "HEAD", "OPTIONS"] },
+    });
+  });
+
+  test("HEAD is GET without a body, OPTIONS tells the methods", async () => {
+    const head = await ask("HEAD", "/v1/things");
+    expect(head).toMatchObject({
+      status: 200,
+      body: null,
+      headers: { "content-length": '{"seen":"list"}'.length.toString() },
+    });
+    expect(await ask("OPTIONS", "/v1/things")).toMatchObject({
+      status: 204,
+      body: null,
+      headers: {
+        allow: "GET, HEAD, OPTIONS",
+        "x-request-id": expect.stringMatching(/^req_/),
+        "x-capstan-version": VERSION,
+      },
+    });
+  });
+
+  test("a Next route file answers as our own server does", async () => {
+    const handlers = serve(one, echo);
+    const get = await handlers.GET(new Request("http://x/v1/things/a%20b"));
+    expect([get.status, await get.json()]).toEqual([200, { seen: "a b" }]);
+    const post = await handlers.POST(
+      new Request("http://x/v1/things/t?limit=2", {
+        method: "POST",
+        body: '{"name":"n"}',
+        headers: { "content-type": "application/json" },
+      }),
+    );
+    expect((await post.json()).seen.query).toEqual({ limit: 2, tag: [] });
+    expect((await handlers.DELETE(new Request("http://x/v1/things/t", { method: "DELETE" }))).status).toBe(
+      405,
+    );
+  });
+});
