@@ -193,11 +193,13 @@ const HEADERS = {
 
 function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
   const isOpen = endpoint.auth.includes("anonymous");
+  const hasBody = [endpoint.body, endpoint.form, endpoint.rawBody].some((each) => each !== undefined);
+  const isWriteOfBrowsers = endpoint.method !== "GET" && endpoint.auth.includes("human_session");
   const common = COMMON_ERRORS.filter((code) => {
-    if (code === "PayloadTooLarge" || code === "UnsupportedMediaType")
-      return [endpoint.body, endpoint.form, endpoint.rawBody].some((each) => each !== undefined);
-    if (code === "CrossSiteRequest")
-      return isForPages(endpoint) || (endpoint.method !== "GET" && endpoint.auth.includes("human_session"));
+    if (code === "PayloadTooLarge" || code === "RequestTimeout") return hasBody;
+    // What a browser's session changes comes as JSON, with a body or without (auth.ts).
+    if (code === "UnsupportedMediaType") return hasBody || isWriteOfBrowsers;
+    if (code === "CrossSiteRequest") return isForPages(endpoint) || isWriteOfBrowsers;
     // What is open to everybody is not for every credential (requireCaller).
     if (code === "AuthorizationFailed") return !isOpen || !endpoint.auth.includes("panel_session");
     return true;
