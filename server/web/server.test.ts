@@ -242,6 +242,10 @@ describe("the API over real HTTP", () => {
     expect(await call("/healthz", { method: "POST" })).toMatchObject({ body: "page /healthz" });
     expect((await call("/v1/items/1")).body).toBe('"1"');
     expect((await call("/v1x")).body).toBe("page /v1x");
+    expect((await call("/a/%2f?x=%ff")).body).toBe("page /a/%2f?x=%ff");
+    // Next answers these with a 500 of its own.
+    expect((await call("/a/%ff/%2f?x=%ff")).body).toBe("page /a/%25ff/%252f?x=%ff");
+    expect((await call("/a/%")).body).toBe("page /a/%25");
   });
 
   test("a page that fails is logged by its path, without the query, which may carry a token", async () => {

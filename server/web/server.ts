@@ -83,6 +83,9 @@ export async function startServer(options: {
       return send(request, response, outgoing);
     }
     if (!pages) return send(request, response, await route(incoming));
+    // A page reads its parameters decoded, and would fail over what cannot be: that stands for itself.
+    if (!isDecodable(path))
+      request.url = path.replaceAll("%", "%25") + (request.url ?? "").slice(path.length);
     // Sign-in limits count by this header, so what the caller wrote into it must not get through.
     request.headers["x-forwarded-for"] = incoming.address;
     response.setHeader("x-request-id", newId("request"));
@@ -150,6 +153,16 @@ export async function startServer(options: {
       deadlines.stop();
     },
   };
+}
+
+function isDecodable(path: string): boolean {
+  if (!path.includes("%")) return true;
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A target with scheme and host, as proxies are asked, means what stands behind the host. */
