@@ -117,6 +117,27 @@ test("who sends a body may be late with it, and of what a browser's session chan
   }
 });
 
+test("a text that is trimmed may not be blank, and says so", () => {
+  const taken = endpoint({
+    method: "POST",
+    path: "/v1/taken",
+    summary: "",
+    auth: ["anonymous"],
+    body: z.object({ name: z.string().trim().min(1), text: z.string().min(1), note: z.string().trim() }),
+    output: z.json(),
+    errors: [],
+    run: async () => null,
+  });
+  const { post } = openapi([taken]).paths["/v1/taken"] ?? {};
+  expect(post?.requestBody?.content["application/json"]?.schema).toMatchObject({
+    properties: {
+      name: { type: "string", minLength: 1, pattern: "\\S" },
+      text: expect.not.objectContaining({ pattern: expect.anything() }),
+      note: expect.not.objectContaining({ pattern: expect.anything() }),
+    },
+  });
+});
+
 test("operation ids are unique", () => {
   const ids = Object.values(openapi(endpoints).paths).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),

@@ -274,9 +274,10 @@ function schemaOf(schema: z.ZodType, io: "input" | "output", components: Record<
     io,
     target: "draft-2020-12",
     unrepresentable: "any",
-    override: ({ jsonSchema }) => {
+    override: ({ zodSchema, jsonSchema }) => {
       if (io === "output" && jsonSchema.additionalProperties === false)
         delete jsonSchema.additionalProperties;
+      if (io === "input" && mayNotBeBlank(zodSchema, jsonSchema)) jsonSchema.pattern = "\\S";
     },
   });
   const { $schema: _, $defs = {}, ...rest } = made as { $schema?: string; $defs?: Record<string, Schema> };
@@ -302,6 +303,15 @@ function register(
   io: "input" | "output",
 ): void {
   components[componentName(id, io)] = body;
+}
+
+/** Is it a text of which what stands around it is cut off, and something must be left? Its schema alone does not say so. */
+function mayNotBeBlank(
+  schema: z.core.$ZodType,
+  { type, minLength, pattern }: z.core.JSONSchema.BaseSchema,
+): boolean {
+  if (type !== "string" || !minLength || pattern !== undefined) return false;
+  return !z.safeParse(schema, " ".repeat(minLength)).success;
 }
 
 /** The same schema with references into the document's components. */
