@@ -31,6 +31,20 @@ export async function readLimited(incoming: Incoming, limit: number): Promise<Ui
   return first ?? EMPTY;
 }
 
+/** The same bytes; where they break off because their caller went away, that is a refusal like any other. */
+export async function* whole(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* bytes;
+  } catch {
+    throw brokenOff();
+  }
+}
+
+export const brokenOff = () =>
+  new ValidationFault([
+    { loc: ["body"], msg: "The body broke off before its end.", type: "body_incomplete" },
+  ]);
+
 function tooLarge(limit: number): never {
   fail("PayloadTooLarge", `The body is larger than ${limit} bytes.`, { maxBytes: limit });
 }

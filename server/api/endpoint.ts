@@ -99,6 +99,7 @@ export const COMMON_ERRORS = [
   "AuthenticationFailed",
   "AuthorizationFailed",
   "CrossSiteRequest",
+  "RequestTimeout",
   "PayloadTooLarge",
   "UnsupportedMediaType",
   "RateLimited",

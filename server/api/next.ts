@@ -1,4 +1,5 @@
 import { clientAddress } from "./address";
+import { whole } from "./body";
 import type { Endpoint } from "./endpoint";
 import { type Router, router } from "./router";
 import type { Incoming, Outgoing } from "./transport";
@@ -36,7 +37,7 @@ export function toIncoming(request: Request): Incoming {
     path: url.pathname,
     query: url.searchParams,
     header: (name) => request.headers.get(name) ?? undefined,
-    body: request.body,
+    body: request.body && whole(request.body),
     params: {},
     // A host gives handlers no socket; it notes the caller in this header.
     address: clientAddress(request.headers.get("x-forwarded-for") ?? undefined, ""),

@@ -66,6 +66,78 @@ test("it tells ranges, what a caller has already, the types of files, and pages 
   expect(exchange?.["403"]?.description).toContain("CrossSiteRequest");
 });
 
+type Published = {
+  type?: string;
+  format?: string;
+  pattern?: string;
+  enum?: unknown[];
+  anyOf?: Published[];
+  items?: Published;
+  minimum?: number;
+  maximum?: number;
+};
+
+/** Values that such a parameter may have, as a query says them. Of a pattern none: it is the field's own word. */
+function valuesOf(schema: Published): unknown[] {
+  if (schema.anyOf) return schema.anyOf.flatMap(valuesOf);
+  if (schema.enum) return schema.enum.map(String);
+  if (schema.type === "array") return valuesOf(schema.items ?? {}).map((value) => [value]);
+  if (schema.type === "boolean") return ["true", "false"];
+  if (schema.type === "integer")
+    return [schema.minimum, schema.maximum].filter((bound) => bound !== undefined).map(String);
+  if (schema.pattern !== undefined) return [];
+  if (schema.format === "date") return ["2026-02-28"];
+  return schema.format === "date-time" ? ["2026-02-28T10:00:00Z"] : ["x"];
+}
+
+test("what the document says a query may be, the endpoint takes", () => {
+  const { paths } = openapi(endpoints);
+  const refused = endpoints.flatMap(({ method, path, query }) =>
+    (paths[path]?.[method.toLowerCase()]?.parameters ?? [])
+      .filter((parameter) => parameter.in === "query")
+      .flatMap(({ name, schema }) =>
+        valuesOf(schema)
+          .filter((value) => !query?.shape[name].safeParse(value).success)
+          .map((value) => `${method} ${path}?${name}=${value}`),
+      ),
+  );
+  expect(refused).toEqual([]);
+});
+
+test("who sends a body may be late with it, and of what a browser's session changes the type counts without one", () => {
+  const { paths } = openapi(endpoints);
+  for (const { method, path, auth, body, form, rawBody } of endpoints) {
+    const told = Object.keys(paths[path]?.[method.toLowerCase()]?.responses ?? {});
+    const hasBody = Boolean(body ?? form ?? rawBody);
+    const isChange = method !== "GET" && auth.includes("human_session");
+    expect([told.includes("408"), told.includes("415")], `${method} ${path}`).toEqual([
+      hasBody,
+      hasBody || isChange,
+    ]);
+  }
+});
+
+test("a text that is trimmed may not be blank, and says so", () => {
+  const taken = endpoint({
+    method: "POST",
+    path: "/v1/taken",
+    summary: "",
+    auth: ["anonymous"],
+    body: z.object({ name: z.string().trim().min(1), text: z.string().min(1), note: z.string().trim() }),
+    output: z.json(),
+    errors: [],
+    run: async () => null,
+  });
+  const { post } = openapi([taken]).paths["/v1/taken"] ?? {};
+  expect(post?.requestBody?.content["application/json"]?.schema).toMatchObject({
+    properties: {
+      name: { type: "string", minLength: 1, pattern: "\\S" },
+      text: expect.not.objectContaining({ pattern: expect.anything() }),
+      note: expect.not.objectContaining({ pattern: expect.anything() }),
+    },
+  });
+});
+
 test("operation ids are unique", () => {
   const ids = Object.values(openapi(endpoints).paths).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),

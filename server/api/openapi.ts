@@ -193,11 +193,13 @@ const HEADERS = {
 
 function codesByStatus(endpoint: Endpoint): Record<number, string[]> {
   const isOpen = endpoint.auth.includes("anonymous");
+  const hasBody = [endpoint.body, endpoint.form, endpoint.rawBody].some((each) => each !== undefined);
+  const isWriteOfBrowsers = endpoint.method !== "GET" && endpoint.auth.includes("human_session");
   const common = COMMON_ERRORS.filter((code) => {
-    if (code === "PayloadTooLarge" || code === "UnsupportedMediaType")
-      return [endpoint.body, endpoint.form, endpoint.rawBody].some((each) => each !== undefined);
-    if (code === "CrossSiteRequest")
-      return isForPages(endpoint) || (endpoint.method !== "GET" && endpoint.auth.includes("human_session"));
+    if (code === "PayloadTooLarge" || code === "RequestTimeout") return hasBody;
+    // What a browser's session changes comes as JSON, with a body or without (auth.ts).
+    if (code === "UnsupportedMediaType") return hasBody || isWriteOfBrowsers;
+    if (code === "CrossSiteRequest") return isForPages(endpoint) || isWriteOfBrowsers;
     // What is open to everybody is not for every credential (requireCaller).
     if (code === "AuthorizationFailed") return !isOpen || !endpoint.auth.includes("panel_session");
     return true;
@@ -272,9 +274,10 @@ function schemaOf(schema: z.ZodType, io: "input" | "output", components: Record<
     io,
     target: "draft-2020-12",
     unrepresentable: "any",
-    override: ({ jsonSchema }) => {
+    override: ({ zodSchema, jsonSchema }) => {
       if (io === "output" && jsonSchema.additionalProperties === false)
         delete jsonSchema.additionalProperties;
+      if (io === "input" && mayNotBeBlank(zodSchema, jsonSchema)) jsonSchema.pattern = "\\S";
     },
   });
   const { $schema: _, $defs = {}, ...rest } = made as { $schema?: string; $defs?: Record<string, Schema> };
@@ -300,6 +303,15 @@ function register(
   io: "input" | "output",
 ): void {
   components[componentName(id, io)] = body;
+}
+
+/** Is it a text of which what stands around it is cut off, and something must be left? Its schema alone does not say so. */
+function mayNotBeBlank(
+  schema: z.core.$ZodType,
+  { type, minLength, pattern }: z.core.JSONSchema.BaseSchema,
+): boolean {
+  if (type !== "string" || !minLength || pattern !== undefined) return false;
+  return !z.safeParse(schema, " ".repeat(minLength)).success;
 }
 
 /** The same schema with references into the document's components. */

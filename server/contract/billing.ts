@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, Money, pageLimit } from "./common";
+import { DateTime, Money, pageLimit, queryFlag } from "./common";
 
 const Id = z.string().max(64);
 
@@ -56,7 +56,7 @@ export const WalletTransactionsQuery = BillingQuery.extend({
     .optional(),
   limit: pageLimit(200, 50),
   /** Sandbox money only, or live money only. */
-  test: z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] }).optional(),
+  test: queryFlag.optional(),
 });
 export type WalletTransactionsQuery = z.output<typeof WalletTransactionsQuery>;
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject, PathId, pageLimit } from "./common";
+import { DateTime, JsonObject, PathId, pageLimit, queryFlag } from "./common";
 import { MatureContentTrait, MaturityRating, MaturitySource } from "./envelope";
 import { ReceiptPricing } from "./pricing";
 
@@ -309,10 +309,7 @@ export const ListProjectJobs = ListJobs.extend({
   status: JobStatus.optional(),
   capabilityKey: z.string().max(128).optional(),
   outcome: z.enum(["failed", "reusable"]).optional(),
-  selected: z
-    .enum(["true", "false"])
-    .transform((value) => value === "true")
-    .optional(),
+  selected: queryFlag.optional(),
 });
 export type ListProjectJobs = z.output<typeof ListProjectJobs>;
 export const JobPage = z

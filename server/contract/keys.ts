@@ -1,9 +1,8 @@
 import { z } from "zod";
-import { PathId } from "./common";
+import { PathId, queryFlag } from "./common";
 import { ApiKey, CreateApiKey } from "./organizations";
 
 const Id = z.string().min(1).max(64);
-const flag = z.stringbool({ truthy: ["true", "1"], falsy: ["false", "0"] });
 
 export const KeyPath = z.object({ key_id: PathId });
 
@@ -20,7 +19,7 @@ export const ApiKeyCreate = z
   .meta({ id: "ApiKeyCreate" });
 
 export const ListKeys = z.object({
-  includeRevoked: flag.default(false),
+  includeRevoked: queryFlag.default(false),
   projectId: Id.optional(),
   organizationId: Id.optional(),
 });

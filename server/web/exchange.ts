@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { clientAddress } from "@/server/api/address";
+import { brokenOff, whole } from "@/server/api/body";
 import { announcesBody, type BodyStream, type Incoming, type Outgoing } from "@/server/api/transport";
 import { log } from "@/server/log";
 import type { Deadline } from "./deadlines";
@@ -62,7 +63,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
 function bodyOf(request: IncomingMessage, deadline: Deadline): BodyStream {
   return {
     // Leaving the loop early must not tear down the connection that the answer goes through.
-    [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }),
+    [Symbol.asyncIterator]: () => whole(request.iterator({ destroyOnReturn: false })),
     collect: (limit) => collect(request, limit),
     allow: (ms) => deadline.allow(ms),
   };
@@ -102,7 +103,7 @@ function collect(request: IncomingMessage, limit: number): Promise<Uint8Array | 
     });
     // Comes last in any case; an error is made only when it is one, for its stack is dear.
     request.on("close", () => {
-      if (!isDone) reject(request.errored ?? new Error("the caller went away before the body was read"));
+      if (!isDone) reject(brokenOff());
     });
   });
 }

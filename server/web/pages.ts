@@ -1,9 +1,18 @@
+import { createServer } from "node:http";
 import type { Pages } from "./server";
 
 /** Next, for everything that is not the API. With `dev` it compiles on demand and reloads the browser. */
 export async function startPages(options: { dev: boolean; host: string; port: number }): Promise<Pages> {
   const { default: next } = await import("next");
-  const app = next({ dev: options.dev, dir: ".", hostname: options.host, port: options.port });
+  const app = next({
+    dev: options.dev,
+    dir: ".",
+    hostname: options.host,
+    port: options.port,
+    // Next listens for upgrades on the server it finds and closes those it does not know. Offers of HTTP/2, as curl and Java
+    // send them, are then no requests any more: on ours they must stay what they are without, so it is given one of its own.
+    httpServer: createServer(),
+  });
   await app.prepare();
   const handle = app.getRequestHandler();
   const upgrade = app.getUpgradeHandler();

@@ -3,7 +3,7 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { bytes, endpoint, raw, serve } from "@/server/api/endpoint";
+import { bytes, endpoint, type Outgoing, raw, serve } from "@/server/api/endpoint";
 import { router } from "@/server/api/router";
 import { closeDatabase } from "@/server/db";
 import { log } from "@/server/log";
@@ -159,6 +159,70 @@ describe("the API over real HTTP", () => {
     expect(tooLong.status).toBe(431);
   });
 
+  test("a target with scheme and host is the path behind it; what is no path is nobody's page", async () => {
+    server = await startServer({
+      host: "127.0.0.1",
+      port: 0,
+      route: router([item]),
+      pages: { handle: async (request, response) => void response.end(`page ${request.url}`) },
+    });
+    const ask = async (line: string) => {
+      const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+      socket.end(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      let text = "";
+      for await (const part of socket) text += part;
+      return [Number(text.slice(9, 12)), text.split("\r\n\r\n")[1]];
+    };
+    expect(await ask("GET http://elsewhere.example/v1/items/1?x=1")).toEqual([200, '"1"']);
+    expect(await ask("GET HTTP://elsewhere.example/any//thing?x=http://y/")).toEqual([
+      200,
+      expect.stringContaining("page /any//thing?x=http://y/"),
+    ]);
+    expect(await ask("GET http://elsewhere.example?x=1")).toEqual([
+      200,
+      expect.stringContaining("page /?x=1"),
+    ]);
+    for (const method of ["OPTIONS", "GET"])
+      expect(await ask(`${method} *`)).toEqual([404, expect.stringContaining('"NotFound"')]);
+  });
+
+  test.each([
+    ["read as JSON", undefined],
+    ["taken as it comes", true],
+  ] as const)("a body %s that breaks off is a refusal, and no failure of ours", async (_how, rawBody) => {
+    const taken = endpoint({
+      ...base,
+      method: "POST",
+      path: "/v1/taken",
+      ...(rawBody ? { rawBody } : { body: z.looseObject({}) }),
+      run: async (_ctx, { incoming }) => {
+        for await (const _piece of incoming.body ?? []);
+        return null;
+      },
+    });
+    // What it would have been told, for it is not there any more.
+    let tell = (_answer: Outgoing) => {};
+    const answer = new Promise<Outgoing>((resolve) => {
+      tell = resolve;
+    });
+    server = await startServer({
+      host: "127.0.0.1",
+      port: 0,
+      pages: null,
+      route: async (incoming) => {
+        const given = await router([taken])(incoming);
+        tell(given);
+        return given;
+      },
+    });
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
+    socket.write(
+      'POST /v1/taken HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n{"x":',
+      () => socket.destroy(),
+    );
+    expect(await answer).toMatchObject({ status: 422, body: expect.stringContaining('"body_incomplete"') });
+  });
+
   test("what is not the API goes to the pages, with the headers every answer has", async () => {
     server = await startServer({
       host: "127.0.0.1",
@@ -178,6 +242,10 @@ describe("the API over real HTTP", () => {
     expect(await call("/healthz", { method: "POST" })).toMatchObject({ body: "page /healthz" });
     expect((await call("/v1/items/1")).body).toBe('"1"');
     expect((await call("/v1x")).body).toBe("page /v1x");
+    expect((await call("/a/%2f?x=%ff")).body).toBe("page /a/%2f?x=%ff");
+    // Next answers these with a 500 of its own.
+    expect((await call("/a/%ff/%2f?x=%ff")).body).toBe("page /a/%25ff/%252f?x=%ff");
+    expect((await call("/a/%")).body).toBe("page /a/%25");
   });
 
   test("a page that fails is logged by its path, without the query, which may carry a token", async () => {

@@ -11,6 +11,7 @@ import { type Router, router } from "@/server/api/router";
 import type { Incoming, Outgoing } from "@/server/api/transport";
 import { endpoints } from "@/server/api/v1";
 import { publicUrl } from "@/server/env";
+import type { ErrorCode } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 import { VERSION } from "@/server/version";
@@ -62,9 +63,11 @@ export async function startServer(options: {
     deadline: Deadline | null,
   ): Promise<void> {
     if (isStopping) response.setHeader("connection", "close");
+    request.url = toOriginForm(request.url ?? "/");
     const incoming = new HttpIncoming(request, response, deadline);
     const { path } = incoming;
-    const own = path.startsWith("/v1/") || path === "/v1" ? route : paths[path];
+    const isApi = path.startsWith("/v1/") || path === "/v1" || !path.startsWith("/"); // `*` is the server's, no page's
+    const own = isApi ? route : paths[path];
     const isRouted = own === route || own === mcpRoute;
     if (own && !isRouted && incoming.method === "OPTIONS") {
       const headers = { ...commonHeaders(requestIdOf(incoming)), allow: "GET, HEAD, OPTIONS" };
@@ -80,6 +83,9 @@ export async function startServer(options: {
       return send(request, response, outgoing);
     }
     if (!pages) return send(request, response, await route(incoming));
+    // A page reads its parameters decoded, and would fail over what cannot be: that stands for itself.
+    if (!isDecodable(path))
+      request.url = path.replaceAll("%", "%25") + (request.url ?? "").slice(path.length);
     // Sign-in limits count by this header, so what the caller wrote into it must not get through.
     request.headers["x-forwarded-for"] = incoming.address;
     response.setHeader("x-request-id", newId("request"));
@@ -149,6 +155,20 @@ export async function startServer(options: {
   };
 }
 
+function isDecodable(path: string): boolean {
+  if (!path.includes("%")) return true;
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A target with scheme and host, as proxies are asked, means what stands behind the host. */
+const toOriginForm = (target: string) =>
+  /^https?:\/\//i.test(target) ? target.replace(/^\w+:\/\/[^/?#]*\/?/, "/") : target;
+
 const FAILURE = JSON.stringify({
   detail: { code: "InternalFailure", message: "Something failed on our side. It has been logged." },
 });
@@ -160,7 +180,8 @@ function lineOf({ code }: NodeJS.ErrnoException): string {
 
 /** What is not HTTP, too much of it or too slow gets a short answer and no connection. */
 function refuseConnection(line: string, socket: Duplex): void {
-  const body = JSON.stringify({ detail: { code: "InvalidRequest", message: `${line.slice(4)}.` } });
+  const code: ErrorCode = line.startsWith("408") ? "RequestTimeout" : "InvalidRequest";
+  const body = JSON.stringify({ detail: { code, message: `${line.slice(4)}.` } });
   socket.end(
     `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   );

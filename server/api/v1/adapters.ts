@@ -48,7 +48,7 @@ export const uploadAdapter = endpoint({
   query: InProject,
   form: ModelAdapterUpload,
   output: ModelAdapter,
-  errors: ["PROJECT_REQUIRED", "RequestTimeout"],
+  errors: ["PROJECT_REQUIRED"],
   run: (ctx, { query, incoming }) => {
     incoming.body?.allow?.(adapters.MOST_UPLOAD_MS);
     return adapters.upload(ctx, query, {

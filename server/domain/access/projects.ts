@@ -335,7 +335,10 @@ function unauthenticated(): never {
 }
 
 function projectRequired(): never {
-  fail("PROJECT_REQUIRED", "Name the project in context.projectId.");
+  fail(
+    "PROJECT_REQUIRED",
+    "Name the project: as context.projectId in the body, or as projectId where the request takes that.",
+  );
 }
 
 function panelDenied(): never {

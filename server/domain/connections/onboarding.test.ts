@@ -147,6 +147,9 @@ test("a session leads a person to the page, is completed account by account, and
   const body = { provider: "openai", secret };
   expect((await ask("POST", `${one}/complete`, body, member)).status).toBe(403);
   expect((await ask("POST", `${one}/complete`, { ...body, federationMetadata: {} })).status).toBe(422);
+  expect((await ask("POST", `${one}/complete`, { provider: "sandbox" })).json.detail).toEqual([
+    { loc: ["body", "provider"], msg: "There is no provider sandbox to connect.", type: "unknown_provider" },
+  ]);
   expect((await ask("POST", `${one}/complete`, { provider: "openai" })).json.detail[0].loc).toEqual([
     "body",
     "secret",

@@ -145,7 +145,8 @@ async function bindNewest(
 ): Promise<string> {
   const newest = all.find((each) => each.provider === provider && each.status === "ready");
   if (!newest) {
-    const msg = `The organization has no connection of ${provider} yet: give its secret.`;
+    const { title } = credentials.getProvider(provider);
+    const msg = `The organization has no connection of ${title} yet: give its secret.`;
     throw new ValidationFault([{ loc: ["body", "secret"], msg, type: "missing" }]);
   }
   for (const place of places)

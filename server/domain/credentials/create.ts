@@ -9,7 +9,7 @@ import { newId } from "@/server/ids";
 import { toSecrets } from "@/server/secret";
 import { type Place, writeBinding } from "./bind";
 import { keepCheck, requireAccepted } from "./check";
-import { findProvider, getCredential, requirePerson, toCredential } from "./rows";
+import { getCredential, getProvider, requirePerson, toCredential } from "./rows";
 import { readSecret, sealFields, shownOf } from "./secret-fields";
 import { serverOf } from "./server-of";
 
@@ -34,9 +34,7 @@ export async function createCredential(
 ): Promise<Credential> {
   requirePerson(ctx);
   requireRoleIn(ctx, organizationId, "admin");
-  const provider =
-    findProvider(input.provider) ??
-    refuse("provider", `There is no provider ${input.provider} to connect.`, "unknown_provider");
+  const provider = getProvider(input.provider);
   const server = serverOf(provider, input);
   const fields = readSecret(provider, input.secret);
   await requireAccepted(ctx, provider, server.baseUrl, toSecrets(fields));

@@ -18,6 +18,7 @@ export {
   credentialsOf,
   findProvider,
   getCredential,
+  getProvider,
   isConnectable,
   toCredential,
 } from "./rows";

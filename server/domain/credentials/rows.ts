@@ -3,7 +3,7 @@ import { pool, type Queryable } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { requireRoleIn } from "@/server/domain/organizations";
-import { fail } from "@/server/errors";
+import { fail, ValidationFault } from "@/server/errors";
 import type { Provider } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
 
@@ -45,6 +45,14 @@ const SELECT = `SELECT credential.*, (
 export function findProvider(name: string): Provider | null {
   const found = (providers as Provider[]).find((provider) => provider.name === name);
   return found && isConnectable(found) ? found : null;
+}
+
+/** The same, or what the caller is told who named it. */
+export function getProvider(name: string): Provider {
+  const msg = `There is no provider ${name} to connect.`;
+  const found = findProvider(name);
+  if (!found) throw new ValidationFault([{ loc: ["body", "provider"], msg, type: "unknown_provider" }]);
+  return found;
 }
 
 /** The sandbox needs no account, so there is none to connect. */
