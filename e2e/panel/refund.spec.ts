@@ -42,6 +42,7 @@ test("a refund that failed is told to the member, and an operator asks for it ag
     [member, `/projects/${projectId}/requests`, "member-list"],
     [member, `/projects/${projectId}/requests/${requestId}`, "member"],
     [operator, "/operator/requests?show=paid", "queue"],
+    [operator, "/operator/requests?show=refunds", "queue-refunds"],
     [operator, `/operator/requests/${requestId}`, "operator"],
   ] as const;
   for (const [page, path, name] of pages) {
@@ -62,6 +63,14 @@ test("a refund that failed is told to the member, and an operator asks for it ag
   expect(await statusOf(requestId)).toBe("paid");
 
   await operator.setViewportSize(DESK);
+  await open(operator, "/operator/requests");
+  await operator
+    .getByRole("link", { name: /^Refund failed\s*[1-9]/ })
+    .first()
+    .click();
+  await operator.waitForURL("**/operator/requests?show=refunds");
+  await operator.locator(`[data-request="${requestId}"] a:visible`).click();
+  await operator.waitForURL(`**/operator/requests/${requestId}`);
   const failed = operator.locator(`[data-payment="${paymentId}"]`);
   await expect(failed).toContainText("The provider says: charge_disputed");
   await operator.getByRole("button", { name: "Ask for the refund again" }).click();
