@@ -197,6 +197,7 @@ function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
           totals.failed > 0 && `${count(totals.failed)} failed`,
           totals.canceled > 0 && `${count(totals.canceled)} canceled`,
           totals.unfinished > 0 && `${count(totals.unfinished)} under way`,
+          totals.unjudged > 0 && `${count(totals.unjudged)} in comparisons to be judged`,
         ]
           .filter(Boolean)
           .join(", ")}

@@ -91,3 +91,15 @@ test("the file holds the days that are shown, the last one whole", () => {
     "/v1/billing/usage-export?from=2026-11-20&to=2026-11-22&projectId=cpr_1",
   );
 });
+
+test("what no provider does is not said of executions whose provider is not told before they are judged", () => {
+  const nameOf = (more: Partial<ReturnType<typeof figures>>) =>
+    groupUsage(
+      { ...usage, rows: [{ ...usage.rows[2]!, ...figures(3, 0), ...more }] },
+      { by: "provider", show: "executions" },
+      false,
+    ).map(({ name }) => name);
+  expect(nameOf({ succeeded: 3 })).toEqual(["Runs here"]);
+  expect(nameOf({ unjudged: 3 })).toEqual(["Not told yet"]);
+  expect(nameOf({ unfinished: 1, unjudged: 1, succeeded: 1 })).toEqual(["Runs here, or not told yet"]);
+});

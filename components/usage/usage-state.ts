@@ -62,6 +62,7 @@ const NONE: UsageFigures = {
   failed: 0,
   canceled: 0,
   unfinished: 0,
+  unjudged: 0,
   providerCostMicros: 0,
   unknownCosts: 0,
   chargedMicros: 0,
@@ -84,6 +85,15 @@ export function measureOf(figures: UsageFigures, measure: Measure): number {
   return measure === "executions" ? figures.executions : figures.inputTokens + figures.outputTokens;
 }
 
+const RUNS_HERE = "Runs here";
+
+/** Who does what is part of a comparison is not told before it is judged, so it stands beside what no provider does. */
+function nameWithoutProvider({ executions, unfinished, unjudged }: UsageFigures): string {
+  const untold = unfinished + unjudged;
+  if (untold === 0) return RUNS_HERE;
+  return untold < executions ? `${RUNS_HERE}, or not told yet` : "Not told yet";
+}
+
 /** The rows of one kind of money in groups, the largest first, each with its figures day by day. */
 export function groupUsage(
   usage: UsageDays,
@@ -93,7 +103,7 @@ export function groupUsage(
   const nameOfPrincipal = new Map(usage.principals.map(({ principalId, name }) => [principalId, name]));
   const groupOf = (row: Row): [key: string, name: string] => {
     if (by === "capability") return [row.capabilityKey, row.capabilityKey];
-    if (by === "provider") return [row.provider ?? "", row.provider ?? "Runs here"];
+    if (by === "provider") return [row.provider ?? "", row.provider ?? RUNS_HERE];
     return [row.principalId, nameOfPrincipal.get(row.principalId) ?? row.principalId];
   };
   const groups = new Map<string, { name: string; rows: Row[] }>();
@@ -107,7 +117,7 @@ export function groupUsage(
   return [...groups]
     .map(([key, { name, rows }]) => ({
       key,
-      name,
+      name: name === RUNS_HERE ? nameWithoutProvider(addFigures(rows)) : name,
       figures: addFigures(rows),
       byDay: new Map(
         [...new Set(rows.map(({ day }) => day))].map((day) => [
