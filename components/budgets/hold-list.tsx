@@ -2,6 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import Link from "next/link";
 import { useState } from "react";
+import { TEST_MONEY } from "@/components/billing/test-money";
 import { comparisonHref } from "@/components/comparisons/list-state";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
@@ -139,7 +140,7 @@ function Reserved({ hold }: { hold: HoldView }) {
   return (
     <>
       {dollars(hold.amountMicros)}
-      {hold.isTest && <span className="text-muted"> sandbox</span>}
+      {hold.isTest && <span className="text-muted"> {TEST_MONEY}</span>}
     </>
   );
 }

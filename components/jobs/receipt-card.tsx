@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
 import { z } from "zod";
+import { TEST_MONEY } from "@/components/billing/test-money";
 import { Moment } from "@/components/time/moment";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -211,7 +212,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         </Fact>
         <Fact name="Charged">
           {pricing?.charge &&
-            `${pricing.charge.customerCharge.display}${more.isTest ? " of test money" : ""}`}
+            `${pricing.charge.customerCharge.display}${more.isTest ? ` of ${TEST_MONEY}` : ""}`}
         </Fact>
         <Fact name="Billing">{pricing?.mode}</Fact>
         <Fact name="Funding">{words(pricing?.fundingSource)}</Fact>

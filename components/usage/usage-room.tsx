@@ -80,7 +80,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
         <LinkChoice
           label="Money"
           options={(["live", "test"] as const).map((money) => ({
-            name: money === "live" ? "Live" : "Test",
+            name: money === "live" ? "Live money" : "Test money",
             ...choose({ money }),
             current: (wanted.money ?? (isTest ? "test" : "live")) === money,
           }))}
@@ -106,12 +106,12 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
         <Card>
           <EmptyState
             icon={ChartColumn}
-            title={isTest ? "The sandbox was not used in these days" : "Nothing ran in these days"}
+            title={isTest ? "Nothing ran with test money in these days" : "Nothing ran in these days"}
             action={
               hasSome(!isTest) && (
                 <Button asChild>
                   <Link href={usageHref(projectId, { ...wanted, money: isTest ? "live" : "test" })}>
-                    {isTest ? "Show live usage" : "Show the sandbox's usage"}
+                    {isTest ? "Show usage of live money" : "Show usage of test money"}
                   </Link>
                 </Button>
               )

@@ -11,7 +11,7 @@ const UsageState = z.object({
   days: z.enum(SPANS).default("30").catch("30"),
   by: UsageGroup.default("capability").catch("capability"),
   show: z.enum(MEASURES).default("charged").catch("charged"),
-  /** Absent: live usage where there is any, else that of the sandbox. */
+  /** Absent: usage of live money where there is any, else of test money. */
   money: z.enum(["live", "test"]).optional().catch(undefined),
 });
 export type UsageState = z.output<typeof UsageState>;

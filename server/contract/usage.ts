@@ -39,7 +39,7 @@ export const UsageByPrincipal = UsageFigures.extend({
   name: z.string().nullable(),
 });
 
-/** Live usage, or that of the sandbox: never added up. */
+/** Usage of live money, or of test money: never added up. */
 export const UsageSide = z.object({
   totals: UsageFigures,
   byDay: z.array(UsageFigures.extend({ day: Day })),
