@@ -40,7 +40,7 @@ export function TransactionLog({ organizationId, place }: Props) {
         <CardHeader
           id="transactions-title"
           title="Transactions"
-          hint="Of the ledger: nothing in it ever changes."
+          hint="Of wallet and allowance: nothing in it ever changes."
         />
         {data.items.length === 0 ? (
           <EmptyState icon={ReceiptText} title={place.cursor ? "No older transaction" : "No transaction yet"}>

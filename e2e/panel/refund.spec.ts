@@ -39,6 +39,7 @@ test("a refund that failed is told to the member, and an operator asks for it ag
   );
 
   const pages = [
+    [member, `/billing?organizationId=${world.organizationId}`, "billing"],
     [member, `/projects/${projectId}/requests`, "member-list"],
     [member, `/projects/${projectId}/requests/${requestId}`, "member"],
     [operator, "/operator/requests?show=paid", "queue"],
@@ -59,6 +60,9 @@ test("a refund that failed is told to the member, and an operator asks for it ag
       }
     }
   }
+  await open(member, `/billing?organizationId=${world.organizationId}`);
+  await member.locator(`[data-commission="${paymentId}"]`).getByRole("link").click();
+  await member.waitForURL(`**/projects/${projectId}/requests/${requestId}`);
   await expect(member.getByRole("region", { name: "Commission quote" })).toContainText("Refund failed");
   expect(await statusOf(requestId)).toBe("paid");
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "@/server/db";
-import { checkLedger } from "@/server/domain/billing";
+import { checkLedger, walletTransactions } from "@/server/domain/billing";
 import * as payments from "@/server/domain/payments";
 import { env } from "@/server/env";
 import { SHIPPED } from "@/testing/needs";
@@ -118,6 +118,35 @@ describe("an operator's refund", () => {
     expect(await listed()).toEqual(["paid", "done"]);
     await deliver(world.say.refunded(world.charge.refundedCents));
     expect(await listed()).toEqual(["refunded", "done"]);
+  });
+
+  test("stands with what was paid where its organization looks for it, and moves no wallet", async () => {
+    const world = await paidWorld();
+    const { organizationId } = world;
+    const listed = () => requests.listPaid(world.member, { organizationId });
+    expect(await listed()).toMatchObject({
+      items: [
+        {
+          paymentId: world.paymentId,
+          requestId: world.requestId,
+          projectId: world.projectId,
+          state: "paid",
+          amount: { amountMicros: world.priceMicros },
+          refunded: { amountMicros: 0 },
+          refund: null,
+        },
+      ],
+    });
+    await give(world);
+    await askForRefunds(world);
+    await deliver(world.say.refunded(world.charge.refundedCents));
+    const { items } = await listed();
+    expect(items).toMatchObject([
+      { refunded: { amountMicros: world.priceMicros }, refund: { state: "done" } },
+    ]);
+    expect((await walletTransactions(world.member, { organizationId, limit: 50 })).items).toEqual([]);
+    const stranger = await makePayable();
+    expect((await refusal(requests.listPaid(stranger.member, { organizationId }))).code).toBe("NotFound");
   });
 
   test("is not needed where the money came back in another way", async () => {
