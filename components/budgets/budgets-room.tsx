@@ -94,7 +94,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
           </TabsContent>
         </Tabs>
       )}
-      <HoldList projectId={projectId} keyNames={keyNames} canResolve={project?.role === "owner"} />
+      <HoldList projectId={projectId} canResolve={project?.role === "owner"} />
       <GuardrailCard projectId={projectId} canSet={canSet} />
     </>
   );

@@ -81,8 +81,8 @@ test("live and test are never added up, the largest group comes first, and days 
     "Runs here",
   ]);
   expect(groupUsage(usage, { by: "key", show: "charged" }, false).map(({ name }) => name)).toEqual([
-    "key_2",
-    "Mine",
+    "API key key_2",
+    "Mine (API key)",
   ]);
 });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { callerName } from "@/components/callers/caller-name";
 import type { UsageDays, UsageFigures } from "@/server/contract/usage";
 import { UsageGroup } from "@/server/contract/usage";
 
@@ -100,11 +101,11 @@ export function groupUsage(
   { by, show }: Pick<UsageState, "by" | "show">,
   isTest: boolean,
 ): UsageGroupRow[] {
-  const nameOfPrincipal = new Map(usage.principals.map(({ principalId, name }) => [principalId, name]));
+  const callers = new Map(usage.principals.map(({ principalId, name }) => [principalId, name]));
   const groupOf = (row: Row): [key: string, name: string] => {
     if (by === "capability") return [row.capabilityKey, row.capabilityKey];
     if (by === "provider") return [row.provider ?? "", row.provider ?? RUNS_HERE];
-    return [row.principalId, nameOfPrincipal.get(row.principalId) ?? row.principalId];
+    return [row.principalId, callerName({ id: row.principalId, name: callers.get(row.principalId) ?? null })];
   };
   const groups = new Map<string, { name: string; rows: Row[] }>();
   for (const row of usage.rows) {

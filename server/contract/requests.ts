@@ -173,8 +173,8 @@ export const RequestEvent = z.object({
   type: RequestEventType,
   actorId: z.string(),
   actorKind: z.string(),
-  /** Of a person; null: a key or the system. */
-  actorEmail: z.string().nullable(),
+  /** The e-mail of a person, the name of a key; null: the system, or who is not told, as operators to customers. */
+  actorName: z.string().nullable(),
   payload: JsonObject,
   createdAt: DateTime,
 });

@@ -125,14 +125,15 @@ export async function events(ctx: Ctx, requestId: string): Promise<RequestEvent[
     type: RequestEvent["type"];
     actor_id: string;
     actor_kind: string;
-    email: string | null;
+    name: string | null;
     payload: RequestEvent["payload"];
     created_at: Date;
   }>(
-    `SELECT event.id, event.type, actor_id, actor_kind, payload, event.created_at, person.email
+    `SELECT event.id, event.type, actor_id, actor_kind, payload, event.created_at, coalesce(person.email, key.name) AS name
      FROM capability_request_event event
      LEFT JOIN user_account person ON person.id = event.actor_id AND ($2 OR EXISTS (
        SELECT FROM membership WHERE user_id = person.id AND organization_id = event.organization_id))
+     LEFT JOIN api_key key ON key.id = event.actor_id AND key.organization_id = event.organization_id
      WHERE event.request_id = $1 ORDER BY event.id`,
     [request.id, isOperator(ctx)],
   );
@@ -141,7 +142,7 @@ export async function events(ctx: Ctx, requestId: string): Promise<RequestEvent[
     type: row.type,
     actorId: row.actor_id,
     actorKind: row.actor_kind,
-    actorEmail: row.email,
+    actorName: row.name,
     payload: row.payload,
     createdAt: row.created_at.toISOString(),
   }));
