@@ -12,6 +12,7 @@ import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { useMutation } from "@/components/use-mutation";
 import { JsonObject } from "@/server/contract/common";
 import { type Comparison, ComparisonIntent } from "@/server/contract/comparisons";
@@ -38,10 +39,12 @@ export function ComparisonForm({
   const which = { project_id: projectId, capability_key: capabilityKey };
   const { data: capability } = useSuspenseQuery(trpc.catalog.describe.queryOptions(which));
   const { data: options } = useSuspenseQuery(trpc.comparisons.options.queryOptions(which));
-  const [input, setInput] = useState<Input>(
-    () => (isCarried && carriedInput(capabilityKey)) || firstInput(capability),
-  );
-  const [draft, setDraft] = useState<Draft>(() => draftOf(options));
+  const [begun] = useState(() => ({
+    input: (isCarried && carriedInput(capabilityKey)) || firstInput(capability),
+    draft: draftOf(options),
+  }));
+  const [input, setInput] = useState<Input>(begun.input);
+  const [draft, setDraft] = useState<Draft>(begun.draft);
   const [intent, setIntent] = useState<Comparison["intent"]>("exploratory");
   const [sent, setSent] = useState<Sent | null>(null);
   const keyOf = useIdempotencyKey();
@@ -54,6 +57,8 @@ export function ComparisonForm({
   );
   // While its page opens, a second click must find the button as it was.
   const isBusy = create.isPending || create.isSuccess;
+  // An input that was taken along is nowhere else either.
+  useUnsaved(!isBusy && (isCarried || hasUnread || input !== begun.input || draft !== begun.draft));
   const failure = create.error ? toFailure(create.error) : null;
   const body = useMemo(
     () => ({ input: JsonObject.parse(input), competitors: competitorsOf(draft) }),

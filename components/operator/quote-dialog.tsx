@@ -1,4 +1,5 @@
 "use client";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { Tag } from "lucide-react";
 import { useState } from "react";
 import { useTRPC } from "@/components/trpc";
@@ -37,6 +38,7 @@ function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () =
   const [terms, setTerms] = useState<ReadQuote | null>(null);
   const ends = useActEnds({ done: "The quote is issued", onEnd: onClose, onOutdated });
   const issue = useMutation(trpc.operator.issueQuote.mutationOptions(ends));
+  useUnsaved(draft !== EMPTY_QUOTE && !issue.isSuccess);
   const about = `For revision ${read.number} of “${summaryOf(dossier)}”.`;
   if (!terms)
     return (

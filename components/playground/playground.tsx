@@ -8,6 +8,7 @@ import { useRole, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import { carry } from "./carried";
 import { Cost } from "./cost";
@@ -37,13 +38,16 @@ export function Playground({
     trpc.catalog.targets.queryOptions({ project_id: projectId, capability_key: capability.key }),
   );
   const mayRun = useRole(projectId).mayWrite;
-  const [input, setInput] = useState<Input>(() => firstInput(capability));
+  const [begun] = useState(() => firstInput(capability));
+  const [input, setInput] = useState<Input>(begun);
   const [mode, setMode] = useState<Mode>(capability.executionModes[0] ?? "job_async");
   const [model, setModel] = useState("");
   /** What was refused, as it was sent: a field that changed since is no longer wrong. */
   const [sent, setSent] = useState<Input | null>(null);
   const run = useRun(projectId, capability.key);
   const { hasUnread, mark } = useUnreadTexts();
+  // What ran is in the record of its job.
+  useUnsaved(hasUnread || (input !== begun && input !== (run.jobId === null ? null : sent)));
   const resultRef = useRef<HTMLDivElement>(null);
 
   const choices = targets.targets.filter(({ availability }) => availability.available);
@@ -138,6 +142,7 @@ export function Playground({
                   <Button asChild size="lg">
                     <Link
                       href={newComparisonHref(projectId, capability.key, true)}
+                      data-takes-along=""
                       onClick={() => carry(capability.key, input)}
                     >
                       <Columns2 aria-hidden />
