@@ -8,6 +8,7 @@ import { firstInput, type Input, InputForm } from "@/components/playground/input
 import { issuesOf, standing } from "@/components/playground/issues";
 import { Refused } from "@/components/playground/refused";
 import { UnreadTexts, useUnreadTexts } from "@/components/playground/unread";
+import { useMissing } from "@/components/playground/use-missing";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
@@ -77,6 +78,7 @@ export function ComparisonForm({
     };
   }, [failure, sent, input, draft]);
 
+  const missing = useMissing(input, capability);
   const canStart = !isBusy && isEnough(draft) && !hasUnread;
 
   function start() {
@@ -92,7 +94,7 @@ export function ComparisonForm({
         className="grid items-start gap-4 lg:grid-cols-2"
         onSubmit={(event) => {
           event.preventDefault();
-          if (canStart) start();
+          if (canStart && missing.isWhole(event.currentTarget)) start();
         }}
       >
         <InputForm
@@ -101,7 +103,7 @@ export function ComparisonForm({
           input={input}
           disabled={isBusy}
           hasUnread={hasUnread}
-          issues={issues.input}
+          issues={[...issues.input, ...missing.shown]}
           onChange={setInput}
         />
         <div className="min-w-0 space-y-4">
@@ -133,6 +135,7 @@ export function ComparisonForm({
                 capabilityKey={capabilityKey}
                 body={body}
                 enabled={isEnough(draft)}
+                hasUnread={hasUnread}
               />
               {failure && (
                 <Refused

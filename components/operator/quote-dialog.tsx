@@ -1,10 +1,10 @@
 "use client";
-import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { Tag } from "lucide-react";
 import { useState } from "react";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog, DialogActions, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { useMutation } from "@/components/use-mutation";
 import type { RequestDossier } from "@/server/contract/dossiers";
 import type { ActProps } from "./acts";

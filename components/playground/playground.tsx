@@ -17,6 +17,7 @@ import { issuesOf, standing } from "./issues";
 import { Result } from "./result";
 import { Snippets } from "./snippets";
 import { UnreadTexts, useUnreadTexts } from "./unread";
+import { useMissing } from "./use-missing";
 import { type Mode, useRun } from "./use-run";
 
 const MODES: Record<Mode, { label: string; run: string }> = {
@@ -71,6 +72,8 @@ export function Playground({
     [run.failure, sent, input],
   );
 
+  const missing = useMissing(input, capability);
+
   function start() {
     setSent(input);
     run.start(request);
@@ -84,7 +87,7 @@ export function Playground({
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isBusy && mayRun && !hasUnread) start();
+          if (!isBusy && mayRun && !hasUnread && missing.isWhole(event.currentTarget)) start();
         }}
       >
         <UnreadTexts value={mark}>
@@ -94,7 +97,7 @@ export function Playground({
             input={input}
             disabled={!mayRun}
             hasUnread={hasUnread}
-            issues={issues}
+            issues={[...issues, ...missing.shown]}
             onChange={setInput}
           />
         </UnreadTexts>
@@ -126,7 +129,8 @@ export function Playground({
                 variant="primary"
                 size="lg"
                 pending={isBusy}
-                disabled={!mayRun || hasUnread}
+                disabled={!mayRun || hasUnread || missing.isFile}
+                aria-describedby={missing.isFile ? "run-waits" : undefined}
               >
                 {!isBusy && <Play aria-hidden />}
                 {MODES[mode].run}
@@ -150,8 +154,20 @@ export function Playground({
                     </Link>
                   </Button>
                 ))}
-              <Cost projectId={projectId} capabilityKey={capability.key} request={request} enabled={mayRun} />
+              <Cost
+                projectId={projectId}
+                capabilityKey={capability.key}
+                request={request}
+                enabled={mayRun}
+                hasUnread={hasUnread}
+              />
             </div>
+            {mayRun && missing.isFile && (
+              <p id="run-waits" className="text-sm text-muted">
+                This works on a file of yours: choose an artifact of this project, or upload one, where the
+                form asks for it.
+              </p>
+            )}
             {!mayRun && (
               <p className="text-sm text-muted">
                 Members of your organization can run this. Your role here is viewer.
