@@ -18,7 +18,7 @@ import { useMutation } from "@/components/use-mutation";
 import { JsonObject } from "@/server/contract/common";
 import { type Comparison, ComparisonIntent } from "@/server/contract/comparisons";
 import { CompetitorPicker } from "./competitor-picker";
-import { competitorsOf, type Draft, draftOf, isEnough } from "./draft";
+import { competitorsOf, type Draft, draftOf, isEnough, variedByAll } from "./draft";
 import { Estimate } from "./estimate";
 import { comparisonHref } from "./list-state";
 import { INTENT_WORDS } from "./words";
@@ -78,7 +78,7 @@ export function ComparisonForm({
     };
   }, [failure, sent, input, draft]);
 
-  const missing = useMissing(input, capability);
+  const missing = useMissing(input, capability, variedByAll(draft));
   const canStart = !isBusy && isEnough(draft) && !hasUnread;
 
   function start() {

@@ -6,9 +6,15 @@ import { type Input, schemaOf } from "./input-form";
 import { isFileMissing, missingIn } from "./missing";
 
 /** What the input of a form lacks: said at its fields once somebody has tried to send it, and before that does not leave. */
-export function useMissing(input: Input, capability: CapabilityDescriptor) {
+export function useMissing(
+  input: Input,
+  capability: CapabilityDescriptor,
+  /** Fields that everybody has otherwise: these need nothing. */
+  elsewhere: readonly string[] = [],
+) {
   const [wasTried, setTried] = useState(false);
-  const missing = useMemo(() => missingIn(input, schemaOf(capability)), [input, capability]);
+  const all = useMemo(() => missingIn(input, schemaOf(capability)), [input, capability]);
+  const missing = all.filter(({ loc }) => !elsewhere.includes(String(loc[0])));
   return {
     shown: wasTried ? missing : [],
     isFile: isFileMissing(missing),

@@ -77,13 +77,14 @@ test("a field that is needed and empty is named there before anything is sent, a
 
 test("what is refused is said at its field, and is gone when the field is mended", async ({ page }) => {
   await open(page, catalogPath("image.generate.v1"));
-  const prompt = page.getByLabel("Prompt").first();
-  await prompt.fill("   ");
+  const count = page.getByLabel("Variant count");
+  if (!(await count.isVisible())) await page.getByText(/^\d+ more fields$/).click();
+  await count.fill("99");
   await page.getByRole("button", { name: "Submit job" }).click();
-  await expect(prompt).toHaveAttribute("aria-invalid", "true");
+  await expect(count).toHaveAttribute("aria-invalid", "true");
   await expect(page.locator("[data-issue]").first()).toBeVisible();
   await expect(page.locator("[data-run]")).toHaveAttribute("data-run", "ended");
-  await prompt.fill("A kite");
+  await count.fill("1");
   await expect(page.locator("[data-issue]")).toHaveCount(0);
 });
 

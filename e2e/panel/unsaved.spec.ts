@@ -1,4 +1,3 @@
-import { signedIn } from "../needs";
 import { makePerson, unique, world } from "../world";
 import { catalogPath, expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
 
@@ -51,7 +50,11 @@ test("a session that ends takes no typed text away: one signs in beside the page
   browser,
 }) => {
   const person = makePerson("member");
-  const { context, page } = await signedIn(browser, person);
+  const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
+  const page = await context.newPage();
+  await open(page, "/sign-in");
+  await signIn(page, person);
+  await page.waitForURL("**/jobs");
   await open(page, `/projects/${world.projectId}/requests/new`);
   const summary = unique("Count trees");
   await page.getByLabel("Summary").fill(summary);
