@@ -55,7 +55,7 @@ export function CommissionPayments({ organizationId }: { organizationId: string 
 
 function Payment({ item }: { item: PaidCommission }) {
   const { amount, tax, refunded } = item;
-  const whole = { ...amount, amountMicros: amount.amountMicros + tax.amountMicros };
+  const paid = { ...amount, amountMicros: -(amount.amountMicros + tax.amountMicros) };
   return (
     <li
       className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1 px-4 py-3 text-sm"
@@ -78,8 +78,8 @@ function Payment({ item }: { item: PaidCommission }) {
           </span>
         </p>
       </div>
-      <div className="text-right tabular-nums">
-        <p>-{formatMoney(whole)}</p>
+      <div className="ml-auto text-right tabular-nums">
+        <p>{formatMoney(paid)}</p>
         {tax.amountMicros > 0 && <p className="text-xs text-muted">{formatMoney(tax)} tax in it</p>}
         {refunded.amountMicros > 0 && <p className="font-medium text-good">+{formatMoney(refunded)} back</p>}
       </div>
