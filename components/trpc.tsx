@@ -22,6 +22,8 @@ import { toast } from "sonner";
 import type { AppRouter } from "@/server/trpc";
 import { type FieldIssue, inWords } from "./field-issue";
 import { makeQueryClient } from "./query-client";
+import { UnsavedGuard } from "./unsaved/unsaved-guard";
+import { signInBeside } from "./unsaved/unsaved-work";
 
 export type { FieldIssue };
 
@@ -82,9 +84,12 @@ export function sentencesOf(error: unknown): string {
   return issues.length > 0 ? [...new Set(issues.map(({ msg }) => msg))].join(" ") : message;
 }
 
-/** A session that ended elsewhere sends the reader to sign in, and back here afterwards. */
-function leaveIfSignedOut(error: unknown) {
-  if (!toFailure(error).isSignedOut) return;
+/**
+ * A session that ended elsewhere sends the reader to sign in, and back here afterwards; beside this page, where something is
+ * typed on it. `isAct`: it was something they did that found it ended.
+ */
+function leaveIfSignedOut(error: unknown, { isAct }: { isAct: boolean }) {
+  if (!toFailure(error).isSignedOut || signInBeside({ isAct })) return;
   const here = window.location.pathname + window.location.search;
   window.location.assign(`/sign-in?${new URLSearchParams({ callbackUrl: here, reason: "ended" })}`);
 }
@@ -103,10 +108,10 @@ let browserClient: QueryClient | undefined;
 function queryClientHere(): QueryClient {
   if (isServer) return makeQueryClient(); // one per request
   browserClient ??= makeQueryClient({
-    queryCache: new QueryCache({ onError: leaveIfSignedOut }),
+    queryCache: new QueryCache({ onError: (error) => leaveIfSignedOut(error, { isAct: false }) }),
     mutationCache: new MutationCache({
       onError(error, _input, _result, mutation) {
-        leaveIfSignedOut(error);
+        leaveIfSignedOut(error, { isAct: true });
         if (mutation.meta?.isShownInPlace) return; // the form says it beside the fields
         const failure = toFailure(error);
         toast.error(failure.message, {
@@ -140,6 +145,7 @@ export function PanelData({ children }: { children: ReactNode }) {
     <QueryClientProvider client={queryClient}>
       <TRPCProvider trpcClient={trpcClient} queryClient={queryClient}>
         {children}
+        <UnsavedGuard />
       </TRPCProvider>
     </QueryClientProvider>
   );

@@ -75,14 +75,14 @@ export function AddAdapter({
           </div>
           <Card className="max-w-3xl">
             <CardBody>
-              {/* An upload goes on while another way is looked at. */}
+              {/* An upload goes on, and what was typed stays, while another way is looked at. */}
               <TabsContent value="file" forceMount className="data-[state=inactive]:hidden">
                 <UploadForm {...props} />
               </TabsContent>
-              <TabsContent value="link">
+              <TabsContent value="link" forceMount className="data-[state=inactive]:hidden">
                 <LinkForm {...props} />
               </TabsContent>
-              <TabsContent value="known">
+              <TabsContent value="known" forceMount className="data-[state=inactive]:hidden">
                 <RegisterForm {...props} />
               </TabsContent>
             </CardBody>

@@ -1,11 +1,11 @@
 "use client";
 import Link from "next/link";
 import { useState } from "react";
+import { callerName } from "@/components/callers/caller-name";
 import { Ago } from "@/components/time/moment";
 import { Badge } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { shortId } from "@/components/ui/copyable-id";
 import { Label } from "@/components/ui/label";
 import { Pagination } from "@/components/ui/pagination";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
@@ -68,7 +68,7 @@ export function AliasHistory({
               </span>
               <span className="min-w-0 text-xs text-muted sm:w-56 sm:text-right">
                 <span className="block truncate" title={step.createdBy}>
-                  {step.createdByName ?? shortId(step.createdBy)}
+                  {callerName({ id: step.createdBy, name: step.createdByName })}
                 </span>
                 <Ago at={step.createdAt} />
               </span>

@@ -8,6 +8,7 @@ import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { useMutation } from "@/components/use-mutation";
 import { LicenseStatus } from "@/server/contract/adapters";
 import type { AddProps } from "./add-adapter";
@@ -51,6 +52,7 @@ export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
   const problemOf = (...path: string[]) =>
     issues.find(({ loc }) => loc.filter((step) => step !== "body").join(".") === path.join("."))?.msg;
   const set = (name: keyof Draft) => (value: string) => setDraft((known) => ({ ...known, [name]: value }));
+  useUnsaved(draft !== BLANK && !register.isSuccess);
   const isArtifact = draft.kind === "service_artifact";
   const weight = readWeight(draft.weight);
   const isReady =

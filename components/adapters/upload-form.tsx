@@ -7,6 +7,7 @@ import { Button } from "@/components/ui/button";
 import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { AddProps } from "./add-adapter";
 import { DropZone } from "./drop-zone";
 import { FamilySelect } from "./family-select";
@@ -28,6 +29,7 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
   const [family, setFamily] = useState("");
   const [weight, setWeight] = useState("");
   const { upload, isUnderWay, start, cancel } = useUpload((adapter) => onAdded(adapter, "Adapter uploaded"));
+  useUnsaved(file !== null || name !== "" || weight !== "");
   const chosenWeight = readWeight(weight);
   const isReady =
     file !== null &&

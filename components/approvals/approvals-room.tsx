@@ -3,6 +3,7 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { CircleCheck } from "lucide-react";
 import Link from "next/link";
 import { formatMoney } from "@/components/billing/format-money";
+import { callerName } from "@/components/callers/caller-name";
 import { approvalHref } from "@/components/commissions/hrefs";
 import { ApprovalDecision } from "@/components/jobs/approval";
 import { requestHref } from "@/components/requests/list-state";
@@ -16,7 +17,7 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { shortId } from "@/components/ui/copyable-id";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Fact, Facts } from "@/components/ui/facts";
-import type { Asker, WaitingCommission, WaitingJob } from "@/server/contract/approvals";
+import type { WaitingCommission, WaitingJob } from "@/server/contract/approvals";
 
 const LOOK_AGAIN_MS = 10_000;
 
@@ -85,7 +86,7 @@ function JobCard({ projectId, item, now }: { projectId: string; item: WaitingJob
       />
       <CardBody className="space-y-2 text-sm">
         <Facts>
-          <Fact name="Asked by">{nameOf(item.askedBy)}</Fact>
+          <Fact name="Asked by">{callerName(item.askedBy)}</Fact>
           <Fact name="Ends">
             {item.approval.deadlineAt && <Due until={item.approval.deadlineAt} now={now} />}
           </Fact>
@@ -127,7 +128,7 @@ function CommissionCard({
             <span className="font-semibold">{formatMoney(quote.commissionPrice)}</span>{" "}
             <span className="text-muted">before tax, paid once</span>
           </Fact>
-          <Fact name="Asked by">{nameOf(askedBy)}</Fact>
+          <Fact name="Asked by">{callerName(askedBy)}</Fact>
           <Fact name="Ends">
             <Due until={quote.expiresAt} now={now} />
           </Fact>
@@ -142,9 +143,4 @@ function CommissionCard({
 
 function Due({ until, now }: { until: string; now: string }) {
   return <Countdown until={until} nowMs={useServerNow(now, until)} over="now" />;
-}
-
-function nameOf({ kind, name, id }: Asker): string {
-  if (kind === "service_principal") return name ? `${name} (API key)` : `An API key (${shortId(id)})`;
-  return name ?? id;
 }

@@ -7,6 +7,7 @@ import { useTRPC } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { type BillingState, billingHref } from "./billing-state";
+import { CommissionPayments } from "./commission-payments";
 import { CurrencySetting } from "./currency-setting";
 import { formatMoney } from "./format-money";
 import { TopUp } from "./top-up";
@@ -61,6 +62,7 @@ export function BillingRoom({ organizationId, state }: { organizationId: string;
         )}
         <CurrencySetting wallet={wallet} canChange={canPay} />
       </div>
+      <CommissionPayments organizationId={organizationId} />
       <TransactionLog organizationId={organizationId} place={{ cursor: state.cursor, trail: state.trail }} />
     </>
   );

@@ -9,6 +9,7 @@ import { hrefOf } from "@/components/ui/paging";
 import { useLeave } from "@/components/ui/use-leave";
 import { useMutation } from "@/components/use-mutation";
 import { formatMoney } from "./format-money";
+import { TEST_MONEY } from "./test-money";
 
 /** The page of the built-in checkout: pays with nothing, or gives up, and leads back. */
 export function TestCheckout({ paymentId }: { paymentId: string }) {
@@ -31,7 +32,7 @@ export function TestCheckout({ paymentId }: { paymentId: string }) {
     <Card className="space-y-5 p-5">
       <Notice tone="warn" title="No real money moves here">
         {isTopUp
-          ? "Paying fills the test wallet, which the sandbox spends."
+          ? `Paying puts ${TEST_MONEY} into the test wallet, which the sandbox spends.`
           : "Paying counts as paid all the same: the work begins."}
       </Notice>
       <Facts>

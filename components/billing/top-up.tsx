@@ -10,6 +10,7 @@ import { useLeave } from "@/components/ui/use-leave";
 import { useMutation } from "@/components/use-mutation";
 import { TOP_UP_PRESETS, type Wallet } from "@/server/contract/billing";
 import { formatMoney } from "./format-money";
+import { TEST_MONEY } from "./test-money";
 
 const MICROS_PER_CENT = 10_000;
 
@@ -52,7 +53,9 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
             </Notice>
           )}
           {checkout.test && (
-            <p className="text-sm text-muted">No real money moves: this fills the wallet of the sandbox.</p>
+            <p className="text-sm text-muted">
+              No real money moves: this puts {TEST_MONEY} into the test wallet.
+            </p>
           )}
           <fieldset className="flex flex-wrap gap-2">
             <legend className="sr-only">Amounts</legend>

@@ -5,7 +5,6 @@ import Link from "next/link";
 import { comparisonHref } from "@/components/comparisons/list-state";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
-import { Badge } from "@/components/ui/badge";
 import { Card, CardHeader } from "@/components/ui/card";
 import { cn } from "@/components/ui/class-names";
 import { EmptyState } from "@/components/ui/empty-state";
@@ -15,6 +14,7 @@ import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
 import type { WalletTransaction } from "@/server/contract/billing";
 import { billingHref, transactionsQuery } from "./billing-state";
 import { formatMoney } from "./format-money";
+import { TestMoneyBadge } from "./test-money";
 
 const KINDS: Record<string, string> = {
   top_up: "Top-up",
@@ -40,7 +40,7 @@ export function TransactionLog({ organizationId, place }: Props) {
         <CardHeader
           id="transactions-title"
           title="Transactions"
-          hint="Of the ledger: nothing in it ever changes."
+          hint="Of wallet and allowance: nothing in it ever changes."
         />
         {data.items.length === 0 ? (
           <EmptyState icon={ReceiptText} title={place.cursor ? "No older transaction" : "No transaction yet"}>
@@ -120,7 +120,7 @@ function Account({ item }: { item: WalletTransaction }) {
   return (
     <span className="inline-flex items-center gap-2">
       <span className="text-muted">{item.account === "wallet" ? "Wallet" : "Allowance"}</span>
-      {item.test && <Badge>Sandbox</Badge>}
+      {item.test && <TestMoneyBadge />}
     </span>
   );
 }

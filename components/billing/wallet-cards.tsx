@@ -1,10 +1,10 @@
-import { Badge } from "@/components/ui/badge";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { Wallet, WalletMoney } from "@/server/contract/billing";
 import { formatMoney } from "./format-money";
+import { TEST_MONEY, TestMoneyBadge } from "./test-money";
 
-/** What is there to spend: live, and of the sandbox apart. */
+/** What is there to spend: live money, and test money apart. */
 export function WalletCards({ wallet }: { wallet: Wallet }) {
   return (
     <div className="grid gap-4 md:grid-cols-2">
@@ -13,7 +13,7 @@ export function WalletCards({ wallet }: { wallet: Wallet }) {
         {wallet.serviceFeeBps / 100}%.
       </WalletCard>
       <WalletCard id="test-wallet" title="Test wallet" money={wallet.test} wallet={wallet} isTest>
-        Pays for work in the sandbox. It is never spent on a real provider.
+        Its {TEST_MONEY} pays for work in the sandbox, and is never spent on a real provider.
       </WalletCard>
     </div>
   );
@@ -37,7 +37,7 @@ function WalletCard({
   const { available, reserved, balance, allowance } = money;
   return (
     <Card aria-labelledby={id}>
-      <CardHeader id={id} title={title} actions={isTest && <Badge>Sandbox</Badge>} />
+      <CardHeader id={id} title={title} actions={isTest && <TestMoneyBadge />} />
       <CardBody className="space-y-4">
         <div>
           <p className="text-2xl font-semibold tabular-nums" data-testid={`${id}-available`}>

@@ -1,5 +1,6 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { TEST_MONEY } from "@/components/billing/test-money";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Badge } from "@/components/ui/badge";
@@ -30,7 +31,7 @@ export function AlertList({
             <Badge tone={toneOf(alert)}>{alert.percent} %</Badge>
             <span className="min-w-0 [overflow-wrap:anywhere]">
               {nameOf(alert, keyNames)}
-              {alert.isTest && " (sandbox)"}
+              {alert.isTest && ` (${TEST_MONEY})`}
             </span>
             <span className="text-muted tabular-nums">
               {dollars(alert.spentMicros + alert.reservedMicros)} of {dollars(alert.ceilingMicros)}

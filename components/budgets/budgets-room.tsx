@@ -33,7 +33,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
   const canSet = project?.role === "owner" || project?.role === "admin";
   const keyNames = new Map(keys.map((key) => [key.keyId, key.name]));
   const budgets = all.items.filter(({ scope }) => !/^(guardrail|connection):/.test(scope));
-  // Where nothing but the sandbox was used, that is what there is to see.
+  // Where nothing but test money was used, that is what there is to see.
   const onlyTest =
     budgets.some(({ testSpend }) => spentOf(testSpend) > 0) &&
     budgets.every(({ spend }) => spentOf(spend) === 0);
@@ -75,8 +75,8 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
       ) : (
         <Tabs value={isTest ? "test" : "live"} onValueChange={setMoney}>
           <TabsList aria-label="Which money">
-            <TabsTrigger value="live">Live</TabsTrigger>
-            <TabsTrigger value="test">Sandbox</TabsTrigger>
+            <TabsTrigger value="live">Live money</TabsTrigger>
+            <TabsTrigger value="test">Test money</TabsTrigger>
           </TabsList>
           <TabsContent value={isTest ? "test" : "live"} className="mt-3">
             <ul className="grid gap-4 xl:grid-cols-2">
@@ -94,7 +94,7 @@ export function BudgetsRoom({ projectId }: { projectId: string }) {
           </TabsContent>
         </Tabs>
       )}
-      <HoldList projectId={projectId} keyNames={keyNames} canResolve={project?.role === "owner"} />
+      <HoldList projectId={projectId} canResolve={project?.role === "owner"} />
       <GuardrailCard projectId={projectId} canSet={canSet} />
     </>
   );

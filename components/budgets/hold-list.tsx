@@ -2,6 +2,8 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import Link from "next/link";
 import { useState } from "react";
+import { TEST_MONEY } from "@/components/billing/test-money";
+import { Caller } from "@/components/callers/caller";
 import { comparisonHref } from "@/components/comparisons/list-state";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
@@ -16,15 +18,7 @@ import { dollars } from "./words";
 const REFRESH_MS = 5_000;
 
 /** What is reserved now and by which job; an owner says what became of those whose charge nobody knows. */
-export function HoldList({
-  projectId,
-  keyNames,
-  canResolve,
-}: {
-  projectId: string;
-  keyNames: ReadonlyMap<string, string>;
-  canResolve: boolean;
-}) {
+export function HoldList({ projectId, canResolve }: { projectId: string; canResolve: boolean }) {
   const trpc = useTRPC();
   const [chosen, setChosen] = useState<HoldView | null>(null);
   const { data } = useSuspenseQuery({
@@ -32,7 +26,6 @@ export function HoldList({
     refetchInterval: REFRESH_MS,
   });
   const unknown = data.items.filter(({ state }) => state === "ambiguous").length;
-  const nameOf = ({ principalId }: HoldView) => keyNames.get(principalId) ?? principalId;
   const resolveOf = (hold: HoldView) =>
     hold.state === "ambiguous" &&
     canResolve &&
@@ -85,7 +78,7 @@ export function HoldList({
                       <HoldState hold={hold} />
                     </TableCell>
                     <TableCell className="max-w-40 truncate" title={hold.principalId}>
-                      {nameOf(hold)}
+                      <Caller projectId={projectId} id={hold.principalId} isPlain />
                     </TableCell>
                     <TableCell className="text-muted">
                       <Ago at={hold.createdAt} />
@@ -110,7 +103,8 @@ export function HoldList({
                     <div className="text-sm text-text tabular-nums">
                       <Reserved hold={hold} />
                     </div>
-                    {nameOf(hold)}, <Ago at={hold.createdAt} />
+                    <Caller projectId={projectId} id={hold.principalId} isPlain />,{" "}
+                    <Ago at={hold.createdAt} />
                   </div>
                   {resolveOf(hold)}
                 </div>
@@ -139,7 +133,7 @@ function Reserved({ hold }: { hold: HoldView }) {
   return (
     <>
       {dollars(hold.amountMicros)}
-      {hold.isTest && <span className="text-muted"> sandbox</span>}
+      {hold.isTest && <span className="text-muted"> {TEST_MONEY}</span>}
     </>
   );
 }

@@ -1,3 +1,4 @@
+import { callerName } from "@/components/callers/caller-name";
 import { formatUsd } from "@/components/jobs/format-usd";
 import type {
   BudgetEnforcement,
@@ -31,7 +32,7 @@ export function ownerName(scope: string, keyNames: ReadonlyMap<string, string>):
   if (kind === "organization") return "The whole organization";
   if (kind === "guardrail") return "Own provider accounts";
   if (kind === "connection") return "One connection";
-  return keyNames.get(id) ?? id;
+  return callerName({ id, name: keyNames.get(id) ?? null });
 }
 
 /** How a name is part of a sentence. */

@@ -8,15 +8,17 @@ import { firstInput, type Input, InputForm } from "@/components/playground/input
 import { issuesOf, standing } from "@/components/playground/issues";
 import { Refused } from "@/components/playground/refused";
 import { UnreadTexts, useUnreadTexts } from "@/components/playground/unread";
+import { useMissing } from "@/components/playground/use-missing";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { useMutation } from "@/components/use-mutation";
 import { JsonObject } from "@/server/contract/common";
 import { type Comparison, ComparisonIntent } from "@/server/contract/comparisons";
 import { CompetitorPicker } from "./competitor-picker";
-import { competitorsOf, type Draft, draftOf, isEnough } from "./draft";
+import { competitorsOf, type Draft, draftOf, isEnough, variedByAll } from "./draft";
 import { Estimate } from "./estimate";
 import { comparisonHref } from "./list-state";
 import { INTENT_WORDS } from "./words";
@@ -38,10 +40,12 @@ export function ComparisonForm({
   const which = { project_id: projectId, capability_key: capabilityKey };
   const { data: capability } = useSuspenseQuery(trpc.catalog.describe.queryOptions(which));
   const { data: options } = useSuspenseQuery(trpc.comparisons.options.queryOptions(which));
-  const [input, setInput] = useState<Input>(
-    () => (isCarried && carriedInput(capabilityKey)) || firstInput(capability),
-  );
-  const [draft, setDraft] = useState<Draft>(() => draftOf(options));
+  const [begun] = useState(() => ({
+    input: (isCarried && carriedInput(capabilityKey)) || firstInput(capability),
+    draft: draftOf(options),
+  }));
+  const [input, setInput] = useState<Input>(begun.input);
+  const [draft, setDraft] = useState<Draft>(begun.draft);
   const [intent, setIntent] = useState<Comparison["intent"]>("exploratory");
   const [sent, setSent] = useState<Sent | null>(null);
   const keyOf = useIdempotencyKey();
@@ -54,6 +58,8 @@ export function ComparisonForm({
   );
   // While its page opens, a second click must find the button as it was.
   const isBusy = create.isPending || create.isSuccess;
+  // An input that was taken along is nowhere else either.
+  useUnsaved(!isBusy && (isCarried || hasUnread || input !== begun.input || draft !== begun.draft));
   const failure = create.error ? toFailure(create.error) : null;
   const body = useMemo(
     () => ({ input: JsonObject.parse(input), competitors: competitorsOf(draft) }),
@@ -72,6 +78,7 @@ export function ComparisonForm({
     };
   }, [failure, sent, input, draft]);
 
+  const missing = useMissing(input, capability, variedByAll(draft));
   const canStart = !isBusy && isEnough(draft) && !hasUnread;
 
   function start() {
@@ -87,7 +94,7 @@ export function ComparisonForm({
         className="grid items-start gap-4 lg:grid-cols-2"
         onSubmit={(event) => {
           event.preventDefault();
-          if (canStart) start();
+          if (canStart && missing.isWhole(event.currentTarget)) start();
         }}
       >
         <InputForm
@@ -96,7 +103,7 @@ export function ComparisonForm({
           input={input}
           disabled={isBusy}
           hasUnread={hasUnread}
-          issues={issues.input}
+          issues={[...issues.input, ...missing.shown]}
           onChange={setInput}
         />
         <div className="min-w-0 space-y-4">
@@ -128,6 +135,7 @@ export function ComparisonForm({
                 capabilityKey={capabilityKey}
                 body={body}
                 enabled={isEnough(draft)}
+                hasUnread={hasUnread}
               />
               {failure && (
                 <Refused

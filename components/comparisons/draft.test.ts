@@ -9,6 +9,7 @@ import {
   isFull,
   NOBODY,
   type Recipe,
+  variedByAll,
 } from "./draft";
 
 const model = (providerPin: string, available = true) => ({
@@ -54,6 +55,14 @@ test("a recipe says what it has otherwise: a value, or nothing; a field without 
     { axis: "recipe", label: "Barn", inputOverrides: { prompt: "A barn", seed: null, transparent: false } },
   ]);
   expect(competitorsOf({ ...NOBODY, recipes: [recipe([])] })).toMatchObject([{ label: "Recipe 1" }]);
+});
+
+test("what every competitor has otherwise, nobody takes from the request", () => {
+  const other = (field: string) => ({ field, value: "x", isLeftOut: false });
+  const recipes = [recipe([other("prompt"), other("size")]), recipe([other("prompt")])];
+  expect(variedByAll({ ...NOBODY, recipes })).toEqual(["prompt"]);
+  expect(variedByAll({ ...NOBODY, recipes, pins: ["a/1"] })).toEqual([]);
+  expect(variedByAll(NOBODY)).toEqual([]);
 });
 
 test("a competitor is called as it was named", () => {

@@ -50,6 +50,13 @@ export function competitorsOf({ pins, profiles, recipes }: Draft): Competitor[] 
   ];
 }
 
+/** The fields that each competitor has otherwise: what the request says of them is nobody's. */
+export function variedByAll({ pins, profiles, recipes }: Draft): string[] {
+  if (pins.length + profiles.length > 0) return [];
+  const [first, ...others] = recipes.map((recipe) => Object.keys(Object(overridesOf(recipe))));
+  return (first ?? []).filter((field) => others.every((fields) => fields.includes(field)));
+}
+
 /** Null takes a field away; one without a value is not varied yet. */
 function overridesOf({ overrides }: Recipe): Json {
   return Object.fromEntries(

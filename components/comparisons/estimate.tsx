@@ -3,7 +3,8 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import type { z } from "zod";
 import { formatUsd } from "@/components/jobs/format-usd";
 import { useSettled } from "@/components/playground/use-settled";
-import { sentencesOf, useTRPCClient } from "@/components/trpc";
+import { UNREAD, whyNoPrice } from "@/components/playground/why-no-price";
+import { useTRPCClient } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { JsonObject } from "@/server/contract/common";
 import type { ComparisonEstimate, Competitor } from "@/server/contract/comparisons";
@@ -17,11 +18,14 @@ export function Estimate({
   capabilityKey,
   body,
   enabled,
+  hasUnread,
 }: {
   projectId: string;
   capabilityKey: string;
   body: Body;
   enabled: boolean;
+  /** A text of the input cannot be read: the figures would be those of what stood there before. */
+  hasUnread: boolean;
 }) {
   const client = useTRPCClient();
   const text = useSettled(JSON.stringify(body));
@@ -33,7 +37,7 @@ export function Estimate({
         capability_key: capabilityKey,
         body: JSON.parse(text),
       }),
-    enabled,
+    enabled: enabled && !hasUnread,
     retry: false,
     placeholderData: keepPreviousData,
     staleTime: 60_000,
@@ -43,8 +47,10 @@ export function Estimate({
     <div aria-live="polite" aria-busy={isFetching} className="min-h-10 text-sm" data-estimate>
       {!enabled ? (
         <p className="text-muted">Choose two to four competitors to see what they would cost.</p>
+      ) : hasUnread ? (
+        <p className="text-muted">No estimate. {UNREAD}</p>
       ) : error ? (
-        <p className="text-muted">No estimate yet: {sentencesOf(error)}</p>
+        <p className="text-muted">No estimate yet: {whyNoPrice(error)}</p>
       ) : data ? (
         <Figures estimate={data} />
       ) : (

@@ -10,6 +10,7 @@ import { Card, CardBody } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Notice } from "@/components/ui/notice";
+import { leaveUnsaved } from "@/components/unsaved/unsaved-work";
 import { ComparisonForm } from "./comparison-form";
 import { comparisonsHref, newComparisonHref } from "./list-state";
 
@@ -51,7 +52,11 @@ export function NewComparison({
                   value={capabilityKey ?? ""}
                   placeholder="Choose what is to be done"
                   options={durable.map(({ key, title }) => [key, `${title} (${key})`])}
-                  onChange={(key) => startTransition(() => router.replace(newComparisonHref(projectId, key)))}
+                  onChange={(key) =>
+                    leaveUnsaved(() =>
+                      startTransition(() => router.replace(newComparisonHref(projectId, key))),
+                    )
+                  }
                 />
               </div>
             </CardBody>

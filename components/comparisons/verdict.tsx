@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ReceiptText } from "lucide-react";
 import Link from "next/link";
+import { callerName } from "@/components/callers/caller-name";
 import { formatUsd } from "@/components/jobs/format-usd";
 import { JobStatusBadge } from "@/components/jobs/job-status";
 import { Snippets } from "@/components/playground/snippets";
@@ -31,7 +32,8 @@ export function Verdict({ comparison }: { comparison: Judged }) {
         id="verdict-title"
         hint={
           <>
-            Judged by {comparison.judgedByName ?? judgement.judgedBy}, <Moment at={judgement.judgedAt} />
+            Judged by {callerName({ id: judgement.judgedBy, name: comparison.judgedByName ?? null })},{" "}
+            <Moment at={judgement.judgedAt} />
           </>
         }
       />

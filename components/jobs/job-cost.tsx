@@ -1,7 +1,7 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { TestMoneyBadge } from "@/components/billing/test-money";
 import { useTRPC } from "@/components/trpc";
-import { Badge } from "@/components/ui/badge";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import type { Job } from "@/server/contract/jobs";
@@ -29,7 +29,7 @@ export function JobCost({ job }: { job: Job }) {
   if (!cost) return null;
   return (
     <Card aria-labelledby="cost-title">
-      <CardHeader title="Cost" id="cost-title" actions={cost.test && <Badge>Test money</Badge>} />
+      <CardHeader title="Cost" id="cost-title" actions={cost.test && <TestMoneyBadge />} />
       <CardBody>
         <Facts>
           <Fact name="Estimated charge">{usd(cost.estimateMicros)}</Fact>

@@ -2,6 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
 import { z } from "zod";
+import { TEST_MONEY } from "@/components/billing/test-money";
+import { Caller } from "@/components/callers/caller";
 import { Moment } from "@/components/time/moment";
 import { toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -145,10 +147,11 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
   return (
     <div className="space-y-5">
       <FactGroup title="Who asked, and for what">
-        <Fact name="Principal">
-          {more.principalId && <CopyableId id={more.principalId} what="principal id" />}
+        <Fact name="Sent by">
+          {more.principalId && (
+            <Caller projectId={receipt.projectId} id={more.principalId} kind={more.principalKind} />
+          )}
         </Fact>
-        <Fact name="Kind">{words(more.principalKind)}</Fact>
         <Fact name="Capability">{receipt.capabilityKey}</Fact>
         <Fact name="Mode">{words(more.executionMode)}</Fact>
         <Fact name="Environment">{receipt.environment}</Fact>
@@ -211,7 +214,7 @@ function ReadableReceipt({ receipt }: { receipt: Receipt }) {
         </Fact>
         <Fact name="Charged">
           {pricing?.charge &&
-            `${pricing.charge.customerCharge.display}${more.isTest ? " of test money" : ""}`}
+            `${pricing.charge.customerCharge.display}${more.isTest ? ` of ${TEST_MONEY}` : ""}`}
         </Fact>
         <Fact name="Billing">{pricing?.mode}</Fact>
         <Fact name="Funding">{words(pricing?.fundingSource)}</Fact>

@@ -1,5 +1,6 @@
 "use client";
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { callerName } from "@/components/callers/caller-name";
 import { Moment } from "@/components/time/moment";
 import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -52,6 +53,8 @@ export function AuditCard({ requestId }: { requestId: string }) {
   );
 }
 
+const actorOf = ({ actorId: id, actorKind: kind, actorName: name }: AuditEntry) =>
+  callerName({ id, kind, name });
 const NOWHERE = "–";
 
 function Entries({ entries }: { entries: AuditEntry[] }) {
@@ -74,7 +77,7 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
             {entries.map((entry) => (
               <TableRow key={entry.entryId} data-action={entry.action}>
                 <TableCell className="font-mono text-xs [overflow-wrap:anywhere]">{entry.action}</TableCell>
-                <TableCell className="[overflow-wrap:anywhere]">{entry.actor}</TableCell>
+                <TableCell className="[overflow-wrap:anywhere]">{actorOf(entry)}</TableCell>
                 <TableCell className="font-mono text-xs">{entry.address ?? NOWHERE}</TableCell>
                 <TableCell className="text-right text-muted">
                   <Moment at={entry.createdAt} />
@@ -88,7 +91,7 @@ function Entries({ entries }: { entries: AuditEntry[] }) {
         {entries.map((entry) => (
           <li key={entry.entryId} className="space-y-0.5 px-4 py-2.5 text-xs [overflow-wrap:anywhere]">
             <p className="font-mono">{entry.action}</p>
-            <p className="text-sm">{entry.actor}</p>
+            <p className="text-sm">{actorOf(entry)}</p>
             <p className="text-muted">
               {entry.address && `From ${entry.address}, `}
               <Moment at={entry.createdAt} />

@@ -1,17 +1,29 @@
 import { z } from "zod";
 import { hrefOf, idCursor, placeFields, type SearchParams, singleValues } from "@/components/ui/paging";
 import type { QueueCounts } from "@/server/contract/dossiers";
+import type { RequestStatus } from "@/server/contract/requests";
 
 /** The parts of the queue. What waits is shown longest waiting first. */
 export const VIEWS = {
-  waiting: { label: "Waiting for review", status: "submitted", order: "oldest" },
-  review: { label: "In review", status: "in_review", order: "oldest" },
-  quoted: { label: "Quoted", status: "quoted", order: "newest" },
-  paid: { label: "To be delivered", status: "paid", order: "oldest" },
-  all: { label: "All", status: undefined, order: "newest" },
+  waiting: {
+    label: "Waiting for review",
+    only: { status: "submitted" },
+    count: "submitted",
+    order: "oldest",
+  },
+  review: { label: "In review", only: { status: "in_review" }, count: "in_review", order: "oldest" },
+  quoted: { label: "Quoted", only: { status: "quoted" }, count: "quoted", order: "newest" },
+  paid: { label: "To be delivered", only: { status: "paid" }, count: "paid", order: "oldest" },
+  refunds: { label: "Refund failed", only: { refund: "failed" }, count: "refundFailed", order: "oldest" },
+  all: { label: "All", only: {}, count: undefined, order: "newest" },
 } as const satisfies Record<
   string,
-  { label: string; status: keyof QueueCounts | undefined; order: "oldest" | "newest" }
+  {
+    label: string;
+    only: { status?: RequestStatus; refund?: "failed" };
+    count: keyof QueueCounts | undefined;
+    order: "oldest" | "newest";
+  }
 >;
 export type View = keyof typeof VIEWS;
 export const VIEW_NAMES = Object.keys(VIEWS) as View[]; // the keys of a constant
@@ -30,8 +42,8 @@ export const readQueueState = (params: SearchParams): QueueState => QueueState.p
 
 /** The query of a state, as the operators' router takes it. */
 export function toQueueQuery({ show, cursor }: QueueState) {
-  const { status, order } = VIEWS[show];
-  return { status, order, cursor, limit: PAGE_SIZE };
+  const { only, order } = VIEWS[show];
+  return { ...only, order, cursor, limit: PAGE_SIZE };
 }
 
 /** The address of a state; of the first page of what waits it is the bare path. */

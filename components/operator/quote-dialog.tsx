@@ -4,6 +4,7 @@ import { useState } from "react";
 import { useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Dialog, DialogActions, DialogContent, DialogTrigger } from "@/components/ui/dialog";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { useMutation } from "@/components/use-mutation";
 import type { RequestDossier } from "@/server/contract/dossiers";
 import type { ActProps } from "./acts";
@@ -37,6 +38,7 @@ function QuoteSteps({ dossier, onOutdated, onClose }: ActProps & { onClose: () =
   const [terms, setTerms] = useState<ReadQuote | null>(null);
   const ends = useActEnds({ done: "The quote is issued", onEnd: onClose, onOutdated });
   const issue = useMutation(trpc.operator.issueQuote.mutationOptions(ends));
+  useUnsaved(draft !== EMPTY_QUOTE && !issue.isSuccess);
   const about = `For revision ${read.number} of “${summaryOf(dossier)}”.`;
   if (!terms)
     return (

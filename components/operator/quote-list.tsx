@@ -1,4 +1,5 @@
 import { formatMoney } from "@/components/billing/format-money";
+import { TEST_MONEY } from "@/components/billing/test-money";
 import { daysOf } from "@/components/commissions/offer";
 import { Moment } from "@/components/time/moment";
 import { Badge, type Tone } from "@/components/ui/badge";
@@ -79,7 +80,7 @@ function Payment({ payment }: { payment: DossierPayment }) {
     <div className="space-y-2 rounded-md border border-line p-3 text-sm" data-payment={payment.paymentId}>
       <p className="font-medium">
         {PAYMENT_STATES[payment.state]}
-        {payment.test && <span className="font-normal text-muted"> (test money)</span>}
+        {payment.test && <span className="font-normal text-muted"> ({TEST_MONEY})</span>}
       </p>
       <Facts>
         <Fact name="Amount">{formatMoney(payment.amount)}</Fact>

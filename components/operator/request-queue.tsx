@@ -3,11 +3,12 @@ import { useSuspenseQuery } from "@tanstack/react-query";
 import { Inbox } from "lucide-react";
 import Link from "next/link";
 import { formatMoney } from "@/components/billing/format-money";
-import { RequestStatusBadge } from "@/components/requests/request-status";
+import { isRefundTold, RefundFailedBadge, RequestStatusBadge } from "@/components/requests/request-status";
 import { PageHeader } from "@/components/shell/page-header";
 import { Ago } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Card } from "@/components/ui/card";
+import { cn } from "@/components/ui/class-names";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Pagination } from "@/components/ui/pagination";
 import { Table, TableCell, TableHead, TableRow } from "@/components/ui/table";
@@ -36,6 +37,10 @@ const EMPTY: Record<View, { title: string; text: string }> = {
   paid: {
     title: "Nothing is to be delivered",
     text: "Paid requests stay here until you record what shipped.",
+  },
+  refunds: {
+    title: "No refund has failed",
+    text: "Requests stay here while a payment provider refuses to give back what was paid for them.",
   },
   all: {
     title: "No requests yet",
@@ -92,7 +97,7 @@ function QueueViews({ show }: { show: View }) {
   return (
     <nav aria-label="Parts of the queue" className="mb-4 flex flex-wrap gap-1.5">
       {VIEW_NAMES.map((view) => {
-        const { label, status } = VIEWS[view];
+        const { label, count } = VIEWS[view];
         return (
           <Link
             key={view}
@@ -102,7 +107,16 @@ function QueueViews({ show }: { show: View }) {
             className="inline-flex h-8 items-center gap-1.5 rounded-md border border-line bg-surface px-3 text-sm font-medium text-muted shadow-card hover:bg-hover hover:text-text aria-[current]:border-focus aria-[current]:bg-hover aria-[current]:text-text"
           >
             {label}
-            {status && <span className="text-xs tabular-nums">{counts[status]}</span>}
+            {count && (
+              <span
+                className={cn(
+                  "text-xs tabular-nums",
+                  count === "refundFailed" && counts[count] > 0 && "font-semibold text-bad",
+                )}
+              >
+                {counts[count]}
+              </span>
+            )}
           </Link>
         );
       })}
@@ -136,7 +150,7 @@ function Rows({ items, caption }: { items: QueuedRequest[]; caption: string }) {
                   <span className="block truncate text-xs text-muted">{item.projectName}</span>
                 </TableCell>
                 <TableCell>
-                  <RequestStatusBadge status={item.status} refund={item.refund} />
+                  <Standing item={item} />
                 </TableCell>
                 <TableCell className="text-right whitespace-nowrap">
                   {item.price && formatMoney(item.price)}
@@ -153,7 +167,7 @@ function Rows({ items, caption }: { items: QueuedRequest[]; caption: string }) {
         {items.map((item) => (
           <li key={item.id} className="relative space-y-1.5 px-4 py-3" data-request={item.id}>
             <div className="flex items-center justify-between gap-2">
-              <RequestStatusBadge status={item.status} refund={item.refund} />
+              <Standing item={item} />
               <span className="text-xs text-muted">
                 <Age item={item} />
               </span>
@@ -171,6 +185,14 @@ function Rows({ items, caption }: { items: QueuedRequest[]; caption: string }) {
     </>
   );
 }
+
+/** Its state, and that a refund failed where its state does not say so: of a payment that bought nothing. */
+const Standing = ({ item: { status, refund, hasFailedRefund } }: { item: QueuedRequest }) => (
+  <span className="inline-flex flex-wrap items-center gap-1.5">
+    <RequestStatusBadge status={status} refund={refund} />
+    {hasFailedRefund && !isRefundTold(status, refund) && <RefundFailedBadge />}
+  </span>
+);
 
 const ToRequest = ({ item, className }: { item: QueuedRequest; className: string }) => (
   <Link

@@ -1,5 +1,6 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
+import { callerName } from "@/components/callers/caller-name";
 import { RequestStatusBadge } from "@/components/requests/request-status";
 import { CurrentWording, summaryOf } from "@/components/requests/wording";
 import { BackLink } from "@/components/shell/back-link";
@@ -83,7 +84,7 @@ function Details({
           <Fact name="Project">
             {projectName} <CopyableId id={request.projectId} what="project id" short />
           </Fact>
-          <Fact name="Filed by">{author}</Fact>
+          <Fact name="Filed by">{callerName({ id: request.createdBy, name: author })}</Fact>
           <Fact name="Filed">
             <Moment at={request.createdAt} />
           </Fact>

@@ -1,3 +1,4 @@
+import { callerName } from "@/components/callers/caller-name";
 import { EVENT_WORDS } from "@/components/requests/request-thread";
 import { Moment } from "@/components/time/moment";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
@@ -29,11 +30,8 @@ export function ThreadCard({ events }: { events: RequestEvent[] }) {
   );
 }
 
-function actorOf({ actorKind, actorEmail, actorId }: RequestEvent): string {
-  if (actorEmail) return actorEmail;
-  if (actorKind === "service_principal") return `Key ${actorId}`;
-  return actorKind === "system" ? `Capstan (${actorId})` : actorId;
-}
+const actorOf = ({ actorId: id, actorKind: kind, actorName: name }: RequestEvent) =>
+  callerName({ id, kind, name });
 
 /** What an event says beside its name: the operator's words, or the key that shipped. */
 function Said({ event: { payload } }: { event: RequestEvent }) {

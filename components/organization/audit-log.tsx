@@ -2,6 +2,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { type FormEvent, useState } from "react";
+import { callerName } from "@/components/callers/caller-name";
 import { Moment } from "@/components/time/moment";
 import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
@@ -114,12 +115,13 @@ function wordsOf(value: unknown): string {
 }
 
 function Entry({ entry }: { entry: AuditLogEntry }) {
+  const { actorId: id, actorKind: kind, actorName: name } = entry;
   const details = Object.entries(entry.details).filter(([, value]) => value !== null);
   return (
     <li className="space-y-1 px-4 py-3">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-0.5 text-sm">
         <code className="font-medium">{entry.action}</code>
-        <span className="text-muted [overflow-wrap:anywhere]">{entry.actor}</span>
+        <span className="text-muted [overflow-wrap:anywhere]">{callerName({ id, kind, name })}</span>
         <span className="text-xs text-muted sm:ml-auto">
           <Moment at={entry.createdAt} />
         </span>
@@ -127,6 +129,7 @@ function Entry({ entry }: { entry: AuditLogEntry }) {
       <p className="font-mono text-xs text-muted [overflow-wrap:anywhere]">
         {entry.subject}
         {details.map(([name, value]) => ` · ${name}: ${wordsOf(value)}`)}
+        {kind === "service_principal" && ` · by ${entry.actor}…`}
         {entry.address && ` · from ${entry.address}`}
       </p>
     </li>

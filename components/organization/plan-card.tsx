@@ -49,12 +49,7 @@ function PlanCard({ settings }: { settings: PlanSettingsView }) {
                       full
                     </Badge>
                   )}
-                  {used?.toLocaleString("en-US") ?? (
-                    <span className="text-muted">
-                      <span aria-hidden>–</span>
-                      <span className="sr-only">not counted</span>
-                    </span>
-                  )}
+                  {used?.toLocaleString("en-US") ?? <span className="whitespace-nowrap text-muted">not counted</span>}
                 </TableCell>
                 <TableCell className="text-right">{shownLimit(most)}</TableCell>
               </TableRow>

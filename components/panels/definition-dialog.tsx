@@ -11,6 +11,7 @@ import { Input } from "@/components/ui/input";
 import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Textarea } from "@/components/ui/textarea";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { useMutation } from "@/components/use-mutation";
 import type { PanelDefinition } from "@/server/contract/panels";
 import { emptyTerms, originsIn, ROUTING, ROUTING_WORDS, readTerms, SHOWN, SHOWN_WORDS } from "./terms";
@@ -64,6 +65,8 @@ function DefinitionForm({
   const [routing, setRouting] = useState(
     () => new Set(ROUTING.filter((name) => policy.allowedRoutingPolicies.includes(name))),
   );
+  const [isTyped, setTyped] = useState(false);
+  useUnsaved(isTyped);
   const options = {
     onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.panels.pathKey() }),
     meta: { isShownInPlace: true },
@@ -101,7 +104,7 @@ function DefinitionForm({
   }
 
   return (
-    <form ref={form} onSubmit={submit} className="space-y-4">
+    <form ref={form} onSubmit={submit} onInput={() => setTyped(true)} className="space-y-4">
       {failure && (
         <Notice tone="bad" role="alert">
           {failure.issues.length > 0

@@ -3,6 +3,7 @@ import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Ban, CircleCheck, Clock, SearchX, Ticket } from "lucide-react";
 import Link from "next/link";
 import { toast } from "sonner";
+import { TEST_MONEY } from "@/components/billing/test-money";
 import { formatUsd } from "@/components/jobs/format-usd";
 import { Ago } from "@/components/time/moment";
 import { useRole, useTRPC } from "@/components/trpc";
@@ -263,7 +264,9 @@ function Spent({ session: { spentMicros, testSpentMicros, maxSpendMicros } }: { 
     <span className="tabular-nums">
       {usd(spentMicros)} of {usd(maxSpendMicros)}
       {testSpentMicros > 0 && (
-        <span className="block text-xs text-muted">{usd(testSpentMicros)} in the sandbox</span>
+        <span className="block text-xs text-muted">
+          {usd(testSpentMicros)} of {TEST_MONEY}
+        </span>
       )}
     </span>
   );

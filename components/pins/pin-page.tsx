@@ -2,6 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { CircleCheck, OctagonX } from "lucide-react";
 import Link from "next/link";
+import { Caller } from "@/components/callers/caller";
 import { Metadata, Tags } from "@/components/jobs/caller-facts";
 import { BackLink } from "@/components/shell/back-link";
 import { formatDuration } from "@/components/time/format";
@@ -16,7 +17,7 @@ import { Fact, Facts } from "@/components/ui/facts";
 import { Figure, Figures, None } from "@/components/ui/figures";
 import { JsonView } from "@/components/ui/json-view";
 import { Notice } from "@/components/ui/notice";
-import { spaced, words } from "@/components/ui/wording";
+import { spaced } from "@/components/ui/wording";
 import type { PinnedRecord } from "@/server/contract/pinned";
 import { bulkHref, pinnedHref } from "./list-state";
 import { PinContent } from "./pin-content";
@@ -186,9 +187,8 @@ function Details({ record, projectId }: { record: PinnedRecord; projectId: strin
           </Fact>
           <Fact name="Item">{record.itemId}</Fact>
           <Fact name="Environment">{record.environment}</Fact>
-          <Fact name="Sent by">{words(record.principalKind)}</Fact>
-          <Fact name="Principal">
-            <CopyableId id={record.principalId} what="principal id" short />
+          <Fact name="Sent by">
+            <Caller projectId={projectId} id={record.principalId} kind={record.principalKind} />
           </Fact>
           <Fact name="Data">
             {[record.dataClassification, record.retentionRequirement].filter(Boolean).join(", ") || null}

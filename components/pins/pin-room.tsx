@@ -13,6 +13,7 @@ import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { EmptyState } from "@/components/ui/empty-state";
 import { Skeleton } from "@/components/ui/skeleton";
 import { Words } from "@/components/ui/words";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import { useMutation } from "@/components/use-mutation";
 import { JsonObject } from "@/server/contract/common";
 import type { PinnedAnswer } from "@/server/contract/pinned";
@@ -27,7 +28,9 @@ export function PinRoom({ projectId }: { projectId: string }) {
   const queryClient = useQueryClient();
   const { data: choices } = useSuspenseQuery(trpc.pinned.choices.queryOptions({ project_id: projectId }));
   const { mayWrite } = useRole(projectId);
-  const [draft, setDraft] = useState<PinDraft>(() => blankPin(choices));
+  const [blank] = useState(() => blankPin(choices));
+  const [draft, setDraft] = useState<PinDraft>(blank);
+  const [sent, setSent] = useState<PinDraft | null>(null);
   const body = useMemo(() => toBody(draft, choices, projectId), [draft, choices, projectId]);
   const run = useMutation(
     trpc.pinned.run.mutationOptions({
@@ -35,6 +38,8 @@ export function PinRoom({ projectId }: { projectId: string }) {
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.pinned.list.pathKey() }),
     }),
   );
+  // What ran is in its record.
+  useUnsaved(draft !== blank && !(run.isSuccess && draft === sent));
   const failure = run.error ? toFailure(run.error) : null;
   return (
     <>
@@ -50,12 +55,13 @@ export function PinRoom({ projectId }: { projectId: string }) {
           className="min-w-0"
           onSubmit={(event) => {
             event.preventDefault();
-            if (mayWrite && !run.isPending)
-              run.mutate({
-                project_id: projectId,
-                // A click that is repeated by the network must not run twice.
-                body: JsonObject.parse({ ...body, idempotencyKey: crypto.randomUUID() }),
-              });
+            if (!mayWrite || run.isPending) return;
+            setSent(draft);
+            run.mutate({
+              project_id: projectId,
+              // A click that is repeated by the network must not run twice.
+              body: JsonObject.parse({ ...body, idempotencyKey: crypto.randomUUID() }),
+            });
           }}
         >
           <Card aria-labelledby="pin-form-title">

@@ -1,12 +1,13 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { formatUsd } from "@/components/jobs/format-usd";
-import { toFailure, useTRPCClient } from "@/components/trpc";
+import { useTRPCClient } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { RetailQuote } from "@/server/contract/pricing";
 import { labelOf } from "./schema";
 import type { RunRequest } from "./use-run";
 import { useSettled } from "./use-settled";
+import { UNREAD, whyNoPrice } from "./why-no-price";
 
 /** What the request would cost, before it is sent. */
 export function Cost({
@@ -14,11 +15,14 @@ export function Cost({
   capabilityKey,
   request,
   enabled,
+  hasUnread,
 }: {
   projectId: string;
   capabilityKey: string;
   request: RunRequest;
   enabled: boolean;
+  /** A text of the input cannot be read: the price would be that of what stood there before. */
+  hasUnread: boolean;
 }) {
   const client = useTRPCClient();
   const text = useSettled(JSON.stringify({ input: request.body.input, execution: request.body.execution }));
@@ -30,7 +34,7 @@ export function Cost({
         capability_key: capabilityKey,
         body: JSON.parse(text),
       }),
-    enabled,
+    enabled: enabled && !hasUnread,
     retry: false,
     placeholderData: keepPreviousData,
     staleTime: 60_000,
@@ -40,8 +44,10 @@ export function Cost({
     <div aria-live="polite" aria-busy={isFetching} className="min-h-10 text-sm" data-cost>
       {!enabled ? (
         <span className="text-muted">Prices are shown to who may run.</span>
+      ) : hasUnread ? (
+        <span className="text-muted">No price. {UNREAD}</span>
       ) : error ? (
-        <span className="text-muted">No price yet: {whyOf(error)}</span>
+        <span className="text-muted">No price yet: {whyNoPrice(error)}</span>
       ) : data ? (
         <Figures quote={data} />
       ) : (
@@ -51,21 +57,13 @@ export function Cost({
   );
 }
 
-/** Why there is none; what is wrong with a field is said at the field, once it was sent. */
-function whyOf(error: unknown): string {
-  const { issues, message } = toFailure(error);
-  const names = new Set(
-    issues.map(({ loc }) => labelOf(String(loc.findLast((step) => typeof step === "string") ?? "input"))),
-  );
-  return names.size > 0 ? `check ${[...names].join(", ")}.` : message;
-}
+const labelOfPointer = (pointer: string) =>
+  labelOf(pointer.split("/").findLast((step) => !/^\d*$/.test(step)) ?? "input");
 
 function Figures({ quote }: { quote: RetailQuote }) {
   if (quote.status !== "ok")
     return (
-      <span className="text-muted">
-        No price yet: {quote.missing.map((field) => field.replace("/input/", "")).join(", ")} missing.
-      </span>
+      <span className="text-muted">No price yet: check {quote.missing.map(labelOfPointer).join(", ")}.</span>
     );
   const usd = (micros: number) => formatUsd(micros / 1_000_000);
   const expected = quote.expectedCharge?.amountMicros ?? 0;

@@ -14,6 +14,7 @@ import {
   labelOf,
   pathId,
   type Schema,
+  singularOf,
   variantName,
   variantOf,
 } from "./schema";
@@ -89,6 +90,7 @@ function Drawn({ field, ...props }: Props & { name: string; field: Field }) {
               {...aria}
               projectId={props.form.projectId}
               disabled={props.form.disabled}
+              hint={props.required ? "The id of an artifact of this project, or upload a file." : ""}
               value={typeof props.value === "string" ? props.value : ""}
               label={labelFor(props)}
               onChange={(value) => props.form.set(props.path, value || undefined)}
@@ -158,7 +160,7 @@ function ListField({ field, form, path, name, value, required }: DrawnProps<"lis
   const { schema, items } = field;
   const [least, most] = [schema.minItems ?? 0, schema.maxItems ?? Number.POSITIVE_INFINITY];
   const label = labelFor({ name, path });
-  const singular = name.replace(/ies$/, "y").replace(/s$/, "");
+  const singular = singularOf(name);
   const hint = [schema.description, boundsOf(schema)].filter(Boolean).join(" · ");
   const change = (next: unknown[]) => form.set(path, next.length === 0 && !required ? undefined : next);
   return (

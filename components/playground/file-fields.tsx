@@ -51,9 +51,14 @@ export function ArtifactField({
   value,
   label,
   disabled,
+  hint = "",
   onChange,
   ...aria
-}: FieldProps & { projectId: string | null }) {
+}: FieldProps & {
+  projectId: string | null;
+  /** Said while there is none. */
+  hint?: string;
+}) {
   const picker = useRef<HTMLInputElement>(null);
   const [name, setName] = useState<{ artifactId: string; text: string } | null>(null);
   const sending = useMutation({
@@ -106,6 +111,7 @@ export function ArtifactField({
       </div>
       <p role="status" className="text-xs text-muted empty:hidden">
         {name && name.artifactId === value ? `Uploaded: ${name.text}` : ""}
+        {value === "" && projectId !== null && hint}
       </p>
       {sending.error && (
         <p role="alert" className="text-xs font-medium text-bad">

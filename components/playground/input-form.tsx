@@ -6,6 +6,7 @@ import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { Tabs, TabsContent, TabsList, TabsTrigger } from "@/components/ui/tabs";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
+import { exampleInput, isObject } from "./example";
 import { ObjectFields } from "./fields";
 import type { Form } from "./frame";
 import { JsonText } from "./json-text";
@@ -42,8 +43,9 @@ export function InputForm({
     issues,
     set: (path: Path, value: unknown) => onChange((before) => withValue(before, path, value) as Input),
   };
+  // Beside JSON there are no fields at which anything could stand.
   const loose = issues.filter(
-    ({ loc }) => loc.length === 0 || !(String(loc[0]) in (schema.properties ?? {})),
+    ({ loc }) => view === "json" || loc.length === 0 || !(String(loc[0]) in (schema.properties ?? {})),
   );
   return (
     <Tabs value={view} onValueChange={setView}>
@@ -140,11 +142,3 @@ function Examples({
 
 const titleOf = (example: Record<string, unknown>, place: number) =>
   typeof example.title === "string" ? example.title : `Example ${place + 1}`;
-
-function exampleInput(capability: CapabilityDescriptor, place: number): Input | null {
-  const input = capability.examples[place]?.input;
-  return isObject(input) ? input : null;
-}
-
-const isObject = (value: unknown): value is Input =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -8,6 +8,7 @@ import { useRole, useTRPC } from "@/components/trpc";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Choice } from "@/components/ui/choice";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import { carry } from "./carried";
 import { Cost } from "./cost";
@@ -16,6 +17,7 @@ import { issuesOf, standing } from "./issues";
 import { Result } from "./result";
 import { Snippets } from "./snippets";
 import { UnreadTexts, useUnreadTexts } from "./unread";
+import { useMissing } from "./use-missing";
 import { type Mode, useRun } from "./use-run";
 
 const MODES: Record<Mode, { label: string; run: string }> = {
@@ -37,13 +39,16 @@ export function Playground({
     trpc.catalog.targets.queryOptions({ project_id: projectId, capability_key: capability.key }),
   );
   const mayRun = useRole(projectId).mayWrite;
-  const [input, setInput] = useState<Input>(() => firstInput(capability));
+  const [begun] = useState(() => firstInput(capability));
+  const [input, setInput] = useState<Input>(begun);
   const [mode, setMode] = useState<Mode>(capability.executionModes[0] ?? "job_async");
   const [model, setModel] = useState("");
   /** What was refused, as it was sent: a field that changed since is no longer wrong. */
   const [sent, setSent] = useState<Input | null>(null);
   const run = useRun(projectId, capability.key);
   const { hasUnread, mark } = useUnreadTexts();
+  // What ran is in the record of its job.
+  useUnsaved(hasUnread || (input !== begun && input !== (run.jobId === null ? null : sent)));
   const resultRef = useRef<HTMLDivElement>(null);
 
   const choices = targets.targets.filter(({ availability }) => availability.available);
@@ -67,6 +72,8 @@ export function Playground({
     [run.failure, sent, input],
   );
 
+  const missing = useMissing(input, capability);
+
   function start() {
     setSent(input);
     run.start(request);
@@ -80,7 +87,7 @@ export function Playground({
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isBusy && mayRun && !hasUnread) start();
+          if (!isBusy && mayRun && !hasUnread && missing.isWhole(event.currentTarget)) start();
         }}
       >
         <UnreadTexts value={mark}>
@@ -90,7 +97,7 @@ export function Playground({
             input={input}
             disabled={!mayRun}
             hasUnread={hasUnread}
-            issues={issues}
+            issues={[...issues, ...missing.shown]}
             onChange={setInput}
           />
         </UnreadTexts>
@@ -122,7 +129,8 @@ export function Playground({
                 variant="primary"
                 size="lg"
                 pending={isBusy}
-                disabled={!mayRun || hasUnread}
+                disabled={!mayRun || hasUnread || missing.isFile}
+                aria-describedby={missing.isFile ? "run-waits" : undefined}
               >
                 {!isBusy && <Play aria-hidden />}
                 {MODES[mode].run}
@@ -138,6 +146,7 @@ export function Playground({
                   <Button asChild size="lg">
                     <Link
                       href={newComparisonHref(projectId, capability.key, true)}
+                      data-takes-along=""
                       onClick={() => carry(capability.key, input)}
                     >
                       <Columns2 aria-hidden />
@@ -145,8 +154,20 @@ export function Playground({
                     </Link>
                   </Button>
                 ))}
-              <Cost projectId={projectId} capabilityKey={capability.key} request={request} enabled={mayRun} />
+              <Cost
+                projectId={projectId}
+                capabilityKey={capability.key}
+                request={request}
+                enabled={mayRun}
+                hasUnread={hasUnread}
+              />
             </div>
+            {mayRun && missing.isFile && (
+              <p id="run-waits" className="text-sm text-muted">
+                This works on a file of yours: choose an artifact of this project, or upload one, where the
+                form asks for it.
+              </p>
+            )}
             {!mayRun && (
               <p className="text-sm text-muted">
                 Members of your organization can run this. Your role here is viewer.

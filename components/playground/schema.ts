@@ -123,6 +123,9 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** What one entry of a list of this name is called. */
+export const singularOf = (name: string) => name.replace(/ies$/, "y").replace(/s$/, "");
+
 /** What a field allows, in words, to stand below it. */
 export function boundsOf(schema: Schema): string | null {
   const { minimum, maximum, minLength, maxLength, minItems, maxItems, default: preset } = schema;

@@ -100,7 +100,8 @@ function problemsOf(issues: readonly Issue[], told: Problems): Problems {
   return found;
 }
 
-const FIELDS = new Set<string>(Object.keys(EMPTY_DRAFT));
+export const DRAFT_FIELDS = Object.keys(EMPTY_DRAFT) as DraftField[]; // the keys of a draft
+const FIELDS = new Set<string>(DRAFT_FIELDS);
 const isField = (name: unknown): name is DraftField => typeof name === "string" && FIELDS.has(name);
 const fieldOf = (name: unknown): DraftField => (isField(name) ? name : "others");
 

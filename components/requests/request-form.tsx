@@ -9,7 +9,16 @@ import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { Textarea } from "@/components/ui/textarea";
-import { type Draft, type DraftField, JSON_FIELDS, type JsonField, readDraft, refusedAt } from "./draft";
+import { useUnsaved } from "@/components/unsaved/unsaved-work";
+import {
+  DRAFT_FIELDS,
+  type Draft,
+  type DraftField,
+  JSON_FIELDS,
+  type JsonField,
+  readDraft,
+  refusedAt,
+} from "./draft";
 
 type Body = NonNullable<ReturnType<typeof readDraft>["body"]>;
 
@@ -60,6 +69,7 @@ export function RequestForm({
   const [touched, setTouched] = useState<ReadonlySet<DraftField>>(new Set());
   const { body, problems } = readDraft(draft);
   const { form, failure } = useFailure(error);
+  useUnsaved(!isPending && DRAFT_FIELDS.some((field) => draft[field] !== initial[field]));
   const refused = failure ? refusedAt(failure.issues) : {};
 
   function change(field: DraftField, text: string) {

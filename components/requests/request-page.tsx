@@ -2,6 +2,7 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Pencil, Send } from "lucide-react";
 import Link from "next/link";
+import { Caller } from "@/components/callers/caller";
 import { payingPayment, stageOf } from "@/components/commissions/stage";
 import { BackLink } from "@/components/shell/back-link";
 import { Moment } from "@/components/time/moment";
@@ -185,7 +186,7 @@ function Details({ request }: { request: CapabilityRequest }) {
             <Moment at={request.createdAt} />
           </Fact>
           <Fact name="Filed by">
-            <CopyableId id={request.createdBy} what="id of who filed it" />
+            <Caller projectId={request.projectId} id={request.createdBy} />
           </Fact>
           <Fact name="Submitted">{request.submittedAt && <Moment at={request.submittedAt} />}</Fact>
           <Fact name="Shipped">{request.fulfilledAt && <Moment at={request.fulfilledAt} />}</Fact>

@@ -10,6 +10,7 @@ import {
   Tag,
   Undo2,
 } from "lucide-react";
+import type { ComponentProps } from "react";
 import { Badge, type Tone } from "@/components/ui/badge";
 import type { RefundState } from "@/server/contract/billing";
 import type { RequestStatus } from "@/server/contract/requests";
@@ -37,9 +38,13 @@ const RETURNING: Record<"underWay" | "failed", Look> = {
 
 /** How a request looks whose payment goes back, or does not (`refund`: null). */
 export function lookOf(status: RequestStatus, refund: RefundState | null): Look {
-  if (!refund || (status !== "paid" && status !== "fulfilled")) return REQUEST_LOOK[status];
+  if (!isRefundTold(status, refund)) return REQUEST_LOOK[status];
   return refund === "failed" ? RETURNING.failed : RETURNING.underWay;
 }
+
+/** Does its look say how the refund stands, rather than its state? */
+export const isRefundTold = (status: RequestStatus, refund: RefundState | null): boolean =>
+  refund !== null && (status === "paid" || status === "fulfilled");
 
 export function RequestStatusBadge({
   status,
@@ -48,9 +53,18 @@ export function RequestStatusBadge({
   status: RequestStatus;
   refund: RefundState | null;
 }) {
-  const { label, icon: Icon, tone } = lookOf(status, refund);
+  return <LookBadge look={lookOf(status, refund)} data-status={status} data-refund={refund} />;
+}
+
+/** Beside a state that does not say it. */
+export const RefundFailedBadge = () => <LookBadge look={RETURNING.failed} data-refund="failed" />;
+
+function LookBadge({
+  look: { label, icon: Icon, tone },
+  ...rest
+}: { look: Look } & ComponentProps<typeof Badge>) {
   return (
-    <Badge tone={tone} data-status={status} data-refund={refund}>
+    <Badge tone={tone} {...rest}>
       <Icon aria-hidden />
       {label}
     </Badge>

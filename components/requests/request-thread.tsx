@@ -1,6 +1,7 @@
 "use client";
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { callerName } from "@/components/callers/caller-name";
 import { Moment } from "@/components/time/moment";
 import { useTRPC } from "@/components/trpc";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
@@ -56,11 +57,9 @@ export function RequestThread({ request }: { request: CapabilityRequest }) {
   );
 }
 
-function actorOf({ actorKind, actorEmail }: RequestEvent): string {
-  if (actorEmail) return actorEmail;
-  if (actorKind === "service_principal") return "An agent, by its key";
-  return actorKind === "human_session" ? "The operator" : "Capstan";
-}
+/** Of people, a customer is not told the names of operators alone. */
+const actorOf = ({ actorId: id, actorKind: kind, actorName: name }: RequestEvent): string =>
+  kind === "human_session" && !name ? "The operator" : callerName({ id, kind, name });
 
 /** What an event says beside its name: words of the operator, or the key that shipped. */
 function Told({ event: { payload } }: { event: RequestEvent }) {

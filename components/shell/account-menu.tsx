@@ -23,6 +23,7 @@ import {
   DropdownMenuSeparator,
   DropdownMenuTrigger,
 } from "@/components/ui/dropdown-menu";
+import { leaveUnsaved } from "@/components/unsaved/unsaved-work";
 
 /** Who is signed in, the door to their account, how the panel looks to them, an operator's doors to what waits for one, and the way out. */
 export function AccountMenu({ email, isOperator }: { email: string; isOperator: boolean }) {
@@ -86,7 +87,7 @@ export function AccountMenu({ email, isOperator }: { email: string; isOperator: 
             Account
           </Link>
         </DropdownMenuItem>
-        <DropdownMenuItem onSelect={() => leave("out")}>
+        <DropdownMenuItem onSelect={() => leaveUnsaved(() => leave("out"))}>
           <LogOut aria-hidden />
           Sign out
         </DropdownMenuItem>

@@ -9,6 +9,7 @@ import {
   DropdownMenuLabel,
   DropdownMenuTrigger,
 } from "@/components/ui/dropdown-menu";
+import { leaveUnsaved } from "@/components/unsaved/unsaved-work";
 import { LAST_PROJECT_COOKIE } from "./last-project";
 
 /** The projects of the reader's organizations; choosing one stays in the same room of the panel. */
@@ -41,10 +42,12 @@ export function ProjectSwitcher({ projects, current }: { projects: ProjectChoice
               .map((project) => (
                 <DropdownMenuItem
                   key={project.projectId}
-                  onSelect={() => {
-                    rememberProject(project.projectId);
-                    router.push(`/projects/${project.projectId}/${room}`);
-                  }}
+                  onSelect={() =>
+                    leaveUnsaved(() => {
+                      rememberProject(project.projectId);
+                      router.push(`/projects/${project.projectId}/${room}`);
+                    })
+                  }
                 >
                   <span className="min-w-0 flex-1 truncate">
                     {project.displayName}

@@ -80,7 +80,7 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
         <LinkChoice
           label="Money"
           options={(["live", "test"] as const).map((money) => ({
-            name: money === "live" ? "Live" : "Test",
+            name: money === "live" ? "Live money" : "Test money",
             ...choose({ money }),
             current: (wanted.money ?? (isTest ? "test" : "live")) === money,
           }))}
@@ -106,12 +106,12 @@ export function UsageRoom({ projectId, state }: { projectId: string; state: Usag
         <Card>
           <EmptyState
             icon={ChartColumn}
-            title={isTest ? "The sandbox was not used in these days" : "Nothing ran in these days"}
+            title={isTest ? "Nothing ran with test money in these days" : "Nothing ran in these days"}
             action={
               hasSome(!isTest) && (
                 <Button asChild>
                   <Link href={usageHref(projectId, { ...wanted, money: isTest ? "live" : "test" })}>
-                    {isTest ? "Show live usage" : "Show the sandbox's usage"}
+                    {isTest ? "Show usage of live money" : "Show usage of test money"}
                   </Link>
                 </Button>
               )
@@ -197,6 +197,7 @@ function Totals({ totals, isTest }: { totals: UsageFigures; isTest: boolean }) {
           totals.failed > 0 && `${count(totals.failed)} failed`,
           totals.canceled > 0 && `${count(totals.canceled)} canceled`,
           totals.unfinished > 0 && `${count(totals.unfinished)} under way`,
+          totals.unjudged > 0 && `${count(totals.unjudged)} in comparisons to be judged`,
         ]
           .filter(Boolean)
           .join(", ")}

@@ -81,8 +81,8 @@ test("live and test are never added up, the largest group comes first, and days 
     "Runs here",
   ]);
   expect(groupUsage(usage, { by: "key", show: "charged" }, false).map(({ name }) => name)).toEqual([
-    "key_2",
-    "Mine",
+    "API key key_2",
+    "Mine (API key)",
   ]);
 });
 
@@ -90,4 +90,16 @@ test("the file holds the days that are shown, the last one whole", () => {
   expect(exportHref(PROJECT, usage)).toBe(
     "/v1/billing/usage-export?from=2026-11-20&to=2026-11-22&projectId=cpr_1",
   );
+});
+
+test("what no provider does is not said of executions whose provider is not told before they are judged", () => {
+  const nameOf = (more: Partial<ReturnType<typeof figures>>) =>
+    groupUsage(
+      { ...usage, rows: [{ ...usage.rows[2]!, ...figures(3, 0), ...more }] },
+      { by: "provider", show: "executions" },
+      false,
+    ).map(({ name }) => name);
+  expect(nameOf({ succeeded: 3 })).toEqual(["Runs here"]);
+  expect(nameOf({ unjudged: 3 })).toEqual(["Not told yet"]);
+  expect(nameOf({ unfinished: 1, unjudged: 1, succeeded: 1 })).toEqual(["Runs here, or not told yet"]);
 });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { callerName } from "@/components/callers/caller-name";
 import type { UsageDays, UsageFigures } from "@/server/contract/usage";
 import { UsageGroup } from "@/server/contract/usage";
 
@@ -11,7 +12,7 @@ const UsageState = z.object({
   days: z.enum(SPANS).default("30").catch("30"),
   by: UsageGroup.default("capability").catch("capability"),
   show: z.enum(MEASURES).default("charged").catch("charged"),
-  /** Absent: live usage where there is any, else that of the sandbox. */
+  /** Absent: usage of live money where there is any, else of test money. */
   money: z.enum(["live", "test"]).optional().catch(undefined),
 });
 export type UsageState = z.output<typeof UsageState>;
@@ -62,6 +63,7 @@ const NONE: UsageFigures = {
   failed: 0,
   canceled: 0,
   unfinished: 0,
+  unjudged: 0,
   providerCostMicros: 0,
   unknownCosts: 0,
   chargedMicros: 0,
@@ -84,17 +86,26 @@ export function measureOf(figures: UsageFigures, measure: Measure): number {
   return measure === "executions" ? figures.executions : figures.inputTokens + figures.outputTokens;
 }
 
+const RUNS_HERE = "Runs here";
+
+/** Who does what is part of a comparison is not told before it is judged, so it stands beside what no provider does. */
+function nameWithoutProvider({ executions, unfinished, unjudged }: UsageFigures): string {
+  const untold = unfinished + unjudged;
+  if (untold === 0) return RUNS_HERE;
+  return untold < executions ? `${RUNS_HERE}, or not told yet` : "Not told yet";
+}
+
 /** The rows of one kind of money in groups, the largest first, each with its figures day by day. */
 export function groupUsage(
   usage: UsageDays,
   { by, show }: Pick<UsageState, "by" | "show">,
   isTest: boolean,
 ): UsageGroupRow[] {
-  const nameOfPrincipal = new Map(usage.principals.map(({ principalId, name }) => [principalId, name]));
+  const callers = new Map(usage.principals.map(({ principalId, name }) => [principalId, name]));
   const groupOf = (row: Row): [key: string, name: string] => {
     if (by === "capability") return [row.capabilityKey, row.capabilityKey];
-    if (by === "provider") return [row.provider ?? "", row.provider ?? "Runs here"];
-    return [row.principalId, nameOfPrincipal.get(row.principalId) ?? row.principalId];
+    if (by === "provider") return [row.provider ?? "", row.provider ?? RUNS_HERE];
+    return [row.principalId, callerName({ id: row.principalId, name: callers.get(row.principalId) ?? null })];
   };
   const groups = new Map<string, { name: string; rows: Row[] }>();
   for (const row of usage.rows) {
@@ -107,7 +118,7 @@ export function groupUsage(
   return [...groups]
     .map(([key, { name, rows }]) => ({
       key,
-      name,
+      name: name === RUNS_HERE ? nameWithoutProvider(addFigures(rows)) : name,
       figures: addFigures(rows),
       byDay: new Map(
         [...new Set(rows.map(({ day }) => day))].map((day) => [

@@ -29,18 +29,20 @@ for (const key of keys) {
   });
 }
 
-/** Where the example names an artifact, a file is uploaded in its place. */
+/** Where the example needs an artifact, nothing runs before one is chosen: a file is uploaded there. */
 async function fillArtifacts(page: Page, mediaTypes: string[]): Promise<void> {
   const fields = page.getByPlaceholder("art_…");
+  const run = page.getByRole("button", { name: /^(Run|Stream|Submit job)$/ });
   for (const field of await fields.all()) {
-    const named = await field.inputValue();
-    if (named === "") continue;
+    if (!(await page.getByText("This works on a file of yours").isVisible())) return;
+    await expect(run).toBeDisabled();
+    await expect(field).toHaveValue("");
     await field
       .locator("xpath=following-sibling::input[@type='file']")
       .setInputFiles(await sampleFile(mediaTypes));
-    await expect(field).not.toHaveValue(named, { timeout: 30_000 });
-    await expect(field).toHaveValue(/^art_/);
+    await expect(field).toHaveValue(/^art_/, { timeout: 30_000 });
   }
+  await expect(run).toBeEnabled();
 }
 
 /** Every artifact of a kind that browsers show has been read by this one. */

@@ -51,15 +51,40 @@ test("a durable job is canceled from the playground", async ({ page }) => {
   });
 });
 
-test("what is refused is said at its field, and is gone when the field is mended", async ({ page }) => {
+test("a field that is needed and empty is named there before anything is sent, and no more once it is filled", async ({
+  page,
+}) => {
+  const sent: string[] = [];
+  page.on("request", (request) => {
+    if (/catalog\.(submit|invoke)/.test(request.url())) sent.push(request.url());
+  });
   await open(page, catalogPath("image.generate.v1"));
   const prompt = page.getByLabel("Prompt").first();
   await prompt.fill("");
+  await expect(page.locator("[data-cost]")).toContainText("No price yet: check Prompt.");
   await page.getByRole("button", { name: "Submit job" }).click();
   await expect(prompt).toHaveAttribute("aria-invalid", "true");
+  await expect(prompt).toBeFocused();
+  await expect(page.locator("[data-issue]")).toHaveText("This cannot be empty.");
+  await page.getByRole("tab", { name: "JSON" }).click();
+  await expect(page.getByRole("tabpanel", { name: "JSON" })).toBeVisible();
+  await expect(page.getByRole("region", { name: "Input" })).toContainText("prompt: This cannot be empty.");
+  await page.getByRole("tab", { name: "Form" }).click();
+  await prompt.fill("A kite");
+  await expect(page.locator("[data-issue]")).toHaveCount(0);
+  expect(sent).toEqual([]);
+});
+
+test("what is refused is said at its field, and is gone when the field is mended", async ({ page }) => {
+  await open(page, catalogPath("image.generate.v1"));
+  const count = page.getByLabel("Variant count");
+  if (!(await count.isVisible())) await page.getByText(/^\d+ more fields$/).click();
+  await count.fill("99");
+  await page.getByRole("button", { name: "Submit job" }).click();
+  await expect(count).toHaveAttribute("aria-invalid", "true");
   await expect(page.locator("[data-issue]").first()).toBeVisible();
   await expect(page.locator("[data-run]")).toHaveAttribute("data-run", "ended");
-  await prompt.fill("A kite");
+  await count.fill("1");
   await expect(page.locator("[data-issue]")).toHaveCount(0);
 });
 
@@ -83,6 +108,7 @@ test("form and JSON are two views of one input, and the code is the request word
   await expect(editor).toHaveValue(new RegExp(words));
   await editor.fill('{"messages":[{"role":"user","content":');
   await expect(page.getByRole("alert").filter({ hasText: "not JSON" })).toBeVisible();
+  await expect(page.locator("[data-cost]")).toHaveText("No price. The JSON cannot be read yet.");
   for (const name of ["Run", "Compare"]) await expect(page.getByRole("button", { name })).toBeDisabled();
   await expect(page.getByRole("tab", { name: "Form" })).toBeDisabled();
   await page.getByRole("button", { name: "Take the change back" }).click();

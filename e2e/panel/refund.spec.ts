@@ -39,9 +39,11 @@ test("a refund that failed is told to the member, and an operator asks for it ag
   );
 
   const pages = [
+    [member, `/billing?organizationId=${world.organizationId}`, "billing"],
     [member, `/projects/${projectId}/requests`, "member-list"],
     [member, `/projects/${projectId}/requests/${requestId}`, "member"],
     [operator, "/operator/requests?show=paid", "queue"],
+    [operator, "/operator/requests?show=refunds", "queue-refunds"],
     [operator, `/operator/requests/${requestId}`, "operator"],
   ] as const;
   for (const [page, path, name] of pages) {
@@ -58,10 +60,21 @@ test("a refund that failed is told to the member, and an operator asks for it ag
       }
     }
   }
+  await open(member, `/billing?organizationId=${world.organizationId}`);
+  await member.locator(`[data-commission="${paymentId}"]`).getByRole("link").click();
+  await member.waitForURL(`**/projects/${projectId}/requests/${requestId}`);
   await expect(member.getByRole("region", { name: "Commission quote" })).toContainText("Refund failed");
   expect(await statusOf(requestId)).toBe("paid");
 
   await operator.setViewportSize(DESK);
+  await open(operator, "/operator/requests");
+  await operator
+    .getByRole("link", { name: /^Refund failed\s*[1-9]/ })
+    .first()
+    .click();
+  await operator.waitForURL("**/operator/requests?show=refunds");
+  await operator.locator(`[data-request="${requestId}"] a:visible`).click();
+  await operator.waitForURL(`**/operator/requests/${requestId}`);
   const failed = operator.locator(`[data-payment="${paymentId}"]`);
   await expect(failed).toContainText("The provider says: charge_disputed");
   await operator.getByRole("button", { name: "Ask for the refund again" }).click();

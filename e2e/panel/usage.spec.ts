@@ -21,7 +21,7 @@ test("usage is stacked by capability, provider and key, and its tables have the 
   await open(page, jobsPath());
   await page.getByRole("link", { name: "Usage", exact: true }).click();
   await expect(page).toHaveURL(new RegExp(`${usagePath()}$`));
-  await page.getByRole("link", { name: "Test", exact: true }).click();
+  await page.getByRole("link", { name: "Test money", exact: true }).click();
   await expect(page).toHaveURL(/money=test/);
   const chart = page.getByRole("img", { name: /^Charged per day by capability/ });
   await expect(chart).toBeVisible();

@@ -10,6 +10,8 @@ export const AuditEntry = z.object({
   actorKind: z.string(),
   /** What the actor is known by: the e-mail of a person, the first characters of a key; else its id. */
   actor: z.string(),
+  /** What people call the actor: the e-mail of a person, the name of a key; null: the system, or whoever is gone. */
+  actorName: z.string().nullable(),
   /** Null: nobody asked by name, or it is not known. */
   address: z.string().nullable(),
   createdAt: DateTime,

@@ -41,7 +41,7 @@ export const Wallet = WalletMoney.extend({
   /** Most of the allowance that one execution may take. */
   trialCeiling: Money,
   serviceFeeBps: z.int(),
-  /** Sandbox money: never spent on a real provider. */
+  /** Test money: never spent on a real provider. */
   test: WalletMoney,
   /** Of accounts that are billed in another currency: the rate at which amounts may be shown. */
   fx: ScaledFxRate.nullable(),
@@ -55,7 +55,7 @@ export const WalletTransactionsQuery = BillingQuery.extend({
     .regex(/^[1-9]\d{0,17}$/, "is no cursor of this list")
     .optional(),
   limit: pageLimit(200, 50),
-  /** Sandbox money only, or live money only. */
+  /** Test money only, or live money only. */
   test: queryFlag.optional(),
 });
 export type WalletTransactionsQuery = z.output<typeof WalletTransactionsQuery>;
@@ -201,7 +201,8 @@ export const PlanList = z
       apiKeys: z.int(),
       concurrentDurableJobs: z.int(),
       activeDurableJobs: z.int(),
-      lightweightInferencesPerHour: z.int(),
+      /** In this hour of the clock; null: there is no limit, and without one they are not counted. */
+      lightweightInferencesPerHour: z.int().nullable(),
     }),
   })
   .meta({ id: "PlanList" });

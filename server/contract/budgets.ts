@@ -52,7 +52,7 @@ export const BudgetView = z
     /** The ceiling with the temporary increase, as long as it lasts. */
     effectiveCeilingMicros: z.int(),
     spend: BudgetSpend,
-    /** Of the sandbox, counted apart. */
+    /** Of test money, counted apart. */
     testSpend: BudgetSpend,
     updatedAt: DateTime,
   })

@@ -44,7 +44,7 @@ export const Funding = z.object({
   status: z.enum(["catalog_available", "ready", "funding_required"]),
   /** What helps where funds are required. */
   fundingOptions: z.array(z.string()).optional(),
-  /** Left of allowance and wallet; sandbox money where the sandbox serves. */
+  /** Left of allowance and wallet; test money where the sandbox serves. */
   remainingMicros: z.int().optional(),
 });
 export type Funding = z.output<typeof Funding>;
@@ -254,7 +254,7 @@ export const CapabilityBenchmarks = z
         z.object({
           /** Null: it ran here, without a provider. */
           target: z.string().nullable(),
-          /** Of the sandbox; never added to live ones. */
+          /** Of test money; never added to live ones. */
           test: z.boolean(),
           executions: z.int(),
           succeeded: z.int(),

@@ -35,6 +35,26 @@ export const CommissionPayment = z.object({
 });
 export type CommissionPayment = z.output<typeof CommissionPayment>;
 
+/** What an organization paid for commissions, latest first, with what it was for. Such money never lies in the wallet. */
+export const ListCommissionPayments = z.object({
+  organizationId: z.string().min(1).max(64),
+  /** The `nextCursor` of the page before: a payment id. */
+  cursor: z.string().max(64).optional(),
+});
+export const PaidCommission = CommissionPayment.extend({
+  quoteId: z.string(),
+  requestId: z.string(),
+  projectId: z.string(),
+  /** Of the wording that was priced. */
+  summary: z.string(),
+});
+export type PaidCommission = z.output<typeof PaidCommission>;
+export const PaidCommissionPage = z.object({
+  items: z.array(PaidCommission),
+  nextCursor: z.string().optional(),
+});
+export type PaidCommissionPage = z.output<typeof PaidCommissionPage>;
+
 /** A commission quote with all that the person needs who is to approve it: for its page, and for people only. */
 export const Commission = z.object({
   quote: CommissionQuote,

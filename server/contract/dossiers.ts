@@ -59,5 +59,7 @@ export const QueueCounts = z.object({
   in_review: z.int(),
   quoted: z.int(),
   paid: z.int(),
+  /** In any state: a refund of what was paid for them failed. */
+  refundFailed: z.int(),
 });
 export type QueueCounts = z.output<typeof QueueCounts>;

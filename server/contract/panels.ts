@@ -209,7 +209,7 @@ export const PanelSession = z
     allowedOrigins: z.array(z.string()),
     externalSubject: z.string().nullable(),
     maxSpendMicros: z.int(),
-    /** Settled and held. Sandbox money and live money are counted apart, each against the whole cap. */
+    /** Settled and held. Test money and live money are counted apart, each against the whole cap. */
     spentMicros: z.int(),
     testSpentMicros: z.int(),
     maxJobs: z.int(),

@@ -173,8 +173,8 @@ export const RequestEvent = z.object({
   type: RequestEventType,
   actorId: z.string(),
   actorKind: z.string(),
-  /** Of a person; null: a key or the system. */
-  actorEmail: z.string().nullable(),
+  /** The e-mail of a person, the name of a key; null: the system, or who is not told, as operators to customers. */
+  actorName: z.string().nullable(),
   payload: JsonObject,
   createdAt: DateTime,
 });
@@ -218,12 +218,16 @@ export type ListedRequestPage = z.output<typeof ListedRequestPage>;
 
 /** The operators' list: without a status, every request but drafts. */
 export const ListQueue = ListRequests.omit({ projectId: true }).extend({
+  /** Only those of which a payment's refund failed. */
+  refund: z.literal("failed").optional(),
   /** Newest first, unless told otherwise. */
   order: z.enum(["newest", "oldest"]).optional(),
 });
 export const QueuedRequest = ListedRequest.extend({
   organizationName: z.string(),
   projectName: z.string(),
+  /** Of any payment for it, also one that was not what it was paid with. */
+  hasFailedRefund: z.boolean(),
 });
 export type QueuedRequest = z.output<typeof QueuedRequest>;
 export const QueuePage = z.object({ items: z.array(QueuedRequest), nextCursor: z.string().optional() });

@@ -16,6 +16,8 @@ export const UsageFigures = z
     canceled: whole,
     /** Not ended yet: their cost is to come. */
     unfinished: whole,
+    /** Ended, of comparisons that nobody has judged: how, and by whom they were done, is told once somebody has. */
+    unjudged: whole,
     /** Of the provider, as far as it is known. */
     providerCostMicros: whole,
     /** Ended executions whose provider cost nobody knows; they are not in `providerCostMicros`. */
@@ -37,7 +39,7 @@ export const UsageByPrincipal = UsageFigures.extend({
   name: z.string().nullable(),
 });
 
-/** Live usage, or that of the sandbox: never added up. */
+/** Usage of live money, or of test money: never added up. */
 export const UsageSide = z.object({
   totals: UsageFigures,
   byDay: z.array(UsageFigures.extend({ day: Day })),

@@ -25,7 +25,7 @@ const TIMEOUT_MS = 15_000;
 /** Stripe keeps every checkout open for half an hour; a minute more, so that a slow request still asks for enough. */
 const LEAST_OPEN_MS = 31 * 60_000;
 
-/** Stripe Checkout. Keys of its test mode move sandbox money only. */
+/** Stripe Checkout. Keys of its test mode move test money only. */
 export function stripeProvider({
   secretKey,
   webhookSecret,

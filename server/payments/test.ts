@@ -1,6 +1,6 @@
 import type { PaymentProvider } from "./define";
 
-/** The built-in checkout: a page of ours on which nothing is paid. Outside production only, and for sandbox money only. */
+/** The built-in checkout: a page of ours on which nothing is paid. Outside production only, and for test money only. */
 export function testProvider(publicUrl: string): PaymentProvider {
   return {
     name: "test",

@@ -10,11 +10,12 @@ import {
   WalletTransactionPage,
   WalletTransactionsQuery,
 } from "@/server/contract/billing";
+import { ListCommissionPayments, PaidCommissionPage } from "@/server/contract/commissions";
 import { Role } from "@/server/contract/organizations";
 import * as billing from "@/server/domain/billing";
 import { listOrganizations } from "@/server/domain/organizations";
 import * as payments from "@/server/domain/payments";
-import "@/server/domain/requests"; // sells commissions, which the test checkout shows and pays
+import * as requests from "@/server/domain/requests"; // also sells commissions, which the test checkout shows and pays
 import { human, router } from "./init";
 
 const OfOrganization = z.object({ organizationId: z.string().max(64) });
@@ -46,6 +47,11 @@ export const billingRouter = router({
     )
     .output(WalletTransactionPage)
     .query(({ ctx, input }) => billing.walletTransactions(ctx, input)),
+  /** What was paid for commissions: beside the wallet, whose transactions they are not. */
+  commissions: human
+    .input(ListCommissionPayments)
+    .output(PaidCommissionPage)
+    .query(({ ctx, input }) => requests.listPaid(ctx, input)),
   topUp: human
     .input(OfOrganization.extend(WalletTopUpRequest.shape))
     .output(CheckoutSession)

@@ -6,6 +6,7 @@ import {
   approvalRules,
   listAllProjects,
   listOrganizations,
+  nameOfCaller,
   setApprovalRules,
 } from "@/server/domain/organizations";
 import { human, router } from "./init";
@@ -46,6 +47,13 @@ export const projectsRouter = router({
     .input(SetApprovalRules)
     .output(ApprovalRules)
     .mutation(({ ctx, input }) => setApprovalRules(ctx, input)),
+  /** What people call who asked for something in a project; null: they are not of its organization, or gone. */
+  caller: human
+    .input(z.object({ project_id: z.string().min(1).max(64), principal_id: z.string().min(1).max(64) }))
+    .output(z.object({ name: z.string().nullable() }))
+    .query(async ({ ctx, input }) => ({
+      name: await nameOfCaller(ctx, input.project_id, input.principal_id),
+    })),
   /** Keys of the catalog, to filter by. */
   capabilities: human.output(z.array(z.string())).query(() => allCapabilities.map(({ key }) => key).sort()),
 });

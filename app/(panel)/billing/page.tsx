@@ -26,6 +26,12 @@ export default async function BillingPage({ searchParams }: Props) {
     Promise.all([
       queryClient.fetchQuery(trpc.billing.wallet.queryOptions({ organizationId })),
       queryClient.fetchQuery(trpc.billing.checkout.queryOptions()),
+      queryClient.fetchInfiniteQuery(
+        trpc.billing.commissions.infiniteQueryOptions(
+          { organizationId },
+          { getNextPageParam: (page) => page.nextCursor ?? null },
+        ),
+      ),
       queryClient.fetchQuery(
         trpc.billing.transactions.queryOptions(transactionsQuery(organizationId, state)),
       ),

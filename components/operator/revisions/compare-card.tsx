@@ -1,6 +1,7 @@
 "use client";
 import { useQueries } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
+import { callerName } from "@/components/callers/caller-name";
 import { sentencesOf, toFailure, useTRPC } from "@/components/trpc";
 import { Badge, type Tone } from "@/components/ui/badge";
 import { Button } from "@/components/ui/button";
@@ -71,7 +72,7 @@ function Choice({
           {revisions.map((revision, at) => (
             <SelectItem key={revision.id} value={revision.id}>
               Revision {revision.number}
-              {at === 0 ? " (current)" : ""}, {revision.author}
+              {at === 0 ? " (current)" : ""}, {callerName({ id: revision.createdBy, name: revision.author })}
             </SelectItem>
           ))}
         </SelectContent>

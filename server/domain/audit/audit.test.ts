@@ -31,7 +31,7 @@ test("an act is kept with who did it and the address it was asked from", async (
   });
   const address = ownAddress();
   expect((await respond(changes, incoming({ key: apiKey, address, method: "POST" }))).status).toBe(200);
-  const { rows } = await pool.query("SELECT prefix FROM api_key WHERE id = $1", [keyId]);
+  const { rows } = await pool.query("SELECT prefix, name FROM api_key WHERE id = $1", [keyId]);
   const { items } = await audit.entries(system, { subjects: [subject], limit: 25 });
   expect(items).toEqual([
     {
@@ -40,6 +40,7 @@ test("an act is kept with who did it and the address it was asked from", async (
       actorId: keyId,
       actorKind: "service_principal",
       actor: rows[0].prefix,
+      actorName: rows[0].name,
       address,
       createdAt: expect.any(String),
     },
@@ -53,9 +54,9 @@ test("a person is named by their e-mail, the system by its name; where nobody as
   await audit.record({ ...ctx, address: "192.0.2.7" }, act(organizationId, subject, "thing.made"));
   await audit.record(system, act(organizationId, subject, "thing.ended"));
   const { items } = await audit.entries(system, { subjects: [subject], limit: 25 });
-  expect(items.map(({ action, actor, address }) => [action, actor, address])).toEqual([
-    ["thing.ended", system.principal.id, null],
-    ["thing.made", email, "192.0.2.7"],
+  expect(items.map(({ action, actor, actorName, address }) => [action, actor, actorName, address])).toEqual([
+    ["thing.ended", system.principal.id, null, null],
+    ["thing.made", email, email, "192.0.2.7"],
   ]);
 });
 

@@ -9,6 +9,7 @@ type Row = {
   actor_id: string;
   actor_kind: string;
   actor: string;
+  actor_name: string | null;
   address: string | null;
   created_at: Date;
 };
@@ -18,7 +19,7 @@ export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEn
   requireOperator(ctx);
   const { rows } = await pool.query<Row>(
     `SELECT entry.id, action, actor_id, actor_kind, address, entry.created_at,
-       coalesce(person.email, key.prefix, actor_id) AS actor
+       coalesce(person.email, key.prefix, actor_id) AS actor, coalesce(person.email, key.name) AS actor_name
      FROM audit_entry entry
      LEFT JOIN user_account person ON actor_kind = 'human_session' AND person.id = actor_id
      LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
@@ -32,6 +33,7 @@ export async function entries(ctx: Ctx, { subjects, cursor, limit }: ListAuditEn
     actorId: row.actor_id,
     actorKind: row.actor_kind,
     actor: row.actor,
+    actorName: row.actor_name,
     address: row.address,
     createdAt: row.created_at.toISOString(),
   }));

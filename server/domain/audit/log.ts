@@ -9,6 +9,7 @@ type Row = {
   actor_id: string;
   actor_kind: string;
   actor: string;
+  actor_name: string | null;
   action: string;
   subject: string;
   details: Record<string, Json>;
@@ -73,7 +74,7 @@ async function read(
   limit: number,
 ): Promise<Row[]> {
   const { rows } = await pool.query<Row>(
-    `SELECT entry.*, coalesce(person.email, key.prefix, actor_id) AS actor FROM audit_entry entry
+    `SELECT entry.*, coalesce(person.email, key.prefix, actor_id) AS actor, coalesce(person.email, key.name) AS actor_name FROM audit_entry entry
      LEFT JOIN user_account person ON actor_kind = 'human_session' AND person.id = actor_id
      LEFT JOIN api_key key ON actor_kind = 'service_principal' AND key.id = actor_id
      WHERE entry.organization_id = $1 AND ($2::text IS NULL OR entry.id < $2)
@@ -105,6 +106,7 @@ function toEntry(row: Row): AuditLogEntry {
     actorId: row.actor_id,
     actorKind: row.actor_kind,
     actor: row.actor,
+    actorName: row.actor_name,
     address: row.address,
     createdAt: row.created_at.toISOString(),
     projectId: row.project_id,

@@ -8,10 +8,10 @@ import { fail } from "@/server/errors";
 /** The plans of this installation, the one the caller's organization has, what holds for it and what it uses. */
 export async function plans(ctx: Ctx, organizationId?: string): Promise<PlanList> {
   const id = billedOrganization(ctx, organizationId, "viewer");
-  const [{ rows }, used] = await Promise.all([
-    pool.query<{ settings: Settings }>("SELECT settings FROM organization WHERE id = $1", [id]),
-    usedOf(id, ctx.now()),
-  ]);
+  const { rows } = await pool.query<{ settings: Settings }>(
+    "SELECT settings FROM organization WHERE id = $1",
+    [id],
+  );
   const { settings } = rows[0] ?? fail("NotFound", "There is no such organization.");
   return {
     currentPlan: planOf(settings).planKey,
@@ -19,6 +19,6 @@ export async function plans(ctx: Ctx, organizationId?: string): Promise<PlanList
     plans: [...allPlans()],
     limits: limitsOf(settings),
     features: featuresOf(settings),
-    used,
+    used: await usedOf({ organizationId: id, settings }, ctx.now()),
   };
 }

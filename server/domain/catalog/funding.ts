@@ -6,7 +6,7 @@ import { availabilityOf, targetsOf } from "./targets";
 
 /**
  * What would pay for this capability if the organization ran it managed now. Live money where an account of the operator
- * serves it, sandbox money where only the sandbox does. Looking takes nothing of the allowance.
+ * serves it, test money where only the sandbox does. Looking takes nothing of the allowance.
  */
 export async function fundingFor(
   capability: Capability,

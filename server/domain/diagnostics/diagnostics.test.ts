@@ -112,7 +112,7 @@ describe("diagnostics of a key", () => {
     );
   });
 
-  test("sandbox money spent: an image cannot be had, while the provider is still there", async () => {
+  test("test money spent: an image cannot be had, while the provider is still there", async () => {
     const tenant = await makeTenant({ walletMicros: 0 });
     await pool.query(
       `INSERT INTO wallet (organization_id, is_test, allowance_micros, allowance_used_micros, created_at)

@@ -4,7 +4,7 @@ export { billedOrganization, unknownOrganization } from "./billed";
 export { addressSubjects, countTry, forget, forgetSubject, guardGuesses } from "./guesses";
 export { createKey, listKeys, revokeKey } from "./keys";
 export { changeRole, membersOf, removeMember } from "./members";
-export { namesOf } from "./names";
+export { nameOfCaller, namesOf } from "./names";
 export { isOnboardingOpen, onboard } from "./onboarding";
 export {
   changeOrganization,

@@ -1,4 +1,18 @@
 import { pool } from "@/server/db";
+import { access } from "@/server/domain/access";
+import type { Ctx } from "@/server/domain/ctx";
+
+/** What one of a project's callers is called: of its organization's keys and people, and of nobody else's. */
+export async function nameOfCaller(ctx: Ctx, projectId: string, principalId: string): Promise<string | null> {
+  const { organizationId } = await access.project(ctx, projectId, "jobs:read");
+  const { rows } = await pool.query<{ name: string }>(
+    `SELECT name FROM api_key WHERE id = $1 AND organization_id = $2
+     UNION ALL SELECT email FROM user_account person WHERE id = $1
+       AND EXISTS (SELECT FROM membership WHERE user_id = person.id AND organization_id = $2)`,
+    [principalId, organizationId],
+  );
+  return rows[0]?.name ?? null;
+}
 
 /** What principals are called where people read of them: a person's e-mail, a key's name. Others are left out. */
 export async function namesOf(principalIds: readonly string[]): Promise<Map<string, string>> {

@@ -124,7 +124,7 @@ async function view(ctx: Ctx, row: Row): Promise<PlanSettingsView> {
     agreed: { limits, features },
     limits: limitsOf(settings),
     features: featuresOf(settings),
-    used: await usedOf(row.id, ctx.now()),
+    used: await usedOf({ organizationId: row.id, settings }, ctx.now()),
     externalActions: allowsExternal(settings),
   };
 }

@@ -119,7 +119,7 @@ export async function readSessions(
   return rows;
 }
 
-/** The wire's session. Sandbox money and live money are counted apart, each against the whole cap. */
+/** The wire's session. Test money and live money are counted apart, each against the whole cap. */
 export function toSession(row: SessionRow, now: Date): PanelSession {
   return {
     sessionId: row.id,

@@ -25,7 +25,7 @@ async function testRow(ctx: Ctx, paymentId: string): Promise<PaymentRow> {
 
 /**
  * Pays a payment of the built-in checkout with nothing, or gives it up: by the same verb as a real provider's message, so
- * it is one payment however often it is pressed. For people who may pay it; sandbox money only.
+ * it is one payment however often it is pressed. For people who may pay it; test money only.
  */
 export async function decideTestPayment(
   ctx: Ctx,

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { closeDatabase, pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { checkLedger } from "@/server/domain/billing";
+import * as billing from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
@@ -177,6 +177,18 @@ describe("executions in an hour", () => {
     ).toBeNull();
   });
 
+  test("are told only where a limit counts them: without one it is nobody's zero", async () => {
+    const { organizationId, projectId } = await makeTenant();
+    const { ctx } = await makePerson(organizationId, "viewer");
+    const used = async () => (await billing.plans(ctx, organizationId)).used.lightweightInferencesPerHour;
+    await invoke(projectId, 1);
+    expect(await used()).toBeNull();
+    await limit(organizationId, { lightweightInferencesPerHour: 5 });
+    expect(await used()).toBe(0);
+    await invoke(projectId, 2);
+    expect(await used()).toBe(1);
+  });
+
   test("pinned executions and the items of a bulk count, and a bulk that does not fit is not begun", async () => {
     const { organizationId, projectId } = await makeTenant();
     await limit(organizationId, { lightweightInferencesPerHour: 3 });
@@ -275,7 +287,7 @@ test("a rotated key's budget is its heir's, and the two together do not overrun 
   );
   expect({ done, codes }).toEqual({ done: 4, codes: ["BudgetExceeded"] });
   expect(await budgets.get(system, budgetId)).toMatchObject({ scope: `principal:${made.keyId}` });
-  const { differences } = await checkLedger(system, organizationId);
+  const { differences } = await billing.checkLedger(system, organizationId);
   expect(differences.filter(({ what }) => what.startsWith("budget"))).toEqual([]);
   // Once more, when both have been used: what the first spent still counts.
   const third = await organizations.rotateKey(system, made.keyId, { overlapSeconds: 0 });

@@ -98,7 +98,7 @@ test("funds are looked at only where they may change the route", async () => {
   expect(await fundedFor(math, organizationId, plain)).toBeUndefined();
 });
 
-test("a descriptor says what would pay: live money where an account is, sandbox money where none is", async () => {
+test("a descriptor says what would pay: live money where an account is, test money where none is", async () => {
   const tenant = await makeFunded({ allowance: 500_000, used: 100_000 });
   await pool.query("UPDATE wallet SET balance_micros = 7000 WHERE organization_id = $1 AND NOT is_test", [
     tenant.organizationId,

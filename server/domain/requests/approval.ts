@@ -1,7 +1,14 @@
-import type { Commission, CommissionPayment, RefundReason } from "@/server/contract/commissions";
+import type { z } from "zod";
+import type {
+  Commission,
+  CommissionPayment,
+  ListCommissionPayments,
+  PaidCommissionPage,
+  RefundReason,
+} from "@/server/contract/commissions";
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
-import { roleIn } from "@/server/domain/organizations";
+import { billedOrganization, roleIn } from "@/server/domain/organizations";
 import {
   checkoutOffered,
   isProcessing,
@@ -75,17 +82,54 @@ type PaidRow = PaymentRow & {
   refund_completed_at: Date | null;
 };
 
+const PAID = `payment.*, person.email AS started_by, refund.reason AS refund_reason, refund.state AS refund_state,
+    refund.created_at AS refund_at, refund.completed_at AS refund_completed_at
+  FROM payment LEFT JOIN user_account person ON person.id = payment.created_by
+  LEFT JOIN payment_refund refund ON refund.payment_id = payment.id`;
+
 /** The payments of commission quotes, newest first, with what becomes of those that go back. The caller may see them. */
 export async function paymentsOf(quoteIds: string[], now: Date): Promise<CommissionPayment[]> {
   const { rows } = await pool.query<PaidRow>(
-    `SELECT payment.*, person.email AS started_by, refund.reason AS refund_reason, refund.state AS refund_state,
-       refund.created_at AS refund_at, refund.completed_at AS refund_completed_at
-     FROM payment LEFT JOIN user_account person ON person.id = payment.created_by
-     LEFT JOIN payment_refund refund ON refund.payment_id = payment.id
-     WHERE payment.kind = '${COMMISSION}' AND payment.subject_id = ANY($1) ORDER BY payment.id DESC`,
+    `SELECT ${PAID} WHERE payment.kind = '${COMMISSION}' AND payment.subject_id = ANY($1) ORDER BY payment.id DESC`,
     [quoteIds],
   );
-  return rows.map((row) => ({
+  return rows.map((row) => toPayment(row, now));
+}
+
+const PAGE = 10;
+
+/**
+ * What an organization has paid for commissions, or is about to, latest first. For its people, who look for it beside the
+ * transactions of the wallet, which it does not move.
+ */
+export async function listPaid(
+  ctx: Ctx,
+  { organizationId, cursor }: z.output<typeof ListCommissionPayments>,
+): Promise<PaidCommissionPage> {
+  const { rows } = await pool.query<
+    PaidRow & { quote_id: string; request_id: string; project_id: string; summary: string }
+  >(
+    `SELECT quote.id AS quote_id, quote.request_id, quote.project_id, revision.body->>'summary' AS summary, ${PAID}
+     JOIN commission_quote quote ON quote.id = payment.subject_id
+     JOIN capability_request_revision revision ON revision.id = quote.revision_id
+     WHERE payment.kind = '${COMMISSION}' AND payment.organization_id = $1 AND ($2::text IS NULL OR payment.id < $2)
+       AND (payment.state = 'paid' OR payment.state IN ('open', 'expired') AND payment.processing_at IS NOT NULL)
+     ORDER BY payment.id DESC LIMIT $3`,
+    [billedOrganization(ctx, organizationId, "viewer"), cursor ?? null, PAGE + 1],
+  );
+  const items = rows.slice(0, PAGE).map((row) => ({
+    ...toPayment(row, ctx.now()),
+    quoteId: row.quote_id,
+    requestId: row.request_id,
+    projectId: row.project_id,
+    summary: row.summary,
+  }));
+  const last = items.at(-1);
+  return { items, ...(rows.length > PAGE && last && { nextCursor: last.paymentId }) };
+}
+
+function toPayment(row: PaidRow, now: Date): CommissionPayment {
+  return {
     paymentId: row.id,
     state: shownState(row, now),
     amount: toMoney(row.amount_micros, row.currency),
@@ -101,7 +145,7 @@ export async function paymentsOf(quoteIds: string[], now: Date): Promise<Commiss
       requestedAt: row.refund_at.toISOString(),
       completedAt: row.refund_completed_at?.toISOString() ?? null,
     },
-  }));
+  };
 }
 
 function shownState(row: PaymentRow, now: Date): CommissionPayment["state"] {

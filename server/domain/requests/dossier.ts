@@ -21,6 +21,7 @@ import {
   acceptedUntil,
   findRequest,
   isWithinAcceptance,
+  REFUND_FAILED,
   type RequestWhole,
   type RevisionRow,
   stateAt,
@@ -36,9 +37,10 @@ const MOST_PAYMENTS = 99;
 /** How many requests wait for an operator, and for what. For operators. */
 export async function queueCounts(ctx: Ctx): Promise<QueueCounts> {
   requireOperator(ctx);
-  const counts: QueueCounts = { submitted: 0, in_review: 0, quoted: 0, paid: 0 };
+  const counts: QueueCounts = { submitted: 0, in_review: 0, quoted: 0, paid: 0, refundFailed: 0 };
   const { rows } = await pool.query<{ status: keyof QueueCounts; count: number }>(
-    "SELECT status, count(*)::int AS count FROM capability_request WHERE status = ANY($1) GROUP BY status",
+    `SELECT status, count(*)::int AS count FROM capability_request WHERE status = ANY($1) GROUP BY status
+     UNION ALL SELECT 'refundFailed', count(DISTINCT request_id)::int FROM (${REFUND_FAILED}) failed`,
     [Object.keys(counts)],
   );
   for (const { status, count } of rows) counts[status] = count;

@@ -1,4 +1,4 @@
-export { commission, paymentsOf } from "./approval";
+export { commission, listPaid, paymentsOf } from "./approval";
 export { revise, submit } from "./change";
 export { MOST_CONTENT_BYTES } from "./content";
 export { create } from "./create";

@@ -18,6 +18,7 @@ import {
   BRIEF,
   findRequest,
   READ,
+  REFUND_FAILED,
   type RequestBrief,
   type RevisionRow,
   toListed,
@@ -77,26 +78,31 @@ async function readPage(
   return rows;
 }
 
-/** The requests of every organization for operators; drafts only where they are asked for. */
+/** The requests of every organization for operators; drafts only where they are asked for, or a refund of theirs failed. */
 export async function queue(
   ctx: Ctx,
-  { status, order, cursor, limit }: z.output<typeof ListQueue>,
+  { status, refund, order, cursor, limit }: z.output<typeof ListQueue>,
 ): Promise<QueuePage> {
   requireOperator(ctx);
   const isOldestFirst = order === "oldest";
-  const { rows } = await pool.query<RequestBrief & { organization_name: string; project_name: string }>(
-    `SELECT organization.display_name AS organization_name, project.display_name AS project_name, ${BRIEF}
+  const { rows } = await pool.query<
+    RequestBrief & { organization_name: string; project_name: string; has_failed_refund: boolean }
+  >(
+    `SELECT organization.display_name AS organization_name, project.display_name AS project_name,
+       request.id IN (${REFUND_FAILED}) AS has_failed_refund, ${BRIEF}
      JOIN organization ON organization.id = request.organization_id
      JOIN project ON project.id = request.project_id
-     WHERE CASE WHEN $1::text IS NULL THEN request.status <> 'draft' ELSE request.status = $1 END
+     WHERE CASE WHEN $1::text IS NOT NULL THEN request.status = $1 ELSE request.status <> 'draft' OR $4::text IS NOT NULL END
+       AND ($4::text IS NULL OR request.id IN (${REFUND_FAILED}))
        AND ($2::text IS NULL OR request.id ${isOldestFirst ? ">" : "<"} $2)
      ORDER BY request.id ${isOldestFirst ? "ASC" : "DESC"} LIMIT $3`,
-    [status ?? null, readCursor(cursor), limit + 1],
+    [status ?? null, readCursor(cursor), limit + 1, refund ?? null],
   );
   const items = rows.map((row) => ({
     ...toListed(row),
     organizationName: row.organization_name,
     projectName: row.project_name,
+    hasFailedRefund: row.has_failed_refund,
   }));
   return pageOf(items, limit);
 }
@@ -119,14 +125,15 @@ export async function events(ctx: Ctx, requestId: string): Promise<RequestEvent[
     type: RequestEvent["type"];
     actor_id: string;
     actor_kind: string;
-    email: string | null;
+    name: string | null;
     payload: RequestEvent["payload"];
     created_at: Date;
   }>(
-    `SELECT event.id, event.type, actor_id, actor_kind, payload, event.created_at, person.email
+    `SELECT event.id, event.type, actor_id, actor_kind, payload, event.created_at, coalesce(person.email, key.name) AS name
      FROM capability_request_event event
      LEFT JOIN user_account person ON person.id = event.actor_id AND ($2 OR EXISTS (
        SELECT FROM membership WHERE user_id = person.id AND organization_id = event.organization_id))
+     LEFT JOIN api_key key ON key.id = event.actor_id AND key.organization_id = event.organization_id
      WHERE event.request_id = $1 ORDER BY event.id`,
     [request.id, isOperator(ctx)],
   );
@@ -135,7 +142,7 @@ export async function events(ctx: Ctx, requestId: string): Promise<RequestEvent[
     type: row.type,
     actorId: row.actor_id,
     actorKind: row.actor_kind,
-    actorEmail: row.email,
+    actorName: row.name,
     payload: row.payload,
     createdAt: row.created_at.toISOString(),
   }));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { pool } from "@/server/db";
-import { checkLedger } from "@/server/domain/billing";
+import { checkLedger, walletTransactions } from "@/server/domain/billing";
 import * as payments from "@/server/domain/payments";
 import { env } from "@/server/env";
 import { SHIPPED } from "@/testing/needs";
-import { makePayable, soldBy } from "@/testing/payable";
+import { makePayable, type Payable, soldBy } from "@/testing/payable";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import * as requests from ".";
 import {
@@ -120,6 +120,35 @@ describe("an operator's refund", () => {
     expect(await listed()).toEqual(["refunded", "done"]);
   });
 
+  test("stands with what was paid where its organization looks for it, and moves no wallet", async () => {
+    const world = await paidWorld();
+    const { organizationId } = world;
+    const listed = () => requests.listPaid(world.member, { organizationId });
+    expect(await listed()).toMatchObject({
+      items: [
+        {
+          paymentId: world.paymentId,
+          requestId: world.requestId,
+          projectId: world.projectId,
+          state: "paid",
+          amount: { amountMicros: world.priceMicros },
+          refunded: { amountMicros: 0 },
+          refund: null,
+        },
+      ],
+    });
+    await give(world);
+    await askForRefunds(world);
+    await deliver(world.say.refunded(world.charge.refundedCents));
+    const { items } = await listed();
+    expect(items).toMatchObject([
+      { refunded: { amountMicros: world.priceMicros }, refund: { state: "done" } },
+    ]);
+    expect((await walletTransactions(world.member, { organizationId, limit: 50 })).items).toEqual([]);
+    const stranger = await makePayable();
+    expect((await refusal(requests.listPaid(stranger.member, { organizationId }))).code).toBe("NotFound");
+  });
+
   test("is not needed where the money came back in another way", async () => {
     const world = await paidWorld();
     await deliver(world.say.disputed(`dp_${world.paymentId}`, 125_000, "lost"));
@@ -172,6 +201,37 @@ describe("a refund that began by itself and failed", () => {
   }
   const asked = ({ say }: Awaited<ReturnType<typeof failedWorld>>) =>
     stripe.refunds.filter(({ intent }) => intent === say.intent);
+
+  test("puts its request into the operators' list of those, also where that has become a draft again", async () => {
+    const failedNow = async (world: Payable) => {
+      const { items } = await requests.queue(world.operator, {
+        refund: "failed",
+        order: "newest",
+        limit: 50,
+      });
+      const { refundFailed } = await requests.queueCounts(world.operator);
+      return { found: items.find(({ id }) => id === world.requestId), refundFailed };
+    };
+    const paid = await paidWorld();
+    const before = await failedNow(paid);
+    expect(before.found).toBeUndefined();
+    await give(paid);
+    stripe.state.refusesRefunds = "charge_disputed";
+    await askForRefunds(paid);
+    const after = await failedNow(paid);
+    expect(after.found).toMatchObject({ status: "paid", refund: "failed", hasFailedRefund: true });
+    expect(after.refundFailed).toBe(before.refundFailed + 1);
+
+    const reworded = await failedWorld();
+    const { found } = await failedNow(reworded);
+    expect(found).toMatchObject({ status: "draft", refund: null, hasFailedRefund: true });
+    const { items } = await requests.queue(reworded.operator, { limit: 50 });
+    expect(items.map(({ id }) => id)).not.toContain(reworded.requestId);
+
+    await retry(reworded, reworded.failedId);
+    expect((await failedNow(reworded)).found).toBeUndefined();
+    expect((await failedNow(paid)).refundFailed).toBe(after.refundFailed);
+  });
 
   test("is asked for once more however often that is clicked, under an id of its own, and written down", async () => {
     const world = await failedWorld();

@@ -511,7 +511,7 @@ test("people: members file and change, viewers read, strangers find nothing, ope
   // Customers are not told the address of an operator, nor strangers each other's.
   await requests.submit(member.ctx, made.id);
   await requests.openForReview(operator, made.id);
-  const emails = async (ctx: Ctx) => (await requests.events(ctx, made.id)).map((event) => event.actorEmail);
-  expect(await emails(viewer.ctx)).toEqual([member.email, member.email, null]);
-  expect(await emails(operator)).toEqual([member.email, member.email, stranger.email]);
+  const names = async (ctx: Ctx) => (await requests.events(ctx, made.id)).map((event) => event.actorName);
+  expect(await names(viewer.ctx)).toEqual([member.email, member.email, null]);
+  expect(await names(operator)).toEqual([member.email, member.email, stranger.email]);
 });

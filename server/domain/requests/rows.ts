@@ -103,6 +103,11 @@ export const BRIEF = `request.*, revision.hash, revision.number, revision.body->
   quote.expires_at AS quote_expires_at, refund.state AS refund_state
   FROM ${PARTS} LEFT JOIN payment_refund refund ON refund.payment_id = quote.payment_id`;
 
+/** The requests (`request_id`) of which a refund failed, of whatever payment: also of one that came too late to buy anything. */
+export const REFUND_FAILED = `SELECT sold.request_id FROM payment_refund failed
+  JOIN payment ON payment.id = failed.payment_id JOIN commission_quote sold ON sold.id = payment.subject_id
+  WHERE failed.state = 'failed'`;
+
 /** Requests by a condition on `request`, each with its current revision. */
 export async function readWhole(
   database: Queryable,

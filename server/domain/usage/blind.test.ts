@@ -112,7 +112,8 @@ test("between two ends of a comparison nothing that tells money changes; at its 
   ]);
   expect(shown.summary.totals).toMatchObject({
     executions: 3,
-    unfinished: 3,
+    unfinished: 0,
+    unjudged: 3,
     providerCostMicros: cost,
     chargedMicros: charged,
   });
@@ -129,7 +130,12 @@ test("between two ends of a comparison nothing that tells money changes; at its 
   expect(judged.transactions.map((each: { jobId: string }) => each.jobId).toSorted()).toEqual(
     world.jobIds.toSorted(),
   );
-  expect(judged.summary.totals).toMatchObject({ succeeded: 3, unfinished: 0, chargedMicros: charged });
+  expect(judged.summary.totals).toMatchObject({
+    succeeded: 3,
+    unfinished: 0,
+    unjudged: 0,
+    chargedMicros: charged,
+  });
   expect(judged.summary.byModel).toHaveLength(3);
   expect(judged.file.trim().split("\r\n")).toHaveLength(4);
 });
@@ -140,7 +146,9 @@ test("a day that is counted with a blind comparison in it is counted anew once t
   world.clock.advance(2 * 86_400_000);
   const totals = async () => (await usage.summary(world.ctx, { days: 7, projectId: world.projectId })).test;
   await usage.rollUp(world.system);
-  expect((await totals()).byProvider).toMatchObject([{ provider: null, executions: 3, succeeded: 0 }]);
+  expect((await totals()).byProvider).toMatchObject([
+    { provider: null, executions: 3, succeeded: 0, unfinished: 0, unjudged: 3 },
+  ]);
   await reveal(world.comparisonId);
   expect((await totals()).byProvider).toMatchObject([{ provider: "sandbox", executions: 3, succeeded: 3 }]);
   await usage.rollUp(world.system);
@@ -152,6 +160,9 @@ test("a hold whose charge nobody knows keeps the whole comparison held, and is r
   const [first, ...others] = world.jobIds;
   for (const jobId of others) await world.run(jobId);
   await pool.query("UPDATE hold SET state = 'ambiguous' WHERE execution_id = $1", [first]);
+  await pool.query("UPDATE job SET status = 'failed', completed_at = now() WHERE id = $1", [first]);
+  const { totals } = (await usage.summary(world.ctx, { days: 7, projectId: world.projectId })).test;
+  expect(totals).toMatchObject({ unfinished: 0, unjudged: 3, chargedMicros: 0 });
   const [hold] = (await budgets.listHolds(world.ctx, {})).items;
   const { rows } = await pool.query<{ sum: number }>(
     "SELECT sum(amount_micros)::bigint AS sum FROM hold JOIN job ON job.id = execution_id WHERE comparison_id = $1",

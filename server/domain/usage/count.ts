@@ -65,6 +65,14 @@ const IS_TOLD = "NOT execution.is_blind";
 const IS_SUMMED = "NOT execution.is_veiled";
 const MAKER = (name: string) => `CASE WHEN execution.is_blind THEN '' ELSE execution.${name} END`;
 
+/** Of an unjudged comparison all of which has ended, which its own page says too; what one of them does before is not told. */
+const IS_UNJUDGED = `execution.is_blind AND NOT EXISTS (SELECT FROM job other
+    WHERE other.is_blind AND other.organization_id = execution.organization_id AND other.project_id = execution.project_id
+      AND other.comparison_id = execution.comparison_id AND other.status NOT IN ('succeeded', 'failed', 'canceled'))`;
+
+/** Counted beside COUNTS, and not kept: a day with any is not closed, and so is counted from its executions. */
+export const UNJUDGED = "unjudged";
+
 /** Counts the executions of a common table (project_id, day, from_ulid, until_ulid), from their own rows, by GROUPS. */
 export const countFrom = (table: string) => `
 SELECT execution.organization_id, execution.project_id, ${table}.day, execution.capability_key, ${MAKER("provider")} AS provider,
@@ -73,6 +81,7 @@ SELECT execution.organization_id, execution.project_id, ${table}.day, execution.
   count(*) FILTER (WHERE execution.status = 'succeeded' AND ${IS_TOLD}) AS succeeded,
   count(*) FILTER (WHERE execution.status IN ('failed', 'ambiguous') AND ${IS_TOLD}) AS failed,
   count(*) FILTER (WHERE execution.status = 'canceled' AND ${IS_TOLD}) AS canceled,
+  count(*) FILTER (WHERE ${IS_UNJUDGED}) AS ${UNJUDGED},
   coalesce(sum(execution.actual_micros) FILTER (WHERE ${ENDED} AND ${IS_SUMMED}), 0)::bigint AS cost_micros,
   count(*) FILTER (WHERE ${ENDED} AND execution.actual_micros IS NULL AND ${IS_TOLD}) AS unknown_costs,
   coalesce(sum(hold.settled_micros) FILTER (WHERE hold.state = 'settled' AND ${IS_SUMMED}), 0)::bigint AS charged_micros,

@@ -3,7 +3,7 @@ import { inTransaction, pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { madeAt } from "@/server/ids";
 import { log } from "@/server/log";
-import { CORRECTED_SINCE, COUNTS, countFrom, GROUPS, KIND_PREFIXES } from "./count";
+import { CORRECTED_SINCE, COUNTS, countFrom, GROUPS, KIND_PREFIXES, UNJUDGED } from "./count";
 import { type Day, dayAt, startOfDay } from "./days";
 
 const HOUR_MS = 3_600_000;
@@ -140,14 +140,14 @@ export type GroupRow = {
   principal_id: string;
   billing_mode: string;
   is_test: boolean;
-} & Record<(typeof COUNTS)[number], number>;
+} & Record<(typeof COUNTS)[number] | typeof UNJUDGED, number>;
 
 /**
  * Usage of these projects on these days, by every group: days that are over and settled as they were counted, the others
  * from the executions themselves, so that it always says what is true now.
  */
 export async function usageOf(projectIds: string[], days: Day[]): Promise<GroupRow[]> {
-  const columns = [...GROUPS.filter((name) => name !== "day"), ...COUNTS].join(", ");
+  const columns = [...GROUPS.filter((name) => name !== "day"), ...COUNTS, UNJUDGED].join(", ");
   const { rows } = await pool.query<GroupRow>(
     `WITH asked AS MATERIALIZED (
        SELECT asked.*, counted.is_closed IS TRUE AND NOT ${CORRECTED_SINCE} AS is_counted
@@ -156,9 +156,9 @@ export async function usageOf(projectIds: string[], days: Day[]): Promise<GroupR
        LEFT JOIN usage_counted counted USING (project_id, day)
      ), open AS MATERIALIZED (SELECT * FROM asked WHERE NOT is_counted)
      SELECT to_char(day, 'YYYY-MM-DD') AS day, ${columns} FROM (
-       SELECT ${GROUPS.join(", ")}, ${COUNTS.join(", ")} FROM asked JOIN usage_day USING (project_id, day) WHERE is_counted
+       SELECT ${GROUPS.join(", ")}, ${COUNTS.join(", ")}, 0 AS ${UNJUDGED} FROM asked JOIN usage_day USING (project_id, day) WHERE is_counted
        UNION ALL
-       SELECT ${GROUPS.join(", ")}, ${COUNTS.join(", ")} FROM (${countFrom("open")}) live
+       SELECT ${GROUPS.join(", ")}, ${COUNTS.join(", ")}, ${UNJUDGED} FROM (${countFrom("open")}) live
      ) both_kinds ORDER BY day`,
     [
       projectIds,

@@ -1,0 +1,36 @@
+"use client";
+import { useQuery } from "@tanstack/react-query";
+import { useTRPC } from "@/components/trpc";
+import { CopyButton } from "@/components/ui/copy-button";
+import { callerName } from "./caller-name";
+
+const KNOWN_MS = 5 * 60_000;
+
+/** A caller of whom a record keeps the id alone: by name as soon as that is read, with the id to copy. */
+export function Caller({
+  projectId,
+  id,
+  kind,
+  isPlain = false,
+}: {
+  projectId: string;
+  id: string;
+  kind?: string | null | undefined;
+  /** Without the id to copy: in rows. */
+  isPlain?: boolean;
+}) {
+  const { data } = useQuery({
+    ...useTRPC().projects.caller.queryOptions({ project_id: projectId, principal_id: id }),
+    staleTime: KNOWN_MS,
+    retry: false,
+    meta: { isShownInPlace: true },
+  });
+  return (
+    <span className="inline-flex max-w-full min-w-0 items-center gap-0.5">
+      <span className="min-w-0 [overflow-wrap:anywhere]" title={id} data-caller={id}>
+        {callerName({ id, kind, name: data?.name ?? null })}
+      </span>
+      {!isPlain && <CopyButton text={id} what="caller's id" className="-my-1" />}
+    </span>
+  );
+}

@@ -1,0 +1,20 @@
+import type { CapabilityDescriptor } from "@/server/contract/capabilities";
+import type { Input } from "./input-form";
+
+const ARTIFACT_ID = /^art_[0-9a-hjkmnp-tv-z]{26}$/;
+
+/** The input of an example. An artifact it names is nobody's: its place is left for one of the reader's own. */
+export function exampleInput(capability: CapabilityDescriptor, place: number): Input | null {
+  const input = withoutNobodys(capability.examples[place]?.input);
+  return isObject(input) ? input : null;
+}
+
+function withoutNobodys(value: unknown): unknown {
+  if (typeof value === "string") return value.startsWith("art_") && !ARTIFACT_ID.test(value) ? "" : value;
+  if (Array.isArray(value)) return value.map(withoutNobodys);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutNobodys(each)]));
+}
+
+export const isObject = (value: unknown): value is Input =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

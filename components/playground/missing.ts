@@ -1,0 +1,62 @@
+import type { FieldIssue } from "@/components/trpc";
+import { type Field, fieldOf, type Path, type Schema, singularOf, variantOf } from "./schema";
+
+/** The type of an issue that only a file can mend. */
+const FILE = "file_missing";
+
+/** What an input lacks without which it would be refused, at its very places: told before anything is sent. */
+export const missingIn = (input: unknown, schema: Schema): FieldIssue[] =>
+  lackOf({ kind: "object", schema }, input, [], true, schema);
+
+/** Is it a file of the reader's that is missing? */
+export const isFileMissing = (missing: readonly FieldIssue[]) => missing.some(({ type }) => type === FILE);
+
+function lackOf(field: Field, value: unknown, path: Path, isRequired: boolean, root: Schema): FieldIssue[] {
+  if (value === undefined) return isRequired ? [issueOf(field, path)] : [];
+  switch (field.kind) {
+    case "text":
+      return value === "" && (field.schema.minLength ?? 0) > 0 ? [issueOf(field, path)] : [];
+    case "artifact":
+    case "file":
+      return value === "" ? [issueOf(field, path)] : [];
+    case "object": {
+      if (typeof value !== "object" || value === null) return [];
+      const values = value as Record<string, unknown>; // an object, as was just seen
+      return Object.entries(field.schema.properties ?? {}).flatMap(([name, each]) =>
+        lackOf(
+          fieldOf(name, each, root),
+          values[name],
+          [...path, name],
+          field.schema.required?.includes(name) ?? false,
+          root,
+        ),
+      );
+    }
+    case "list": {
+      if (!Array.isArray(value)) return [];
+      const least = field.schema.minItems ?? 0;
+      const name = singularOf(nameAt(path));
+      const few = value.length < least ? [{ loc: path, msg: `At least ${least}.`, type: "missing" }] : [];
+      return [
+        ...few,
+        ...value.flatMap((entry, place) =>
+          lackOf(fieldOf(name, field.items, root), entry, [...path, place], true, root),
+        ),
+      ];
+    }
+    case "variants": {
+      const variant = field.variants[variantOf(value, field.variants)];
+      return variant ? lackOf(fieldOf(nameAt(path), variant, root), value, path, isRequired, root) : [];
+    }
+    default:
+      return [];
+  }
+}
+
+const nameAt = (path: Path) => String(path.findLast((step) => typeof step === "string") ?? "");
+
+function issueOf({ kind }: Field, loc: Path): FieldIssue {
+  if (kind === "artifact") return { loc, msg: "Choose an artifact of this project.", type: FILE };
+  if (kind === "file") return { loc, msg: "Choose a file.", type: FILE };
+  return { loc, msg: kind === "text" ? "This cannot be empty." : "This is needed.", type: "missing" };
+}

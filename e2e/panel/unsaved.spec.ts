@@ -1,0 +1,120 @@
+import { makePerson, unique, world } from "../world";
+import { catalogPath, expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+
+const NEED = "Say which trees stand in a picture, and how old they are.";
+
+test("a page with something typed on it is left by a link, or loaded anew, only by who says so", async ({
+  page,
+}) => {
+  const form = `/projects/${world.projectId}/requests/new`;
+  await open(page, form);
+  // Nothing typed, nothing asked.
+  await page.getByRole("link", { name: "Cancel" }).click();
+  await page.waitForURL((url) => url.pathname.endsWith("/requests"));
+  await open(page, form);
+  await page.getByLabel("Need").fill(NEED);
+
+  await page.getByRole("link", { name: "Jobs", exact: true }).click();
+  const asked = page.getByRole("alertdialog", { name: "Leave without saving?" });
+  await expect(asked).toBeVisible();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of [1280, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await page.screenshot({ path: `test-results/looks/unsaved-${width}-${colorScheme}.png` });
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await asked.getByRole("button", { name: "Stay here" }).click();
+  await expect(page).toHaveURL(new RegExp(`${form}$`));
+  await expect(page.getByLabel("Need")).toHaveValue(NEED);
+
+  const [warned] = await Promise.all([
+    page.waitForEvent("dialog"),
+    page.evaluate(() => void setTimeout(() => window.location.reload())),
+  ]);
+  expect(warned.type()).toBe("beforeunload");
+  await warned.dismiss();
+  await expect(page.getByLabel("Need")).toHaveValue(NEED);
+
+  await page.getByRole("link", { name: "Jobs", exact: true }).click();
+  await asked.getByRole("button", { name: "Leave" }).click();
+  await page.waitForURL("**/jobs");
+  await page.reload(); // nothing is asked any more
+  await expect(page.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
+});
+
+test("a session that ends takes no typed text away: one signs in beside the page, comes back and sends it", async ({
+  browser,
+}) => {
+  const person = makePerson("member");
+  const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
+  const page = await context.newPage();
+  await open(page, "/sign-in");
+  await signIn(page, person);
+  await page.waitForURL("**/jobs");
+  await open(page, `/projects/${world.projectId}/requests/new`);
+  const summary = unique("Count trees");
+  await page.getByLabel("Summary").fill(summary);
+  await page.getByLabel("Need").fill(NEED);
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Save draft" }).click();
+  const told = page.getByRole("alertdialog", { name: "You are signed out" });
+  await expect(told).toBeVisible();
+  await expectAccessible(page);
+  await page.screenshot({ path: "test-results/looks/unsaved-signed-out.png" });
+  const [beside] = await Promise.all([
+    context.waitForEvent("page"),
+    told.getByRole("button", { name: "Sign in in another tab" }).click(),
+  ]);
+  await beside.waitForLoadState();
+  await open(beside, new URL(beside.url()).pathname + new URL(beside.url()).search);
+  await signIn(beside, person);
+  await expect(beside.getByRole("heading", { name: "You are signed in" })).toBeVisible();
+  await expectAccessible(beside);
+  await beside.screenshot({ path: "test-results/looks/signed-in.png" });
+  await beside.close();
+
+  await page.bringToFront();
+  await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+  await expect(page.getByText("You are signed in again.")).toBeVisible();
+  await expect(page.getByLabel("Need")).toHaveValue(NEED);
+  await page.getByRole("button", { name: "Save draft" }).click();
+  await page.waitForURL("**/requests/cr_*");
+  await expect(page.getByRole("heading", { level: 1 })).toContainText(summary);
+  await context.close();
+});
+
+test("what is typed in the playground, of an adapter and for a comparison is asked about, and goes along to a comparison", async ({
+  page,
+}) => {
+  const asked = page.getByRole("alertdialog", { name: "Leave without saving?" });
+  const leaveBy = async (name: string) => {
+    await page.getByRole("link", { name, exact: true }).click();
+    await expect(asked).toBeVisible();
+  };
+  await open(page, `${catalogPath("text.general.fast.v1")}`);
+  await page.getByRole("link", { name: "Jobs", exact: true }).click();
+  await page.waitForURL("**/jobs");
+
+  await open(page, `${catalogPath("text.general.fast.v1")}`);
+  await page.getByLabel("Content").first().fill("How many trees?");
+  await leaveBy("Jobs");
+  await asked.getByRole("button", { name: "Stay here" }).click();
+  await page.getByRole("link", { name: "Compare", exact: true }).click();
+  await page.waitForURL("**/comparisons/new?*");
+  await expect(page.getByLabel("Content").first()).toHaveValue("How many trees?");
+  await leaveBy("Jobs");
+  await asked.getByRole("button", { name: "Leave" }).click();
+  await page.waitForURL("**/jobs");
+
+  await open(page, `/projects/${world.projectId}/adapters/new`);
+  await page.getByRole("tab", { name: "Other source" }).click();
+  await page.locator("#known-name").fill("Moss");
+  await page.getByRole("tab", { name: "Paste a link" }).click();
+  await page.getByRole("tab", { name: "Other source" }).click();
+  await expect(page.locator("#known-name")).toHaveValue("Moss");
+  await leaveBy("Jobs");
+});
