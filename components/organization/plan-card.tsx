@@ -49,7 +49,9 @@ function PlanCard({ settings }: { settings: PlanSettingsView }) {
                       full
                     </Badge>
                   )}
-                  {used?.toLocaleString("en-US") ?? <span className="whitespace-nowrap text-muted">not counted</span>}
+                  {used?.toLocaleString("en-US") ?? (
+                    <span className="whitespace-nowrap text-muted">not counted</span>
+                  )}
                 </TableCell>
                 <TableCell className="text-right">{shownLimit(most)}</TableCell>
               </TableRow>
