@@ -59,7 +59,7 @@ export function ComparisonForm({
   // While its page opens, a second click must find the button as it was.
   const isBusy = create.isPending || create.isSuccess;
   // An input that was taken along is nowhere else either.
-  useUnsaved(!isBusy && (isCarried || hasUnread || input !== begun.input || draft !== begun.draft));
+  useUnsaved(!create.isSuccess && (isCarried || hasUnread || input !== begun.input || draft !== begun.draft));
   const failure = create.error ? toFailure(create.error) : null;
   const body = useMemo(
     () => ({ input: JsonObject.parse(input), competitors: competitorsOf(draft) }),

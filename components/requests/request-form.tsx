@@ -50,6 +50,7 @@ export function RequestForm({
   initial,
   action,
   isPending,
+  isSaved,
   error,
   cancel,
   onSend,
@@ -58,6 +59,8 @@ export function RequestForm({
   /** The label of the button that sends it. */
   action: string;
   isPending: boolean;
+  /** It is kept by now, and its page about to open. */
+  isSaved: boolean;
   /** What the server said to the last try. */
   error: unknown;
   cancel: ReactNode;
@@ -69,7 +72,7 @@ export function RequestForm({
   const [touched, setTouched] = useState<ReadonlySet<DraftField>>(new Set());
   const { body, problems } = readDraft(draft);
   const { form, failure } = useFailure(error);
-  useUnsaved(!isPending && DRAFT_FIELDS.some((field) => draft[field] !== initial[field]));
+  useUnsaved(!isSaved && DRAFT_FIELDS.some((field) => draft[field] !== initial[field]));
   const refused = failure ? refusedAt(failure.issues) : {};
 
   function change(field: DraftField, text: string) {

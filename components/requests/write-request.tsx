@@ -32,6 +32,7 @@ export function WriteRequest({ projectId }: { projectId: string }) {
           initial={EMPTY_DRAFT}
           action="Save draft"
           isPending={create.isPending || create.isSuccess}
+          isSaved={create.isSuccess}
           error={create.error}
           cancel={<Cancel href={requestsHref(projectId)} />}
           onSend={(body) => create.mutate({ ...body, projectId, idempotencyKey })}
@@ -71,6 +72,7 @@ export function ReviseRequest({ projectId, requestId }: { projectId: string; req
           initial={draft}
           action="Save revision"
           isPending={revise.isPending || revise.isSuccess}
+          isSaved={revise.isSuccess}
           error={revise.error}
           cancel={<Cancel href={requestHref(projectId, requestId)} />}
           onSend={(body) => revise.mutate({ request_id: requestId, body })}

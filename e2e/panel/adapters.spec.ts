@@ -69,8 +69,8 @@ test("weights are dropped, looked at, sent, and found again by name, family and 
   await expect(page.getByRole("heading", { name: "Add an adapter" })).toBeVisible();
   await drop(page, `${name}.safetensors`, file);
   await expect(page.getByText("made for flux1 as the file says")).toBeVisible();
-  await expect(page.getByLabel("Name")).toHaveValue(name);
-  await page.getByLabel("Strength").fill("0.7");
+  await expect(page.locator("#upload-name")).toHaveValue(name);
+  await page.locator("#upload-weight").fill("0.7");
   await page.getByRole("button", { name: "Upload", exact: true }).click();
 
   await page.waitForURL(/\/adapters\/adp_/);
@@ -134,7 +134,7 @@ test("a hostile file is refused with its rule: before it is sent where its head 
 
   const { displayName } = await putAdapter(unique("taken"));
   await drop(page, `${name}.safetensors`, good);
-  await page.getByLabel("Name").fill(displayName.toUpperCase());
+  await page.locator("#upload-name").fill(displayName.toUpperCase());
   await page.getByRole("button", { name: "Upload", exact: true }).click();
   await expect(page.getByRole("alert").filter({ hasText: "not uploaded" })).toContainText("has this name");
 });
