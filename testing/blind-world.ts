@@ -63,6 +63,9 @@ export async function makeWorld(vendor: Vendor): Promise<World> {
   const receiver = await startReceiver();
   const hook = await tenant.post("/v1/delivery-endpoints", { url: receiver.url });
   const { ctx } = await makePerson(tenant.organizationId, "owner");
+  const { rows: keys } = await pool.query<{ id: string }>("SELECT id FROM api_key WHERE project_id = $1", [
+    tenant.projectId,
+  ]);
   const none = (kind: Parameters<typeof newId>[0]) => [newId(kind)];
   return {
     tenant,
@@ -95,6 +98,7 @@ export async function makeWorld(vendor: Vendor): Promise<World> {
       payment_id: none("payment"),
       mail_id: none("mail"),
       key_id: none("key"),
+      principal_id: keys.map(({ id }) => id),
       user_id: none("user"),
       credential_id: none("credential"),
       // What competitors ran on: neither its spend nor its health tells one from another.
