@@ -4,6 +4,7 @@ import { Columns2 } from "lucide-react";
 import { useRouter } from "next/navigation";
 import { useMemo, useRef, useState } from "react";
 import { carriedInput } from "@/components/playground/carried";
+import { isExample } from "@/components/playground/example";
 import { firstInput, type Input, InputForm } from "@/components/playground/input-form";
 import { issuesOf, standing } from "@/components/playground/issues";
 import { Refused } from "@/components/playground/refused";
@@ -59,7 +60,8 @@ export function ComparisonForm({
   // While its page opens, a second click must find the button as it was.
   const isBusy = create.isPending || create.isSuccess;
   // An input that was taken along is nowhere else either.
-  useUnsaved(!create.isSuccess && (isCarried || hasUnread || input !== begun.input || draft !== begun.draft));
+  const isTyped = draft !== begun.draft || (input !== begun.input && !isExample(capability, input));
+  useUnsaved(!create.isSuccess && (isCarried || hasUnread || isTyped));
   const failure = create.error ? toFailure(create.error) : null;
   const body = useMemo(
     () => ({ input: JsonObject.parse(input), competitors: competitorsOf(draft) }),

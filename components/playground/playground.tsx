@@ -12,6 +12,7 @@ import { useUnsaved } from "@/components/unsaved/unsaved-work";
 import type { CapabilityDescriptor } from "@/server/contract/capabilities";
 import { carry } from "./carried";
 import { Cost } from "./cost";
+import { isExample } from "./example";
 import { firstInput, type Input, InputForm } from "./input-form";
 import { issuesOf, standing } from "./issues";
 import { Result } from "./result";
@@ -48,7 +49,8 @@ export function Playground({
   const run = useRun(projectId, capability.key);
   const { hasUnread, mark } = useUnreadTexts();
   // What ran is in the record of its job.
-  useUnsaved(hasUnread || (input !== begun && input !== (run.jobId === null ? null : sent)));
+  const isKept = input === begun || isExample(capability, input) || (run.jobId !== null && input === sent);
+  useUnsaved(hasUnread || !isKept);
   const resultRef = useRef<HTMLDivElement>(null);
 
   const choices = targets.targets.filter(({ availability }) => availability.available);
