@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { documentAnswer } from "@/server/api/document";
 import { llmsAnswer, manifestAnswer } from "@/server/api/front-door";
@@ -18,6 +17,7 @@ import { VERSION } from "@/server/version";
 import { bodyDeadlines, type Deadline } from "./deadlines";
 import { HttpIncoming, hasBody, send } from "./exchange";
 import { allowFrames } from "./frames";
+import { listen } from "./listen";
 
 /** Whatever is not the API: pages, sign-in, tRPC, Inngest. */
 export type Pages = {
@@ -127,18 +127,10 @@ export async function startServer(options: {
   });
   if (pages?.upgrade) server.on("upgrade", pages.upgrade);
 
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, options.host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-  const { port } = server.address() as AddressInfo; // a TCP server that listens has one
-  const host = options.host.includes(":") ? `[${options.host}]` : options.host;
+  const url = await listen(server, options);
 
   return {
-    url: `http://${host}:${port}`,
+    url,
     async stop(graceMs) {
       isStopping = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -1,11 +1,11 @@
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { draining, health, readiness } from "@/server/api/health";
 import { metricsAnswer } from "@/server/api/metrics";
 import { jsonAnswer } from "@/server/api/plain";
 import type { Incoming, Outgoing } from "@/server/api/transport";
 import { log } from "@/server/log";
 import { HttpIncoming, send } from "./exchange";
+import { listen } from "./listen";
 
 export type Signs = {
   url: string;
@@ -38,17 +38,9 @@ export async function startSigns(options: { host: string; port: number }): Promi
         response.destroy();
       });
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, options.host, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
-  const { port } = server.address() as AddressInfo; // a TCP server that listens has one
-  const host = options.host.includes(":") ? `[${options.host}]` : options.host;
+  const url = await listen(server, options);
   return {
-    url: `http://${host}:${port}`,
+    url,
     drain() {
       isDraining = true;
     },

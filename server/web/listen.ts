@@ -1,0 +1,18 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Listens, and answers with the address that reaches it from here. Port 0 takes any free one. Throws where it cannot. */
+export async function listen(
+  server: Server,
+  { host, port }: { host: string; port: number },
+): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const taken = server.address() as AddressInfo; // a TCP server that listens has one
+  return `http://${host.includes(":") ? `[${host}]` : host}:${taken.port}`;
+}
