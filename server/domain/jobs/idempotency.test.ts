@@ -1,11 +1,26 @@
 import { expect, test } from "vitest";
 import { pool } from "@/server/db";
+import type { Ctx } from "@/server/domain/ctx";
 import * as inputs from "@/server/domain/inputs";
 import * as jobs from "@/server/domain/jobs";
 import { newId } from "@/server/ids";
 import { inlineStep, makeProject } from "@/testing/world";
 
 const ask = (content: string) => ({ messages: [{ role: "user", content }] });
+/** The id of an input that is stored for later. */
+const store = async (ctx: Ctx, content: string) =>
+  (await inputs.storePayload(ctx, ask(content), undefined)).payloadId;
+
+const DOORS = [
+  ["submit", jobs.submit],
+  ["invoke", jobs.invoke],
+] as const;
+/** Sends this under one key, and answers with the id of the record. */
+async function send(door: (typeof DOORS)[number][1], ctx: Ctx, body: object): Promise<string> {
+  const answer = await door(ctx, "text.general.fast.v1", { idempotencyKey: "k", ...body } as never); // a request of either door
+  return "jobId" in answer ? answer.jobId : answer.executionId;
+}
+
 const countJobs = async (projectId: string) =>
   (
     await pool.query<{ jobs: number; holds: number; events: number }>(
@@ -73,22 +88,13 @@ test("options that ask for nothing, and traits in another order, do not make ano
   const turned = { ...traits, matureContentTraits: traits.matureContentTraits.toReversed() };
   expect((await send("rated", turned)).jobId).toBe(rated.jobId);
 });
-test.each([
-  ["submit", jobs.submit],
-  ["invoke", jobs.invoke],
-] as const)(
+test.each(DOORS)(
   "a replay of %s that names a stored input finds its record when that input is gone, and another request is told apart",
   async (_, door) => {
     const { ctx, clock, projectId } = await makeProject();
-    const key = "text.general.fast.v1";
-    const store = async (content: string) =>
-      (await inputs.storePayload(ctx, ask(content), undefined)).payloadId;
-    const [ref, same, other] = [await store("A"), await store("A"), await store("B")];
-    const run = async (more: object, context = { retentionRequirement: "HashesOnly" }) => {
-      const body = { inputPayloadRef: ref, idempotencyKey: "k", context, ...more } as never;
-      const answer = await door(ctx, key, body);
-      return "jobId" in answer ? answer.jobId : answer.executionId;
-    };
+    const [ref, same, other] = [await store(ctx, "A"), await store(ctx, "A"), await store(ctx, "B")];
+    const context = { retentionRequirement: "HashesOnly" };
+    const run = (more: object) => send(door, ctx, { inputPayloadRef: ref, context, ...more });
     const jobId = await run({});
     if (door === jobs.submit) await jobs.run(ctx, jobId, inlineStep(clock));
     clock.advance(8 * 86_400_000);
@@ -113,21 +119,12 @@ test.each([
   },
 );
 
-test.each([
-  ["submit", jobs.submit],
-  ["invoke", jobs.invoke],
-] as const)(
+test.each(DOORS)(
   "a replay of %s by a stored input that is gone finds the record of the same input inline, while its content is kept",
   async (_, door) => {
     const { ctx, clock, projectId } = await makeProject();
-    const key = "text.general.fast.v1";
-    const store = async (content: string) =>
-      (await inputs.storePayload(ctx, ask(content), undefined)).payloadId;
-    const [ref, other] = [await store("A"), await store("B")];
-    const run = async (input: object) => {
-      const answer = await door(ctx, key, { idempotencyKey: "k", ...input } as never);
-      return "jobId" in answer ? answer.jobId : answer.executionId;
-    };
+    const [ref, other] = [await store(ctx, "A"), await store(ctx, "B")];
+    const run = (body: object) => send(door, ctx, body);
     const jobId = await run({ input: ask("A") });
     if (door === jobs.submit) await jobs.run(ctx, jobId, inlineStep(clock));
     expect(await run({ inputPayloadRef: ref })).toBe(jobId);
