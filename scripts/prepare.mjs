@@ -50,9 +50,7 @@ function install() {
   process.stdout.write(
     `[${elapsed()}] Installing dependencies, which takes a minute or two …${tty ? "" : "\n"}`,
   );
-  let failure = npm("ci");
-  // A registry that lacks other systems' optional packages makes npm distrust the lock file; the versions still hold.
-  if (failure?.includes("EUSAGE")) failure = npm("install", "--no-save");
+  const failure = npmCi();
   if (failure !== null) {
     process.stdout.write("\n");
     const told = failure.split("\n").filter((line) => /^npm error/.test(line));
@@ -63,9 +61,9 @@ function install() {
   process.stdout.write(tty ? ` done\n` : `[${elapsed()}] Installing dependencies … done\n`);
 }
 
-/** Runs npm quietly: null when it succeeded, else what it said. */
-function npm(...command) {
-  const args = [...command, "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+/** Installs exactly what the lock file names: null when it succeeded, else npm's output. */
+function npmCi() {
+  const args = ["ci", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
   const options = { encoding: "utf8", env: installEnv(), shell: false };
   const cli = process.env.npm_execpath;
   const done = cli?.endsWith(".js")
