@@ -69,7 +69,7 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/jobs/{job_id}/cancel": undefined,
 };
 const CONCERNS_NO_ENTRY = [
-  // Starts something of its own, and tells of that alone; the key of a competitor is refused (server/domain/jobs/blind.test.ts).
+  // Starts something of its own, and tells of that alone; the key of a competitor is refused (server/domain/jobs/blind.db.test.ts).
   /^POST .*\/(jobs|invoke|comparisons)$/,
   /^POST \/v1\/inference\//,
   /\/v1\/(adapter|adapters|adapter-aliases|adapter-defaults)/,

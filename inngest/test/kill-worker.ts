@@ -3,7 +3,7 @@ import { Pool } from "pg";
 import { startEngine } from "../embedded";
 import { testClient } from "./client";
 
-// A worker to be killed: started by crash.test.ts as a process of its own. Every step leaves a row, the effect, whose
+// A worker to be killed: started by crash.isolated.test.ts as a process of its own. Every step leaves a row, the effect, whose
 // token is the step's result.
 const pool = new Pool({ connectionString: process.env.KILL_DATABASE_URL, max: 12 });
 pool.on("error", () => {});

@@ -28,7 +28,7 @@ import * as usage from "../usage";
 import * as webhooks from "../webhooks";
 
 /*
- * Each endpoint is of one part, and `<part>.test.ts` has a case for each status and code it can answer. A new endpoint of
+ * Each endpoint is of one part, and `<part>.db.test.ts` has a case for each status and code it can answer. A new endpoint of
  * a module below is of that module's part by itself; a new module has to be named here.
  */
 

@@ -33,7 +33,7 @@ test("docs/openapi.json is this document: a change of the API is a change of tha
   const text = `${JSON.stringify(openapi(endpoints), null, 2)}\n`;
   if (process.env.UPDATE_OPENAPI) writeFileSync(COMMITTED, text);
   expect(existsSync(join(COMMITTED))).toBe(true);
-  // Written anew by: UPDATE_OPENAPI=1 npx vitest run server/api/openapi.test.ts
+  // Written anew by: UPDATE_OPENAPI=1 npx vitest run server/api/openapi.db.test.ts
   expect(readFileSync(COMMITTED, "utf8")).toBe(text);
 });
 

@@ -26,10 +26,10 @@ test("what another part has the case of is something its endpoint can answer", (
 });
 
 test("every part has a file that asks its endpoints and ends with its law", () => {
-  const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".test.ts"));
-  expect(files.toSorted()).toEqual([...partNames, "parts"].map((part) => `${part}.test.ts`).toSorted());
+  const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".db.test.ts"));
+  expect(files.toSorted()).toEqual([...partNames, "parts"].map((part) => `${part}.db.test.ts`).toSorted());
   for (const part of partNames) {
-    const text = readFileSync(join(import.meta.dirname, `${part}.test.ts`), "utf8");
+    const text = readFileSync(join(import.meta.dirname, `${part}.db.test.ts`), "utf8");
     expect(text).toContain(`\neveryEndpoint("${part}", {`);
     expect(text.endsWith(`\n\neveryStatusHasACase("${part}");\n`), `${part} ends with its law`).toBe(true);
   }
