@@ -1,17 +1,78 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
+const DATABASE = "**/*.db.test.ts";
+const ISOLATED = "**/*.isolated.test.ts";
+const NO_TESTS = [
+  "**/node_modules/**",
+  "**/.next/**",
+  "**/dist/**",
+  "**/.data/**",
+  "e2e/**",
+  "bench/peers/**",
+];
+
+/*
+ * A test says by its file name what it needs. `x.test.ts`: nothing. `x.db.test.ts`: the database of its worker.
+ * `x.isolated.test.ts`: a process and a database of its own. The first two share a worker's modules, file after file, since
+ * importing the product takes longer than most tests.
+ */
 export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") } },
   test: {
-    include: ["**/*.test.ts", "**/*.test.tsx"],
-    exclude: ["**/node_modules/**", "**/.next/**", "**/dist/**", "**/.data/**", "e2e/**", "bench/peers/**"],
-    globalSetup: "testing/global-setup.ts",
     pool: "forks",
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "pure",
+          include: ["**/*.test.ts", "**/*.test.tsx"],
+          exclude: [...NO_TESTS, DATABASE, ISOLATED],
+          isolate: false,
+          setupFiles: "testing/setup/settings.ts",
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "database",
+          include: [DATABASE],
+          exclude: NO_TESTS,
+          isolate: false,
+          globalSetup: "testing/setup/global.ts",
+          setupFiles: ["testing/setup/database.ts", "testing/setup/settings.ts"],
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "isolated",
+          include: [ISOLATED],
+          exclude: NO_TESTS,
+          globalSetup: "testing/setup/global.ts",
+          setupFiles: ["testing/setup/database.ts", "testing/setup/settings.ts"],
+          sequence: { groupOrder: 3 },
+        },
+      },
+    ],
+    env: {
+      NODE_ENV: "test",
+      CAPSTAN_ENV: "development",
+      DATABASE_POOL: "10",
+      NEXTAUTH_SECRET: "a secret for tests only, never used elsewhere",
+      NEXTAUTH_URL: "http://127.0.0.1:3000",
+      CAPSTAN_VAULT_KEY: Buffer.from("a vault key for the tests, 32 by").toString("base64"),
+      // The tests of a worker ask more within a minute than people do, all from one address.
+      RATE_LIMIT_KEY_PER_MINUTE: "100000000",
+      RATE_LIMIT_ANONYMOUS_PER_MINUTE: "100000000",
+      LOG_LEVEL: process.env.LOG_LEVEL ?? "silent",
+    },
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // `npm test` runs a file that failed once more by itself, and tells it as flaky: a bug of the test or the product.
+    // `npm test` runs a file that failed once more by itself, and reports it as flaky: a bug of the test or the product.
     retry: 0,
   },
 });

@@ -18,7 +18,7 @@ const { startEngine } = await import("./embedded");
 const { functions } = await import("./functions/registry.gen");
 const { default: runJob } = await import("./functions/run-job");
 const { default: deliverWebhook } = await import("./functions/deliver-webhook");
-const { closeDatabase, pool } = await import("@/server/db");
+const { pool } = await import("@/server/db");
 const jobs = await import("@/server/domain/jobs");
 const webhooks = await import("@/server/domain/webhooks");
 const { itemsOf, plain, seenBySandbox, submitBulk } = await import("@/testing/bulks");
@@ -26,7 +26,6 @@ const { startReceiver } = await import("@/testing/receiver");
 const { makeProject, rowsOf } = await import("@/testing/world");
 
 afterAll(async () => {
-  await closeDatabase();
   await database.close();
 });
 

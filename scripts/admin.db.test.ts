@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { seed } from "@/prisma/bootstrap";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { access, isKeyText } from "@/server/domain/access";
 import * as jobs from "@/server/domain/jobs";
 import { findSignIn, verifySignIn } from "@/server/domain/organizations";
@@ -20,7 +20,6 @@ const databaseUrl = process.env.DATABASE_URL;
 beforeAll(() => writeFileSync(join(directory, "runtime.json"), JSON.stringify({ databaseUrl })));
 afterAll(async () => {
   rmSync(directory, { recursive: true });
-  await closeDatabase();
 });
 
 type Ended = { code: number; stdout: string; stderr: string };

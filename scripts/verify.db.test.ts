@@ -5,7 +5,6 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { closeDatabase } from "@/server/db";
 import * as jobs from "@/server/domain/jobs";
 import { publicKeys } from "@/server/domain/signing";
 import { lockfileBodyOf, manifestEntryOf } from "@/server/verify";
@@ -59,7 +58,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   rmSync(directory, { recursive: true });
-  await closeDatabase();
 });
 
 test("a receipt as it was answered is verified with a saved key set", async () => {

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { ulid } from "@/server/ids";
 import { CHORES, startChores } from "./chores";
-
-afterAll(closeDatabase);
 
 /** Waits for something that happens by itself. */
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {

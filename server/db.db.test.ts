@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { applyMigrations } from "@/scripts/migrations";
-import { closeDatabase, pool, queryKeeping, withSystem, withTenant } from "@/server/db";
+import { pool, queryKeeping, withSystem, withTenant } from "@/server/db";
 import { newId } from "@/server/ids";
-
-afterAll(closeDatabase);
 
 const HOUR_MS = 3_600_000;
 

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { TRPCError } from "@trpc/server";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { endpoints } from "@/server/api/v1";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { type Ctx, SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
 import { createKey } from "@/server/domain/organizations";
 import * as payments from "@/server/domain/payments";
@@ -15,7 +15,6 @@ import { call } from "@/testing/api";
 import { OPEN_TERMS } from "@/testing/panels";
 import { makePayable, type Payable } from "@/testing/payable";
 
-afterAll(closeDatabase);
 const system = systemCtx("test");
 
 /** Everybody who is no signed-in person, by what they are called. */

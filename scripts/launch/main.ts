@@ -17,7 +17,7 @@ import { clockBeganAt, openReport, type Report } from "./report";
 import { endLeftovers, findRunning, removeRuntime } from "./runtime";
 import { canListen, endProcess, isAlive } from "./system";
 
-export { test } from "./test";
+export { test } from "../test/run";
 
 /** --detached and --attached are for us: started by another process, to outlive it or to end with it. */
 const OPTIONS = ["--dev", "--detach", "--without-main-job", "--detached", "--attached"];

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { cookies, SESSION_COOKIE } from "@/server/auth/cookies";
-import { closeDatabase } from "@/server/db";
 import { access, makeKeyText, makeTokenText } from "@/server/domain/access";
 import { revokeKey } from "@/server/domain/organizations";
 import { signOutEverywhere } from "@/server/domain/sessions";
@@ -25,7 +24,6 @@ beforeAll(async () => {
   person = await makePerson(tenant.organizationId, "member");
   cookie = await cookieOf(person.userId);
 });
-afterAll(closeDatabase);
 
 const shape = {
   path: "/v1/test",

@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { closeDatabase } from "@/server/db";
 import { fail } from "@/server/errors";
 import { incoming, jsonOf, ownAddress } from "@/testing/requests";
 import { makeTenant } from "@/testing/tenants";
@@ -11,7 +10,6 @@ let tenant: Awaited<ReturnType<typeof makeTenant>>;
 beforeAll(async () => {
   tenant = await makeTenant({ scopes: ["jobs:read"] });
 });
-afterAll(closeDatabase);
 
 describe("who may ask", () => {
   const guarded = endpoint({

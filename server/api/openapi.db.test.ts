@@ -1,17 +1,14 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { closeDatabase } from "@/server/db";
 import { VERSION } from "@/server/version";
 import { incoming, jsonOf } from "@/testing/requests";
 import { documentAnswer, documentText } from "./document";
 import { endpoint, raw } from "./endpoint";
 import { openapi } from "./openapi";
 import { endpoints } from "./v1";
-
-afterAll(closeDatabase);
 
 const COMMITTED = resolve(import.meta.dirname, "../../docs/openapi.json");
 

@@ -1,13 +1,10 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { addressLimit } from "@/server/api/rate-limit";
-import { closeDatabase } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { env } from "@/server/env";
 import { spend } from "@/testing/limits";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import { servePanel } from "./panel-door";
-
-afterAll(closeDatabase);
 
 const nobody: Ctx = { ...system, principal: { kind: "anonymous", id: "anonymous", address: "" } };
 const token = "x".repeat(43);

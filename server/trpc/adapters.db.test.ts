@@ -1,5 +1,4 @@
-import { afterAll, expect, test } from "vitest";
-import { closeDatabase } from "@/server/db";
+import { expect, test } from "vitest";
 import * as adapters from "@/server/domain/adapters";
 import { putAdapter } from "@/server/domain/adapters/adapters.fixture";
 import type { Ctx } from "@/server/domain/ctx";
@@ -7,8 +6,6 @@ import { newId } from "@/server/ids";
 import { makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
 import { appRouter } from "./index";
-
-afterAll(closeDatabase);
 
 const IMAGE = "image.generate.v1";
 

@@ -1,13 +1,10 @@
-import { afterAll, expect, test } from "vitest";
-import { closeDatabase } from "@/server/db";
+import { expect, test } from "vitest";
 import * as jobs from "@/server/domain/jobs";
 import { makeTenant } from "@/testing/api";
 import { COMPARED, COMPARISONS, compared, pinned } from "@/testing/comparisons";
 import { makePerson } from "@/testing/tenants";
 import { inlineStep, makeProject } from "@/testing/world";
 import { appRouter } from "./index";
-
-afterAll(closeDatabase);
 
 test("the list is filtered by where a comparison stands, by capability and by whether it was judged", async () => {
   const tenant = await makeTenant();

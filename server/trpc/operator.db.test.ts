@@ -1,13 +1,10 @@
-import { afterAll, expect, test } from "vitest";
-import { closeDatabase } from "@/server/db";
+import { expect, test } from "vitest";
 import type { Ctx } from "@/server/domain/ctx";
 import { grantOperator } from "@/server/domain/organizations";
 import { decideTestPayment } from "@/server/domain/payments";
 import * as requests from "@/server/domain/requests";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import { appRouter } from "./index";
-
-afterAll(closeDatabase);
 
 const DAY_MS = 86_400_000;
 const need = {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { beforeAll, expect, test } from "vitest";
+import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { outboxMail } from "@/server/domain/notifications";
 import { Fault } from "@/server/errors";
@@ -21,7 +21,6 @@ beforeAll(async () => {
   };
   stranger = (await makePerson((await makeTenant()).organizationId, "owner")).ctx;
 }, 60_000);
-afterAll(closeDatabase);
 
 const nobody: Ctx = { ...system, principal: { kind: "anonymous", id: "anonymous", address: "192.0.2.9" } };
 const as = (ctx: Ctx) => appRouter.createCaller(ctx).organizations;

@@ -1,9 +1,9 @@
 import { TRPCError } from "@trpc/server";
 import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { answered } from "@/server/auth/guard";
 import { servePanel } from "@/server/auth/panel-door";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { submit } from "@/server/domain/jobs";
 import { createProject } from "@/server/domain/organizations";
@@ -11,8 +11,6 @@ import { ERRORS, Fault, ValidationFault } from "@/server/errors";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { appRouter } from "./index";
 import { codeOfStatus, toTrpcError } from "./init";
-
-afterAll(closeDatabase);
 
 const anonymous: Ctx = {
   ...systemCtx("test"),

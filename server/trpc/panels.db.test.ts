@@ -1,11 +1,9 @@
-import { afterAll, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { makeTenant } from "@/testing/api";
 import { definePanel, openPanel } from "@/testing/panels";
 import { makePerson } from "@/testing/tenants";
 import { appRouter } from ".";
-
-afterAll(closeDatabase);
 
 async function room() {
   const tenant = await makeTenant();

@@ -1,12 +1,9 @@
-import { afterAll, expect, test } from "vitest";
-import { closeDatabase } from "@/server/db";
+import { expect, test } from "vitest";
 import { run, submitBulk } from "@/server/domain/pins";
 import { newId } from "@/server/ids";
 import { makePerson } from "@/testing/tenants";
 import { makeProject } from "@/testing/world";
 import { appRouter } from "./index";
-
-afterAll(closeDatabase);
 
 const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
 

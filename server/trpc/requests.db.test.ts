@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { expect, test } from "vitest";
+import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as requests from "@/server/domain/requests";
@@ -8,8 +8,6 @@ import { NEED, operatorAt, quotedNeed } from "@/testing/needs";
 import { makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
 import { appRouter } from "./index";
-
-afterAll(closeDatabase);
 
 const DAY_MS = 86_400_000;
 const panelOf = (ctx: Ctx) => appRouter.createCaller(ctx);

@@ -1,11 +1,10 @@
 import { once } from "node:events";
 import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { bytes, endpoint, type Outgoing, raw, serve } from "@/server/api/endpoint";
 import { router } from "@/server/api/router";
-import { closeDatabase } from "@/server/db";
 import { log } from "@/server/log";
 import { makeTenant } from "@/testing/tenants";
 import { startServer, type WebServer } from "./server";
@@ -16,7 +15,6 @@ beforeAll(async () => {
   tenant = await makeTenant();
 });
 afterEach(() => server?.stop(0));
-afterAll(closeDatabase);
 
 const base = { summary: "", auth: ["anonymous", "service_principal"], output: z.json(), errors: [] } as const;
 

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "@/server/canonical";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { env } from "@/server/env";
 import { ulid } from "@/server/ids";
 import { BAD_FILES, GOOD_FILES } from "@/server/safetensors/corpus";
@@ -38,7 +38,6 @@ afterEach(() => {
 afterAll(async () => {
   await server.stop(0);
   await rm(directory, { recursive: true, force: true });
-  await closeDatabase();
 });
 
 /** What stands in the store, finished or not. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { endpoints } from "@/server/api/v1";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { startServer, type WebServer } from "@/server/web/server";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { type Client, KEYED } from "./client";
@@ -37,7 +37,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const each of opened) each.closeAllConnections();
   await server.stop(1_000);
-  await closeDatabase();
 });
 
 const clientOf = (baseUrl: string, more: object = {}) =>

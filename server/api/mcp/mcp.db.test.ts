@@ -3,7 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { publicUrl } from "@/server/env";
 import { newId } from "@/server/ids";
 import { startServer, type WebServer } from "@/server/web/server";
@@ -58,7 +58,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const each of clients) await each.close();
   await Promise.all([server.stop(500), other.stop(500)]);
-  await closeDatabase();
 });
 
 // biome-ignore lint/suspicious/noExplicitAny: a test reads answers of every shape

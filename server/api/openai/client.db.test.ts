@@ -3,7 +3,7 @@ import { zodResponseFormat, zodTextFormat } from "openai/helpers/zod";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { setLiveProcesses } from "@/server/api/rate-limit";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { receiptIdOf } from "@/server/ids";
 import { startServer, type WebServer } from "@/server/web/server";
 import { makeKey, makeKeyWithId, makeTenant, revokeKey, type Tenant } from "@/testing/api";
@@ -26,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.stop(1_000);
-  await closeDatabase();
 });
 
 /** What a call is refused with. */

@@ -1,8 +1,6 @@
-import { afterAll, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { type Call, call, makeTenant, sessionHeaders, submitWaiting } from "@/testing/api";
-
-afterAll(closeDatabase);
 
 const TEXT = "text.general.fast.v1";
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }] };

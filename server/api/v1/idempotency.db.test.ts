@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { closeDatabase } from "@/server/db";
+import { beforeAll, expect, test } from "vitest";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
 import { COMPARED, COMPARISONS } from "@/testing/comparisons";
 import { NEED } from "@/testing/needs";
@@ -22,7 +21,6 @@ let tenant: Tenant;
 beforeAll(async () => {
   tenant = await makeTenant();
 });
-afterAll(closeDatabase);
 
 const idOf = async (path: string, body: object, id: string, headers: Record<string, string> = {}) => {
   const { status, json } = await tenant.post(path, body, { headers });

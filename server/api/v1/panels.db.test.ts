@@ -1,14 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { isForPages, respond } from "@/server/api/endpoint";
 import { addressLimit } from "@/server/api/rate-limit";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
 import { spend } from "@/testing/limits";
 import { HOST, type OpenPanel, openPanel } from "@/testing/panels";
 import { incoming, ownAddress } from "@/testing/requests";
 import { endpoints } from ".";
-
-afterAll(closeDatabase);
 
 const EVIL = "https://evil.example";
 /** An origin that no session is bound to. */

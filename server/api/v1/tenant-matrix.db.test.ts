@@ -1,10 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-
-vi.hoisted(() => {
-  // Thousands of questions in a minute by a few callers.
-  process.env.RATE_LIMIT_KEY_PER_MINUTE = "100000000";
-  process.env.RATE_LIMIT_ANONYMOUS_PER_MINUTE = "100000000";
-});
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 import type { Vendor } from "@/server/providers/testing/vendor";
 import {

@@ -1,6 +1,6 @@
 import { hash, randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closeDatabase, pool, withSystem } from "@/server/db";
+import { beforeAll, describe, expect, test } from "vitest";
+import { pool, withSystem } from "@/server/db";
 import { type Ctx, DEFAULT_SCOPES, SCOPES, type Scope } from "@/server/domain/ctx";
 import { createKey, revokeKey } from "@/server/domain/organizations";
 import { env } from "@/server/env";
@@ -26,7 +26,6 @@ let other: Tenant;
 beforeAll(async () => {
   [mine, other] = [await makeTenant(), await makeTenant()];
 });
-afterAll(closeDatabase);
 
 async function keyCtx(apiKey: string): Promise<Ctx> {
   const principal = await access.keyPrincipal(apiKey, new Date());

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "@/server/canonical";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import type { ArtifactStore } from "@/server/domain/artifacts";
 import { startS3 } from "@/server/domain/artifacts/s3.fixture";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
@@ -68,8 +68,6 @@ async function s3World(): Promise<World> {
     stop: () => s3.stop(),
   };
 }
-
-afterAll(closeDatabase);
 
 describe.each([
   ["files", filesWorld],

@@ -1,12 +1,10 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { endpoint, respond } from "@/server/api/endpoint";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import * as audit from "@/server/domain/audit";
 import { newId } from "@/server/ids";
 import { incoming, ownAddress } from "@/testing/requests";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
-
-afterAll(closeDatabase);
 
 const act = (organizationId: string, subject: string, action = "thing.changed") => ({
   organizationId,

@@ -1,11 +1,8 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ResolutionRequest, ResolutionResponse } from "@/server/contract/capabilities";
-import { closeDatabase } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { resolve } from ".";
-
-afterAll(closeDatabase);
 
 const anonymous: Ctx = {
   ...systemCtx("test"),

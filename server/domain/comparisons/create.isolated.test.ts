@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { ModelAdapterCreate } from "@/server/contract/adapters";
 import { ComparisonEstimateRequest } from "@/server/contract/comparisons";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import * as adapters from "@/server/domain/adapters";
 import * as budgets from "@/server/domain/budgets";
 import * as comparisons from "@/server/domain/comparisons";
@@ -14,8 +14,6 @@ import { ask, finished, pinned, QUESTION, TEXT } from "./comparisons.fixture";
 import { shuffled } from "./create";
 
 const IMAGE = "image.generate.v1";
-
-afterAll(closeDatabase);
 
 /** What of a project was written for comparisons. */
 async function written({ projectId }: Pick<TestProject, "projectId">) {

@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Comparison } from "@/server/contract/comparisons";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import * as audit from "@/server/domain/audit";
 import { resolveHold } from "@/server/domain/budgets";
 import * as comparisons from "@/server/domain/comparisons";
@@ -10,8 +10,6 @@ import { newId } from "@/server/ids";
 import { makePerson } from "@/testing/tenants";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 import { ask, finished, pinned } from "./comparisons.fixture";
-
-afterAll(closeDatabase);
 
 const entryOf = (comparison: Comparison, status: string) =>
   comparison.entries.find((entry) => entry.status === status)?.entryId ?? "";

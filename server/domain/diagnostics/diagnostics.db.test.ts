@@ -1,17 +1,15 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { endpoints } from "@/server/api/v1";
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import { ResolutionRequest } from "@/server/contract/capabilities";
 import { AgentContext, AgentContextProfile } from "@/server/contract/diagnostics";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { allCapabilities, resolve } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import type { Json } from "@/server/step";
 import { ctxOf, makeTenant } from "@/testing/tenants";
 import { agentContext, llmsText, manifest, providerDiagnostics, readiness, session } from ".";
-
-afterAll(closeDatabase);
 
 /** The context of a request with this key. */
 async function keyCtx(apiKey: string): Promise<Ctx> {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { attemptMail, outboxMail } from "@/server/domain/notifications";
 import * as organizations from "@/server/domain/organizations";
@@ -26,7 +26,6 @@ beforeAll(async () => {
     viewer: await one("viewer"),
   };
 });
-afterAll(closeDatabase);
 
 const { SMTP_URL, MAIL_FROM, CAPSTAN_ENV } = env;
 afterEach(() => {

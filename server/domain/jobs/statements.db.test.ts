@@ -1,14 +1,12 @@
 import pg from "pg";
-import { afterAll, expect, test, vi } from "vitest";
-import { closeDatabase, inTransaction, pool } from "@/server/db";
+import { expect, test, vi } from "vitest";
+import { inTransaction, pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import { inlineStep, makeProject } from "@/testing/world";
 
 /* How the statements of an execution find their rows, when the planner last saw few rows in each state. */
-
-afterAll(closeDatabase);
 
 /** Indexes of all rows in a state, for whoever looks for those. */
 const OF_ALL_IN_A_STATE = [

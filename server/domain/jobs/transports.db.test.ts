@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { JobEvent } from "@/server/contract/jobs";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
@@ -9,6 +9,7 @@ import type { Step } from "@/server/step";
 import { startServer, type WebServer } from "@/server/web/server";
 import { call, makeTenant, type Tenant } from "@/testing/api";
 import { type Reaction, startReceiver } from "@/testing/receiver";
+import { setSettings } from "@/testing/settings";
 import { openStream } from "@/testing/streams";
 import { testClock } from "@/testing/world";
 
@@ -18,9 +19,7 @@ import { testClock } from "@/testing/world";
  */
 
 // The receiver is on this machine. Before any import: settings are read once.
-vi.hoisted(() => {
-  process.env.ALLOW_PRIVATE_ADDRESSES = "1";
-});
+setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
 
 let servers: [WebServer, WebServer];
 beforeAll(async () => {

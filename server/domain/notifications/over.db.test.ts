@@ -1,5 +1,5 @@
-import { afterAll, beforeEach, expect, test } from "vitest";
-import { closeDatabase, inTransaction, pool } from "@/server/db";
+import { beforeEach, expect, test } from "vitest";
+import { inTransaction, pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import { makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
@@ -11,7 +11,6 @@ let project: TestProject;
 beforeEach(async () => {
   project = await makeProject();
 });
-afterAll(closeDatabase);
 
 let occasions = 0;
 const told = () =>

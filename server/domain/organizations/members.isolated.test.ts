@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CreateApiKey } from "@/server/contract/organizations";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { env } from "@/server/env";
@@ -11,8 +11,6 @@ import { startWebProcess, type WebProcess } from "@/testing/processes";
 import { cookieOf, personOf } from "@/testing/sessions";
 import { ctxOf, makePerson, makeTenant, system } from "@/testing/tenants";
 import * as organizations from ".";
-
-afterAll(closeDatabase);
 
 type Role = "owner" | "admin" | "member" | "viewer";
 const ROLES: Role[] = ["owner", "admin", "member", "viewer"];

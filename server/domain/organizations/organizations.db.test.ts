@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { CreateApiKey, CreateUser } from "@/server/contract/organizations";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { type Ctx, DEFAULT_SCOPES } from "@/server/domain/ctx";
 import { Fault } from "@/server/errors";
@@ -23,7 +23,6 @@ beforeAll(async () => {
     viewer: await ctx("viewer"),
   };
 });
-afterAll(closeDatabase);
 
 async function codeOf(work: Promise<unknown>): Promise<string> {
   try {

@@ -1,5 +1,5 @@
-import { afterAll, describe, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { describe, expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { followEvents } from "@/server/domain/jobs/events";
@@ -11,8 +11,6 @@ import { type Call, call, finish, makeTenant } from "@/testing/api";
 import { turnOn } from "@/testing/codes";
 import { cookieOf, signIn } from "@/testing/sessions";
 import { ctxOf, makePerson, system } from "@/testing/tenants";
-
-afterAll(closeDatabase);
 
 const refusalOf = (work: Promise<unknown>) =>
   work.then(

@@ -1,12 +1,10 @@
 import pg from "pg";
-import { afterAll, describe, expect, test, vi } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { describe, expect, test, vi } from "vitest";
+import { pool } from "@/server/db";
 import { ACCESS_CHANGED } from "@/server/domain/access";
 import { call, makeTenant } from "@/testing/api";
 import { definePanel, HOST, openPanel } from "@/testing/panels";
 import { fields, TEXT } from "./panels.fixture";
-
-afterAll(closeDatabase);
 
 describe("definitions", () => {
   test("a change of what runs makes a version, a change of its name none; sessions keep the version they were made of", async () => {

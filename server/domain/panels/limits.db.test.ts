@@ -1,10 +1,8 @@
-import { afterAll, describe, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { describe, expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { finish, makeTenant } from "@/testing/api";
 import { definePanel, openPanel } from "@/testing/panels";
 import { at, fields, IMAGE, input, TEXT } from "./panels.fixture";
-
-afterAll(closeDatabase);
 
 describe("limits hold", () => {
   test("twenty jobs at once against room for three admit three, and what they may cost is what is held", async () => {

@@ -1,12 +1,9 @@
-import { afterAll, describe, expect, test } from "vitest";
-import { closeDatabase } from "@/server/db";
+import { describe, expect, test } from "vitest";
 import { newId } from "@/server/ids";
 import { newAdapter } from "@/testing/adapters";
 import { finish, makeTenant } from "@/testing/api";
 import { openPanel } from "@/testing/panels";
 import { at, fields, IMAGE, input, TEXT } from "./panels.fixture";
-
-afterAll(closeDatabase);
 
 describe("what it reads is its own", () => {
   test("jobs, events, results, receipts, artifacts and streams of anybody else are as none at all", async () => {

@@ -1,5 +1,5 @@
-import { afterAll, describe, expect, test, vi } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { describe, expect, test, vi } from "vitest";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { systemCtx } from "@/server/domain/ctx";
 import { changeRole, removeMember, revokeKey } from "@/server/domain/organizations";
@@ -10,8 +10,6 @@ import { cookieOf } from "@/testing/sessions";
 import { makePerson, system } from "@/testing/tenants";
 import { exchangeLaunchCode, prune } from ".";
 import { at, fields, IMAGE, input, TEXT } from "./panels.fixture";
-
-afterAll(closeDatabase);
 
 describe("sessions", () => {
   test("what they are made of is checked: panel, origins, inputs as far as they are given", async () => {

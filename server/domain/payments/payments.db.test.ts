@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { POST } from "@/app/api/webhooks/stripe/route";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { checkLedger, credit, setBillingCurrency, wallet, walletTransactions } from "@/server/domain/billing";
 import type { Ctx } from "@/server/domain/ctx";
 import { systemCtx } from "@/server/domain/ctx";
@@ -19,7 +19,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stripe.stop();
-  await closeDatabase();
 });
 const settings = { ...env };
 afterEach(() => {

@@ -1,10 +1,8 @@
-import { afterAll, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { Fault } from "@/server/errors";
 import { makeProject } from "@/testing/world";
 import { choices, content, run } from ".";
-
-afterAll(closeDatabase);
 
 const pin = { provider: "sandbox", model: "sandbox-1", api: "responses" };
 

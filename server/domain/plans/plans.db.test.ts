@@ -1,5 +1,5 @@
-import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { afterEach, describe, expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import * as billing from "@/server/domain/billing";
 import * as budgets from "@/server/domain/budgets";
@@ -15,7 +15,6 @@ import { ctxOf, makePerson, makeTenant, system } from "@/testing/tenants";
 import { copyJob, startJob } from "@/testing/world";
 import { allPlans, planOf } from ".";
 
-afterAll(closeDatabase);
 const { PLANS, DEFAULT_PLAN } = env;
 afterEach(() => void Object.assign(env, { PLANS, DEFAULT_PLAN }));
 

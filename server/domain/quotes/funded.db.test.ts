@@ -1,5 +1,5 @@
-import { afterAll, afterEach, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { afterEach, expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { getCapability } from "@/server/domain/catalog";
 import { env } from "@/server/env";
 import { call, makeTenant, type Tenant } from "@/testing/api";
@@ -11,7 +11,6 @@ const input = { messages: [{ role: "user", content: "How deep is the sea?" }], m
 afterEach(() => {
   env.OPENAI_API_KEY = undefined;
 });
-afterAll(closeDatabase);
 
 type Purse = { wallet?: number; allowance?: number; used?: number };
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { POST } from "@/app/api/webhooks/stripe/route";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as payments from "@/server/domain/payments";
 import { env } from "@/server/env";
@@ -21,7 +21,6 @@ export function withStripe(): void {
   });
   afterAll(async () => {
     await stripe.stop();
-    await closeDatabase();
   });
   afterEach(() => {
     Object.assign(stripe.state, { isDown: false, refusesRefunds: null, beforeRefundAnswer: null });

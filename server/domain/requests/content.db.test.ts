@@ -1,14 +1,12 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parseStrictJson } from "@/server/api/body";
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import { CapabilityRequestBody } from "@/server/contract/requests";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { fileNeed, NEED } from "@/testing/needs";
 import { makeProject } from "@/testing/world";
 import * as requests from ".";
 import { contentOf } from "./content";
-
-afterAll(closeDatabase);
 
 const frozen = (text: string) =>
   contentOf(CapabilityRequestBody.parse(parseStrictJson(Buffer.from(text, "utf8"))));

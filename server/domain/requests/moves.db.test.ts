@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { CapabilityRequestBody, RequestStatus } from "@/server/contract/requests";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { newId } from "@/server/ids";
 import { forceMove, NEED, needIn, operatorAt, priceOf, SHIPPED } from "@/testing/needs";
@@ -8,8 +8,6 @@ import { makeProject, type TestProject } from "@/testing/world";
 import * as requests from ".";
 
 /* Everything that can be done to a request, in every state it can be in. */
-
-afterAll(closeDatabase);
 
 let project: TestProject;
 let operator: Ctx;

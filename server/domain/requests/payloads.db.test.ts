@@ -1,15 +1,14 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { inTransaction, pool } from "@/server/db";
 import * as webhooks from "@/server/domain/webhooks";
 import { makeQuote, makeRequest, moveRequest } from "@/testing/commissions";
 import { startReceiver } from "@/testing/receiver";
+import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 import { happened, lockRequest } from "./transitions";
 
 // Receivers of these tests are on this machine. Before any import: settings are read once.
-vi.hoisted(() => {
-  process.env.ALLOW_PRIVATE_ADDRESSES = "1";
-});
+setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
 
 const SECRET = "a secret of this test";
 let project: TestProject;

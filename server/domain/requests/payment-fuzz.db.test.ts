@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { POST } from "@/app/api/webhooks/stripe/route";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { checkLedger } from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
 import * as payments from "@/server/domain/payments";
@@ -27,7 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stripe.stop();
   env.STRIPE_TAX = false;
-  await closeDatabase();
 });
 
 /** A payment as Stripe knows it, and what is known of how it ought to end. */

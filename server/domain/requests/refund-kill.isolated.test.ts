@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as payments from "@/server/domain/payments";
 import { makePayable, soldBy } from "@/testing/payable";
@@ -14,7 +14,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stripe.stop();
-  await closeDatabase();
 });
 
 test.each([

@@ -1,6 +1,6 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CapabilityRequestBody, CommissionQuote, IssueCommissionQuote } from "@/server/contract/requests";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { type Ctx, SCOPES } from "@/server/domain/ctx";
 import { publicUrl } from "@/server/env";
 import { newId } from "@/server/ids";
@@ -9,8 +9,6 @@ import { OPEN_TERMS } from "@/testing/panels";
 import { ctxOf, makePerson, makeTenant } from "@/testing/tenants";
 import { makeProject } from "@/testing/world";
 import * as requests from ".";
-
-afterAll(closeDatabase);
 
 const DAY_MS = 86_400_000;
 const body = (more: object = {}) => CapabilityRequestBody.parse({ ...NEED, ...more });

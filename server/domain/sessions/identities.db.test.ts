@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { afterEach, describe, expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { env } from "@/server/env";
@@ -19,8 +19,6 @@ import {
   startSession,
   unlinkIdentity,
 } from ".";
-
-afterAll(closeDatabase);
 
 const identityOf = (verifiedEmail: string | null, subject: string = randomUUID()): Identity => ({
   issuer: "https://identity.example",

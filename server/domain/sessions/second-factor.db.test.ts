@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { beforeAll, describe, expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
 import { findSignIn, verifySignIn } from "@/server/domain/organizations";
@@ -14,7 +14,6 @@ let organizationId: string;
 beforeAll(async () => {
   organizationId = (await makeTenant()).organizationId;
 });
-afterAll(closeDatabase);
 
 const start = new Date("2026-06-01T12:00:10.000Z");
 const addressOfOwn = () => `2001:db8:${randomBytes(2).toString("hex")}:${randomBytes(2).toString("hex")}::1`;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { beforeAll, describe, expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { verifySignIn } from "@/server/domain/organizations";
@@ -15,7 +15,6 @@ let organizationId: string;
 beforeAll(async () => {
   organizationId = (await makeTenant()).organizationId;
 });
-afterAll(closeDatabase);
 
 const person = () => makePerson(organizationId, "member");
 const codeOf = (work: Promise<unknown>) =>

@@ -1,12 +1,9 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { CapabilityBenchmarks } from "@/server/contract/capabilities";
-import { closeDatabase } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import { invoke } from "@/server/domain/jobs";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import { benchmarks } from ".";
-
-afterAll(closeDatabase);
 
 const anonymous: Ctx = {
   ...systemCtx("test"),

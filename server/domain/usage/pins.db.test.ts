@@ -1,13 +1,11 @@
-import { afterAll, expect, test } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { expect, test } from "vitest";
+import { pool } from "@/server/db";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 import * as usage from ".";
 import { exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
-
-afterAll(closeDatabase);
 
 const PINNED = "inference.pinned";
 const TEXT = "text.general.fast.v1";

@@ -1,6 +1,6 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { UsageFigures } from "@/server/contract/usage";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { type Ctx, systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { makePerson, makeTenant } from "@/testing/tenants";
@@ -8,8 +8,6 @@ import { copyJob, inlineStep, makeProject, type TestProject } from "@/testing/wo
 import * as usage from ".";
 import { COLUMNS } from "./focus";
 import { DAY_MS, exported, ledgerOf, pin, resolve, total } from "./usage.fixture";
-
-afterAll(closeDatabase);
 
 const TEXT = "text.general.fast.v1";
 const IMAGE = "image.generate.v1";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { sealContent } from "@/server/content";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import * as credentials from "@/server/domain/credentials";
 import { openAccount } from "@/server/domain/credentials";
 import { systemCtx } from "@/server/domain/ctx";
@@ -42,7 +42,6 @@ function withKeys(current: string, ...others: string[]): void {
 
 beforeEach(() => withKeys(OLD));
 afterAll(async () => {
-  await closeDatabase();
   await dropDatabase();
 });
 

@@ -6,12 +6,11 @@ import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import * as webhooks from "@/server/domain/webhooks";
 import { type Reaction, type Received, startReceiver } from "@/testing/receiver";
+import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 
 // Receivers of these tests are on this machine. Before any import: settings are read once.
-vi.hoisted(() => {
-  process.env.ALLOW_PRIVATE_ADDRESSES = "1";
-});
+setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
 
 const SECRET = `whsec_${randomBytes(24).toString("base64")}`;
 const QUESTION = { messages: [{ role: "user", content: "What is a webhook?" }] };

@@ -7,7 +7,7 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, test as each, expect } from "vitest";
 import { sha256Hex } from "@/server/canonical";
 import { EXIT_CODES } from "@/server/contract/cli";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { decideDevice } from "@/server/domain/sessions";
 import { publicUrl } from "@/server/env";
@@ -48,7 +48,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.stop(1_000);
-  await closeDatabase();
   rmSync(folder, { recursive: true });
 });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { closeDatabase, pool } from "@/server/db";
+import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
 import { env } from "@/server/env";
 import { codeAt, turnOn } from "@/testing/codes";
@@ -28,7 +28,6 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await provider.close();
-  await closeDatabase();
 });
 
 const person = () => makePerson(organizationId, "member");

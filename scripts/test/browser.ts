@@ -1,0 +1,126 @@
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { lastLines } from "../launch/child";
+import { findFile } from "../launch/files";
+import { findRuntime } from "../launch/runtime";
+import { endProcess, freePort } from "../launch/system";
+import { BIN, type Count, cleanEnv, runTool } from "./process";
+
+const PlaywrightSuite = z.object({
+  get suites() {
+    return z.array(PlaywrightSuite).optional();
+  },
+  specs: z.array(
+    z.object({ title: z.string(), file: z.string(), tests: z.array(z.object({ status: z.string() })) }),
+  ),
+});
+const PlaywrightReport = z.object({
+  suites: z.array(PlaywrightSuite),
+  stats: z.object({ expected: z.int(), unexpected: z.int(), flaky: z.int() }),
+  errors: z.array(z.object({ message: z.string().optional() })),
+});
+
+/** The specs of e2e (those named, or all) in a browser, against the product as `npm run up` starts it. */
+export async function runBrowserTests(scratch: string, named: string[] = []): Promise<Count> {
+  const browser = await findBrowser();
+  const dataDir = join(scratch, "data");
+  // Where the tests that need a Hub put one of their own.
+  const hubUrl = `http://127.0.0.1:${await freePort()}`;
+  const instance = await startForTests(dataDir, hubUrl);
+  try {
+    const reportFile = join(scratch, "playwright.json");
+    const code = await runTool(
+      join(BIN, "playwright"),
+      ["test", ...named, "--reporter=list,json"],
+      cleanEnv({
+        CAPSTAN_BASE_URL: instance.baseUrl,
+        CAPSTAN_DATA_DIR: dataDir,
+        HF_BASE_URL: hubUrl,
+        ...(browser && { CHROMIUM_PATH: browser }),
+        PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile,
+      }),
+    );
+    const { stats, errors, suites } = PlaywrightReport.parse(JSON.parse(findFile(reportFile) ?? "null"));
+    for (const error of errors) console.error(error.message);
+    const failed = stats.unexpected + errors.length;
+    const specs = suites.flatMap(specsOf);
+    const withStatus = (status: string) =>
+      specs
+        .filter((spec) => spec.tests.some((one) => one.status === status))
+        .map((spec) => `e2e/${spec.file} > ${spec.title}`);
+    return {
+      files: new Set(specs.map(({ file }) => file)).size,
+      passed: stats.expected + stats.flaky,
+      failed: failed === 0 && code !== 0 ? 1 : failed,
+      failures: withStatus("unexpected"),
+      flaky: withStatus("flaky"),
+    };
+  } finally {
+    await instance.stop();
+  }
+}
+
+function specsOf(suite: z.infer<typeof PlaywrightSuite>): z.infer<typeof PlaywrightSuite>["specs"] {
+  return [...suite.specs, ...(suite.suites ?? []).flatMap(specsOf)];
+}
+
+/** The product as `npm run up` starts it, on free ports, with a data directory of its own. */
+async function startForTests(dataDir: string, hubUrl: string) {
+  const child = spawn(process.execPath, ["scripts/up.mjs", "--attached"], {
+    env: cleanEnv({
+      CAPSTAN_DATA_DIR: dataDir,
+      PORT: "0",
+      SANDBOX_SLOW_MS: "20000",
+      // Receivers of webhooks are on this machine.
+      ALLOW_PRIVATE_ADDRESSES: "1",
+      HF_BASE_URL: hubUrl,
+      // The tests ask more within a minute than people do, all from one address.
+      RATE_LIMIT_KEY_PER_MINUTE: "100000",
+      RATE_LIMIT_ANONYMOUS_PER_MINUTE: "100000",
+      LOG_LEVEL: "warn",
+    }),
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    detached: process.platform !== "win32",
+  });
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    child.on("message", (message: { ready?: true }) => message.ready && resolve());
+    exited.then(() => {
+      const logs = ["web", "worker"]
+        .map((name) => lastLines(join(dataDir, "logs", `${name}.log`)))
+        .join("\n");
+      reject(new Error(`The product did not start.\n${logs}`));
+    });
+  });
+  const runtime = findRuntime(dataDir);
+  if (!runtime) throw new Error("runtime.json is missing.");
+  return {
+    baseUrl: runtime.baseUrl,
+    stop: async () => {
+      if (child.pid) await endProcess(child.pid, 90_000);
+      await exited;
+    },
+  };
+}
+
+/** A Chromium: the one of CHROMIUM_PATH, Debian's, or Playwright's own (null: Playwright finds it by itself). */
+async function findBrowser(): Promise<string | null> {
+  const named = process.env.CHROMIUM_PATH;
+  if (named) return named;
+  const debian = "/usr/bin/chromium";
+  if (existsSync(debian)) return debian;
+  const { chromium } = await import("@playwright/test"); // heavy, and for this command only
+  if (existsSync(chromium.executablePath())) return null;
+  if (process.platform === "linux" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
+    console.log("Installing Debian's Chromium …");
+    spawnSync("apt-get", ["update", "-q"], { stdio: "ignore" });
+    spawnSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", "chromium"], {
+      stdio: "ignore",
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    });
+    if (existsSync(debian)) return debian;
+  }
+  throw new Error("There is no Chromium. Run: npx playwright install chromium, or set CHROMIUM_PATH.");
+}

@@ -1,0 +1,102 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { openImports, sourceFiles } from "./imports";
+
+/** Where a changed file can be felt, beyond what loads it. */
+type Reach = {
+  /** Nothing less than the whole run. */
+  everything?: true;
+  /** Test files by their paths. */
+  tests?: RegExp;
+  specs?: RegExp;
+  /** As if this file had changed. */
+  as?: string;
+};
+
+const EVERY_DATABASE_TEST = /\.(db|isolated)\.test\.ts$/;
+
+/**
+ * What no import shows, row by row; all rows that match count. A changed file that neither a row nor the import graph knows
+ * runs everything.
+ */
+const UNSEEN: [files: RegExp, reach: Reach][] = [
+  // They read the sources and documents themselves.
+  [/\.(tsx?|md|css)$/, { tests: /^server\/laws\.db\.test\.ts$/ }],
+  [
+    /^(package(-lock)?\.json|tsconfig\.json|vitest\.config\.ts|next\.config\.js|postcss\.config\.mjs|playwright\.config\.ts|prisma\.config\.ts)$/,
+    { everything: true },
+  ],
+  [/^testing\/setup\//, { everything: true }],
+  [/^prisma\/(schema|guards|migrations)\//, { tests: EVERY_DATABASE_TEST }],
+  [
+    /^scripts\/(launch\/|prepare\.mjs|build\.mjs|start\.mjs|up\.mjs|down\.mjs)/,
+    { tests: /^scripts\//, specs: /^e2e\/api\/start/ },
+  ],
+  [/^server\/(web|worker)\.ts$/, { specs: /^e2e\/api\// }],
+  [/^scripts\/(migrate|migrations|schema-diff)\.ts$/, { tests: EVERY_DATABASE_TEST }],
+  [/^e2e\/.*\.spec\.ts$/, {}],
+  [/^e2e\/[\w/-]+(?<!\.spec)\.ts$/, { specs: /./ }],
+  [/^docs\/openapi\.json$/, { tests: /^(clients\/|server\/api\/openapi)/ }],
+  [/^docs\/(?!openapi)|^[A-Z]+\.md$/, { tests: /^server\/providers\/pinned-apis\.test\.ts$/ }],
+  [/^\.env\.example$/, { tests: /^server\/env\.test\.ts$/ }],
+  [/^biome\.json$|^LICENSE$|^\.gitignore$|^\.npmrc$|^\.ci\//, {}],
+  // Programs of threads are found by their name while the product runs.
+  [/^server\/(documents|expression|imaging|json-schema|rendering)\//, { as: "server/thread-program.ts" }],
+  [/^server\/providers\/.*\.(fixtures|json)/, { tests: /^server\/(providers|domain\/(pins|attempts))\// }],
+  [
+    /^server\/(audio|rendering|expression|domain\/catalog)\/.*\.(?!tsx?$)\w+$/,
+    { tests: /^server\/(audio|rendering|expression|domain\/catalog|capabilities)\// },
+  ],
+  [/^public\//, { tests: /^server\/auth\//, specs: /^e2e\/panel\/(embed|panels)/ }],
+  [/^clients\//, { tests: /^clients\// }],
+  [/^bench\//, { tests: /^bench\// }],
+];
+
+export type Reached = {
+  changed: string[];
+  everything: boolean;
+  tests: string[];
+  specs: string[];
+  /** One line for people. */
+  why: string;
+};
+
+/** The tests that changes since a revision can reach, those that are not committed and new files included. */
+export function reachedByChanges(revision: string): Reached {
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { encoding: "utf8" })
+      .split("\n")
+      .filter((line) => line !== "");
+  const changed = [
+    ...git("diff", "--name-only", "--relative", revision),
+    ...git("ls-files", "--others", "--exclude-standard"),
+  ];
+  return reachedBy(changed);
+}
+
+/** The tests that a change of these files can reach. */
+export function reachedBy(changed: string[]): Reached {
+  const rows = changed.map((file) => UNSEEN.filter(([files]) => files.test(file)).map(([, reach]) => reach));
+  const sources = new Set(sourceFiles("."));
+  const isSeen = (file: string) => sources.has(file) || /\.tsx?$/.test(file);
+  const unknown = changed.find((file, place) => rows[place]!.length === 0 && !isSeen(file));
+  const reaches = rows.flat();
+  const whole = unknown ?? changed.find((_, place) => rows[place]!.some((reach) => reach.everything));
+  if (whole)
+    return { changed, everything: true, tests: [], specs: [], why: `${whole} can reach everything.` };
+  const all = [...sources];
+  const starts = new Set([...changed, ...reaches.flatMap((reach) => reach.as ?? [])]);
+  const imports = openImports(".");
+  const tests = all.filter(
+    (file) =>
+      /\.test\.tsx?$/.test(file) &&
+      (reaches.some((reach) => reach.tests?.test(file)) ||
+        [...imports.reachedFrom(file)].some((each) => starts.has(each))),
+  );
+  const specs = all.filter(
+    (file) =>
+      file.endsWith(".spec.ts") && (starts.has(file) || reaches.some((reach) => reach.specs?.test(file))),
+  );
+  const why = `${tests.length} test files and ${specs.length} browser specs can be reached.`;
+  return { changed: changed.filter((file) => existsSync(file)), everything: false, tests, specs, why };
+}

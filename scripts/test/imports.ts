@@ -1,0 +1,84 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+
+const FOLDERS = [
+  "app",
+  "bench",
+  "clients",
+  "components",
+  "e2e",
+  "inngest",
+  "prisma",
+  "scripts",
+  "server",
+  "testing",
+];
+const SKIPPED = /^(node_modules|dist|peers|\.\w+)$/;
+const STATEMENT = /^[ \t]*(?:import|export)\s+(type\s)?(?:[^;"]*?\sfrom\s+)?"([^"]+)"/gm;
+const DYNAMIC = /\bimport\(\s*"([^"]+)"/g;
+/** A string that may be a path: a worker, a program, a fixture. */
+const NAME = /"((?:@\/|\.{1,2}\/)?[\w@./[\]()-]+\.\w+)"/g;
+
+/** Every TypeScript file of the repository, as paths from its root. */
+export function sourceFiles(root: string): string[] {
+  return FOLDERS.flatMap((folder) => filesUnder(root, folder)).filter((file) => /\.tsx?$/.test(file));
+}
+
+function filesUnder(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return SKIPPED.test(entry.name) ? [] : filesUnder(root, path);
+    return [path];
+  });
+}
+
+type Uses = { imported: string[]; named: string[] };
+
+/**
+ * What files of the repository load of each other: what they import (types aside), and what they name in a string, which
+ * is how workers, child processes and fixtures are found.
+ */
+export function openImports(root: string) {
+  const known = new Set(FOLDERS.flatMap((folder) => filesUnder(root, folder)));
+  const read = new Map<string, Uses>();
+
+  /** The file that this text means in another file, or nothing. */
+  function find(file: string, text: string): string[] {
+    const nearby = posix.join(posix.dirname(file), text);
+    const candidates = text.startsWith("@/")
+      ? [text.slice(2)]
+      : text.startsWith(".")
+        ? [nearby]
+        : [text, nearby];
+    const paths = candidates.flatMap((each) => ["", ".ts", ".tsx", "/index.ts"].map((end) => each + end));
+    return paths.filter((path) => known.has(path)).slice(0, 1);
+  }
+
+  function usesOf(file: string): Uses {
+    const before = read.get(file);
+    if (before) return before;
+    const uses: Uses = { imported: [], named: [] };
+    read.set(file, uses);
+    if (!/\.[mc]?[jt]sx?$/.test(file)) return uses;
+    const text = readFileSync(join(root, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");
+    for (const [, type, from = ""] of text.matchAll(STATEMENT))
+      if (!type) uses.imported.push(...find(file, from));
+    for (const [, from = ""] of text.matchAll(DYNAMIC)) uses.imported.push(...find(file, from));
+    for (const [, path = ""] of text.matchAll(NAME)) uses.named.push(...find(file, path));
+    return uses;
+  }
+
+  function closure(entry: string, next: (uses: Uses) => string[]): Set<string> {
+    const found = new Set([entry]);
+    for (const file of found) for (const target of next(usesOf(file))) found.add(target);
+    return found;
+  }
+
+  return {
+    /** All files that are imported with this one, itself included. */
+    importedBy: (entry: string) => closure(entry, ({ imported }) => imported),
+    /** The same with all that is named: what a change could reach. */
+    reachedFrom: (entry: string) => closure(entry, ({ imported, named }) => [...imported, ...named]),
+  };
+}

@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { chmod } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { build, isBuilt } from "../launch/build";
+import { generate } from "../launch/generate";
+import { runBrowserTests } from "./browser";
+import { CAMPAIGNS } from "./campaigns";
+import { reachedByChanges } from "./changed";
+import { BIN, type Count, runTool } from "./process";
+import { runTeeth } from "./teeth/run";
+import { type Part, runUnitTests } from "./unit";
+
+const USAGE =
+  "Usage: npm test [-- --only unit|e2e] [-- --changed [REVISION]], npm run test:long [-- --seed N], npm run test:teeth [-- NAME …]";
+
+type Work = () => Promise<Count | Part[]>;
+type Step = [title: string, work: Work];
+
+/**
+ * `npm test`: types, style, tests with a real database, then the product itself in a browser. `--only unit` and
+ * `--only e2e` do a part, `--changed` what uncommitted changes (or those since a revision) can reach. `--long` runs the
+ * long campaigns whole and `--teeth` plants faults that the tests have to notice. The last line printed is
+ * `N passed, N failed`; the exit code is 0 only when nothing failed.
+ */
+export async function test(args: string[]) {
+  const { values, positionals } = parseArgs({
+    args,
+    options: {
+      only: { type: "string" },
+      changed: { type: "boolean" },
+      long: { type: "boolean" },
+      teeth: { type: "boolean" },
+      seed: { type: "string" },
+    },
+    allowPositionals: true,
+  });
+  const isNumber = values.seed === undefined || /^\d{1,9}$/.test(values.seed);
+  if ((values.only && !["unit", "e2e"].includes(values.only)) || !isNumber) throw new Error(USAGE);
+  const scratch = mkdtempSync(join(tmpdir(), "capstan-e2e-"));
+  await chmod(scratch, 0o711);
+  const total = openTotal();
+  try {
+    generate();
+    const steps = values.teeth
+      ? teethOnly(positionals)
+      : values.long
+        ? campaigns(scratch, Number(values.seed ?? Math.floor(Math.random() * 1e9)))
+        : values.changed
+          ? await changedOnly(scratch, positionals[0])
+          : everything(scratch, values.only);
+    for (const [title, work] of steps) await total.add(title, work);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  process.exit(total.print());
+}
+
+const types: Step = ["types", () => command("tsc", ["--noEmit"])];
+const style: Step = ["style", () => command("biome", ["check", "."])];
+
+function everything(scratch: string, only?: string): Step[] {
+  const unit: Step[] = [types, style, ["tests", () => runUnitTests({ scratch })]];
+  const browser: Step[] = [
+    ["build", buildOnce],
+    ["browser", () => runBrowserTests(scratch)],
+  ];
+  return [...(only === "e2e" ? [] : unit), ...(only === "unit" ? [] : browser)];
+}
+
+async function changedOnly(scratch: string, revision = "HEAD"): Promise<Step[]> {
+  const reached = await reachedByChanges(revision);
+  console.log(`${reached.changed.length} files changed: ${reached.why}`);
+  if (reached.everything) return everything(scratch);
+  const steps: Step[] = [types, style];
+  if (reached.tests.length > 0) steps.push(["tests", () => runUnitTests({ scratch, files: reached.tests })]);
+  if (reached.specs.length > 0)
+    steps.push(["build", buildOnce], ["browser", () => runBrowserTests(scratch, reached.specs)]);
+  return steps;
+}
+
+function campaigns(scratch: string, seed: number): Step[] {
+  console.log(`Seed ${seed}. The same again: npm run test:long -- --seed ${seed}`);
+  const env = { CAPSTAN_CAMPAIGN: "full", CAPSTAN_SEED: String(seed) };
+  return [["campaigns", () => runUnitTests({ scratch, files: CAMPAIGNS, env })], ...teethOnly([])];
+}
+
+const teethOnly = (names: string[]): Step[] => [["teeth", () => runTeeth(names)]];
+
+async function command(tool: string, args: string[]): Promise<Count> {
+  const code = await runTool(join(BIN, tool), args);
+  return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+async function buildOnce(): Promise<Count> {
+  if (!isBuilt()) await build();
+  return { passed: 1, failed: 0 };
+}
+
+function openTotal() {
+  const parts: Part[] = [];
+  return {
+    async add(title: string, work: Work) {
+      console.log(`\n── ${title}`);
+      const beganAt = performance.now();
+      const result = await work().catch((error: unknown): Count => {
+        console.error(error instanceof Error ? error.message : error);
+        return { passed: 0, failed: 1 };
+      });
+      const seconds = (performance.now() - beganAt) / 1000;
+      parts.push(...(Array.isArray(result) ? result : [{ title, seconds, ...result }]));
+    },
+    /** Prints the table and the total; the exit code. */
+    print(): number {
+      const sum = (of: (part: Part) => number) => parts.reduce((all, part) => all + of(part), 0);
+      const passed = sum((part) => part.passed);
+      const failed = sum((part) => part.failed);
+      const rows = [
+        ["part", "files", "tests", "seconds"],
+        ...parts.map((part) => [
+          part.title,
+          part.files === undefined ? "" : String(part.files),
+          String(part.passed + part.failed),
+          part.seconds.toFixed(0),
+        ]),
+      ];
+      console.log(`\n${rows.map(([title, ...cells]) => row(title!, cells)).join("\n")}`);
+      const flaky = parts.flatMap((part) => part.flaky ?? []);
+      const failures = parts.flatMap((part) =>
+        part.failed > 0 ? (part.failures?.length ? part.failures : [part.title]) : [],
+      );
+      if (flaky.length > 0) console.log(`\nPassed only the second time:\n${flaky.join("\n")}`);
+      if (failures.length > 0) console.log(`\nFailed:\n${failures.join("\n")}`);
+      console.log(`\n${passed} passed, ${failed} failed`);
+      return failed === 0 && passed > 0 ? 0 : 1;
+    },
+  };
+}
+
+const row = (title: string, cells: string[]) =>
+  title.padEnd(10) + cells.map((cell) => cell.padStart(9)).join("");

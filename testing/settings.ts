@@ -1,0 +1,13 @@
+import { onTestFinished } from "vitest";
+import { getCurrentTest } from "vitest/suite";
+import { type Env, env } from "@/server/env";
+
+/**
+ * Changes settings for the rest of a test or, called outside of one, for the rest of the file. They are restored
+ * automatically: after the test here, after the file in testing/setup/settings.ts.
+ */
+export function setSettings(values: Partial<Env>): void {
+  const before = Object.fromEntries(Object.keys(values).map((name) => [name, env[name as keyof Env]]));
+  Object.assign(env, values);
+  if (getCurrentTest()) onTestFinished(() => void Object.assign(env, before));
+}

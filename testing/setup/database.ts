@@ -1,0 +1,26 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+
+/*
+ * Gives this worker a database of its own, a copy of the migrated one, before anything opens a connection. Its
+ * pool is closed by the worker's end, the database goes with the run.
+ */
+const worker = globalThis as { capstanTestDatabase?: string };
+
+if (!worker.capstanTestDatabase) {
+  const template = new URL(process.env.DATABASE_URL ?? "");
+  const name = `worker_${randomUUID().replaceAll("-", "")}`;
+  const admin = new URL(template);
+  admin.pathname = "/postgres";
+  const client = new pg.Client({ connectionString: admin.href });
+  await client.connect();
+  try {
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template.pathname.slice(1)}`);
+  } finally {
+    await client.end();
+  }
+  const own = new URL(template);
+  own.pathname = `/${name}`;
+  process.env.DATABASE_URL = own.href;
+  worker.capstanTestDatabase = own.href;
+}

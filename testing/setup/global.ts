@@ -1,0 +1,75 @@
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { startPostgres } from "../../scripts/launch/postgres";
+import { applyMigrations } from "../../scripts/migrations";
+
+type World = { stop(): Promise<void> };
+
+// Two projects of the configuration ask for it, each with modules of its own.
+const shared = globalThis as { capstanTestWorld?: { world: Promise<World>; users: number } };
+
+/**
+ * One world for the whole run (and for every rerun of a watch): a real PostgreSQL whose migrated database is the template
+ * of every worker's own, and the sandbox provider. Workers find both in their environment. Gone when the run ends.
+ */
+export default async function setup() {
+  shared.capstanTestWorld ??= { world: start(), users: 0 };
+  const slot = shared.capstanTestWorld;
+  slot.users++;
+  const world = await slot.world;
+  return async () => {
+    if (--slot.users > 0) return;
+    shared.capstanTestWorld = undefined;
+    await world.stop();
+  };
+}
+
+async function start(): Promise<World> {
+  const directory = await mkdtemp(join(tmpdir(), "capstan-test-"));
+  await chmod(directory, 0o711); // the database server may run as another user
+  const stops: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })];
+  const stop = async () => {
+    for (const each of stops.reverse()) await each();
+  };
+  try {
+    const postgres = await startPostgres({
+      dataDir: directory,
+      logFile: join(directory, "postgres.log"),
+      disposable: true,
+    });
+    stops.push(postgres.stop);
+    await allowDatabases(postgres.url, join(directory, "postgres.password"));
+    Object.assign(process.env, { CAPSTAN_DATA_DIR: directory, DATABASE_URL: postgres.url });
+    await applyMigrations(postgres.url);
+    // After the environment is set: these modules read it when they load.
+    const { migrateEngine } = await import("../../inngest/embedded/migrate");
+    await migrateEngine(postgres.url);
+    const { startSandbox } = await import("../../server/sandbox/server");
+    const sandbox = await startSandbox({ port: 0, dataDir: join(directory, "sandbox"), slowMs: 7_000 });
+    stops.push(sandbox.stop);
+    process.env.SANDBOX_URL = sandbox.url;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { stop };
+}
+
+/** Lets workers make databases. */
+async function allowDatabases(url: string, passwordFile: string): Promise<void> {
+  const client = new pg.Client({
+    host: "127.0.0.1",
+    port: Number(new URL(url).port),
+    user: "postgres",
+    password: (await readFile(passwordFile, "utf8")).trim(),
+    database: "postgres",
+  });
+  await client.connect();
+  try {
+    await client.query("ALTER ROLE capstan CREATEDB");
+  } finally {
+    await client.end();
+  }
+}
