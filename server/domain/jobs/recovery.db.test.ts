@@ -4,6 +4,8 @@ import { releaseAllLeases } from "@/server/domain/attempts";
 import * as jobs from "@/server/domain/jobs";
 import { env } from "@/server/env";
 import { inlineStep, makeProject, rowsOf, startJob } from "@/testing/world";
+import { conclude } from "./conclude";
+import { endedWithout } from "./ended";
 import {
   admitted,
   answerOf,
@@ -16,6 +18,7 @@ import {
 import { attempt } from "./run";
 import { storeAnswer } from "./transitions/answer";
 import { beginSubmission } from "./transitions/attempt";
+import { readJob } from "./work";
 
 test("a worker that dies before it submits loses nothing: the job is queued again under the same attempt number", async () => {
   const project = await makeProject();
@@ -84,6 +87,21 @@ test("a worker whose lease was taken over writes nothing more", async () => {
   expect(
     await storeAnswer({ jobId, fence: first!.fence, now: project.ctx.now(), ...answerOf(first!.attemptId) }),
   ).toBe(false);
+  const late = { code: "ExecutionTimeout", message: "late", settlement: "released" } as const;
+  const ended = await conclude({
+    job: (await readJob(jobId))!,
+    inputHash: "",
+    outputHash: null,
+    engine: null,
+    attempt: null,
+    artifacts: [],
+    ended: endedWithout(late, "not_attempted"),
+    from: ["running"],
+    fence: first!.fence,
+    canceled: false,
+    now: project.ctx.now(),
+  });
+  expect(ended).toBe(false);
   expect(
     await beginSubmission({
       tier: "standard",
