@@ -213,7 +213,7 @@ export const FAULTS: Fault[] = [
     file: "server/domain/jobs/transitions/claim.ts",
     find: "WHEN status = 'running' THEN lease_until < input.now AND (",
     replace: "WHEN status = 'running' THEN (",
-    caughtBy: "server/domain/jobs/races.db.test.ts",
+    caughtBy: "server/domain/jobs/recovery.db.test.ts",
   },
   {
     name: "terminal-status-changes",

@@ -9,6 +9,7 @@ import { endedWithout } from "./ended";
 import {
   admitted,
   answerOf,
+  claimElsewhere,
   lockedUntil,
   PAST_LEASE_MS,
   QUESTION,
@@ -56,6 +57,7 @@ test("a worker that dies after the answer was stored is replaced: the job succee
     now: project.ctx.now(),
     ...answerOf(started.attemptId),
   });
+  expect(await claimElsewhere(project, jobId)).toBeNull();
   project.clock.advance(PAST_LEASE_MS);
   await jobs.sweep(project.ctx, project);
   await jobs.run(project.ctx, jobId, inlineStep(project.clock));
