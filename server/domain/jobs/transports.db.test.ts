@@ -18,7 +18,7 @@ import { testClock } from "@/testing/world";
  * id, as the documentation asks; whatever it does, it has seen every event exactly once, in order.
  */
 
-// The receiver is on this machine. Before any import: settings are read once.
+// The receiver is on this machine.
 setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
 
 let servers: [WebServer, WebServer];

@@ -7,7 +7,7 @@ import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 import { happened, lockRequest } from "./transitions";
 
-// Receivers of these tests are on this machine. Before any import: settings are read once.
+// Receivers of these tests are on this machine.
 setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
 
 const SECRET = "a secret of this test";

@@ -3,13 +3,13 @@ import { ValidationFault } from "@/server/errors";
 import { refusalOfAddress } from "@/server/http";
 
 /** Where events may be posted to in this installation. */
-export const addressRules = {
+export const addressRules = () => ({
   allowHttp: !isProduction,
   allowPrivateAddresses: env.ALLOW_PRIVATE_ADDRESSES,
-};
+});
 
 /** The URL as it is kept. Refuses, on the field `url`, what would never be sent to; names are resolved when it is sent. */
-export function checkedUrl(text: string, rules = addressRules): string {
+export function checkedUrl(text: string, rules = addressRules()): string {
   const refuse = (message: string): never => {
     throw new ValidationFault([{ loc: ["body", "url"], msg: message, type: "url_refused" }]);
   };

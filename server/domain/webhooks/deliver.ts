@@ -96,7 +96,7 @@ function send(claimed: Claimed, body: string, now: Date) {
     "content-type": "application/json",
     ...signedHeaders(secret, claimed.event_id, body, now),
   };
-  return postText(claimed.url, body, headers, { ...addressRules, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  return postText(claimed.url, body, headers, { ...addressRules(), signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
 type Try = { status: number | null; error: string | null; startedAt: Date; durationMs: number };

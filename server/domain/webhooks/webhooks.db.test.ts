@@ -9,7 +9,7 @@ import { type Reaction, type Received, startReceiver } from "@/testing/receiver"
 import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 
-// Receivers of these tests are on this machine. Before any import: settings are read once.
+// Receivers of these tests are on this machine.
 setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
 
 const SECRET = `whsec_${randomBytes(24).toString("base64")}`;
