@@ -53,7 +53,7 @@ export default defineConfig({
           include: [ISOLATED],
           exclude: NO_TESTS,
           globalSetup: "testing/setup/global.ts",
-          setupFiles: ["testing/setup/database.ts", "testing/setup/settings.ts"],
+          setupFiles: "testing/setup/database.ts",
           sequence: { groupOrder: 3 },
         },
       },

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { env } from "@/server/env";
 import { codeAt, turnOn } from "@/testing/codes";
 import { CLIENT, startOidcServer } from "@/testing/oidc-server";
+import { setSettings } from "@/testing/settings";
 import { openBrowser, type Page } from "@/testing/sign-in-browser";
 import { makePerson, makeTenant } from "@/testing/tenants";
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
   [provider, { organizationId }] = [await startOidcServer(), await makeTenant()];
 });
 beforeEach(() => {
-  Object.assign(env, {
+  setSettings({
     OIDC_ISSUER: provider.issuer,
     OIDC_CLIENT_ID: CLIENT.id,
     OIDC_CLIENT_SECRET: CLIENT.secret,
@@ -180,7 +180,7 @@ describe("by a provider of OpenID Connect", () => {
 
   test("a provider that calls itself otherwise than it was configured signs nobody in", async () => {
     const { email } = await person();
-    Object.assign(env, { OIDC_ISSUER: provider.issuer.replace("127.0.0.1", "localhost") });
+    setSettings({ OIDC_ISSUER: provider.issuer.replace("127.0.0.1", "localhost") });
     provider.signIn({ claims: { sub: randomUUID(), email, email_verified: true } });
     const browser = openBrowser();
     expect(errorOf(await browser.throughProvider("oidc"))).not.toBeNull();
@@ -309,7 +309,7 @@ test("what fails on our side while an identity is looked up is told, and signs n
 });
 
 test("GitHub is asked with state and PKCE, Google with a nonce too", async () => {
-  Object.assign(env, {
+  setSettings({
     GITHUB_ID: "gh",
     GITHUB_SECRET: "s",
     GOOGLE_CLIENT_ID: "go",

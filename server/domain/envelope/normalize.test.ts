@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { env } from "@/server/env";
 import { Fault, ValidationFault } from "@/server/errors";
+import { setSettings } from "@/testing/settings";
 import { type EnvelopeKind, nearest, normalizeEnvelope, settleIdempotencyKey } from "./normalize";
 
 const KINDS: EnvelopeKind[] = ["jobs", "invoke", "quote"];
@@ -312,7 +313,7 @@ test("a quote is closed: nothing but context, input and execution", () => {
 
 const ceilings = { ...env };
 afterEach(() => {
-  Object.assign(env, ceilings);
+  setSettings(ceilings);
 });
 
 function nested(depth: number): Record<string, never> {
@@ -350,7 +351,7 @@ for (const [what, fits, exceeds, at] of LIMITS) {
 }
 
 test("a deployment may lower the ceilings; values out of range count as the published ones", () => {
-  Object.assign(env, {
+  setSettings({
     TAGS_MAX: 1,
     TAG_MAX_LENGTH: 3,
     EXTERNAL_REF_MAX_LENGTH: 2,
@@ -367,7 +368,7 @@ test("a deployment may lower the ceilings; values out of range count as the publ
     expect(refusal(() => normalizeEnvelope("jobs", { input, ...body } as RawEnvelope))).toMatchObject({ at });
   }
   for (const value of [0, -1, 1_000_000]) {
-    Object.assign(env, { TAGS_MAX: value, METADATA_MAX_BYTES: value });
+    setSettings({ TAGS_MAX: value, METADATA_MAX_BYTES: value });
     expect(() => normalizeEnvelope("jobs", { input, tags: Array(32).fill("x") })).not.toThrow();
     expect(refusal(() => normalizeEnvelope("jobs", { input, tags: Array(33).fill("x") }))).toMatchObject({
       at: "body.tags",

@@ -6,6 +6,7 @@ import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { call, makeTenant, type Tenant } from "@/testing/api";
+import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
 
 const TEXT = "text.general.fast.v1";
@@ -156,13 +157,13 @@ test("a quote on one provider does not admit work that another would do now", as
   expect(resolved?.provider).toBe("sandbox");
   const before = env.OPENAI_API_KEY;
   try {
-    env.OPENAI_API_KEY = "a key that was not there when this was quoted";
+    setSettings({ OPENAI_API_KEY: "a key that was not there when this was quoted" });
     expect(await refusalOf(jobs.submit(ctx, TEXT, { ...body, quoteId }))).toMatchObject({
       code: "REESTIMATE_REQUIRED",
       details: { reason: "route" },
     });
   } finally {
-    env.OPENAI_API_KEY = before;
+    setSettings({ OPENAI_API_KEY: before });
   }
 });
 
@@ -230,7 +231,7 @@ test("a quote goes by the project's rating: it names a route that may be asked f
   const before = env.OPENAI_API_KEY;
   const body = { input: { messages }, billingMode: "managed" };
   try {
-    env.OPENAI_API_KEY = "a key";
+    setSettings({ OPENAI_API_KEY: "a key" });
     expect((await quotes.quote(ctx, TEXT, body)).resolved?.provider).toBe("openai");
     await pool.query(`UPDATE project SET settings = '{"maturityRating": "R"}' WHERE id = $1`, [projectId]);
     const rated = await quotes.quote(ctx, TEXT, body);
@@ -244,6 +245,6 @@ test("a quote goes by the project's rating: it names a route that may be asked f
       code: "UNKNOWN_EXECUTION_FIELD",
     });
   } finally {
-    env.OPENAI_API_KEY = before;
+    setSettings({ OPENAI_API_KEY: before });
   }
 });

@@ -7,12 +7,13 @@ import type { ModelFacts, TextCall } from "@/server/providers/define";
 import openai from "@/server/providers/openai";
 import sandbox from "@/server/providers/sandbox";
 import { countTokens } from "@/server/tokenizer";
+import { setSettings } from "@/testing/settings";
 import { makeProject } from "@/testing/world";
 import { inputTokensAtMost } from "./tokens";
 
 const { OPENAI_API_KEY } = env;
 afterEach(() => {
-  env.OPENAI_API_KEY = OPENAI_API_KEY;
+  setSettings({ OPENAI_API_KEY });
 });
 
 const modelOf = (models: ModelFacts[], id: string) => models.find((model) => model.id === id)!;
@@ -81,7 +82,7 @@ test("what is counted is never more than its bytes", async () => {
 
 test("a quote says which of the two it is, and an answer in tokens is never a fixed price", async () => {
   const { ctx } = await makeProject();
-  env.OPENAI_API_KEY = "a key";
+  setSettings({ OPENAI_API_KEY: "a key" });
   const text = (preferredModel: string, input: object) =>
     quotes.quote(ctx, "text.general.fast.v1", { input: input as never, preferredModel });
   const messages = [{ role: "user", content: "How deep is the sea?" }];

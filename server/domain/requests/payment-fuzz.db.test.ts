@@ -5,9 +5,9 @@ import { pool } from "@/server/db";
 import { checkLedger } from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
 import * as payments from "@/server/domain/payments";
-import { env } from "@/server/env";
 import { Fault } from "@/server/errors";
 import { makePayable, type Payable, personOf, soldBy } from "@/testing/payable";
+import { setSettings } from "@/testing/settings";
 import { type Charge, type Session, signed, startStripe } from "@/testing/stripe";
 import * as requests from ".";
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await stripe.stop();
-  env.STRIPE_TAX = false;
+  setSettings({ STRIPE_TAX: false });
 });
 
 /** A payment as Stripe knows it, and what is known of how it ought to end. */
@@ -469,7 +469,7 @@ test(`${RUNS} commissions end paid exactly once where money came in time, and al
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(run, async ({ currency, taxCents, acts, order, copies }) => {
-      env.STRIPE_TAX = taxCents > 0;
+      setSettings({ STRIPE_TAX: taxCents > 0 });
       // Long ago, so that all of it has happened by now, which is when Stripe's messages arrive.
       const startsAt = new Date(Date.now() - 400 * 24 * HOUR_MS);
       const world = new World(await makePayable({ currency, startsAt }), taxCents);
