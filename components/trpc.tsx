@@ -24,6 +24,7 @@ import { reportAnswered } from "./connection/connection";
 import { ConnectionNotice } from "./connection/connection-notice";
 import { type FieldIssue, inWords } from "./field-issue";
 import { makeQueryClient } from "./query-client";
+import { FreshOnReturn } from "./shell/fresh-on-return";
 import { UnsavedGuard } from "./unsaved/unsaved-guard";
 import { signInBeside } from "./unsaved/unsaved-work";
 
@@ -159,6 +160,7 @@ export function PanelData({ children }: { children: ReactNode }) {
         {children}
         <UnsavedGuard />
         <ConnectionNotice />
+        <FreshOnReturn />
       </TRPCProvider>
     </QueryClientProvider>
   );
