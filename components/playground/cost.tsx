@@ -41,7 +41,7 @@ export function Cost({
     meta: { isShownInPlace: true },
   });
   return (
-    <div aria-live="polite" aria-busy={isFetching} className="min-h-10 text-sm" data-cost>
+    <div aria-live="polite" aria-busy={isFetching} className="min-h-10 basis-full text-sm" data-cost>
       {!enabled ? (
         <span className="text-muted">Prices are shown to who may run.</span>
       ) : hasUnread ? (

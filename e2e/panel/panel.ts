@@ -13,6 +13,11 @@ export async function signIn(page: Page, { email, password }: Account): Promise<
 /** The page once its script runs: what is clicked before would be answered by the plain HTML alone. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path);
+  await scriptRuns(page);
+}
+
+/** Waits until React has taken the page over. */
+export async function scriptRuns(page: Page): Promise<void> {
   await page.waitForFunction(() =>
     Object.keys(document.querySelector("main") ?? {}).some((key) => key.startsWith("__react")),
   );

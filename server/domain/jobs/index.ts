@@ -6,7 +6,7 @@ export { cancel } from "./cancel";
 export { events, followEvents } from "./events";
 export { announce } from "./fan-out";
 export { type Frame, followFrames } from "./frames";
-export { get } from "./get";
+export { get, idOfKey } from "./get";
 export { history, mine } from "./history";
 export { invoke } from "./invoke";
 export { preview } from "./preview";
