@@ -50,11 +50,18 @@ export function takesSize(model: ModelFacts, { width, height }: { width: number;
   );
 }
 
-export const toFile = ({ dataBase64, filename, mimeType }: InlineImage): NamedFile => ({
-  bytes: Buffer.from(dataBase64, "base64"),
-  mediaType: mimeType,
-  filename,
-});
+const files = new WeakMap<InlineImage, NamedFile>();
+
+/** A picture of a parsed input as a file, decoded once however many models it is priced on. */
+export function toFile(image: InlineImage): NamedFile {
+  let file = files.get(image);
+  if (!file) {
+    const { dataBase64, filename, mimeType } = image;
+    file = { bytes: Buffer.from(dataBase64, "base64"), mediaType: mimeType, filename };
+    files.set(image, file);
+  }
+  return file;
+}
 
 /** The pictures that came, at most as many as were asked for; none is a refusal. */
 export function drawnOf({ images }: ImageResult, count: number) {

@@ -53,7 +53,7 @@ export async function planExecution(
   wanted: Wanted,
   mode: "durable" | "sync" = "durable",
 ): Promise<ExecutionPlan> {
-  const parsed = parseInput(capability, wanted.input);
+  const parsed = wanted.parsedInput ?? parseInput(capability, wanted.input);
   const input = mode === "sync" ? capSync(capability, parsed) : parsed;
   const constraints = wanted.execution.executionConstraints;
   const { execute: execution } = capability;

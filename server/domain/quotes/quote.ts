@@ -76,7 +76,7 @@ export async function quote(
   const environment = access.environment(ctx, project, envelope.context.environment);
   envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
   const maturity = maturityOf({ matureContentTraits: [] }, project.settings);
-  const missing = missingInputs(capability.input, envelope.input);
+  const { missing, parsedInput } = readInput(capability.input, envelope.input);
   const base = {
     capabilityKey: capability.key,
     missing,
@@ -88,6 +88,7 @@ export async function quote(
     ? null
     : await planExecution(capability, place, {
         ...envelope,
+        parsedInput,
         maturity,
         isFunded,
         now: ctx.now(),
@@ -138,7 +139,7 @@ export async function quote(
           routingAlternatives: await alternativesTo(
             capability,
             place,
-            { ...envelope, maturity, adapters: plan.adapters },
+            { ...envelope, parsedInput, maturity, adapters: plan.adapters },
             estimate.route,
           ),
         }
@@ -163,7 +164,7 @@ async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, par
 async function alternativesTo(
   capability: Capability,
   project: PlannedFor,
-  envelope: Envelope<"quote"> & Pick<Wanted, "maturity" | "adapters">,
+  envelope: Envelope<"quote"> & Pick<Wanted, "parsedInput" | "maturity" | "adapters">,
   chosen: Estimate["route"],
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>> {
   const targets = targetsOf(capability, await connectionsOf(project));
@@ -181,7 +182,7 @@ async function priceOn(
   target: string,
   capability: Capability,
   project: PlannedFor,
-  envelope: Envelope<"quote"> & Pick<Wanted, "maturity" | "adapters">,
+  envelope: Envelope<"quote"> & Pick<Wanted, "parsedInput" | "maturity" | "adapters">,
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>[number] | null> {
   const { execution } = envelope;
   const unbound = {
@@ -217,11 +218,14 @@ function toResolved({ route, billingMode }: Estimate): RetailQuote["resolved"] {
   return { billingMode, provider, model, routeKey: key, vendor: provider, vendorModel: model };
 }
 
-/** Required input fields that are absent, as JSON pointers: without them there is no price. */
-function missingInputs(schema: z.ZodType, input: Record<string, unknown>): string[] {
+/** What its schema makes of an input, or the required fields that are absent, as JSON pointers: without them there is no price. */
+function readInput(
+  schema: z.ZodType,
+  input: Record<string, unknown>,
+): { missing: string[]; parsedInput?: unknown } {
   const parsed = schema.safeParse(input);
-  if (parsed.success) return [];
-  return parsed.error.issues
+  if (parsed.success) return { missing: [], parsedInput: parsed.data };
+  const missing = parsed.error.issues
     .filter(
       (issue) =>
         issue.code === "invalid_type" &&
@@ -229,4 +233,5 @@ function missingInputs(schema: z.ZodType, input: Record<string, unknown>): strin
         input[String(issue.path[0])] === undefined,
     )
     .map((issue) => `/input/${String(issue.path[0])}`);
+  return { missing };
 }
