@@ -1,3 +1,4 @@
+import { charactersOf } from "@/server/characters";
 import type { InlineImage } from "@/server/contract/images";
 import type { ImageResult, ModelFacts, NamedFile } from "@/server/providers/define";
 import { CapabilityFault } from "../define";
@@ -13,9 +14,9 @@ export function checkLength(
   given: string,
   model: Pick<ModelFacts, "id">,
 ): void {
-  const actualCharacters = [...prompt].length;
+  const actualCharacters = charactersOf(prompt);
   if (actualCharacters <= PROMPT_CHARACTERS) return;
-  const added = actualCharacters - [...given].length;
+  const added = actualCharacters - charactersOf(given);
   throw new CapabilityFault(
     "PromptTooLong",
     `input.prompt has ${actualCharacters - added} characters; ${PROMPT_CHARACTERS - added} fit beside what is added to it. Nothing was trimmed.`,

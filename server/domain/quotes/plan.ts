@@ -36,7 +36,7 @@ export type ExecutionPlan = {
   adapters: Resolved;
   estimate: Estimate;
   /** Everything that prices or routes, hashed: what a quote is sealed to. Not computed before it is asked for. */
-  seal: () => Seal;
+  seal: () => Promise<Seal>;
   warnings: Record<string, Json>[];
 };
 

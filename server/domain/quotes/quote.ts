@@ -13,6 +13,7 @@ import { inputOf } from "@/server/domain/panels";
 import { Fault, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
+import { turn } from "@/server/turn";
 import type { QuoteBody } from "./check";
 import { describeAdapters } from "./describe-adapters";
 import type { Estimate } from "./estimate";
@@ -111,7 +112,7 @@ export async function quote(
   }
   const fx = presentationFor(project.organizationSettings);
   const estimate = fx ? { ...plan.estimate, fx } : plan.estimate;
-  const seal = plan.seal();
+  const seal = await plan.seal();
   // What is free has a price and no quote: there is nothing to hold anybody to.
   const kept = estimate.route ? await keep(ctx, project.id, estimate, seal) : null;
   const quoteId = kept?.quoteId ?? null;
@@ -150,7 +151,7 @@ export async function quote(
 async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, parts }: Seal) {
   const now = ctx.now();
   const quoteId = newId("quote");
-  const body: QuoteBody = { ...estimate, seal: parts() };
+  const body: QuoteBody = { ...estimate, seal: parts };
   const expiresAt = new Date(now.getTime() + LIFETIME_MS);
   await pool.query(
     `INSERT INTO retail_quote (id, project_id, principal_id, hash, body, created_at, expires_at)
@@ -169,12 +170,13 @@ async function alternativesTo(
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>> {
   const targets = targetsOf(capability, await connectionsOf(project));
   const others = modelIds(targets.filter(({ model }) => !model.onlyByName));
-  const priced = await Promise.all(
-    others
-      .filter((target) => target !== chosen?.key)
-      .map((target) => priceOn(target, capability, project, envelope)),
-  );
-  return priced.filter((each) => each !== null);
+  const priced: NonNullable<RetailQuote["routingAlternatives"]> = [];
+  for (const target of others.filter((other) => other !== chosen?.key)) {
+    await turn();
+    const price = await priceOn(target, capability, project, envelope);
+    if (price) priced.push(price);
+  }
+  return priced;
 }
 
 /** The price of a request on one model, whatever the caller's own ceilings; null: it cannot run it now. */
