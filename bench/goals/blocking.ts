@@ -137,7 +137,7 @@ export async function measureBlocking(bench: Bench, { match = "" }: { match?: st
     const [worst] = worstOf(some);
     if (!worst) continue;
     bench.limits.push({
-      what: `Bodies ${isSmall ? "up to 1 MiB" : "above that, up to their routes' limits"}, ${some.length} of ${operations.length} routes and capabilities: at most ${isSmall ? LIMITS.small : LIMITS.large} ms`,
+      what: `Bodies ${isSmall ? "up to 1 MiB" : "above that, up to their routes' limits"}, ${some.length} bodies to ${operations.length} routes and capabilities: at most ${isSmall ? LIMITS.small : LIMITS.large} ms`,
       value: `${countedMs(worst).toFixed(0)} ms, ${worst.operation}, ${worst.what}`,
       holds: !some.some(isOver),
     });
