@@ -5,6 +5,9 @@ export type JsonObject = Record<string, z.core.util.JSONType>;
 /** An object of any JSON. Its values are not walked: bodies come from a JSON parser, and a walk costs as much as the rest. */
 export const JsonObject = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject, JsonObject>;
 
+/** Any JSON; not walked either. */
+export const AnyJson = z.unknown() as z.ZodType as z.ZodType<z.core.util.JSONType, z.core.util.JSONType>;
+
 export const Money = z
   .object({
     amountMicros: z.int(),

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { canonicalText, sha256Hex } from "@/server/canonical";
 import { pool } from "@/server/db";
+import { PRICING_VERSION } from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import { env } from "@/server/env";
@@ -8,6 +10,7 @@ import type { Json } from "@/server/step";
 import { call, makeTenant, type Tenant } from "@/testing/api";
 import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
+import { sealOf } from "./seal";
 
 const TEXT = "text.general.fast.v1";
 const JSON_TEXT = "text.structured.generation.v1";
@@ -247,4 +250,32 @@ test("a quote goes by the project's rating: it names a route that may be asked f
   } finally {
     setSettings({ OPENAI_API_KEY: before });
   }
+});
+
+test("the hash of a seal is that of the canonical form of all that prices or routes", async () => {
+  const wanted = {
+    input: { prompt: "x".repeat(300_000), a: [1, null] },
+    execution: { executionConstraints: { autoSelect: false } },
+  };
+  const { hash, parts } = await sealOf("some.capability", { id: "cpr_1", environment: "" }, null, wanted, {
+    adapters: [],
+    isDefault: false,
+    only: null,
+  });
+  const constraints = { providerPin: null, preferredModel: null, autoSelect: false };
+  const sealed = {
+    pricingVersion: PRICING_VERSION,
+    responseSchema: null,
+    toolSchemas: null,
+    sampling: null,
+    pin: null,
+    constraints,
+    input: wanted.input,
+    billingMode: null,
+    environment: "",
+    projectId: "cpr_1",
+    capability: "some.capability",
+  };
+  expect(hash).toBe(sha256Hex(canonicalText(sealed)));
+  expect(parts.constraints).toBe(sha256Hex(canonicalText(constraints)));
 });

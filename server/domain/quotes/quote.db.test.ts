@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import sharp from "sharp";
+import { expect, test, vi } from "vitest";
 import { pool } from "@/server/db";
 import { SERVICE_FEE_BPS } from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
@@ -346,3 +348,29 @@ test("no text call costs more than its quote's maximum", async () => {
     { numRuns: 200 },
   );
 }, 120_000);
+
+test("a picture's head is decoded once per request, from its first bytes alone", async () => {
+  const { ctx } = await makeProject();
+  const noise = randomBytes(700 * 500 * 3); // does not compress: about 1 MB of PNG
+  const png = await sharp(noise, { raw: { width: 700, height: 500, channels: 3 } })
+    .png()
+    .toBuffer();
+  const dataBase64 = png.toString("base64");
+  const sourceImage = { dataBase64, filename: "a.png", mimeType: "image/png" };
+  const body = { input: { prompt: "A storm", sourceImage, referenceImages: [sourceImage] } };
+  const decode = vi.spyOn(globalThis, "atob");
+  try {
+    for (const ask of [
+      () => quotes.quote(ctx, "image.edit.v1", body),
+      () => jobs.submit(ctx, "image.edit.v1", body),
+    ]) {
+      decode.mockClear();
+      await ask();
+      const decoded = decode.mock.calls.map(([text]) => text.length);
+      expect(decoded).toHaveLength(2); // one of each picture
+      expect(Math.max(...decoded)).toBeLessThan(10_000);
+    }
+  } finally {
+    decode.mockRestore();
+  }
+});
