@@ -65,6 +65,7 @@ function Payment({ item }: { item: PaidCommission }) {
         <Link
           href={requestHref(item.projectId, item.requestId)}
           prefetch={false}
+          dir="auto"
           className="line-clamp-2 rounded font-medium [overflow-wrap:anywhere] hover:underline"
         >
           {item.summary}

@@ -78,6 +78,7 @@ export function RequestList({
                     <div className="min-w-0 flex-1 basis-72 max-sm:basis-full">
                       <Link
                         href={requestHref(projectId, request.id)}
+                        dir="auto"
                         className="block truncate rounded text-sm font-medium after:absolute after:inset-0 hover:underline"
                       >
                         {request.summary}

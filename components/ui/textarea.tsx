@@ -6,6 +6,7 @@ import { fieldStyle } from "./input";
 export function Textarea({ className, ...rest }: ComponentProps<"textarea">) {
   return (
     <textarea
+      dir="auto"
       className={cn(fieldStyle, "h-auto min-h-20 field-sizing-content max-h-96 py-2", className)}
       {...rest}
     />
