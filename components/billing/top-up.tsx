@@ -72,23 +72,21 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
               </Button>
             ))}
           </fieldset>
-          <div className="flex flex-wrap items-start gap-2">
-            <div className="min-w-40 flex-1">
-              <AmountField
-                id="amount"
-                name="amount"
-                label="Amount in US dollars"
-                bounds={TOP_UP}
-                required
-                text={amount}
-                onText={setAmount}
-              />
-            </div>
+          <div className="grid items-start gap-2 sm:grid-cols-[minmax(0,1fr)_auto]">
+            <AmountField
+              id="amount"
+              name="amount"
+              label="Amount in US dollars"
+              bounds={TOP_UP}
+              required
+              text={amount}
+              onText={setAmount}
+            />
             {/* Beside the input, whose label is above it. */}
             <Button
               type="submit"
               variant="primary"
-              className="mt-6.5 h-9"
+              className="h-9 sm:mt-6.5"
               pending={start.isPending || isLeaving}
             >
               Continue to checkout
