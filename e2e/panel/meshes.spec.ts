@@ -49,7 +49,8 @@ for (const name of ["draco", "meshopt and quantized"])
       return route.fulfill({ contentType: "model/gltf-binary", body });
     });
     await showMesh(page);
-    await expect(page.locator("model-viewer")).toHaveAttribute("data-state", "loaded");
+    // It is drawn by the processor.
+    await expect(page.locator("model-viewer")).toHaveAttribute("data-state", "loaded", { timeout: 120_000 });
   });
 
 test("the decoder of compressed textures is served here, with the licences of both", async ({ request }) => {
