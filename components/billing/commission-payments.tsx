@@ -66,7 +66,7 @@ function Payment({ item }: { item: PaidCommission }) {
           href={requestHref(item.projectId, item.requestId)}
           prefetch={false}
           dir="auto"
-          className="line-clamp-2 rounded font-medium [overflow-wrap:anywhere] hover:underline"
+          className="line-clamp-2 rounded text-left font-medium [overflow-wrap:anywhere] hover:underline"
         >
           {item.summary}
         </Link>

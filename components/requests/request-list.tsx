@@ -79,7 +79,7 @@ export function RequestList({
                       <Link
                         href={requestHref(projectId, request.id)}
                         dir="auto"
-                        className="block truncate rounded text-sm font-medium after:absolute after:inset-0 hover:underline"
+                        className="block truncate rounded text-left text-sm font-medium after:absolute after:inset-0 hover:underline"
                       >
                         {request.summary}
                       </Link>
