@@ -48,7 +48,7 @@ export function SignInForm({
   }
 
   return (
-    <div className="space-y-4">
+    <div id="sign-in-form" className="space-y-4">
       {failure && (
         <Notice tone="bad" role="alert">
           {signInMessage(failure)}

@@ -7,6 +7,7 @@ import { useTypedEarly } from "./typed-early";
 export function Textarea({ className, ref, ...rest }: ComponentProps<"textarea">) {
   return (
     <textarea
+      dir="auto"
       className={cn(fieldStyle, "h-auto min-h-20 field-sizing-content max-h-96 py-2", className)}
       ref={useTypedEarly(ref)}
       {...rest}

@@ -34,10 +34,26 @@ async function memberState(browser: Browser) {
   return state;
 }
 
+/** The installation, and the servers that tests start beside it. */
+const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
 type State = Awaited<ReturnType<typeof memberState>>;
 
-/** A test whose page is signed in as the member; one sign-in serves all tests of a worker. */
+/**
+ * A test whose page is signed in as the member; one sign-in serves all tests of a worker. It fails when the page asks
+ * another host for anything: the panel works without the internet.
+ */
 export const test = base.extend<object, { signedIn: State }>({
+  page: async ({ page }, use) => {
+    const elsewhere: string[] = [];
+    page.on("request", (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      const isOwn = !/^(http|ws)s?:$/.test(protocol) || LOCAL_HOSTS.has(hostname);
+      if (!isOwn && !request.isNavigationRequest()) elsewhere.push(request.url());
+    });
+    await use(page);
+    expect(elsewhere).toEqual([]);
+  },
   signedIn: [
     async ({ browser }, use) => {
       await use(await memberState(browser));

@@ -33,6 +33,13 @@ export default async function SignInPage({ searchParams }: Props) {
             {reason}
           </Notice>
         )}
+        {/* Without JavaScript the form could be sent, but the answer to it is none that a person can use. */}
+        <noscript>
+          <style>{"#sign-in-form { display: none }"}</style>
+          <Notice tone="warn" title="Signing in needs JavaScript.">
+            Turn it on for this site and reload the page. The API and the command line work without it.
+          </Notice>
+        </noscript>
         <SignInForm next={next} error={single(params.error) ?? null} providers={identityNames()} />
       </Card>
     </PlainPage>
