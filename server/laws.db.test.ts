@@ -61,6 +61,7 @@ const isOurs = (target: string) => /^(server|app|components|inngest|prisma|scrip
 const isLeaf = (target: string) =>
   [
     "server/canonical",
+    "server/certificate-fault",
     "server/money",
     "server/ids",
     "server/model-families",

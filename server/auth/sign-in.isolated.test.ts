@@ -1,7 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { NextRequest } from "next/server";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { POST } from "@/app/api/auth/[...nextauth]/route";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
+import { publicUrl } from "@/server/env";
 import { codeAt, turnOn } from "@/testing/codes";
 import { CLIENT, startOidcServer } from "@/testing/oidc-server";
 import { setSettings } from "@/testing/settings";
@@ -328,4 +331,20 @@ test("GitHub is asked with state and PKCE, Google with a nonce too", async () =>
   expect(location?.origin).toBe("https://github.com");
   for (const name of ["state", "code_challenge"])
     expect(location?.searchParams.get(name)?.length, name).toBeGreaterThanOrEqual(43);
+});
+
+test("a sign-in from an address that is not ours is refused in the way next-auth's client reads", async () => {
+  const url = new URL("/api/auth/callback/credentials", publicUrl);
+  const headers = { origin: "https://panel.test", host: "backend", "sec-fetch-site": "same-origin" };
+  const refused = await POST(new NextRequest(url, { method: "POST", headers }), {
+    params: Promise.resolve({ nextauth: ["callback", "credentials"] }),
+  });
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({
+    detail: {
+      code: "CrossSiteRequest",
+      message: expect.stringContaining("set PUBLIC_URL to https://panel.test"),
+    },
+    url: "https://panel.test/sign-in?error=CrossSiteRequest",
+  });
 });

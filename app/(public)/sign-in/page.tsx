@@ -22,7 +22,7 @@ export default async function SignInPage({ searchParams }: Props) {
   const why = single(params.reason) ?? "";
   if (why !== SWITCH && (await findPerson())) redirect(next);
   if (why !== SWITCH && (await isCodeWaitedFor()))
-    return <CodePage next={next} error={single(params.error) ?? null} />;
+    return <CodePage next={next} error={single(params.error) ?? null} publicUrl={publicUrl} />;
   const reason = REASONS[why];
   return (
     <PlainPage>
@@ -40,7 +40,12 @@ export default async function SignInPage({ searchParams }: Props) {
             Turn it on for this site and reload the page. The API and the command line work without it.
           </Notice>
         </noscript>
-        <SignInForm next={next} error={single(params.error) ?? null} providers={identityNames()} />
+        <SignInForm
+          next={next}
+          error={single(params.error) ?? null}
+          providers={identityNames()}
+          publicUrl={publicUrl}
+        />
       </Card>
     </PlainPage>
   );
