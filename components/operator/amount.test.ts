@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { IssueCommissionQuote } from "@/server/contract/requests";
+import { campaign } from "@/testing/campaign";
 import { readPrice, readStartingPrice } from "./amount";
 
 test.each([
@@ -43,6 +44,7 @@ test("every whole number of cents in bounds is read exactly, and issued as it is
       const { micros } = readPrice(text);
       return micros === cents * 10_000 && price.safeParse(micros).success;
     }),
+    campaign.runs({ small: 100, full: 1_000 }),
   );
 });
 
