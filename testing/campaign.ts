@@ -23,12 +23,12 @@ function size<T>({ small, full }: Sizes<T>): T {
 const runs = (numRuns: Sizes<number>) => ({ seed, numRuns: size(numRuns) });
 
 /**
- * Likewise, where a small campaign must show every kind of case: of the cases that a full one of the fixed seed would draw,
- * it runs those that show a kind for the first time, and no others.
+ * Likewise, where a small campaign must show every kind of case: it draws several times as many as a full one and runs
+ * only those that show a kind for the first time. Drawing costs little, running much.
  */
 function covering<T>(cases: fc.Arbitrary<T>, kindsOf: (drawn: T) => string[], numRuns: number) {
   if (isFull) return { seed, numRuns };
-  const chosen = firstOfEach(fc.sample(cases, { seed, numRuns }), kindsOf);
+  const chosen = firstOfEach(fc.sample(cases, { seed, numRuns: 5 * numRuns }), kindsOf);
   return { seed, numRuns: chosen.length, examples: chosen.map((drawn): [T] => [drawn]) };
 }
 
