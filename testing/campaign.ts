@@ -46,4 +46,8 @@ function firstOfEach<T>(items: readonly T[], kindsOf: (item: T) => string[]): T[
 const sample = <T>(items: readonly T[], kindsOf: (item: T) => string[]): T[] =>
   isFull ? [...items] : firstOfEach(items, kindsOf);
 
-export const campaign = { isFull, seed, size, runs, covering, sample };
+/** All items in full size; in the small one a single item, the next for each next place. */
+const inTurn = <T>(items: readonly T[], place: number): T[] =>
+  isFull || items.length === 0 ? [...items] : [items[place % items.length]!];
+
+export const campaign = { isFull, seed, size, runs, covering, sample, inTurn };

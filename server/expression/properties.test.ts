@@ -55,7 +55,7 @@ test("the normalized expression reads back as the same tree, and is its own norm
       expect(shape(parse(printed))).toEqual(shape(tree));
       expect(print(parse(printed))).toBe(printed);
     }),
-    campaign.runs({ small: 2_000, full: 20_000 }),
+    campaign.runs({ small: 300, full: 10_000 }),
   );
 });
 
@@ -67,7 +67,7 @@ test("the normalized expression has the same value", () => {
       fc.pre(text.length <= 2048 && printed.length <= 2048);
       expect(outcome(printed, precision, variables)).toBe(outcome(text, precision, variables));
     }),
-    campaign.runs({ small: 500, full: 5_000 }),
+    campaign.runs({ small: 100, full: 3_000 }),
   );
 });
 
@@ -105,7 +105,7 @@ test("any text ends with a decimal that reads back unchanged, or with one of the
         if (literal !== "out_of_range") expect(writeLiteral(literal)).toBe(result);
       },
     ),
-    campaign.runs({ small: 2_000, full: 20_000 }),
+    campaign.runs({ small: 300, full: 10_000 }),
   );
 });
 
