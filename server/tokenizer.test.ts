@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { Tiktoken } from "js-tiktoken/lite";
 import o200k from "js-tiktoken/ranks/o200k_base";
 import { expect, test } from "vitest";
+import { campaign } from "@/testing/campaign";
 import { countTokens } from "./tokenizer";
 
 const reference = new Tiktoken(o200k);
@@ -22,7 +23,7 @@ test("counts what the reference encoder makes, for text of every kind", async ()
     fc.asyncProperty(text, async (each) => {
       expect(await countTokens(each)).toBe(referenceCount(each));
     }),
-    { numRuns: 400 },
+    campaign.runs({ small: 400, full: 4_000 }),
   );
 }, 60_000);
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { campaign } from "@/testing/campaign";
 import { createWorld, type World } from "../test/world";
 
-const RUNS = 40;
-const KILLS = 8;
+const { RUNS, KILLS } = campaign.size({ small: { RUNS: 12, KILLS: 3 }, full: { RUNS: 40, KILLS: 8 } });
 
 let world: World;
 const workers = new Set<ChildProcess>();

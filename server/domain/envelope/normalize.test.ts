@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { env } from "@/server/env";
 import { Fault, ValidationFault } from "@/server/errors";
+import { campaign } from "@/testing/campaign";
 import { setSettings } from "@/testing/settings";
 import { type EnvelopeKind, nearest, normalizeEnvelope, settleIdempotencyKey } from "./normalize";
 
@@ -178,7 +179,7 @@ for (const kind of KINDS) {
           expect(normalizeEnvelope(kind, given)).toEqual(normalizeEnvelope(kind, { input: given }));
         },
       ),
-      { numRuns: 300 },
+      campaign.runs({ small: 300, full: 3_000 }),
     );
   });
 
@@ -203,6 +204,7 @@ for (const kind of KINDS) {
           expect(again).toEqual(once);
         },
       ),
+      campaign.runs({ small: 100, full: 1_000 }),
     );
   });
 

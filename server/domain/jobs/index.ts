@@ -8,6 +8,7 @@ export { announce } from "./fan-out";
 export { type Frame, followFrames } from "./frames";
 export { get, idOfKey } from "./get";
 export { history, mine } from "./history";
+export type { Page } from "./hub";
 export { invoke } from "./invoke";
 export { preview } from "./preview";
 export { prune } from "./prune";

@@ -7,6 +7,7 @@ import { SERVICE_FEE_BPS } from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import type { Json } from "@/server/step";
+import { campaign } from "@/testing/campaign";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
 
 const TEXT = "text.general.fast.v1";
@@ -162,7 +163,7 @@ test("the seal: random inputs match themselves with shuffled keys, and nothing e
         expect(changed.pricingInputFingerprint).not.toBe(pricingInputFingerprint);
       },
     ),
-    { numRuns: 30 },
+    campaign.runs({ small: 30, full: 300 }),
   );
 });
 
@@ -261,6 +262,7 @@ test("the fee rounds half up, for every amount", () => {
         (BigInt(micros) * BigInt(bps) * 2n + 10_000n) / 20_000n,
       );
     }),
+    campaign.runs({ small: 100, full: 1_000 }),
   );
 });
 
@@ -345,7 +347,7 @@ test("no text call costs more than its quote's maximum", async () => {
       expect(job.actual_micros).toBeLessThanOrEqual(quote.pricing?.quote?.chargeBasis?.amountMicros ?? 0);
       expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
     }),
-    { numRuns: 200 },
+    campaign.runs({ small: 200, full: 2_000 }),
   );
 }, 120_000);
 

@@ -7,6 +7,7 @@ import type { ModelFacts, TextCall } from "@/server/providers/define";
 import openai from "@/server/providers/openai";
 import sandbox from "@/server/providers/sandbox";
 import { countTokens } from "@/server/tokenizer";
+import { campaign } from "@/testing/campaign";
 import { setSettings } from "@/testing/settings";
 import { makeProject } from "@/testing/world";
 import { inputTokensAtMost } from "./tokens";
@@ -77,6 +78,7 @@ test("what is counted is never more than its bytes", async () => {
       const { tokens } = await inputTokensAtMost(luna, callOf(content));
       expect(tokens).toBeLessThanOrEqual((await inputTokensAtMost(sandbox1, callOf(content))).tokens);
     }),
+    campaign.runs({ small: 100, full: 1_000 }),
   );
 });
 
