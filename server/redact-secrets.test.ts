@@ -75,6 +75,8 @@ test.each(FORMS)("written as %s it is taken out of values and streams, and told 
 
 test("a value is without them in names and texts, and itself where it has none", () => {
   expect(redactValue({ [SECRET]: [`x${LONGER}`] }, credentials)).toEqual({ "[redacted]": ["x[redacted]"] });
+  const twice = [`${SECRET} ${SECRET}`, SECRET];
+  expect(redactValue(twice, credentials)).toEqual(["[redacted] [redacted]", "[redacted]"]);
   const plain = { a: [1, "not-needed"] };
   expect(redactValue(plain, credentials)).toBe(plain);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isPublicAddress, refusalOfAddress } from "./addresses";
+import { isPublicAddress, PRIVATE_ADDRESS, publicOnly, refusalOfAddress } from "./addresses";
 
 describe("public addresses", () => {
   test.each([
@@ -62,4 +62,17 @@ test("without leave for http, other schemes, credentials in the address: refused
   expect(refused("https://me@hooks.example/")).toContain("user name");
   expect(refused("https://8.8.8.8/")).toBeNull();
   expect(refused("https://[2606:4700::1111]/")).toBeNull();
+});
+
+test("a name is refused for any private address among those it has, whichever comes first", async () => {
+  const answer = (addresses: string[]) =>
+    new Promise<string | undefined>((done) => {
+      const all = addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+      const lookup = publicOnly((_name, _options, told) => told(null, all));
+      lookup("hooks.example", { all: true }, (error) => done(error?.code));
+    });
+  expect(await answer(["8.8.8.8", "2606:4700::1111"])).toBeUndefined();
+  for (const hidden of ["10.0.0.1", "127.0.0.1", "169.254.169.254", "::1"])
+    for (const addresses of [["8.8.8.8", hidden], [hidden, "8.8.8.8"], [hidden]])
+      expect(await answer(addresses), addresses.join()).toBe(PRIVATE_ADDRESS);
 });

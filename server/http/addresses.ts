@@ -1,4 +1,4 @@
-import { lookup as resolve } from "node:dns";
+import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 /*
@@ -54,21 +54,32 @@ export function isPrivateLiteral(url: URL): boolean {
   return isIP(literal) !== 0 && !isPublicAddress(literal);
 }
 
-/** Resolves like `dns.lookup`, and fails when any of the addresses is not public: what is checked is what is connected to. */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
-  resolve(hostname, { ...options, all: true }, (error, addresses) => {
-    const first = addresses?.[0];
-    if (error || !first) {
-      callback(error ?? Object.assign(new Error("no address"), { code: "ENOTFOUND" }), "", 0);
-    } else if (!addresses.every(({ address }) => isPublicAddress(address))) {
-      callback(Object.assign(new Error("private address"), { code: PRIVATE_ADDRESS }), "", 0);
-    } else if (options.all) {
-      callback(null, addresses);
-    } else {
-      callback(null, first.address, first.family);
-    }
-  });
-};
+type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** A resolver that fails when any of the addresses is not public: what is checked is what is connected to. */
+export const publicOnly =
+  (resolve: Resolve): LookupFunction =>
+  (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      const first = addresses?.[0];
+      if (error || !first) {
+        callback(error ?? Object.assign(new Error("no address"), { code: "ENOTFOUND" }), "", 0);
+      } else if (!addresses.every(({ address }) => isPublicAddress(address))) {
+        callback(Object.assign(new Error("private address"), { code: PRIVATE_ADDRESS }), "", 0);
+      } else if (options.all) {
+        callback(null, addresses);
+      } else {
+        callback(null, first.address, first.family);
+      }
+    });
+  };
+
+/** The same over the resolver of this machine. */
+export const publicLookup = publicOnly(lookup);
 
 export type AddressRules = { allowHttp: boolean; allowPrivateAddresses: boolean };
 

@@ -2,10 +2,283 @@
 export type Fault = {
   name: string;
   file: string;
-  /** Stands in the file exactly once. */
+  /** Occurs in the file exactly once. */
   find: string;
   replace: string;
   caughtBy: string;
 };
 
-export const FAULTS: Fault[] = [];
+const MIGRATION = "prisma/migrations/0001_init/migration.sql";
+
+export const FAULTS: Fault[] = [
+  // Tenants and rights.
+  {
+    name: "tenant-missing-in-read",
+    file: "server/domain/jobs/rows.ts",
+    find: "AND ($2::text[] IS NULL OR organization_id = ANY($2)) AND",
+    replace: "AND ($2::text[] IS NULL OR true) AND",
+    caughtBy: "server/domain/jobs/approvals.db.test.ts",
+  },
+  {
+    name: "project-of-another-organization",
+    file: "server/domain/access/projects.ts",
+    find: "if (!row || !role) return projectDenied();",
+    replace: "if (!row) return projectDenied();",
+    caughtBy: "server/domain/access/access.db.test.ts",
+  },
+  {
+    name: "row-level-security-off",
+    file: MIGRATION,
+    find: "ALTER TABLE %s ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",
+    replace: "ALTER TABLE %s ENABLE ROW LEVEL SECURITY",
+    caughtBy: "server/db.db.test.ts",
+  },
+  {
+    name: "scope-not-checked",
+    file: "server/domain/access/projects.ts",
+    find: 'if (ctx.principal.kind === "service_principal" && !ctx.principal.scopes.has(right)) {',
+    replace: 'if (ctx.principal.kind === "service_principal" && ctx.principal.scopes.size === 0) {',
+    caughtBy: "server/domain/access/access.db.test.ts",
+  },
+  {
+    name: "role-rank-off-by-one",
+    file: "server/domain/access/roles.ts",
+    find: 'return right === "credentials:write" ? "admin" : "member";',
+    replace: 'return "member";',
+    caughtBy: "server/domain/access/access.db.test.ts",
+  },
+  {
+    name: "revoked-key-works",
+    file: "server/domain/access/principals.ts",
+    find: "FROM api_key WHERE hash = decode($1, 'hex') AND revoked_at IS NULL",
+    replace: "FROM api_key WHERE hash = decode($1, 'hex')",
+    caughtBy: "server/domain/access/access.db.test.ts",
+  },
+  {
+    name: "session-survives-sign-out",
+    file: "server/domain/access/sessions.ts",
+    find: " AND revoked_at IS NULL`,",
+    replace: "`,",
+    caughtBy: "server/domain/sessions/sessions.db.test.ts",
+  },
+  {
+    name: "session-survives-password-change",
+    file: "server/domain/access/sessions.ts",
+    find: "ON user_account.id = user_id AND session_version = version\n",
+    replace: "ON user_account.id = user_id\n",
+    caughtBy: "server/domain/sessions/sessions.db.test.ts",
+  },
+  {
+    name: "origin-not-checked",
+    file: "server/auth/same-origin.ts",
+    find: "!isSameSite || !isSameHost",
+    replace: "!isSameSite",
+    caughtBy: "server/auth/same-origin.test.ts",
+  },
+  {
+    name: "limit-not-counted",
+    file: "server/api/rate-limit.ts",
+    find: "const left = tokens >= 1 ? tokens - 1 : tokens;",
+    replace: "const left = tokens;",
+    caughtBy: "server/api/rate-limit.test.ts",
+  },
+
+  // Secrets and the world outside.
+  {
+    name: "secret-in-log",
+    file: "server/log.ts",
+    find: "hooks: { streamWrite: redactText },",
+    replace: "hooks: {},",
+    caughtBy: "server/log.db.test.ts",
+  },
+  {
+    name: "secret-in-answer",
+    file: "server/redact-secrets.ts",
+    find: "clean.replaceAll(inJson, hidden)",
+    replace: "clean.replace(inJson, hidden)",
+    caughtBy: "server/redact-secrets.test.ts",
+  },
+  {
+    name: "private-address-allowed",
+    file: "server/http/addresses.ts",
+    find: "!addresses.every(({ address }) => isPublicAddress(address))",
+    replace: "!isPublicAddress(first.address)",
+    caughtBy: "server/http/addresses.test.ts",
+  },
+  {
+    name: "artifact-path-escapes",
+    file: "server/domain/artifacts/pieces.ts",
+    find: "/^[0-9a-f]{64}$/",
+    replace: "/^[0-9a-f]{64}/",
+    caughtBy: "server/domain/artifacts/files.test.ts",
+  },
+  {
+    name: "cursor-of-another-list",
+    file: "server/domain/comparisons/list.ts",
+    find: "if (cursor !== undefined && !Cursor.safeParse(cursor).success)",
+    replace: 'if (cursor !== undefined && !cursor.includes("_"))',
+    caughtBy: "server/domain/comparisons/judge.db.test.ts",
+  },
+  {
+    name: "status-code-changed",
+    file: "server/errors.ts",
+    find: "IdempotencyConflict: {\n    status: 409,",
+    replace: "IdempotencyConflict: {\n    status: 422,",
+    caughtBy: "server/api/endpoint-errors.db.test.ts",
+  },
+
+  // Money.
+  {
+    name: "ceiling-missing-in-reservation",
+    file: MIGRATION,
+    find: "\n        AND (due.enforcement <> 'prevent' OR w.settled_micros + w.held_micros + due.amount <= due.ceiling)",
+    replace: "",
+    caughtBy: "server/domain/budgets/attack.db.test.ts",
+  },
+  {
+    name: "hold-ends-twice",
+    file: MIGRATION,
+    find: "WHEN (OLD.\"state\" <> 'open' AND (OLD.\"state\" <> 'ambiguous' OR NEW.\"state\" = 'open'))",
+    replace: "WHEN (OLD.\"state\" = 'settled')",
+    caughtBy: "server/db.db.test.ts",
+  },
+  {
+    name: "hold-released-twice",
+    file: "server/domain/budgets/resolve-hold.ts",
+    find: "WHERE id = $1 AND state = 'ambiguous' RETURNING *",
+    replace: "WHERE id = $1 RETURNING *",
+    caughtBy: "server/domain/budgets/budgets.db.test.ts",
+  },
+  {
+    name: "fee-rounded-down",
+    file: "server/domain/catalog/price.ts",
+    find: "BigInt(bps) + ALL_BPS / 2n) / ALL_BPS",
+    replace: "BigInt(bps)) / ALL_BPS",
+    caughtBy: "server/domain/catalog/price.test.ts",
+  },
+  {
+    name: "unknown-cost-is-zero",
+    file: "server/domain/attempts/settle.ts",
+    find: "return { costMicros: null, chargedMicros: held,",
+    replace: "return { costMicros: 0, chargedMicros: held,",
+    caughtBy: "server/domain/receipts/compose.db.test.ts",
+  },
+  {
+    name: "quote-never-expires",
+    file: "server/domain/quotes/check.ts",
+    find: '  if (found.expires_at <= ctx.now()) mismatch("expired");\n',
+    replace: "",
+    caughtBy: "server/domain/quotes/check.db.test.ts",
+  },
+
+  // A job runs once, and what became of it stays.
+  {
+    name: "key-of-header-ignored",
+    file: "server/domain/envelope/normalize.ts",
+    find: "return fromBody ?? fromHeader;",
+    replace: "return fromBody;",
+    caughtBy: "server/domain/jobs/idempotency.db.test.ts",
+  },
+  {
+    name: "key-taken-by-second-request",
+    file: "server/domain/jobs/transitions/admission.ts",
+    find: "ON CONFLICT (project_id, operation, idempotency_key) DO NOTHING",
+    replace:
+      "ON CONFLICT (project_id, operation, idempotency_key) DO UPDATE SET request_hash = excluded.request_hash",
+    caughtBy: "server/domain/jobs/idempotency.db.test.ts",
+  },
+  {
+    name: "submission-marked-after-sending",
+    file: "server/domain/jobs/transitions/attempt.ts",
+    find: "UPDATE attempt SET submission = 'ambiguous', submission_begun_at = held.now FROM held",
+    replace: "UPDATE attempt SET submission_begun_at = held.now FROM held",
+    caughtBy: "server/domain/jobs/races.db.test.ts",
+  },
+  {
+    name: "ambiguous-outcome-retried",
+    file: "server/domain/jobs/sweep.ts",
+    find: '} else if (attempt && attempt.submission !== "not_attempted") {',
+    replace: '} else if (attempt && attempt.submission === "attempted") {',
+    caughtBy: "server/domain/jobs/recovery.db.test.ts",
+  },
+  {
+    name: "fence-not-checked",
+    file: "server/domain/jobs/transitions/finish.ts",
+    find: "(input.fence IS NULL OR job.fence = input.fence) AND ",
+    replace: "",
+    caughtBy: "server/domain/jobs/recovery.db.test.ts",
+  },
+  {
+    name: "lease-not-checked",
+    file: "server/domain/jobs/transitions/claim.ts",
+    find: "WHEN status = 'running' THEN lease_until < input.now AND (",
+    replace: "WHEN status = 'running' THEN (",
+    caughtBy: "server/domain/jobs/races.db.test.ts",
+  },
+  {
+    name: "terminal-status-changes",
+    file: MIGRATION,
+    find: "WHEN (OLD.\"status\" IN ('succeeded', 'failed', 'canceled') AND NEW",
+    replace: "WHEN (OLD.\"status\" IN ('failed', 'canceled') AND NEW",
+    caughtBy: "server/db.db.test.ts",
+  },
+  {
+    name: "terminal-status-has-a-move",
+    file: "server/domain/jobs/transitions/moves.ts",
+    find: "failed: [],",
+    replace: 'failed: ["queued"],',
+    caughtBy: "server/domain/jobs/races.db.test.ts",
+  },
+  {
+    name: "wake-not-sent-again",
+    file: "server/domain/jobs/sweep.ts",
+    find: "  await resendDue(now, projectId);\n",
+    replace: "",
+    caughtBy: "server/domain/jobs/recovery.db.test.ts",
+  },
+
+  // What is told and kept.
+  {
+    name: "audit-row-missing",
+    file: "server/domain/budgets/resolve-hold.ts",
+    find: "    await record(\n      ctx,",
+    replace: "    if (charged < 0) await record(\n      ctx,",
+    caughtBy: "server/domain/budgets/budgets.db.test.ts",
+  },
+  {
+    name: "audit-can-be-changed",
+    file: MIGRATION,
+    find: 'CREATE TRIGGER "audit_entry_append_only" BEFORE UPDATE OR DELETE OR TRUNCATE ON "audit_entry"',
+    replace: 'CREATE TRIGGER "audit_entry_append_only" BEFORE DELETE OR TRUNCATE ON "audit_entry"',
+    caughtBy: "server/db.db.test.ts",
+  },
+  {
+    name: "receipt-signs-other-bytes",
+    file: "server/domain/receipts/seal.ts",
+    find: "...(await signBody(body)) };",
+    replace: "...(await signBody(sha256Hex(body))) };",
+    caughtBy: "server/domain/signing/keys.db.test.ts",
+  },
+  {
+    name: "delivery-not-written",
+    file: "server/domain/jobs/fan-out.ts",
+    find: "event.id > behind.webhook_event ORDER BY",
+    replace: "event.id > behind.webhook_event + 1 ORDER BY",
+    caughtBy: "server/domain/webhooks/webhooks.db.test.ts",
+  },
+  {
+    name: "webhook-signs-other-bytes",
+    file: "server/domain/webhooks/sign.ts",
+    find: 'createHmac("sha256", key).update(`',
+    replace: 'createHmac("sha256", key).update(`v1.',
+    caughtBy: "server/domain/webhooks/webhooks.db.test.ts",
+  },
+  {
+    name: "blind-job-shows-model",
+    file: "server/domain/jobs/view.ts",
+    find: "return job.is_blind ? blindJob(job, view, parts.veil) : view;",
+    replace:
+      "return job.is_blind ? { ...blindJob(job, view, parts.veil), diagnostics: view.diagnostics } : view;",
+    caughtBy: "server/domain/jobs/blind.db.test.ts",
+  },
+];

@@ -10,32 +10,44 @@ import { FAULTS, type Fault } from "./faults";
 
 /** Made by `npm run generate`, and not in git. */
 const GENERATED = ["server/generated", "next-env.d.ts"];
-const Report = z.object({ numPassedTests: z.int(), numFailedTests: z.int() });
+/** As many faults are tested side by side as tests of an ordinary run. */
+const COPIES = 2;
+const Report = z.object({
+  numPassedTests: z.int(),
+  numFailedTests: z.int(),
+  testResults: z.array(z.object({ name: z.string(), status: z.string() })),
+});
 
 /**
- * Plants one fault after the other in a scratch copy of the sources and runs the test that has to notice it. A fault counts
- * as caught when a test fails there and `npm test -- --changed` would have run that test's file. All those files pass
- * without a fault, which is checked first: a copy that is broken would catch everything.
+ * Plants one fault after the other in scratch copies of the sources and runs the test file that has to notice it. A fault
+ * counts as caught when a test fails there and `npm test -- --changed` would have run that file. Without a fault all
+ * those files pass, which is checked first: a copy that is broken would catch everything.
  */
 export async function runTeeth(names: string[]): Promise<Count> {
+  const unknown = names.filter((name) => !FAULTS.some((fault) => fault.name === name));
+  if (unknown.length > 0) throw new Error(`There is no fault ${unknown.join(", ")}.`);
   const faults = FAULTS.filter(({ name }) => names.length === 0 || names.includes(name));
-  const copy = copySources();
+  const copies: string[] = [];
   try {
+    for (let n = 0; n < COPIES; n++) copies.push(copySources());
     const files = [...new Set(faults.map(({ caughtBy }) => caughtBy))];
-    const sound = await runTests(copy, files);
-    if (!sound || sound.numFailedTests > 0 || sound.numPassedTests === 0)
-      return { passed: 0, failed: 1, failures: ["teeth: the tests do not pass without a fault"] };
+    const sound = await runTests(copies[0]!, files);
+    const broken = files.filter((file) => !sound?.passed.includes(file));
+    if (broken.length > 0)
+      return { passed: 0, failed: 1, failures: broken.map((file) => `teeth: ${file} fails without a fault`) };
     const missed: string[] = [];
-    for (const fault of faults) {
-      const complaint = await plant(copy, fault);
-      console.log(
-        `  ${complaint === null ? "caught" : "MISSED"}  ${fault.name}${complaint ? `: ${complaint}` : ""}`,
-      );
-      if (complaint !== null) missed.push(`teeth: ${fault.name}: ${complaint}`);
-    }
+    const waiting = [...faults];
+    const work = async (copy: string) => {
+      for (let fault = waiting.shift(); fault; fault = waiting.shift()) {
+        const complaint = await plant(copy, fault);
+        console.log(complaint ? `  MISSED  ${fault.name}: ${complaint}` : `  caught  ${fault.name}`);
+        if (complaint) missed.push(`teeth: ${fault.name}: ${complaint}`);
+      }
+    };
+    await Promise.all(copies.map(work));
     return { passed: faults.length - missed.length, failed: missed.length, failures: missed };
   } finally {
-    rmSync(copy, { recursive: true, force: true });
+    for (const copy of copies) rmSync(copy, { recursive: true, force: true });
   }
 }
 
@@ -52,8 +64,9 @@ async function plant(copy: string, { file, find, replace, caughtBy }: Fault): Pr
     sound.replace(find, () => replace),
   );
   try {
-    const report = await runTests(copy, [caughtBy]);
-    return report && report.numFailedTests > 0 ? null : `${caughtBy} passes with it`;
+    const report = await runTests(copy, [caughtBy], ["--bail=1"]);
+    if (!report) return `${caughtBy} could not be run with it`;
+    return report.failed > 0 ? null : `${caughtBy} passes with it`;
   } finally {
     writeFileSync(path, sound);
   }
@@ -79,16 +92,19 @@ function copySources(): string {
   return copy;
 }
 
-/** The counts of a run in the copy; null when it wrote none. */
-async function runTests(copy: string, files: string[]) {
+/** How many tests failed in a run in the copy, and the files that passed; null when it wrote no report. */
+async function runTests(copy: string, files: string[], options: string[] = []) {
   const reportFile = join(copy, "teeth.json");
   rmSync(reportFile, { force: true });
-  const args = ["run", ...files, "--reporter=json", `--outputFile.json=${reportFile}`];
+  const args = ["run", ...files, ...options, "--reporter=json", `--outputFile.json=${reportFile}`];
   const child = spawn(resolve(BIN, "vitest"), args, { cwd: copy, env: cleanEnv(), stdio: "ignore" });
   await new Promise<void>((done, fail) => {
     child.on("error", fail);
     child.on("close", () => done());
   });
   const text = findFile(reportFile);
-  return text ? Report.parse(JSON.parse(text)) : null;
+  if (!text) return null;
+  const { numFailedTests, testResults } = Report.parse(JSON.parse(text));
+  const passed = testResults.filter(({ status }) => status === "passed");
+  return { failed: numFailedTests, passed: passed.map(({ name }) => name.slice(copy.length + 1)) };
 }

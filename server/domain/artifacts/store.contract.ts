@@ -115,7 +115,9 @@ export function describeStore(name: string, world: () => World) {
     });
 
     test("what is not there is not found, whatever the name looks like", async () => {
+      const { sha256: kept } = await store().put(randomBytes(50));
       for (const name of [
+        `${kept}/../${kept}`,
         sha256(randomBytes(9)),
         "",
         "../../etc/passwd",

@@ -4,7 +4,7 @@ import type { Price, Usage } from "@/server/providers/define";
 import openai from "@/server/providers/openai";
 import { providers } from "@/server/providers/registry.gen";
 import { campaign } from "@/testing/campaign";
-import { isListed, type PriceTerms, priceAtMost, priceOf } from "./price";
+import { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
 
 const models = providers.flatMap((provider) => provider.models);
 const image = (id: string) => {
@@ -166,4 +166,11 @@ test("every price of the catalog is in whole micros, and a model with a flex tie
       Boolean(supports.deferred),
     );
   }
+});
+
+test("a fee is rounded to the nearest micro, half a micro up", () => {
+  const bps = 600;
+  expect([0, 8, 9, 25, 24, 1_000_000].map((micros) => serviceFee(micros, bps))).toEqual([
+    0, 0, 1, 2, 1, 60_000,
+  ]);
 });
