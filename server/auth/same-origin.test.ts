@@ -1,11 +1,12 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { env, publicUrl } from "@/server/env";
+import { publicUrl } from "@/server/env";
 import { log } from "@/server/log";
+import { setSettings } from "@/testing/settings";
 import { requireJson, requireSameOrigin } from "./same-origin";
 
 const PUBLIC_ORIGIN = new URL(publicUrl).origin;
 afterEach(() => {
-  env.TRUSTED_PROXIES = 0;
+  setSettings({ TRUSTED_PROXIES: 0 });
   vi.restoreAllMocks();
 });
 
@@ -59,7 +60,7 @@ test.each<[string, number, Record<string, string>, boolean]>([
   ["the outer one of two trusted proxies", 2, { "x-forwarded-host": "panel.example, inner.example" }, true],
   ["a port that the scheme implies", 1, { "x-forwarded-host": "panel.example:443" }, true],
 ])("%s", (_name, proxies, headers, passes) => {
-  env.TRUSTED_PROXIES = proxies;
+  setSettings({ TRUSTED_PROXIES: proxies });
   const asking = expect(() =>
     requireSameOrigin(post({ host: "backend", origin: "https://panel.example", ...headers })),
   );
@@ -70,7 +71,7 @@ test.each<[string, number, Record<string, string>, boolean]>([
 test("an http page is refused where a trusted proxy says that the request came by https", () => {
   const insecure = post({ origin: "http://panel.example", "x-forwarded-proto": "https" });
   expect(() => requireSameOrigin(insecure)).not.toThrow();
-  env.TRUSTED_PROXIES = 1;
+  setSettings({ TRUSTED_PROXIES: 1 });
   expect(() => requireSameOrigin(insecure)).toThrow(expect.objectContaining({ code: "CrossSiteRequest" }));
 });
 

@@ -1,26 +1,24 @@
 import { afterAll, expect, test } from "vitest";
-import { closeDatabase } from "@/server/db";
-import { env } from "@/server/env";
 import { startMailServer } from "@/testing/mail-server";
+import { setSettings } from "@/testing/settings";
 import { runAdmin } from "./admin-command";
 
 afterAll(async () => {
-  Object.assign(env, { SMTP_URL: undefined, MAIL_FROM: undefined });
-  await closeDatabase();
+  setSettings({ SMTP_URL: undefined, MAIL_FROM: undefined });
 });
 
 const mailTest = (...flags: string[]) => runAdmin(["mail", "test", ...flags, "--json"]);
 
 test("mail test sends a letter, or fails with the cause", async () => {
   const server = await startMailServer();
-  Object.assign(env, { SMTP_URL: server.url, MAIL_FROM: "Capstan <no-reply@capstan.test>" });
+  setSettings({ SMTP_URL: server.url, MAIL_FROM: "Capstan <no-reply@capstan.test>" });
   const { code, out } = await mailTest("--to", "ada@example.com");
   expect({ code, out: JSON.parse(out) }).toEqual({
     code: 0,
     out: { to: "ada@example.com", state: "accepted" },
   });
   expect(server.received.map(({ to }) => to)).toEqual([["ada@example.com"]]);
-  env.SMTP_URL = `smtp://robot:wrong@127.0.0.1:${server.port}`;
+  setSettings({ SMTP_URL: `smtp://robot:wrong@127.0.0.1:${server.port}` });
   expect(await mailTest("--to", "ada@example.com")).toEqual({
     code: 2,
     out: "",
@@ -31,7 +29,7 @@ test("mail test sends a letter, or fails with the cause", async () => {
 });
 
 test("mail test says what is missing: a mail server, or an address", async () => {
-  env.SMTP_URL = undefined;
+  setSettings({ SMTP_URL: undefined });
   expect(await mailTest("--to", "ada@example.com")).toMatchObject({
     code: 2,
     error: "No mail server is set. Set SMTP_URL and MAIL_FROM, then try again.",

@@ -2,11 +2,10 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { closeDatabase } from "@/server/db";
-import { env } from "@/server/env";
 import { log } from "@/server/log";
 import { CLIENT, startOidcServer } from "@/testing/oidc-server";
 import { SELF_SIGNED } from "@/testing/self-signed";
+import { setSettings } from "@/testing/settings";
 import { openBrowser } from "@/testing/sign-in-browser";
 import { makePerson, makeTenant } from "@/testing/tenants";
 
@@ -20,11 +19,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await provider.close();
-  await closeDatabase();
 });
 const logged = vi.spyOn(log, "error").mockReturnValue();
 beforeEach(async () => {
-  Object.assign(env, {
+  setSettings({
     OIDC_ISSUER: provider.issuer,
     OIDC_CLIENT_ID: CLIENT.id,
     OIDC_CLIENT_SECRET: CLIENT.secret,
@@ -79,14 +77,14 @@ test.each([
   ],
 ])("%s is logged once, with its cause", async (_name, cause, open) => {
   const { issuer, close } = await open();
-  env.OIDC_ISSUER = issuer;
+  setSettings({ OIDC_ISSUER: issuer });
   for (let n = 0; n < 3; n++) await begin();
   expect(lines()).toEqual([failure("SIGNIN_OAUTH_ERROR", cause)]);
   close();
 });
 
 test("an unknown host is logged as that", async () => {
-  env.OIDC_ISSUER = UNKNOWN_HOST;
+  setSettings({ OIDC_ISSUER: UNKNOWN_HOST });
   await begin();
   expect(lines()).toEqual([
     failure(
@@ -101,15 +99,15 @@ test("a wrong client secret is logged as that, once until a sign-in works, witho
     "OAUTH_CALLBACK_ERROR",
     "The identity provider does not accept our client id and secret (invalid_client).",
   );
-  env.OIDC_CLIENT_SECRET = "wrong";
+  setSettings({ OIDC_CLIENT_SECRET: "wrong" });
   for (let n = 0; n < 3; n++) await signIn();
   expect(lines()).toEqual([wrong]);
-  env.OIDC_CLIENT_SECRET = CLIENT.secret;
+  setSettings({ OIDC_CLIENT_SECRET: CLIENT.secret });
   await signIn();
-  env.OIDC_CLIENT_SECRET = "wrong";
+  setSettings({ OIDC_CLIENT_SECRET: "wrong" });
   await signIn();
   expect(lines()).toEqual([wrong, wrong]);
-  env.OIDC_CLIENT_SECRET = CLIENT.secret;
+  setSettings({ OIDC_CLIENT_SECRET: CLIENT.secret });
   await signIn();
   logged.mockClear();
   provider.signIn({ claims, isRefusing: true });

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { metricsAnswer } from "@/server/api/metrics";
 import { inTransaction, pool } from "@/server/db";
-import { env } from "@/server/env";
 import { type MailServer, startMailServer } from "@/testing/mail-server";
 import { incoming } from "@/testing/requests";
 import { SELF_SIGNED } from "@/testing/self-signed";
+import { setSettings } from "@/testing/settings";
 import { makePerson } from "@/testing/tenants";
 import { makeProject, type TestProject } from "@/testing/world";
 import { attemptMail, tell, testMail } from ".";
@@ -22,11 +22,11 @@ let project: TestProject;
 let server: MailServer;
 beforeEach(async () => {
   [project, server] = await Promise.all([makeProject(), startMailServer()]);
-  Object.assign(env, { SMTP_URL: server.url, MAIL_FROM: FROM });
+  setSettings({ SMTP_URL: server.url, MAIL_FROM: FROM });
 });
 afterEach(async () => {
   vi.restoreAllMocks();
-  Object.assign(env, { SMTP_URL: undefined, MAIL_FROM: undefined });
+  setSettings({ SMTP_URL: undefined, MAIL_FROM: undefined });
   await server.stop();
 });
 
@@ -92,7 +92,7 @@ test.each([
   ],
 ])("a certificate that is not trusted is called that, %s, with what to do", async (_name, urlOf, options) => {
   const encrypted = await startMailServer(options);
-  env.SMTP_URL = urlOf(encrypted.port);
+  setSettings({ SMTP_URL: urlOf(encrypted.port) });
   const outcome = await testMail("ada@example.com");
   expect(outcome).toMatchObject({
     state: "not_sent",
@@ -121,6 +121,6 @@ test("a test letter arrives, or tells why it did not", async () => {
     state: "refused",
     reason: expect.stringContaining("550"),
   });
-  env.SMTP_URL = undefined;
+  setSettings({ SMTP_URL: undefined });
   expect(await testMail("ada@example.com")).toBeNull();
 });
