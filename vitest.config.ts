@@ -52,7 +52,7 @@ export default defineConfig({
           name: "isolated",
           include: [ISOLATED],
           exclude: NO_TESTS,
-          globalSetup: "testing/setup/global.ts",
+          globalSetup: ["testing/setup/global.ts", "testing/setup/programs.ts"],
           setupFiles: "testing/setup/database.ts",
           sequence: { groupOrder: 3 },
         },
