@@ -2,6 +2,8 @@
 export default {
   poweredByHeader: false,
   reactStrictMode: true,
+  // A navigation that cannot reach the server waits in the panel and is retried; else the browser shows its own error page.
+  experimental: { useOffline: true },
   // Native and worker-thread packages are loaded by Node itself, never bundled.
   serverExternalPackages: [
     "pg",

@@ -18,11 +18,17 @@ export const viewport: Viewport = {
   ],
 };
 
+/** A form with a `method` of its own, as the one to sign in, works without scripts too. */
+const HOLD_EARLY_FORMS =
+  'addEventListener("submit",e=>{e.target.hasAttribute("method")||e.preventDefault()},true)';
+
 export default function RootLayout({ children }: { children: ReactNode }) {
   return (
     // The theme's class is set before React starts, so the element differs from what the server wrote.
     <html lang="en" suppressHydrationWarning>
       <body>
+        {/* Until its scripts run, a form would be sent by the browser itself: the page would load again without its text. */}
+        <script>{HOLD_EARLY_FORMS}</script>
         <ThemeProvider>
           <TooltipProvider delayDuration={250}>{children}</TooltipProvider>
           <Toaster />

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import { build, isBuilt } from "../scripts/launch/build";
 import { generate } from "../scripts/launch/generate";
+import { measureBlocking } from "./goals/blocking";
 import { measureCatalog } from "./goals/catalog";
 import type { Bench } from "./goals/context";
 import { measureInvoke } from "./goals/invoke";
@@ -14,11 +15,12 @@ import { openWorld, tailOf, type World } from "./rig/world";
 /*
  * Measures what docs/performance.md promises, beside peers on the same machine in the same run, and writes its table
  * there. `npm run bench`, or with `-- --quick` for fewer and shorter rounds, `-- --only invoke,submit` for some of
- * invoke, start, submit, catalog (then nothing is written), `-- --profile <folder>` for CPU profiles of the web
- * process, `-- --as-built` to measure dist as it stands. Exit code 1 when a gate is lost or the run is void.
+ * blocking, catalog, invoke, start, submit (then nothing is written), `-- --match <text>` for the routes of blocking whose
+ * names have it, `-- --profile <folder>` for CPU profiles of the web process, `-- --as-built` to measure dist as it stands. Exit code 1 when a gate is lost or the run is void.
  */
 
 const GOALS = {
+  blocking: (bench: Bench) => measureBlocking(bench, { match: options.match }),
   catalog: measureCatalog,
   invoke: measureInvoke,
   start: measureStart,
@@ -30,6 +32,7 @@ const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     only: { type: "string" },
+    match: { type: "string" },
     profile: { type: "string" },
     "as-built": { type: "boolean", default: false },
   },
@@ -52,13 +55,8 @@ async function clean() {
 process.once("SIGINT", () => void clean().then(() => process.exit(130)));
 
 async function main(): Promise<boolean> {
-  installWrk();
-  const missing = missingTools();
-  if (missing.length > 0) throw new Error(`The bench needs:\n- ${missing.join("\n- ")}`);
-  say("installing peers into bench/peers");
-  installPeers();
+  if (wanted.some((goal) => goal !== "blocking")) preparePeers();
   await buildPrograms();
-  buildEmptyApp();
   generate(); // in a fresh clone there is nothing to build from yet
   if (!options["as-built"] && !isBuilt()) {
     say("building");
@@ -75,6 +73,7 @@ async function main(): Promise<boolean> {
     floors: [],
     growth: [],
     nulls: [],
+    limits: [],
     say,
   };
   for (const goal of wanted) await GOALS[goal](bench);
@@ -92,6 +91,16 @@ async function main(): Promise<boolean> {
   console.log(`\n${markdown}\n`);
   if (!options.only && !options.profile) writeTable(markdown);
   return isHeld(outcome);
+}
+
+/** What other goals are measured beside, and with. */
+function preparePeers(): void {
+  installWrk();
+  const missing = missingTools();
+  if (missing.length > 0) throw new Error(`The bench needs:\n- ${missing.join("\n- ")}`);
+  say("installing peers into bench/peers");
+  installPeers();
+  buildEmptyApp();
 }
 
 function startWeb(world: World) {

@@ -20,8 +20,11 @@ import { createTRPCContext } from "@trpc/tanstack-react-query";
 import { type ReactNode, useState } from "react";
 import { toast } from "sonner";
 import type { AppRouter } from "@/server/trpc";
+import { reportAnswered } from "./connection/connection";
+import { ConnectionNotice } from "./connection/connection-notice";
 import { type FieldIssue, inWords } from "./field-issue";
 import { makeQueryClient } from "./query-client";
+import { FreshOnReturn } from "./shell/fresh-on-return";
 import { UnsavedGuard } from "./unsaved/unsaved-guard";
 import { signInBeside } from "./unsaved/unsaved-work";
 
@@ -78,6 +81,9 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
+/** Did the server not answer at all? An answer of the product, a refusal too, has our errorFormatter's shape. */
+export const isUnanswered = (error: unknown) => error instanceof TRPCClientError && !error.data;
+
 /** What is wrong, without the paths of the fields: for where they are seen, or few. */
 export function sentencesOf(error: unknown): string {
   const { issues, message } = toFailure(error);
@@ -108,9 +114,16 @@ let browserClient: QueryClient | undefined;
 function queryClientHere(): QueryClient {
   if (isServer) return makeQueryClient(); // one per request
   browserClient ??= makeQueryClient({
-    queryCache: new QueryCache({ onError: (error) => leaveIfSignedOut(error, { isAct: false }) }),
+    queryCache: new QueryCache({
+      onSuccess: () => reportAnswered(true),
+      onError(error) {
+        reportAnswered(!isUnanswered(error));
+        leaveIfSignedOut(error, { isAct: false });
+      },
+    }),
     mutationCache: new MutationCache({
       onError(error, _input, _result, mutation) {
+        if (isUnanswered(error)) reportAnswered(false);
         leaveIfSignedOut(error, { isAct: true });
         if (mutation.meta?.isShownInPlace) return; // the form says it beside the fields
         const failure = toFailure(error);
@@ -146,6 +159,8 @@ export function PanelData({ children }: { children: ReactNode }) {
       <TRPCProvider trpcClient={trpcClient} queryClient={queryClient}>
         {children}
         <UnsavedGuard />
+        <ConnectionNotice />
+        <FreshOnReturn />
       </TRPCProvider>
     </QueryClientProvider>
   );

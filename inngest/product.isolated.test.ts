@@ -1,33 +1,27 @@
 import { InngestTestEngine } from "@inngest/test";
 import { serve } from "inngest/next";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { createTestDatabase } from "./test/database";
+import { pool } from "@/server/db";
+import * as jobs from "@/server/domain/jobs";
+import * as webhooks from "@/server/domain/webhooks";
+import { itemsOf, plain, seenBySandbox, submitBulk } from "@/testing/bulks";
+import { startReceiver } from "@/testing/receiver";
+import { setSettings } from "@/testing/settings";
+import { makeProject, rowsOf } from "@/testing/world";
+import { inngest, sendEvents } from "./client";
+import { startEngine } from "./embedded";
+import { default as deliverWebhook } from "./functions/deliver-webhook";
+import { functions } from "./functions/registry.gen";
+import { default as runJob } from "./functions/run-job";
 import { type Handlers, startProtocolClient } from "./test/protocol-client";
 
 /*
  * The product's own function files under the embedded engine, through the SDK's HTTP handler driven by Inngest's
- * protocol, and under @inngest/test: a job ends the same way each time. An own database, because an engine takes
- * every job of its database.
+ * protocol, and under @inngest/test: a job ends the same way each time. A database of its own, because an engine
+ * takes every job of its database.
  */
 
-const database = await createTestDatabase();
-process.env.DATABASE_URL = database.url;
-process.env.ALLOW_PRIVATE_ADDRESSES = "1"; // receivers of webhooks are on this machine
-const { inngest, sendEvents } = await import("./client");
-const { startEngine } = await import("./embedded");
-const { functions } = await import("./functions/registry.gen");
-const { default: runJob } = await import("./functions/run-job");
-const { default: deliverWebhook } = await import("./functions/deliver-webhook");
-const { pool } = await import("@/server/db");
-const jobs = await import("@/server/domain/jobs");
-const webhooks = await import("@/server/domain/webhooks");
-const { itemsOf, plain, seenBySandbox, submitBulk } = await import("@/testing/bulks");
-const { startReceiver } = await import("@/testing/receiver");
-const { makeProject, rowsOf } = await import("@/testing/world");
-
-afterAll(async () => {
-  await database.close();
-});
+setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // receivers of webhooks are on this machine
 
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -6,7 +6,7 @@ import * as contract from "@/server/contract/organizations";
 import * as billing from "@/server/domain/billing";
 import { systemCtx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
-import { resendMail } from "@/server/domain/notifications";
+import { resendMail, testMail } from "@/server/domain/notifications";
 import * as domain from "@/server/domain/organizations";
 import { resetSignIn } from "@/server/domain/sessions";
 import { listSigningKeys, rotateSigningKey } from "@/server/domain/signing";
@@ -42,6 +42,7 @@ const USAGE = `npm run admin -- <noun> <verb> [--flags] [--json]
   job attention accept --job <id>                     succeed with what there is
   job attention fail --job <id>
   mail resend --mail <id>                             try a mail again that was given up
+  mail test --to <address>                            send a test letter by SMTP_URL, or say why it was not sent
   wallet show --organization <id>                     what is left and reserved, live and of the sandbox
   wallet credit --organization <id> --amount-micros <n> --reason <text> [--test]
                                                       give money, or take it back with --amount-micros=-<n>
@@ -75,6 +76,7 @@ const FLAGS = {
   key: { type: "string" },
   job: { type: "string" },
   mail: { type: "string" },
+  to: { type: "string" },
   scopes: { type: "string" },
   environment: { type: "string" },
   "expires-in": { type: "string" },
@@ -110,6 +112,7 @@ export const COMMANDS: Record<string, readonly (keyof Flags)[]> = {
   "job attention accept": ["job"],
   "job attention fail": ["job"],
   "mail resend": ["mail"],
+  "mail test": ["to"],
   "wallet show": ["organization"],
   "wallet credit": ["organization", "amount-micros", "reason", "test"],
   "ledger check": ["organization"],
@@ -327,6 +330,13 @@ async function perform(command: string, flags: Flags): Promise<object> {
       return decided(await jobs.failWaiting(ctx, needed(flags.job, "job")));
     case "mail resend":
       return resendMail(ctx, needed(flags.mail, "mail"));
+    case "mail test": {
+      const to = needed(flags.to, "to");
+      const outcome = await testMail(to);
+      if (!outcome) throw new Complaint("No mail server is set. Set SMTP_URL and MAIL_FROM, then try again.");
+      if (outcome.state !== "accepted") throw new Complaint(`The letter was not sent. ${outcome.reason}`);
+      return { to, state: outcome.state };
+    }
     case "wallet show":
       return billing.wallet(ctx, needed(flags.organization, "organization"));
     case "wallet credit": {

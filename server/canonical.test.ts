@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalText, formFlaw, hashOf, sha256Hex } from "@/server/canonical";
 import type { Json } from "@/server/step";
+import { campaign } from "@/testing/campaign";
 
 // RFC 8785, section 3.2.2 and 3.2.3, and appendix B.
 test("the example of the RFC", () => {
@@ -61,7 +62,7 @@ test("any JSON value has the same text as the reference implementation gives it"
       expect(text).toBe(canonicalize(value));
       expect(canonicalText(JSON.parse(text))).toBe(text);
     }),
-    { numRuns: 500 },
+    campaign.runs({ small: 500, full: 5_000 }),
   );
 });
 
@@ -107,5 +108,8 @@ test("what has no flaw of form has a canonical form, and the other way round", (
       return false;
     }
   };
-  fc.assert(fc.property(value, (each) => (formFlaw(each) === null) === hasForm(each)));
+  fc.assert(
+    fc.property(value, (each) => (formFlaw(each) === null) === hasForm(each)),
+    campaign.runs({ small: 100, full: 1_000 }),
+  );
 });

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
+import { openImports, sourceFiles } from "@/scripts/test/imports";
 import { COMMON_ERRORS, type Endpoint } from "@/server/api/endpoint";
 import { endpoints } from "@/server/api/v1";
 import { capabilities } from "@/server/capabilities/registry.gen";
@@ -60,6 +61,7 @@ const isOurs = (target: string) => /^(server|app|components|inngest|prisma|scrip
 const isLeaf = (target: string) =>
   [
     "server/canonical",
+    "server/certificate-fault",
     "server/money",
     "server/ids",
     "server/model-families",
@@ -92,6 +94,17 @@ test("every 429 says when to come again: its row demands the seconds, and it is 
   }
   const unchecked = new RegExp(`new Fault\\(\\s*"(${rows.map(([code]) => code).join("|")})"`);
   expect(sources.filter((file) => unchecked.test(textOf.get(file) ?? ""))).toEqual([]);
+});
+
+test("a test without .db or .isolated in its name imports no database, and none changes settings by hand", () => {
+  const { importedBy } = openImports(ROOT);
+  const tests = sourceFiles(ROOT).filter((file) => /\.test\.tsx?$/.test(file));
+  const pure = tests.filter((file) => !/\.(db|isolated)\.test\.ts$/.test(file));
+  expect(pure.length).toBeGreaterThan(100);
+  expect(pure.filter((file) => importedBy(file).has("server/db.ts"))).toEqual([]);
+  expect(importedBy("server/payers.db.test.ts").has("server/db.ts")).toBe(true); // it does see
+  const byHand = /(^|[^.\w])env\.[A-Z_]+ = |Object\.assign\(env,/m;
+  expect(tests.filter((file) => byHand.test(readFileSync(join(ROOT, file), "utf8")))).toEqual([]);
 });
 
 describe("imports flow one way", () => {
@@ -165,8 +178,9 @@ describe("imports flow one way", () => {
 
   test("the check of safetensors files knows the format and nothing of the product", () => {
     const isItsOwn = (target: string) => isWithin(target, "server/safetensors");
+    const isAllowed = (target: string) => isItsOwn(target) || target === "server/turn";
     expect(sources.filter(isItsOwn).length).toBeGreaterThan(5);
-    expect(strays("server/safetensors", (target) => isOurs(target) && !isItsOwn(target))).toEqual([]);
+    expect(strays("server/safetensors", (target) => isOurs(target) && !isAllowed(target))).toEqual([]);
     const users = sources.filter((file) =>
       importsOf(file).some(({ target }) => target.startsWith("server/safetensors/")),
     );

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { TRPCError } from "@trpc/server";
 import { expect, test } from "vitest";
+import { openImports } from "@/scripts/test/imports";
 import { endpoints } from "@/server/api/v1";
 import { pool } from "@/server/db";
 import { type Ctx, SCOPES, type Scope, systemCtx } from "@/server/domain/ctx";
@@ -208,30 +209,7 @@ test("no endpoint of the API that is about payments or commissions pays for a ke
 });
 
 const ROOT = resolve(import.meta.dirname, "..");
-
-/** The files of ours that a file imports, types aside. */
-const importsOf = new Map<string, string[]>();
-function readImports(file: string): string[] {
-  const text = readFileSync(join(ROOT, file), "utf8").replaceAll(/\/\*[\s\S]*?\*\//g, "");
-  const statements = text.matchAll(/^\s*(?:import|export)\s+((?:[^;"]*?\sfrom\s+)?)"([^"]+)"/gm);
-  return [...statements].flatMap(([, what = "", from = ""]) => {
-    if (what.startsWith("type ") || !/^(@\/|\.)/.test(from)) return [];
-    const path = from.startsWith("@/") ? from.slice(2) : relative(ROOT, resolve(ROOT, dirname(file), from));
-    const files = ["", ".ts", ".tsx", "/index.ts"].map((end) => path + end);
-    return files.filter((each) => /\.tsx?$/.test(each) && existsSync(join(ROOT, each))).slice(0, 1);
-  });
-}
-
-/** All files of ours that a module loads with it. */
-function loadedBy(entry: string): Set<string> {
-  const loaded = new Set([entry]);
-  for (const file of loaded) {
-    const imports = importsOf.get(file) ?? readImports(file);
-    importsOf.set(file, imports);
-    for (const target of imports) loaded.add(target);
-  }
-  return loaded;
-}
+const { importedBy } = openImports(ROOT);
 
 test("whatever process can book a payment knows commissions", () => {
   const routes = readdirSync(join(ROOT, "app"), { recursive: true, encoding: "utf8" })
@@ -244,7 +222,7 @@ test("whatever process can book a payment knows commissions", () => {
     "scripts/admin.ts",
     "inngest/functions/registry.gen.ts",
   ];
-  const books = entries.filter((entry) => loadedBy(entry).has("server/domain/payments/kinds.ts"));
+  const books = entries.filter((entry) => importedBy(entry).has("server/domain/payments/kinds.ts"));
   expect(books).toEqual(
     expect.arrayContaining([
       "app/api/webhooks/stripe/route.ts",
@@ -253,6 +231,8 @@ test("whatever process can book a payment knows commissions", () => {
       "server/web.ts",
     ]),
   );
-  expect(books.filter((entry) => !loadedBy(entry).has("server/domain/requests/commission.ts"))).toEqual([]);
-  expect(loadedBy("server/domain/payments/index.ts").has("server/domain/requests/commission.ts")).toBe(false); // it does see
+  expect(books.filter((entry) => !importedBy(entry).has("server/domain/requests/commission.ts"))).toEqual([]);
+  expect(importedBy("server/domain/payments/index.ts").has("server/domain/requests/commission.ts")).toBe(
+    false,
+  ); // it does see
 });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parseEnv } from "@/server/env";
-import { checkSettings, productionFaults, readSecrets } from "@/server/secrets";
+import { checkSettings, productionFaults, readSecrets, settingWarnings } from "@/server/secrets";
 
 const scratch = mkdtempSync(join(tmpdir(), "capstan-secrets-"));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -81,4 +81,15 @@ test("a vault key that is no key is refused everywhere", () => {
     expect(() => checkSettings(parseEnv({ CAPSTAN_VAULT_KEY: key }))).toThrow(
       /CAPSTAN_VAULT_KEY must be 32 bytes/,
     );
+});
+
+test.each([
+  ["a sandbox without an address is warned of", { SANDBOX: "1" }, 1],
+  ["a sandbox with an address is not", { SANDBOX: "1", SANDBOX_URL: "http://127.0.0.1:3001" }, 0],
+  ["no sandbox is not", {}, 0],
+  ["development has one unless told otherwise, and warns too", { CAPSTAN_ENV: "development" }, 1],
+])("%s", (_name, changes, count) => {
+  const warnings = settingWarnings(parseEnv({ ...PRODUCTION, ...changes }));
+  expect(warnings).toHaveLength(count);
+  for (const warning of warnings) expect(warning).toMatch(/SANDBOX_URL is not set.*npm run start -- sandbox/);
 });

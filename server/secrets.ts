@@ -50,6 +50,16 @@ export function checkSettings(settings: Env = env): void {
     throw new Error(`Capstan does not start with these settings:\n- ${faults.join("\n- ")}`);
 }
 
+/** What these settings lack for what they ask, though a process starts with them; sentences for the log of its start. */
+export function settingWarnings(settings: Env = env): string[] {
+  const isSandboxOn = settings.SANDBOX || settings.CAPSTAN_ENV !== "production";
+  return isSandboxOn && !settings.SANDBOX_URL
+    ? [
+        "The sandbox provider is on, but SANDBOX_URL is not set, so its models are not offered. Start it with SANDBOX_PORT=3001 npm run start -- sandbox, and set SANDBOX_URL=http://127.0.0.1:3001 for web and worker.",
+      ]
+    : [];
+}
+
 /**
  * The secrets of this installation: from the environment; in development what is missing there is made once and kept
  * in the data directory, readable by its owner only.

@@ -4,6 +4,8 @@
  * chooses. Ours takes n log n, and lets others work in between.
  */
 
+import { inTurns } from "@/server/turn";
+
 type Vocabulary = {
   /** Tokens as strings of one character per byte, by the order in which they are merged. */
   ranks: Map<string, number>;
@@ -29,20 +31,27 @@ async function load(): Promise<Vocabulary> {
   return { ranks, pieces: new RegExp(data.pat_str, "ug"), longest };
 }
 
-/** Text is counted in stretches of about this many characters, between which others have their turn. */
+/** Text is cut into stretches of about this many characters, so that no piece is looked for in all of it. */
 const STRETCH = 16_384;
 
 /** How many o200k_base tokens a text is. Words of special tokens count as the plain text they are. */
 export async function countTokens(text: string): Promise<number> {
   loading ??= load();
-  const vocabulary = await loading;
+  return inTurns(counted(text, await loading));
+}
+
+/** Yields after every so many steps, of a long word too. */
+const STEPS = 512;
+
+function* counted(text: string, vocabulary: Vocabulary): Generator<undefined, number> {
   let count = 0;
-  for (const [place, stretch] of stretchesOf(text).entries()) {
-    if (place > 0) await new Promise((resolve) => setImmediate(resolve));
+  let pieces = 0;
+  for (const stretch of stretchesOf(text)) {
     for (const [piece] of stretch.matchAll(vocabulary.pieces)) {
+      if (++pieces % STEPS === 0) yield;
       // A lone surrogate is encoded as the replacement character, like everywhere.
       const bytes = isAscii(piece) ? piece : Buffer.from(piece).toString("latin1");
-      count += vocabulary.ranks.has(bytes) ? 1 : tokensOfPiece(bytes, vocabulary);
+      count += vocabulary.ranks.has(bytes) ? 1 : yield* tokensOfPiece(bytes, vocabulary);
     }
   }
   return count;
@@ -65,7 +74,7 @@ function stretchesOf(text: string): string[] {
 }
 
 /** A piece that is no token itself: its bytes are merged pair by pair, the earliest learned pair first, from the left. */
-function tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): number {
+function* tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): Generator<undefined, number> {
   const length = bytes.length;
   // Parts by where they begin: where the next one begins, where the one before does, and the rank of both joined.
   const next = Int32Array.from({ length }, (_, at) => at + 1);
@@ -79,9 +88,14 @@ function tokensOfPiece(bytes: string, { ranks, longest }: Vocabulary): number {
     joined[at] = rank ?? -1;
     if (rank !== undefined) queue.put(rank * POSITIONS + at);
   };
-  for (let at = 0; at < length; at++) look(at);
+  for (let at = 0; at < length; at++) {
+    if (at % STEPS === STEPS - 1) yield;
+    look(at);
+  }
   let parts = length;
+  let steps = 0;
   for (let best = queue.take(); best !== undefined; best = queue.take()) {
+    if (++steps % STEPS === 0) yield;
     const at = best % POSITIONS;
     if (joined[at] !== Math.floor(best / POSITIONS)) continue; // of parts that are joined otherwise by now
     const middle = next[at]!;

@@ -4,7 +4,7 @@ import * as pins from "@/server/domain/pins";
 import { announceVaultKeys } from "@/server/domain/vault";
 import { env } from "@/server/env";
 import { log } from "@/server/log";
-import { checkSettings } from "@/server/secrets";
+import { checkSettings, settingWarnings } from "@/server/secrets";
 import { startWebChores } from "@/server/web/chores";
 import { registerFunctions } from "@/server/web/inngest";
 import { startPages } from "@/server/web/pages";
@@ -15,6 +15,7 @@ const GRACE_MS = 25_000;
 /** The web process: the API answered directly, everything else handed to Next. */
 async function main() {
   checkSettings();
+  for (const warning of settingWarnings()) log.warn(warning);
   const presence = await announceVaultKeys("web");
   const dev = process.env.NODE_ENV === "development";
   const chores = await startWebChores();

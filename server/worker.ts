@@ -8,7 +8,7 @@ import * as pins from "@/server/domain/pins";
 import { announceVaultKeys } from "@/server/domain/vault";
 import { env, usesInngestServer } from "@/server/env";
 import { log } from "@/server/log";
-import { checkSettings } from "@/server/secrets";
+import { checkSettings, settingWarnings } from "@/server/secrets";
 import { startSigns } from "@/server/web/signs";
 
 const GRACE_MS = 25_000;
@@ -16,6 +16,7 @@ const GRACE_MS = 25_000;
 /** The worker process: the embedded engine and the sweeper. With a real Inngest server it only sweeps. */
 async function main() {
   checkSettings();
+  for (const warning of settingWarnings()) log.warn(warning);
   const presence = await announceVaultKeys("worker");
   if (!usesInngestServer) await migrateEngine(env.DATABASE_URL);
   const chores = await startChores();

@@ -2,6 +2,7 @@ import { weightsLink } from "@/server/domain/adapters/weights-link";
 import { env } from "@/server/env";
 import { ulid } from "@/server/ids";
 import { commitOf, startHub, weights } from "@/server/model-sources/hub.fixture";
+import { setSettings } from "@/testing/settings";
 import type { Tenant } from "./api";
 import { uploadOf } from "./forms";
 
@@ -27,7 +28,7 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
     commits: { [commit]: { "moss.safetensors": weights() } },
   };
   const { HF_BASE_URL, ADAPTER_SOURCE_HOSTS } = env;
-  Object.assign(env, { HF_BASE_URL: hub.url, ADAPTER_SOURCE_HOSTS: ["127.0.0.1"] });
+  setSettings({ HF_BASE_URL: hub.url, ADAPTER_SOURCE_HOSTS: ["127.0.0.1"] });
   const register = async (): Promise<string> =>
     (await tenant.post("/v1/adapters", newAdapter())).json.adapterId;
   const adapterId = await register();
@@ -48,7 +49,7 @@ export async function openAdapters(tenant: Tenant, spares = 12) {
     register,
     hub,
     async close() {
-      Object.assign(env, { HF_BASE_URL, ADAPTER_SOURCE_HOSTS });
+      setSettings({ HF_BASE_URL, ADAPTER_SOURCE_HOSTS });
       await hub.stop();
     },
     /** A request that succeeds, for each path template of adapters; a delete takes a spare. */

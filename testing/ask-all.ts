@@ -19,6 +19,9 @@ const PLAIN: Record<string, Value> = {
   status: "succeeded",
   isTest: true,
   capabilities: ["text.general.fast.v1"],
+  // A key finds no more than the id of its job.
+  operation: "jobs",
+  idempotency_key: "a key of one's own",
 };
 const MOST_DAYS = 92;
 const dayFrom = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);

@@ -1,5 +1,4 @@
-import { onTestFinished } from "vitest";
-import { getCurrentTest } from "vitest/suite";
+import { onTestFinished, TestRunner } from "vitest";
 import { type Env, env } from "@/server/env";
 
 /**
@@ -9,5 +8,5 @@ import { type Env, env } from "@/server/env";
 export function setSettings(values: Partial<Env>): void {
   const before = Object.fromEntries(Object.keys(values).map((name) => [name, env[name as keyof Env]]));
   Object.assign(env, values);
-  if (getCurrentTest()) onTestFinished(() => void Object.assign(env, before));
+  if (TestRunner.getCurrentTest()) onTestFinished(() => void Object.assign(env, before));
 }

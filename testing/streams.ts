@@ -11,7 +11,7 @@ export function framesOf(text: string): Frame[] {
   return whole
     .split("\n\n")
     .map((block) => block.split("\n").filter((line) => line !== "" && !line.startsWith(":")))
-    .filter((lines) => lines.length > 0)
+    .filter((lines) => lines.length > 0 && !lines[0]!.startsWith("retry: "))
     .map((lines) => {
       const field = (name: string) =>
         lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
@@ -29,6 +29,8 @@ export type OpenStream = {
   until(count: number): Promise<Frame[]>;
   /** Settles when the stream has ended, by either side. */
   ended: Promise<Frame[]>;
+  /** How long a browser waits before it connects again, as the stream last said; null where it did not. */
+  retryMs(): number | null;
   cut(): void;
 };
 
@@ -81,6 +83,10 @@ export function openStream(
           return framesOf(text);
         },
         ended,
+        retryMs: () => {
+          const said = [...text.matchAll(/^retry: (\d+)$/gm)].at(-1);
+          return said ? Number(said[1]) : null;
+        },
         cut: () => request.destroy(),
       });
     });

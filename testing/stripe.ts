@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import Stripe from "stripe";
 import { env } from "@/server/env";
 import { ulid } from "@/server/ids";
+import { setSettings } from "@/testing/settings";
 
 const WEBHOOK_SECRET = "whsec_of_a_test";
 
@@ -148,7 +149,7 @@ export async function startStripe(secretKey = "sk_test_of_a_test") {
     STRIPE_WEBHOOK_SECRET: WEBHOOK_SECRET,
     STRIPE_API_BASE: `http://127.0.0.1:${port}`,
   };
-  Object.assign(env, settings);
+  setSettings(settings);
   return {
     calls,
     intents,
@@ -159,7 +160,7 @@ export async function startStripe(secretKey = "sk_test_of_a_test") {
     /** For another process that is to use it. */
     settings,
     async stop() {
-      Object.assign(env, before);
+      setSettings(before);
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
     },

@@ -3,6 +3,7 @@ import * as credentials from "@/server/domain/credentials";
 import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
+import { setSettings } from "@/testing/settings";
 import { type Call, call, makeTenant, sessionHeaders, type Tenant } from "./api";
 import { system } from "./tenants";
 
@@ -39,12 +40,12 @@ export async function vendorAsOpenAi(): Promise<{ vendor: Vendor; close(): Promi
   const { OPENAI_BASE_URL, ALLOW_PRIVATE_ADDRESSES } = env;
   const vendor = await startVendor();
   vendor.answer(MODELS);
-  env.OPENAI_BASE_URL = vendor.url;
-  env.ALLOW_PRIVATE_ADDRESSES = true;
+  setSettings({ OPENAI_BASE_URL: vendor.url });
+  setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
   return {
     vendor,
     close: () => {
-      Object.assign(env, { OPENAI_BASE_URL, ALLOW_PRIVATE_ADDRESSES });
+      setSettings({ OPENAI_BASE_URL, ALLOW_PRIVATE_ADDRESSES });
       return vendor.stop();
     },
   };

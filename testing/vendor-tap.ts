@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { env } from "@/server/env";
+import { setSettings } from "@/testing/settings";
 
 export type Received = { path: string; body: string; headers: Record<string, unknown> };
 
@@ -29,14 +30,14 @@ export async function tapSandbox() {
     response.end(Buffer.from(await answer.arrayBuffer()));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  env.SANDBOX_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  setSettings({ SANDBOX_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   return {
     /** What the sandbox was sent under this attempt. */
     of: (attemptId: string): Received[] => received.get(attemptId) ?? [],
     /** How many requests it was sent at all. */
     size: () => [...received.values()].flat().length,
     async stop() {
-      env.SANDBOX_URL = behind;
+      setSettings({ SANDBOX_URL: behind });
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

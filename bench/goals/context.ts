@@ -11,5 +11,7 @@ export type Bench = {
   floors: Fact[];
   growth: Fact[];
   nulls: Fact[];
+  /** What must hold by itself, beside no peer. */
+  limits: Fact[];
   say(line: string): void;
 };

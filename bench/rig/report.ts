@@ -8,6 +8,7 @@ export type Outcome = {
   floors: Fact[];
   growth: Fact[];
   nulls: Fact[];
+  limits: Fact[];
   machine: string[];
 };
 
@@ -41,7 +42,9 @@ function commit(): string {
 
 /** Did every gate hold, in a run that may be believed? */
 export const isHeld = (outcome: Outcome) =>
-  isValid(outcome) && outcome.results.every((result) => ["held", "goal met"].includes(verdictOf(result)));
+  isValid(outcome) &&
+  outcome.limits.every((fact) => fact.holds !== false) &&
+  outcome.results.every((result) => ["held", "goal met"].includes(verdictOf(result)));
 
 const isValid = (outcome: Outcome) => outcome.nulls.every((fact) => fact.holds !== false);
 const number = (value: number) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2));
@@ -69,6 +72,7 @@ export function toMarkdown(outcome: Outcome): string {
   }
   for (const [title, facts] of [
     ["Null tests: ours ÷ ours, must be 0.95 to 1.05", outcome.nulls],
+    ["Longest wait of others while a body is worked on", outcome.limits],
     ["Growth", outcome.growth],
     ["Floors and counts", outcome.floors],
   ] as const) {

@@ -32,7 +32,12 @@ export type World = {
   /** Answers every chat completion at once. */
   upstream: { url: string; running: Running };
   /** Starts a process of the product on the subject's core; its provider is reached at this base URL. */
-  startPart(name: "web" | "worker", providerUrl: string, extraArgs?: string[]): Promise<Part>;
+  startPart(
+    name: "web" | "worker",
+    providerUrl: string,
+    extraArgs?: string[],
+    extraEnv?: Record<string, string>,
+  ): Promise<Part>;
   /** What autovacuum does to a new database within its first minute: the planner learns how large the tables are. */
   analyze(): Promise<void>;
   close(): Promise<void>;
@@ -71,6 +76,7 @@ export async function openWorld(): Promise<World> {
     name: "web" | "worker",
     providerUrl: string,
     extraArgs: string[] = [],
+    extraEnv: Record<string, string> = {},
   ): Promise<Part> {
     const port = await freePort();
     const env: NodeJS.ProcessEnv = {
@@ -94,6 +100,7 @@ export async function openWorld(): Promise<World> {
       RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000000",
       NEXT_TELEMETRY_DISABLED: "1",
       ...RUNTIME_ENV,
+      ...extraEnv,
     };
     const command = [process.execPath, ...runtimeFlags(name), ...extraArgs, `dist/${name}.mjs`];
     const running = start(name, SUBJECT_CORE, command, { env, log: log(name) });

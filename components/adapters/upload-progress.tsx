@@ -16,7 +16,7 @@ export function UploadProgress({ upload, onCancel }: { upload: Upload; onCancel(
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuenow={percent}
-        className="h-2 overflow-hidden rounded-full bg-hover"
+        className="meter h-2 overflow-hidden rounded-full bg-hover"
       >
         <div className="h-full rounded-full bg-primary transition-[width]" style={{ width: `${percent}%` }} />
       </div>

@@ -114,6 +114,7 @@ function CommissionCard({
         title={
           <Link
             href={requestHref(projectId, quote.requestId)}
+            dir="auto"
             className="[overflow-wrap:anywhere] hover:underline"
           >
             {summary}

@@ -2,10 +2,28 @@
 import "@google/model-viewer";
 import { createElement, useEffect, useRef, useState } from "react";
 
+/*
+ * Where the viewer finds decoders, read whenever one is made; what is not named here it loads from other hosts. Meshopt's
+ * decoder is part of the viewer, which waits for a script all the same. No mesh can ask for Lottie.
+ */
+Object.assign(self, {
+  ModelViewerElement: {
+    dracoDecoderLocation: "/decoders/draco/",
+    ktx2TranscoderLocation: "/decoders/basis/",
+    meshoptDecoderLocation: "data:text/javascript,",
+    lottieLoaderLocation: "/decoders/lottie-is-not-served.js",
+  },
+});
+
+/** The viewer itself shows nothing and reports no error where it cannot draw. */
+const canDraw = () => document.createElement("canvas").getContext("webgl2") !== null;
+
 /** A mesh to be turned, by pointer and by arrow keys. Default export: it is loaded by itself. */
 export default function ModelView({ href, name }: { href: string; name: string }) {
   const viewer = useRef<HTMLElement>(null);
-  const [state, setState] = useState<"loading" | "loaded" | "failed">("loading");
+  const [state, setState] = useState<"loading" | "loaded" | "failed">(() =>
+    canDraw() ? "loading" : "failed",
+  );
   useEffect(() => {
     const element = viewer.current;
     const onLoad = () => setState("loaded");

@@ -65,7 +65,8 @@ function Payment({ item }: { item: PaidCommission }) {
         <Link
           href={requestHref(item.projectId, item.requestId)}
           prefetch={false}
-          className="line-clamp-2 rounded font-medium [overflow-wrap:anywhere] hover:underline"
+          dir="auto"
+          className="line-clamp-2 rounded text-left font-medium [overflow-wrap:anywhere] hover:underline"
         >
           {item.summary}
         </Link>

@@ -1,10 +1,10 @@
 "use client";
 import { type FormEvent, useState } from "react";
 import { toFailure, useTRPC } from "@/components/trpc";
+import { type Bounds, readAmount, toText } from "@/components/ui/amount";
+import { AmountField } from "@/components/ui/amount-field";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
-import { Input } from "@/components/ui/input";
-import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { useLeave } from "@/components/ui/use-leave";
 import { useMutation } from "@/components/use-mutation";
@@ -13,6 +13,7 @@ import { formatMoney } from "./format-money";
 import { TEST_MONEY } from "./test-money";
 
 const MICROS_PER_CENT = 10_000;
+const TOP_UP: Bounds = { leastMicros: 500_000, mostMicros: 999_999_000_000, decimals: 2 };
 
 /** Fills the wallet: an amount that is offered, or one's own. Where nobody can pay, says so. */
 export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: boolean } | null }) {
@@ -32,9 +33,10 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
       </Notice>
     );
 
-  const micros = Math.round(Number(amount) * 100) * MICROS_PER_CENT;
+  const { micros } = readAmount(amount, TOP_UP);
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
+    if (micros === null) return; // the field has refused it
     const [presetKey] = Object.entries(TOP_UP_PRESETS).find(([, preset]) => preset === micros) ?? [];
     start.mutate({
       organizationId: wallet.organizationId,
@@ -64,33 +66,33 @@ export function TopUp({ wallet, checkout }: { wallet: Wallet; checkout: { test: 
                 key={preset}
                 aria-pressed={preset === micros}
                 className="aria-pressed:border-focus aria-pressed:bg-hover"
-                onClick={() => setAmount(String(preset / 1_000_000))}
+                onClick={() => setAmount(toText(preset))}
               >
                 ${preset / 1_000_000}
               </Button>
             ))}
           </fieldset>
-          <div className="flex flex-wrap items-end gap-2">
-            <div className="min-w-40 flex-1 space-y-1.5">
-              <Label htmlFor="amount">Amount in US dollars</Label>
-              <Input
-                id="amount"
-                name="amount"
-                type="number"
-                inputMode="decimal"
-                min={0.5}
-                max={999_999}
-                step={0.01}
-                required
-                value={amount}
-                onChange={(event) => setAmount(event.target.value)}
-              />
-            </div>
-            <Button type="submit" variant="primary" className="h-9" pending={start.isPending || isLeaving}>
+          <div className="grid items-start gap-2 sm:grid-cols-[minmax(0,1fr)_auto]">
+            <AmountField
+              id="amount"
+              name="amount"
+              label="Amount in US dollars"
+              bounds={TOP_UP}
+              required
+              text={amount}
+              onText={setAmount}
+            />
+            {/* Beside the input, whose label is above it. */}
+            <Button
+              type="submit"
+              variant="primary"
+              className="h-9 sm:mt-6.5"
+              pending={start.isPending || isLeaving}
+            >
               Continue to checkout
             </Button>
           </div>
-          {wallet.fx && micros > 0 && (
+          {wallet.fx && micros !== null && (
             <p className="text-sm text-muted">
               You pay about{" "}
               {formatMoney({

@@ -91,7 +91,7 @@ function Allowance({
         aria-valuemin={0}
         aria-valuemax={100}
         aria-valuetext={`${formatMoney(remaining)} of ${formatMoney(granted)} left`}
-        className="h-2 overflow-hidden rounded-full bg-sunken ring-1 ring-line ring-inset"
+        className="meter h-2 overflow-hidden rounded-full bg-sunken ring-1 ring-line ring-inset"
       >
         <div className="h-full rounded-full bg-primary" style={{ width: `${part}%` }} />
       </div>

@@ -91,7 +91,7 @@ function Meter({
     <div
       role="img"
       aria-label={`${name}: ${dollars(settled)} spent and ${dollars(held)} reserved of ${dollars(ceiling)}`}
-      className="flex h-2 overflow-hidden rounded-full bg-hover"
+      className="meter flex h-2 overflow-hidden rounded-full bg-hover"
     >
       <span className="bg-primary" style={{ width: width(settled) }} />
       <span className="bg-brass" style={{ width: width(held) }} />

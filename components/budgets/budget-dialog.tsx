@@ -3,6 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { type ProjectChoice, toFailure, useTRPC } from "@/components/trpc";
+import { requiredAmount } from "@/components/ui/amount";
+import { AmountField } from "@/components/ui/amount-field";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
@@ -12,7 +14,7 @@ import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/u
 import { useMutation } from "@/components/use-mutation";
 import { BudgetEnforcement, BudgetPeriod, type BudgetView } from "@/server/contract/budgets";
 import type { ApiKey } from "@/server/contract/organizations";
-import { MODES, microsOf, PERIODS, replacedBy } from "./words";
+import { MODES, PERIODS, replacedBy } from "./words";
 
 type Props = {
   project: ProjectChoice;
@@ -75,7 +77,7 @@ function BudgetForm({ project, budget, keys, standing, onOpenChange }: Props) {
     set.mutate({
       owner,
       period,
-      ceilingMicros: microsOf(fields.get("ceiling")),
+      ceilingMicros: requiredAmount(fields, "ceiling"),
       enforcement: BudgetEnforcement.parse(fields.get("mode")),
       managedOnly: isManagedOnly,
     });
@@ -145,20 +147,14 @@ function BudgetForm({ project, budget, keys, standing, onOpenChange }: Props) {
           </div>
         )}
         <div className="grid gap-4 sm:grid-cols-2">
-          <div className="grid gap-1.5">
-            <Label htmlFor="budget-ceiling">Ceiling in US dollars</Label>
-            <Input
-              id="budget-ceiling"
-              name="ceiling"
-              type="number"
-              min={0}
-              max={1_000_000_000}
-              step="any"
-              required
-              defaultValue={budget?.ceilingUsd ?? 10}
-            />
-          </div>
-          <div className="grid gap-1.5">
+          <AmountField
+            id="budget-ceiling"
+            name="ceiling"
+            label="Ceiling in US dollars"
+            required
+            micros={budget?.ceilingMicros ?? 10_000_000}
+          />
+          <div className="space-y-1.5">
             <Label htmlFor="budget-mode">Above it</Label>
             <Select
               name="mode"

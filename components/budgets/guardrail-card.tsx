@@ -3,14 +3,15 @@ import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
 import { toFailure, useTRPC } from "@/components/trpc";
+import { sentAmount } from "@/components/ui/amount";
+import { AmountField } from "@/components/ui/amount-field";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Fact, Facts } from "@/components/ui/facts";
 import { Notice } from "@/components/ui/notice";
 import { useMutation } from "@/components/use-mutation";
 import type { Guardrails } from "@/server/contract/budgets";
-import { LimitField } from "./limit-field";
-import { dollars, microsOf } from "./words";
+import { dollars } from "./words";
 
 const shown = (micros: number | null) => (micros === null ? "No limit" : dollars(micros));
 
@@ -52,11 +53,10 @@ function GuardrailForm({ guardrails }: { guardrails: Guardrails }) {
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    const given = (name: string) => (fields.get(name) === "" ? null : microsOf(fields.get(name)));
     save.mutate({
       organizationId: guardrails.organizationId,
-      dailyMicros: given("daily"),
-      perExecutionMicros: given("perExecution"),
+      dailyMicros: sentAmount(fields, "daily"),
+      perExecutionMicros: sentAmount(fields, "perExecution"),
     });
   }
   return (
@@ -66,25 +66,25 @@ function GuardrailForm({ guardrails }: { guardrails: Guardrails }) {
           {toFailure(save.error).message}
         </Notice>
       )}
-      <div className="flex flex-wrap items-end gap-4">
-        <LimitField
-          className="w-52"
+      <div className="grid gap-4 sm:grid-cols-[13rem_13rem]">
+        <AmountField
           id="guardrail-daily"
           name="daily"
           label="Each day, US dollars"
+          placeholder="No limit"
           micros={guardrails.dailyMicros}
         />
-        <LimitField
-          className="w-52"
+        <AmountField
           id="guardrail-perExecution"
           name="perExecution"
           label="One execution, US dollars"
+          placeholder="No limit"
           micros={guardrails.perExecutionMicros}
         />
-        <Button type="submit" pending={save.isPending}>
-          Save limits
-        </Button>
       </div>
+      <Button type="submit" pending={save.isPending}>
+        Save limits
+      </Button>
     </form>
   );
 }

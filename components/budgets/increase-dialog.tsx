@@ -3,6 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
 import { toFailure, useTRPC } from "@/components/trpc";
+import { requiredAmount, SOME_AMOUNT } from "@/components/ui/amount";
+import { AmountField } from "@/components/ui/amount-field";
 import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
@@ -10,7 +12,6 @@ import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { useMutation } from "@/components/use-mutation";
 import type { BudgetView } from "@/server/contract/budgets";
-import { microsOf } from "./words";
 
 const HOUR_MS = 3_600_000;
 const LENGTHS = [
@@ -49,7 +50,7 @@ function IncreaseForm({ budget, name, onOpenChange }: Props) {
     const fields = new FormData(event.currentTarget);
     raise.mutate({
       budgetId: budget.budgetId,
-      amountMicros: microsOf(fields.get("amount")),
+      amountMicros: requiredAmount(fields, "amount"),
       until: new Date(Date.now() + Number(fields.get("length")) * HOUR_MS).toISOString(),
       reason: String(fields.get("reason")),
     });
@@ -66,20 +67,15 @@ function IncreaseForm({ budget, name, onOpenChange }: Props) {
           </Notice>
         )}
         <div className="grid gap-4 sm:grid-cols-2">
-          <div className="grid gap-1.5">
-            <Label htmlFor="increase-amount">By US dollars</Label>
-            <Input
-              id="increase-amount"
-              name="amount"
-              type="number"
-              min={0.000001}
-              max={1_000_000_000}
-              step="any"
-              required
-              defaultValue={5}
-            />
-          </div>
-          <div className="grid gap-1.5">
+          <AmountField
+            id="increase-amount"
+            name="amount"
+            label="By US dollars"
+            bounds={SOME_AMOUNT}
+            required
+            micros={5_000_000}
+          />
+          <div className="space-y-1.5">
             <Label htmlFor="increase-length">For</Label>
             <Select name="length" defaultValue="24">
               <SelectTrigger id="increase-length" />

@@ -3,6 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { toFailure, useTRPC } from "@/components/trpc";
+import { requiredAmount, SOME_AMOUNT } from "@/components/ui/amount";
+import { AmountField } from "@/components/ui/amount-field";
 import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
@@ -10,7 +12,7 @@ import { Notice } from "@/components/ui/notice";
 import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/ui/select";
 import { useMutation } from "@/components/use-mutation";
 import type { HoldView } from "@/server/contract/budgets";
-import { dollars, microsOf } from "./words";
+import { dollars } from "./words";
 
 /** A person says what became of a charge that nobody knew. */
 export function ResolveDialog({ hold, onClose }: { hold: HoldView | null; onClose: () => void }) {
@@ -42,7 +44,7 @@ function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void })
     const { holdId } = hold;
     resolve.mutate(
       outcome === "charged"
-        ? { holdId, note, chargedMicros: microsOf(fields.get("charged")) }
+        ? { holdId, note, chargedMicros: requiredAmount(fields, "charged") }
         : { holdId, note, notCharged: true },
     );
   }
@@ -58,7 +60,7 @@ function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void })
           </Notice>
         )}
         <div className="grid gap-4 sm:grid-cols-2">
-          <div className="grid gap-1.5">
+          <div className="space-y-1.5">
             <Label htmlFor="resolve-outcome">The provider</Label>
             <Select value={outcome} onValueChange={setOutcome}>
               <SelectTrigger id="resolve-outcome" />
@@ -69,19 +71,14 @@ function ResolveForm({ hold, onClose }: { hold: HoldView; onClose: () => void })
             </Select>
           </div>
           {outcome === "charged" && (
-            <div className="grid gap-1.5">
-              <Label htmlFor="resolve-charged">Charged in all, US dollars</Label>
-              <Input
-                id="resolve-charged"
-                name="charged"
-                type="number"
-                min={0.000001}
-                max={1_000_000_000}
-                step="any"
-                required
-                defaultValue={hold.amountMicros / 1_000_000}
-              />
-            </div>
+            <AmountField
+              id="resolve-charged"
+              name="charged"
+              label="Charged in all, US dollars"
+              bounds={SOME_AMOUNT}
+              required
+              micros={hold.amountMicros}
+            />
           )}
         </div>
         <div className="space-y-1.5">

@@ -10,9 +10,6 @@ import type {
 
 export const dollars = (micros: number) => formatUsd(micros / 1_000_000);
 
-/** What a person typed, in micros; the browser has checked that it is a number. */
-export const microsOf = (text: FormDataEntryValue | null) => Math.round(Number(text) * 1_000_000);
-
 export const PERIODS: Record<BudgetPeriod, string> = {
   day: "Each day",
   month: "Each month",

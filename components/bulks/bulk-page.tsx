@@ -2,6 +2,7 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import Link from "next/link";
 import { useEffect, useState } from "react";
+import { useConnectionLost } from "@/components/connection/connection";
 import { bulkHref, bulksHref } from "@/components/pins/list-state";
 import { BackLink } from "@/components/shell/back-link";
 import { formatDuration, msBetween } from "@/components/time/format";
@@ -104,6 +105,7 @@ function BulkHeader({ bulk, projectId }: { bulk: PinnedBulk; projectId: string }
 function ProgressCard({ bulk, samples }: { bulk: PinnedBulk; samples: readonly Sample[] }) {
   const ended = endedOf(bulk);
   const isRunning = isUnderWay(bulk);
+  const isLost = useConnectionLost();
   const percent = Math.floor((ended / bulk.itemCount) * 100);
   return (
     <Card aria-labelledby="progress-title" aria-busy={isRunning}>
@@ -115,7 +117,7 @@ function ProgressCard({ bulk, samples }: { bulk: PinnedBulk; samples: readonly S
             {ended.toLocaleString("en-US")} of {bulk.itemCount.toLocaleString("en-US")} items, {percent} %
           </span>
         }
-        actions={isRunning && <Badge tone="busy">Live</Badge>}
+        actions={isRunning && (isLost ? <Badge tone="warn">Paused</Badge> : <Badge tone="busy">Live</Badge>)}
       />
       <CardBody className="space-y-4">
         <BulkBar bulk={bulk} />

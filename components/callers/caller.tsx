@@ -27,7 +27,7 @@ export function Caller({
   });
   return (
     <span className="inline-flex max-w-full min-w-0 items-center gap-0.5">
-      <span className="min-w-0 [overflow-wrap:anywhere]" title={id} data-caller={id}>
+      <span dir="auto" className="min-w-0 [overflow-wrap:anywhere]" title={id} data-caller={id}>
         {callerName({ id, kind, name: data?.name ?? null })}
       </span>
       {!isPlain && <CopyButton text={id} what="caller's id" className="-my-1" />}

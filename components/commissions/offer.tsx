@@ -14,7 +14,7 @@ export function Offer({ commission, stage, nowMs }: { commission: Commission; st
     <Card aria-labelledby="offer-title">
       <CardBody className="space-y-5 sm:p-5">
         <div className="space-y-3">
-          <h2 id="offer-title" className="text-lg font-semibold [overflow-wrap:anywhere]">
+          <h2 id="offer-title" dir="auto" className="text-lg font-semibold [overflow-wrap:anywhere]">
             {summaryOf(revision.content)}
           </h2>
           <Wording content={revision.content} />
@@ -55,7 +55,7 @@ export function Offer({ commission, stage, nowMs }: { commission: Commission; st
         {quote.note && (
           <figure className="rounded-md border border-line bg-sunken p-3">
             <figcaption className="mb-1 text-xs font-medium text-muted">From the operator</figcaption>
-            <blockquote className="text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
+            <blockquote dir="auto" className="text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
               {quote.note}
             </blockquote>
           </figure>

@@ -125,7 +125,9 @@ function OfStage({ commission, stage }: Props): ReactNode {
           {paidBy(stage.payment)} The whole amount was given back
           {stage.payment && <>: {formatMoney(stage.payment.refunded)}</>}.
           {request.feedback?.kind === "refunded" && (
-            <span className="mt-1.5 block whitespace-pre-wrap">{request.feedback.message}</span>
+            <span dir="auto" className="mt-1.5 block whitespace-pre-wrap">
+              {request.feedback.message}
+            </span>
           )}
         </Notice>
       );

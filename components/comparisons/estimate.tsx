@@ -1,7 +1,9 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import type { z } from "zod";
 import { formatUsd } from "@/components/jobs/format-usd";
+import { toPriced } from "@/components/playground/priced";
 import { useSettled } from "@/components/playground/use-settled";
 import { UNREAD, whyNoPrice } from "@/components/playground/why-no-price";
 import { useTRPCClient } from "@/components/trpc";
@@ -28,7 +30,9 @@ export function Estimate({
   hasUnread: boolean;
 }) {
   const client = useTRPCClient();
-  const text = useSettled(JSON.stringify(body));
+  const { input, competitors } = body;
+  const priced = useMemo(() => JSON.stringify({ input: toPriced(input), competitors }), [input, competitors]);
+  const text = useSettled(priced);
   const { data, error, isFetching } = useQuery({
     queryKey: ["comparison-estimate", projectId, capabilityKey, text],
     queryFn: () =>

@@ -38,7 +38,9 @@ export function ConnectionRow({
           <div className="flex flex-wrap items-center gap-2">
             <CheckedBadge credential={credential} />
             <span className="text-sm font-medium">{title}</span>
-            <span className="min-w-0 text-sm text-muted [overflow-wrap:anywhere]">{credential.label}</span>
+            <span dir="auto" className="min-w-0 text-sm text-muted [overflow-wrap:anywhere]">
+              {credential.label}
+            </span>
             {credential.last4 && <code className="text-xs">…{credential.last4}</code>}
           </div>
           {credential.endpointUrl && (

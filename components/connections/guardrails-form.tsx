@@ -2,9 +2,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import type { FormEvent } from "react";
 import { toast } from "sonner";
-import { LimitField } from "@/components/budgets/limit-field";
-import { dollars, microsOf } from "@/components/budgets/words";
+import { dollars } from "@/components/budgets/words";
 import { sentencesOf, useTRPC } from "@/components/trpc";
+import { sentAmount } from "@/components/ui/amount";
+import { AmountField } from "@/components/ui/amount-field";
 import { DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Notice } from "@/components/ui/notice";
 import { useMutation } from "@/components/use-mutation";
@@ -35,11 +36,10 @@ export function GuardrailsForm({
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    const given = (name: string) => (fields.get(name) === "" ? null : microsOf(fields.get(name)));
     save.mutate({
       connection_id: connection.id,
-      dailyMicros: given("daily"),
-      perExecutionMicros: given("perExecution"),
+      dailyMicros: sentAmount(fields, "daily"),
+      perExecutionMicros: sentAmount(fields, "perExecution"),
     });
   }
   const { dailyMicros, perExecutionMicros } = connection.userGuardrails;
@@ -54,11 +54,18 @@ export function GuardrailsForm({
             {sentencesOf(save.error)}
           </Notice>
         )}
-        <LimitField id="limit-daily" name="daily" label="Each day (UTC), US dollars" micros={dailyMicros} />
-        <LimitField
+        <AmountField
+          id="limit-daily"
+          name="daily"
+          label="Each day (UTC), US dollars"
+          placeholder="No limit"
+          micros={dailyMicros}
+        />
+        <AmountField
           id="limit-perExecution"
           name="perExecution"
           label="One execution, US dollars"
+          placeholder="No limit"
           micros={perExecutionMicros}
         />
         {connection.spend && (

@@ -44,7 +44,7 @@ export function Outcome({
         </Notice>
       )}
       {typeof text === "string" && (
-        <p className="text-base whitespace-pre-wrap [overflow-wrap:anywhere]" data-text>
+        <p dir="auto" className="text-base whitespace-pre-wrap [overflow-wrap:anywhere]" data-text>
           {text}
         </p>
       )}

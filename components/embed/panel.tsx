@@ -112,7 +112,9 @@ function Work({
         }}
       >
         <header>
-          <h1 className="text-lg font-semibold">{definition?.displayName || capability?.title}</h1>
+          <h1 dir="auto" className="text-lg font-semibold">
+            {definition?.displayName || capability?.title}
+          </h1>
           <p className="text-sm text-muted">{capability?.description}</p>
         </header>
         <ObjectFields

@@ -16,6 +16,7 @@ import {
   Timer,
   Wallet,
 } from "lucide-react";
+import { useConnectionLost } from "@/components/connection/connection";
 import { formatDuration, msBetween } from "@/components/time/format";
 import { Moment } from "@/components/time/moment";
 import { Card, CardHeader } from "@/components/ui/card";
@@ -49,13 +50,16 @@ const LOOKS: Record<string, { title: string; icon: LucideIcon; tone?: string }> 
 export function JobTimeline({ job }: { job: Job }) {
   const events = useJobEvents(job);
   const isLive = !isComplete(job, events);
+  const isLost = useConnectionLost();
   return (
     <Card aria-labelledby="timeline-title">
       <CardHeader
         title="Timeline"
         id="timeline-title"
         actions={
-          isLive ? (
+          isLive && isLost ? (
+            <span className="text-xs text-warn">Paused</span>
+          ) : isLive ? (
             <span className="inline-flex items-center gap-1.5 text-xs text-busy">
               <span aria-hidden className="size-2 animate-pulse rounded-full bg-busy" />
               Live

@@ -90,7 +90,7 @@ function KeyTable({ keys, canWrite }: { keys: ApiKey[]; canWrite: boolean }) {
           <tbody>
             {keys.map((key) => (
               <TableRow key={key.keyId} data-key={key.name}>
-                <TableCell className="max-w-48 truncate font-medium" title={key.name}>
+                <TableCell dir="auto" className="max-w-48 truncate font-medium" title={key.name}>
                   {key.name}
                 </TableCell>
                 <TableCell>
@@ -119,7 +119,9 @@ function KeyTable({ keys, canWrite }: { keys: ApiKey[]; canWrite: boolean }) {
         {keys.map((key) => (
           <li key={key.keyId} className="space-y-2 px-4 py-3" data-key={key.name}>
             <div className="flex items-center justify-between gap-3">
-              <span className="min-w-0 truncate text-sm font-medium">{key.name}</span>
+              <span dir="auto" className="min-w-0 truncate text-sm font-medium">
+                {key.name}
+              </span>
               <KeyStatus apiKey={key} />
             </div>
             <div className="flex items-center justify-between gap-3">

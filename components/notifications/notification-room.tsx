@@ -95,7 +95,11 @@ function Line({ item, onRead }: { item: Notification; onRead: () => void }) {
             {item.title}
           </Link>
         </p>
-        {item.body && <p className="mt-0.5 text-sm text-muted">{item.body}</p>}
+        {item.body && (
+          <p dir="auto" className="mt-0.5 text-sm text-muted">
+            {item.body}
+          </p>
+        )}
         <p className="mt-1 text-xs text-muted">
           <Ago at={item.createdAt} />
         </p>

@@ -108,7 +108,9 @@ function MailParts({ mailId }: { mailId: string }) {
         value="text"
         className="mt-3 max-h-[60dvh] overflow-auto rounded-md border border-line bg-sunken p-3"
       >
-        <pre className="text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">{mail.text}</pre>
+        <pre dir="auto" className="text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+          {mail.text}
+        </pre>
       </TabsContent>
     </Tabs>
   );

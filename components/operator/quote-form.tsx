@@ -1,5 +1,6 @@
 "use client";
 import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { AmountInput } from "@/components/ui/amount-field";
 import { Button } from "@/components/ui/button";
 import { DialogActions, DialogClose } from "@/components/ui/dialog";
 import { Input } from "@/components/ui/input";
@@ -64,11 +65,7 @@ export function QuoteForm({
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
       <div className="grid gap-4 sm:grid-cols-[minmax(0,1fr)_8rem_minmax(0,1fr)]">
-        {field(
-          "price",
-          "Price, before tax",
-          <Input {...text("price")} inputMode="decimal" autoComplete="off" placeholder="1,250.00" />,
-        )}
+        {field("price", "Price, before tax", <AmountInput {...text("price")} placeholder="1250.00" />)}
         {field(
           "currency",
           "Currency",
@@ -118,7 +115,7 @@ export function QuoteForm({
               <>
                 Starts at, in {draft.currency} <span className="font-normal text-muted">(if known)</span>
               </>,
-              <Input {...text("startingAt")} inputMode="decimal" autoComplete="off" placeholder="0.02" />,
+              <AmountInput {...text("startingAt")} placeholder="0.02" />,
             )}
         </div>
         {field(

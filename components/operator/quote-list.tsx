@@ -58,7 +58,13 @@ function Terms({ quote, revision }: { quote: DossierQuote; revision: number | un
         <Fact name={quote.status === "expired" ? "Expired" : "Expires"}>
           {(quote.status === "active" || quote.status === "expired") && <Moment at={quote.expiresAt} />}
         </Fact>
-        <Fact name="Note">{quote.note && <span className="whitespace-pre-wrap">{quote.note}</span>}</Fact>
+        <Fact name="Note">
+          {quote.note && (
+            <span dir="auto" className="whitespace-pre-wrap">
+              {quote.note}
+            </span>
+          )}
+        </Fact>
         <Fact name="Quote">
           <CopyableId id={quote.quoteId} what="quote id" short />
         </Fact>
@@ -107,7 +113,11 @@ function RefundState({ payment }: { payment: DossierPayment }) {
   const why = (
     <>
       {WHY[refund.reason]}
-      {refundNote && <span className="mt-1 block whitespace-pre-wrap text-muted">{refundNote}</span>}
+      {refundNote && (
+        <span dir="auto" className="mt-1 block whitespace-pre-wrap text-muted">
+          {refundNote}
+        </span>
+      )}
     </>
   );
   switch (refund.state) {

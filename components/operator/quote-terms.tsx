@@ -26,7 +26,9 @@ export function QuoteTerms({ priceMicros, currency, runtimePricing, targetBusine
       {note && (
         <figure className="rounded-md border border-line bg-sunken p-3">
           <figcaption className="mb-1 text-xs font-medium text-muted">From the operator</figcaption>
-          <blockquote className="text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">{note}</blockquote>
+          <blockquote dir="auto" className="text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
+            {note}
+          </blockquote>
         </figure>
       )}
     </div>

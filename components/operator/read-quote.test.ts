@@ -4,7 +4,7 @@ import { EMPTY_QUOTE, readQuote } from "./read-quote";
 
 const WRITTEN = {
   ...EMPTY_QUOTE,
-  price: "1,250.00",
+  price: "1250.00",
   display: " about $0.02 a page ",
   startingAt: "0.02",
   days: "7",
@@ -52,4 +52,14 @@ test.each([
 
 test("an empty form names every field that is needed, in the order they are read", () => {
   expect(Object.keys(readQuote({ ...EMPTY_QUOTE, days: "" }).problems)).toEqual(["price", "days", "display"]);
+});
+
+test("the price is in whole cents and the starting price may be less than a cent, as the service takes them", () => {
+  const { quote } = readQuote({ ...WRITTEN, price: "1000000", startingAt: "0.000125" });
+  expect(
+    IssueCommissionQuote.parse({ ...quote, requestId: "cr_1", revisionId: "crr_1" }).runtimePricing,
+  ).toMatchObject({ startingAtMicros: 125 });
+  for (const price of ["0.99", "1000000.01", "1,250.00"])
+    expect(readQuote({ ...WRITTEN, price }).problems).toHaveProperty("price");
+  expect(readQuote({ ...WRITTEN, startingAt: "1000.01" }).problems).toHaveProperty("startingAt");
 });

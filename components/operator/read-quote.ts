@@ -1,5 +1,5 @@
+import { type Bounds, readAmount } from "@/components/ui/amount";
 import type { IssueCommissionQuote } from "@/server/contract/requests";
-import { readPrice, readStartingPrice } from "./amount";
 
 /** A quote as it is written into the form. */
 export type QuoteDraft = {
@@ -26,12 +26,16 @@ export type ReadQuote = Omit<IssueCommissionQuote, "requestId" | "revisionId">;
 export type QuoteProblems = Partial<Record<keyof QuoteDraft, string>>;
 
 const MOST_DAYS = 250;
+/** The price of a commission: whole cents, as `IssueCommissionQuote` takes it. */
+export const PRICE: Bounds = { leastMicros: 1_000_000, mostMicros: 1_000_000_000_000, decimals: 2 };
+/** What a run may cost at least: less than a cent is common. */
+export const STARTING_PRICE: Bounds = { leastMicros: 0, mostMicros: 1_000_000_000, decimals: 6 };
 
 /** Reads what was written; either a quote, or what is wrong with which field. */
 export function readQuote(draft: QuoteDraft): { quote: ReadQuote | null; problems: QuoteProblems } {
-  const price = readPrice(draft.price);
+  const price = readAmount(draft.price, PRICE);
   const hasStart = draft.mode !== "free" && draft.startingAt.trim() !== "";
-  const start = hasStart ? readStartingPrice(draft.startingAt) : { micros: null, problem: null };
+  const start = hasStart ? readAmount(draft.startingAt, STARTING_PRICE) : { micros: null, problem: null };
   const days = /^\d{1,3}$/.test(draft.days.trim()) ? Number(draft.days) : 0;
   const display = draft.display.trim();
   const problems: QuoteProblems = {

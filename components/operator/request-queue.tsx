@@ -198,6 +198,7 @@ const ToRequest = ({ item, className }: { item: QueuedRequest; className: string
   <Link
     href={requestHref(item.id)}
     title={item.summary}
+    dir="auto"
     className={`rounded text-sm font-medium [overflow-wrap:anywhere] after:absolute after:inset-0 hover:underline ${className}`}
   >
     {item.summary}

@@ -32,7 +32,7 @@ export function RequestRoom({ requestId }: { requestId: string }) {
       <header className="mb-6">
         <BackLink href="/operator/requests">Capability requests</BackLink>
         <div className="mt-2 flex flex-wrap items-center gap-x-3 gap-y-1.5">
-          <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">
+          <h1 dir="auto" className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">
             {summaryOf(request.revision.content)}
           </h1>
           <span role="status">

@@ -38,7 +38,10 @@ function Said({ event: { payload } }: { event: RequestEvent }) {
   const text = [payload.message, payload.capabilityKey].find((value) => typeof value === "string");
   if (typeof text !== "string") return null;
   return (
-    <p className="mt-1 rounded bg-sunken px-2 py-1 text-sm whitespace-pre-wrap [overflow-wrap:anywhere]">
+    <p
+      dir="auto"
+      className="mt-1 rounded bg-sunken px-2 py-1 text-sm whitespace-pre-wrap [overflow-wrap:anywhere]"
+    >
       {text}
     </p>
   );

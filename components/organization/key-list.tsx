@@ -61,7 +61,9 @@ export function KeyList({ organizationId, canWrite }: { organizationId: string; 
             >
               <div className="min-w-0 flex-1 basis-64 space-y-0.5">
                 <div className="flex flex-wrap items-center gap-2 text-sm font-medium">
-                  <span className="[overflow-wrap:anywhere]">{key.name}</span>
+                  <span dir="auto" className="[overflow-wrap:anywhere]">
+                    {key.name}
+                  </span>
                   <StateBadge apiKey={key} />
                 </div>
                 <div className="text-xs text-muted [overflow-wrap:anywhere]">

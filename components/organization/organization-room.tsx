@@ -51,7 +51,7 @@ export function OrganizationRoom({ projectId, state }: { projectId: string; stat
         value={view}
         onValueChange={(next) => show({ view: views.find((each) => each === next) ?? "people" })}
       >
-        <TabsList className="mb-4 max-w-full overflow-x-auto" aria-label="Settings of the organization">
+        <TabsList className="mb-4" aria-label="Settings of the organization">
           {views.map((each) => (
             <TabsTrigger key={each} value={each}>
               {NAME[each]}

@@ -102,7 +102,9 @@ function MemberRow({
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3" data-member={member.email}>
       <div className="min-w-0 flex-1 basis-56">
         <div className="flex flex-wrap items-center gap-2 text-sm font-medium">
-          <span className="[overflow-wrap:anywhere]">{member.displayName}</span>
+          <span dir="auto" className="[overflow-wrap:anywhere]">
+            {member.displayName}
+          </span>
           {member.isYou && <Badge>You</Badge>}
         </div>
         <div className="text-xs text-muted [overflow-wrap:anywhere]">

@@ -44,7 +44,7 @@ function Row({ project, isAdmin }: { project: ProjectDetail; isAdmin: boolean })
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3" data-project={project.slug}>
       <div className="min-w-0 flex-1 basis-56 space-y-1">
         <div className="flex flex-wrap items-center gap-2 text-sm font-medium">
-          <Link className="text-link hover:underline" href={`/projects/${project.id}/jobs`}>
+          <Link dir="auto" className="text-link hover:underline" href={`/projects/${project.id}/jobs`}>
             {project.displayName}
           </Link>
           {isArchived && <Badge tone="warn">archived</Badge>}

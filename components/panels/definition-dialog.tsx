@@ -4,6 +4,8 @@ import { type FormEvent, useState } from "react";
 import { toast } from "sonner";
 import { useFailure } from "@/components/form-failure";
 import { type ProjectChoice, useTRPC } from "@/components/trpc";
+import { SOME_AMOUNT } from "@/components/ui/amount";
+import { AmountField } from "@/components/ui/amount-field";
 import { CheckList } from "@/components/ui/check-list";
 import { Dialog, DialogContent, SubmitActions } from "@/components/ui/dialog";
 import { Field } from "@/components/ui/field";
@@ -170,23 +172,15 @@ function DefinitionForm({
             />
           )}
         </Field>
-        <Field
+        <AmountField
           id="panel-spend"
+          name="spend"
           label="Most for one job"
           hint="In USD; empty: the session's cap alone."
           problem={problemOf("maxSpendPerJobMicros")}
-        >
-          {(aria) => (
-            <Input
-              {...aria}
-              name="spend"
-              type="number"
-              min={0.000001}
-              step={0.000001}
-              defaultValue={policy.maxSpendPerJobMicros ? policy.maxSpendPerJobMicros / 1_000_000 : ""}
-            />
-          )}
-        </Field>
+          bounds={SOME_AMOUNT}
+          micros={policy.maxSpendPerJobMicros ?? null}
+        />
       </div>
       <fieldset>
         <legend className="text-sm font-medium">Shown</legend>

@@ -102,7 +102,9 @@ function DefinitionRow({
       <div className="min-w-0 flex-1 basis-72 space-y-1.5">
         <div className="flex flex-wrap items-center gap-2">
           <DefinitionStatus definition={definition} />
-          <span className="min-w-0 text-sm font-medium [overflow-wrap:anywhere]">{name}</span>
+          <span dir="auto" className="min-w-0 text-sm font-medium [overflow-wrap:anywhere]">
+            {name}
+          </span>
         </div>
         <p className="text-sm [overflow-wrap:anywhere]">
           <code className="text-xs">{version.capabilityKey ?? "Any capability"}</code>

@@ -1,3 +1,4 @@
+import { sentAmount } from "@/components/ui/amount";
 import { PanelPolicy, PanelPresentation } from "@/server/contract/panels";
 
 /** What a panel may show beside its form's own fields. */
@@ -44,7 +45,6 @@ export function readTerms(
     presentation: PanelPresentation;
   },
 ): { presentation: PanelPresentation; policy: PanelPolicy } {
-  const spend = String(fields.get("spend"));
   const others = policy.allowedRoutingPolicies.filter((name) => !ROUTING.some((each) => each === name));
   return {
     presentation: {
@@ -56,7 +56,7 @@ export function readTerms(
       ...policy,
       allowedRoutingPolicies: [...ROUTING.filter((name) => routing.has(name)), ...others],
       maxOutputs: Number(fields.get("outputs")),
-      maxSpendPerJobMicros: spend === "" ? null : Math.round(Number(spend) * 1_000_000),
+      maxSpendPerJobMicros: sentAmount(fields, "spend"),
     },
   };
 }

@@ -1,9 +1,11 @@
 "use client";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { formatUsd } from "@/components/jobs/format-usd";
 import { useTRPCClient } from "@/components/trpc";
 import { Skeleton } from "@/components/ui/skeleton";
 import type { RetailQuote } from "@/server/contract/pricing";
+import { toPriced } from "./priced";
 import { labelOf } from "./schema";
 import type { RunRequest } from "./use-run";
 import { useSettled } from "./use-settled";
@@ -25,7 +27,9 @@ export function Cost({
   hasUnread: boolean;
 }) {
   const client = useTRPCClient();
-  const text = useSettled(JSON.stringify({ input: request.body.input, execution: request.body.execution }));
+  const { input, execution } = request.body;
+  const priced = useMemo(() => JSON.stringify({ input: toPriced(input), execution }), [input, execution]);
+  const text = useSettled(priced);
   const { data, error, isFetching } = useQuery({
     queryKey: ["playground-quote", projectId, capabilityKey, text],
     queryFn: () =>
@@ -41,7 +45,7 @@ export function Cost({
     meta: { isShownInPlace: true },
   });
   return (
-    <div aria-live="polite" aria-busy={isFetching} className="min-h-10 text-sm" data-cost>
+    <div aria-live="polite" aria-busy={isFetching} className="min-h-10 basis-full text-sm" data-cost>
       {!enabled ? (
         <span className="text-muted">Prices are shown to who may run.</span>
       ) : hasUnread ? (

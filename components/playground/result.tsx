@@ -63,6 +63,7 @@ export function Result({ run, projectId }: { run: Run; projectId: string }) {
           {!isOver && !isText && <Progress run={run} />}
           {isText && (
             <p
+              dir="auto"
               aria-live="polite"
               className="min-h-16 text-base whitespace-pre-wrap [overflow-wrap:anywhere]"
               data-stream

@@ -1,11 +1,13 @@
 "use client";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useEffectEvent, useRef, useState } from "react";
 import { pollMs } from "@/components/jobs/job-events";
-import { type Failure, toFailure, useTRPC, useTRPCClient } from "@/components/trpc";
+import { type Failure, isUnanswered, toFailure, useTRPC, useTRPCClient } from "@/components/trpc";
 import { useMutation } from "@/components/use-mutation";
 import { JsonObject } from "@/server/contract/common";
 import type { Job } from "@/server/contract/jobs";
+import { type KeptRun, keepRun, keptRun } from "./kept-run";
+import { useLookFor } from "./use-look-for";
 
 export type Mode = "invoke_sync" | "invoke_stream" | "job_async";
 export type RunRequest = { mode: Mode; body: Record<string, unknown> };
@@ -24,7 +26,10 @@ export type Run = {
   canCancel: boolean;
 };
 
-/** One run of a capability: waited for, followed as it writes, or watched as a job. Its record is the job, whatever the mode. */
+/**
+ * One run of a capability: waited for, followed as it writes, or watched as a job. Its record is the job, whatever the mode.
+ * After a reload or a broken connection the run is found again and followed.
+ */
 export function useRun(projectId: string, capabilityKey: string): Run {
   const trpc = useTRPC();
   const client = useTRPCClient();
@@ -34,7 +39,7 @@ export function useRun(projectId: string, capabilityKey: string): Run {
   const [isStreaming, setStreaming] = useState(false);
   const [mode, setMode] = useState<Mode | null>(null);
   const following = useRef<{ unsubscribe(): void } | null>(null);
-  useEffect(() => () => following.current?.unsubscribe(), []);
+  const keep = (run: KeptRun | null) => keepRun(projectId, capabilityKey, run);
 
   function follow(executionId: string) {
     setStreaming(true);
@@ -54,24 +59,50 @@ export function useRun(projectId: string, capabilityKey: string): Run {
     );
   }
 
+  /** From now on the run is this job. */
+  function take(id: string, run: Pick<KeptRun, "mode" | "idempotencyKey">) {
+    keep({ mode: run.mode, idempotencyKey: run.idempotencyKey, jobId: id });
+    setJobId(id);
+    if (run.mode === "invoke_stream") follow(id);
+  }
+
   const sending = useMutation({
     meta: { isShownInPlace: true },
-    mutationFn: async ({ mode, body }: RunRequest) => {
-      const request = { project_id: projectId, capability_key: capabilityKey, body: JsonObject.parse(body) };
+    mutationFn: async ({ mode, body, idempotencyKey }: RunRequest & { idempotencyKey: string }) => {
+      const request = {
+        project_id: projectId,
+        capability_key: capabilityKey,
+        body: JsonObject.parse({ ...body, idempotencyKey }),
+      };
       if (mode === "job_async") return (await client.catalog.submit.mutate(request)).jobId;
       return (await client.catalog.invoke.mutate(request)).executionId;
     },
-    onSuccess(id, request) {
-      setJobId(id);
-      if (request.mode === "invoke_stream") follow(id);
-    },
-    onError(error) {
+    onSuccess: take,
+    onError(error, { mode, idempotencyKey }) {
+      if (isUnanswered(error)) return lookFor({ mode, idempotencyKey, jobId: null });
       // A refusal after admission names the record it left.
       const { executionId } = toFailure(error).details;
       if (typeof executionId === "string") setJobId(executionId);
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.jobs.list.pathKey() }),
   });
+
+  const { lookFor, isLooking } = useLookFor(projectId, (id, run) => {
+    if (id === null) return keep(null);
+    sending.reset(); // its failure was the connection's
+    take(id, run);
+  });
+
+  const resume = useEffectEvent((run: KeptRun) => {
+    setMode(run.mode);
+    if (run.jobId === null) lookFor(run);
+    else take(run.jobId, run);
+  });
+  useEffect(() => {
+    const kept = keptRun(projectId, capabilityKey);
+    if (kept) resume(kept);
+    return () => following.current?.unsubscribe();
+  }, [projectId, capabilityKey]);
 
   const watched = useQuery({
     ...trpc.jobs.get.queryOptions({ job_id: jobId ?? "" }),
@@ -86,15 +117,21 @@ export function useRun(projectId: string, capabilityKey: string): Run {
 
   const job = jobId === null ? null : (watched.data ?? null);
   const isOver = job !== null && pollMs(job) === false && !isStreaming;
-  const state = sending.isPending
-    ? "sending"
-    : jobId !== null && !isOver
-      ? sending.isError && job === null && !watched.isFetching
-        ? "ended"
-        : "running"
-      : sending.isError || isOver
-        ? "ended"
-        : "idle";
+  const state = stateOf();
+
+  function stateOf(): Run["state"] {
+    if (sending.isPending || isLooking) return "sending";
+    if (isOver) return "ended";
+    const failure = sending.error ?? (job === null ? watched.error : null);
+    if (failure && !watched.isFetching && !isUnanswered(watched.error)) return "ended";
+    if (jobId !== null) return "running";
+    return sending.isError ? "ended" : "idle";
+  }
+
+  const hasEnded = state === "ended";
+  useEffect(() => {
+    if (hasEnded) keepRun(projectId, capabilityKey, null);
+  }, [hasEnded, projectId, capabilityKey]);
 
   return {
     state,
@@ -102,14 +139,16 @@ export function useRun(projectId: string, capabilityKey: string): Run {
     job,
     jobId,
     text,
-    failure: sending.error ? toFailure(sending.error) : null,
+    failure: sending.error && !isLooking ? toFailure(sending.error) : null,
     start(request) {
       following.current?.unsubscribe();
       setJobId(null);
       setText("");
       setStreaming(false);
       setMode(request.mode);
-      sending.mutate({ ...request, body: { ...request.body, idempotencyKey: crypto.randomUUID() } });
+      const idempotencyKey = crypto.randomUUID();
+      keep({ mode: request.mode, idempotencyKey, jobId: null });
+      sending.mutate({ ...request, idempotencyKey });
     },
     cancel: () => jobId !== null && canceling.mutate({ job_id: jobId }),
     canCancel: state === "running" && jobId !== null && !canceling.isPending && job?.status !== "canceling",

@@ -34,7 +34,9 @@ export function ManifestPage({ projectId, manifestId }: { projectId: string; man
         <BackLink href={manifestsHref(projectId)}>Provenance</BackLink>
         <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
           <div className="min-w-0 flex-1 basis-64">
-            <h1 className="text-xl font-semibold [overflow-wrap:anywhere]">{manifest.label}</h1>
+            <h1 dir="auto" className="text-xl font-semibold [overflow-wrap:anywhere]">
+              {manifest.label}
+            </h1>
             <CopyableId id={manifestId} what="manifest id" className="mt-1 text-muted" />
           </div>
           <DownloadJson

@@ -78,7 +78,8 @@ export function RequestList({
                     <div className="min-w-0 flex-1 basis-72 max-sm:basis-full">
                       <Link
                         href={requestHref(projectId, request.id)}
-                        className="block truncate rounded text-sm font-medium after:absolute after:inset-0 hover:underline"
+                        dir="auto"
+                        className="block truncate rounded text-left text-sm font-medium after:absolute after:inset-0 hover:underline"
                       >
                         {request.summary}
                       </Link>

@@ -68,7 +68,7 @@ function Header({ projectId, request }: { projectId: string; request: Capability
       <div className="mt-2 flex flex-wrap items-start gap-x-4 gap-y-3">
         <div className="min-w-0 flex-1 basis-72">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-            <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">
+            <h1 dir="auto" className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">
               {summaryOf(request.revision.content)}
             </h1>
             <span role="status">
@@ -167,7 +167,9 @@ function Feedback({ request: { feedback, status } }: { request: CapabilityReques
   const isCurrent = feedback.kind === status;
   return (
     <Notice tone={isCurrent ? tone : "busy"} title={isCurrent ? title : later}>
-      <p className="whitespace-pre-wrap">{feedback.message}</p>
+      <p dir="auto" className="whitespace-pre-wrap">
+        {feedback.message}
+      </p>
       <p className="mt-1.5 text-xs text-muted">
         <Moment at={feedback.at} />
       </p>

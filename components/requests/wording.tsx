@@ -56,14 +56,23 @@ export function Wording({ content }: { content: Content }) {
 
 function Need({ text }: { text: string }) {
   const words = "text-base whitespace-pre-wrap [overflow-wrap:anywhere]";
-  if (text.length <= SHORT_NEED) return <p className={words}>{text}</p>;
+  if (text.length <= SHORT_NEED)
+    return (
+      <p dir="auto" className={words}>
+        {text}
+      </p>
+    );
   const cut = text.slice(0, SHORT_NEED);
   const begin = cut.slice(0, cut.lastIndexOf(" ") + 1 || SHORT_NEED);
   return (
     <>
-      <p className={words}>{begin}…</p>
+      <p dir="auto" className={words}>
+        {begin}…
+      </p>
       <Folded title={`The rest of the need (${text.length.toLocaleString("en-US")} characters in all)`}>
-        <p className={words}>{text.slice(begin.length)}</p>
+        <p dir="auto" className={words}>
+          {text.slice(begin.length)}
+        </p>
       </Folded>
     </>
   );

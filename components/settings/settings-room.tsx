@@ -5,15 +5,18 @@ import { toast } from "sonner";
 import { formatUsd } from "@/components/jobs/format-usd";
 import { PageHeader } from "@/components/shell/page-header";
 import { toFailure, useTRPC } from "@/components/trpc";
+import { type Bounds, requiredAmount } from "@/components/ui/amount";
+import { AmountField } from "@/components/ui/amount-field";
 import { Button } from "@/components/ui/button";
 import { Card, CardBody, CardHeader } from "@/components/ui/card";
 import { Checkbox } from "@/components/ui/checkbox";
 import { Fact, Facts } from "@/components/ui/facts";
-import { Input } from "@/components/ui/input";
 import { Label } from "@/components/ui/label";
 import { Notice } from "@/components/ui/notice";
 import { useMutation } from "@/components/use-mutation";
 import type { ApprovalRules } from "@/server/contract/organizations";
+
+const THRESHOLD: Bounds = { leastMicros: 0, mostMicros: 1e12, decimals: 6 };
 
 /** The settings of a project. */
 export function SettingsRoom({ projectId }: { projectId: string }) {
@@ -69,10 +72,10 @@ function ApprovalForm({ rules }: { rules: ApprovalRules }) {
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const threshold = new FormData(event.currentTarget).get("threshold");
+    const fields = new FormData(event.currentTarget);
     save.mutate({
       project_id: rules.projectId,
-      thresholdUsd: isGuarded ? Number(threshold) : null,
+      thresholdUsd: isGuarded ? requiredAmount(fields, "threshold") / 1_000_000 : null,
       requireDifferentApprover: isSecondPerson,
     });
   }
@@ -95,17 +98,14 @@ function ApprovalForm({ rules }: { rules: ApprovalRules }) {
         </Label>
       </div>
       {isGuarded && (
-        <div className="max-w-56 space-y-1.5">
-          <Label htmlFor="threshold">Threshold in US dollars</Label>
-          <Input
+        <div className="max-w-56">
+          <AmountField
             id="threshold"
             name="threshold"
-            type="number"
-            min={0}
-            max={1_000_000}
-            step="any"
+            label="Threshold in US dollars"
+            bounds={THRESHOLD}
             required
-            defaultValue={rules.thresholdUsd ?? 1}
+            micros={Math.round((rules.thresholdUsd ?? 1) * 1_000_000)}
           />
         </div>
       )}

@@ -25,11 +25,13 @@ export function ProjectSwitcher({ projects, current }: { projects: ProjectChoice
         <FolderKanban aria-hidden className="size-4 shrink-0 text-muted" />
         <span className="min-w-0 flex-1">
           <span className="sr-only">Project: </span>
-          <span className="block truncate text-sm leading-4 font-medium">
+          <span dir="auto" className="block truncate text-sm leading-4 font-medium">
             {chosen?.displayName ?? current}
             {chosen?.isArchived && " (archived)"}
           </span>
-          <span className="block truncate text-xs text-muted">{chosen?.organizationName}</span>
+          <span dir="auto" className="block truncate text-xs text-muted">
+            {chosen?.organizationName}
+          </span>
         </span>
         <ChevronsUpDown aria-hidden className="size-3.5 shrink-0 text-muted" />
       </DropdownMenuTrigger>
@@ -49,7 +51,7 @@ export function ProjectSwitcher({ projects, current }: { projects: ProjectChoice
                     })
                   }
                 >
-                  <span className="min-w-0 flex-1 truncate">
+                  <span dir="auto" className="min-w-0 flex-1 truncate">
                     {project.displayName}
                     {project.isArchived && " (archived)"}
                   </span>

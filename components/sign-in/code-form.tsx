@@ -8,7 +8,15 @@ import { Notice } from "@/components/ui/notice";
 import { codeMessage, SWITCH } from "./messages";
 
 /** The second step of signing in. */
-export function CodeForm({ next, error }: { next: string; error: string | null }) {
+export function CodeForm({
+  next,
+  error,
+  publicUrl,
+}: {
+  next: string;
+  error: string | null;
+  publicUrl: string;
+}) {
   const [failure, setFailure] = useState(error);
   const [isPending, setPending] = useState(false);
 
@@ -35,7 +43,7 @@ export function CodeForm({ next, error }: { next: string; error: string | null }
     <form method="post" action="/api/auth/callback/code" onSubmit={submit} className="space-y-4">
       {failure && (
         <Notice tone="bad" role="alert">
-          {codeMessage(failure)}
+          {codeMessage(failure, publicUrl)}
         </Notice>
       )}
       <Field id="code" label="Code" hint="Of your authenticator app, or one of your recovery codes.">

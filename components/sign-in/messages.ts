@@ -1,5 +1,10 @@
-/** Why a sign-in was refused, for the reader. Never says which of e-mail and password was wrong. */
-export function signInMessage(error: string): string {
+/**
+ * Why a sign-in was refused, for the reader; `publicUrl` is the address this installation is set up for. Never says which of
+ * e-mail and password was wrong.
+ */
+export function signInMessage(error: string, publicUrl: string): string {
+  if (error === "CrossSiteRequest")
+    return `You opened this page at another address than this installation is set up for. Open ${publicUrl} instead, or ask your operator to set PUBLIC_URL to the address in your browser.`;
   const wait = /^RateLimited:(\d+)$/.exec(error);
   if (wait) {
     const minutes = Math.max(1, Math.ceil(Number(wait[1]) / 60));
@@ -9,9 +14,9 @@ export function signInMessage(error: string): string {
 }
 
 /** The same of the second step. */
-export function codeMessage(error: string): string {
+export function codeMessage(error: string, publicUrl: string): string {
   if (error === "CredentialsSignin") return "This code is not right, or was used.";
-  return signInMessage(error);
+  return signInMessage(error, publicUrl);
 }
 
 const MESSAGES: Record<string, string> = {

@@ -15,12 +15,15 @@ export function SignInForm({
   next,
   error,
   providers,
+  publicUrl,
 }: {
   /** The page to show afterwards; a path of our own. */
   next: string;
   /** Why an earlier try brought the reader back here. */
   error: string | null;
   providers: IdentityProvider[];
+  /** The address this installation is set up for. */
+  publicUrl: string;
 }) {
   const [failure, setFailure] = useState(error);
   const [isPending, setPending] = useState(false);
@@ -48,10 +51,10 @@ export function SignInForm({
   }
 
   return (
-    <div className="space-y-4">
+    <div id="sign-in-form" className="space-y-4">
       {failure && (
         <Notice tone="bad" role="alert">
-          {signInMessage(failure)}
+          {signInMessage(failure, publicUrl)}
         </Notice>
       )}
       {/* With `method` and `action` an early click, before the script runs, never puts the password into an address. */}

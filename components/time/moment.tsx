@@ -1,5 +1,6 @@
 "use client";
-import { useSyncExternalStore } from "react";
+import { useState, useSyncExternalStore } from "react";
+import { useConnectionLost } from "@/components/connection/connection";
 import { formatAgo, formatDuration, formatMoment } from "./format";
 
 const TICK_MS = 1000;
@@ -39,11 +40,15 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** The time since a moment, counting. */
+/** The time since a moment, counting; it stops while nobody knows whether the work still goes on. */
 export function Elapsed({ since }: { since: string }) {
+  const now = useNow();
+  const isLost = useConnectionLost();
+  const [stoppedAt, setStoppedAt] = useState<number | null>(null);
+  if (isLost !== (stoppedAt !== null)) setStoppedAt(isLost ? now : null);
   return (
     <span className="whitespace-nowrap tabular-nums" suppressHydrationWarning>
-      {formatDuration(Math.max(0, useNow() - new Date(since).getTime()))}
+      {formatDuration(Math.max(0, (stoppedAt ?? now) - new Date(since).getTime()))}
     </span>
   );
 }

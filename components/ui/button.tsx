@@ -9,10 +9,11 @@ export const buttonStyle = cva(
   {
     variants: {
       variant: {
-        primary: "bg-primary text-on-primary shadow-card hover:bg-primary-hover",
+        // A transparent border is drawn where colours are forced and backgrounds are not.
+        primary: "border border-transparent bg-primary text-on-primary shadow-card hover:bg-primary-hover",
         secondary: "border border-line bg-surface text-text shadow-card hover:bg-hover",
         ghost: "text-muted hover:bg-hover hover:text-text",
-        danger: "bg-danger text-white shadow-card hover:bg-danger-hover",
+        danger: "border border-transparent bg-danger text-white shadow-card hover:bg-danger-hover",
         link: "text-link underline-offset-4 hover:underline",
       },
       size: {

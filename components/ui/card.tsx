@@ -25,7 +25,7 @@ export function CardHeader({
 }) {
   return (
     <header className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-2">
-      <h2 id={id} className="text-sm font-semibold">
+      <h2 id={id} dir="auto" className="text-sm font-semibold">
         {title}
       </h2>
       {hint && <div className="text-xs text-muted">{hint}</div>}

@@ -25,7 +25,10 @@ export function CodeBlock({
           className,
         )}
       >
-        <pre className={wrap ? "break-words whitespace-pre-wrap" : "whitespace-pre"}>
+        <pre
+          dir={wrap ? "auto" : "ltr"}
+          className={wrap ? "break-words whitespace-pre-wrap" : "whitespace-pre"}
+        >
           <code>{code}</code>
         </pre>
       </section>

@@ -37,7 +37,7 @@ export function DialogContent({
         {...(ways === "button" ? { onEscapeKeyDown: stay, onInteractOutside: stay } : {})}
         {...rest}
       >
-        <Primitive.Title className="pr-8 text-lg font-semibold [overflow-wrap:anywhere]">
+        <Primitive.Title dir="auto" className="pr-8 text-lg font-semibold [overflow-wrap:anywhere]">
           {title}
         </Primitive.Title>
         {description && (

@@ -13,7 +13,9 @@ export function Fact({ name, children }: { name: string; children: ReactNode }) 
   return (
     <div className="grid min-w-0 grid-cols-[7.5rem_minmax(0,1fr)] gap-3 sm:grid-cols-[9rem_minmax(0,1fr)]">
       <dt className="text-xs leading-5 text-muted">{name}</dt>
-      <dd className="min-w-0 leading-5 [overflow-wrap:anywhere] tabular-nums">{children}</dd>
+      <dd dir="auto" className="min-w-0 leading-5 [overflow-wrap:anywhere] tabular-nums">
+        {children}
+      </dd>
     </div>
   );
 }

@@ -17,7 +17,7 @@ export function LinkChoice({
   return (
     <nav
       aria-label={label}
-      className="inline-flex items-center gap-0.5 rounded-md bg-sunken p-0.5 ring-1 ring-line ring-inset"
+      className="inline-flex flex-wrap items-center gap-0.5 rounded-md bg-sunken p-0.5 ring-1 ring-line ring-inset"
     >
       {options.map(({ name, href, onChoose, current }) => (
         <Link

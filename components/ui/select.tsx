@@ -1,11 +1,39 @@
 "use client";
 import { Check, ChevronDown } from "lucide-react";
 import { Select as Primitive } from "radix-ui";
-import type { ComponentProps, ReactNode } from "react";
+import {
+  Children,
+  type ComponentProps,
+  createContext,
+  isValidElement,
+  type PropsWithChildren,
+  type ReactNode,
+  useContext,
+} from "react";
 import { cn } from "./class-names";
 import { fieldStyle } from "./input";
 
-export const Select = Primitive.Root;
+const ChosenLabel = createContext<ReactNode>(undefined);
+
+/** One of a list. Its label is in the server's HTML too, where the primitive would wait for its items to mount. */
+export function Select({ children, ...rest }: ComponentProps<typeof Primitive.Root>) {
+  return (
+    <ChosenLabel value={labelOf(rest.value, children)}>
+      <Primitive.Root {...rest}>{children}</Primitive.Root>
+    </ChosenLabel>
+  );
+}
+
+function labelOf(value: string | undefined, nodes: ReactNode): ReactNode {
+  for (const node of Children.toArray(nodes)) {
+    if (!isValidElement<PropsWithChildren<{ value?: string }>>(node)) continue;
+    const { props, type } = node;
+    if (type === SelectItem && props.value === value) return props.children;
+    const label = labelOf(value, props.children);
+    if (label !== undefined) return label;
+  }
+  return undefined;
+}
 
 export function SelectTrigger({
   className,
@@ -13,6 +41,7 @@ export function SelectTrigger({
   placeholder,
   ...rest
 }: ComponentProps<typeof Primitive.Trigger> & { placeholder?: string }) {
+  const label = useContext(ChosenLabel);
   return (
     <Primitive.Trigger
       className={cn(
@@ -22,7 +51,7 @@ export function SelectTrigger({
       )}
       {...rest}
     >
-      {children ?? <Primitive.Value placeholder={placeholder} />}
+      {children ?? <Primitive.Value placeholder={placeholder}>{label}</Primitive.Value>}
       <Primitive.Icon asChild>
         <ChevronDown aria-hidden className="size-4 shrink-0 text-muted" />
       </Primitive.Icon>

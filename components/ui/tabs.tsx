@@ -11,7 +11,7 @@ export function TabsList({ className, ...rest }: ComponentProps<typeof Primitive
   return (
     <Primitive.List
       className={cn(
-        "inline-flex items-center gap-0.5 rounded-md bg-sunken p-0.5 ring-1 ring-line ring-inset",
+        "inline-flex flex-wrap items-center gap-0.5 rounded-md bg-sunken p-0.5 ring-1 ring-line ring-inset",
         className,
       )}
       {...rest}

@@ -4,7 +4,10 @@ import { CopyButton } from "./copy-button";
 export function Words({ text, what }: { text: string; what: string }) {
   return (
     <div className="relative min-w-0 pr-9">
-      <p className="max-h-112 overflow-y-auto text-base whitespace-pre-wrap [overflow-wrap:anywhere]">
+      <p
+        dir="auto"
+        className="max-h-112 overflow-y-auto text-base whitespace-pre-wrap [overflow-wrap:anywhere]"
+      >
         {text}
       </p>
       <CopyButton text={text} what={what} className="absolute -top-0.5 right-0" />

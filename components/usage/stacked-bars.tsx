@@ -118,9 +118,9 @@ function Bar({ at, top, series, children }: { at: number; top: number; series: S
   );
 }
 
-/** The least of 1, 2, 5, 10, 20, 50 … that holds the value. */
+/** The least of 2, 4, 10, 20, 40, 100 … that holds the value. Its half is a whole number, so that the axis can name it. */
 export function niceTop(value: number): number {
-  if (value <= 0) return 1;
-  const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= value) ?? value;
+  const least = Math.max(value, 2);
+  const power = 10 ** Math.floor(Math.log10(least));
+  return [1, 2, 4, 10].map((step) => step * power).find((step) => step >= least) ?? least;
 }

@@ -65,7 +65,7 @@ test("an agent files a need, an operator prices it, a member pays, the operator 
   await expect.poll(() => statusOf(id)).toBe("in_review");
   await operator.page.getByRole("button", { name: "Issue a quote" }).click();
   const dialog = operator.page.getByRole("dialog");
-  await dialog.getByLabel("Price, before tax").fill("1,250.00");
+  await dialog.getByLabel("Price, before tax").fill("1250.00");
   await dialog.getByLabel("Delivery in business days").fill("10");
   await dialog.getByLabel("In words").fill("about $0.02 a reading");
   await dialog.getByLabel(/A note to the customer/).fill("We start on Monday.");

@@ -13,6 +13,11 @@ export async function signIn(page: Page, { email, password }: Account): Promise<
 /** The page once its script runs: what is clicked before would be answered by the plain HTML alone. */
 export async function open(page: Page, path: string): Promise<void> {
   await page.goto(path);
+  await scriptRuns(page);
+}
+
+/** Waits until React has taken the page over. */
+export async function scriptRuns(page: Page): Promise<void> {
   await page.waitForFunction(() =>
     Object.keys(document.querySelector("main") ?? {}).some((key) => key.startsWith("__react")),
   );
@@ -29,10 +34,26 @@ async function memberState(browser: Browser) {
   return state;
 }
 
+/** The installation, and the servers that tests start beside it. */
+const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
 type State = Awaited<ReturnType<typeof memberState>>;
 
-/** A test whose page is signed in as the member; one sign-in serves all tests of a worker. */
+/**
+ * A test whose page is signed in as the member; one sign-in serves all tests of a worker. It fails when the page asks
+ * another host for anything: the panel works without the internet.
+ */
 export const test = base.extend<object, { signedIn: State }>({
+  page: async ({ page }, use) => {
+    const elsewhere: string[] = [];
+    page.on("request", (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      const isOwn = !/^(http|ws)s?:$/.test(protocol) || LOCAL_HOSTS.has(hostname);
+      if (!isOwn && !request.isNavigationRequest()) elsewhere.push(request.url());
+    });
+    await use(page);
+    expect(elsewhere).toEqual([]);
+  },
   signedIn: [
     async ({ browser }, use) => {
       await use(await memberState(browser));

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { campaign } from "@/testing/campaign";
+import { PROGRAMS } from "@/testing/setup/programs";
 import { createWorld, type World } from "../test/world";
 
-const RUNS = 40;
-const KILLS = 8;
+const { RUNS, KILLS } = campaign.size({ small: { RUNS: 12, KILLS: 3 }, full: { RUNS: 40, KILLS: 8 } });
 
 let world: World;
 const workers = new Set<ChildProcess>();
@@ -21,7 +23,7 @@ afterAll(async () => {
 });
 
 async function startWorker(): Promise<ChildProcess> {
-  const worker = spawn(process.execPath, ["--import", "tsx", "inngest/test/kill-worker.ts"], {
+  const worker = spawn(process.execPath, [join(PROGRAMS, "kill-worker.mjs")], {
     env: { ...process.env, KILL_DATABASE_URL: world.url },
     stdio: ["ignore", "pipe", "inherit"],
   });

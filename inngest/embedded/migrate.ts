@@ -1,21 +1,52 @@
 import { Logger, runMigrations } from "graphile-worker";
-import { Client } from "pg";
+import { Client, type DatabaseError, Pool } from "pg";
+import { log } from "@/server/log";
 import { INSTALL } from "./sql";
+
+/** How long a start may wait for a lock: another process's migration, or a transaction that holds one of the tables. */
+const LOCK_WAIT_MS = 60_000;
+const LOCK_NOT_AVAILABLE = "55P03";
+const KEY = "hashtext('capstan-engine-migrations')";
 
 /**
  * Prepares a database for the engine: the queue's own schema and the engine's functions and indexes. Runs after the
- * product's migrations, which create the tables; running it again changes nothing.
+ * product's migrations, which create the tables; running it again changes nothing. Throws when it has waited too long for a
+ * lock of another process.
  */
-export async function migrateEngine(connectionString = process.env.DATABASE_URL): Promise<void> {
+export async function migrateEngine(
+  connectionString = process.env.DATABASE_URL,
+  lockWaitMs = LOCK_WAIT_MS,
+): Promise<void> {
   if (!connectionString) throw new Error("migrateEngine needs a connection string, or DATABASE_URL");
-  const client = new Client({ connectionString });
+  const options = `-c lock_timeout=${lockWaitMs} -c idle_in_transaction_session_timeout=0`;
+  const client = new Client({ connectionString, options });
+  // The queue's migrations run on a connection of their own, and wait no longer than ours.
+  const pgPool = new Pool({ connectionString, options, max: 2 });
+  pgPool.on("error", () => {}); // graphile-worker wants a listener; a lost connection fails the statement itself
   await client.connect();
   try {
-    // Several workers may start at once; the lock goes with the connection.
-    await client.query("SELECT pg_advisory_lock(hashtext('capstan-engine-migrations'))");
-    await runMigrations({ connectionString, logger: new Logger(() => () => {}) });
+    await client.query("BEGIN");
+    await takeLock(client);
+    await runMigrations({ pgPool, logger: new Logger(() => () => {}) });
     await client.query(INSTALL);
+    await client.query("COMMIT");
+  } catch (error) {
+    if ((error as DatabaseError).code !== LOCK_NOT_AVAILABLE) throw error; // only a database names this code
+    throw new Error(
+      `Another process has held a lock that the engine's tables need for ${lockWaitMs / 1000} seconds. Look for it in pg_stat_activity, end it if it hangs, and start again.`,
+      { cause: error },
+    );
   } finally {
-    await client.end();
+    await Promise.all([client.end(), pgPool.end()]);
   }
+}
+
+/** Several processes may start at once; the lock ends with the transaction, however that ends. */
+async function takeLock(client: Client): Promise<void> {
+  const { rows } = await client.query<{ taken: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(${KEY}) AS taken`,
+  );
+  if (rows[0]?.taken) return;
+  log.warn("another process is preparing the engine's tables: waiting for it");
+  await client.query(`SELECT pg_advisory_xact_lock(${KEY})`);
 }

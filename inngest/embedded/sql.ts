@@ -368,10 +368,7 @@ const body = INDEXES + FUNCTIONS;
 /** Names this generation of functions; a worker refuses to start over another one. */
 export const SQL_VERSION = createHash("sha256").update(body).digest("hex").slice(0, 16);
 
-export const INSTALL = `
-begin;
-select pg_advisory_xact_lock(hashtextextended('engine:install', 0));
-${body}
+/** For a transaction that holds the lock of the engine's migration. */
+export const INSTALL = `${body}
 comment on function engine_send(jsonb) is '${SQL_VERSION}';
-commit;
 `;

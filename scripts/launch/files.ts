@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 /** Writes a file whole or not at all: readers see the old or the new content. */
-export function writeWhole(path: string, content: string, mode = 0o600) {
+export function writeWhole(path: string, content: string | Uint8Array, mode = 0o600) {
   mkdirSync(dirname(path), { recursive: true });
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, content, { mode });

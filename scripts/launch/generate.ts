@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeRegistries } from "../registry";
+import { writeDecoders } from "./decoders";
 import { findFile, writeWhole } from "./files";
 import { fingerprint } from "./fingerprint";
 
@@ -10,7 +11,7 @@ const MARK = join(CLIENT, ".schema");
 
 /** Writes everything that is made from other files and not committed. Quick when nothing changed. */
 export function generate(): { prisma: boolean; registries: string[] } {
-  const registries = [...writeRegistries("."), ...writeClientTypes()];
+  const registries = [...writeRegistries("."), ...writeClientTypes(), ...writeDecoders()];
   if (!existsSync("next-env.d.ts"))
     // Next writes the same when it builds; the type check must not have to wait for that.
     writeFileSync(

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { build, isBuilt } from "../launch/build";
 import { generate } from "../launch/generate";
 import { runBrowserTests } from "./browser";
-import { CAMPAIGNS } from "./campaigns";
+import { campaignFiles } from "./campaigns";
 import { reachedByChanges } from "./changed";
 import { BIN, type Count, runTool } from "./process";
 import { runTeeth } from "./teeth/run";
@@ -83,7 +83,7 @@ async function changedOnly(scratch: string, revision = "HEAD"): Promise<Step[]> 
 function campaigns(scratch: string, seed: number): Step[] {
   console.log(`Seed ${seed}. The same again: npm run test:long -- --seed ${seed}`);
   const env = { CAPSTAN_CAMPAIGN: "full", CAPSTAN_SEED: String(seed) };
-  return [["campaigns", () => runUnitTests({ scratch, files: CAMPAIGNS, env })], ...teethOnly([])];
+  return [["campaigns", () => runUnitTests({ scratch, files: campaignFiles(), env })], ...teethOnly([])];
 }
 
 const teethOnly = (names: string[]): Step[] => [["teeth", () => runTeeth(names)]];

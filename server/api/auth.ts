@@ -1,9 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { personOfCookie } from "@/server/auth/claims";
 import { cookies, SESSION_COOKIE } from "@/server/auth/cookies";
+import { isOwnPage, requireOwnPage } from "@/server/auth/same-origin";
 import { access } from "@/server/domain/access";
 import type { Principal } from "@/server/domain/ctx";
-import { env, publicUrl } from "@/server/env";
+import { env } from "@/server/env";
 import { fail } from "@/server/errors";
 import { networkOf } from "./address";
 import { addressLimit, countRequest } from "./rate-limit";
@@ -48,7 +49,7 @@ export async function identify(
     fail("AuthenticationFailed", "This key or session is not valid.");
   }
   countRequest(principal, incoming.address, headers);
-  if (credential.kind === "cookie") requireOwnPages(incoming, bodyType);
+  if (credential.kind === "cookie") requireOwnWrite(incoming, bodyType);
   if (principal.kind === "panel_session") requirePageOf(principal, incoming);
   return principal;
 }
@@ -89,7 +90,7 @@ export async function admitPage(
 
 /** Headers of answers that pages may read, beside those a browser shows anyway. */
 const READABLE =
-  "x-request-id, x-execution-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset, etag, content-disposition, accept-ranges, content-range";
+  "x-request-id, x-execution-id, retry-after, ratelimit-limit, ratelimit-policy, ratelimit-remaining, ratelimit-reset, etag, content-disposition, accept-ranges, content-range";
 /** Headers that pages may send. */
 const SENDABLE =
   "authorization, content-type, idempotency-key, if-none-match, last-event-id, range, x-request-id";
@@ -160,15 +161,12 @@ type BodyType = "application/json" | "multipart/form-data";
 
 /**
  * A browser sends our cookie with requests that other sites make. Those that change something must come from our own
- * pages (Origin, or else Sec-Fetch-Site), match the CSRF token when one is sent, and be of the endpoint's type: also if a
+ * pages, match the CSRF token when one is sent, and be of the endpoint's type: also if a
  * browser were wrong about the page, no form of another site could send that. Without a body there is nothing to be of one.
  */
-function requireOwnPages(incoming: Incoming, bodyType: BodyType): void {
+function requireOwnWrite(incoming: Incoming, bodyType: BodyType): void {
   if (SAFE_METHODS.has(incoming.method)) return;
-  const site = incoming.header("sec-fetch-site");
-  if (!isOwnPage(incoming) || (site !== undefined && site !== "same-origin")) {
-    fail("CrossSiteRequest", "A signed-in browser may do this from our own pages only.");
-  }
+  requireOwnPage(incoming);
   const sent = incoming.header("x-csrf-token");
   if (sent !== undefined && !isOurCsrfToken(sent, incoming.header("cookie") ?? "")) {
     fail("CrossSiteRequest", "The X-CSRF-Token does not belong to this session.");
@@ -177,20 +175,6 @@ function requireOwnPages(incoming: Incoming, bodyType: BodyType): void {
   const hasBody = announcesBody(incoming.header("transfer-encoding"), incoming.header("content-length"));
   if (type === undefined && !hasBody) return;
   if (type !== bodyType) fail("UnsupportedMediaType", `Send the body as ${bodyType}.`);
-}
-
-/** Does a browser ask for a page of ours? */
-export function isOwnPage(incoming: Incoming): boolean {
-  const origin = incoming.header("origin");
-  return origin === undefined
-    ? incoming.header("sec-fetch-site") === "same-origin"
-    : isOwnOrigin(origin, incoming.header("host"));
-}
-
-function isOwnOrigin(origin: string, host: string | undefined): boolean {
-  if (origin === new URL(publicUrl).origin) return true;
-  if (!URL.canParse(origin)) return false; // `null`, the origin of sandboxed documents
-  return host !== undefined && new URL(origin).host === host;
 }
 
 /** next-auth's cookie is `<token>|<sha256 of token and secret>`; the header must be that token. */

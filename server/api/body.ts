@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { fail, ValidationFault } from "@/server/errors";
+import { inTurns } from "@/server/turn";
 import { refuseHostileJson } from "./json-scan";
 import type { Incoming } from "./transport";
 
@@ -62,20 +63,29 @@ export async function readJson(incoming: Incoming, limit: number): Promise<unkno
   const encoding = incoming.header("content-encoding")?.trim().toLowerCase() || "identity";
   if (encoding !== "identity")
     fail("UnsupportedMediaType", "Send the body as it is, without a Content-Encoding.");
-  return parseStrictJson(bytes);
+  return inTurns(strictJson(bytes));
 }
 
-/** Parses bytes that must be JSON and mean one thing only. Throws a ValidationFault that says what is wrong. */
-export function parseStrictJson(bytes: Uint8Array): unknown {
+/**
+ * Parses bytes that must be JSON and mean one thing only. Throws a ValidationFault that says what is wrong. Yields between its
+ * passes, of which each takes its time over a large body.
+ */
+export function* strictJson(bytes: Uint8Array): Generator<undefined, unknown> {
   if (!isUtf8(bytes)) invalid("The body is not valid UTF-8.", "unicode_invalid");
+  yield;
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  yield;
   refuseHostileJson(text);
+  yield;
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     // The parser's own words quote the body, which may hold secrets.
-    return invalid("The body is not JSON.", "json_invalid");
+    invalid("The body is not JSON.", "json_invalid");
   }
+  yield;
+  return value;
 }
 
 function invalid(msg: string, type: string): never {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { fail } from "@/server/errors";
+import { campaign } from "@/testing/campaign";
 import { incoming, jsonOf } from "@/testing/requests";
 import { bytes, endpoint, raw, reply, respond } from "./endpoint";
 import { base, echo, throwing } from "./endpoint.fixture";
@@ -311,6 +312,6 @@ test("no body, path or query makes a 500", async () => {
       expect([200, 413, 415, 422]).toContain(answer.status);
       expect(() => jsonOf(answer)).not.toThrow();
     }),
-    { numRuns: 1000 },
+    campaign.runs({ small: 1_000, full: 10_000 }),
   );
 });

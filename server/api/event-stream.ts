@@ -34,9 +34,11 @@ export function lastEventIdOf(incoming: Incoming): string | undefined {
   return id;
 }
 
-/** An answer that goes on: each page's items as frames, a comment for an empty page. */
+type Pages<Item> = AsyncIterable<{ items: Item[]; isOver: boolean }>;
+
+/** An answer that goes on: each page's items as frames, a comment for an empty page; after the last one browsers stay away. */
 export function eventStream<Item>(
-  pages: AsyncIterable<Item[]>,
+  pages: Pages<Item>,
   toEvent: (item: Item) => StreamEvent,
   headers: Record<string, string> = {},
 ): Bytes {
@@ -58,14 +60,19 @@ export function streamed(body: AsyncIterable<Uint8Array>, headers: Record<string
 }
 
 async function* frames<Item>(
-  pages: AsyncIterable<Item[]>,
+  pages: Pages<Item>,
   toEvent: (item: Item) => StreamEvent,
 ): AsyncGenerator<Uint8Array> {
   yield COMMENT; // sends the headers
-  for await (const page of pages) {
-    yield page.length === 0 ? COMMENT : Buffer.from(page.map((item) => toFrame(toEvent(item))).join(""));
+  for await (const { items, isOver } of pages) {
+    if (items.length > 0) yield Buffer.from(items.map((item) => toFrame(toEvent(item))).join(""));
+    else if (!isOver) yield COMMENT;
+    if (isOver) yield STAY_AWAY;
   }
 }
+
+/** Without it an EventSource connects to a stream that has ended again every few seconds. No client reads it as an event. */
+const STAY_AWAY = Buffer.from(`retry: ${24 * 60 * 60 * 1000}\n\n`);
 
 /** A frame that says nothing: sent so that headers go out, and that a quiet connection is not taken for a dead one. */
 export const COMMENT = Buffer.from(":\n\n");

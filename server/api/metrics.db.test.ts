@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "vitest";
-import { env } from "@/server/env";
 import { call, makeTenant } from "@/testing/api";
+import { setSettings } from "@/testing/settings";
 import { metricsAnswer } from "./metrics";
 import type { Incoming } from "./transport";
 
 afterEach(() => {
-  env.METRICS_TOKEN = undefined;
+  setSettings({ METRICS_TOKEN: undefined });
 });
 
 const ask = (authorization?: string) => {
@@ -91,7 +91,7 @@ test("ended executions are counted by mode, status and code, and calls to provid
 });
 
 test("with METRICS_TOKEN only who sends it reads them", async () => {
-  env.METRICS_TOKEN = "a token of Prometheus";
+  setSettings({ METRICS_TOKEN: "a token of Prometheus" });
   for (const authorization of [undefined, "Bearer another", "a token of Prometheus", "Bearer "]) {
     const { status, body } = await ask(authorization);
     expect(status).toBe(401);

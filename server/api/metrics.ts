@@ -20,6 +20,8 @@ const BACKLOG: Record<keyof Backlog, [name: string, help: string]> = {
     "capstan_webhook_deliveries_open",
     "Webhook deliveries that are sent or wait for their next try.",
   ],
+  openMail: ["capstan_mail_open", "Mails that are sent or wait for their next attempt."],
+  failedMail: ["capstan_mail_failed", "Mails that were given up, in the 90 days they are kept."],
 };
 
 /** The gauges are made once for a registry, however many copies of this module there are. */

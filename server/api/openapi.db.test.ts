@@ -26,6 +26,12 @@ test("every reference leads somewhere", () => {
   expect(text).not.toContain("#/$defs/");
 });
 
+test("every component has a name that its schema gives it", () => {
+  const { schemas } = openapi(endpoints).components;
+  expect(Object.keys(schemas).filter((name) => name.startsWith("__"))).toEqual([]);
+  expect(schemas.JsonValue).toEqual({ description: "Any JSON value." });
+});
+
 test("docs/openapi.json is this document: a change of the API is a change of that file", () => {
   const text = `${JSON.stringify(openapi(endpoints), null, 2)}\n`;
   if (process.env.UPDATE_OPENAPI) writeFileSync(COMMITTED, text);
@@ -171,7 +177,7 @@ test("answers are published open and requests as strict as they are; a named sch
   });
   expect(operation?.responses["201"]?.content).toEqual({
     "application/json": { schema: { $ref: "#/components/schemas/Thing" } },
-    "text/event-stream": { schema: {} },
+    "text/event-stream": { schema: { type: "string" } },
   });
   const thing = JSON.stringify(document.components.schemas.Thing);
   expect(thing).not.toContain("additionalProperties");

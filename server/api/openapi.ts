@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { JsonValue } from "@/server/contract/common";
 import { ERRORS, type ErrorCode } from "@/server/errors";
 import { VERSION } from "@/server/version";
 import { COMMON_ERRORS, type Endpoint, isForPages } from "./endpoint";
@@ -154,9 +155,10 @@ function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Op
   const { output } = endpoint;
   const content: Content =
     "rawMediaType" in output
-      ? { [output.rawMediaType]: { schema: {} } }
+      ? { [output.rawMediaType]: { schema: rawSchemaOf(output.rawMediaType) } }
       : { "application/json": { schema: schemaOf(output, "output", components) } };
-  for (const { rawMediaType } of endpoint.also ?? []) content[rawMediaType] = { schema: {} };
+  for (const { rawMediaType } of endpoint.also ?? [])
+    content[rawMediaType] = { schema: rawSchemaOf(rawMediaType) };
   const responses: Operation["responses"] = {
     [endpoint.status ?? 200]: { description: "Done.", headers: HEADERS, content },
   };
@@ -181,6 +183,9 @@ function responsesOf(endpoint: Endpoint, components: Record<string, Schema>): Op
   }
   return responses;
 }
+
+/** Text is a string: a schema of anything beside JSON's would make the type of the answer `unknown`. Bytes have no schema. */
+const rawSchemaOf = (mediaType: string): Schema => (mediaType.startsWith("text/") ? { type: "string" } : {});
 
 const PARTLY = {
   206: "The bytes that `Range` asked for.",
@@ -277,6 +282,7 @@ function schemaOf(schema: z.ZodType, io: "input" | "output", components: Record<
     override: ({ zodSchema, jsonSchema }) => {
       if (io === "output" && jsonSchema.additionalProperties === false)
         delete jsonSchema.additionalProperties;
+      if (zodSchema === JsonValue) delete jsonSchema.anyOf; // recursive (contract/common.ts)
       if (io === "input" && mayNotBeBlank(zodSchema, jsonSchema)) jsonSchema.pattern = "\\S";
     },
   });

@@ -35,16 +35,37 @@ test("a burst is a third of the minute's limit, then requests come back at the l
   expect(() => limit.take("k", {})).toThrow();
 });
 
+test("the refusal and RateLimit-Policy state the burst and the rate that this process really allows", () => {
+  const clockOf = clock();
+  let processes = 1;
+  const limit = limiter(6_000, { ...clockOf, share: () => 1 / processes });
+  const headers: Record<string, string> = {};
+  for (let n = 0; n < 2_000; n++) limit.take("k", headers);
+  expect(headers["ratelimit-policy"]).toBe("6000;w=60;burst=2000");
+  expect(faultOf(() => limit.take("k", {})).message).toBe(
+    "Too many requests. A burst of 2000 is allowed, then 6000 a minute. Wait 1 s.",
+  );
+  processes = 7;
+  clockOf.pass(60_000);
+  for (let n = 0; n < 285; n++) limit.take("k", headers);
+  expect(headers["ratelimit-policy"]).toBe("857;w=60;burst=285");
+  expect(faultOf(() => limit.take("k", headers)).message).toContain(
+    "A burst of 285 is allowed, then 857 a minute.",
+  );
+  expect(headers["ratelimit-limit"]).toBe("6000");
+});
+
 test("every answer tells the limit, what remains and when the bucket is full again; refused ones too", () => {
   const { nowMs } = clock();
   const limit = limiter(6, { nowMs });
   const headers: Record<string, string> = {};
   limit.take("k", headers);
-  expect(headers).toEqual({ "ratelimit-limit": "6", "ratelimit-remaining": "1", "ratelimit-reset": "10" });
+  const policy = { "ratelimit-limit": "6", "ratelimit-policy": "6;w=60;burst=2" };
+  expect(headers).toEqual({ ...policy, "ratelimit-remaining": "1", "ratelimit-reset": "10" });
   limit.take("k", headers);
   const refused: Record<string, string> = {};
   const fault = faultOf(() => limit.take("k", refused));
-  expect(refused).toEqual({ "ratelimit-limit": "6", "ratelimit-remaining": "0", "ratelimit-reset": "20" });
+  expect(refused).toEqual({ ...policy, "ratelimit-remaining": "0", "ratelimit-reset": "20" });
   expect(fault.details.retryAfterSeconds).toBe(10);
 });
 

@@ -9,15 +9,16 @@ const MOST_CALLERS = 100_000;
 type Bucket = { tokens: number; at: number };
 
 export type Limiter = {
-  /** Takes one request of this caller, and writes the three RateLimit headers. Throws RateLimited (429). */
+  /** Takes one request of this caller, and writes the RateLimit headers. Throws RateLimited (429). */
   take(caller: string, headers: Record<string, string>): void;
   /** Would this caller be refused now? */
   isSpent(caller: string): boolean;
 };
 
 /**
- * A token bucket per caller: so many requests a minute, a third of that at once. `share` is the part of the limit
- * this process may give: one over the number of live web processes.
+ * A token bucket per caller: so many requests a minute, a third of that in a burst. `share` is the part of the limit
+ * this process may give: one over the number of live web processes. `RateLimit-Limit` is the whole limit; the policy and
+ * the refusal state the part, because that is what the caller meets.
  */
 export function limiter(
   perMinute: number,
@@ -25,33 +26,37 @@ export function limiter(
 ): Limiter {
   const buckets = new Map<string, Bucket>();
 
-  function filled(caller: string): Bucket & { burst: number; perMs: number } {
+  function filled(caller: string): Bucket & { rate: number; burst: number; perMs: number } {
     const rate = perMinute * share();
     const burst = Math.max(1, rate / 3);
     const perMs = rate / 60_000;
     const now = nowMs();
     const known = buckets.get(caller);
     const tokens = known ? Math.min(burst, known.tokens + Math.max(0, now - known.at) * perMs) : burst;
-    return { tokens, at: now, burst, perMs };
+    return { tokens, at: now, rate, burst, perMs };
   }
 
   return {
     take(caller, headers) {
-      const { tokens, at, burst, perMs } = filled(caller);
+      const { tokens, at, rate, burst, perMs } = filled(caller);
       const left = tokens >= 1 ? tokens - 1 : tokens;
       // Taken out and put back, so that the map is in the order of last use.
       if (!buckets.delete(caller) && buckets.size >= MOST_CALLERS) {
         buckets.delete(buckets.keys().next().value!); // full, so it has a first key
       }
       buckets.set(caller, { tokens: left, at });
+      const whole = { rate: Math.max(1, Math.floor(rate)), burst: Math.floor(burst) };
       headers["ratelimit-limit"] = String(perMinute);
+      headers["ratelimit-policy"] = `${whole.rate};w=60;burst=${whole.burst}`;
       headers["ratelimit-remaining"] = String(Math.floor(left));
       headers["ratelimit-reset"] = String(Math.ceil((burst - left) / perMs / 1000));
       if (tokens >= 1) return;
       const retryAfterSeconds = Math.max(1, Math.ceil((1 - tokens) / perMs / 1000));
-      fail("RateLimited", `More than ${perMinute} requests a minute. Wait ${retryAfterSeconds} s.`, {
-        retryAfterSeconds,
-      });
+      fail(
+        "RateLimited",
+        `Too many requests. A burst of ${whole.burst} is allowed, then ${whole.rate} a minute. Wait ${retryAfterSeconds} s.`,
+        { retryAfterSeconds },
+      );
     },
     isSpent: (caller) => filled(caller).tokens < 1,
   };

@@ -15,6 +15,7 @@ import { ownPath } from "./callback-url";
 import { claimsOf, pendingClaims, pendingOf } from "./claims";
 import { cookies } from "./cookies";
 import { identityProviders, toUser } from "./identities";
+import { authLogger, noteProviderWorks } from "./provider-failures";
 
 process.env.NEXTAUTH_URL = publicUrl; // the only place where next-auth looks for its own address
 
@@ -124,14 +125,12 @@ export const authOptions = (sent: Sent): AuthOptions => ({
     jwt: async ({ token, user }) => (user ? begin(user, sent) : token),
   },
   events: {
+    signIn({ account }) {
+      if (account?.type === "oauth") noteProviderWorks(account.provider);
+    },
     async signOut({ token }) {
       if (token.sub && typeof token.sid === "string") await end({ userId: token.sub, sessionId: token.sid });
     },
   },
-  logger: {
-    error: (code, metadata) =>
-      log.error({ code, err: metadata instanceof Error ? metadata : undefined }, "next-auth"),
-    warn: (code) => log.warn({ code }, "next-auth"),
-    debug: () => {},
-  },
+  logger: authLogger,
 });

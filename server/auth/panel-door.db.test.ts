@@ -12,12 +12,13 @@ const token = "x".repeat(43);
 function ask(
   ctx: Ctx,
   body: string,
-  { path = "organizations.lookAtInvitation", address = "203.0.113.9" } = {},
+  { path = "organizations.lookAtInvitation", address = "203.0.113.9", ...more }: Record<string, string> = {},
 ) {
   const headers = {
     "content-type": "application/json",
     "sec-fetch-site": "same-origin",
     "x-forwarded-for": address,
+    ...more,
   };
   const request = new Request(`http://panel/api/trpc/${path}`, { method: "POST", headers, body });
   return servePanel(request, async () => ctx);
@@ -54,4 +55,18 @@ test("what is too large is refused while it is read: a mebibyte of nobody, 32 of
   });
   expect((await ask(ctx, padded(1024 * 1024 + 1), at)).status).toBe(404);
   expect((await ask(ctx, padded(32 * 1024 * 1024 + 1), at)).status).toBe(413);
+});
+
+test("a write from an address that is not ours is refused in the shape that the pages read, with the reason", async () => {
+  const refused = await ask(nobody, JSON.stringify({ token }), {
+    origin: "https://panel.test",
+    host: "backend",
+  });
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({
+    error: {
+      message: expect.stringContaining("This page was opened at https://panel.test"),
+      data: { code: "FORBIDDEN", fault: { code: "CrossSiteRequest" } },
+    },
+  });
 });

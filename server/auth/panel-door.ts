@@ -21,30 +21,36 @@ const MOST_BYTES = 32 * 1024 * 1024;
  * anything of it is read; writes come by POST only, and only from our own pages.
  */
 export async function servePanel(request: Request, findCtx: () => Promise<Ctx>): Promise<Response> {
+  const headers: Record<string, string> = { "cache-control": "private, no-store" };
+  let admitted: Awaited<ReturnType<typeof admit>>;
+  try {
+    admitted = await admit(request, findCtx, headers);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    Object.assign(headers, toWire(error, "").headers);
+    // Said in the shape the pages read: it is the answer of each call.
+    return answer(request, headers, () => {
+      throw toTrpcError(new TRPCError({ code: "INTERNAL_SERVER_ERROR", cause: error }));
+    });
+  }
+  const { ctx, body } = admitted;
+  // What no database or hash can hold is refused here as the API refuses it: the verbs are the same.
+  const given = body ? Buffer.from(body).toString("utf8") : toIncoming(request).query.get("input");
+  refuseHostileJson(given ?? "");
+  return answer(body ? withBody(request, body) : request, headers, async () => ctx);
+}
+
+async function admit(request: Request, findCtx: () => Promise<Ctx>, headers: Record<string, string>) {
   const isWrite = request.method === "POST";
   if (isWrite) {
     requireSameOrigin(request);
     requireJson(request);
   }
   const incoming = toIncoming(request);
-  const headers: Record<string, string> = { "cache-control": "private, no-store" };
   const ctx = await findCtx();
-  let body: Uint8Array | undefined;
-  try {
-    countRequest(ctx.principal, incoming.address, headers);
-    if (isWrite) body = await readLimited(incoming, isHuman(ctx) ? MOST_BYTES : DEFAULT_BODY_LIMIT);
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    Object.assign(headers, toWire(error, ctx.requestId).headers);
-    // Said in the shape the pages read: it stands for the answer of each call.
-    return answer(request, headers, () => {
-      throw toTrpcError(new TRPCError({ code: "INTERNAL_SERVER_ERROR", cause: error }));
-    });
-  }
-  // What no database or hash can hold is refused here as the API refuses it: the verbs are the same.
-  const given = body ? Buffer.from(body).toString("utf8") : incoming.query.get("input");
-  refuseHostileJson(given ?? "");
-  return answer(body ? withBody(request, body) : request, headers, async () => ctx);
+  countRequest(ctx.principal, incoming.address, headers);
+  const mostBytes = isHuman(ctx) ? MOST_BYTES : DEFAULT_BODY_LIMIT;
+  return { ctx, body: isWrite ? await readLimited(incoming, mostBytes) : undefined };
 }
 
 function withBody(request: Request, body: Uint8Array): Request {

@@ -1,5 +1,14 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { publicUrl } from "@/server/env";
+import { log } from "@/server/log";
+import { setSettings } from "@/testing/settings";
 import { requireJson, requireSameOrigin } from "./same-origin";
+
+const PUBLIC_ORIGIN = new URL(publicUrl).origin;
+afterEach(() => {
+  setSettings({ TRUSTED_PROXIES: 0 });
+  vi.restoreAllMocks();
+});
 
 const post = (headers: Record<string, string>) =>
   new Request("https://panel.example/api/trpc/jobs.cancel", {
@@ -30,6 +39,65 @@ test.each<Record<string, string>>([
   expect(() => requireSameOrigin(post(headers))).toThrow(
     expect.objectContaining({ code: "CrossSiteRequest" }),
   );
+});
+
+test("a page of PUBLIC_URL passes behind a proxy that does not forward Host", () => {
+  for (const more of [{}, { "sec-fetch-site": "same-origin" }] as Record<string, string>[])
+    expect(() =>
+      requireSameOrigin(post({ host: "capstan_backend", origin: PUBLIC_ORIGIN, ...more })),
+    ).not.toThrow();
+});
+
+test.each<[string, number, Record<string, string>, boolean]>([
+  ["X-Forwarded-Host of no trusted proxy", 0, { "x-forwarded-host": "panel.example" }, false],
+  ["X-Forwarded-Host of a trusted proxy", 1, { "x-forwarded-host": "panel.example" }, true],
+  [
+    "one that a caller put before the proxy's",
+    1,
+    { "x-forwarded-host": "panel.example, other.example" },
+    false,
+  ],
+  ["the outer one of two trusted proxies", 2, { "x-forwarded-host": "panel.example, inner.example" }, true],
+  ["a port that the scheme implies", 1, { "x-forwarded-host": "panel.example:443" }, true],
+])("%s", (_name, proxies, headers, passes) => {
+  setSettings({ TRUSTED_PROXIES: proxies });
+  const asking = expect(() =>
+    requireSameOrigin(post({ host: "backend", origin: "https://panel.example", ...headers })),
+  );
+  if (passes) asking.not.toThrow();
+  else asking.toThrow(expect.objectContaining({ code: "CrossSiteRequest" }));
+});
+
+test("an http page is refused where a trusted proxy says that the request came by https", () => {
+  const insecure = post({ origin: "http://panel.example", "x-forwarded-proto": "https" });
+  expect(() => requireSameOrigin(insecure)).not.toThrow();
+  setSettings({ TRUSTED_PROXIES: 1 });
+  expect(() => requireSameOrigin(insecure)).toThrow(expect.objectContaining({ code: "CrossSiteRequest" }));
+});
+
+test("a page at an address the installation does not know is told both addresses and the setting", () => {
+  const refused = post({ host: "backend", origin: "https://panel.test", "sec-fetch-site": "same-origin" });
+  expect(() => requireSameOrigin(refused)).toThrow(
+    `This page was opened at https://panel.test, but this installation is set up for ${PUBLIC_ORIGIN}. Open it there, or ask your operator to set PUBLIC_URL to https://panel.test.`,
+  );
+});
+
+test("the log names the origin received and the one expected, once until either changes, at most once a minute", () => {
+  const clock = vi.spyOn(performance, "now").mockReturnValue(10_000_000);
+  const warned = vi.spyOn(log, "warn").mockReturnValue();
+  const ask = (origin: string, more: Record<string, string> = {}) =>
+    expect(() => requireSameOrigin(post({ host: "backend", origin, ...more }))).toThrow();
+  const origins = () => warned.mock.calls.map(([facts]) => facts);
+  const first = { origin: "https://one.example", expected: PUBLIC_ORIGIN, host: "backend" };
+  ask("https://one.example");
+  ask("https://one.example");
+  ask("https://two.example"); // within the minute
+  expect(origins()).toEqual([first]);
+  clock.mockReturnValue(10_060_000);
+  ask("https://one.example");
+  ask("https://two.example");
+  ask("https://three.example", { "sec-fetch-site": "cross-site" }); // another site: no setting is wrong
+  expect(origins()).toEqual([first, { ...first, origin: "https://two.example" }]);
 });
 
 test("only JSON counts as a body", () => {

@@ -1,27 +1,96 @@
+import type { Incoming } from "@/server/api/transport";
+import { env, publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
+import { log } from "@/server/log";
+
+/** As much of a request as the rule reads. */
+type Asked = Pick<Incoming, "header">;
+
+const PUBLIC_ORIGIN = new URL(publicUrl).origin;
 
 /**
- * Refuses a state-changing request that another site made the browser send along with our cookie.
- * Browsers put Origin on every such request and most add Sec-Fetch-Site; one without either is no browser
- * of ours. Answers with CrossSiteRequest (403).
+ * Does the request come from a page of ours? Its Origin must be that of PUBLIC_URL, or name the host the request was sent
+ * to. Browsers leave Origin out of some requests to their own origin; then they say so in Sec-Fetch-Site.
  */
-export function requireSameOrigin(request: Request): void {
-  const site = request.headers.get("sec-fetch-site");
-  const origin = request.headers.get("origin");
-  const host = request.headers.get("x-forwarded-host") ?? request.headers.get("host");
-  const isSameSite = site === null || site === "same-origin";
-  const isSameHost = origin === null || (host !== null && hostOf(origin) === host);
-  if ((site === null && origin === null) || !isSameSite || !isSameHost) {
-    fail("CrossSiteRequest", "This request must come from the panel's own pages.");
-  }
+export function isOwnPage(asked: Asked): boolean {
+  const origin = asked.header("origin");
+  return origin === undefined
+    ? asked.header("sec-fetch-site") === "same-origin"
+    : origin === PUBLIC_ORIGIN || isOfHost(origin, asked);
 }
 
-function hostOf(origin: string): string | null {
-  try {
-    return new URL(origin).host;
-  } catch {
-    return null; // `null`, the origin of sandboxed documents
-  }
+/**
+ * The rule of every door that accepts the cookie of a session: refuses a state-changing request that another site made the
+ * browser send. Answers with CrossSiteRequest (403).
+ */
+export function requireOwnPage(asked: Asked): void {
+  const site = asked.header("sec-fetch-site");
+  const isSameSite = site === undefined || site === "same-origin";
+  if (isSameSite && isOwnPage(asked)) return;
+  const origin = isSameSite ? originOf(asked) : null;
+  if (!origin) fail("CrossSiteRequest", "This request must come from the panel's own pages.");
+  // The browser holds the page for ours, so it is the address that is not the one we know: a wrong setting.
+  warn(origin, hostOf(asked));
+  fail(
+    "CrossSiteRequest",
+    `This page was opened at ${origin}, but this installation is set up for ${PUBLIC_ORIGIN}. Open it there, or ask your operator to set PUBLIC_URL to ${origin}.`,
+  );
+}
+
+/** The same for a request of a Next handler. */
+export function requireSameOrigin({ headers }: Request): void {
+  requireOwnPage({ header: (name) => headers.get(name) ?? undefined });
+}
+
+/** The origin that a page states, or null: of sandboxed documents it is the word `null`. */
+export function originOf(asked: Asked): string | null {
+  const origin = asked.header("origin");
+  return origin !== undefined &&
+    origin.length < 300 &&
+    URL.canParse(origin) &&
+    new URL(origin).origin === origin
+    ? origin
+    : null;
+}
+
+/**
+ * X-Forwarded-Proto only ever forbids: TLS may end further out than the proxy that wrote it, and Next fills it in where it
+ * is absent, so `http` proves nothing.
+ */
+function isOfHost(origin: string, asked: Asked): boolean {
+  const host = hostOf(asked);
+  if (host === undefined || !URL.canParse(origin)) return false;
+  const { protocol } = new URL(origin);
+  if (protocol === "http:" && forwarded("x-forwarded-proto", asked) === "https") return false;
+  const own = `${protocol}//${host}`;
+  return URL.canParse(own) && new URL(own).origin === origin;
+}
+
+const hostOf = (asked: Asked) => forwarded("x-forwarded-host", asked) ?? asked.header("host");
+
+/** What our own proxies say of a request; anyone may write such a header, so none is believed without TRUSTED_PROXIES. */
+function forwarded(name: string, asked: Asked): string | undefined {
+  if (env.TRUSTED_PROXIES === 0) return undefined;
+  const hops = asked
+    .header(name)
+    ?.split(",")
+    .map((hop) => hop.trim());
+  return (hops?.at(-env.TRUSTED_PROXIES) ?? hops?.[0]) || undefined;
+}
+
+const MINUTE_MS = 60_000;
+let warned = { about: "", at: Number.NEGATIVE_INFINITY };
+
+/** Logs a wrong setting when it changes and at most once a minute: anyone can send requests with any Origin. */
+function warn(origin: string, host: string | undefined): void {
+  const now = performance.now();
+  const about = `${origin} ${host}`;
+  if (about === warned.about || now - warned.at < MINUTE_MS) return;
+  warned = { about, at: now };
+  log.warn(
+    { origin, expected: PUBLIC_ORIGIN, host },
+    "a page's request was refused: its Origin is neither that of PUBLIC_URL nor the request's host. If people open this address, set PUBLIC_URL to it",
+  );
 }
 
 /** Refuses a body that is not JSON: a plain HTML form of another site can send no such thing. UnsupportedMediaType (415). */

@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
+import { NextRequest } from "next/server";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { POST } from "@/app/api/auth/[...nextauth]/route";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
-import { env } from "@/server/env";
+import { publicUrl } from "@/server/env";
 import { codeAt, turnOn } from "@/testing/codes";
 import { CLIENT, startOidcServer } from "@/testing/oidc-server";
+import { setSettings } from "@/testing/settings";
 import { openBrowser, type Page } from "@/testing/sign-in-browser";
 import { makePerson, makeTenant } from "@/testing/tenants";
 
@@ -19,7 +22,7 @@ beforeAll(async () => {
   [provider, { organizationId }] = [await startOidcServer(), await makeTenant()];
 });
 beforeEach(() => {
-  Object.assign(env, {
+  setSettings({
     OIDC_ISSUER: provider.issuer,
     OIDC_CLIENT_ID: CLIENT.id,
     OIDC_CLIENT_SECRET: CLIENT.secret,
@@ -180,7 +183,7 @@ describe("by a provider of OpenID Connect", () => {
 
   test("a provider that calls itself otherwise than it was configured signs nobody in", async () => {
     const { email } = await person();
-    Object.assign(env, { OIDC_ISSUER: provider.issuer.replace("127.0.0.1", "localhost") });
+    setSettings({ OIDC_ISSUER: provider.issuer.replace("127.0.0.1", "localhost") });
     provider.signIn({ claims: { sub: randomUUID(), email, email_verified: true } });
     const browser = openBrowser();
     expect(errorOf(await browser.throughProvider("oidc"))).not.toBeNull();
@@ -309,7 +312,7 @@ test("what fails on our side while an identity is looked up is told, and signs n
 });
 
 test("GitHub is asked with state and PKCE, Google with a nonce too", async () => {
-  Object.assign(env, {
+  setSettings({
     GITHUB_ID: "gh",
     GITHUB_SECRET: "s",
     GOOGLE_CLIENT_ID: "go",
@@ -328,4 +331,20 @@ test("GitHub is asked with state and PKCE, Google with a nonce too", async () =>
   expect(location?.origin).toBe("https://github.com");
   for (const name of ["state", "code_challenge"])
     expect(location?.searchParams.get(name)?.length, name).toBeGreaterThanOrEqual(43);
+});
+
+test("a sign-in from an address that is not ours is refused in the way next-auth's client reads", async () => {
+  const url = new URL("/api/auth/callback/credentials", publicUrl);
+  const headers = { origin: "https://panel.test", host: "backend", "sec-fetch-site": "same-origin" };
+  const refused = await POST(new NextRequest(url, { method: "POST", headers }), {
+    params: Promise.resolve({ nextauth: ["callback", "credentials"] }),
+  });
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({
+    detail: {
+      code: "CrossSiteRequest",
+      message: expect.stringContaining("set PUBLIC_URL to https://panel.test"),
+    },
+    url: "https://panel.test/sign-in?error=CrossSiteRequest",
+  });
 });

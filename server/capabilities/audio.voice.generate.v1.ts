@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { charactersOf } from "@/server/characters";
 import type { AudioContainer, ModelFacts } from "@/server/providers/define";
 import {
   DiversityMode,
@@ -68,8 +69,6 @@ function containerFor(preference: string | undefined, model: ModelFacts) {
   const container = preference === undefined ? "ogg" : CONTAINERS[preference];
   return container ? { container } : { container: "ogg" as const, ...formatFor(preference, model) };
 }
-
-const lengthOf = (text: string) => [...text].length;
 
 export default defineCapability({
   key: "audio.voice.generate.v1",
@@ -154,6 +153,6 @@ export default defineCapability({
       ...extensionsFor(input.providerExtensions, model),
     }),
     result: (result, input) => toAudioFiles(result, "voice", input.variantCount),
-    bounds: (input) => ({ characters: lengthOf(input.text) * input.variantCount }),
+    bounds: (input) => ({ characters: charactersOf(input.text) * input.variantCount }),
   },
 });

@@ -6,7 +6,7 @@ import {
   ImageEditOutput,
 } from "@/server/contract/image-edit";
 import { snapEdge } from "@/server/contract/images";
-import { readPictureHead } from "@/server/contract/pictures";
+import { headOf } from "@/server/contract/pictures";
 import { processImage } from "@/server/imaging";
 import type { ModelFacts } from "@/server/providers/define";
 import { defineCapability, type OutputFile } from "./define";
@@ -27,7 +27,7 @@ const KEY = "image.edit.v1";
 function canvasOf(input: ImageEditInput, model: ModelFacts): { width: number; height: number } {
   const asked = askedSize(input);
   if (asked) return { width: snapEdge(asked.width), height: snapEdge(asked.height) };
-  const source = readPictureHead(input.sourceImage.dataBase64);
+  const source = headOf(input.sourceImage);
   return nearestSize(source ?? { width: 1024, height: 1024 }, EDIT_EDGES, model.image);
 }
 

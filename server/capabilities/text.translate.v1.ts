@@ -157,7 +157,7 @@ export default defineCapability({
       const { items } = Output.parse(value); // of this shape, by its schema
       if (items.length === 0)
         throw new CapabilityFault("EmptyStructuredOutput", "The model answered without any translation.");
-      const flaws = flawsOf(input, items);
+      const flaws = await flawsOf(input, items);
       if (flaws.length > 0) throw toUnfit(flaws);
       const found = new Map(items.map(({ id, translation }) => [id, translation]));
       return {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, pageLimit } from "./common";
+import { DateTime, JsonValue, pageLimit } from "./common";
 
 /** One act: who did what, when and from where. */
 export const AuditEntry = z.object({
@@ -61,7 +61,7 @@ export const AuditLogEntry = AuditEntry.extend({
   projectId: z.string().nullable(),
   /** The id of what it was done to. */
   subject: z.string(),
-  details: z.record(z.string(), z.json()),
+  details: z.record(z.string(), JsonValue),
   requestId: z.string().nullable(),
 }).meta({ id: "AuditLogEntry" });
 export type AuditLogEntry = z.output<typeof AuditLogEntry>;

@@ -1,9 +1,18 @@
 import { z } from "zod";
 
 export const DateTime = z.iso.datetime({ offset: true });
+
+/** Any JSON. The OpenAPI document publishes it as any value: types that generators make of a recursive schema do not compile. */
+export const JsonValue = z
+  .json()
+  .register(z.globalRegistry, { id: "JsonValue", description: "Any JSON value." });
+
 export type JsonObject = Record<string, z.core.util.JSONType>;
 /** An object of any JSON. Its values are not walked: bodies come from a JSON parser, and a walk costs as much as the rest. */
 export const JsonObject = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObject, JsonObject>;
+
+/** Any JSON; not walked either. */
+export const AnyJson = z.unknown() as z.ZodType as z.ZodType<z.core.util.JSONType, z.core.util.JSONType>;
 
 export const Money = z
   .object({

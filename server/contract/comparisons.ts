@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, IdempotencyKey, JsonObject, PathId, pageLimit } from "./common";
+import { DateTime, IdempotencyKey, JsonObject, JsonValue, PathId, pageLimit } from "./common";
 import { Context } from "./envelope";
 import { JobArtifactRef, JobError, JobStatus } from "./jobs";
 
@@ -145,7 +145,7 @@ export const ComparisonEntry = z
     jobId: z.string(),
     status: JobStatus,
     artifacts: z.array(JobArtifactRef),
-    typedOutput: z.json(),
+    typedOutput: JsonValue,
     error: JobError.nullable(),
     ...Revealed.partial().shape,
   })

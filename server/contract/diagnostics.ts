@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CapabilityAccessDecision } from "./capabilities";
-import { DateTime, JsonObject } from "./common";
+import { DateTime, JsonObject, JsonValue } from "./common";
 import { EnvironmentSlug, Scope } from "./organizations";
 
 /** Where the caller stands; a key of a project need not say. */
@@ -113,6 +113,6 @@ export const AgentContext = z
     /** SHA-256 of the RFC 8785 form of everything else. */
     contentHash: z.string().regex(/^[0-9a-f]{64}$/),
   })
-  .catchall(z.json())
+  .catchall(JsonValue)
   .meta({ id: "AgentContext" });
 export type AgentContext = z.output<typeof AgentContext>;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BillingMode, IdempotencyKey, JsonObject } from "./common";
+import { AnyJson, BillingMode, IdempotencyKey, JsonObject } from "./common";
 
 export const DataClassification = z.enum([
   "Public",
@@ -76,7 +76,7 @@ export const MaximumCharge = z
     amountMinor: z.int().min(0).nullish(),
     currency: z.literal("USD").nullish(),
   })
-  .catchall(z.json());
+  .catchall(AnyJson);
 
 export const ExecutionOptions = z.strictObject({
   executionPreference: z.literal("automatic").default("automatic"),

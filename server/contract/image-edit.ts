@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { IMAGE_DIMENSIONS, ImageOutput, InlineImage } from "./images";
-import { type PictureHead, readPictureHead } from "./pictures";
+import { headOf, type PictureHead } from "./pictures";
 
 /* The input of image editing: pictures are looked at before anything is planned with them. */
 
@@ -11,7 +11,7 @@ const MOST_PIXELS = 40_000_000;
 export const CheckedImage = InlineImage.superRefine((image, context) => {
   const refuse = (path: string, message: string) =>
     context.addIssue({ code: "custom", path: [path], message });
-  const head = readPictureHead(image.dataBase64);
+  const head = headOf(image);
   if (!head) refuse("dataBase64", "not a PNG, JPEG or WebP file");
   else if (head.mediaType !== image.mimeType) refuse("mimeType", `the file is ${head.mediaType}`);
   else if (head.width === 0 || head.height === 0) refuse("dataBase64", "the picture has no pixels");
@@ -106,7 +106,7 @@ function problemsOf(input: ImageEditInput): Problem[] {
       );
   }
   if (mask) {
-    const [head, source] = [mask, input.sourceImage].map(({ dataBase64 }) => readPictureHead(dataBase64));
+    const [head, source] = [headOf(mask), headOf(input.sourceImage)];
     if (head && !head.hasAlpha) refuse("mask", "the mask has no alpha channel");
     else if (head && source && !isSameSize(head, source))
       refuse(

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { campaign } from "@/testing/campaign";
 import { canvasOf, ImageInput, layoutOf } from "./images";
 
 const refused = (input: object) => [
@@ -110,6 +111,7 @@ describe("every sheet that is taken", () => {
           height,
         ]);
       }),
+      campaign.runs({ small: 100, full: 1_000 }),
     );
   });
 
@@ -123,6 +125,7 @@ describe("every sheet that is taken", () => {
           expect(Buffer.byteLength(name)).toBeLessThan(250);
         }
       }),
+      campaign.runs({ small: 100, full: 1_000 }),
     );
     const named = (labels: string[]) =>
       layoutOf(ImageInput.parse({ prompt: "x", sheet: { ...slice, labels } }))?.cells.map(

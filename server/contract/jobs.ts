@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DateTime, JsonObject, PathId, pageLimit, queryFlag } from "./common";
+import { DateTime, JsonObject, JsonValue, PathId, pageLimit, queryFlag } from "./common";
 import { MatureContentTrait, MaturityRating, MaturitySource } from "./envelope";
 import { ReceiptPricing } from "./pricing";
 
@@ -90,7 +90,7 @@ export const JobApproval = z
     approvePath: z.string(),
     rejectPath: z.string(),
   })
-  .catchall(z.json())
+  .catchall(JsonValue)
   .meta({ id: "JobApproval" });
 export type JobApproval = z.output<typeof JobApproval>;
 
@@ -157,8 +157,8 @@ export const Job = z
     selectedArtifactId: z.string().nullable(),
     primaryArtifactId: z.string().nullable(),
     receiptId: z.string().nullable(),
-    typedOutput: z.json(),
-    outputs: z.json(),
+    typedOutput: JsonValue,
+    outputs: JsonValue,
     warnings: z.array(JsonObject),
     error: JobError.nullable(),
     progress: JobProgress.nullable(),
@@ -187,7 +187,7 @@ export const JobResult = z
   .object({
     jobId: z.string(),
     status: JobStatus,
-    typedOutput: z.json(),
+    typedOutput: JsonValue,
     outputPayloadRef: z.string().nullable(),
     payloadState: z.string().nullable(),
     artifacts: z.array(JobArtifactRef),
@@ -205,7 +205,7 @@ export const InvocationResult = z
     externalRef: z.string().nullable(),
     tags: z.array(z.string()),
     metadata: JsonObject,
-    typedOutput: z.json(),
+    typedOutput: JsonValue,
     outputPayloadRef: z.string().nullable(),
     generatedArtifacts: z.array(z.string()),
     usage: z

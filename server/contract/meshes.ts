@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AnyJson } from "./common";
 
 /** The inputs of mesh generation, and what its settings come to. */
 
@@ -28,7 +29,7 @@ const Id = z.string().min(1).optional();
 
 const Overrides = z
   .object({ texturePrompt: TexturePrompt })
-  .catchall(z.json())
+  .catchall(AnyJson)
   .optional()
   .describe(
     "texturePrompt goes before the one beside it. Anything else is kept with the request and not sent.",

@@ -1,4 +1,4 @@
-/* What the head of a picture file says of it. Nothing is decoded. */
+/* What the head of a picture file says of it. No pixel is decoded, and of its base64 only what is looked at. */
 
 export type PictureHead = {
   mediaType: "image/png" | "image/jpeg" | "image/webp";
@@ -7,48 +7,96 @@ export type PictureHead = {
   hasAlpha: boolean;
 };
 
-/** What the first bytes of a file are read for; sizes stand there, whatever lies before them. */
-const HEAD_CHARACTERS = 1_400_000;
+/** Sizes are looked for in so many bytes from the beginning of a file, whatever lies before them. */
+const HEAD_BYTES = 1_050_000;
+/** Decoded at a time: a multiple of three, so that it begins and ends where base64 does. */
+const PIECE_BYTES = 3_072;
 
 /** The head of a picture in base64; null: not a PNG, JPEG or WebP, or cut off before its size. */
 export function readPictureHead(base64: string): PictureHead | null {
   try {
-    const bytes = Uint8Array.from(atob(base64.slice(0, HEAD_CHARACTERS)), (letter) => letter.charCodeAt(0));
-    const view = new DataView(bytes.buffer);
-    return readPng(view) ?? readJpeg(view) ?? readWebp(view);
+    const file = new Head(base64);
+    return readPng(file) ?? readJpeg(file) ?? readWebp(file);
   } catch (cause) {
     if (cause instanceof RangeError || cause instanceof DOMException) return null; // cut off, or no base64
     throw cause;
   }
 }
 
-const wordAt = (view: DataView, at: number) =>
-  String.fromCharCode(view.getUint8(at), view.getUint8(at + 1), view.getUint8(at + 2), view.getUint8(at + 3));
+const heads = new WeakMap<object, PictureHead | null>();
 
-function readPng(view: DataView): PictureHead | null {
-  if (view.getUint32(0) !== 0x89504e47 || view.getUint32(4) !== 0x0d0a1a0a || wordAt(view, 12) !== "IHDR")
-    return null;
-  const [width, height] = [view.getUint32(16), view.getUint32(20)];
-  const color = view.getUint8(25);
-  const hasAlpha = color === 4 || color === 6 || hasTransparentColor(view);
+/** The head of a picture of a parsed input, read once however often it is asked for. */
+export function headOf(image: { dataBase64: string }): PictureHead | null {
+  let head = heads.get(image);
+  if (head === undefined) {
+    head = readPictureHead(image.dataBase64);
+    heads.set(image, head);
+  }
+  return head;
+}
+
+/** The first bytes of a file in base64, decoded piece by piece as they are asked for; beyond them is a RangeError. */
+class Head {
+  readonly length: number;
+  private piece = "";
+  private start = -1;
+
+  constructor(private readonly base64: string) {
+    const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+    this.length = Math.min(HEAD_BYTES, Math.floor((base64.length * 3) / 4) - padding);
+  }
+
+  uint8(at: number): number {
+    if (at >= this.length) throw new RangeError("beyond the head");
+    const start = at - (at % PIECE_BYTES);
+    if (start !== this.start) {
+      const from = (start / 3) * 4;
+      this.piece = atob(this.base64.slice(from, from + (PIECE_BYTES / 3) * 4));
+      this.start = start;
+    }
+    return this.piece.charCodeAt(at - start);
+  }
+
+  uint16(at: number): number {
+    return this.uint8(at) * 0x100 + this.uint8(at + 1);
+  }
+
+  uint16Reversed(at: number): number {
+    return this.uint8(at + 1) * 0x100 + this.uint8(at);
+  }
+
+  uint32(at: number): number {
+    return this.uint16(at) * 0x1_0000 + this.uint16(at + 2);
+  }
+
+  word(at: number): string {
+    return String.fromCharCode(this.uint8(at), this.uint8(at + 1), this.uint8(at + 2), this.uint8(at + 3));
+  }
+}
+
+function readPng(file: Head): PictureHead | null {
+  if (file.uint32(0) !== 0x89504e47 || file.uint32(4) !== 0x0d0a1a0a || file.word(12) !== "IHDR") return null;
+  const [width, height] = [file.uint32(16), file.uint32(20)];
+  const color = file.uint8(25);
+  const hasAlpha = color === 4 || color === 6 || hasTransparentColor(file);
   return { mediaType: "image/png", width, height, hasAlpha };
 }
 
 /** Colours without an alpha channel may still be told to be clear, in a chunk before the pixels. */
-function hasTransparentColor(view: DataView): boolean {
-  for (let at = 33; at + 8 <= view.byteLength; at += view.getUint32(at) + 12) {
-    const name = wordAt(view, at + 4);
+function hasTransparentColor(file: Head): boolean {
+  for (let at = 33; at + 8 <= file.length; at += file.uint32(at) + 12) {
+    const name = file.word(at + 4);
     if (name === "tRNS") return true;
     if (name === "IDAT" || name === "IEND") return false;
   }
   return false;
 }
 
-function readJpeg(view: DataView): PictureHead | null {
-  if (view.getUint16(0) !== 0xffd8) return null;
+function readJpeg(file: Head): PictureHead | null {
+  if (file.uint16(0) !== 0xffd8) return null;
   for (let at = 2; ; ) {
-    if (view.getUint8(at) !== 0xff) return null;
-    const marker = view.getUint8(at + 1);
+    if (file.uint8(at) !== 0xff) return null;
+    const marker = file.uint8(at + 1);
     if (marker === 0xff) {
       at += 1; // fill bytes
       continue;
@@ -57,25 +105,25 @@ function readJpeg(view: DataView): PictureHead | null {
     if (isFrame)
       return {
         mediaType: "image/jpeg",
-        height: view.getUint16(at + 5),
-        width: view.getUint16(at + 7),
+        height: file.uint16(at + 5),
+        width: file.uint16(at + 7),
         hasAlpha: false,
       };
     if (marker === 0xda || marker === 0xd9) return null; // pixels, or the end, before any size
-    at += 2 + view.getUint16(at + 2);
+    at += 2 + file.uint16(at + 2);
   }
 }
 
-function readWebp(view: DataView): PictureHead | null {
-  if (wordAt(view, 0) !== "RIFF" || wordAt(view, 8) !== "WEBP") return null;
+function readWebp(file: Head): PictureHead | null {
+  if (file.word(0) !== "RIFF" || file.word(8) !== "WEBP") return null;
   const mediaType = "image/webp" as const;
-  switch (wordAt(view, 12)) {
+  switch (file.word(12)) {
     case "VP8X": {
-      const edge = (at: number) => 1 + view.getUint16(at, true) + (view.getUint8(at + 2) << 16);
-      return { mediaType, width: edge(24), height: edge(27), hasAlpha: (view.getUint8(20) & 0x10) !== 0 };
+      const edge = (at: number) => 1 + file.uint16Reversed(at) + (file.uint8(at + 2) << 16);
+      return { mediaType, width: edge(24), height: edge(27), hasAlpha: (file.uint8(20) & 0x10) !== 0 };
     }
     case "VP8L": {
-      const bits = view.getUint32(21, true);
+      const bits = file.uint16Reversed(21) + file.uint16Reversed(23) * 0x1_0000;
       return {
         mediaType,
         width: 1 + (bits & 0x3fff),
@@ -86,8 +134,8 @@ function readWebp(view: DataView): PictureHead | null {
     case "VP8 ":
       return {
         mediaType,
-        width: view.getUint16(26, true) & 0x3fff,
-        height: view.getUint16(28, true) & 0x3fff,
+        width: file.uint16Reversed(26) & 0x3fff,
+        height: file.uint16Reversed(28) & 0x3fff,
         hasAlpha: false,
       };
     default:

@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { BillingMode, DateTime, IdempotencyKey, JsonObject, Money, PathId, pageLimit } from "./common";
+import {
+  BillingMode,
+  DateTime,
+  IdempotencyKey,
+  JsonObject,
+  JsonValue,
+  Money,
+  PathId,
+  pageLimit,
+} from "./common";
 import { Budget, Context } from "./envelope";
 import { ReceiptSignature } from "./receipts";
 
@@ -239,7 +248,7 @@ export const PinnedRecord = SealedPinned.extend({
   /** Null: removed when its retention ended, or there was none. */
   output: PinnedOutput.nullable(),
   /** Where it was asked for, and still is kept. */
-  nativeResponse: z.json().optional(),
+  nativeResponse: JsonValue.optional(),
   corrections: z.array(PinnedCorrectionView),
 }).meta({ id: "PinnedRecord" });
 export type PinnedRecord = z.output<typeof PinnedRecord>;
@@ -257,7 +266,7 @@ export const UNSEALED = [
 const Result = z.object({
   receipt: PinnedRecord,
   output: PinnedOutput.nullable(),
-  nativeResponse: z.json().optional(),
+  nativeResponse: JsonValue.optional(),
 });
 /** `result` and its parts once more at the top: both are read. */
 export const PinnedAnswer = Result.extend({

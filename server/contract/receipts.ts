@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { AdapterSourceKind } from "./adapters";
-import { DateTime, JsonObject, Money } from "./common";
+import { DateTime, JsonObject, JsonValue, Money } from "./common";
 import { JobArtifactRef, JobStatus } from "./jobs";
 import { ReceiptPricing } from "./pricing";
 
@@ -201,7 +201,9 @@ export const Receipt = z
     providerSubmission: Submission,
     capacityRejections: z.int(),
     /** Where what was sent differs from what was asked for; `from` is null where the caller left it to us. */
-    rewrites: z.array(z.object({ field: z.string(), from: z.json(), to: z.union([z.string(), z.number()]) })),
+    rewrites: z.array(
+      z.object({ field: z.string(), from: JsonValue, to: z.union([z.string(), z.number()]) }),
+    ),
     /** What was tried in place of what was chosen: other routes, or `processing:flex->standard`. */
     fallbacks: z.array(z.string()),
     /** The tier the work ran on; where no answer tells, the one asked for last. Null: no provider was asked. */

@@ -28,6 +28,8 @@ export type Backlog = {
   runningPins: number;
   openBulks: number;
   openDeliveries: number;
+  openMail: number;
+  failedMail: number;
 };
 
 let counting: Promise<Backlog | null> | undefined;
@@ -49,7 +51,9 @@ async function countBacklog(): Promise<Backlog | null> {
         (SELECT count(*) FROM job WHERE (status = 'needs_attention') IS TRUE) AS "waitingOperator",
         (SELECT count(*) FROM pinned_execution WHERE (status = 'running') IS TRUE) AS "runningPins",
         (SELECT count(*) FROM pinned_bulk WHERE (status IN ('accepted', 'running')) IS TRUE) AS "openBulks",
-        (SELECT count(*) FROM delivery WHERE (state IN ('pending', 'delivering')) IS TRUE) AS "openDeliveries"
+        (SELECT count(*) FROM delivery WHERE (state IN ('pending', 'delivering')) IS TRUE) AS "openDeliveries",
+        (SELECT count(*) FROM mail WHERE state IN ('pending', 'sending')) AS "openMail",
+        (SELECT count(*) FROM mail WHERE state = 'failed') AS "failedMail"
       FROM (SELECT count(*) AS count, coalesce(greatest(extract(epoch FROM now() - min(created_at)), 0), 0)::float8 AS oldest
         FROM job WHERE (status = 'queued') IS TRUE) queued`,
   });

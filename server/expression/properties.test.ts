@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { campaign } from "@/testing/campaign";
 import { evaluate } from "./evaluate";
 import { readLiteral, writeLiteral } from "./literal";
 import { type Node, parse } from "./parse";
@@ -54,7 +55,7 @@ test("the normalized expression reads back as the same tree, and is its own norm
       expect(shape(parse(printed))).toEqual(shape(tree));
       expect(print(parse(printed))).toBe(printed);
     }),
-    { numRuns: 2000 },
+    campaign.runs({ small: 300, full: 10_000 }),
   );
 });
 
@@ -66,7 +67,7 @@ test("the normalized expression has the same value", () => {
       fc.pre(text.length <= 2048 && printed.length <= 2048);
       expect(outcome(printed, precision, variables)).toBe(outcome(text, precision, variables));
     }),
-    { numRuns: 500 },
+    campaign.runs({ small: 100, full: 3_000 }),
   );
 });
 
@@ -104,7 +105,7 @@ test("any text ends with a decimal that reads back unchanged, or with one of the
         if (literal !== "out_of_range") expect(writeLiteral(literal)).toBe(result);
       },
     ),
-    { numRuns: 2000 },
+    campaign.runs({ small: 300, full: 10_000 }),
   );
 });
 
@@ -125,5 +126,6 @@ test("a sum, a difference and a product that fit the precision are exact", () =>
       equals("a - b", wide(a, m) - wide(b, n), common);
       equals("a * b", a * b, m + n);
     }),
+    campaign.runs({ small: 100, full: 1_000 }),
   );
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { campaign } from "@/testing/campaign";
 import { keyOut } from "./matte";
 import { blank, type Raster, type Rgb } from "./raster";
 
@@ -80,7 +81,7 @@ describe("a key colour is taken out", () => {
           expect(raster.data.subarray(...row)).toEqual(before.subarray(...row));
         }
       }),
-      { numRuns: 50 },
+      campaign.runs({ small: 50, full: 500 }),
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { campaign } from "@/testing/campaign";
 import { blank, type Raster, type Rectangle } from "./raster";
 import { sliceSheet } from "./slice";
 
@@ -50,7 +51,7 @@ describe("a sheet is cut", () => {
         }
         expect(times.every((count) => count === 1)).toBe(true);
       }),
-      { numRuns: 60 },
+      campaign.runs({ small: 60, full: 600 }),
     );
   });
 
@@ -98,7 +99,7 @@ describe("a sheet is cut", () => {
           });
         },
       ),
-      { numRuns: 100 },
+      campaign.runs({ small: 100, full: 1_000 }),
     );
   });
 
@@ -132,7 +133,7 @@ describe("a sheet is cut", () => {
           sizes.map((count, index) => ({ [10 + index]: count })),
         );
       }),
-      { numRuns: 200 },
+      campaign.runs({ small: 200, full: 2_000 }),
     );
   });
 

@@ -13,12 +13,12 @@ export type Letter = {
 
 /**
  * What became of it. Refused: the server will never take this letter for this address. Anything else may succeed later, and
- * may even have arrived. `reason` is for operators and names no secret.
+ * may even have arrived. `reason` is for operators and names no secret; `cause` is for the log: words of ours alone.
  */
 export type Outcome =
   | { state: "accepted" }
-  | { state: "refused"; reason: string }
-  | { state: "not_sent"; reason: string };
+  | { state: "refused"; reason: string; cause: string }
+  | { state: "not_sent"; reason: string; cause: string };
 
 /** A way to send mail. The product knows nothing of a protocol but this. */
 export type Mailer = {

@@ -1,4 +1,5 @@
 import { createTransport } from "nodemailer";
+import { certificateFault } from "@/server/certificate-fault";
 import type { Letter, Mailer, Outcome } from "./define";
 
 export type SmtpSettings = {
@@ -110,6 +111,8 @@ function readSender(from: string): Sender {
 /** What nodemailer's errors have, whatever failed. */
 type SmtpFailure = {
   code?: string;
+  /** Of the system or of TLS, where nodemailer put a code of its own in its place. */
+  originalCode?: string;
   command?: string;
   response?: string;
   responseCode?: number;
@@ -119,15 +122,23 @@ type SmtpFailure = {
 /** Codes that are about us and not about the letter: what is set wrong here is set right, and then it is sent. */
 const WANTS_SIGN_IN = new Set([530, 534, 535, 538]);
 
-function toOutcome(cause: unknown, server: Server): Outcome {
-  const failure: SmtpFailure = Object.assign({}, cause);
+const NO_ADDRESS = "This is no address that mail can be sent to.";
+
+function toOutcome(error: unknown, server: Server): Outcome {
+  const failure: SmtpFailure = Object.assign({}, error);
   const { code = "", responseCode = 0, command = "" } = failure;
   const isOfLetter = code === "EENVELOPE" || code === "EMESSAGE";
-  if (isOfLetter && command === "API")
-    return { state: "refused", reason: "This is no address that mail can be sent to." };
-  const isRefused = isOfLetter && failure.permanent === true && !WANTS_SIGN_IN.has(responseCode);
-  const reason = isOfLetter && !WANTS_SIGN_IN.has(responseCode) ? saidBy(failure, server) : wordsFor(failure);
-  return { state: isRefused ? "refused" : "not_sent", reason };
+  if (isOfLetter && command === "API") return { state: "refused", reason: NO_ADDRESS, cause: NO_ADDRESS };
+  if (!isOfLetter || WANTS_SIGN_IN.has(responseCode)) {
+    const words = wordsFor(failure);
+    return { state: "not_sent", reason: words, cause: words };
+  }
+  const cause = `The mail server refused the letter (${responseCode}).`;
+  return {
+    state: failure.permanent === true ? "refused" : "not_sent",
+    reason: saidBy(failure, server),
+    cause,
+  };
 }
 
 const MOST_SHOWN = 300;
@@ -145,7 +156,9 @@ function saidBy({ response = "", responseCode = 0 }: SmtpFailure, { auth }: Serv
 }
 
 /** Our own words: what a server says while we connect and sign in may repeat what it was told. */
-function wordsFor({ code = "", responseCode = 0 }: SmtpFailure): string {
+function wordsFor({ code = "", originalCode = "", responseCode = 0 }: SmtpFailure): string {
+  const untrusted = certificateFault("the mail server", originalCode);
+  if (untrusted) return untrusted;
   const suffix = responseCode ? ` (${responseCode})` : "";
   switch (code) {
     case "EAUTH":

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { inTurns } from "@/server/turn";
 import { type Header, headerLength, PREFIX_BYTES, parseHeader } from "./header";
 import { findOtherFormat, HEAD_BYTES, TAIL_BYTES } from "./polyglot";
 import { LIMITS, refuse } from "./rules";
-import { inTurns } from "./turns";
 
 export type CheckOptions = {
   /** Of the whole file; LIMITS.fileBytes where nothing is said. */

@@ -1,8 +1,8 @@
+import { inTurns } from "@/server/turn";
 import { familyOf } from "./family";
 import type { Header, Tensor } from "./header";
 import { licenseOf, recommendedWeightOf, titleOf, triggerWordsOf } from "./metadata";
 import { refuse } from "./rules";
-import { inTurns } from "./turns";
 
 /** How the maker names the two matrices of a module. */
 export type LoraNaming = "kohya" | "peft" | "diffusers";

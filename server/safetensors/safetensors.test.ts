@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { campaign } from "@/testing/campaign";
 import { checkHeader, checkPieces, checkSafetensors, LIMITS, RULES, type Rule, SafetensorsRefusal } from ".";
 import { BAD_FILES, GOOD_FILES } from "./corpus";
 import { isGoodSlowly } from "./reference.fixture";
@@ -61,7 +62,7 @@ describe("the corpus", () => {
       fc.asyncProperty(piecesOf(bytes), async (lengths) => {
         expect(await check(bytes, lengths)).toBe(rule);
       }),
-      { numRuns: bytes.length <= SMALL ? 25 : 2 },
+      campaign.runs(bytes.length <= SMALL ? { small: 25, full: 250 } : { small: 2, full: 20 }),
     );
     if (rule !== "polyglot") {
       expect(await ruleBrokenIn(checkHeader(bytes, bytes.length))).toBe(rule);
@@ -88,7 +89,7 @@ describe("the corpus", () => {
         expect(checked.sha256).toBe(sha256);
         expect(Buffer.concat(copy).equals(bytes)).toBe(true);
       }),
-      { numRuns: bytes.length <= SMALL ? 25 : 2 },
+      campaign.runs(bytes.length <= SMALL ? { small: 25, full: 250 } : { small: 2, full: 20 }),
     );
     if (bytes.length <= SMALL) expect(isGoodSlowly(bytes)).toBe(true);
   });
@@ -116,7 +117,7 @@ describe("changed bytes", () => {
         const rule = await check(changed, [4096]);
         expect(rule === null, String(rule)).toBe(isGoodSlowly(changed));
       }),
-      { numRuns: 400 },
+      campaign.runs({ small: 400, full: 4_000 }),
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Json } from "@/server/step";
+import { campaign } from "@/testing/campaign";
 import { fromSchema } from "./json-schema";
 import { UnsupportedSchema } from "./json-schema-flat";
 import { randomFrom } from "./random";
@@ -408,7 +409,7 @@ describe("what it cannot make, it refuses by name", () => {
           if (!(error instanceof UnsupportedSchema)) throw error;
         }
       }),
-      { numRuns: 1_000 },
+      campaign.runs({ small: 1_000, full: 10_000 }),
     );
   });
 });

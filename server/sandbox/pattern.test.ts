@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { campaign } from "@/testing/campaign";
 import { fromPattern, matchesPattern, UnsupportedPattern } from "./pattern";
 import { randomFrom } from "./random";
 
@@ -40,9 +41,7 @@ describe("patterns", () => {
     );
     fc.assert(
       fc.property(text, (candidate) => matchesPattern(pattern, candidate) === expression.test(candidate)),
-      {
-        numRuns: 400,
-      },
+      campaign.runs({ small: 400, full: 4_000 }),
     );
   });
 

@@ -85,6 +85,6 @@ export const catalogRouter = router({
     .subscription(async function* ({ ctx, input, signal }) {
       const reader = signal ? { ...ctx, signal: () => signal } : ctx;
       for await (const page of await jobs.followFrames(reader, input.execution_id, input.lastEventId))
-        for (const frame of page) yield tracked(String(frame.id), frame);
+        for (const frame of page.items) yield tracked(String(frame.id), frame);
     }),
 });

@@ -18,6 +18,10 @@ import { human, router } from "./init";
 
 const ProjectJobs = ListProjectJobs.omit({ selected: true }).extend(ProjectRef.shape);
 const JobEvents = EventsQuery.extend(JobRef.shape);
+const JobOfKey = ProjectRef.extend({
+  operation: z.enum(["jobs", "invoke"]),
+  idempotency_key: z.string().min(1).max(255),
+});
 const Variant = SelectVariant.extend(JobRef.shape);
 
 /** Somebody's own words do not leave the server until a reader asks for them. */
@@ -47,6 +51,13 @@ export const jobsRouter = router({
     .input(JobRef)
     .output(Job)
     .query(({ ctx, input }) => jobs.get(ctx, input.job_id)),
+  /** The job of a request whose answer never came, as where the page was loaded again meanwhile. */
+  ofKey: human
+    .input(JobOfKey)
+    .output(z.object({ jobId: z.string().nullable() }))
+    .query(async ({ ctx, input: { project_id, operation, idempotency_key } }) => ({
+      jobId: await jobs.idOfKey(ctx, project_id, { operation, key: idempotency_key }),
+    })),
   events: human
     .input(JobEvents)
     .output(JobEventPage)

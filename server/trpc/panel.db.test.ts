@@ -106,6 +106,26 @@ test("somebody else's project and one that does not exist are the same refusal",
   });
 });
 
+test("the job of an idempotency key is found in its own project and operation only", async () => {
+  const [own, foreign] = await Promise.all([makeTenant(), makeTenant()]);
+  const { ctx } = await makePerson(own.organizationId, "member");
+  const input = { messages: [{ role: "user", content: "Say hello" }] };
+  const key = crypto.randomUUID();
+  const { jobId } = await submit(systemCtx("test"), "text.general.fast.v1", {
+    input,
+    context: { projectId: own.projectId },
+    idempotencyKey: key,
+  });
+  const panel = appRouter.createCaller(ctx);
+  const asked = { project_id: own.projectId, operation: "jobs", idempotency_key: key } as const;
+  expect(await panel.jobs.ofKey(asked)).toEqual({ jobId });
+  expect(await panel.jobs.ofKey({ ...asked, operation: "invoke" })).toEqual({ jobId: null });
+  expect(await panel.jobs.ofKey({ ...asked, idempotency_key: "another" })).toEqual({ jobId: null });
+  expect([403, 404]).toContain(
+    (await ask(ctx, "jobs.ofKey", { ...asked, project_id: foreign.projectId })).status,
+  );
+});
+
 test("a person makes, sees and revokes a key of their project; its text is answered once", async () => {
   const { organizationId, projectId } = await makeTenant();
   const { ctx, userId } = await makePerson(organizationId, "member");

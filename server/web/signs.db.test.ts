@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from "vitest";
-import { env } from "@/server/env";
+import { setSettings } from "@/testing/settings";
 import { type Signs, startSigns } from "./signs";
 
 let signs: Signs;
 afterEach(() => {
-  env.METRICS_TOKEN = undefined;
+  setSettings({ METRICS_TOKEN: undefined });
   return signs.stop();
 });
 
@@ -28,7 +28,7 @@ test("a process without an API says that it lives, that it can work, what it cou
 });
 
 test("its metrics ask for METRICS_TOKEN as those of a web process do", async () => {
-  env.METRICS_TOKEN = "a token of Prometheus";
+  setSettings({ METRICS_TOKEN: "a token of Prometheus" });
   signs = await startSigns({ host: "127.0.0.1", port: 0 });
   expect((await ask("/metrics")).status).toBe(401);
   const headers = { authorization: "Bearer a token of Prometheus" };

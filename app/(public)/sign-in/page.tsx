@@ -22,7 +22,7 @@ export default async function SignInPage({ searchParams }: Props) {
   const why = single(params.reason) ?? "";
   if (why !== SWITCH && (await findPerson())) redirect(next);
   if (why !== SWITCH && (await isCodeWaitedFor()))
-    return <CodePage next={next} error={single(params.error) ?? null} />;
+    return <CodePage next={next} error={single(params.error) ?? null} publicUrl={publicUrl} />;
   const reason = REASONS[why];
   return (
     <PlainPage>
@@ -33,7 +33,19 @@ export default async function SignInPage({ searchParams }: Props) {
             {reason}
           </Notice>
         )}
-        <SignInForm next={next} error={single(params.error) ?? null} providers={identityNames()} />
+        {/* Without JavaScript the form could be sent, but the answer to it is none that a person can use. */}
+        <noscript>
+          <style>{"#sign-in-form { display: none }"}</style>
+          <Notice tone="warn" title="Signing in needs JavaScript.">
+            Turn it on for this site and reload the page. The API and the command line work without it.
+          </Notice>
+        </noscript>
+        <SignInForm
+          next={next}
+          error={single(params.error) ?? null}
+          providers={identityNames()}
+          publicUrl={publicUrl}
+        />
       </Card>
     </PlainPage>
   );

@@ -64,11 +64,14 @@ export type Heard =
   | { type: "failed"; code: string; message: string; details: Record<string, unknown> };
 
 /** The frames of an execution as an answer hears them. It ends with an end, also where the caller may read no further. */
-export async function* heard(frames: AsyncIterable<jobs.Frame[]>, head: Head): AsyncGenerator<Heard> {
+export async function* heard(
+  frames: AsyncIterable<jobs.Page<jobs.Frame>>,
+  head: Head,
+): AsyncGenerator<Heard> {
   const record = recordOf(head);
-  for await (const page of frames) {
-    if (page.length === 0) yield { type: "quiet" };
-    for (const { event, data } of page) {
+  for await (const { items } of frames) {
+    if (items.length === 0) yield { type: "quiet" };
+    for (const { event, data } of items) {
       if (event === "token" && typeof data.text === "string") yield { type: "text", text: data.text };
       if (event === "execution.succeeded") {
         if (data.typedOutput === null) {

@@ -4,6 +4,7 @@ import { env } from "@/server/env";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { type Told, walk } from "@/testing/ask-all";
 import { compareAll, makeWorld, type World } from "@/testing/blind-world";
+import { setSettings } from "@/testing/settings";
 
 /*
  * Before judgement, nothing its creator can reach says who made an entry, for how much, or when. Everything is asked twice:
@@ -26,10 +27,10 @@ let vendor: Vendor;
 const before = { ...env };
 beforeAll(async () => {
   vendor = await startVendor();
-  Object.assign(env, { ALLOW_PRIVATE_ADDRESSES: true });
+  setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
 });
 afterAll(async () => {
-  Object.assign(env, before);
+  setSettings(before);
   await vendor.stop();
 });
 

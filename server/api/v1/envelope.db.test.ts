@@ -7,6 +7,7 @@ import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { providers } from "@/server/providers/registry.gen";
 import { call, finish, makeTenant, type Tenant } from "@/testing/api";
+import { setSettings } from "@/testing/settings";
 import { tapSandbox } from "@/testing/vendor-tap";
 import { testClock } from "@/testing/world";
 
@@ -110,7 +111,7 @@ describe("words of the caller", () => {
       (await refused("jobs", { input, ...body })).detail?.[0]?.loc ?? null;
     const tags = (count: number) => Array.from({ length: count }, (_, place) => `t${place}`);
     try {
-      Object.assign(env, {
+      setSettings({
         TAGS_MAX: 2,
         TAG_MAX_LENGTH: 3,
         EXTERNAL_REF_MAX_LENGTH: 4,
@@ -123,7 +124,7 @@ describe("words of the caller", () => {
       expect(await submit({ metadata: { a: "x".repeat(20) } })).toEqual(["body", "metadata"]);
       expect(await submit({ metadata: { a: { b: {} } } })).toEqual(["body", "metadata"]);
       for (const wrong of [0, -1, 100_000]) {
-        Object.assign(env, {
+        setSettings({
           TAGS_MAX: wrong,
           TAG_MAX_LENGTH: wrong,
           EXTERNAL_REF_MAX_LENGTH: wrong,
@@ -139,7 +140,7 @@ describe("words of the caller", () => {
         expect(await submit({ metadata: { a: "x".repeat(16_384) } })).toEqual(["body", "metadata"]);
       }
     } finally {
-      Object.assign(env, before);
+      setSettings(before);
     }
   });
 });

@@ -80,7 +80,7 @@ export const listJobEvents = endpoint({
   path: "/v1/jobs/{job_id}/events",
   summary: "Read a job's events in order",
   description:
-    "With `Accept: text/event-stream` the same events come as they are written, each with its id; `Last-Event-ID` (or `cursor`) resumes after an event, and the stream ends after the last event of an ended job. `limit` is for pages only.",
+    "With `Accept: text/event-stream` the same events come as they are written, each with its id; `Last-Event-ID` (or `cursor`) resumes after an event, and the stream ends after the last event of an ended job. Close an EventSource on that event, `job.receipt_sealed`: it reconnects to any stream that ends, and waits a day (`retry`) only after this end. `limit` is for pages only.",
   tags,
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",

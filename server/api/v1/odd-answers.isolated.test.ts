@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { setSettings } from "@/testing/settings";
 
 // Read when the provider loads.
 vi.hoisted(() => {
@@ -27,11 +28,11 @@ let tenant: Tenant;
 const before = { ...env };
 beforeAll(async () => {
   vendor = await startVendor();
-  Object.assign(env, { OPENAI_COMPATIBLE_BASE_URL: vendor.url, ALLOW_PRIVATE_ADDRESSES: true });
+  setSettings({ OPENAI_COMPATIBLE_BASE_URL: vendor.url, ALLOW_PRIVATE_ADDRESSES: true });
   tenant = await makeTenant();
 });
 afterAll(async () => {
-  Object.assign(env, before);
+  setSettings(before);
   await vendor.stop();
 });
 

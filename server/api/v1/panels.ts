@@ -1,5 +1,5 @@
-import { isOwnPage } from "@/server/api/auth";
 import { endpoint } from "@/server/api/endpoint";
+import { isOwnPage } from "@/server/auth/same-origin";
 import {
   ExchangedPanelSession,
   ListPanelDefinitions,

@@ -7,6 +7,7 @@ import * as requests from "@/server/domain/requests";
 import { ERRORS } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { type Call, call, keyCtx, makeKey, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
+import { campaign } from "@/testing/campaign";
 import { NEED, needIn, operatorAt, quotedNeed } from "@/testing/needs";
 import { endpoints } from ".";
 
@@ -177,7 +178,7 @@ test("300 bodies nobody would write: kept as they are and hashed, or refused wit
       expect([422, 403, 409]).toContain(status);
       if (status === 422) expect(json.detail[0].loc[0]).toBe("body");
     }),
-    { numRuns: 300 },
+    campaign.runs({ small: 300, full: 3_000 }),
   );
   expect(answered.get(200)).toBeGreaterThan(30);
   expect(answered.get(422)).toBeGreaterThan(30);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { JsonObject } from "@/server/contract/common";
 import { ValidationFault } from "@/server/errors";
 import type { ModelFacts } from "@/server/providers/define";
 import type { Json } from "@/server/step";
@@ -11,10 +12,9 @@ export const DiversityMode = z
   .optional()
   .describe("auto: takes differ from each other, also with a seed. Default auto.");
 export const ModelId = z.string().min(1).optional().describe("The provider's id of a model; auto: any.");
-export const ProviderExtensions = z
-  .record(z.string(), z.json())
-  .optional()
-  .describe("Fields of the provider's own; one it is not known to take is refused.");
+export const ProviderExtensions = JsonObject.optional().describe(
+  "Fields of the provider's own; one it is not known to take is refused.",
+);
 
 export const isNamed = (modelId: string | undefined, model: ModelFacts): boolean =>
   modelId === undefined || modelId === "auto" || modelId === model.id;

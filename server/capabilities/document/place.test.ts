@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { campaign } from "@/testing/campaign";
 import { finderIn } from "./place";
 
 const found = (page: string, quote: string) => {
@@ -79,5 +80,6 @@ test("any words of a page are found, and what is found says the same", () => {
         plain(chosen.join(" ")).replace(/-$/, ""),
       );
     }),
+    campaign.runs({ small: 100, full: 1_000 }),
   );
 });

@@ -1,3 +1,4 @@
+import { charactersOf } from "@/server/characters";
 import type { InlineImage } from "@/server/contract/images";
 import type { ImageResult, ModelFacts, NamedFile } from "@/server/providers/define";
 import { CapabilityFault } from "../define";
@@ -13,9 +14,9 @@ export function checkLength(
   given: string,
   model: Pick<ModelFacts, "id">,
 ): void {
-  const actualCharacters = [...prompt].length;
+  const actualCharacters = charactersOf(prompt);
   if (actualCharacters <= PROMPT_CHARACTERS) return;
-  const added = actualCharacters - [...given].length;
+  const added = actualCharacters - charactersOf(given);
   throw new CapabilityFault(
     "PromptTooLong",
     `input.prompt has ${actualCharacters - added} characters; ${PROMPT_CHARACTERS - added} fit beside what is added to it. Nothing was trimmed.`,
@@ -50,11 +51,18 @@ export function takesSize(model: ModelFacts, { width, height }: { width: number;
   );
 }
 
-export const toFile = ({ dataBase64, filename, mimeType }: InlineImage): NamedFile => ({
-  bytes: Buffer.from(dataBase64, "base64"),
-  mediaType: mimeType,
-  filename,
-});
+const files = new WeakMap<InlineImage, NamedFile>();
+
+/** A picture of a parsed input as a file, decoded once however many models it is priced on. */
+export function toFile(image: InlineImage): NamedFile {
+  let file = files.get(image);
+  if (!file) {
+    const { dataBase64, filename, mimeType } = image;
+    file = { bytes: Buffer.from(dataBase64, "base64"), mediaType: mimeType, filename };
+    files.set(image, file);
+  }
+  return file;
+}
 
 /** The pictures that came, at most as many as were asked for; none is a refusal. */
 export function drawnOf({ images }: ImageResult, count: number) {

@@ -16,8 +16,8 @@ const right = [
 const swap = (id: string, translation: string) =>
   right.map((item) => (item.id === id ? { id, translation } : item));
 
-test("an answer that keeps everything has no flaws, in whatever order", () => {
-  expect(flawsOf(asked, right)).toEqual([]);
+test("an answer that keeps everything has no flaws, in whatever order", async () => {
+  expect(await flawsOf(asked, right)).toEqual([]);
 });
 
 test.each<[string, { id: string; translation: string }[], string, RegExp]>([
@@ -31,8 +31,22 @@ test.each<[string, { id: string; translation: string }[], string, RegExp]>([
   ["a lost term", swap("b", "capstan ok"), "b", /"Capstan" once, not 0 times/],
   ["a glossary passed over", swap("a", "Hallo {name}, {name}! Plan"), "a", /"Hafenkarte" for "harbour map"/],
   ["a translation too long by characters", swap("b", "Capstan: 😀ok!"), "b", /13 characters; at most 12/],
-])("%s is found", (_case, answered, id, finding) => {
-  const flaws = flawsOf(asked, answered);
+])("%s is found", async (_case, answered, id, finding) => {
+  const flaws = await flawsOf(asked, answered);
   expect(flaws.map((flaw) => flaw.id)).toContain(id);
   expect(flaws.map((flaw) => flaw.finding).join("\n")).toMatch(finding);
+});
+
+test("others have their turn while many long texts are searched for many terms", async () => {
+  const text = "harbour ".repeat(2_500);
+  const terms = Array.from({ length: 500 }, (_, place) => `term ${place}`);
+  const items = Array.from({ length: 4 }, (_, place) => ({ id: `item ${place}`, text }));
+  let turns = 0;
+  const ticking = setInterval(() => turns++, 0);
+  await flawsOf(
+    { items, preserveTerms: terms },
+    items.map(({ id }) => ({ id, translation: text })),
+  );
+  clearInterval(ticking);
+  expect(turns).toBeGreaterThan(3);
 });

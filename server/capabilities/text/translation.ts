@@ -1,3 +1,4 @@
+import { inTurns } from "@/server/turn";
 import { UnfitAnswer } from "../define";
 
 /* Does a translation keep what it was told to keep? */
@@ -11,7 +12,13 @@ type Answered = { id: string; translation: string }[];
 export type Flaw = { id: string; finding: string };
 
 /** Everything about an answer that is not as it was asked for; ids nobody asked for are flaws, too. */
-export function flawsOf({ items, glossary = [], preserveTerms = [] }: Asked, answered: Answered): Flaw[] {
+export const flawsOf = (asked: Asked, answered: Answered): Promise<Flaw[]> =>
+  inTurns(lookedFor(asked, answered)); // a hundred texts times a thousand terms
+
+function* lookedFor(
+  { items, glossary = [], preserveTerms = [] }: Asked,
+  answered: Answered,
+): Generator<undefined, Flaw[]> {
   const asked = new Set(items.map(({ id }) => id));
   const flaws: Flaw[] = answered
     .filter(({ id }) => !asked.has(id))
@@ -31,6 +38,7 @@ export function flawsOf({ items, glossary = [], preserveTerms = [] }: Asked, ans
     if (item.maxLength !== undefined && length > item.maxLength)
       tell(`has ${length} characters; at most ${item.maxLength} are allowed.`);
     for (const kept of new Set([...(item.placeholders ?? []), ...preserveTerms])) {
+      yield;
       // A placeholder is filled in wherever it stands; a term is a word, and may be said once more.
       const isPlaceholder = item.placeholders?.includes(kept) ?? false;
       const count = isPlaceholder ? countOf : countOfWord;
@@ -39,12 +47,14 @@ export function flawsOf({ items, glossary = [], preserveTerms = [] }: Asked, ans
       if (isPlaceholder ? found !== wanted : found < wanted)
         tell(`must have ${quote(kept)} ${times(wanted)}, not ${times(found)}.`);
     }
-    for (const { source, target } of glossary)
+    for (const { source, target } of glossary) {
+      yield;
       if (
         countOfWord(item.text, source, "giu") > 0 &&
         !translation.toLowerCase().includes(target.toLowerCase())
       )
         tell(`must say ${quote(target)} for ${quote(source)}.`);
+    }
   }
   return flaws;
 }

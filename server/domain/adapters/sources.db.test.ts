@@ -8,6 +8,7 @@ import { prune } from "@/server/domain/jobs";
 import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { commitOf, startHub, weights } from "@/server/model-sources/hub.fixture";
+import { setSettings } from "@/testing/settings";
 import { makeProject } from "@/testing/world";
 import * as adapters from ".";
 import { putAdapter, refusal } from "./adapters.fixture";
@@ -19,7 +20,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   hub.reset();
-  Object.assign(env, {
+  setSettings({
     HF_BASE_URL: hub.url,
     HF_TOKEN: undefined,
     ADAPTER_SOURCE_HOSTS: ["127.0.0.1"],
@@ -27,7 +28,7 @@ beforeEach(() => {
   });
 });
 afterEach(() => {
-  Object.assign(env, before);
+  setSettings(before);
 });
 afterAll(() => hub.stop());
 

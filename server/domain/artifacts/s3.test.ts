@@ -135,6 +135,17 @@ test("the first error is told even when cleaning up fails too; the sweep cleans 
   expect(await store.stat(name)).toMatchObject({ byteLength: 9 * MiB });
 });
 
+test("a sweep of a store that cannot list multipart uploads removes temporary objects and does not fail", async () => {
+  s3.setMood((operation) => (operation === "DeleteObject" ? 403 : undefined));
+  await store.put(stream(Buffer.alloc(9 * MiB, 4)));
+  const later = new Date(Date.now() + 60_000);
+  s3.setMood((operation) => (operation === "ListMultipartUploads" ? 501 : undefined));
+  expect(await store.sweepTemporary(later)).toBe(1);
+  expect(await leftovers()).toEqual([]);
+  s3.setMood((operation) => (operation === "ListMultipartUploads" ? 403 : undefined));
+  await expect(store.sweepTemporary(later)).rejects.toThrow();
+});
+
 test("a download that breaks off in the middle is an error, never a short artifact", async () => {
   const { sha256: name } = await store.put(randomBytes(2 * MiB));
   s3.setMood((operation) => (operation === "GetObject" ? "cut" : undefined));

@@ -189,12 +189,19 @@ export function s3Store(settings: S3Settings): ArtifactStore {
           swept++;
         }
       }
-      // Some servers list uploads only by their full key; those end stale uploads by themselves.
+      // Some servers list uploads only by their full key, others not at all (501); those end stale uploads by themselves.
       let markers: { KeyMarker?: string; UploadIdMarker?: string } | null = {};
       while (markers) {
-        const page: S3.ListMultipartUploadsCommandOutput = await client.send(
-          new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: "tmp/", ...markers }),
-        );
+        const list: S3.ListMultipartUploadsCommand = new sdk.ListMultipartUploadsCommand({
+          Bucket,
+          Prefix: "tmp/",
+          ...markers,
+        });
+        const page: S3.ListMultipartUploadsCommandOutput | null = await client.send(list).catch((error) => {
+          if (isStatus(sdk, error, 501)) return null;
+          throw error;
+        });
+        if (!page) break;
         for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
           if (!Key || !UploadId || !Initiated || Initiated >= olderThan) continue;
           await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }));

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { getCapability, targetsOf } from "@/server/domain/catalog";
 import { env } from "@/server/env";
 import { type PortAdapter, type Progress, ProviderFault } from "@/server/providers/define";
+import { setSettings } from "@/testing/settings";
 import { pollCall, streamCall } from "./call";
 import type { Work } from "./outcome";
 
@@ -125,10 +126,10 @@ function streamed(pieces: string[], text = pieces.join("")): Work {
 describe("a streamed answer that says the credential back", () => {
   const { OPENAI_API_KEY } = env;
   beforeEach(() => {
-    env.OPENAI_API_KEY = SECRET;
+    setSettings({ OPENAI_API_KEY: SECRET });
   });
   afterEach(() => {
-    env.OPENAI_API_KEY = OPENAI_API_KEY;
+    setSettings({ OPENAI_API_KEY });
   });
 
   test.each([1, 7, 20, 35])(

@@ -8,6 +8,7 @@ import { env, publicUrl } from "@/server/env";
 import type { Provider, Usage } from "@/server/providers/define";
 import { providers as registry } from "@/server/providers/registry.gen";
 import type { Json } from "@/server/step";
+import { setSettings } from "@/testing/settings";
 import {
   allCapabilities,
   chooseRoute,
@@ -24,7 +25,7 @@ import {
 const providers: readonly Provider[] = registry;
 const { OPENAI_API_KEY } = env;
 afterEach(() => {
-  env.OPENAI_API_KEY = OPENAI_API_KEY;
+  setSettings({ OPENAI_API_KEY });
 });
 
 const DESCRIPTOR_FIELDS = [
@@ -287,7 +288,7 @@ for (const capability of allCapabilities) {
   test(`${capability.key}: the default target is the one an unpinned request takes`, () => {
     if ("local" in capability.execute) return;
     for (const key of [undefined, "a key"]) {
-      env.OPENAI_API_KEY = key;
+      setSettings({ OPENAI_API_KEY: key });
       const input = capability.input.parse(capability.examples[0]?.input);
       const { provider, model } = chooseRoute(capability, input, {}, "http://connect");
       expect(executionTargets(capability).default.target).toBe(`${provider.name}/${model.id}`);
@@ -296,7 +297,7 @@ for (const capability of allCapabilities) {
 }
 
 test("a hint for the length of an answer goes before equals, never before an account, and refuses nothing but a pin", () => {
-  env.OPENAI_API_KEY = "a key";
+  setSettings({ OPENAI_API_KEY: "a key" });
   const capability = getCapability("text.general.fast.v1");
   const { input: given } = capability.examples[0]!;
   const choose = (maxOutputTokens: number | undefined, wish: Parameters<typeof chooseRoute>[2] = {}) =>
@@ -420,7 +421,7 @@ test("a price is of the models that can be reached, real ones before the sandbox
     startingAt: { amountMicros: 5_300, display: "$0.005300" },
   });
   expect(here?.byok.pricing.display).toBe("from $0.005 per image, paid to the provider");
-  env.OPENAI_API_KEY = "a key";
+  setSettings({ OPENAI_API_KEY: "a key" });
   const reachable = describeCapability(image, false).billingModes;
   expect(reachable?.byok.pricing.startingAt?.amountMicros).toBe(5_000);
   expect(reachable?.managed.pricing.examples[0]).toMatchObject({

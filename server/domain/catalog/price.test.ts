@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { Price, Usage } from "@/server/providers/define";
 import openai from "@/server/providers/openai";
 import { providers } from "@/server/providers/registry.gen";
+import { campaign } from "@/testing/campaign";
 import { isListed, type PriceTerms, priceAtMost, priceOf, serviceFee } from "./price";
 
 const models = providers.flatMap((provider) => provider.models);
@@ -54,6 +55,7 @@ test("a size that is not listed costs by area, never less than any that is, and 
             expect(here).toBeGreaterThanOrEqual(of(listed));
       },
     ),
+    campaign.runs({ small: 100, full: 1_000 }),
   );
   expect(image("gpt-image-2")("medium", 2048, 2048)).toBe(212_000);
 });
@@ -143,6 +145,7 @@ test("no usage inside its bounds costs more than the bound, at either tier", () 
         priceAtMost(price, bounds) ?? -1,
       );
     }),
+    campaign.runs({ small: 100, full: 1_000 }),
   );
 });
 

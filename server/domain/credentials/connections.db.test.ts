@@ -8,6 +8,7 @@ import { newId } from "@/server/ids";
 import { log } from "@/server/log";
 import { startVendor, type Vendor } from "@/server/providers/testing/vendor";
 import { call, finish, makeKey, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
+import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
 import { MODELS, vendorAsOpenAi } from "@/testing/vault";
 
@@ -40,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => closeVendor());
 afterEach(() => {
-  env.OPENAI_API_KEY = undefined;
+  setSettings({ OPENAI_API_KEY: undefined });
   vi.restoreAllMocks();
 });
 
@@ -70,7 +71,7 @@ test("a project's own account before the operator's, before the sandbox; billing
   const tenant = await makeTenant();
   const sandbox = { provider: "sandbox", billingMode: "managed" };
   expect((await quoted(tenant)).resolved).toMatchObject(sandbox);
-  env.OPENAI_API_KEY = "the operator's";
+  setSettings({ OPENAI_API_KEY: "the operator's" });
   expect((await quoted(tenant)).resolved).toMatchObject({ provider: "openai", billingMode: "managed" });
   const { credentialId } = await connect(tenant);
   const own = await quoted(tenant);
@@ -85,7 +86,7 @@ test("a project's own account before the operator's, before the sandbox; billing
   const named = { executionConstraints: { preferredModel: "sandbox-1" } };
   expect((await quoted(tenant, named)).resolved.provider).toBe("sandbox");
   await credentials.deleteCredential(system, tenant.organizationId, credentialId);
-  env.OPENAI_API_KEY = undefined;
+  setSettings({ OPENAI_API_KEY: undefined });
   expect((await quoted(tenant)).resolved).toMatchObject(sandbox);
 });
 
@@ -218,12 +219,12 @@ test("a secret goes to the address it was made for, wherever this deployment rea
   const elsewhere = await startVendor();
   const before = env.OPENAI_BASE_URL;
   try {
-    env.OPENAI_BASE_URL = elsewhere.url;
+    setSettings({ OPENAI_BASE_URL: elsewhere.url });
     vendor.answer(ANSWER);
     expect((await finish(jobId)).status).toBe("succeeded");
     expect([sent().length, elsewhere.arrived]).toEqual([1, []]);
   } finally {
-    env.OPENAI_BASE_URL = before;
+    setSettings({ OPENAI_BASE_URL: before });
     await elsewhere.stop();
   }
 });

@@ -3,6 +3,8 @@ import { afterEach, expect, test } from "vitest";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { env } from "@/server/env";
 import { Fault, ValidationFault } from "@/server/errors";
+import { campaign } from "@/testing/campaign";
+import { setSettings } from "@/testing/settings";
 import { type EnvelopeKind, nearest, normalizeEnvelope, settleIdempotencyKey } from "./normalize";
 
 const KINDS: EnvelopeKind[] = ["jobs", "invoke", "quote"];
@@ -177,7 +179,7 @@ for (const kind of KINDS) {
           expect(normalizeEnvelope(kind, given)).toEqual(normalizeEnvelope(kind, { input: given }));
         },
       ),
-      { numRuns: 300 },
+      campaign.runs({ small: 300, full: 3_000 }),
     );
   });
 
@@ -202,6 +204,7 @@ for (const kind of KINDS) {
           expect(again).toEqual(once);
         },
       ),
+      campaign.runs({ small: 100, full: 1_000 }),
     );
   });
 
@@ -312,7 +315,7 @@ test("a quote is closed: nothing but context, input and execution", () => {
 
 const ceilings = { ...env };
 afterEach(() => {
-  Object.assign(env, ceilings);
+  setSettings(ceilings);
 });
 
 function nested(depth: number): Record<string, never> {
@@ -350,7 +353,7 @@ for (const [what, fits, exceeds, at] of LIMITS) {
 }
 
 test("a deployment may lower the ceilings; values out of range count as the published ones", () => {
-  Object.assign(env, {
+  setSettings({
     TAGS_MAX: 1,
     TAG_MAX_LENGTH: 3,
     EXTERNAL_REF_MAX_LENGTH: 2,
@@ -367,7 +370,7 @@ test("a deployment may lower the ceilings; values out of range count as the publ
     expect(refusal(() => normalizeEnvelope("jobs", { input, ...body } as RawEnvelope))).toMatchObject({ at });
   }
   for (const value of [0, -1, 1_000_000]) {
-    Object.assign(env, { TAGS_MAX: value, METADATA_MAX_BYTES: value });
+    setSettings({ TAGS_MAX: value, METADATA_MAX_BYTES: value });
     expect(() => normalizeEnvelope("jobs", { input, tags: Array(32).fill("x") })).not.toThrow();
     expect(refusal(() => normalizeEnvelope("jobs", { input, tags: Array(33).fill("x") }))).toMatchObject({
       at: "body.tags",

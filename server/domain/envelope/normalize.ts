@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { z } from "zod";
+import { charactersOf } from "@/server/characters";
 import {
   Budget,
   ExecutionConstraints,
@@ -250,8 +251,6 @@ function issuesOfObject(value: Fields, at: string[]): ValidationIssue[] {
   if (Buffer.byteLength(JSON.stringify(value)) > bytes) return issue(`At most ${bytes} bytes as JSON.`);
   return depthOf(value) > depth ? issue(`At most ${depth} levels deep.`) : [];
 }
-
-const charactersOf = (text: string) => [...text].length;
 
 function depthOf(value: Json): number {
   if (typeof value !== "object" || value === null) return 0;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { campaign } from "@/testing/campaign";
 import { boundaryOf, fieldText, filenameOf, readFilePart } from "./multipart";
 
 const boundary = "----b0";
@@ -40,6 +41,7 @@ test("a file comes out as it went in, however the body is cut", async () => {
         expect((await whole(part.bytes)).equals(Buffer.from(file))).toBe(true);
       },
     ),
+    campaign.runs({ small: 100, full: 1_000 }),
   );
 });
 

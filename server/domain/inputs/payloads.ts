@@ -7,6 +7,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import { ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
+import { LARGE, turn } from "@/server/turn";
 
 /** How long a stored input can be named. */
 const KEPT_MS = 7 * 86_400_000;
@@ -24,7 +25,9 @@ export async function storePayload(
   const now = ctx.now();
   const id = newId("payload");
   const content = canonicalText(input);
+  if (content.length > LARGE) await turn();
   const [sha256, byteLength] = [sha256Hex(content), Buffer.byteLength(content)];
+  if (content.length > LARGE) await turn();
   const expiresAt = new Date(now.getTime() + KEPT_MS);
   await pool.query(
     `INSERT INTO payload (id, project_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)

@@ -10,6 +10,7 @@ import { newId } from "@/server/ids";
 import { type MailServer, startMailServer } from "@/testing/mail-server";
 import { ownAddress } from "@/testing/requests";
 import { personOf } from "@/testing/sessions";
+import { setSettings } from "@/testing/settings";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import * as invitations from ".";
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
 
 const { SMTP_URL, MAIL_FROM, CAPSTAN_ENV } = env;
 afterEach(() => {
-  Object.assign(env, { SMTP_URL, MAIL_FROM, CAPSTAN_ENV });
+  setSettings({ SMTP_URL, MAIL_FROM, CAPSTAN_ENV });
 });
 
 const PASSWORD = "correct horse battery";
@@ -292,7 +293,7 @@ describe("the letter", () => {
 
   test("carries the link; no row has the token, plain or in pieces, and the outbox of a sending installation does not show it", async () => {
     server = await startMailServer();
-    Object.assign(env, { SMTP_URL: server.url, MAIL_FROM: "Capstan <no-reply@example.com>" });
+    setSettings({ SMTP_URL: server.url, MAIL_FROM: "Capstan <no-reply@example.com>" });
     const email = address();
     const { invitationId } = await send(email);
     const { rows } = await pool.query<{ id: string }>("SELECT id FROM mail WHERE invitation_id = $1", [
@@ -313,7 +314,7 @@ describe("the letter", () => {
 
   test("does not leave once the invitation was withdrawn or another letter was written", async () => {
     server = await startMailServer();
-    Object.assign(env, { SMTP_URL: server.url, MAIL_FROM: "Capstan <no-reply@example.com>" });
+    setSettings({ SMTP_URL: server.url, MAIL_FROM: "Capstan <no-reply@example.com>" });
     const lettersOf = async (invitationId: string) =>
       (
         await pool.query<{ id: string; state: string }>(
@@ -332,7 +333,7 @@ describe("the letter", () => {
   });
 
   test("where no letter can be sent nobody is invited, since the link would reach nobody else's hands", async () => {
-    Object.assign(env, { SMTP_URL: undefined, MAIL_FROM: undefined, CAPSTAN_ENV: "production" });
+    setSettings({ SMTP_URL: undefined, MAIL_FROM: undefined, CAPSTAN_ENV: "production" });
     expect(await codeOf(send(address()))).toBe("InvalidInput no_mail");
   });
 });

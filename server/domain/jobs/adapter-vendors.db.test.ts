@@ -20,6 +20,7 @@ import { commitOf, startHub, weights } from "@/server/model-sources/hub.fixture"
 import { type Sandbox, startSandbox } from "@/server/sandbox/server";
 import { startServer } from "@/server/web/server";
 import { listen } from "@/testing/listener";
+import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, rowsOf, type TestProject } from "@/testing/world";
 
 /* Vendors that speak their own protocol on this machine, and fetch weights as they do; a hub, a sandbox and our own server. */
@@ -94,7 +95,7 @@ beforeEach(() => {
   refuseWith = null;
   hub.reset();
   const at = `http://127.0.0.1:${vendor.port}`;
-  Object.assign(env, {
+  setSettings({
     ALLOW_PRIVATE_ADDRESSES: true,
     PUBLIC_URL: web.url,
     SANDBOX_URL: sandbox.url,
@@ -108,7 +109,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   for (const name of Object.keys(env)) if (!(name in before)) delete (env as Record<string, unknown>)[name];
-  Object.assign(env, before);
+  setSettings(before);
 });
 afterAll(async () => {
   await Promise.all([hub.stop(), vendor.stop(), sandbox.stop(), web.stop(1_000)]);
@@ -243,7 +244,7 @@ test("weights of our own are fetched at an address that is nowhere else, and tha
     "adapter-weights",
   );
   // Nor does one that cannot be reached at all.
-  Object.assign(env, { FAL_BASE_URL: "http://127.0.0.1:9" });
+  setSettings({ FAL_BASE_URL: "http://127.0.0.1:9" });
   expect(await draw(project, [pick(made)], "fal")).toMatchObject({ status: "failed" });
   log.error("the log is listened to");
   expect(lines.join("")).toContain("the log is listened to");
@@ -291,13 +292,13 @@ test("adapters cost what the model that takes them costs, in the hold and in the
 test("a vendor outside is no route to weights at a private address, and the refusal says so", async () => {
   const { ctx } = await makeProject();
   const own = pick(await uploaded(ctx, "Own"));
-  Object.assign(env, { FAL_BASE_URL: "https://queue.fal.run", PUBLIC_URL: "http://localhost:3000" });
+  setSettings({ FAL_BASE_URL: "https://queue.fal.run", PUBLIC_URL: "http://localhost:3000" });
   expect(await refused(submit(ctx, [own], "fal"))).toMatchObject({
     code: "ROUTE_UNAVAILABLE",
     details: { alternates: expect.arrayContaining(["sandbox/sandbox-1"]) },
     message: expect.stringContaining("No vendor can fetch weights from http://localhost:3000"),
   });
-  Object.assign(env, { PUBLIC_URL: "https://capstan.example.com" });
+  setSettings({ PUBLIC_URL: "https://capstan.example.com" });
   await submit(ctx, [own], "fal");
   expect(asked).toEqual([]);
 });
@@ -305,7 +306,7 @@ test("a vendor outside is no route to weights at a private address, and the refu
 test("without an account of a vendor that takes them, the form of one is named", async () => {
   const { ctx } = await makeProject();
   const made = pick(await putAdapter(ctx, "Moss"));
-  Object.assign(env, { FAL_API_KEY: undefined });
+  setSettings({ FAL_API_KEY: undefined });
   expect(await refused(submit(ctx, [made], "fal"))).toMatchObject({
     code: "CONNECTION_REQUIRED",
     details: { connectUrl: expect.stringContaining("provider=fal"), provider: "fal" },
@@ -340,7 +341,7 @@ test("the sandbox reads the beginning of weights, draws otherwise for others, an
 
 test("the sandbox fetches from nowhere but listed hosts and our own server", async () => {
   const project = await makeProject();
-  Object.assign(env, {
+  setSettings({
     ALLOW_PRIVATE_ADDRESSES: false,
     ADAPTER_SOURCE_HOSTS: [],
     HF_BASE_URL: "https://huggingface.co",

@@ -126,7 +126,7 @@ test("events keep their ids, order and types, and nothing of them differs betwee
   const read = async (jobId: string) => (await jobs.events(world.ctx, jobId, { limit: 200 })).events;
   const blind = await read(jobIds[0]!);
   const followed = [];
-  for await (const page of await jobs.followEvents(world.ctx, jobIds[0]!, {})) followed.push(...page);
+  for await (const { items } of await jobs.followEvents(world.ctx, jobIds[0]!, {})) followed.push(...items);
   expect(followed).toEqual(blind);
   expect(new Set(blind.map(({ createdAt }) => createdAt)).size).toBe(1);
   expect(JSON.stringify(blind)).not.toMatch(/sandbox|tier|attempt|Hash/);

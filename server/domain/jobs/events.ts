@@ -5,7 +5,7 @@ import type { Ctx } from "@/server/domain/ctx";
 import type { Json } from "@/server/step";
 import { blindEvent } from "./blind";
 import { followPages, type Pace } from "./follow";
-import { PAGE_SIZE, type ReadPages } from "./hub";
+import { PAGE_SIZE, type Page, type ReadPages } from "./hub";
 import { findJob, type JobRow } from "./rows";
 
 export type EventRow = {
@@ -108,22 +108,23 @@ const readNext: ReadPages<EventRow> = async (asks) => {
 };
 
 /**
- * The same events as they are written, from after `cursor` on; an empty list for every quiet while. Ends after the last
- * event of an ended job. NotFound like every read by id, before the first of them.
+ * The same events as they are written, from after `cursor` on; an empty page for every quiet while. The page with the
+ * last event of an ended job is over. NotFound like every read by id, before the first of them.
  */
 export async function followEvents(
   ctx: Ctx,
   jobId: string,
   query: { cursor?: string | undefined; type?: string | undefined },
   pace?: Pace,
-): Promise<AsyncIterable<JobEvent[]>> {
+): Promise<AsyncIterable<Page<JobEvent>>> {
   const job = await findJob(ctx, jobId);
   const source = { read: readNext, topics: [job.id], after: toAfter(query.cursor) };
   return (async function* () {
-    for await (const rows of followPages(ctx, job, source, pace)) {
-      const wanted = query.type === undefined ? rows : rows.filter(({ type }) => type === query.type);
-      // A page of other types is no quiet while: nothing is said about it.
-      if (wanted.length > 0 || rows.length === 0) yield wanted.map((row) => toEvent(job, row));
+    for await (const { items, isOver } of followPages(ctx, job, source, pace)) {
+      const wanted = query.type === undefined ? items : items.filter(({ type }) => type === query.type);
+      // A page of other types is no quiet while: nothing is said about it, unless it is the last.
+      if (wanted.length > 0 || items.length === 0 || isOver)
+        yield { items: wanted.map((row) => toEvent(job, row)), isOver };
     }
   })();
 }

@@ -8,6 +8,8 @@ import { openStream } from "@/testing/streams";
 import { followEvents } from "./events";
 import { hub } from "./hub";
 
+const DAY_MS = 86_400_000;
+
 let server: WebServer;
 let other: WebServer;
 let tenant: Tenant;
@@ -73,6 +75,22 @@ describe("a job's events as a stream", () => {
     expect((await both.ended).map(({ data }) => data)).toEqual(events.slice(-1));
   });
 
+  test("a stream that ended with its job tells browsers to reconnect after a day, also one that was resumed after the end", async () => {
+    const { jobId, events } = await finished();
+    const queries = [
+      "",
+      `?cursor=${events.length}`,
+      "?cursor=9999999999",
+      "?type=job.queued",
+      "?type=job.none",
+    ];
+    for (const query of queries) {
+      const stream = await open(jobId, query);
+      await stream.ended;
+      expect([stream.response.statusCode, stream.retryMs()]).toEqual([200, DAY_MS]);
+    }
+  });
+
   test("of one type only, by the filter, with gaps in the ids", async () => {
     const { jobId, events } = await finished();
     const stream = await open(jobId, "?type=job.succeeded");
@@ -122,6 +140,7 @@ describe("a job's events as a stream", () => {
     await stream.until(1);
     await revokeKey(keyId);
     expect(await stream.ended).toHaveLength(1);
+    expect(stream.retryMs()).toBeNull();
   });
 
   test("while nothing happens the reader hears that we are there, and its rights are looked at", async () => {
@@ -134,7 +153,7 @@ describe("a job's events as a stream", () => {
       whoNow: async () => (++looks < 3 || !pages.includes(0) ? ctx.principal : null),
     };
     for await (const page of await followEvents(ctx, jobId, {}, { quietMs: 1, checkMs: 0 }))
-      pages.push(page.length);
+      pages.push(page.items.length);
     expect(looks).toBeGreaterThanOrEqual(3);
     expect(pages).toContain(1);
     expect(pages).toContain(0);

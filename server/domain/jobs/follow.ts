@@ -1,7 +1,7 @@
 import { access } from "@/server/domain/access";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { Fault } from "@/server/errors";
-import { hub, type ReadPages } from "./hub";
+import { hub, type Page, type ReadPages } from "./hub";
 import type { JobRow } from "./rows";
 
 /** How long nothing may come before the reader hears that we are there, and how often its rights are looked at. */
@@ -12,14 +12,14 @@ type Followed = Pick<JobRow, "id" | "project_id" | "environment" | "organization
 
 /**
  * What is appended to one job after a place, as it is written: pages in order, an empty one for every quiet while. Ends
- * after the last page, when the reader goes away, and when it may no longer read.
+ * after the page that is over, and without one when the reader goes away and when it may no longer read.
  */
 export async function* followPages<Item extends { id: number }>(
   ctx: Ctx,
   job: Followed,
   source: { read: ReadPages<Item>; topics: string[]; after: number; right?: Scope },
   pace: Pace = PACE,
-): AsyncGenerator<Item[], void> {
+): AsyncGenerator<Page<Item>, void> {
   const signal = ctx.signal?.();
   if (signal?.aborted) return;
   const following = hub().follow(source.read, job.id, source.topics);
@@ -34,11 +34,11 @@ export async function* followPages<Item extends { id: number }>(
         if (!(await mayStillRead(ctx, job, source.right ?? "jobs:read"))) return;
         checkedAt = performance.now();
       }
-      if (turn.state === "quiet") yield [];
+      if (turn.state === "quiet") yield { items: [], isOver: false };
       if (turn.state !== "page") continue;
       const { items, isOver } = turn.page;
       after = items.at(-1)?.id ?? after;
-      if (items.length > 0) yield items;
+      if (items.length > 0 || isOver) yield turn.page;
       if (isOver) return;
     }
   } finally {

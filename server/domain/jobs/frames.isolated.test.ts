@@ -92,8 +92,10 @@ describe("a streaming invoke", () => {
     const whole = await framesOf(executionId);
     for (let seen = 0; seen <= whole.length; seen++) {
       for (const base of [here.url, there.url]) {
-        const rest = await (await open(base, executionId, seen ? String(seen) : undefined)).ended;
+        const stream = await open(base, executionId, seen ? String(seen) : undefined);
+        const rest = await stream.ended;
         expect(rest).toEqual(whole.slice(seen));
+        expect([stream.response.statusCode, stream.retryMs()]).toEqual([200, 86_400_000]);
       }
     }
   });
@@ -120,6 +122,7 @@ describe("a streaming invoke", () => {
     const stream = await openStream(`${here.url}${INVOKE}`, tenant.key, { body });
     const executionId = String(stream.response.headers["x-execution-id"]);
     expect(await stream.ended).toEqual(await framesOf(executionId));
+    expect(stream.retryMs()).toBe(86_400_000);
 
     const left = await openStream(`${here.url}${INVOKE}`, tenant.key, { body });
     left.cut();

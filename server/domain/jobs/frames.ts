@@ -11,7 +11,7 @@ import { statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { followPages, type Pace } from "./follow";
 import { toError } from "./hints";
-import { PAGE_SIZE, type ReadPages } from "./hub";
+import { PAGE_SIZE, type Page, type ReadPages } from "./hub";
 import { framesTopic, tell } from "./notify";
 import { expiryOf } from "./retention";
 import { type AttemptRow, attemptOf, findJob, type JobRow, parseContent, payloadsOf } from "./rows";
@@ -228,8 +228,8 @@ function usageOf(job: JobRow, attempt: AttemptRow | null): Record<string, Json> 
 const LAST_FRAME = 2_147_483_647;
 
 /**
- * The frames of an execution from after `lastEventId` on, as they come, on any process; an empty list for every quiet
- * while. Ends after the terminal frame. NotFound for somebody else's execution, and for a durable job, which has events.
+ * The frames of an execution from after `lastEventId` on, as they come, on any process; an empty page for every quiet
+ * while. The page with the terminal frame is over. NotFound for somebody else's execution, and for a durable job, which has events.
  */
 export async function followFrames(
   ctx: Ctx,
@@ -237,7 +237,7 @@ export async function followFrames(
   lastEventId: string | undefined,
   right: Scope = "jobs:read",
   pace?: Pace,
-): Promise<AsyncIterable<Frame[]>> {
+): Promise<AsyncIterable<Page<Frame>>> {
   const job = await findJob(ctx, executionId, right);
   if (job.operation !== "invoke") fail("NotFound", "There is no such execution; a job has events.");
   const topics = [job.id, framesTopic(job.id)];

@@ -68,7 +68,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
   const sealed = quoteId
     ? await checkQuote(ctx, project.id, quoteId, plan)
     : plan.route
-      ? { hash: plan.seal().hash, expiresAt: null }
+      ? { hash: (await plan.seal()).hash, expiresAt: null }
       : undefined;
 
   const now = ctx.now();

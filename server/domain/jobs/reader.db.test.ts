@@ -74,8 +74,10 @@ describe("a job with readerDelivery", () => {
     const jobId = await submit("Tell me of lakes in 3 paragraphs");
     await finish(jobId);
     const stream: JobEvent[] = [];
-    for await (const page of await jobs.followEvents(systemCtx("test"), jobId, { type: "job.reader_text" }))
-      stream.push(...page);
+    for await (const { items } of await jobs.followEvents(systemCtx("test"), jobId, {
+      type: "job.reader_text",
+    }))
+      stream.push(...items);
     expect(stream).toEqual(await told(jobId));
     await pool.query("DELETE FROM event_text WHERE job_id = $1", [jobId]);
     const pruned = await told(jobId);

@@ -8,6 +8,7 @@ import { storedInputHashOf } from "@/server/domain/inputs";
 import { inputOf, ownKeyOf } from "@/server/domain/panels";
 import { fail, ValidationFault } from "@/server/errors";
 import type { Json } from "@/server/step";
+import { LARGE, turn } from "@/server/turn";
 
 export type Kind = "jobs" | "invoke";
 
@@ -58,7 +59,9 @@ export async function read(...asked: Asked): Promise<Submission> {
   checkReader(kind, capability, envelope);
   const snapshot = snapshotOf(capability.key, envelope, project.id, environment);
   const content = canonicalText(snapshot);
+  if (content.length > LARGE) await turn();
   const contentHash = sha256Hex(content);
+  if (content.length > LARGE) await turn();
   return {
     ...found,
     content,

@@ -2,6 +2,7 @@ export { handOnMail } from "./dispatch";
 export { invitationToken } from "./invitation-link";
 export { type Letter, oneLine, shortened } from "./letter";
 export { countUnread, list, markRead } from "./list";
+export { testMail } from "./mailer";
 export { outbox, outboxMail } from "./outbox";
 export { prune } from "./prune";
 export { resendMail } from "./resend";

@@ -1,5 +1,6 @@
 import { env, publicUrl } from "@/server/env";
-import type { Mailer } from "@/server/mail/define";
+import { newId } from "@/server/ids";
+import type { Mailer, Outcome } from "@/server/mail/define";
 import { type SmtpSettings, smtpMailer } from "@/server/mail/smtp";
 
 let last: { settings: SmtpSettings; mailer: Mailer } | undefined;
@@ -13,6 +14,25 @@ export function findMailer(): Mailer | null {
     last = { settings: { url, from }, mailer: smtpMailer({ url, from }) };
   }
   return last.mailer;
+}
+
+/** Sends a letter by the mail server of this installation, beside all others, and says what became of it; null: none is set. */
+export async function testMail(to: string): Promise<Outcome | null> {
+  const { SMTP_URL: url, MAIL_FROM: from } = env;
+  if (!url || !from) return null;
+  const mailer = smtpMailer({ url, from });
+  const text = `This letter was sent from ${publicUrl} to test its mail server.`;
+  const letter = {
+    subject: "Capstan can send mail",
+    text: `${text}\n`,
+    html: `<p>${text}</p>`,
+    at: new Date(),
+  };
+  try {
+    return await mailer.send({ ...letter, id: newId("mail"), domain: messageDomain, to });
+  } finally {
+    mailer.close();
+  }
 }
 
 /** What a new mail waits for: to be sent, or nothing (it is kept and shown). Null: no mail is written here. */

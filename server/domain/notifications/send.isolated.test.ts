@@ -5,6 +5,7 @@ import { env } from "@/server/env";
 import { makeQuote, makeRequest, moveRequest } from "@/testing/commissions";
 import { type MailServer, startMailServer } from "@/testing/mail-server";
 import { sendMailKilledAt } from "@/testing/processes";
+import { setSettings } from "@/testing/settings";
 import { makePerson } from "@/testing/tenants";
 import { inlineStep, makeProject, type TestProject } from "@/testing/world";
 import { attemptMail, handOnMail, MAIL_WAITS_MS, type News, sendMail, tell } from ".";
@@ -14,10 +15,10 @@ let project: TestProject;
 let server: MailServer;
 beforeEach(async () => {
   [project, server] = await Promise.all([makeProject(), startMailServer()]);
-  Object.assign(env, { SMTP_URL: server.url, MAIL_FROM: FROM });
+  setSettings({ SMTP_URL: server.url, MAIL_FROM: FROM });
 });
 afterEach(async () => {
-  Object.assign(env, { SMTP_URL: undefined, MAIL_FROM: undefined, CAPSTAN_ENV: "development" });
+  setSettings({ SMTP_URL: undefined, MAIL_FROM: undefined, CAPSTAN_ENV: "development" });
   await server.stop();
 });
 
@@ -259,7 +260,7 @@ test("a wrong password is told as such, tried again and shown nowhere, though th
   const password = "opensesame 42/+";
   await member();
   await tellMembers();
-  env.SMTP_URL = `smtp://robot:${encodeURIComponent(password)}@127.0.0.1:${server.port}`;
+  setSettings({ SMTP_URL: `smtp://robot:${encodeURIComponent(password)}@127.0.0.1:${server.port}` });
   const logged: unknown[] = [];
   const warn = (...line: unknown[]) => logged.push(line);
   const log = Object.assign(Object.create(project.ctx.log), { warn, error: warn, info: warn });
@@ -279,7 +280,7 @@ test("a wrong password is told as such, tried again and shown nowhere, though th
   ])
     expect(seen).not.toContain(secret);
   expect(server.users).toEqual(["robot"]);
-  env.SMTP_URL = `smtp://robot:right@127.0.0.1:${server.port}`;
+  setSettings({ SMTP_URL: `smtp://robot:right@127.0.0.1:${server.port}` });
   project.clock.advance(70_000);
   await attemptMail(project.ctx, id);
   expect(server.received).toMatchObject([{ user: "robot" }]);
@@ -295,7 +296,7 @@ test("a certificate that nobody vouches for gets neither mail nor password", asy
     `smtp://robot:right@localhost:${starttls.port}`,
     `smtp://robot:right@127.0.0.1:${server.port}?starttls=required`,
   ]) {
-    env.SMTP_URL = url;
+    setSettings({ SMTP_URL: url });
     await tellMembers();
     const { id } = (await mails()).at(-1)!;
     expect(await attemptMail(project.ctx, id), url).toMatchObject({ state: "again" });
@@ -307,12 +308,12 @@ test("a certificate that nobody vouches for gets neither mail nor password", asy
 
 test("without a mail server mails are kept in development, and none are written in production", async () => {
   await member();
-  Object.assign(env, { SMTP_URL: undefined });
+  setSettings({ SMTP_URL: undefined });
   await tellMembers();
   expect((await mails()).map(({ state }) => state)).toEqual(["kept"]);
   await sendAll();
   expect((await only()).state).toBe("kept");
-  env.CAPSTAN_ENV = "production";
+  setSettings({ CAPSTAN_ENV: "production" });
   await tellMembers();
   expect(await mails()).toHaveLength(1);
   const { rowCount } = await pool.query("SELECT FROM notification WHERE organization_id = $1", [
@@ -325,11 +326,11 @@ test("a mail waits in its row while the mail server is taken away", async () => 
   await member();
   await tellMembers();
   const url = env.SMTP_URL;
-  env.SMTP_URL = undefined;
+  setSettings({ SMTP_URL: undefined });
   const { id } = await only();
   expect(await attemptMail(project.ctx, id)).toEqual({ state: "ended" });
   expect((await only()).state).toBe("pending");
-  env.SMTP_URL = url;
+  setSettings({ SMTP_URL: url });
   await attemptMail(project.ctx, id);
   expect(server.received).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { pool } from "@/server/db";
 import type { Ctx } from "@/server/domain/ctx";
 import { failpoint } from "@/server/failpoint";
+import { loggedCauses } from "@/server/logged-causes";
 import type { Outcome } from "@/server/mail/define";
 import type { Step } from "@/server/step";
 import { jittered, type TryResult, tryUntilEnded, whenDue } from "@/server/tries";
@@ -71,7 +72,7 @@ export async function attemptMail(ctx: Ctx, mailId: string): Promise<TryResult> 
   if (!claimed) return later(mailId, now);
   if (!claimed.is_wanted) {
     const reason = "Not sent: this person no longer belongs to those it concerns.";
-    return record(ctx, claimed, { state: "refused", reason });
+    return record(ctx, claimed, { state: "refused", reason, cause: reason });
   }
   const { id, recipient: to, subject, created_at: at, invitation_id, invitation_nonce } = claimed;
   const [text, html] = [claimed.text, claimed.html].map((part) =>
@@ -110,7 +111,20 @@ async function record(ctx: Ctx, claimed: Claimed, outcome: Outcome): Promise<Try
       next ? null : now,
     ],
   );
-  if (state === "failed")
-    ctx.log.warn({ mailId: claimed.id, tries: claimed.attempts + 1 }, "a mail was given up");
+  logOutcome(ctx, claimed, outcome, state === "failed");
   return rowCount && afterMs !== null ? { state: "again", afterMs } : { state: "ended" };
+}
+
+const causes = loggedCauses();
+const MAIL = "mail";
+
+/** What a person can mend is logged once for all mails; that one was given up, for each. */
+function logOutcome({ log }: Ctx, { id, attempts }: Claimed, outcome: Outcome, isGivenUp: boolean): void {
+  if (outcome.state === "accepted") {
+    if (causes.clear(MAIL)) log.info({}, "mail is sent again");
+    return;
+  }
+  const { cause } = outcome;
+  if (isGivenUp) log.warn({ mailId: id, tries: attempts + 1, cause }, "a mail was given up");
+  else if (causes.isNew(MAIL, cause)) log.warn({ cause }, "a mail could not be sent, and is tried again");
 }

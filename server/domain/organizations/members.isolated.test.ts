@@ -9,6 +9,7 @@ import { Fault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { startWebProcess, type WebProcess } from "@/testing/processes";
 import { cookieOf, personOf } from "@/testing/sessions";
+import { setSettings } from "@/testing/settings";
 import { ctxOf, makePerson, makeTenant, system } from "@/testing/tenants";
 import * as organizations from ".";
 
@@ -267,11 +268,11 @@ describe("onboarding", () => {
     expect(await codeOf(organizations.onboard(ctx, wish()))).toBe("AuthorizationFailed");
     expect(await codeOf(organizations.onboard(system, wish()))).toBe("AuthorizationFailed");
     const { CAPSTAN_ENV, ALLOW_ONBOARDING } = env;
-    env.CAPSTAN_ENV = "production";
+    setSettings({ CAPSTAN_ENV: "production" });
     expect(organizations.isOnboardingOpen()).toBe(false);
     expect(await codeOf(organizations.onboard(await loner(), wish()))).toBe("AuthorizationFailed");
-    env.ALLOW_ONBOARDING = true;
+    setSettings({ ALLOW_ONBOARDING: true });
     expect(await codeOf(organizations.onboard(await loner(), wish()))).toBe("done");
-    Object.assign(env, { CAPSTAN_ENV, ALLOW_ONBOARDING });
+    setSettings({ CAPSTAN_ENV, ALLOW_ONBOARDING });
   });
 });

@@ -105,8 +105,8 @@ describe("a member without a second factor", () => {
     const pages = await followEvents(following, jobId, {}, { quietMs: 5, checkMs: 0 });
     const stream = pages[Symbol.asyncIterator]();
     let first = await stream.next();
-    while (!first.done && first.value.length === 0) first = await stream.next(); // nothing yet, but it is open
-    expect(first).toMatchObject({ done: false, value: [{ type: "job.queued" }] });
+    while (!first.done && first.value.items.length === 0) first = await stream.next(); // nothing yet, but it is open
+    expect(first).toMatchObject({ done: false, value: { items: [{ type: "job.queued" }] } });
     const status = async (headers: Call["headers"]) =>
       (await call("GET", `/v1/organizations/${organizationId}`, { headers })).status;
     const bearer = { authorization: `Bearer ${sessionToken}` };
@@ -116,7 +116,8 @@ describe("a member without a second factor", () => {
     expect([await status({ cookie }), await status(bearer)]).toEqual([404, 404]);
     expect(await status({ cookie: ownerCookie })).toBe(200);
     const rest: unknown[] = [];
-    for (let page = await stream.next(); !page.done; page = await stream.next()) rest.push(...page.value);
+    for (let page = await stream.next(); !page.done; page = await stream.next())
+      rest.push(...page.value.items);
     expect(rest).toEqual([]);
     const now = await again(member.ctx);
     if (!now) throw new Error("the session still works");

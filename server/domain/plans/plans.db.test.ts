@@ -11,12 +11,13 @@ import * as organizations from "@/server/domain/organizations";
 import * as pins from "@/server/domain/pins";
 import { env } from "@/server/env";
 import { Fault } from "@/server/errors";
+import { setSettings } from "@/testing/settings";
 import { ctxOf, makePerson, makeTenant, system } from "@/testing/tenants";
 import { copyJob, startJob } from "@/testing/world";
 import { allPlans, planOf } from ".";
 
 const { PLANS, DEFAULT_PLAN } = env;
-afterEach(() => void Object.assign(env, { PLANS, DEFAULT_PLAN }));
+afterEach(() => void setSettings({ PLANS, DEFAULT_PLAN }));
 
 const TEXT = "text.general.fast.v1";
 const say = (projectId: string, content: string) => ({
@@ -73,7 +74,7 @@ test("fifty jobs at once do not overrun the plan, and a replay and a job that en
 });
 
 test("what is refused names the plan and the next one, and an upgrade holds at once", async () => {
-  Object.assign(env, { PLANS: TIERS, DEFAULT_PLAN: "free" });
+  setSettings({ PLANS: TIERS, DEFAULT_PLAN: "free" });
   expect(allPlans().map(({ slug }) => slug)).toEqual(["free", "team", "self-hosted"]);
   const { organizationId, projectId } = await makeTenant();
   const submit = (n: number) => jobs.submit(system, TEXT, say(projectId, `Job ${n}.`));
@@ -366,9 +367,9 @@ describe("who changes what", () => {
       "no such plan",
     );
     expect(planOf({ plan: "gold" }).slug).toBe("self-hosted");
-    Object.assign(env, { PLANS: "[{" });
+    setSettings({ PLANS: "[{" });
     expect(() => allPlans()).toThrow("PLANS: is no JSON.");
-    Object.assign(env, { PLANS: '[{"slug":"a","displayName":"A","limits":{"users":0}}]' });
+    setSettings({ PLANS: '[{"slug":"a","displayName":"A","limits":{"users":0}}]' });
     expect(() => allPlans()).toThrow("PLANS 0.limits.users");
   });
 });

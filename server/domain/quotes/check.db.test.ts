@@ -1,12 +1,16 @@
 import { expect, test } from "vitest";
+import { canonicalText, sha256Hex } from "@/server/canonical";
 import { pool } from "@/server/db";
+import { PRICING_VERSION } from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import type { Json } from "@/server/step";
 import { call, makeTenant, type Tenant } from "@/testing/api";
+import { setSettings } from "@/testing/settings";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
+import { sealOf } from "./seal";
 
 const TEXT = "text.general.fast.v1";
 const JSON_TEXT = "text.structured.generation.v1";
@@ -156,13 +160,13 @@ test("a quote on one provider does not admit work that another would do now", as
   expect(resolved?.provider).toBe("sandbox");
   const before = env.OPENAI_API_KEY;
   try {
-    env.OPENAI_API_KEY = "a key that was not there when this was quoted";
+    setSettings({ OPENAI_API_KEY: "a key that was not there when this was quoted" });
     expect(await refusalOf(jobs.submit(ctx, TEXT, { ...body, quoteId }))).toMatchObject({
       code: "REESTIMATE_REQUIRED",
       details: { reason: "route" },
     });
   } finally {
-    env.OPENAI_API_KEY = before;
+    setSettings({ OPENAI_API_KEY: before });
   }
 });
 
@@ -230,7 +234,7 @@ test("a quote goes by the project's rating: it names a route that may be asked f
   const before = env.OPENAI_API_KEY;
   const body = { input: { messages }, billingMode: "managed" };
   try {
-    env.OPENAI_API_KEY = "a key";
+    setSettings({ OPENAI_API_KEY: "a key" });
     expect((await quotes.quote(ctx, TEXT, body)).resolved?.provider).toBe("openai");
     await pool.query(`UPDATE project SET settings = '{"maturityRating": "R"}' WHERE id = $1`, [projectId]);
     const rated = await quotes.quote(ctx, TEXT, body);
@@ -244,6 +248,34 @@ test("a quote goes by the project's rating: it names a route that may be asked f
       code: "UNKNOWN_EXECUTION_FIELD",
     });
   } finally {
-    env.OPENAI_API_KEY = before;
+    setSettings({ OPENAI_API_KEY: before });
   }
+});
+
+test("the hash of a seal is that of the canonical form of all that prices or routes", async () => {
+  const wanted = {
+    input: { prompt: "x".repeat(300_000), a: [1, null] },
+    execution: { executionConstraints: { autoSelect: false } },
+  };
+  const { hash, parts } = await sealOf("some.capability", { id: "cpr_1", environment: "" }, null, wanted, {
+    adapters: [],
+    isDefault: false,
+    only: null,
+  });
+  const constraints = { providerPin: null, preferredModel: null, autoSelect: false };
+  const sealed = {
+    pricingVersion: PRICING_VERSION,
+    responseSchema: null,
+    toolSchemas: null,
+    sampling: null,
+    pin: null,
+    constraints,
+    input: wanted.input,
+    billingMode: null,
+    environment: "",
+    projectId: "cpr_1",
+    capability: "some.capability",
+  };
+  expect(hash).toBe(sha256Hex(canonicalText(sealed)));
+  expect(parts.constraints).toBe(sha256Hex(canonicalText(constraints)));
 });

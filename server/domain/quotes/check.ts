@@ -8,7 +8,7 @@ import type { ExecutionPlan } from "./plan";
 import type { Seal } from "./seal";
 
 /** What a quote keeps: its estimate, and the parts of what it is sealed to. */
-export type QuoteBody = Estimate & { seal: ReturnType<Seal["parts"]> };
+export type QuoteBody = Estimate & { seal: Seal["parts"] };
 
 /** Ids that are prices of something else, and never of an execution. */
 const OTHER_KINDS: Record<string, string> = {
@@ -48,9 +48,9 @@ export async function checkQuote(
   if (found.expires_at <= ctx.now()) mismatch("expired");
   const quoted = found.body;
   if (quoted.pricingVersion !== PRICING_VERSION) requireReestimate("pricing_version", quoted, plan.estimate);
-  const seal = plan.seal();
+  const seal = await plan.seal();
   if (found.hash !== seal.hash) {
-    const parts = seal.parts();
+    const { parts } = seal;
     const named = new Set([...Object.keys(parts), ...Object.keys(quoted.seal)]);
     const fields = [...named].filter((part) => parts[part] !== quoted.seal[part]);
     mismatch("changed", { fields });

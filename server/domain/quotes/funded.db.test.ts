@@ -1,15 +1,15 @@
 import { afterEach, expect, test } from "vitest";
 import { pool } from "@/server/db";
 import { getCapability } from "@/server/domain/catalog";
-import { env } from "@/server/env";
 import { call, makeTenant, type Tenant } from "@/testing/api";
+import { setSettings } from "@/testing/settings";
 import { fundedFor } from ".";
 
 const TEXT = "text.general.fast.v1";
 const input = { messages: [{ role: "user", content: "How deep is the sea?" }], maxOutputTokens: 100 };
 
 afterEach(() => {
-  env.OPENAI_API_KEY = undefined;
+  setSettings({ OPENAI_API_KEY: undefined });
 });
 
 type Purse = { wallet?: number; allowance?: number; used?: number };
@@ -37,14 +37,14 @@ test.each([
 ] as const)(
   "with an account of the operator, an organization with %s takes its route there or in the sandbox",
   async (_what, purse, provider) => {
-    env.OPENAI_API_KEY = "a key";
+    setSettings({ OPENAI_API_KEY: "a key" });
     const tenant = await makeFunded(purse);
     expect(await quoted(tenant)).toMatchObject({ provider, billingMode: "managed" });
   },
 );
 
 test("without funds, what asks for managed by name is priced there and refused at admission with every way out", async () => {
-  env.OPENAI_API_KEY = "a key";
+  setSettings({ OPENAI_API_KEY: "a key" });
   const tenant = await makeFunded({});
   const execution = { billingMode: "managed" };
   expect(await quoted(tenant, execution)).toMatchObject({ provider: "openai", billingMode: "managed" });
@@ -76,7 +76,7 @@ test.each([
   ["the balance falls short", { wallet: 1 }, "wallet_too_low"],
 ] as const)("the refusal says why: %s", async (_what, purse, reason) => {
   const tenant = await makeFunded(purse);
-  env.OPENAI_API_KEY = "a key";
+  setSettings({ OPENAI_API_KEY: "a key" });
   const dear = { input: { ...input, maxOutputTokens: 100_000 }, execution: { billingMode: "managed" } };
   const { json } = await tenant.post(`/v1/capabilities/${TEXT}/jobs`, dear);
   expect(json).toMatchObject({ code: "funding_required", details: { reason, isTest: false } });
@@ -89,7 +89,7 @@ test("funds are looked at only where they may change the route", async () => {
     typeof fundedFor
   >[2];
   expect(await fundedFor(capability, organizationId, plain)).toBeUndefined(); // the sandbox alone serves
-  env.OPENAI_API_KEY = "a key";
+  setSettings({ OPENAI_API_KEY: "a key" });
   expect(await fundedFor(capability, organizationId, plain)).toBe(true);
   const named = { execution: { ...plain.execution, billingMode: "managed" as const } };
   expect(await fundedFor(capability, organizationId, named)).toBeUndefined();
@@ -116,7 +116,7 @@ test("a descriptor says what would pay: live money where an account is, test mon
     fundingOptions: ["managed", "byok"],
     remainingMicros: 400_000,
   });
-  env.OPENAI_API_KEY = "a key";
+  setSettings({ OPENAI_API_KEY: "a key" });
   expect((await described(tenant.key)).funding).toMatchObject({
     mode: "managed",
     status: "ready",
@@ -135,7 +135,7 @@ test("a descriptor says what would pay: live money where an account is, test mon
 
 test("looking and asking for prices takes nothing of the allowance", async () => {
   const tenant = await makeFunded({ allowance: 500_000 });
-  env.OPENAI_API_KEY = "a key";
+  setSettings({ OPENAI_API_KEY: "a key" });
   for (const execution of [{}, { billingMode: "managed" }]) await quoted(tenant, execution);
   await described(tenant.key);
   const { rows } = await pool.query(

@@ -1,4 +1,5 @@
 import type { Capability, InputConstraint } from "@/server/capabilities/define";
+import { charactersOf } from "@/server/characters";
 import type { Route } from "@/server/domain/catalog";
 import { toIssues } from "@/server/domain/envelope";
 import { fail, ValidationFault } from "@/server/errors";
@@ -84,7 +85,7 @@ export function checkConstraints(capability: Capability, input: unknown, route: 
     const texts = textsAt(input, path);
     if (constraint.measurement === "characters") {
       for (const { field, text } of texts) {
-        const actualCharacters = [...text].length;
+        const actualCharacters = charactersOf(text);
         if (listed !== undefined && actualCharacters > listed) {
           fail(
             "PromptTooLong",

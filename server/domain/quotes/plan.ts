@@ -36,7 +36,7 @@ export type ExecutionPlan = {
   adapters: Resolved;
   estimate: Estimate;
   /** Everything that prices or routes, hashed: what a quote is sealed to. Not computed before it is asked for. */
-  seal: () => Seal;
+  seal: () => Promise<Seal>;
   warnings: Record<string, Json>[];
 };
 
@@ -53,7 +53,7 @@ export async function planExecution(
   wanted: Wanted,
   mode: "durable" | "sync" = "durable",
 ): Promise<ExecutionPlan> {
-  const parsed = parseInput(capability, wanted.input);
+  const parsed = wanted.parsedInput ?? parseInput(capability, wanted.input);
   const input = mode === "sync" ? capSync(capability, parsed) : parsed;
   const constraints = wanted.execution.executionConstraints;
   const { execute: execution } = capability;

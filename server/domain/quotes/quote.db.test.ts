@@ -1,10 +1,13 @@
+import { randomBytes } from "node:crypto";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import sharp from "sharp";
+import { expect, test, vi } from "vitest";
 import { pool } from "@/server/db";
 import { SERVICE_FEE_BPS } from "@/server/domain/catalog";
 import * as jobs from "@/server/domain/jobs";
 import * as quotes from "@/server/domain/quotes";
 import type { Json } from "@/server/step";
+import { campaign } from "@/testing/campaign";
 import { inlineStep, makeProject, rowsOf } from "@/testing/world";
 
 const TEXT = "text.general.fast.v1";
@@ -160,7 +163,7 @@ test("the seal: random inputs match themselves with shuffled keys, and nothing e
         expect(changed.pricingInputFingerprint).not.toBe(pricingInputFingerprint);
       },
     ),
-    { numRuns: 30 },
+    campaign.runs({ small: 30, full: 300 }),
   );
 });
 
@@ -259,6 +262,7 @@ test("the fee rounds half up, for every amount", () => {
         (BigInt(micros) * BigInt(bps) * 2n + 10_000n) / 20_000n,
       );
     }),
+    campaign.runs({ small: 100, full: 1_000 }),
   );
 });
 
@@ -343,6 +347,32 @@ test("no text call costs more than its quote's maximum", async () => {
       expect(job.actual_micros).toBeLessThanOrEqual(quote.pricing?.quote?.chargeBasis?.amountMicros ?? 0);
       expect(ledger.reduce((sum, entry) => sum + entry.amount_micros, 0)).toBe(0);
     }),
-    { numRuns: 200 },
+    campaign.runs({ small: 200, full: 2_000 }),
   );
 }, 120_000);
+
+test("a picture's head is decoded once per request, from its first bytes alone", async () => {
+  const { ctx } = await makeProject();
+  const noise = randomBytes(700 * 500 * 3); // does not compress: about 1 MB of PNG
+  const png = await sharp(noise, { raw: { width: 700, height: 500, channels: 3 } })
+    .png()
+    .toBuffer();
+  const dataBase64 = png.toString("base64");
+  const sourceImage = { dataBase64, filename: "a.png", mimeType: "image/png" };
+  const body = { input: { prompt: "A storm", sourceImage, referenceImages: [sourceImage] } };
+  const decode = vi.spyOn(globalThis, "atob");
+  try {
+    for (const ask of [
+      () => quotes.quote(ctx, "image.edit.v1", body),
+      () => jobs.submit(ctx, "image.edit.v1", body),
+    ]) {
+      decode.mockClear();
+      await ask();
+      const decoded = decode.mock.calls.map(([text]) => text.length);
+      expect(decoded).toHaveLength(2); // one of each picture
+      expect(Math.max(...decoded)).toBeLessThan(10_000);
+    }
+  } finally {
+    decode.mockRestore();
+  }
+});

@@ -13,6 +13,7 @@ import { inputOf } from "@/server/domain/panels";
 import { Fault, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
 import { type Micros, toMoney } from "@/server/money";
+import { turn } from "@/server/turn";
 import type { QuoteBody } from "./check";
 import { describeAdapters } from "./describe-adapters";
 import type { Estimate } from "./estimate";
@@ -76,7 +77,7 @@ export async function quote(
   const environment = access.environment(ctx, project, envelope.context.environment);
   envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
   const maturity = maturityOf({ matureContentTraits: [] }, project.settings);
-  const missing = missingInputs(capability.input, envelope.input);
+  const { missing, parsedInput } = readInput(capability.input, envelope.input);
   const base = {
     capabilityKey: capability.key,
     missing,
@@ -88,6 +89,7 @@ export async function quote(
     ? null
     : await planExecution(capability, place, {
         ...envelope,
+        parsedInput,
         maturity,
         isFunded,
         now: ctx.now(),
@@ -110,7 +112,7 @@ export async function quote(
   }
   const fx = presentationFor(project.organizationSettings);
   const estimate = fx ? { ...plan.estimate, fx } : plan.estimate;
-  const seal = plan.seal();
+  const seal = await plan.seal();
   // What is free has a price and no quote: there is nothing to hold anybody to.
   const kept = estimate.route ? await keep(ctx, project.id, estimate, seal) : null;
   const quoteId = kept?.quoteId ?? null;
@@ -138,7 +140,7 @@ export async function quote(
           routingAlternatives: await alternativesTo(
             capability,
             place,
-            { ...envelope, maturity, adapters: plan.adapters },
+            { ...envelope, parsedInput, maturity, adapters: plan.adapters },
             estimate.route,
           ),
         }
@@ -149,7 +151,7 @@ export async function quote(
 async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, parts }: Seal) {
   const now = ctx.now();
   const quoteId = newId("quote");
-  const body: QuoteBody = { ...estimate, seal: parts() };
+  const body: QuoteBody = { ...estimate, seal: parts };
   const expiresAt = new Date(now.getTime() + LIFETIME_MS);
   await pool.query(
     `INSERT INTO retail_quote (id, project_id, principal_id, hash, body, created_at, expires_at)
@@ -163,17 +165,18 @@ async function keep(ctx: Ctx, projectId: string, estimate: Estimate, { hash, par
 async function alternativesTo(
   capability: Capability,
   project: PlannedFor,
-  envelope: Envelope<"quote"> & Pick<Wanted, "maturity" | "adapters">,
+  envelope: Envelope<"quote"> & Pick<Wanted, "parsedInput" | "maturity" | "adapters">,
   chosen: Estimate["route"],
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>> {
   const targets = targetsOf(capability, await connectionsOf(project));
   const others = modelIds(targets.filter(({ model }) => !model.onlyByName));
-  const priced = await Promise.all(
-    others
-      .filter((target) => target !== chosen?.key)
-      .map((target) => priceOn(target, capability, project, envelope)),
-  );
-  return priced.filter((each) => each !== null);
+  const priced: NonNullable<RetailQuote["routingAlternatives"]> = [];
+  for (const target of others.filter((other) => other !== chosen?.key)) {
+    await turn();
+    const price = await priceOn(target, capability, project, envelope);
+    if (price) priced.push(price);
+  }
+  return priced;
 }
 
 /** The price of a request on one model, whatever the caller's own ceilings; null: it cannot run it now. */
@@ -181,7 +184,7 @@ async function priceOn(
   target: string,
   capability: Capability,
   project: PlannedFor,
-  envelope: Envelope<"quote"> & Pick<Wanted, "maturity" | "adapters">,
+  envelope: Envelope<"quote"> & Pick<Wanted, "parsedInput" | "maturity" | "adapters">,
 ): Promise<NonNullable<RetailQuote["routingAlternatives"]>[number] | null> {
   const { execution } = envelope;
   const unbound = {
@@ -217,11 +220,14 @@ function toResolved({ route, billingMode }: Estimate): RetailQuote["resolved"] {
   return { billingMode, provider, model, routeKey: key, vendor: provider, vendorModel: model };
 }
 
-/** Required input fields that are absent, as JSON pointers: without them there is no price. */
-function missingInputs(schema: z.ZodType, input: Record<string, unknown>): string[] {
+/** What its schema makes of an input, or the required fields that are absent, as JSON pointers: without them there is no price. */
+function readInput(
+  schema: z.ZodType,
+  input: Record<string, unknown>,
+): { missing: string[]; parsedInput?: unknown } {
   const parsed = schema.safeParse(input);
-  if (parsed.success) return [];
-  return parsed.error.issues
+  if (parsed.success) return { missing: [], parsedInput: parsed.data };
+  const missing = parsed.error.issues
     .filter(
       (issue) =>
         issue.code === "invalid_type" &&
@@ -229,4 +235,5 @@ function missingInputs(schema: z.ZodType, input: Record<string, unknown>): strin
         input[String(issue.path[0])] === undefined,
     )
     .map((issue) => `/input/${String(issue.path[0])}`);
+  return { missing };
 }

@@ -1,23 +1,25 @@
+import { createHash } from "node:crypto";
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import type { Resolved } from "@/server/domain/adapters";
 import { PRICING_VERSION } from "@/server/domain/catalog";
 import type { Json } from "@/server/step";
+import { LARGE, turn } from "@/server/turn";
 import type { Wanted } from "./wanted";
 
 /** What a quote is sealed to: the hash of everything that prices or routes, and of each part of it, to tell which changed. */
-export type Seal = { hash: string; parts: () => Record<string, string> };
+export type Seal = { hash: string; parts: Record<string, string> };
 
 /**
  * Seals a request: SHA-256 of the RFC 8785 form of everything that prices or routes. The order of keys and white space
  * are not part of that form; everything else is.
  */
-export function sealOf(
+export async function sealOf(
   capabilityKey: string,
   project: { id: string; environment: string },
   billingMode: "byok" | "managed" | null,
   wanted: Wanted,
   adapters: Resolved,
-): Seal {
+): Promise<Seal> {
   const { providerPin, preferredModel, autoSelect } = wanted.execution.executionConstraints;
   const { responseSchema, adapters: _, ...input } = wanted.input;
   const sealed: Record<string, Json> = {
@@ -40,14 +42,21 @@ export function sealOf(
     responseSchema: wanted.responseSchema ?? responseSchema ?? null,
     pricingVersion: PRICING_VERSION,
   };
-  return {
-    hash: sha256Hex(canonicalText(sealed)),
-    parts: () =>
-      Object.fromEntries(
-        Object.entries(sealed).map(([name, part]) => [name, sha256Hex(canonicalText(part))]),
-      ),
-  };
+  const parts = Object.fromEntries(Object.keys(sealed).map((name) => [name, ""]));
+  const whole = createHash("sha256");
+  // The canonical form of an object is that of its members, by their names: each is made once, for its own hash and for that
+  // of all.
+  for (const [place, [name, part]] of Object.entries(sealed).sort(byName).entries()) {
+    const text = canonicalText(part);
+    if (text.length > LARGE) await turn();
+    parts[name] = sha256Hex(text);
+    whole.update(`${place === 0 ? "{" : ","}${canonicalText(name)}:`).update(text);
+    if (text.length > LARGE) await turn();
+  }
+  return { hash: whole.update("}").digest("hex"), parts };
 }
+
+const byName = ([one]: [string, Json], [other]: [string, Json]) => (one < other ? -1 : 1);
 
 const meantBy = ({ adapters, isDefault }: Resolved): Json => ({
   isDefault,

@@ -7,12 +7,14 @@ import type { ModelFacts, TextCall } from "@/server/providers/define";
 import openai from "@/server/providers/openai";
 import sandbox from "@/server/providers/sandbox";
 import { countTokens } from "@/server/tokenizer";
+import { campaign } from "@/testing/campaign";
+import { setSettings } from "@/testing/settings";
 import { makeProject } from "@/testing/world";
 import { inputTokensAtMost } from "./tokens";
 
 const { OPENAI_API_KEY } = env;
 afterEach(() => {
-  env.OPENAI_API_KEY = OPENAI_API_KEY;
+  setSettings({ OPENAI_API_KEY });
 });
 
 const modelOf = (models: ModelFacts[], id: string) => models.find((model) => model.id === id)!;
@@ -76,12 +78,13 @@ test("what is counted is never more than its bytes", async () => {
       const { tokens } = await inputTokensAtMost(luna, callOf(content));
       expect(tokens).toBeLessThanOrEqual((await inputTokensAtMost(sandbox1, callOf(content))).tokens);
     }),
+    campaign.runs({ small: 100, full: 1_000 }),
   );
 });
 
 test("a quote says which of the two it is, and an answer in tokens is never a fixed price", async () => {
   const { ctx } = await makeProject();
-  env.OPENAI_API_KEY = "a key";
+  setSettings({ OPENAI_API_KEY: "a key" });
   const text = (preferredModel: string, input: object) =>
     quotes.quote(ctx, "text.general.fast.v1", { input: input as never, preferredModel });
   const messages = [{ role: "user", content: "How deep is the sea?" }];

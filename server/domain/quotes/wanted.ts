@@ -9,6 +9,8 @@ import type { Json } from "@/server/step";
 /** The parts of an envelope that route or price. */
 export type Wanted = {
   input: Record<string, Json>;
+  /** The input as its capability's schema reads it, where that was done already. */
+  parsedInput?: unknown;
   execution: {
     billingMode?: "byok" | "managed" | null | undefined;
     credentialSource?: "platform" | "customer" | null | undefined;

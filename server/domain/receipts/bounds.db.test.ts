@@ -7,6 +7,7 @@ import type { Estimate } from "@/server/domain/quotes";
 import { figures, MOST_COST_MICROS, MOST_COUNT, toCostMicros } from "@/server/providers/counts";
 import type { ModelFacts, Usage } from "@/server/providers/define";
 import { modelsFromSetting } from "@/server/providers/openai-compatible";
+import { campaign } from "@/testing/campaign";
 import type { ReceiptFacts } from "./facts";
 import { pricing } from "./pricing";
 
@@ -97,7 +98,7 @@ test("no usage that a port can make breaks a receipt, at any price, nor that of 
         ReceiptPricing.parse(sealed(model, usage, calls));
       },
     ),
-    { numRuns: 2_000 },
+    campaign.runs({ small: 2_000, full: 20_000 }),
   );
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { setSettings } from "@/testing/settings";
 
 // Read when the provider loads.
 vi.hoisted(() => {
@@ -25,7 +26,7 @@ let vendor: Vendor;
 const before = { ...env };
 beforeAll(async () => {
   vendor = await startVendor();
-  Object.assign(env, {
+  setSettings({
     OPENAI_COMPATIBLE_BASE_URL: vendor.url,
     OPENAI_BASE_URL: vendor.url,
     OPENAI_API_KEY: "sk-1",
@@ -33,7 +34,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  Object.assign(env, before);
+  setSettings(before);
   await vendor.stop();
 });
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { pool } from "@/server/db";
 import { checkLedger } from "@/server/domain/billing";
 import * as payments from "@/server/domain/payments";
-import { env } from "@/server/env";
 import { makePayable, personOf, soldBy } from "@/testing/payable";
+import { setSettings } from "@/testing/settings";
 import * as requests from ".";
 import {
   accountsOf,
@@ -211,7 +211,7 @@ describe("money for a commission", () => {
   );
 
   test("with tax is booked apart from it, in whatever order it is told, and goes back with it", async () => {
-    env.STRIPE_TAX = true;
+    setSettings({ STRIPE_TAX: true });
     const world = await makePayable({ currency: "CAD" });
     const { paymentId } = await requests.startCommissionCheckout(world.member, world.quoteId);
     const { session, say, charge } = soldBy(stripe, paymentId, world.clock.now, 16_250);

@@ -6,6 +6,7 @@ import * as payments from "@/server/domain/payments";
 import { env } from "@/server/env";
 import { Fault } from "@/server/errors";
 import { makePayable, type Payable, soldBy } from "@/testing/payable";
+import { setSettings } from "@/testing/settings";
 import { signed, startStripe } from "@/testing/stripe";
 import * as requests from ".";
 
@@ -24,7 +25,7 @@ export function withStripe(): void {
   });
   afterEach(() => {
     Object.assign(stripe.state, { isDown: false, refusesRefunds: null, beforeRefundAnswer: null });
-    env.STRIPE_TAX = false;
+    setSettings({ STRIPE_TAX: false });
   });
 }
 
@@ -55,11 +56,11 @@ export async function refusal(work: Promise<unknown>): Promise<Fault> {
 
 export async function withTestCheckout<T>(work: () => Promise<T>): Promise<T> {
   const { STRIPE_SECRET_KEY } = env;
-  env.STRIPE_SECRET_KEY = undefined;
+  setSettings({ STRIPE_SECRET_KEY: undefined });
   try {
     return await work();
   } finally {
-    env.STRIPE_SECRET_KEY = STRIPE_SECRET_KEY;
+    setSettings({ STRIPE_SECRET_KEY });
   }
 }
 

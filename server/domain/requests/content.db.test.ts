@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
-import { parseStrictJson } from "@/server/api/body";
+import { strictJson } from "@/server/api/body";
 import { canonicalText, sha256Hex } from "@/server/canonical";
 import { CapabilityRequestBody } from "@/server/contract/requests";
 import { pool } from "@/server/db";
+import { inTurns } from "@/server/turn";
 import { fileNeed, NEED } from "@/testing/needs";
 import { makeProject } from "@/testing/world";
 import * as requests from ".";
 import { contentOf } from "./content";
 
-const frozen = (text: string) =>
-  contentOf(CapabilityRequestBody.parse(parseStrictJson(Buffer.from(text, "utf8"))));
+const frozen = async (text: string) =>
+  contentOf(CapabilityRequestBody.parse(await inTurns(strictJson(Buffer.from(text, "utf8")))));
 
 /* The hashes were made elsewhere: by Python's json and hashlib, and by openssl over a text written by hand. */
 test.each([
@@ -35,19 +36,19 @@ test.each([
     '{"summary":"s","need":"n","schemaVersion":null}',
     "f6c449ea47d5794f9df5c98c3be65af617d10ba8ae7f2588ca2f92fc9add7122", // openssl
   ],
-])("the hash of a wording is the one that others work out: %#", (text, hash) => {
-  expect(frozen(text).hash).toBe(hash);
+])("the hash of a wording is the one that others work out: %#", async (text, hash) => {
+  expect((await frozen(text)).hash).toBe(hash);
 });
 
-test("order and white space between members do not matter, and everything else does", () => {
-  const hashOf = (text: string) => frozen(text).hash;
-  const base = hashOf('{"summary":"s","need":"n","constraints":{"a":1,"b":[1,2]}}');
+test("order and white space between members do not matter, and everything else does", async () => {
+  const hashOf = async (text: string) => (await frozen(text)).hash;
+  const base = await hashOf('{"summary":"s","need":"n","constraints":{"a":1,"b":[1,2]}}');
   for (const same of [
     '{ "need" : "n",\n"constraints":{"b":[ 1,2 ],"a":1.0}, "summary":"s" }',
     '{"summary":"\\u0073","need":"n","constraints":{"a":1,"b":[1,2]},"schemaVersion":"service.capability-request.v1"}',
     '{"summary":"s","need":"n","constraints":{"a":1,"b":[1,2]},"acceptanceCases":null,"idempotencyKey":"k"}',
   ])
-    expect(hashOf(same)).toBe(base);
+    expect(await hashOf(same)).toBe(base);
   const others = [
     '{"summary":"s ","need":"n","constraints":{"a":1,"b":[1,2]}}',
     '{"summary":"S","need":"n","constraints":{"a":1,"b":[1,2]}}',
@@ -58,8 +59,9 @@ test("order and white space between members do not matter, and everything else d
     '{"summary":"s","need":"n","constraints":{"a":1,"b":[1,2]},"own":true}',
     '{"summary":"s","need":"n","constraints":{"a":1,"b":[1,2]},"Own":true}',
     '{"summary":"s","need":"n","constraints":{"a":1,"b":[1,2]},"projectId":"cpr_x"}',
-  ].map(hashOf);
-  expect(new Set([base, ...others]).size).toBe(others.length + 1);
+  ];
+  const hashes = await Promise.all(others.map(hashOf));
+  expect(new Set([base, ...hashes]).size).toBe(others.length + 1);
 });
 
 test("what is shown is what was hashed, own members and odd numbers too, after the database has kept it", async () => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { pool } from "@/server/db";
 import { checkLedger, walletTransactions } from "@/server/domain/billing";
 import * as payments from "@/server/domain/payments";
-import { env } from "@/server/env";
 import { SHIPPED } from "@/testing/needs";
 import { makePayable, type Payable, soldBy } from "@/testing/payable";
+import { setSettings } from "@/testing/settings";
 import { makePerson, makeTenant } from "@/testing/tenants";
 import * as requests from ".";
 import {
@@ -314,7 +314,7 @@ describe("a refund that fails after Stripe has taken it", () => {
   }
 
   test("is counted back once, and the commission stands as paid, with Stripe's reason for the operator", async () => {
-    env.STRIPE_TAX = true;
+    setSettings({ STRIPE_TAX: true });
     const world = await paidWorld({ currency: "CAD", taxCents: 16_250 });
     const paid = await accountsOf(world);
     const refundId = await refunded(world);

@@ -7,6 +7,7 @@ import { env } from "@/server/env";
 import { Fault, ValidationFault } from "@/server/errors";
 import { later } from "@/testing/codes";
 import { signIn } from "@/testing/sessions";
+import { setSettings } from "@/testing/settings";
 import { makePerson, makeTenant, system } from "@/testing/tenants";
 import {
   GITHUB,
@@ -70,9 +71,9 @@ test("a person reads which providers sign them in, by name and since when, and n
 describe("disconnecting one", () => {
   const configured = ["GITHUB_ID", "GITHUB_SECRET", "GOOGLE_CLIENT_ID", "GOOGLE_CLIENT_SECRET"] as const;
   const before = configured.map((name) => [name, env[name]]);
-  afterEach(() => void Object.assign(env, Object.fromEntries(before)));
+  afterEach(() => void setSettings(Object.fromEntries(before)));
   const configure = (...names: (typeof configured)[number][]) =>
-    void Object.assign(env, Object.fromEntries(names.map((name) => [name, "x"])));
+    void setSettings(Object.fromEntries(names.map((name) => [name, "x"])));
 
   const outcome = (work: Promise<unknown>) =>
     work.then(

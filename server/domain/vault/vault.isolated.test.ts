@@ -7,7 +7,6 @@ import * as credentials from "@/server/domain/credentials";
 import { openAccount } from "@/server/domain/credentials";
 import { systemCtx } from "@/server/domain/ctx";
 import { startSecondFactor } from "@/server/domain/sessions";
-import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import {
   fingerprintOf,
@@ -20,6 +19,7 @@ import {
   vaultKeyId,
 } from "@/server/vault";
 import { finish, makeTenant, type Tenant } from "@/testing/api";
+import { setSettings } from "@/testing/settings";
 import { makePerson } from "@/testing/tenants";
 import { openVault, SECRET } from "@/testing/vault";
 import { announceVaultKeys, rewrapAll, vaultStatus } from ".";
@@ -36,7 +36,7 @@ const idOf = (key: string) => vaultKeyId(Buffer.from(key, "base64"));
 
 /** As a process that was started with these settings. */
 function withKeys(current: string, ...others: string[]): void {
-  Object.assign(env, { CAPSTAN_VAULT_KEY: current, CAPSTAN_VAULT_OTHER_KEYS: others });
+  setSettings({ CAPSTAN_VAULT_KEY: current, CAPSTAN_VAULT_OTHER_KEYS: others });
   forgetVaultKeys();
 }
 

@@ -3,7 +3,8 @@ import NextAuth from "next-auth";
 import { SESSION_COOKIE } from "@/server/auth/cookies";
 import { answered } from "@/server/auth/guard";
 import { authOptions } from "@/server/auth/options";
-import { requireSameOrigin } from "@/server/auth/same-origin";
+import { originOf, requireSameOrigin } from "@/server/auth/same-origin";
+import { publicUrl } from "@/server/env";
 
 type Context = { params: Promise<{ nextauth: string[] }> };
 
@@ -19,8 +20,17 @@ export const GET = handle;
  * other site can sign a reader in as somebody else or out.
  */
 export function POST(request: NextRequest, context: Context): Promise<Response> {
-  return answered(async () => {
-    requireSameOrigin(request);
-    return handle(request, context);
-  });
+  return answered(
+    async () => {
+      requireSameOrigin(request);
+      return handle(request, context);
+    },
+    { url: signInPage(request) },
+  );
+}
+
+/** Where next-auth's client goes on, or reads the error from, when a request was refused; it understands no other answer. */
+function signInPage({ headers }: NextRequest): string {
+  const origin = originOf({ header: (name) => headers.get(name) ?? undefined });
+  return new URL("/sign-in?error=CrossSiteRequest", origin ?? publicUrl).href;
 }

@@ -80,9 +80,9 @@ async function waitFor(ctx: Ctx, jobId: string, seconds: number, io: Io): Promis
   const signal = AbortSignal.any([io.signal, AbortSignal.timeout(seconds * 1000)]);
   const followed = await jobs.followEvents({ ...ctx, signal: () => signal }, jobId, {}, QUIET);
   let told = 0;
-  for await (const page of followed) {
-    for (const { type } of page) await io.progress(++told, null, type);
-    if (page.length === 0) {
+  for await (const { items } of followed) {
+    for (const { type } of items) await io.progress(++told, null, type);
+    if (items.length === 0) {
       await io.progress(++told, null, job.status); // nothing has happened, so nothing is read
       continue;
     }

@@ -5,6 +5,7 @@ import { env } from "@/server/env";
 import { newId, ulid } from "@/server/ids";
 import { type Adapters, newAdapter, openAdapters } from "@/testing/adapters";
 import { Form, someWeights, uploadOf, weightsPart } from "@/testing/forms";
+import { setSettings } from "@/testing/settings";
 import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
 import { everyEndpoint } from "./every-endpoint.fixture";
 import { get, IMAGE, openTenant, post, TEXT, tenant } from "./tenant.fixture";
@@ -14,7 +15,7 @@ beforeAll(openTenant, 60_000);
 /** LoRA weights of the tenant. */
 let lora: Adapters;
 beforeAll(async () => {
-  env.ALLOW_PRIVATE_ADDRESSES = true; // the hub is on this machine
+  setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // the hub is on this machine
   lora = await openAdapters(tenant);
 }, 60_000);
 afterAll(() => lora.close());
@@ -281,12 +282,12 @@ describe("adapters", () => {
       await new Promise<void>((resolve) => open.push(resolve));
     }
     try {
-      Object.assign(env, { ADAPTER_UPLOAD_MAX_BYTES: 100 });
+      setSettings({ ADAPTER_UPLOAD_MAX_BYTES: 100 });
       const found = await post([413, "PayloadTooLarge"], UPLOAD, form);
       expect(found.json.detail.details).toEqual({ maxBytes: 100 });
-      Object.assign(env, before, { ADAPTER_UPLOAD_IDLE_MS: 20 });
+      setSettings({ ...before, ADAPTER_UPLOAD_IDLE_MS: 20 });
       await post([408, "RequestTimeout"], UPLOAD, undefined, { headers, stream: half() });
-      Object.assign(env, before, { ADAPTER_UPLOADS_PER_ORGANIZATION: 1 });
+      setSettings({ ...before, ADAPTER_UPLOADS_PER_ORGANIZATION: 1 });
       const first = post([422, "list"], UPLOAD, undefined, { headers, stream: half() });
       while (open.length < 2) await new Promise(setImmediate);
       const refused = await post([429, "RateLimited"], UPLOAD, form);
@@ -295,7 +296,7 @@ describe("adapters", () => {
       await first;
       await post(200, UPLOAD, form);
     } finally {
-      Object.assign(env, before);
+      setSettings(before);
       for (const end of open) end();
     }
   });

@@ -64,6 +64,7 @@ export function check(answer: Answer, wanted: Wanted, method: string, target: st
   for (const name of ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]) {
     expect(headers[name]).toMatch(/^\d+$/);
   }
+  expect(headers["ratelimit-policy"]).toMatch(/^\d+;w=60;burst=\d+$/);
   expect(headers["x-content-type-options"]).toBe("nosniff");
 
   if (status >= 400 && endpoint?.refusals) checkOpenAIRefusal(answer, endpoint, code);

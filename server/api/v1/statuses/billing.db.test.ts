@@ -10,6 +10,7 @@ import { env } from "@/server/env";
 import { newId, ulid } from "@/server/ids";
 import { finish, makeTenant, sessionHeaders, sessionOf, type Tenant } from "@/testing/api";
 import { cookieOf } from "@/testing/sessions";
+import { setSettings } from "@/testing/settings";
 import { messagesOf, signed, startStripe } from "@/testing/stripe";
 import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
@@ -183,7 +184,7 @@ describe("billing", () => {
     ask(wanted, method, `/v1/billing/${path}`, { ...owner, body });
   const unset = { ...env };
   afterEach(() => {
-    Object.assign(env, unset);
+    setSettings(unset);
   });
 
   test("the wallet and its transactions are those of the key's organization, whichever it names", async () => {
@@ -346,7 +347,7 @@ describe("billing", () => {
   });
 
   test("402 in production where nobody can pay, or not in that currency", async () => {
-    env.CAPSTAN_ENV = "production";
+    setSettings({ CAPSTAN_ENV: "production" });
     for (const [method, path, body] of [
       ["POST", "wallet/top-up-session", { amountMicros: 10_000_000 }],
       ["PATCH", "currency", { billingCurrency: "CAD" }],

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "@/server/db";
-import { env } from "@/server/env";
 import { newId } from "@/server/ids";
 import { sessionHeaders } from "@/testing/api";
+import { setSettings } from "@/testing/settings";
 import { MODELS, openVault, type Vault } from "@/testing/vault";
 import { ask, everyStatusHasACase, type Wanted } from "./ask.fixture";
 import { everyEndpoint } from "./every-endpoint.fixture";
@@ -78,7 +78,7 @@ describe("provider credentials", () => {
       const { json } = await create([422, "list"], body);
       expect(json.detail[0].loc, JSON.stringify(body)).toEqual(["body", field]);
     }
-    env.ALLOW_PRIVATE_ADDRESSES = false;
+    setSettings({ ALLOW_PRIVATE_ADDRESSES: false });
     for (const endpointUrl of ["http://x.example", "https://127.0.0.1/v1", "https://localhost"]) {
       const { json } = await create([422, "list"], {
         provider: "openai-compatible",
@@ -87,7 +87,7 @@ describe("provider credentials", () => {
       });
       expect(json.detail[0].loc).toEqual(["body", "endpointUrl"]);
     }
-    env.ALLOW_PRIVATE_ADDRESSES = true;
+    setSettings({ ALLOW_PRIVATE_ADDRESSES: true });
   });
 
   test("403 to members, 404 to strangers and for what is not there", async () => {

@@ -9,6 +9,7 @@ import { newId } from "@/server/ids";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { type Call, call, makeTenant, sessionHeaders } from "@/testing/api";
 import { COMPARED, COMPARISONS } from "@/testing/comparisons";
+import { setSettings } from "@/testing/settings";
 import { copyJob } from "@/testing/world";
 import { everyStatusHasACase } from "./ask.fixture";
 import { everyEndpoint, type Request } from "./every-endpoint.fixture";
@@ -387,11 +388,11 @@ describe("invoke", () => {
 
   const { SANDBOX_URL } = env;
   afterEach(() => {
-    env.SANDBOX_URL = SANDBOX_URL;
+    setSettings({ SANDBOX_URL });
   });
 
   test("503: a provider that cannot be reached was sent nothing, and a new key is safe", async () => {
-    env.SANDBOX_URL = "http://127.0.0.1:1";
+    setSettings({ SANDBOX_URL: "http://127.0.0.1:1" });
     const refused = await post([503, "ProviderUnavailable"], at(TEXT, "invoke"), { input });
     const { json: job } = await get(200, `/v1/jobs/${refused.json.details.executionId}`);
     expect(job).toMatchObject({ status: "failed", actualCost: 0, retry: { newKeySafe: true } });
@@ -411,7 +412,7 @@ for (const target of [CHAT, RESPONSES]) {
     const structured = (model: string) => ({ model: `${JSON_TEXT}@sandbox/${model}` });
     const { SANDBOX_URL } = env;
     afterEach(() => {
-      env.SANDBOX_URL = SANDBOX_URL;
+      setSettings({ SANDBOX_URL });
     });
 
     test("what cannot be planned", async () => {
@@ -507,7 +508,7 @@ for (const target of [CHAT, RESPONSES]) {
     });
 
     test("what cannot be reached", async () => {
-      env.SANDBOX_URL = "http://127.0.0.1:1";
+      setSettings({ SANDBOX_URL: "http://127.0.0.1:1" });
       const { headers } = await ask("ProviderUnavailable");
       expect(headers["x-should-retry"]).toBeUndefined(); // nothing was sent
     });

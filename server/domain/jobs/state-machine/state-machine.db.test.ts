@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { test } from "vitest";
+import { expect, test } from "vitest";
+import { campaign } from "@/testing/campaign";
 import {
   APPROVAL_MS,
   look,
@@ -47,12 +48,16 @@ async function unexpecting(work: Promise<void>): Promise<void> {
   });
 }
 
+/** What was done at all, so that the small campaign can be held to each kind. */
+const done = new Set<string>();
+
 class Command implements fc.AsyncCommand<Model, Real> {
   constructor(readonly step: Step) {}
   check = (model: Readonly<Model>) => this.step.isThinkable?.(model) ?? true;
   async run(model: Model, real: Real) {
     await this.step.run(model, real);
     await checkRecord(model, real);
+    done.add(this.step.name.includes(" while ") ? "two at once" : this.step.name);
   }
   toString = () => this.step.name;
 }
@@ -113,24 +118,32 @@ const BEGINNINGS: Record<string, Step[]> = {
 };
 
 test("whatever workers, clients, operators, the clock and crashes do, no move is illegal, a job ends once, and its money with it", async () => {
-  const runs = Number(process.env.STATE_MACHINE_RUNS ?? 200);
-  await fc.assert(
-    fc.asyncProperty(
-      fc.constantFrom(...MODELS),
-      fc.boolean(),
-      fc.constantFrom(...Object.keys(BEGINNINGS)),
-      fc.commands([step.map((each) => new Command(each))], { maxCommands: 24, size: "max" }),
-      async (model, isWaiting, beginning, commands) => {
-        const world = await makeWorld(model, isWaiting);
-        for (const each of BEGINNINGS[beginning] ?? []) {
-          if (each.isThinkable && !each.isThinkable(world.model)) continue;
-          await each.run(world.model, world.real);
-          await checkRecord(world.model, world.real);
-        }
-        await fc.asyncModelRun(() => world, commands);
-        await bringToEnd(world.model, world.real);
-      },
-    ),
-    { numRuns: runs, endOnFailure: false, interruptAfterTimeLimit: 240_000, markInterruptAsFailure: false },
+  const story = fc.tuple(
+    fc.constantFrom(...MODELS),
+    fc.boolean(),
+    fc.constantFrom(...Object.keys(BEGINNINGS)),
+    fc.commands([step.map((each) => new Command(each))], { maxCommands: 24, size: "max" }),
   );
-}, 300_000);
+  await fc.assert(
+    fc.asyncProperty(story, async ([model, isWaiting, beginning, commands]) => {
+      const world = await makeWorld(model, isWaiting);
+      for (const each of BEGINNINGS[beginning] ?? []) {
+        if (each.isThinkable && !each.isThinkable(world.model)) continue;
+        await each.run(world.model, world.real);
+        await checkRecord(world.model, world.real);
+      }
+      await fc.asyncModelRun(() => world, commands);
+      await bringToEnd(world.model, world.real);
+      for (const kind of [model, beginning, isWaiting ? "awaits approval" : "queued at once"]) done.add(kind);
+    }),
+    {
+      ...campaign.runs({ small: 40, full: 1_000 }),
+      endOnFailure: false,
+      interruptAfterTimeLimit: campaign.size({ small: 240_000, full: 1_200_000 }),
+      markInterruptAsFailure: false,
+    },
+  );
+  const kinds = [...MODELS, ...Object.keys(BEGINNINGS), "awaits approval", "queued at once", "two at once"];
+  const steps = [claim, ...worker, ...stale, ...others, ...clock].map(({ name }) => name);
+  expect([...kinds, ...steps].filter((kind) => !done.has(kind))).toEqual([]);
+}, 1_300_000);

@@ -13,6 +13,7 @@ import { BAD_FILES, GOOD_FILES } from "@/server/safetensors/corpus";
 import { fileOf, loraHeader } from "@/server/safetensors/corpus-parts";
 import { makeTenant, type Tenant } from "@/testing/api";
 import { Form, someWeights, uploadOf, weightsPart } from "@/testing/forms";
+import { setSettings } from "@/testing/settings";
 import { startServer, type WebServer } from "./server";
 
 /*
@@ -26,14 +27,14 @@ let server: WebServer;
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "capstan-uploads-"));
-  Object.assign(env, { CAPSTAN_DATA_DIR: directory });
+  setSettings({ CAPSTAN_DATA_DIR: directory });
   server = await startServer({ host: "127.0.0.1", port: 0, pages: null });
 });
 beforeEach(async () => {
   tenant = await makeTenant();
 });
 afterEach(() => {
-  Object.assign(env, before, { CAPSTAN_DATA_DIR: directory });
+  setSettings({ ...before, CAPSTAN_DATA_DIR: directory });
 });
 afterAll(async () => {
   await server.stop(0);
@@ -189,7 +190,7 @@ describe("bodies that are not what they say", () => {
     const { bytes, contentType } = form();
     const kept = await filesKept();
     const headers = { "content-type": contentType, "content-length": bytes.length + 1 };
-    Object.assign(env, { ADAPTER_UPLOAD_IDLE_MS: 50 });
+    setSettings({ ADAPTER_UPLOAD_IDLE_MS: 50 });
     for (const part of [bytes, bytes.subarray(0, 500)]) {
       const request = begin(headers);
       request.write(part);
@@ -197,14 +198,14 @@ describe("bodies that are not what they say", () => {
       expect([status, refusal, answered.connection]).toEqual([408, "RequestTimeout", "close"]);
       request.destroy();
     }
-    Object.assign(env, before, { CAPSTAN_DATA_DIR: directory });
+    setSettings({ ...before, CAPSTAN_DATA_DIR: directory });
     for (const part of [bytes, bytes.subarray(0, 500), bytes.subarray(0, 10)]) {
       const request = begin(headers);
       request.write(part, () => request.destroy());
       await closed(request);
     }
     // Each is over when the organization has all its places again.
-    Object.assign(env, { ADAPTER_UPLOADS_PER_ORGANIZATION: 1 });
+    setSettings({ ADAPTER_UPLOADS_PER_ORGANIZATION: 1 });
     for (let status = 429; status === 429; ) ({ status } = await send(new Form([["colour", "blue"]])));
     expect(await rowsKept()).toEqual(NOTHING);
     expect(await filesKept()).toEqual(kept);

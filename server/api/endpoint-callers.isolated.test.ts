@@ -1,10 +1,15 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { fail } from "@/server/errors";
 import { incoming, jsonOf, ownAddress } from "@/testing/requests";
 import { makeTenant } from "@/testing/tenants";
 import { endpoint, respond } from "./endpoint";
 import { base, throwing } from "./endpoint.fixture";
+
+// A limit that is soon used up. Limits are read once, with the modules.
+vi.hoisted(() => {
+  process.env.RATE_LIMIT_ANONYMOUS_PER_MINUTE = "120";
+});
 
 let tenant: Awaited<ReturnType<typeof makeTenant>>;
 beforeAll(async () => {

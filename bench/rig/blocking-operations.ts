@@ -1,0 +1,162 @@
+import { request as ask } from "undici";
+import { filled, toNode } from "../../testing/tenant-matrix/schema";
+import type { Schema } from "./inflate";
+
+/* Every route that takes JSON, with the least body that it accepts: what the goal of blocking inflates. */
+
+export type Operation = {
+  name: string;
+  method: "POST" | "PUT" | "PATCH" | "DELETE";
+  path: string;
+  /** Most bytes of a body. */
+  limit: number;
+  /** Of what is inflated, and what it looks like at its least. */
+  schema: Schema;
+  base: unknown;
+  /** The body's text, around what was inflated. */
+  toBody(value: unknown): string;
+};
+
+const MEGABYTE = 1024 * 1024;
+const TEXT = "text.general.fast.v1";
+const messages = [{ role: "user", content: "How deep is the sea?" }];
+const PER_CAPABILITY = ["quote", "estimate", "invoke", "jobs"];
+const PIN = { provider: "sandbox", model: "sandbox-1", api: "responses" };
+
+/** What is accepted, where the least that a schema asks for is not. */
+const BASES: Record<string, unknown> = {
+  "POST /v1/inference/pinned": { pin: PIN, input: "How deep?" },
+  "POST /v1/inference/pinned/bulk": { pin: PIN, items: [{ id: "one", input: "How deep?" }] },
+  "POST /v1/chat/completions": { model: TEXT, messages },
+  "POST /v1/responses": { model: TEXT, input: "How deep?" },
+  "POST /v1/capabilities/{capability_key}/comparisons": {
+    context: {},
+    competitors: [1, 2].map((n) => ({ axis: "provider", providerPin: `sandbox/sandbox-${n}` })),
+    input: { messages },
+  },
+  "POST /v1/capabilities/{capability_key}/comparisons/estimate": {
+    competitors: [1, 2].map((n) => ({ axis: "provider", providerPin: `sandbox/sandbox-${n}` })),
+    input: { messages },
+  },
+};
+
+export async function operationsOf(url: string, apiKey: string, projectId: string): Promise<Operation[]> {
+  // Loaded here, so that other goals do not carry the whole service.
+  const { endpoints } = await import("@/server/api/v1");
+  const { mcp } = await import("@/server/api/mcp");
+  const { capabilities } = await import("@/server/capabilities/registry.gen");
+  const { InvokeRequest } = await import("@/server/contract/envelope");
+  const { PinnedBulkRequest, PinnedRequest } = await import("@/server/contract/pinned");
+  const { Lockfile } = await import("@/server/contract/provenance");
+  const SCHEMAS: Record<string, Schema> = {
+    "POST /v1/inference/pinned": toNode(PinnedRequest),
+    "POST /v1/inference/pinned/bulk": toNode(PinnedBulkRequest),
+    "POST /v1/provenance/lockfile/verify": toNode(Lockfile),
+  };
+  const artifacts = await uploadSources(url, apiKey, projectId);
+  const operations: Operation[] = [];
+  const context = { projectId };
+  for (const endpoint of [...endpoints, mcp]) {
+    const { method, path, body, bodyLimit: limit = MEGABYTE } = endpoint;
+    if (!body || method === "GET") continue;
+    const verb = path.split("/").at(-1) ?? "";
+    if (PER_CAPABILITY.includes(verb) && path.startsWith("/v1/capabilities/{capability_key}/")) {
+      for (const capability of capabilities) {
+        const at = path.replace("{capability_key}", capability.key);
+        const example = JSON.stringify(capability.examples[0]?.input ?? {});
+        const input = JSON.parse(
+          example.replaceAll(/"art_\w+"/g, JSON.stringify(artifacts[capability.key] ?? artifacts.picture)),
+        );
+        const toBody = (value: unknown) => JSON.stringify({ context, input: value });
+        const schema = toNode(capability.input);
+        operations.push({ name: `${method} ${at}`, method, path: at, limit, schema, base: input, toBody });
+        if (capability.key === TEXT && verb !== "estimate")
+          operations.push({
+            name: `${method} ${at}, the envelope`,
+            method,
+            path: at,
+            limit,
+            schema: toNode(InvokeRequest),
+            base: { context, input },
+            toBody: JSON.stringify,
+          });
+      }
+      continue;
+    }
+    const name = `${method} ${path}`;
+    const schema = SCHEMAS[name] ?? toNode(body);
+    const base = filled(schema, withProject(BASES[name], schema, projectId), (field) => `some ${field}`);
+    const target = path.replace("{capability_key}", TEXT).replaceAll(/\{\w+\}/g, "none");
+    operations.push({
+      name,
+      method,
+      path: `${target}${endpoint.query && "projectId" in endpoint.query.shape ? `?projectId=${projectId}` : ""}`,
+      limit,
+      schema,
+      base,
+      toBody: JSON.stringify,
+    });
+  }
+  for (const [tool, key] of [
+    ["quote_capability", "image.edit.v1"],
+    ["submit_job", "image.edit.v1"],
+    ["invoke", TEXT],
+  ] as const) {
+    const capability = capabilities.find((each) => each.key === key);
+    if (!capability) continue;
+    operations.push({
+      name: `POST /mcp ${tool} of ${key}`,
+      method: "POST",
+      path: "/mcp",
+      limit: 32 * MEGABYTE,
+      schema: toNode(capability.input),
+      base: capability.examples[0]?.input,
+      toBody: (input) =>
+        JSON.stringify({
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name: tool, arguments: { capability_key: key, request: { context, input } } },
+        }),
+    });
+  }
+  return operations;
+}
+
+function withProject(base: unknown, schema: Schema, projectId: string): unknown {
+  const { properties = {} } = schema;
+  return {
+    ...(base as object | undefined),
+    ...("projectId" in properties
+      ? { projectId }
+      : "context" in properties
+        ? { context: { projectId } }
+        : {}),
+  };
+}
+
+/** What inputs name: an artifact of each kind, by the capability that reads it. */
+async function uploadSources(
+  url: string,
+  apiKey: string,
+  projectId: string,
+): Promise<Record<string, string>> {
+  const { makePdf } = await import("../../testing/pdf");
+  const upload = async (bytes: Uint8Array, type: string) => {
+    const answer = await ask(`${url}/v1/artifacts?projectId=${projectId}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": type },
+      body: bytes,
+    });
+    const { artifactId } = (await answer.body.json()) as { artifactId: string };
+    return artifactId;
+  };
+  const square = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+    "base64",
+  );
+  return {
+    picture: await upload(square, "image/png"),
+    "document.verify.v1": await upload(await makePdf(["Total: 118.40 EUR"]), "application/pdf"),
+  };
+}

@@ -1,0 +1,6 @@
+/* Gives openapi-typescript, where it asks for `typescript`, the syntax trees of compiler.mjs. */
+import { register } from "node:module";
+
+const compiler = new URL("./compiler.mjs", import.meta.url).href;
+const hook = `export const resolve = (name, context, next) => next(name === "typescript" ? "${compiler}" : name, context);`;
+register(`data:text/javascript,${encodeURIComponent(hook)}`);

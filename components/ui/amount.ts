@@ -1,0 +1,49 @@
+const WRITTEN = /^(?=.*\d)(\d*)(?:\.(\d*))?$/;
+const MICRO_DIGITS = 6;
+
+export type Amount = { micros: number; problem: null } | { micros: null; problem: string };
+/** What an amount has to be: `decimals` is 2 where only whole cents are taken. */
+export type Bounds = { leastMicros: number; mostMicros: number; decimals: 2 | 6 };
+
+/**
+ * An amount as a person types it, in micros; counted in digits, never in floats. A comma is refused: to one reader it
+ * groups thousands, to another it comes before the cents.
+ */
+export function readAmount(text: string, { leastMicros, mostMicros, decimals }: Bounds): Amount {
+  const trimmed = text.trim();
+  if (trimmed === "") return refuse("Enter an amount.");
+  const [, whole, part = ""] = WRITTEN.exec(trimmed) ?? [];
+  if (whole === undefined) return refuse("Use digits and one point, like 1250.50.");
+  if (part.length > decimals)
+    return refuse(decimals === 2 ? "Whole cents only, like 1250.50." : `At most ${decimals} decimals.`);
+  const micros = Number(whole + part.padEnd(MICRO_DIGITS, "0"));
+  if (micros < leastMicros) return refuse(`At least ${toText(leastMicros)}.`);
+  if (micros > mostMicros) return refuse(`At most ${toText(mostMicros)}.`);
+  return { micros, problem: null };
+}
+
+const refuse = (problem: string): Amount => ({ micros: null, problem });
+
+/** An amount as it is typed: what a field shows for it reads back as the same. */
+export const toText = (micros: number) => String(micros / 1_000_000);
+
+/** An amount that a form was sent with; null where the field was left empty. */
+export function sentAmount(fields: FormData, name: string): number | null {
+  const text = String(fields.get(name) ?? "");
+  if (text === "") return null;
+  const { micros, problem } = readAmount(text, ANY_AMOUNT);
+  if (problem !== null) throw new Error(problem); // its field refuses this before the form is sent
+  return micros;
+}
+
+/** The same where the field has to be filled in. */
+export function requiredAmount(fields: FormData, name: string): number {
+  const micros = sentAmount(fields, name);
+  if (micros === null) throw new Error(`The form was sent without an amount in "${name}".`);
+  return micros;
+}
+
+/** Up to a billion, as the service counts; nothing included. */
+export const ANY_AMOUNT: Bounds = { leastMicros: 0, mostMicros: 1e15, decimals: 6 };
+/** The same without nothing. */
+export const SOME_AMOUNT: Bounds = { ...ANY_AMOUNT, leastMicros: 1 };

@@ -1,0 +1,103 @@
+import type { Page } from "@playwright/test";
+import { ended, submit, textInput, unique } from "../world";
+import {
+  catalogPath,
+  expect,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  jobPath,
+  jobsPath,
+  open,
+  test,
+} from "./panel";
+
+const LOST = "Connection lost, retrying";
+
+/** A job that runs for a while, on its page. */
+async function openRunningJob(page: Page) {
+  const job = await submit({ input: textInput(unique("slow")), model: "sandbox-slow" });
+  await open(page, jobPath(job.jobId));
+  await expect(page.getByText("Live", { exact: true })).toBeVisible();
+  return job;
+}
+
+const ran = (page: Page) =>
+  page.locator("dt", { hasText: /^Ran$/ }).locator("xpath=following-sibling::dd[1]");
+
+/** The server is away: its address refuses connections, while the device itself is online. */
+const takeServerAway = (page: Page) => page.route("**/*", (route) => route.abort("connectionrefused"));
+const bringServerBack = (page: Page) => page.unrouteAll({ behavior: "ignoreErrors" });
+
+test("the page of a running job says that the connection is lost, stops its clock and recovers", async ({
+  page,
+}) => {
+  await page.clock.install();
+  const job = await openRunningJob(page);
+  await takeServerAway(page);
+  await page.clock.runFor(10_000);
+  await expect(page.getByText(LOST)).toBeVisible();
+  await expect(page.getByText("Live", { exact: true })).toBeHidden();
+  await expect(async () => {
+    const before = await ran(page).textContent();
+    await page.clock.runFor(30_000);
+    expect(await ran(page).textContent()).toBe(before);
+  }).toPass();
+  await expect(page.getByText(LOST)).toBeVisible();
+
+  await ended(job.jobId);
+  await bringServerBack(page);
+  await page.clock.runFor(10_000);
+  await expect(page.getByText(LOST)).toBeHidden();
+  await expect(page.locator("h1 + [role=status]")).toHaveText("Succeeded");
+});
+
+test("a device that is offline shows the same, and a link waits in the panel until it is back", async ({
+  page,
+  context,
+}) => {
+  await openRunningJob(page);
+  await context.setOffline(true);
+  await expect(page.getByText(LOST)).toBeVisible();
+  await page.getByRole("link", { name: "Catalog", exact: true }).click();
+  await expect(page.getByRole("button", { name: "Retry", exact: true })).toBeVisible();
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("text.general.fast.v1");
+  await context.setOffline(false);
+  await page.waitForURL(`**${catalogPath()}`);
+  await expect(page.getByRole("heading", { name: "Catalog", level: 1 })).toBeVisible();
+  await expect(page.getByText(LOST)).toBeHidden();
+});
+
+test("a link that finds the server away stays in the panel with an error and Retry, and opens when it is back", async ({
+  page,
+}) => {
+  await open(page, jobsPath());
+  await takeServerAway(page);
+  await page.getByRole("link", { name: "Catalog", exact: true }).click();
+  await expect(page.getByText(LOST)).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Jobs", exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Retry", exact: true }).click();
+  await expect(page.getByText(LOST)).toBeVisible();
+  await bringServerBack(page);
+  await page.waitForURL(`**${catalogPath()}`);
+  await expect(page.getByRole("heading", { name: "Catalog", level: 1 })).toBeVisible();
+  await expect(page.getByText(LOST)).toBeHidden();
+});
+
+for (const colorScheme of ["light", "dark"] as const)
+  for (const width of [1440, 390])
+    for (const forcedColors of ["none", "active"] as const)
+      test(`the notice of a lost connection is for everybody: ${colorScheme}, ${width} pixels, forced colours ${forcedColors}`, async ({
+        page,
+        context,
+      }) => {
+        await page.emulateMedia({ colorScheme, forcedColors });
+        await page.setViewportSize({ width, height: 900 });
+        await openRunningJob(page);
+        await context.setOffline(true);
+        await expect(page.getByText(LOST)).toBeVisible();
+        if (forcedColors === "none") await expectAccessible(page);
+        await expectNoSidewaysScroll(page);
+        await page.screenshot({
+          path: `test-results/looks/connection-${width}-${colorScheme}-${forcedColors}.png`,
+        });
+      });

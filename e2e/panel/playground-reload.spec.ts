@@ -1,0 +1,88 @@
+import type { Page } from "@playwright/test";
+import { catalogPath, expect, open, scriptRuns, test } from "./panel";
+
+const TEXT = "text.general.fast.v1";
+
+async function choose(page: Page, label: string, option: string | RegExp) {
+  await page.getByLabel(label, { exact: true }).click();
+  await page.getByRole("option", { name: option }).click();
+}
+
+async function openSlow(page: Page, how: string) {
+  await open(page, catalogPath(TEXT));
+  await choose(page, "How", how);
+  await choose(page, "Model", /slow/i);
+}
+
+/** Every execution that the page started. */
+function countRuns(page: Page) {
+  const sent: string[] = [];
+  page.on("request", (request) => {
+    if (/catalog\.(submit|invoke)/.test(request.url())) sent.push(request.postData() ?? "");
+  });
+  return sent;
+}
+
+const run = (page: Page) => page.locator("[data-run]");
+const record = (page: Page) => page.getByRole("link", { name: "Record and receipt" });
+
+async function reload(page: Page) {
+  await page.reload();
+  await scriptRuns(page);
+}
+
+test("a durable job is followed on after a reload until it ends", async ({ page }) => {
+  const sent = countRuns(page);
+  await openSlow(page, "Durable job");
+  await page.getByRole("button", { name: "Submit job" }).click();
+  const href = await record(page).getAttribute("href");
+  await reload(page);
+  await expect(record(page)).toHaveAttribute("href", href ?? "");
+  await expect(run(page)).toHaveAttribute("data-run", "ended", { timeout: 45_000 });
+  await expect(page.getByRole("region", { name: "Output", exact: true })).toBeVisible();
+  expect(sent).toHaveLength(1);
+  await reload(page);
+  await expect(page.getByText("Nothing has run yet")).toBeVisible();
+});
+
+test("a run that is waited for is found by its key after a reload", async ({ page }) => {
+  const sent = countRuns(page);
+  await openSlow(page, "Wait for the answer");
+  const left = page.waitForRequest(/catalog\.invoke/);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await left;
+  await reload(page);
+  await expect(run(page)).toHaveAttribute("data-run", /sending|running/);
+  await expect(record(page)).toBeVisible();
+  await expect(run(page)).toHaveAttribute("data-run", "ended", { timeout: 45_000 });
+  await expect(page.getByRole("region", { name: "Output", exact: true })).toBeVisible();
+  expect(sent).toHaveLength(1);
+});
+
+test("a stream is read on from its beginning after a reload", async ({ page }) => {
+  const sent = countRuns(page);
+  await openSlow(page, "Follow as it writes");
+  await page.getByRole("button", { name: "Stream", exact: true }).click();
+  const stream = page.locator("[data-stream]");
+  await expect(stream).toContainText(/\w{3}/);
+  const words = (await stream.textContent()) ?? "";
+  await reload(page);
+  await expect(stream).toContainText(words);
+  await expect(run(page)).toHaveAttribute("data-run", "ended", { timeout: 45_000 });
+  expect(sent).toHaveLength(1);
+});
+
+test("a run whose connection breaks is found again without a second one", async ({ page }) => {
+  const sent = countRuns(page);
+  await openSlow(page, "Wait for the answer");
+  await page.route(/catalog\.invoke/, async (route) => {
+    await route.fetch().catch(() => undefined); // it arrives, and its answer does not
+    await route.abort("connectionreset");
+  });
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await expect(record(page)).toBeVisible({ timeout: 45_000 });
+  await expect(run(page)).toHaveAttribute("data-run", "ended", { timeout: 45_000 });
+  await expect(page.getByRole("region", { name: "Output", exact: true })).toBeVisible();
+  await expect(run(page).getByRole("alert")).toHaveCount(0);
+  expect(sent).toHaveLength(1);
+});

@@ -1,0 +1,46 @@
+import { unique, world } from "../world";
+import { expect, keysPath, open, test } from "./panel";
+
+/*
+ * A browser may keep a page in memory and show it again on "Back", without asking the server.
+ */
+
+const shownFromMemory = () => {
+  window.dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+};
+
+for (const path of [keysPath, "/account", "/billing", "/notifications"])
+  test(`a page the browser kept leads to sign-in when the session has ended: ${path.replace(world.projectId, "{id}")}`, async ({
+    page,
+    context,
+  }) => {
+    await open(page, path);
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+    await context.clearCookies();
+    await page.evaluate(shownFromMemory);
+    await page.waitForURL("**/sign-in?*");
+    await expect(page.getByLabel("E-mail")).toBeVisible();
+  });
+
+test("a page the browser kept is loaded again while the session goes on", async ({ page }) => {
+  await open(page, keysPath);
+  await page.evaluate(() => {
+    document.title = "Kept";
+  });
+  await page.evaluate(shownFromMemory);
+  await expect(page).not.toHaveTitle("Kept");
+  await expect(page.getByRole("heading", { name: "API keys", level: 1 })).toBeVisible();
+});
+
+test("typed text stays on a page the browser kept, and the reader signs in beside it", async ({
+  page,
+  context,
+}) => {
+  await open(page, `/projects/${world.projectId}/requests/new`);
+  const need = unique("Count the trees");
+  await page.getByLabel("Need").fill(need);
+  await context.clearCookies();
+  await page.evaluate(shownFromMemory);
+  await expect(page.getByRole("alertdialog", { name: "You are signed out" })).toBeVisible();
+  await expect(page.getByLabel("Need")).toHaveValue(need);
+});

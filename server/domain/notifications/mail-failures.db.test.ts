@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { metricsAnswer } from "@/server/api/metrics";
+import { inTransaction, pool } from "@/server/db";
+import { type MailServer, startMailServer } from "@/testing/mail-server";
+import { incoming } from "@/testing/requests";
+import { SELF_SIGNED } from "@/testing/self-signed";
+import { setSettings } from "@/testing/settings";
+import { makePerson } from "@/testing/tenants";
+import { makeProject, type TestProject } from "@/testing/world";
+import { attemptMail, tell, testMail } from ".";
+
+const FROM = "Capstan <no-reply@capstan.test>";
+const NEWS = {
+  kind: "commission.quote_ready",
+  title: "A quote is ready",
+  body: "It can be made.",
+  href: "/approve/capability-quotes/cq_1",
+  letter: { facts: [], action: "Open the quote" },
+} as const;
+
+let project: TestProject;
+let server: MailServer;
+beforeEach(async () => {
+  [project, server] = await Promise.all([makeProject(), startMailServer()]);
+  setSettings({ SMTP_URL: server.url, MAIL_FROM: FROM });
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  setSettings({ SMTP_URL: undefined, MAIL_FROM: undefined });
+  await server.stop();
+});
+
+/** So many mails of this project that are due; their ids. */
+async function write(count: number): Promise<string[]> {
+  const before = await mailIds();
+  for (let n = 0; n < count; n++) await makePerson(project.organizationId, "member");
+  const told = { ...NEWS, occasion: `${project.organizationId}:${before.length}` };
+  await inTransaction((client) =>
+    tell(client, project.ctx, { organizationId: project.organizationId }, told),
+  );
+  return (await mailIds()).filter((id) => !before.includes(id));
+}
+async function mailIds(): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT mail.id FROM mail JOIN notification ON notification.id = notification_id WHERE organization_id = $1`,
+    [project.organizationId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function metric(name: string): Promise<number> {
+  const text = String((await metricsAnswer(incoming({ path: "/metrics" }))).body);
+  return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
+}
+
+test("why mail cannot be sent is logged once until it works again, not with every mail and retry", async () => {
+  const lines: unknown[] = [];
+  const note = (facts: unknown, words: unknown) => void lines.push([words, facts]);
+  const ctx = {
+    ...project.ctx,
+    log: { ...project.ctx.log, warn: note, info: note } as typeof project.ctx.log,
+  };
+  const { port } = server;
+  await server.stop();
+  const [first = "", second = ""] = await write(2);
+  await attemptMail(ctx, first);
+  await attemptMail(ctx, second);
+  project.clock.advance(70_000);
+  await attemptMail(ctx, first);
+  const down = [
+    "a mail could not be sent, and is tried again",
+    { cause: "The mail server could not be reached, or broke off." },
+  ];
+  expect(lines).toEqual([down]);
+  server = await startMailServer({ port });
+  project.clock.advance(3_600_000);
+  await attemptMail(ctx, first);
+  expect(lines).toEqual([down, ["mail is sent again", {}]]);
+  server.reactWith(() => ({ code: 550, at: "recipient", says: "no mailbox secret-person@example.com" }));
+  await attemptMail(ctx, second);
+  expect(lines.slice(2)).toEqual([
+    ["a mail was given up", { mailId: second, tries: 2, cause: "The mail server refused the letter (550)." }],
+  ]);
+});
+
+test.each([
+  ["over smtps", (port: number) => `smtps://localhost:${port}`, { secure: true, ...SELF_SIGNED }],
+  [
+    "after STARTTLS",
+    (port: number) => `smtp://localhost:${port}?starttls=required`,
+    { disabledCommands: [], ...SELF_SIGNED },
+  ],
+])("a certificate that is not trusted is called that, %s, with what to do", async (_name, urlOf, options) => {
+  const encrypted = await startMailServer(options);
+  setSettings({ SMTP_URL: urlOf(encrypted.port) });
+  const outcome = await testMail("ada@example.com");
+  expect(outcome).toMatchObject({
+    state: "not_sent",
+    reason:
+      "The certificate of the mail server is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT). If an authority of your own signed it, name that authority's file in NODE_EXTRA_CA_CERTS.",
+  });
+  await encrypted.stop();
+});
+
+test("metrics count mail that waits and mail that was given up", async () => {
+  const [open, failed] = [await metric("capstan_mail_open"), await metric("capstan_mail_failed")];
+  const [first = ""] = await write(2);
+  expect(await metric("capstan_mail_open")).toBeGreaterThanOrEqual(open + 2);
+  server.reactWith(() => ({ code: 550, at: "recipient" }));
+  await attemptMail(project.ctx, first);
+  expect(await metric("capstan_mail_failed")).toBeGreaterThanOrEqual(failed + 1);
+});
+
+test("a test letter arrives, or tells why it did not", async () => {
+  expect(await testMail("ada@example.com")).toEqual({ state: "accepted" });
+  expect(server.received).toMatchObject([
+    { to: ["ada@example.com"], headers: { subject: "Capstan can send mail", from: FROM } },
+  ]);
+  server.reactWith(() => ({ code: 550, at: "recipient", says: "no such mailbox" }));
+  expect(await testMail("ada@example.com")).toMatchObject({
+    state: "refused",
+    reason: expect.stringContaining("550"),
+  });
+  setSettings({ SMTP_URL: undefined });
+  expect(await testMail("ada@example.com")).toBeNull();
+});

@@ -1,0 +1,20 @@
+/** Work on more than this, bytes or characters, is done in pieces, with a turn for others between them. */
+export const LARGE = 256 * 1024;
+
+/** Lets everybody else have their turn before the next piece of work. */
+export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** How long work goes on before others have their turn. */
+const TURN_MS = 5;
+
+/** Runs the work to its end; others have their turn every few milliseconds, wherever it yields. */
+export async function inTurns<T>(work: Generator<undefined, T>): Promise<T> {
+  let since = performance.now();
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    if (performance.now() - since < TURN_MS) continue;
+    await turn();
+    since = performance.now();
+  }
+}

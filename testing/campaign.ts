@@ -1,0 +1,53 @@
+import fc from "fast-check";
+
+/*
+ * Long tests have one implementation in two sizes: the small one is part of `npm test` and always the same, the full one
+ * draws by a seed that can be given (CAPSTAN_CAMPAIGN=full, CAPSTAN_SEED).
+ */
+
+const isFull = process.env.CAPSTAN_CAMPAIGN === "full";
+const SEED_OF_SMALL = 815;
+
+const seed = Number(process.env.CAPSTAN_SEED ?? (isFull ? Date.now() % 2 ** 31 : SEED_OF_SMALL));
+if (!Number.isSafeInteger(seed)) throw new Error("CAPSTAN_SEED is not a whole number.");
+if (isFull) console.log(`campaign: full size, seed ${seed}`);
+
+type Sizes<T> = { small: T; full: T };
+
+/** What of the two this run takes. */
+function size<T>({ small, full }: Sizes<T>): T {
+  return isFull ? full : small;
+}
+
+/** Settings of fast-check for a property: so many runs, by the seed. */
+const runs = (numRuns: Sizes<number>) => ({ seed, numRuns: size(numRuns) });
+
+/**
+ * Likewise, where a small campaign must show every kind of case: it draws several times as many as a full one and runs
+ * only those that show a kind for the first time. Drawing costs little, running much.
+ */
+function covering<T>(cases: fc.Arbitrary<T>, kindsOf: (drawn: T) => string[], numRuns: number) {
+  if (isFull) return { seed, numRuns };
+  const chosen = firstOfEach(fc.sample(cases, { seed, numRuns: 5 * numRuns }), kindsOf);
+  return { seed, numRuns: chosen.length, examples: chosen.map((drawn): [T] => [drawn]) };
+}
+
+/** The items that show a kind which none before them shows. */
+function firstOfEach<T>(items: readonly T[], kindsOf: (item: T) => string[]): T[] {
+  const seen = new Set<string>();
+  return items.filter((item) => {
+    const fresh = kindsOf(item).filter((kind) => !seen.has(kind));
+    for (const kind of fresh) seen.add(kind);
+    return fresh.length > 0;
+  });
+}
+
+/** All items in full size; in the small one the first of each kind. */
+const sample = <T>(items: readonly T[], kindsOf: (item: T) => string[]): T[] =>
+  isFull ? [...items] : firstOfEach(items, kindsOf);
+
+/** All items in full size; in the small one a single item, the next for each next place. */
+const inTurn = <T>(items: readonly T[], place: number): T[] =>
+  isFull || items.length === 0 ? [...items] : [items[place % items.length]!];
+
+export const campaign = { isFull, seed, size, runs, covering, sample, inTurn };
