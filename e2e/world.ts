@@ -145,9 +145,9 @@ export async function inDatabase(text: string, values: unknown[]): Promise<void>
   await client.query(text, values).finally(() => client.end());
 }
 
-/** `npm run admin -- … --json` against the installation under test. */
+/** `npm run admin -- … --json`, as the build bundled it, against the installation under test. */
 export function admin(...args: string[]) {
-  const told = execFileSync("node_modules/.bin/tsx", ["scripts/admin.ts", ...args, "--json"], {
+  const told = execFileSync(process.execPath, ["dist/admin.mjs", ...args, "--json"], {
     env: { ...process.env, CAPSTAN_DATA_DIR: dataDirectory() },
   });
   return JSON.parse(told.toString());

@@ -17,6 +17,7 @@ const SOURCES = [
   "prisma/bootstrap.ts",
   "prisma/seed.ts",
   "scripts/launch",
+  ...["admin", "admin-budgets", "admin-command", "admin-plans"].map((name) => `scripts/${name}.ts`),
   "server",
   "next.config.js",
   "postcss.config.mjs",
@@ -36,6 +37,7 @@ const PROGRAMS: Record<string, string> = {
   "rendering-worker": "server/rendering/worker.ts",
   lifeline: "scripts/launch/lifeline.ts",
   start: "scripts/launch/start.ts",
+  admin: "scripts/admin.ts",
 };
 const CHUNKS = "dist/chunks";
 const MARK = "dist/.built-from";
