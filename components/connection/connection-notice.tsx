@@ -15,7 +15,8 @@ export function ConnectionNotice() {
   const retry = useRetry(isLost);
   return (
     <div className="pointer-events-none fixed inset-x-0 bottom-4 z-40 flex justify-center px-4">
-      <div role="status">
+      {/* No role: pages have a status of their own. */}
+      <div aria-live="polite">
         {isLost && (
           <div className="pointer-events-auto flex items-center gap-3 rounded-lg border border-warn-line bg-warn-soft py-2.5 pr-2.5 pl-3.5 text-sm shadow-raised">
             <CloudOff aria-hidden className="size-4 shrink-0 text-warn" />
