@@ -17,7 +17,7 @@ export default defineConfig({
   workers: 2,
   fullyParallel: false,
   forbidOnly: true,
-  // Once more, in a browser of its own: what then passes is told as flaky, and is a bug of the test or of the product.
+  // Once more, in a browser of its own: what then passes is reported as flaky, and is a bug of the test or of the product.
   retries: 1,
   // Two cores also render and encode what the tests ask for: a hang is what this ends, not slowness.
   timeout: 180_000,
@@ -28,7 +28,8 @@ export default defineConfig({
     // What fades in or out is there or not: a check of contrast never meets half of it.
     contextOptions: { reducedMotion: "reduce" },
     screenshot: "only-on-failure",
-    trace: "retain-on-failure",
+    // A trace of every test would cost as much as the tests: the second try of one that failed leaves one.
+    trace: "on-first-retry",
     launchOptions: {
       executablePath,
       args: [
