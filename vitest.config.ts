@@ -21,7 +21,7 @@ export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/, "") } },
   test: {
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: 3, // of two cores: some tests wait for a slow provider
     projects: [
       {
         extends: true,
