@@ -28,8 +28,7 @@ const ALWAYS_SAFE_LENGTH = 15;
 export function refuseHostileJson(text: string): void {
   const end = text.length;
   // Of each open container: the keys seen so far of an object, null for an array.
-  const open: (Set<string> | null)[] = Array.from({ length: MAX_DEPTH }, () => null);
-  let depth = 0;
+  const open: (Set<string> | null)[] = [];
   let keys: Set<string> | null = null;
   let isKeyNext = false;
   let nodes = 0;
@@ -64,15 +63,15 @@ export function refuseHostileJson(text: string): void {
         nodes++;
         keys = char === OPEN_OBJECT ? new Set() : null;
         isKeyNext = keys !== null;
-        if (depth === MAX_DEPTH) {
+        open.push(keys);
+        if (open.length > MAX_DEPTH) {
           refuse(`Nested deeper than ${MAX_DEPTH}.`, "too_deep", { maxDepth: MAX_DEPTH });
         }
-        open[depth++] = keys;
         break;
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:
-        if (depth > 0) depth--;
-        keys = depth > 0 ? open[depth - 1]! : null;
+        open.pop();
+        keys = open.length > 0 ? open[open.length - 1]! : null;
         isKeyNext = false;
         break;
       case COMMA:
@@ -163,9 +162,8 @@ function checkedNumber(text: string, start: number): number {
  */
 function placeOf(text: string, end: number): (string | number)[] {
   const open: { name: string | number; isKeyNext: boolean }[] = [];
-  let depth = 0;
   for (let at = 0; at < end; at++) {
-    const last = depth > 0 ? open[depth - 1] : undefined;
+    const last = open.at(-1);
     switch (text.charCodeAt(at)) {
       case QUOTE: {
         const close = endOfEscapedString(text, at + 1);
@@ -177,21 +175,21 @@ function placeOf(text: string, end: number): (string | number)[] {
         break;
       }
       case OPEN_OBJECT:
-        open[depth++] = { name: "", isKeyNext: true };
+        open.push({ name: "", isKeyNext: true });
         break;
       case OPEN_ARRAY:
-        open[depth++] = { name: 0, isKeyNext: false };
+        open.push({ name: 0, isKeyNext: false });
         break;
       case CLOSE_OBJECT:
       case CLOSE_ARRAY:
-        depth--;
+        open.pop();
         break;
       case COMMA:
         if (typeof last?.name === "number") last.name++;
         else if (last) last.isKeyNext = true;
     }
   }
-  return open.slice(0, depth).map(({ name }) => name);
+  return open.map(({ name }) => name);
 }
 
 function decoded(literal: string): string {
