@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { sealContent } from "@/server/content";
 import { pool } from "@/server/db";
 import * as credentials from "@/server/domain/credentials";
@@ -24,11 +24,8 @@ import { makePerson } from "@/testing/tenants";
 import { openVault, SECRET } from "@/testing/vault";
 import { announceVaultKeys, rewrapAll, vaultStatus } from ".";
 
-// Before the imports: every row of a database is handed over, so it is one of this file's own.
-const { dropDatabase } = await vi.hoisted(() => {
-  process.env.ALLOW_PRIVATE_ADDRESSES = "1"; // vendor and receiver are on this machine
-  return import("@/testing/own-database");
-});
+// Every row of the database is handed over, so it is this file's own.
+setSettings({ ALLOW_PRIVATE_ADDRESSES: true }); // vendor and receiver are on this machine
 
 const system = systemCtx("vault-test");
 const [OLD, NEW] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
@@ -41,9 +38,6 @@ function withKeys(current: string, ...others: string[]): void {
 }
 
 beforeEach(() => withKeys(OLD));
-afterAll(async () => {
-  await dropDatabase();
-});
 
 const PRIVATE = { dataClassification: "PrivateUserContent" };
 /** On the sandbox, though the project has an account of its own. */
