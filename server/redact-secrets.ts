@@ -58,6 +58,30 @@ export function tells(text: string, secret: Secret): boolean {
   return false;
 }
 
+/**
+ * A server's words about an account without any piece of its credentials. Stricter than what an answer is held to: short
+ * credentials are taken out too, and so is a part of a long one.
+ */
+export function redactWords(text: string, credentials: Credentials): string {
+  return Object.values(credentials).reduce(withoutPieces, text);
+}
+
+function withoutPieces(text: string, secret: Secret): string {
+  const value = secret.reveal();
+  if (value.length < LEAST_TOLD) return text;
+  if (value.length < TELLING) return text.replaceAll(value, String(secret));
+  const forms = formsIn(secret);
+  let clean = "";
+  let [shownTo, hiddenTo] = [0, 0];
+  for (let at = 0; at + TELLING <= text.length; at++) {
+    const piece = text.slice(at, at + TELLING);
+    if (!forms.some((form) => form.text.includes(piece))) continue;
+    if (at >= hiddenTo) clean += text.slice(shownTo, at) + String(secret);
+    shownTo = hiddenTo = at + TELLING;
+  }
+  return clean + text.slice(shownTo);
+}
+
 /** The same of a value that is JSON. */
 export function redactValue<T>(value: T, credentials: Credentials): T {
   const plain = JSON.stringify(value);

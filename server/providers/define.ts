@@ -207,7 +207,14 @@ export type SubmissionState = "not_attempted" | "ambiguous" | "attempted";
 /** refused: a definite no. capacity: 429 or overloaded. unreachable: never sent. failed: answered badly. lost: sent, no answer. */
 export type FaultKind = "refused" | "capacity" | "unreachable" | "failed" | "lost";
 
-/** The one error of provider calls. `message` is safe to show; raw provider text never is. */
+/** What a vendor says of a failure: bounded, without secrets, and for the people of the account alone. */
+export type VendorWords = {
+  /** Its own word for it, such as `insufficient_quota`: may be shown to everybody who sees the failure. */
+  code: string | null;
+  message: string | null;
+};
+
+/** The one error of provider calls. `message` is safe to show; what the vendor said is in `vendor`. */
 export class ProviderFault extends Error {
   override readonly name = "ProviderFault";
   constructor(
@@ -219,6 +226,7 @@ export class ProviderFault extends Error {
       providerRequestId?: string;
       retryAfterMs?: number;
       usage?: Usage | null;
+      vendor?: VendorWords | null;
       /** Our own signal ended the call (execution limit or cancel), not the provider or the network. */
       aborted?: boolean;
     } = {},

@@ -1,6 +1,7 @@
 import { type Answer, codeOf, PRIVATE_ADDRESS, whyUnreachable } from "@/server/http";
 import { tells } from "@/server/redact-secrets";
 import { type FaultKind, ProviderFault, type ProviderIo } from "./define";
+import { vendorWords } from "./vendor-words";
 
 /* What an exchange with a vendor came to where it came to no result, in our own words. */
 
@@ -80,7 +81,7 @@ const OVERLOADED = new Set([
   "slow_down",
 ]);
 
-/** What an error status says, and its body where the provider explains it. */
+/** What an error status says, and its body where the provider explains it: JSON, or the text of one that is none. */
 export function faultOfAnswer(
   { status, header }: Answer,
   body: unknown,
@@ -108,6 +109,7 @@ export function faultOfAnswer(
     {
       status,
       ...requestId(header, io),
+      vendor: vendorWords(body, io),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     },
   );

@@ -15,6 +15,7 @@ import {
 } from "./faults";
 import { originOf } from "./origins";
 import { eventReader, type ServerEvent } from "./server-events";
+import { vendorWords } from "./vendor-words";
 
 /*
  * How providers ask their vendors. One call is one request, and every call that came to nothing is a `ProviderFault` that
@@ -175,6 +176,7 @@ export async function call(
   let received = 0;
   let verdict: ProviderFault | null = null;
   /** Of an answer that comes as events: tells them, and whether that was all. */
+  let lastEvent = "";
   let readEvents: ((chunk: Uint8Array) => boolean) | null = null;
 
   const outcome = await exchange(
@@ -190,9 +192,10 @@ export async function call(
     {
       onHead({ status, header }) {
         if (onEvent && isSuccess(status) && /^text\/event-stream\b/i.test(header("content-type") ?? ""))
-          readEvents = eventReader((event) =>
-            onEvent({ ...event, data: redactJson(event.data, io.credentials) }),
-          );
+          readEvents = eventReader((event) => {
+            lastEvent = redactJson(event.data, io.credentials);
+            return onEvent({ ...event, data: lastEvent });
+          });
         return "more";
       },
       onChunk(chunk, answer) {
@@ -213,7 +216,10 @@ export async function call(
         try {
           return readEvents(chunk) ? "enough" : "more";
         } catch (error) {
-          verdict = error instanceof ProviderFault ? error : unreadable(answer, io, bareError(error));
+          verdict =
+            error instanceof ProviderFault
+              ? withWords(error, lastEvent, io)
+              : unreadable(answer, io, bareError(error));
           return "stop";
         }
       },
@@ -228,7 +234,7 @@ export async function call(
   const isError = answer !== null && !isSuccess(answer.status);
   if (outcome.state === "answered" && redirects && isRedirect(outcome.answer))
     return { ...outcome.answer, body: undefined };
-  if (isError) throw faultOfAnswer(answer, parseJson(chunks, io).json, io, options.explain);
+  if (isError) throw faultOfAnswer(answer, errorBody(answer, chunks, io), io, options.explain);
   if (outcome.state === "lost") throw lost(outcome.error, outcome.isStopped);
   if (readEvents) return { ...outcome.answer, body: undefined };
   return { ...outcome.answer, ...bodyOf(outcome.answer, chunks, read, io) };
@@ -249,15 +255,43 @@ function bodyOf(
   read: "json" | "bytes",
   io: HttpIo,
 ): Pick<HttpReply, "body" | "toldCredential"> {
-  const encoding = header("content-encoding");
-  const isEncoded = encoding !== null && encoding !== "" && encoding !== "identity";
-  if (read === "bytes" && !isEncoded) return { body: Buffer.concat(chunks) };
-  const { json, toldCredential } = isEncoded ? {} : parseJson(chunks, io);
+  if (read === "bytes" && !isEncoded(header)) return { body: Buffer.concat(chunks) };
+  const { json, toldCredential } = isEncoded(header) ? {} : parseJson(chunks, io);
   if (json !== undefined) return { body: json, toldCredential };
   throw new ProviderFault("failed", "attempted", "The provider's answer is not JSON.", {
     status,
     ...requestId(header, io),
   });
+}
+
+/** An error's body: what it says in JSON, else its text where it is one. */
+function errorBody({ header }: Answer, chunks: Buffer[], io: HttpIo): unknown {
+  if (isEncoded(header)) return undefined;
+  const text = Buffer.concat(chunks).toString("utf8");
+  // What begins as JSON and is none was cut off.
+  return parseJson(chunks, io).json ?? (/^\s*[{[]/.test(text) ? undefined : text);
+}
+
+/** An error that came as an event, with what the event says of it. */
+function withWords(fault: ProviderFault, event: string, io: HttpIo): ProviderFault {
+  const { kind, submission, message, details, cause } = fault;
+  const vendor = vendorWords(toJson(event), io);
+  return vendor?.message
+    ? new ProviderFault(kind, submission, message, { vendor, ...details }, { cause })
+    : fault;
+}
+
+function toJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isEncoded(header: Answer["header"]): boolean {
+  const encoding = header("content-encoding");
+  return encoding !== null && encoding !== "" && encoding !== "identity";
 }
 
 /** What an answer says in JSON; nothing for what is no JSON: the parser's own error is dropped, since it quotes the text. */

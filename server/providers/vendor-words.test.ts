@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { toSecrets } from "@/server/secret";
+import { vendorWords } from "./vendor-words";
+
+const KEY = "acme-9f8e7d6c5b4a3f2e1d0c";
+const io = { credentials: toSecrets({ apiKey: KEY }) };
+const wordsOf = (body: unknown) => vendorWords(body, io);
+const messageOf = (message: string) => wordsOf({ error: { message } })?.message;
+
+describe("the words are found as each vendor writes them", () => {
+  test.each([
+    ["OpenAI", { error: { message: "No.", type: "invalid_request_error", code: "bad" } }, "bad", "No."],
+    [
+      "OpenAI without a code",
+      { error: { message: "No.", type: "server_error", code: null } },
+      "server_error",
+      "No.",
+    ],
+    [
+      "Anthropic",
+      { type: "error", error: { type: "overloaded_error", message: "Busy." } },
+      "overloaded_error",
+      "Busy.",
+    ],
+    [
+      "Google",
+      [{ error: { code: 400, message: "No.", status: "INVALID_ARGUMENT" } }],
+      "INVALID_ARGUMENT",
+      "No.",
+    ],
+    ["Replicate", { title: "Unauthenticated", detail: "Log in.", status: 401 }, null, "Log in."],
+    [
+      "fal",
+      { detail: [{ loc: ["body"], msg: "field required", type: "missing" }] },
+      "missing",
+      "field required",
+    ],
+    ["ElevenLabs", { detail: { status: "quota_exceeded", message: "Out." } }, "quota_exceeded", "Out."],
+    ["Meshy", { message: "No such task" }, null, "No such task"],
+    ["a plain text", "boom", null, "boom"],
+    ["one string", { error: "model 'x' not found" }, null, "model 'x' not found"],
+  ])("%s", (_vendor, body, code, message) => {
+    expect(wordsOf(body)).toEqual({ code, message });
+  });
+
+  test("a page for browsers, nothing, and what is no error at all say nothing", () => {
+    for (const body of [
+      "<html><title>502</title></html>",
+      "",
+      " \n",
+      {},
+      [],
+      null,
+      undefined,
+      7,
+      { error: {} },
+    ])
+      expect(wordsOf(body)).toBeNull();
+  });
+});
+
+describe("the words are fit to be shown", () => {
+  test("at most 500 characters, in one line, without control characters and halves of characters", () => {
+    expect(messageOf("a ".repeat(400))).toHaveLength(500);
+    expect(messageOf("a ".repeat(400))?.endsWith("…")).toBe(true);
+    expect(messageOf("one\r\n\ttwo\u0000three\u202efour\ud800")).toBe("one two three four");
+  });
+
+  test("neither the account's credentials nor a part of one are in them", () => {
+    expect(messageOf(`Incorrect API key ${KEY}!`)).toBe("Incorrect API key [redacted]!");
+    expect(messageOf(`Incorrect ${KEY.slice(0, 16)}…`)).toBe("Incorrect [redacted]…");
+    expect(messageOf(`Seen: ${Buffer.from(KEY).toString("base64")}.`)).not.toContain("YWNtZS");
+    expect(wordsOf({ error: { message: "No.", code: KEY } })).toEqual({ code: null, message: "No." });
+    const short = { credentials: toSecrets({ password: "hunter2" }) };
+    expect(vendorWords("hunter2 is wrong", short)?.message).toBe("[redacted] is wrong");
+  });
+
+  test.each([
+    ["Bearer abcdefghijkl0123456789", "Bearer [redacted]"],
+    ["Basic authentication failed", "Basic authentication failed"],
+    ["https://me:pass@host/v1 is down", "https://[redacted]@host/v1 is down"],
+    ["Incorrect API key provided: qwertyuiop12.", "Incorrect API key provided: [redacted]"],
+    ["password=correcthorse; retry", "password=[redacted]; retry"],
+    ["got eyJhbGciOiJI.eyJzdWIiOiIx.sig-nature", "got [redacted]"],
+    [`signature ${"0a".repeat(32)} is old`, "signature [redacted] is old"],
+    ["sk-proj-abcdefghijklmnop0123", "[redacted]"],
+    ["max_tokens: 99999999 is too large", "max_tokens: 99999999 is too large"],
+    [
+      "request 0f8fad5b-d9cb-469f-a165-70867728950e failed",
+      "request 0f8fad5b-d9cb-469f-a165-70867728950e failed",
+    ],
+  ])("%s", (said, shown) => {
+    expect(messageOf(said)).toBe(shown);
+  });
+});

@@ -1,0 +1,74 @@
+import { redactWords } from "@/server/redact-secrets";
+import { redactText } from "@/server/redact-tokens";
+import type { ProviderIo, VendorWords } from "./define";
+
+/* What a vendor says of its own failure, made fit to be shown to the people of the account it was said to. */
+
+const MOST_CHARACTERS = 500;
+/** More than this is not looked at. */
+const MOST_READ = 4_000;
+/** Errors stand in each other at most this deep. */
+const DEEPEST = 3;
+const HIDDEN = "[redacted]";
+
+type Io = Pick<ProviderIo, "credentials">;
+type Found = { code?: string | undefined; message?: string | undefined };
+
+/** What may be a secret of somebody's, whatever its form: the text keeps what names it. */
+const SECRETS: [RegExp, string][] = [
+  [/\b(bearer|basic)\s+[\w.~+/=-]{16,}/gi, `$1 ${HIDDEN}`],
+  [/(\/\/)[^\s/@]+@/g, `$1${HIDDEN}@`],
+  [
+    /\b(api[ _-]?key|access[ _-]?token|token|secret|password|authorization)((?: provided)?["']?\s*[:=]\s*["']?)[^\s"',;&}]{8,}/gi,
+    `$1$2${HIDDEN}`,
+  ],
+  [/\beyJ[\w-]{8,}\.[\w.-]+/g, HIDDEN],
+  [/(?<![\w+=-])(?=[\w+=-]*\d)(?=[\w+=-]*[A-Za-z])[\w+=-]{40,}/g, HIDDEN],
+];
+
+/** A vendor's error as it answered it: in JSON, or as the text of a body that is none. Null: it said nothing. */
+export function vendorWords(body: unknown, io: Io): VendorWords | null {
+  const found = find(body, 0);
+  const code = found.code === undefined ? null : toCode(found.code, io);
+  const message = found.message === undefined ? null : toMessage(found.message, io);
+  return code === null && message === null ? null : { code, message };
+}
+
+/** The innermost words count: `{"type": "error", "error": {"type": "overloaded_error", "message": "…"}}`. */
+function find(body: unknown, depth: number): Found {
+  if (typeof body === "string") return { message: body };
+  if (Array.isArray(body)) return depth < DEEPEST ? find(body[0], depth + 1) : {};
+  if (typeof body !== "object" || body === null) return {};
+  const { error, detail, message, msg, code, type, status } = body as Record<string, unknown>;
+  const inner = depth < DEEPEST ? find(error ?? detail, depth + 1) : {};
+  const isText = (value: unknown) => typeof value === "string" && value !== "";
+  return {
+    message: inner.message ?? ([message, msg].find(isText) as string | undefined),
+    code: inner.code ?? ([code, type, status].find(isText) as string | undefined),
+  };
+}
+
+/** A word such as `insufficient_quota`. */
+function toCode(text: string, io: Io): string | null {
+  const isWord = /^[A-Za-z][\w.:-]{0,63}$/.test(text);
+  return isWord && clean(text, io) === text ? text : null;
+}
+
+/** One line; nothing of a page that a proxy made for browsers. */
+function toMessage(text: string, io: Io): string | null {
+  if (/^\s*</.test(text)) return null;
+  const line = text
+    .slice(0, MOST_READ)
+    .toWellFormed()
+    .replace(/[\s\p{C}\uFFFD]+/gu, " ")
+    .trim();
+  const words = clean(line, io);
+  if (words === "") return null;
+  return words.length > MOST_CHARACTERS ? `${words.slice(0, MOST_CHARACTERS - 1).toWellFormed()}…` : words;
+}
+
+const clean = (text: string, { credentials }: Io) =>
+  SECRETS.reduce(
+    (words, [form, instead]) => words.replace(form, instead),
+    redactText(redactWords(text, credentials)),
+  );
