@@ -5,7 +5,14 @@ const Open = z.record(z.string(), z.json());
 /** Of every 429; the header Retry-After is made of it. */
 const Later = z.object({ retryAfterSeconds: z.number() }).catchall(z.json());
 const Execution = z
-  .object({ executionId: z.string().optional(), receiptId: z.string().nullish() })
+  .object({
+    executionId: z.string().optional(),
+    receiptId: z.string().nullish(),
+    /** What the provider answered; `message` only of the caller's own connection, and only as long as content is kept. */
+    provider: z
+      .object({ status: z.int().nullable(), code: z.string().nullable(), message: z.string().nullish() })
+      .optional(),
+  })
   .catchall(z.json());
 const usd = z.number();
 
@@ -14,6 +21,11 @@ type Spec = {
   status: number;
   /** May the same request succeed later, unchanged? */
   retryable: boolean;
+  /**
+   * May a program send the same request again unasked, with a chance that it succeeds and none that anything runs or is paid
+   * twice? Absent: as `retryable`, which also counts on an idempotency key.
+   */
+  repeatable?: boolean;
   /** As `job.error`: is this the end of it? */
   terminal?: boolean;
   next: "stop" | "inspect_error" | "retry_new" | "retry_after_backoff" | "present_approval";
@@ -83,6 +95,7 @@ export const ERRORS = {
   InternalFailure: {
     status: 500,
     retryable: true,
+    repeatable: false,
     terminal: false,
     next: "retry_after_backoff",
     details: Open,
@@ -364,7 +377,7 @@ export const ERRORS = {
     next: "inspect_error",
     details: Execution,
   },
-  QueueTimeout: { status: 502, retryable: false, next: "retry_new", details: Execution },
+  QueueTimeout: { status: 502, retryable: false, repeatable: true, next: "retry_new", details: Execution },
   Cancelled: { status: 409, retryable: false, next: "stop", details: Execution },
 
   invalid_expression: { status: 422, retryable: false, next: "inspect_error", details: Execution },
@@ -430,6 +443,13 @@ export function fail<C extends ErrorCode>(
   ...rest: Record<string, never> extends Details<C> ? [details?: Details<C>] : [details: Details<C>]
 ): never {
   throw new Fault(code, message, (rest[0] ?? {}) as Record<string, unknown>);
+}
+
+/** Is it safe, and of use, to send the request again that was answered with this? */
+export function isRepeatable(code: string): boolean {
+  if (!isErrorCode(code)) return false;
+  const { retryable, repeatable = retryable }: Spec = ERRORS[code];
+  return repeatable;
 }
 
 export function isErrorCode(code: string): code is ErrorCode {

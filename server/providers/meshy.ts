@@ -15,6 +15,7 @@ import {
 } from "./define";
 import { getFile } from "./get-file";
 import { type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
+import { vendorWords } from "./vendor-words";
 
 /* Meshy: tasks that make a mesh from one picture, or from several of one object. A task is made once and asked for until it ends. */
 
@@ -33,7 +34,9 @@ const Task = z.object({
   progress: z.number().nullish(),
   model_urls: z.object({ glb: z.string().nullish() }).nullish(),
   ai_model: z.string().nullish(),
-  task_error: z.object({ type: z.string().nullish(), code: z.string().nullish() }).nullish(),
+  task_error: z
+    .object({ type: z.string().nullish(), code: z.string().nullish(), message: z.string().nullish() })
+    .nullish(),
 });
 type Task = z.output<typeof Task>;
 
@@ -112,7 +115,10 @@ async function poll(handle: Json, io: ProviderIo): Promise<Progress<MeshResult>>
     return { state: "pending", handle: { path, id }, pollAfterMs: POLL_MS, progress: progressOf(task) };
   const providerRequestId = safeWord(id, io);
   const details = { status: reply.status, ...(providerRequestId ? { providerRequestId } : {}) };
-  if (task.status !== "SUCCEEDED") throw new ProviderFault("failed", "attempted", whyNot(task), details);
+  if (task.status !== "SUCCEEDED") {
+    const vendor = vendorWords({ error: task.task_error }, io);
+    throw new ProviderFault("failed", "attempted", whyNot(task), { ...details, vendor });
+  }
   const address = task.model_urls?.glb;
   if (!address)
     throw new ProviderFault("failed", "attempted", "Meshy ended the task without a GLB.", details);

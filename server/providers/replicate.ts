@@ -19,6 +19,7 @@ import {
 } from "./define";
 import { type Explanation, getJson, parseReply, postJson, safeWord } from "./http";
 import { fetchImages, fetchVideo } from "./made-files";
+import { vendorWords } from "./vendor-words";
 
 /* Replicate: predictions of official models, which are always on and paid by what they make. Made once, asked for until they end. */
 
@@ -69,7 +70,7 @@ async function ask<R>(
   const { status } = prediction;
   if (status === "starting" || status === "processing")
     return { state: "pending", handle: { id }, pollAfterMs: POLL_MS, progress: progressOf(prediction) };
-  if (status !== "succeeded") throw endOf(prediction, reply.status, nothing);
+  if (status !== "succeeded") throw endOf(prediction, reply.status, nothing, io);
   const { result, usage } = await read(parseReply(Addresses, { ...reply, body: prediction.output }, io));
   return {
     state: "done",
@@ -92,17 +93,24 @@ function progressOf({ status, logs }: Prediction): ReportedProgress {
   };
 }
 
-/** What a prediction without a result came to. Its own words are looked at, and never told. */
-function endOf({ status, error }: Prediction, httpStatus: number, nothing: Usage): ProviderFault {
+/** What a prediction without a result came to. */
+function endOf(
+  { status, error }: Prediction,
+  httpStatus: number,
+  nothing: Usage,
+  io: ProviderIo,
+): ProviderFault {
+  const vendor = vendorWords({ error }, io);
   const isUnfit = typeof error === "string" && /nsfw|flagged|sensitive|content polic|\bE005\b/i.test(error);
   if (status === "failed" && isUnfit)
     return new ProviderFault("refused", "attempted", "The model's safety check refused the request.", {
       status: httpStatus,
       usage: nothing, // official models are paid by what they make
+      vendor,
     });
   const message =
     status === "failed" ? "The model failed at Replicate." : "The prediction was canceled at Replicate.";
-  return new ProviderFault("failed", "attempted", message, { status: httpStatus });
+  return new ProviderFault("failed", "attempted", message, { status: httpStatus, vendor });
 }
 
 // ---- images

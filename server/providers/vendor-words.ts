@@ -59,12 +59,13 @@ function toMessage(text: string, io: Io): string | null {
   if (/^\s*</.test(text)) return null;
   const line = text
     .slice(0, MOST_READ)
-    .toWellFormed()
     .replace(/[\s\p{C}\uFFFD]+/gu, " ")
     .trim();
   const words = clean(line, io);
   if (words === "") return null;
-  return words.length > MOST_CHARACTERS ? `${words.slice(0, MOST_CHARACTERS - 1).toWellFormed()}…` : words;
+  return words.length > MOST_CHARACTERS
+    ? `${words.slice(0, MOST_CHARACTERS - 1).replace(/\p{Cs}$/u, "")}…`
+    : words;
 }
 
 const clean = (text: string, { credentials }: Io) =>

@@ -34,6 +34,7 @@ function withoutPrivateContent(job: Job): Job {
     typedOutput: job.typedOutput === null ? null : {},
     outputs: job.outputs === null ? null : {},
     requestSnapshot: JSON.parse(JSON.stringify(requestSnapshot)),
+    error: jobs.withoutVendorWords(job.error),
   };
 }
 

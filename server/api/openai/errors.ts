@@ -1,5 +1,12 @@
 import type { OpenAIError } from "@/server/contract/openai";
-import { ERRORS, type ErrorCode, Fault, isErrorCode, type ValidationIssue } from "@/server/errors";
+import {
+  ERRORS,
+  type ErrorCode,
+  Fault,
+  isErrorCode,
+  isRepeatable,
+  type ValidationIssue,
+} from "@/server/errors";
 import { issuesOf, toWire, type WireError } from "@/server/errors-wire";
 
 /* Our refusals in the shape OpenAI's clients read: our status, our code, our details. */
@@ -24,15 +31,14 @@ export function toOpenAIError({ code, message, param = null, details }: Told): O
 }
 
 /**
- * Anything that was thrown, as `{error: {message, type, param, code}}`. What must not be sent again says so to the client,
- * which would otherwise repeat every 409 and 5xx by itself.
+ * Anything that was thrown, as `{error: {message, type, param, code}}`. Each says whether it may be sent again: a client
+ * that is not told repeats every 408, 409, 429 and 5xx by itself.
  */
 export function toOpenAIWire(error: unknown, requestId: string): WireError {
   const wire = toWire(error, requestId);
   const { status, headers } = wire;
   const told = toldOf(error, wire);
-  const mayRepeat = isErrorCode(told.code) && ERRORS[told.code].retryable;
-  const again: Record<string, string> = mayRepeat ? {} : { "x-should-retry": "false" };
+  const again = { "x-should-retry": String(isRepeatable(told.code)) };
   return { status, headers: { ...headers, ...again }, body: toOpenAIError(told) };
 }
 

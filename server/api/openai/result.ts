@@ -57,6 +57,9 @@ const recordOf = ({ id, receiptId }: Head) => ({ executionId: id, receiptId });
 export const removed = (head: Head) => new Fault(OUTPUT_REMOVED.code, OUTPUT_REMOVED.message, recordOf(head));
 
 /** What a streaming execution says, in order: text, then its end. */
+/** Of a JobError. */
+type Failure = { code: string; message: string; details?: Record<string, unknown> };
+
 export type Heard =
   | { type: "quiet" }
   | { type: "text"; text: string }
@@ -82,8 +85,8 @@ export async function* heard(
         return;
       }
       if (event === "execution.failed") {
-        const { code, message } = data.error as { code: string; message: string }; // a JobError
-        yield { type: "failed", code, message, details: record };
+        const { code, message, details } = data.error as Failure;
+        yield { type: "failed", code, message, details: { ...details, ...record } };
         return;
       }
     }

@@ -3,6 +3,7 @@ import { type Ask, inWordsOf, projectOf, toInvoke } from "@/server/api/openai/as
 import { chatAsk, chatFrames, toCompletion } from "@/server/api/openai/chat";
 import { toOpenAIWire } from "@/server/api/openai/errors";
 import { getModel, listModels } from "@/server/api/openai/model";
+import { withQueueDeadline } from "@/server/api/openai/queue-deadline";
 import { responseFrames, responsesAsk, toResponse } from "@/server/api/openai/responses";
 import { type Head, type Heard, headersOf, headOf, heard, removed } from "@/server/api/openai/result";
 import { OUTPUT_REMOVED } from "@/server/content";
@@ -67,7 +68,7 @@ const asking = {
 async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
   const { capabilityKey, envelope } = toInvoke(ask, incoming);
   const result = await inWordsOf(ask.spelling, () =>
-    jobs.invoke(ctx, capabilityKey, envelope, idempotencyKey),
+    jobs.invoke(ctx, capabilityKey, withQueueDeadline(envelope, incoming), idempotencyKey),
   );
   const head = headOf(result);
   // These answers have no place for a warning: the replay of what is no longer there is refused.

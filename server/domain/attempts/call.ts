@@ -136,10 +136,13 @@ export async function streamCall(work: Work, onText: (text: string) => void): Pr
   );
   const outcome = settled(observed);
   if (told === "") return outcome;
-  if (outcome.state === "refused_for_now")
-    return failed("PROVIDER_ERROR", outcome.message, { ...nothingSent, submission: "attempted" }, "hold");
+  if (outcome.state === "refused_for_now") {
+    const { message, said } = outcome;
+    const observed = { ...nothingSent, submission: "attempted" as const };
+    return { ...failed("PROVIDER_ERROR", message, observed, "hold"), ...(said ? { said } : {}) };
+  }
   if (outcome.state === "failed" && outcome.settlement === "released")
-    return failed("PROVIDER_ERROR", outcome.message, outcome.observed, "hold");
+    return { ...outcome, code: "PROVIDER_ERROR", settlement: "hold" };
   return outcome;
 }
 
@@ -176,10 +179,12 @@ export async function pollCall(work: Work, handle: Json): Promise<CallOutcome> {
 }
 
 /** Work a provider took and then refused costs what it says it used. */
-function refusedWork(work: Work, { code, message, observed }: Extract<CallOutcome, { state: "failed" }>) {
+function refusedWork(work: Work, refused: Extract<CallOutcome, { state: "failed" }>): CallOutcome {
+  const { observed } = refused;
   const { usage } = observed;
   const costMicros = usage ? priceOf(work.route.model.price, usage, work.estimate.bounds) : null;
-  return failed(code, message, { ...observed, costMicros }, costMicros === null ? "hold" : "cost");
+  const settlement = costMicros === null ? "hold" : "cost";
+  return { ...refused, observed: { ...observed, costMicros }, settlement };
 }
 
 type AnyAdapter = { [P in PortName]: PortAdapter<P> }[PortName];

@@ -14,6 +14,7 @@ export {
   LOST,
   nothingSent,
   type Observed,
+  type ProviderSaid,
   type Settlement,
   type Work,
 } from "./outcome";

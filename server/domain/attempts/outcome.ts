@@ -31,6 +31,12 @@ export type Observed = {
   submissions?: 2;
 };
 
+/**
+ * What a provider answered to a request that failed. Only of the caller's own account has it a `message`, which is the
+ * vendor's own: content, kept and removed with the rest of it.
+ */
+export type ProviderSaid = { status: number | null; code: string | null; message?: string | null };
+
 /** What became of one submission, in our words. */
 export type CallOutcome =
   | {
@@ -48,6 +54,7 @@ export type CallOutcome =
       settlement: Settlement;
       /** More about the error, as its row in the table of errors allows. */
       details?: Record<string, Json>;
+      said?: ProviderSaid;
     }
   | { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress }
   /** A definite "not now": may be sent again inside the admission deadline. */
@@ -56,6 +63,7 @@ export type CallOutcome =
       reason: "capacity" | "unreachable";
       retryAfterMs: number | null;
       message: string;
+      said?: ProviderSaid;
       /** It was our own doing: nothing about the provider. */
       isOurs?: true;
     }
@@ -133,6 +141,7 @@ export function toOutcome(cause: unknown, work: Work): CallOutcome {
     providerRequestId: providerRequestId ?? null,
     usage: usage ?? null,
   };
+  const said = saidBy(cause, work);
   switch (cause.kind) {
     case "capacity":
     case "unreachable":
@@ -141,14 +150,32 @@ export function toOutcome(cause: unknown, work: Work): CallOutcome {
         reason: cause.kind,
         retryAfterMs: retryAfterMs ?? null,
         message: cause.message,
+        ...said,
       };
     case "refused":
-      return failed("ProviderRejected", cause.message, observed, "released");
+      return { ...failed("ProviderRejected", cause.message, observed, "released"), ...said };
     case "failed":
-      return failed("PROVIDER_ERROR", cause.message, observed, "hold");
+      return { ...failed("PROVIDER_ERROR", cause.message, observed, "hold"), ...said };
     case "lost":
       return failed("TRANSPORT_AMBIGUOUS", LOST, { ...observed, submission: "ambiguous" }, "ambiguous");
   }
+}
+
+/** What the provider answered, where it did. */
+export function saidBy(
+  { details }: ProviderFault,
+  { estimate }: Pick<Work, "estimate">,
+): { said?: ProviderSaid } {
+  const { status, vendor } = details;
+  if (status === undefined && !vendor) return {};
+  const isOwnAccount = Boolean(estimate.account);
+  return {
+    said: {
+      status: status ?? null,
+      code: vendor?.code ?? null,
+      ...(isOwnAccount ? { message: vendor?.message ?? null } : {}),
+    },
+  };
 }
 
 export const LOST =

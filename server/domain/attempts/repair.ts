@@ -1,7 +1,14 @@
 import type { CapabilityFault, UnfitAnswer } from "@/server/capabilities/define";
 import { type ErrorCode, isErrorCode } from "@/server/errors";
 import type { AnyCall, Usage } from "@/server/providers/define";
-import { type CallOutcome, costSettlement, failed, type Observed, type Work } from "./outcome";
+import {
+  type CallOutcome,
+  costSettlement,
+  failed,
+  type Observed,
+  type ProviderSaid,
+  type Work,
+} from "./outcome";
 
 /** An answer came, and the capability finds it unfit. */
 export type Unfit = { state: "unfit"; observed: Observed; answer: unknown; fault: UnfitAnswer };
@@ -30,14 +37,17 @@ export function joined({ observed: first, fault }: Unfit, second: CallOutcome | 
     case "failed":
       switch (second.settlement) {
         case "released":
-          return unrepaired("The provider refused to repair it.", first);
+          return { ...unrepaired("The provider refused to repair it.", first), ...saidOf(second) };
         case "hold":
-          return unrepaired("The provider failed to repair it.", ofBoth(first, second.observed), "hold");
+          return {
+            ...unrepaired("The provider failed to repair it.", ofBoth(first, second.observed), "hold"),
+            ...saidOf(second),
+          };
         default:
           return { ...second, observed: ofBoth(first, second.observed) };
       }
     case "refused_for_now":
-      return unrepaired("The provider had no capacity to repair it.", first);
+      return { ...unrepaired("The provider had no capacity to repair it.", first), ...saidOf(second) };
     case "aborted":
       return { ...second, submission: "attempted" };
     case "pending":
@@ -45,6 +55,8 @@ export function joined({ observed: first, fault }: Unfit, second: CallOutcome | 
       return unrepaired("The provider put the repair off.", ofBoth(first, first), "ambiguous");
   }
 }
+
+const saidOf = ({ said }: { said?: ProviderSaid }) => (said ? { said } : {});
 
 /** The second answer's words, and the figures of both; one that is not known makes the sum unknown. */
 function ofBoth(first: Observed, second: Observed): Observed {

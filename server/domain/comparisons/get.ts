@@ -36,6 +36,7 @@ function withoutContent({ competitor, ...entry }: ComparisonEntry): ComparisonEn
     ...(competitor ? { competitor: isRecipe ? { ...competitor, inputOverrides: null } : competitor } : {}),
     typedOutput: null,
     artifacts: [],
+    error: jobs.withoutVendorWords(entry.error),
   };
 }
 

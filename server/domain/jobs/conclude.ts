@@ -9,6 +9,7 @@ import { countEnd } from "@/server/metrics";
 import type { Micros } from "@/server/money";
 import { type Ended, endedBefore, toAttemptUpdate } from "./ended";
 import { storedEvents } from "./output";
+import { toPayload } from "./provider-said";
 import { type ArtifactRow, type AttemptRow, artifactsOf, attemptsOf, type JobRow, tierToAsk } from "./rows";
 import { partsOf, sharesOf, together, usedTogether } from "./together";
 import { type Finish, finish } from "./transitions/finish";
@@ -152,7 +153,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
     is_test: isTest,
     attempt:
       ended.fresh && attempt ? toAttemptUpdate(attempt.id, ended, attempt.answered_at ?? now, now) : null,
-    output: ended.fresh?.output ?? null,
+    output: ended.fresh?.output ?? (ended.said ? toPayload(job, ended.said, now) : null),
     artifacts: ended.fresh?.artifacts ?? [],
     events: [
       ...(conclusion.before ?? []),

@@ -1,4 +1,4 @@
-import { type CallOutcome, nothingSent, type Observed } from "@/server/domain/attempts";
+import { type CallOutcome, nothingSent, type Observed, type ProviderSaid } from "@/server/domain/attempts";
 import { storedEvents } from "./output";
 import type { ArtifactRow, AttemptRow, StoredOutcome } from "./rows";
 import type { StoredAnswer, StoredArtifact } from "./transitions/answer";
@@ -10,6 +10,8 @@ export type Ended = {
   observed: Observed;
   /** Content that is not stored yet; null: nothing, or stored before. */
   fresh: { output: StoredAnswer["output"]; artifacts: StoredArtifact[] } | null;
+  /** What the provider answered to what failed: stored with the end. */
+  said?: ProviderSaid | undefined;
   /** What was stored before, by whoever has just stored it; absent: it is read. */
   kept?: Kept;
 };
@@ -29,6 +31,7 @@ export function endedAsFailed(outcome: Extract<CallOutcome, { state: "failed" }>
       ...(outcome.details ? { details: outcome.details } : {}),
     },
     observed: outcome.observed,
+    said: outcome.said,
     fresh: { output: null, artifacts: [] },
   };
 }
@@ -37,10 +40,12 @@ export function endedAsFailed(outcome: Extract<CallOutcome, { state: "failed" }>
 export function endedWithout(
   outcome: Omit<StoredOutcome, "outcome" | "finishReason" | "isSetAside">,
   submission: Observed["submission"],
+  said?: ProviderSaid,
 ): Ended {
   return {
     outcome: { outcome: "failed", finishReason: null, ...outcome },
     observed: { ...nothingSent, submission },
+    said,
     fresh: { output: null, artifacts: [] },
   };
 }

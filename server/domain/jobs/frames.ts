@@ -13,6 +13,7 @@ import { followPages, type Pace } from "./follow";
 import { toError } from "./hints";
 import { PAGE_SIZE, type Page, type ReadPages } from "./hub";
 import { framesTopic, tell } from "./notify";
+import { keptSaid, saidUnasked } from "./provider-said";
 import { expiryOf } from "./retention";
 import { type AttemptRow, attemptOf, findJob, type JobRow, parseContent, payloadsOf } from "./rows";
 import { readJob } from "./work";
@@ -207,7 +208,12 @@ async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
       ? { event: "execution.succeeded", data: { executionId: job.id, typedOutput, usage, receiptId } }
       : {
           event: "execution.failed",
-          data: { executionId: job.id, error: toError(job, attempt), usage, receiptId },
+          data: {
+            executionId: job.id,
+            error: toError(job, attempt, saidUnasked(job, keptSaid(payloads))),
+            usage,
+            receiptId,
+          },
         }),
   });
   return frames;

@@ -1,9 +1,15 @@
 import type { Job, JobError } from "@/server/contract/jobs";
+import type { ProviderSaid } from "@/server/domain/attempts";
 import { ERRORS, isErrorCode } from "@/server/errors";
+import { withSaid } from "./provider-said";
 import type { JobRow, LastAttempt } from "./rows";
 
 /** How a job failed, with what may be done about it. */
-export function toError(job: JobRow, attempt: LastAttempt | null): JobError | null {
+export function toError(
+  job: JobRow,
+  attempt: LastAttempt | null,
+  said: ProviderSaid | null,
+): JobError | null {
   if (job.status === "needs_attention") {
     return {
       code: "needs_attention",
@@ -23,7 +29,7 @@ export function toError(job: JobRow, attempt: LastAttempt | null): JobError | nu
     retryable: row?.retryable ?? false,
     terminal: row && "terminal" in row ? row.terminal : true,
     resolution: resolutionOf(job, attempt),
-    ...(job.error?.details ? { details: job.error.details } : {}),
+    ...withSaid(job.error?.details, said),
   };
 }
 

@@ -3,7 +3,7 @@ import { OUTPUT_REMOVED } from "@/server/content";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { InvocationResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
-import { gaveUp, streamCall, submitCall } from "@/server/domain/attempts";
+import { gaveUp, type ProviderSaid, streamCall, submitCall } from "@/server/domain/attempts";
 import { getCapability } from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { Fault, fail, isErrorCode } from "@/server/errors";
@@ -20,6 +20,7 @@ import { type FrameWriter, frameWriter } from "./frames";
 import { jobLeases } from "./leases";
 import { keepFiles, toOutput } from "./output";
 import type { Prepared } from "./prepare";
+import { keptSaid, saidUnasked, withSaid } from "./provider-said";
 import { type AttemptRow, attemptOf, type JobRow, parseContent, payloadsOf } from "./rows";
 import { runHere } from "./run-here";
 import type { Admission } from "./transitions/admission";
@@ -129,7 +130,13 @@ async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job
     // A cancel that came meanwhile has the last word, here as in the record; the cost stays.
     if (await conclude({ ...conclusion, from: ["canceling"], canceled: true })) {
       const { code, message, details } = ended.outcome;
-      throw toInvocationFault(job.id, code ?? "Cancelled", message ?? "The execution was canceled.", details);
+      throw toInvocationFault(
+        job,
+        code ?? "Cancelled",
+        message ?? "The execution was canceled.",
+        details,
+        ended.said,
+      );
     } else {
       fail("TRANSPORT_AMBIGUOUS", "This execution was ended by another process before its answer came.", {
         executionId: job.id,
@@ -150,6 +157,10 @@ async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job
 }
 
 const CAPACITY_WAIT_MS = 250;
+
+/** Until when a caller waits for a provider that has no capacity: as the request says, and never beyond its own limit. */
+const capacityDeadline = ({ created_at, queue_deadline_at, execution_seconds }: JobRow) =>
+  Math.min(queue_deadline_at.getTime(), created_at.getTime() + execution_seconds * 1000);
 
 async function callProvider(
   ctx: Ctx,
@@ -202,12 +213,18 @@ async function callProvider(
           outcome.retryAfterMs ?? 0,
           CAPACITY_WAIT_MS * 2 ** attempt.capacity_rejections,
         );
-        const deadline = job.created_at.getTime() + job.execution_seconds * 1000;
-        if (outcome.reason === "unreachable" || ctx.now().getTime() + waitMs > deadline) {
+        const isCapacity = outcome.reason === "capacity";
+        if (!isCapacity || ctx.now().getTime() + waitMs > capacityDeadline(job)) {
           await gaveUp(work, outcome, ctx.now());
           return endedWithout(
-            { code: "ProviderUnavailable", message: outcome.message, settlement: "released" },
-            outcome.reason === "capacity" ? "attempted" : "not_attempted",
+            {
+              code: "ProviderUnavailable",
+              message: outcome.message,
+              settlement: "released",
+              ...(isCapacity ? { details: { retryAfterSeconds: Math.ceil(waitMs / 1000) } } : {}),
+            },
+            isCapacity ? "attempted" : "not_attempted",
+            outcome.said,
           );
         }
         attempt.capacity_rejections++;
@@ -253,7 +270,7 @@ function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]
   const { outcome, observed } = ended;
   const receiptId = receiptIdOf(job.id);
   if (outcome.outcome === "failed")
-    throw toInvocationFault(job.id, outcome.code, outcome.message, outcome.details);
+    throw toInvocationFault(job, outcome.code, outcome.message, outcome.details, ended.said);
   const cost = observed.costMicros === null ? 0 : microsToUsd(observed.costMicros);
   return {
     executionId: job.id,
@@ -283,16 +300,17 @@ function toResult(job: JobRow, ended: Ended, warnings: Record<string, unknown>[]
 }
 
 function toInvocationFault(
-  jobId: string,
+  job: JobRow,
   code: string | null,
   message: string | null,
-  details?: Record<string, Json>,
+  details: Record<string, Json> | undefined,
+  said: ProviderSaid | null | undefined,
 ): Fault {
   const known = code && isErrorCode(code) ? code : "InternalFailure";
   return new Fault(known, message ?? "The execution failed.", {
-    ...details,
-    executionId: jobId,
-    receiptId: receiptIdOf(jobId),
+    ...withSaid(details, saidUnasked(job, said)).details,
+    executionId: job.id,
+    receiptId: receiptIdOf(job.id),
   });
 }
 
@@ -319,10 +337,11 @@ async function fromRows(job: JobRow): Promise<InvocationResult> {
   const [attempt, payloads] = await Promise.all([attemptOf(job), payloadsOf(job)]);
   if (job.status !== "succeeded") {
     throw toInvocationFault(
-      job.id,
+      job,
       job.error_code ?? "Cancelled",
       job.error?.message ?? null,
       job.error?.details,
+      keptSaid(payloads),
     );
   }
   const output = payloads.find((payload) => payload.kind === "output");

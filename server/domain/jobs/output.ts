@@ -72,6 +72,7 @@ export function toOutput(
   const whole = listed.length > 0 ? { ...(typedOutput as object), artifacts: listed } : typedOutput;
   const content = canonicalText(whole as Json); // parsed by the capability's output schema
   return {
+    kind: "output",
     id: newId("payload"),
     content,
     sha256: sha256Hex(content),

@@ -26,6 +26,8 @@ import type { Submission } from "./submission";
 import type { Admission } from "./transitions/admission";
 
 const QUEUE_SECONDS = 7_200;
+/** A synchronous caller waits no longer than this for a provider's capacity, unless its request says so. */
+const CAPACITY_SECONDS = 10;
 const EXECUTION_SECONDS = { fallback: 120, most: 600 };
 /** A wake that was lost is sent again after this long; later ones back off. */
 const DISPATCH_AFTER_MS = 10_000;
@@ -73,11 +75,10 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
 
   const now = ctx.now();
   const sources = sourcesOf(capability, plan.input);
+  const isInvoke = kind === "invoke";
   const queueSeconds =
     envelope.execution.executionConstraints.queueDeadlineSeconds ??
-    capability.durable?.defaultQueueSeconds ??
-    QUEUE_SECONDS;
-  const isInvoke = kind === "invoke";
+    (isInvoke ? CAPACITY_SECONDS : (capability.durable?.defaultQueueSeconds ?? QUEUE_SECONDS));
   const { estimate, route } = plan;
   const wait = approvalAtAdmission(project, estimate, now);
   if (wait && isInvoke) {

@@ -63,6 +63,7 @@ export const answerOf = (attemptId: string) => ({
     ended_at: new Date(),
   },
   output: {
+    kind: "output" as const,
     id: newId("payload"),
     content: '{"content":"A winch.","role":"assistant"}',
     sha256: "0".repeat(64),

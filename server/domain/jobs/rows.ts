@@ -208,7 +208,7 @@ export type ArtifactRow = {
   pruned_at?: Date | string | null;
 };
 
-export type PayloadRow = StoredContent & { kind: "request" | "output"; sha256: string };
+export type PayloadRow = StoredContent & { kind: "request" | "output" | "native"; sha256: string };
 
 export type LastAttempt = Pick<AttemptRow, "submission" | "number">;
 
@@ -263,7 +263,7 @@ SELECT input.place, job.*,
    WHERE attempt.job_id = job.id AND attempt.project_id = job.project_id ORDER BY number DESC LIMIT 1) AS attempt,
   (SELECT json_agg(json_build_object('id', id, 'kind', kind, 'content', content, 'is_sealed', is_sealed, 'sha256', sha256))
    FROM payload
-   WHERE payload.job_id = job.id AND payload.project_id = job.project_id AND kind IN ('request', 'output')) AS payloads,
+   WHERE payload.job_id = job.id AND payload.project_id = job.project_id AND kind IN ('request', 'output', 'native')) AS payloads,
   CASE WHEN artifact_count > 0 THEN
     (SELECT json_agg(to_json(listed) ORDER BY position) FROM (
        SELECT job_artifact.*, artifact.media_type, artifact.sha256, artifact.byte_length, artifact.filename, artifact.pruned_at
@@ -306,11 +306,13 @@ export async function findWholeJob(
 ): Promise<{ job: JobRow; parts: JobParts }> {
   const row = await readWhole({ jobId, ...access.ownScopeOf(ctx, right) });
   if (!row) return noSuchJob();
+  // How a provider treats the account is not for who uses the product of its owner.
+  const isOfAccount = ctx.principal.kind !== "panel_session";
   return {
     job: row,
     parts: {
       attempt: row.attempt,
-      payloads: row.payloads ?? [],
+      payloads: (row.payloads ?? []).filter(({ kind }) => kind !== "native" || isOfAccount),
       artifacts: row.artifacts ?? [],
       sealed: row.sealed && JSON.parse(row.sealed),
       resolution: row.resolution,
@@ -373,7 +375,7 @@ export async function artifactsOf(job: Pick<JobRow, "id" | "project_id">): Promi
 export async function payloadsOf(job: Pick<JobRow, "id" | "project_id">): Promise<PayloadRow[]> {
   const { rows } = await pool.query<PayloadRow>({
     name: "payloads-of",
-    text: "SELECT id, kind, content, is_sealed, sha256 FROM payload WHERE job_id = $1 AND project_id = $2 AND kind IN ('request', 'output')",
+    text: "SELECT id, kind, content, is_sealed, sha256 FROM payload WHERE job_id = $1 AND project_id = $2 AND kind IN ('request', 'output', 'native')",
     values: [job.id, job.project_id],
   });
   return rows;

@@ -52,6 +52,7 @@ export async function settle(
           endedWithout(
             { code: "ProviderUnavailable", message: outcome.message, settlement: "released" },
             isCapacity ? "attempted" : "not_attempted",
+            outcome.said,
           ),
         );
       }

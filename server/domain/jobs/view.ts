@@ -11,6 +11,7 @@ import type { Json } from "@/server/step";
 import { blindJob, blindListItem } from "./blind";
 import { hintsOf, isNewKeySafe, toError } from "./hints";
 import { isObject, withPrompt } from "./prompt";
+import { keptSaid } from "./provider-said";
 import {
   type ArtifactRow,
   type AttemptRow,
@@ -79,7 +80,7 @@ function toWholeJob(job: JobRow, parts: JobParts, now: Date): Job {
     typedOutput,
     outputs: typedOutput,
     warnings: job.warnings,
-    error: toError(job, parts.attempt),
+    error: toError(job, parts.attempt, keptSaid(parts.payloads)),
     progress: job.progress,
     diagnostics: {
       backendKind: job.provider ? "provider" : "local",

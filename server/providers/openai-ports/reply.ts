@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ProviderFault, type ProviderIo, type ResponseFormat, type TextResult } from "../define";
 import { type HttpReply, parseReply, safeWord } from "../http";
+import { vendorWords } from "../vendor-words";
 import { requestIdOf, TokenUsage, toTier, toUsage } from "./common";
 
 /* What the Responses API answers; unknown fields are passed over. */
@@ -58,6 +59,7 @@ export function readResponse(reply: HttpReply, io: ProviderIo, format: ResponseF
     throw new ProviderFault("failed", "attempted", `${vendor} could not complete the response.`, {
       status: reply.status,
       usage,
+      vendor: vendorWords(reply.body, io),
       ...(providerRequestId ? { providerRequestId } : {}),
     });
   }

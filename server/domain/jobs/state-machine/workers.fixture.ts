@@ -134,6 +134,7 @@ export const store = (age: number): Step => ({
     if (!mine) return;
     const now = real.project.clock.now();
     const output = {
+      kind: "output" as const,
       id: newId("payload"),
       content: JSON.stringify(content.typedOutput),
       sha256: "0".repeat(64),

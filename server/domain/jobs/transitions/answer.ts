@@ -42,6 +42,8 @@ export type StoredAnswer = {
     ended_at: Date | null;
   } | null;
   output: {
+    /** native: what the provider answered to what failed. */
+    kind: "output" | "native";
     id: string;
     content: string;
     /** `content` is in the clear here, and encrypted in its row. */
@@ -89,7 +91,7 @@ export const STORE_ANSWER = `
   FROM moved WHERE attempt.id = moved.attempt_id
 ), wrote AS (
   INSERT INTO payload (id, project_id, job_id, kind, content, is_sealed, sha256, byte_length, created_at, expires_at)
-  SELECT output_id, project_id, id, 'output', output_content, output_is_sealed, output_sha256, output_byte_length, now, output_expires_at
+  SELECT output_id, project_id, id, output_kind, output_content, output_is_sealed, output_sha256, output_byte_length, now, output_expires_at
   FROM moved WHERE output_id IS NOT NULL
 ), told AS (
   INSERT INTO job_event (project_id, job_id, id, type, payload, created_at)
@@ -113,6 +115,7 @@ export const ANSWER_COLUMNS = {
   attempt_answered_at: "timestamptz",
   attempt_ended_at: "timestamptz",
   output_id: "text",
+  output_kind: "text",
   output_content: "text",
   output_is_sealed: "boolean",
   output_sha256: "text",
@@ -135,6 +138,7 @@ export const toAnswerRow = ({ attempt, output, artifacts }: StoredAnswer) => ({
   attempt_answered_at: attempt?.answered_at,
   attempt_ended_at: attempt?.ended_at,
   output_id: output?.id,
+  output_kind: output?.kind,
   output_content: output?.is_sealed ? sealContent(output.content, output.id) : output?.content,
   output_is_sealed: output?.is_sealed,
   output_sha256: output?.sha256,

@@ -1,0 +1,27 @@
+import type { RawEnvelope } from "@/server/contract/envelope";
+import { ValidationFault } from "@/server/errors";
+import type { Incoming } from "../transport";
+
+export const QUEUE_DEADLINE_HEADER = "x-capstan-queue-deadline-seconds";
+const MOST_SECONDS = 7_200;
+
+/**
+ * How long the caller waits for a provider that has no capacity: `queueDeadlineSeconds` of an envelope, which OpenAI's bodies
+ * have no place for, as a header.
+ */
+export function withQueueDeadline(envelope: RawEnvelope, incoming: Incoming): RawEnvelope {
+  const given = incoming.header(QUEUE_DEADLINE_HEADER)?.trim();
+  if (!given) return envelope;
+  const queueDeadlineSeconds = Number(given);
+  if (!/^\d{1,4}$/.test(given) || queueDeadlineSeconds < 1 || queueDeadlineSeconds > MOST_SECONDS)
+    throw new ValidationFault([
+      {
+        loc: ["header", QUEUE_DEADLINE_HEADER],
+        msg: `Give whole seconds from 1 to ${MOST_SECONDS}.`,
+        type: "value_error",
+      },
+    ]);
+  const { executionConstraints } = (envelope.execution ?? {}) as { executionConstraints?: object }; // made by `toInvoke`
+  const execution = { executionConstraints: { ...executionConstraints, queueDeadlineSeconds } };
+  return { ...envelope, execution } as RawEnvelope;
+}
