@@ -4,6 +4,7 @@ import { Fault, fail } from "@/server/errors";
 import { toWire } from "@/server/errors-wire";
 import { parsePart } from "../input";
 import type { Io, Shown, Tool } from "./define";
+import { withoutNulls } from "./schemas";
 import { discovery } from "./tools/discovery";
 import { evidence } from "./tools/evidence";
 import { work } from "./tools/work";
@@ -30,7 +31,7 @@ export async function callTool(
     const found = byName.get(name);
     if (!found) fail("NotFound", `There is no tool ${name.slice(0, 64)}.`);
     if (found.scope) access.requireScope(ctx, found.scope);
-    const input = parsePart(found.input, given ?? {}, "body");
+    const input = parsePart(found.input, withoutNulls(given ?? {}), "body");
     const output = await found.run(ctx, input, { ...io, show: (each) => shown.push(each) });
     const structuredContent = JSON.parse(JSON.stringify(output));
     return {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Ctx, Scope } from "@/server/domain/ctx";
+import { listedInput } from "./schemas";
 
 /** What a tool may answer beside its structured output: a picture to look at, a link to fetch. */
 export type Shown =
@@ -25,6 +26,8 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   effect: Effect;
   /** Asking twice is as asking once. */
   idempotent?: true;
+  /** Which argument takes any fields, so that the schema cannot be strict, and where its fields are described. */
+  open?: string;
   input: I;
   output: O;
   run(ctx: Ctx, input: z.output<I>, io: Io): Promise<z.output<O>>;
@@ -39,7 +42,9 @@ export type Tool = Omit<Definition<z.ZodObject, z.ZodObject>, "run"> & {
 
 /** Defines a tool. What `run` receives was parsed by `input`; what it answers is `output`. */
 export function tool<I extends z.ZodObject, O extends z.ZodObject>(definition: Definition<I, O>): Tool {
-  const { name, title, description, effect, idempotent, input, output } = definition;
+  const { name, title, description, effect, idempotent, open, input, output } = definition;
+  const { schema, isStrict } = listedInput(input);
+  if (isStrict !== (open === undefined)) throw new Error(`${name}: an open argument is named by \`open\``);
   return {
     ...definition,
     run: definition.run as Tool["run"], // its input was parsed by `input`
@@ -47,8 +52,8 @@ export function tool<I extends z.ZodObject, O extends z.ZodObject>(definition: D
       name,
       title,
       description,
-      inputSchema: published(input, "input"),
-      outputSchema: shallow(published(output, "output")),
+      inputSchema: schema,
+      outputSchema: shallow(published(output)),
       annotations: {
         title,
         readOnlyHint: effect === "reads",
@@ -56,18 +61,18 @@ export function tool<I extends z.ZodObject, O extends z.ZodObject>(definition: D
         idempotentHint: effect === "reads" || idempotent === true,
         openWorldHint: false,
       },
+      ...(open === undefined ? {} : { _meta: { "capstan/open": open } }),
     },
   };
 }
 
-/** A schema for clients; answers are published open, as in OpenAPI. */
-function published(schema: z.ZodObject, io: "input" | "output") {
+/** The schema of an answer, open as in OpenAPI. */
+function published(schema: z.ZodObject) {
   const { $schema: _, ...made } = z.toJSONSchema(schema, {
-    io,
+    io: "output",
     unrepresentable: "any",
     override: ({ jsonSchema }) => {
-      if (io === "output" && jsonSchema.additionalProperties === false)
-        delete jsonSchema.additionalProperties;
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
     },
   });
   // A named schema stands among the definitions; clients want the object itself at the top.

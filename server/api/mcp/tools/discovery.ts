@@ -17,6 +17,9 @@ import { tool } from "../define";
 
 const ProjectId = z.string().min(1).max(64).optional().describe("For a key of a whole organization.");
 export const CapabilityKey = z.string().min(1).max(128);
+/** Why the schema of a submission is open. */
+export const OPEN_REQUEST =
+  "request: each capability has fields of its own; describe_capability has their schema.";
 export const Envelope = JsonObject.describe(
   "The body of a submission: `input`, and beside it `execution`, `budget`, `sampling`, `tags`, `metadata`, `context`. describe_capability has the schema of the input.",
 );
@@ -77,6 +80,7 @@ const quote = tool({
     "What it will cost at most. Reserves and charges nothing; the quote's id may be given to submit_job.",
   scope: "capabilities:run",
   effect: "reads",
+  open: OPEN_REQUEST,
   input: z.strictObject({ capability_key: CapabilityKey, request: Envelope, project_id: ProjectId }),
   output: RetailQuote,
   run: (ctx, { capability_key, request, project_id }) =>
@@ -90,6 +94,7 @@ const requestCapability = tool({
     "Files a need and submits it for review by people, who may answer with a quote. Only for what resolve_capability answers with no_match_requestable. It binds nobody and pays nothing.",
   scope: "requests:write",
   effect: "writes",
+  open: "request: what is proposed, its constraints and its acceptance cases are about whatever the need is.",
   input: z.strictObject({ request: CapabilityRequestBody, idempotency_key: z.string().max(255).optional() }),
   output: CapabilityRequest,
   async run(ctx, { request, idempotency_key }) {

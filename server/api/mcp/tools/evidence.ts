@@ -13,6 +13,8 @@ import * as provenance from "@/server/domain/provenance";
 import { tool } from "../define";
 
 const Id = z.string().min(1).max(64);
+const OPEN_PIN =
+  "request: each pinned interface has settings of its own, which OpenAPI has at POST /v1/pinned.";
 const key = z.string().max(255).optional().describe("The same key and request run once.");
 
 const run = tool({
@@ -22,6 +24,7 @@ const run = tool({
     "Exactly as it is; answers when it has ended, with its immutable record. Runs on the project's own account.",
   scope: "pinned:run",
   effect: "writes",
+  open: OPEN_PIN,
   input: z.strictObject({
     request: JsonObject.describe("`pin` {provider, model, api}, `input`, and limits."),
     idempotency_key: key,
@@ -48,6 +51,7 @@ const bulk = tool({
     "Up to 10,000 `items` {id, input}. Answers when all are written down; read it with pinned_bulk_get.",
   scope: "pinned:run",
   effect: "writes",
+  open: OPEN_PIN,
   input: z.strictObject({
     request: JsonObject.describe("`pin`, `items` [{id, input}], `concurrency`, and limits of each item."),
     idempotency_key: key,
@@ -110,6 +114,7 @@ const verifyLockfile = tool({
   description: "The pin, its request, its account, its last run; what was changed in it is named.",
   scope: "jobs:read",
   effect: "reads",
+  open: "lockfile: given back as it was got, whatever was changed in it.",
   input: z.strictObject({ lockfile: JsonObject }),
   output: LockfileVerification,
   run: (ctx, { lockfile: given }) => provenance.verifyLockfile(ctx, given),

@@ -9,7 +9,7 @@ import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
 import { places } from "../../rate-limit";
 import { type Io, tool } from "../define";
-import { CapabilityKey, Envelope } from "./discovery";
+import { CapabilityKey, Envelope, OPEN_REQUEST } from "./discovery";
 
 const JobId = z.string().min(1).max(64);
 const IdempotencyKey = z
@@ -21,6 +21,7 @@ const IdempotencyKey = z
 const running = {
   scope: "capabilities:run",
   effect: "writes",
+  open: OPEN_REQUEST,
   input: z.strictObject({
     capability_key: CapabilityKey,
     request: Envelope,
