@@ -24,6 +24,7 @@ import { JobCost } from "./job-cost";
 import { pollMs } from "./job-events";
 import { JobStatusBadge } from "./job-status";
 import { JobTimeline } from "./job-timeline";
+import { ProviderSaid } from "./provider-said";
 import { ReceiptCard } from "./receipt-card";
 
 /** One job, whole: where it stands, what went in, what came out, what it cost and how that is proven. */
@@ -135,6 +136,7 @@ function JobNotices({ job, rights }: { job: Job; rights: JobRights | undefined }
           role={wasCanceled ? undefined : "alert"}
         >
           <p>{error.message}</p>
+          <ProviderSaid job={job} />
           {!isBlind(job) && error.code !== "TRANSPORT_AMBIGUOUS" && (
             <p className="mt-1.5 text-xs text-muted">
               {job.retry.newKeySafe

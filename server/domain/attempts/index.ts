@@ -16,6 +16,7 @@ export {
   type Observed,
   type ProviderSaid,
   type Settlement,
+  saidBy,
   type Work,
 } from "./outcome";
 export { settle } from "./settle";

@@ -141,7 +141,7 @@ export function toOutcome(cause: unknown, work: Work): CallOutcome {
     providerRequestId: providerRequestId ?? null,
     usage: usage ?? null,
   };
-  const said = saidBy(cause, work);
+  const said = saidBy(cause, Boolean(work.estimate.account));
   switch (cause.kind) {
     case "capacity":
     case "unreachable":
@@ -161,21 +161,12 @@ export function toOutcome(cause: unknown, work: Work): CallOutcome {
   }
 }
 
-/** What the provider answered, where it did. */
-export function saidBy(
-  { details }: ProviderFault,
-  { estimate }: Pick<Work, "estimate">,
-): { said?: ProviderSaid } {
+/** What the provider answered, where it did; its message only where the account is the caller's own. */
+export function saidBy({ details }: ProviderFault, isOwnAccount: boolean): { said?: ProviderSaid } {
   const { status, vendor } = details;
   if (status === undefined && !vendor) return {};
-  const isOwnAccount = Boolean(estimate.account);
-  return {
-    said: {
-      status: status ?? null,
-      code: vendor?.code ?? null,
-      ...(isOwnAccount ? { message: vendor?.message ?? null } : {}),
-    },
-  };
+  const message = isOwnAccount ? { message: vendor?.message ?? null } : {};
+  return { said: { status: status ?? null, code: vendor?.code ?? null, ...message } };
 }
 
 export const LOST =

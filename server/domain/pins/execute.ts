@@ -1,6 +1,6 @@
 import { answerFlaw, sha256Hex } from "@/server/canonical";
 import { type PinnedOutput, START_WINDOW_SECONDS } from "@/server/contract/pinned";
-import type { AbortReason, Lease } from "@/server/domain/attempts";
+import type { AbortReason, Lease, ProviderSaid } from "@/server/domain/attempts";
 import { noteFailure } from "@/server/domain/catalog";
 import { failpoint } from "@/server/failpoint";
 import { newId } from "@/server/ids";
@@ -30,11 +30,14 @@ export type Work = {
 };
 
 export type Result =
-  | { state: "ended"; end: Concluded }
+  | { state: "ended"; end: Concluded; told: Told }
   /** Stopped (by `mayGoOn` or a shutdown) before any of an item's submissions was answered: its row is still running. */
   | { state: "stopped" }
   /** The lease is lost: whoever has it now ends it. */
   | { state: "lost" };
+
+/** What is told of a failure once, and is in no record: what the provider answered, and when to come again. */
+export type Told = { said?: ProviderSaid | undefined; retryAfterSeconds?: number };
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 15_000;
@@ -54,11 +57,11 @@ export async function execute(work: Work): Promise<Result> {
 
   const target = targetOf(plan);
   const bytes = target && bytesOf(target, work.content, plan.tier);
-  const end = async (how: Ending): Promise<Result> => {
+  const end = async (how: Ending, told: Told = {}): Promise<Result> => {
     const wallClockMs = Math.round(headStartMs + clock.elapsedMs() - beganAt);
     const clocks = { retryWaitMs: Math.round(retryWaitMs), providerExecutionMs, wallClockMs };
     const concluded = await conclude(held, { ...how, clocks });
-    return concluded ? { state: "ended", end: concluded } : { state: "lost" };
+    return concluded ? { state: "ended", end: concluded, told } : { state: "lost" };
   };
   if (!target || !bytes) return end(unsent("This installation does not have what was pinned any more."));
   const sentHash = sha256Hex(bytes);
@@ -101,7 +104,8 @@ export async function execute(work: Work): Promise<Result> {
     if (outcome.state === "answered" || outcome.state === "failed") {
       if (outcome.state === "answered" || outcome.submission !== "not_attempted")
         providerExecutionMs = Math.round(tookMs);
-      return end(endingOf(attempt, outcome, clock.now()));
+      const said = outcome.state === "failed" ? outcome.said : undefined;
+      return end(endingOf(attempt, outcome, clock.now()), { said });
     }
 
     const ended = attemptEnd(attempt, outcome, clock.now());
@@ -120,7 +124,14 @@ export async function execute(work: Work): Promise<Result> {
       );
       if (clock.now().getTime() + waitMs > deadline) {
         await tellHealth(target, plan, outcome, clock);
-        return end({ ...unsent(outcome.message), attempt: ended, observed: outcome.observed });
+        const isCapacity = outcome.reason === "capacity";
+        return end(
+          { ...unsent(outcome.message), attempt: ended, observed: outcome.observed },
+          {
+            said: outcome.said,
+            ...(isCapacity ? { retryAfterSeconds: Math.ceil(waitMs / 1000) } : {}),
+          },
+        );
       }
       if (!(await endAttempt({ ...under(row), attempt: ended }))) return { state: "lost" };
       const waitedFrom = clock.elapsedMs();

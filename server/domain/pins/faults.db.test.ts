@@ -326,3 +326,26 @@ const answerOf = () => {
   const body = JSON.stringify(response());
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 };
+
+test("a refusal tells once what the provider answered, without the key, and its record does not", async () => {
+  const name = "repeats the key in an error";
+  const project = await projectAt(await server.open(`${name}, told`, SCRIPTS[name]));
+  const { details, record } = await post(project);
+  expect(details).toMatchObject({
+    provider: { status: 400, code: null, message: "Not good: Bearer [redacted]" },
+  });
+  expect(record).not.toHaveProperty("provider");
+  const { details: again } = await post(project, { context: { dataClassification: "Manuscript" } });
+  expect(again).toMatchObject({ provider: { status: 400, code: null } });
+  expect(JSON.stringify(again)).not.toContain("Not good");
+});
+
+test("a provider that is full to the end says when to come again", async () => {
+  const project = await projectAt(await server.open("full, told", SCRIPTS["429 ten times"]));
+  const { http, details } = await post(project, { limits: { admissionDeadlineSeconds: 0 } });
+  expect(http).toBe(503);
+  expect(details).toMatchObject({
+    retryAfterSeconds: 1,
+    provider: { status: 429, code: "rate_limit_exceeded", message: "As was asked for." },
+  });
+});

@@ -1,5 +1,5 @@
 import { sha256Hex } from "@/server/canonical";
-import { isKeptSealed, OUTPUT_REMOVED } from "@/server/content";
+import { isKeptSealed, isPrivate, OUTPUT_REMOVED } from "@/server/content";
 import type { PinnedAnswer, PinnedRecord, PinnedRequest } from "@/server/contract/pinned";
 import { access, EVERYTHING, personBehind, type Workplace } from "@/server/domain/access";
 import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
@@ -12,12 +12,12 @@ import { newId, receiptIdOf } from "@/server/ids";
 import { isDatabaseOutage } from "@/server/outage";
 import type { Json } from "@/server/step";
 import { type Clock, processClock } from "./clock";
-import { execute } from "./execute";
+import { execute, type Told } from "./execute";
 import { pinLeases } from "./leases";
 import { type Planned, planPinned } from "./plan";
 import { endOf, wholeRecord } from "./read";
 import { identityHashOf, parsePinned, requestHasher } from "./request";
-import type { PinnedContent, PinnedRow } from "./rows";
+import type { PinnedContent, PinnedPlan, PinnedRow } from "./rows";
 import { insertPinned, type KeptContent, type PinnedAdmission, pinnedOfKey } from "./transitions";
 
 /** The right to run pinned executions. */
@@ -183,7 +183,7 @@ async function carry(
     if (result.state !== "ended") return endedByOther(id);
     const { code, message } = result.end;
     const record = result.end.record();
-    if (code !== null) throw toFault(code, message, record);
+    if (code !== null) throw toFault(code, message, record, toldOf(result.told, plan));
     return toAnswer(record, warnings);
   } catch (cause) {
     // The provider may have answered, and the database does not: sending it again could run it twice.
@@ -207,8 +207,22 @@ function toAnswer(record: PinnedRecord, warnings: Record<string, Json>[]): Pinne
   };
 }
 
-function toFault(code: string, message: string | null, record: PinnedRecord): Fault {
+/** Nothing of it is kept; of private content the vendor's own words are not told either. */
+function toldOf({ said, ...more }: Told, { dataClassification }: PinnedPlan): Record<string, unknown> {
+  if (!said) return more;
+  const { message, ...rest } = said;
+  const isShown = message !== undefined && !isPrivate(dataClassification);
+  return { ...more, provider: { ...rest, ...(isShown ? { message } : {}) } };
+}
+
+function toFault(
+  code: string,
+  message: string | null,
+  record: PinnedRecord,
+  told: Record<string, unknown> = {},
+): Fault {
   return new Fault(isErrorCode(code) ? code : "InternalFailure", message ?? "The execution failed.", {
+    ...told,
     executionId: record.pinnedId,
     receiptId: record.receiptId,
     providerSubmission: record.providerSubmission,

@@ -1,5 +1,5 @@
 import type { AbortReason } from "@/server/domain/attempts";
-import { LOST, type Settlement } from "@/server/domain/attempts";
+import { LOST, type ProviderSaid, type Settlement, saidBy } from "@/server/domain/attempts";
 import { noteFailure, noteSuccess, priceOf, SANDBOX } from "@/server/domain/catalog";
 import { noteMet, type OpenAccount } from "@/server/domain/credentials";
 import { env } from "@/server/env";
@@ -49,7 +49,13 @@ export type Failure = {
 /** What became of one submission. */
 export type Outcome =
   | { state: "answered"; sent: PinSent; observed: Observed }
-  | { state: "failed"; submission: SubmissionState; failure: Failure; observed: Observed }
+  | {
+      state: "failed";
+      submission: SubmissionState;
+      failure: Failure;
+      observed: Observed;
+      said?: ProviderSaid;
+    }
   /** A definite "not now": nothing ran, and the same bytes may be sent again inside the admission deadline. */
   | {
       state: "not_now";
@@ -58,6 +64,7 @@ export type Outcome =
       message: string;
       retryAfterMs: number | null;
       observed: Observed;
+      said?: ProviderSaid;
     }
   /** We stopped it ourselves before anything left. */
   | { state: "stopped" };
@@ -156,18 +163,20 @@ function toOutcome(cause: unknown, { target, plan, pinnedId }: Submission, signa
     costMicros,
     tier: usage ? tier : null,
   };
+  const said = saidBy(cause, plan.credentialId !== null);
   const failed = (code: ErrorCode, settlement: Settlement, safelyRetryable: boolean): Outcome => ({
     state: "failed",
     submission: cause.submission,
     failure: { status: "failed", code, message: cause.message, settlement, safelyRetryable },
     observed,
+    ...said,
   });
   switch (cause.kind) {
     case "unreachable":
       if (aborted && signal.reason !== ("deadline" satisfies AbortReason)) return { state: "stopped" };
       return notNow(cause, "unreachable", "not_attempted", observed);
     case "capacity":
-      return notNow(cause, "capacity", "attempted", observed, retryAfterMs);
+      return { ...notNow(cause, "capacity", "attempted", observed, retryAfterMs), ...said };
     case "refused":
       return failed("ProviderRejected", "released", true);
     case "failed":
