@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { toSecrets } from "@/server/secret";
-import type { ProviderFault } from "./define";
+import { ProviderFault } from "./define";
 import { getJson, type HttpIo, postForEvents, postJson, safeWord } from "./http";
 import { everythingOf, faultOf, startVendor, type Vendor } from "./testing/vendor";
 
@@ -291,6 +291,19 @@ describe("what a vendor says is not trusted", () => {
     });
     await postForEvents("/v1/text", {}, {}, io(), ({ data }) => told.push(data) < 0);
     expect(told).toEqual(["I heard [redacted].", "That is all."]);
+  });
+
+  test("an error that comes as an event says what the event says", async () => {
+    vendor.answer({
+      headers: { "content-type": "text/event-stream" },
+      text: `data: {"error":{"type":"overloaded_error","message":"Busy, ${SECRET}."}}\n\n`,
+    });
+    const fails = () => {
+      throw new ProviderFault("failed", "attempted", "The provider failed.");
+    };
+    const fault = await faultOf(postForEvents("/v1/text", {}, {}, io(), fails));
+    expect(fault.message).toBe("The provider failed.");
+    expect(fault.details.vendor).toEqual({ code: "overloaded_error", message: "Busy, [redacted]." });
   });
 
   test("a credential too short to be one is taken for anybody's word", async () => {

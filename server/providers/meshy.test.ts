@@ -88,6 +88,8 @@ describe("meshy's tasks", () => {
     const fault = await faultOf(poll(handle, io()));
     expect([fault.kind, fault.submission]).toEqual(["failed", "attempted"]);
     expect(fault.message).toMatch(message);
+    if (task_error && "code" in task_error)
+      expect(fault.details.vendor).toEqual({ code: task_error.code, message: "[redacted]" });
     expect(everythingOf(fault)).not.toContain(KEY);
   });
 

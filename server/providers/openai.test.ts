@@ -97,7 +97,7 @@ describe("openai", () => {
         status: "failed",
         output: [],
         usage: { input_tokens: 5, output_tokens: 0 },
-        error: {},
+        error: { code: "server_error", message: "It broke." },
       },
     });
     const fault = await faultOf(submit(hello));
@@ -106,6 +106,7 @@ describe("openai", () => {
       status: 200,
       usage: { inputTokens: 5, outputTokens: 0 },
       providerRequestId: "resp_3",
+      vendor: { code: "server_error", message: "It broke." },
     });
   });
 

@@ -119,6 +119,9 @@ describe("replicate's predictions", () => {
       "attempted",
       { images: 0 },
     ]);
+    expect(fault.details.vendor?.message).toBe(
+      "NSFW content detected in [redacted]. Try a different prompt.",
+    );
     expect(everythingOf(fault)).not.toContain(KEY);
   });
 

@@ -13,6 +13,7 @@ const ResponsesReply = z.object({
   /** The tier that was used, whatever was asked for. */
   service_tier: z.string().nullish(),
   incomplete_details: z.object({ reason: z.string().nullish() }).nullish(),
+  error: z.unknown().optional(),
   output: z.array(
     z.object({
       type: z.string(),
@@ -59,7 +60,7 @@ export function readResponse(reply: HttpReply, io: ProviderIo, format: ResponseF
     throw new ProviderFault("failed", "attempted", `${vendor} could not complete the response.`, {
       status: reply.status,
       usage,
-      vendor: vendorWords(reply.body, io),
+      vendor: vendorWords({ error: answer.error }, io),
       ...(providerRequestId ? { providerRequestId } : {}),
     });
   }

@@ -331,6 +331,12 @@ describe("invoke", () => {
     ),
   );
 
+  /** What the sandbox answered, which is nobody's own account. */
+  const PROVIDER: Partial<Record<ErrorCode, object>> = {
+    ProviderRejected: { status: 400, code: "refused" },
+    PROVIDER_ERROR: { status: 500, code: "failed" },
+  };
+
   for (const [code, capability, body] of FAILURES) {
     test(`${ERRORS[code].status}: ${code} names its record, which can be read`, async () => {
       const refused = await post([ERRORS[code].status, code], at(capability, "invoke"), {
@@ -341,14 +347,19 @@ describe("invoke", () => {
       expect(refused.json).toMatchObject({ executionId, receiptId, detail: { executionId, receiptId } });
       expect(refused.headers["x-execution-id"]).toBe(executionId);
       expect(refused.json.details).toEqual({ executionId, receiptId, ...more });
-      // An expression's error says where in its text it stands; nothing else has more to say.
+      // An expression's error says where in its text it stands, a provider's what was answered; nothing else has more to say.
+      const provider = PROVIDER[code];
       if (PLACED.has(code)) expect(more).toEqual({ position: expect.any(Number) });
-      else expect(more).toEqual({});
+      else expect(more).toEqual(provider ? { provider } : {});
       const { json: job } = await get(200, `/v1/jobs/${executionId}`);
       expect(job).toMatchObject({
         status: "failed",
         receiptId,
-        error: { code, message: refused.json.message, ...(PLACED.has(code) ? { details: more } : {}) },
+        error: {
+          code,
+          message: refused.json.message,
+          ...(PLACED.has(code) || provider ? { details: more } : {}),
+        },
       });
       const { json: receipt } = await get(200, `/v1/jobs/${executionId}/receipt`);
       expect(receipt).toMatchObject({ receiptId, status: "failed", error: { code } });
@@ -510,7 +521,7 @@ for (const target of [CHAT, RESPONSES]) {
     test("what cannot be reached", async () => {
       setSettings({ SANDBOX_URL: "http://127.0.0.1:1" });
       const { headers } = await ask("ProviderUnavailable");
-      expect(headers["x-should-retry"]).toBeUndefined(); // nothing was sent
+      expect(headers["x-should-retry"]).toBe("true"); // nothing was sent
     });
   });
 }
