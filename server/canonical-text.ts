@@ -3,8 +3,6 @@ import type { Json } from "@/server/step";
 /** Characters JSON must escape, and the halves of surrogate pairs: strings without any are their own text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be found
 const NOT_PLAIN = /[\u0000-\u001f"\\\ud800-\udfff]/;
-/** With the u flag whole pairs are one character, so only halves match. */
-const HALF_PAIR = /[\ud800-\udfff]/u;
 
 /**
  * The RFC 8785 text of a JSON value: equal for equal values, whatever the order of their keys. Members that are
@@ -36,7 +34,7 @@ const MOST_LEVELS = 500;
  * nothing does. For values that come from elsewhere, asked before anything is written down.
  */
 export function formFlaw(value: unknown, level = 0): string | null {
-  if (typeof value === "string") return HALF_PAIR.test(value) ? "half of a character" : null;
+  if (typeof value === "string") return value.isWellFormed() ? null : "half of a character";
   if (typeof value === "number")
     return Number.isFinite(value) ? null : "a number beyond all that can be said";
   if (typeof value !== "object" || value === null) return null;
@@ -99,6 +97,6 @@ function quotedKey(key: string): string {
 
 function quoted(text: string): string {
   if (!NOT_PLAIN.test(text)) return `"${text}"`;
-  if (HALF_PAIR.test(text)) throw new TypeError("a lone surrogate has no canonical form");
+  if (!text.isWellFormed()) throw new TypeError("a lone surrogate has no canonical form");
   return JSON.stringify(text);
 }

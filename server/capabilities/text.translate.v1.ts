@@ -172,7 +172,11 @@ export default defineCapability({
   },
 });
 
+/** Longer than any tag that means something; a tag of a megabyte would hold up whoever else is served. */
+const MOST_TAG_CHARACTERS = 1000;
+
 function isLocale(tag: string): boolean {
+  if (tag.length > MOST_TAG_CHARACTERS) return false;
   try {
     return Intl.getCanonicalLocales(tag).length === 1;
   } catch {

@@ -47,13 +47,19 @@ export function extensionsFor(
   return entries.length > 0 ? { extensions: Object.fromEntries(entries) } : {};
 }
 
+/** Of a caller's word in a refusal. */
+const MOST_SHOWN_CHARACTERS = 200;
+
 /** The vendor's name for a format; 422 where the model has none of this name that comes as Ogg or MP3. */
 export function formatFor(preference: string | undefined, { audio, id }: ModelFacts): { format?: string } {
   if (preference === undefined) return {};
   const formats = audio?.formats ?? [];
   if (!formats.includes(preference)) {
     const instead = formats.length > 0 ? `one of ogg, mp3, ${formats.join(", ")}` : "ogg or mp3";
-    refuse(["outputFormatPreference"], `${id} does not make ${preference}; it is ${instead}.`);
+    refuse(
+      ["outputFormatPreference"],
+      `${id} does not make ${preference.slice(0, MOST_SHOWN_CHARACTERS)}; it is ${instead}.`,
+    );
   }
   return { format: preference };
 }

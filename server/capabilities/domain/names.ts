@@ -3,10 +3,13 @@ import { z } from "zod";
 
 /* Names of domains, and prices as they are told: in US dollars. */
 
+/** Longer than any name before its scripts are spelled out; more would be looked at for nothing. */
+const MOST_NAME_CHARACTERS = 1000;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /** A name as registrars know it: in lower case, other scripts as `xn--`. Null: it is none. */
 export function toDomain(name: string): string | null {
+  if (name.length > MOST_NAME_CHARACTERS) return null;
   const ascii = domainToASCII(name.trim().replace(/\.$/, "")).toLowerCase();
   const labels = ascii.split(".");
   const isName = labels.length >= 2 && ascii.length <= 253 && labels.every((label) => LABEL.test(label));

@@ -48,10 +48,13 @@ export async function sealOf(
   // of all.
   for (const [place, [name, part]] of Object.entries(sealed).sort(byName).entries()) {
     const text = canonicalText(part);
-    if (text.length > LARGE) await turn();
-    parts[name] = sha256Hex(text);
-    whole.update(`${place === 0 ? "{" : ","}${canonicalText(name)}:`).update(text);
-    if (text.length > LARGE) await turn();
+    const isLarge = text.length > LARGE;
+    if (isLarge) await turn();
+    const bytes = isLarge ? Buffer.from(text) : text; // encoded once for both hashes
+    if (isLarge) await turn();
+    parts[name] = sha256Hex(bytes);
+    whole.update(`${place === 0 ? "{" : ","}${canonicalText(name)}:`).update(bytes);
+    if (isLarge) await turn();
   }
   return { hash: whole.update("}").digest("hex"), parts };
 }
