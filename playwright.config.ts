@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
 import { defineConfig } from "@playwright/test";
+import { chromiumPath } from "./scripts/test/chromium";
 
 /*
  * `npm test` starts the product and names it here. By hand: npm run up, then
@@ -7,9 +7,6 @@ import { defineConfig } from "@playwright/test";
  */
 const baseURL = process.env.CAPSTAN_BASE_URL;
 if (!baseURL) throw new Error("CAPSTAN_BASE_URL is not set. Use: npm test -- --only e2e");
-
-const debian = "/usr/bin/chromium";
-const executablePath = process.env.CHROMIUM_PATH || (existsSync(debian) ? debian : undefined);
 
 export default defineConfig({
   testDir: "e2e",
@@ -31,7 +28,7 @@ export default defineConfig({
     // A trace of every test would cost as much as the tests: the second try of one that failed leaves one.
     trace: "on-first-retry",
     launchOptions: {
-      executablePath,
+      executablePath: chromiumPath(),
       args: [
         ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
         "--disable-background-networking",

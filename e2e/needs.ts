@@ -5,7 +5,7 @@ import {
   type IssueCommissionQuote,
   type RequestStatus,
 } from "@/server/contract/requests";
-import { open, signIn } from "./panel/panel";
+import { enter } from "./panel/panel";
 import { call, unique, world } from "./world";
 
 /** A need as an agent writes it, told apart from those of other tests by its summary. */
@@ -41,11 +41,8 @@ export async function signedIn(
   person: { email: string; password: string },
 ): Promise<{ context: BrowserContext; page: Page }> {
   const context = await browser.newContext({ baseURL: world.baseUrl });
-  const page = await context.newPage();
-  await open(page, "/sign-in");
-  await signIn(page, person);
-  await page.waitForURL((url) => url.pathname !== "/sign-in");
-  return { context, page };
+  await enter(context, person);
+  return { context, page: await context.newPage() };
 }
 
 /** Does something in the operators' console, by what its buttons send. `page` is an operator's. */

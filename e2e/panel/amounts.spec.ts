@@ -1,6 +1,6 @@
 import type { Locator } from "@playwright/test";
 import { admin, world } from "../world";
-import { expect, expectAccessible, open, signIn, test } from "./panel";
+import { enter, expect, expectAccessible, open, test } from "./panel";
 
 const EXAMPLE = "Use digits and one point, like 1250.50.";
 
@@ -9,9 +9,8 @@ test.use({ storageState: { cookies: [], origins: [] } });
 let projectId = "";
 test.beforeEach(async ({ page }) => {
   ({ projectId } = admin("project", "create", "--name", "Amounts", "--organization", world.organizationId));
-  await open(page, "/sign-in");
-  await signIn(page, world.operator);
-  await page.waitForURL("**/jobs");
+  await enter(page.context(), world.operator);
+  await open(page, "/jobs");
 });
 
 /** Types over what is in the field, key by key, as a person who clicks into it does. */

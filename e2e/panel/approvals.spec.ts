@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { Job } from "@/server/contract/jobs";
 import { quoted, signedIn } from "../needs";
 import { admin, call, makePerson, textInput, world } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 
 // A project of its own: the threshold must not catch the jobs of tests beside this one.
 let projectId = "";
@@ -40,54 +40,47 @@ async function getJob(jobId: string): Promise<Job> {
   return Job.parse(await (await call(`/v1/jobs/${jobId}`, { key: world.unboundApiKey })).json());
 }
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme} colours`, () => {
-    test.use({ colorScheme });
+test("a waiting job is approved, another rejected, after seeing the reason and the cost", async ({
+  page,
+}) => {
+  await enter(page.context(), owner);
+  await open(page, "/jobs");
+  await setThreshold(page, "0");
+  await expectAccessible(page);
+  const approved = await submit();
+  const rejected = await submit();
 
-    test("a waiting job is approved, another rejected, after seeing the reason and the cost", async ({
-      page,
-    }) => {
-      await open(page, "/sign-in");
-      await signIn(page, owner);
-      await page.waitForURL("**/jobs");
-      await setThreshold(page, "0");
-      await expectAccessible(page);
-      const approved = await submit();
-      const rejected = await submit();
+  await open(page, jobPath(approved));
+  const status = page.locator("h1 + [role=status]");
+  await expect(status).toHaveText("Awaiting approval");
+  const main = page.getByRole("main");
+  await expect(main).toContainText("The estimate is above the project's approval threshold.");
+  await expect(main.getByText("Decide by")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Approve" })).toBeVisible();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.getByRole("button", { name: "Approve" }).click();
+  const question = page.getByRole("alertdialog", { name: "Approve this job?" });
+  await expect(question).toContainText("$");
+  await expectAccessible(page);
+  await question.getByRole("button", { name: "Approve job" }).click();
+  await expect(status).toHaveText("Succeeded", { timeout: 45_000 });
+  await expect(page.getByRole("log")).toContainText("Approved");
 
-      await open(page, jobPath(approved));
-      const status = page.locator("h1 + [role=status]");
-      await expect(status).toHaveText("Awaiting approval");
-      const main = page.getByRole("main");
-      await expect(main).toContainText("The estimate is above the project's approval threshold.");
-      await expect(main.getByText("Decide by")).toBeVisible();
-      await expect(page.getByRole("button", { name: "Approve" })).toBeVisible();
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-      await page.getByRole("button", { name: "Approve" }).click();
-      const question = page.getByRole("alertdialog", { name: "Approve this job?" });
-      await expect(question).toContainText("$");
-      await expectAccessible(page);
-      await question.getByRole("button", { name: "Approve job" }).click();
-      await expect(status).toHaveText("Succeeded", { timeout: 45_000 });
-      await expect(page.getByRole("log")).toContainText("Approved");
+  await open(page, jobPath(rejected));
+  await page.getByRole("button", { name: "Reject" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Reject job" }).click();
+  await expect(status).toHaveText("Canceled");
+  await expect(page.getByRole("log")).toContainText("Rejected");
+  await expectAccessible(page);
+  expect((await getJob(rejected)).error?.code).toBe("ApprovalRejected");
 
-      await open(page, jobPath(rejected));
-      await page.getByRole("button", { name: "Reject" }).click();
-      await page.getByRole("alertdialog").getByRole("button", { name: "Reject job" }).click();
-      await expect(status).toHaveText("Canceled");
-      await expect(page.getByRole("log")).toContainText("Rejected");
-      await expectAccessible(page);
-      expect((await getJob(rejected)).error?.code).toBe("ApprovalRejected");
-
-      // Nothing ran: the same request may be handed in again from here.
-      await page.getByRole("button", { name: "Run again" }).click();
-      await page.getByRole("alertdialog").getByRole("button", { name: "Run again" }).click();
-      await expect(page.getByText("Retry of")).toBeVisible();
-      await expect(status).toHaveText("Awaiting approval");
-    });
-  });
-}
+  // Nothing ran: the same request may be handed in again from here.
+  await page.getByRole("button", { name: "Run again" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Run again" }).click();
+  await expect(page.getByText("Retry of")).toBeVisible();
+  await expect(status).toHaveText("Awaiting approval");
+});
 
 test("the inbox has jobs and commissions together, with what each costs, who asked and until when", async ({
   page,
@@ -96,9 +89,7 @@ test("the inbox has jobs and commissions together, with what each costs, who ask
   const inbox = admin("project", "create", "--name", "Inbox", "--organization", world.organizationId);
   const room = `/projects/${inbox.projectId}/approvals`;
   const door = page.getByRole("navigation", { name: "Panel" }).getByRole("link", { name: "Approvals" });
-  await open(page, "/sign-in");
-  await signIn(page, owner);
-  await page.waitForURL("**/jobs");
+  await enter(page.context(), owner);
   await open(page, room);
   await expect(page.getByText("Nothing waits for you")).toBeVisible();
   await expect(door).toHaveAccessibleName("Approvals");

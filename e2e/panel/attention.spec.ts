@@ -1,5 +1,5 @@
 import { getJob, makePerson, submit, world } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, jobPath, open, signIn, test } from "./panel";
+import { enter, expect, expectAccessible, expectNoSidewaysScroll, jobPath, open, test } from "./panel";
 
 // What waits for an operator is an operator's; the account of the other tests is a member's.
 test.use({ storageState: { cookies: [], origins: [] } });
@@ -10,47 +10,37 @@ test.beforeAll(() => {
   operator = makePerson("owner", { isOperator: true });
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme} colours`, () => {
-    test.use({ colorScheme });
-
-    test("a paid result that cannot be worked on waits for an operator, who accepts it as it came", async ({
-      page,
-    }) => {
-      const { jobId } = await submit({
-        capability: "image.generate.v1",
-        model: "sandbox-garbled",
-        input: { prompt: "Four doors", sheet: { rows: 2, columns: 2, slice: true } },
-      });
-      await expect
-        .poll(async () => (await getJob(jobId)).status, { timeout: 60_000 })
-        .toBe("needs_attention");
-
-      await open(page, "/sign-in");
-      await signIn(page, operator);
-      await page.waitForURL("**/jobs");
-      await page.getByRole("button", { name: "Account:" }).click();
-      await page.getByRole("menuitem", { name: "Needs attention" }).click();
-      await page.waitForURL("**/attention");
-      const card = page.getByRole("listitem").filter({ hasText: jobId });
-      await expect(card).toContainText("Kept");
-      await expectAccessible(page);
-      await page.setViewportSize({ width: 390, height: 844 });
-      await expectNoSidewaysScroll(page);
-      await card.getByRole("button", { name: "Accept" }).click();
-      const question = page.getByRole("alertdialog");
-      await question.getByRole("button", { name: "Accept" }).click();
-      await expect(card).toHaveCount(0);
-      await open(page, jobPath(jobId));
-      await expect(page.locator("h1 + [role=status]")).toHaveText("Succeeded");
-    });
+test("a paid result that cannot be worked on waits for an operator, who accepts it as it came", async ({
+  page,
+}) => {
+  const { jobId } = await submit({
+    capability: "image.generate.v1",
+    model: "sandbox-garbled",
+    input: { prompt: "Four doors", sheet: { rows: 2, columns: 2, slice: true } },
   });
-}
+  await expect.poll(async () => (await getJob(jobId)).status, { timeout: 60_000 }).toBe("needs_attention");
+
+  await enter(page.context(), operator);
+  await open(page, "/jobs");
+  await page.getByRole("button", { name: "Account:" }).click();
+  await page.getByRole("menuitem", { name: "Needs attention" }).click();
+  await page.waitForURL("**/attention");
+  const card = page.getByRole("listitem").filter({ hasText: jobId });
+  await expect(card).toContainText("Kept");
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expectNoSidewaysScroll(page);
+  await card.getByRole("button", { name: "Accept" }).click();
+  const question = page.getByRole("alertdialog");
+  await question.getByRole("button", { name: "Accept" }).click();
+  await expect(card).toHaveCount(0);
+  await open(page, jobPath(jobId));
+  await expect(page.locator("h1 + [role=status]")).toHaveText("Succeeded");
+});
 
 test("for anybody else there is no such page", async ({ page }) => {
-  await open(page, "/sign-in");
-  await signIn(page, world.member);
-  await page.waitForURL("**/jobs");
+  await enter(page.context(), world.member);
+  await open(page, "/jobs");
   const answer = await page.goto("/attention");
   expect(answer?.status()).toBe(404);
 });

@@ -86,26 +86,20 @@ test("the safely retryable items are run again as a new bulk, and only they", as
   await expect(rows.first()).toContainText("item-002");
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
-
-    test("bulks, running and over, are accessible and fit a phone", async ({ page }) => {
-      const over = await submitBulk(["Fine", "[refuse] One", "[lost] Two"]);
-      await bulkEnded(over.bulkId);
-      const running = await submitBulk(times(200, "[slow 4000] Number"), { concurrency: 2 });
-      for (const path of [listPath, bulkPath(running.bulkId), bulkPath(over.bulkId)]) {
-        await page.setViewportSize({ width: 1280, height: 800 });
-        await open(page, path);
-        await expectAccessible(page);
-        await page.setViewportSize(PHONE);
-        await expectAccessible(page);
-        await expectNoSidewaysScroll(page);
-      }
-      await open(page, bulkPath(running.bulkId));
-      await page.getByRole("button", { name: "Cancel" }).click();
-      await page.getByRole("alertdialog").getByRole("button", { name: "Cancel bulk" }).click();
-      await expect(page.getByText("Live", { exact: true })).toBeHidden();
-    });
-  });
-}
+test("bulks, running and over, are accessible and fit a phone", async ({ page }) => {
+  const over = await submitBulk(["Fine", "[refuse] One", "[lost] Two"]);
+  await bulkEnded(over.bulkId);
+  const running = await submitBulk(times(200, "[slow 4000] Number"), { concurrency: 2 });
+  for (const path of [listPath, bulkPath(running.bulkId), bulkPath(over.bulkId)]) {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await open(page, path);
+    await expectAccessible(page);
+    await page.setViewportSize(PHONE);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+  }
+  await open(page, bulkPath(running.bulkId));
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Cancel bulk" }).click();
+  await expect(page.getByText("Live", { exact: true })).toBeHidden();
+});

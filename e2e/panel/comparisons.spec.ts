@@ -3,12 +3,12 @@ import { Comparison } from "@/server/contract/comparisons";
 import { call, makePerson, textInput, unique, world } from "../world";
 import {
   catalogPath,
+  enter,
   expect,
   expectAccessible,
   expectNoSidewaysScroll,
   jobPath,
   open,
-  signIn,
   test,
 } from "./panel";
 
@@ -259,9 +259,7 @@ test("who may only look sees the entries and judges nothing", async ({ browser }
   await over(comparison);
   const context = await browser.newContext({ storageState: { cookies: [], origins: [] } });
   const page = await context.newPage();
-  await open(page, "/sign-in");
-  await signIn(page, makePerson("viewer"));
-  await page.waitForURL("**/jobs");
+  await enter(page.context(), makePerson("viewer"));
   await open(page, comparisonsPath(`/${comparison.comparisonId}`));
   await expect(page.locator("[data-entry]")).toHaveCount(2);
   await expect(page.getByRole("radio", { name: "Entry A" })).toBeDisabled();
@@ -285,44 +283,38 @@ async function expectForEverybody(page: Page, paths: string[]) {
   }
 }
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
+test("the list and the form are for everybody and fit a phone", async ({ page }) => {
+  await compare(TEXT, textInput("Looks"), pins("1", "2"));
+  await expectForEverybody(page, [
+    comparisonsPath(),
+    comparisonsPath("?status=failed&judged=yes"),
+    comparisonsPath("/new"),
+    comparisonsPath(`/new?capability=${IMAGE}`),
+  ]);
+});
 
-    test("the list and the form are for everybody and fit a phone", async ({ page }) => {
-      await compare(TEXT, textInput("Looks"), pins("1", "2"));
-      await expectForEverybody(page, [
-        comparisonsPath(),
-        comparisonsPath("?status=failed&judged=yes"),
-        comparisonsPath("/new"),
-        comparisonsPath(`/new?capability=${IMAGE}`),
-      ]);
-    });
+test("pictures, texts and the job of an entry are for everybody and fit a phone", async ({ page }) => {
+  const [images, texts] = await Promise.all([
+    compare(IMAGE, { prompt: "Looks", variantCount: 2 }, pins("1", "2", "refuse")),
+    compare(TEXT, textInput("Looks"), pins("1", "2")),
+  ]);
+  await Promise.all([over(images), over(texts)]);
+  await expectForEverybody(page, [
+    comparisonsPath(`/${texts.comparisonId}`),
+    jobPath(images.entries[0]?.jobId ?? ""),
+    comparisonsPath(`/${images.comparisonId}`),
+  ]);
+  await page.getByRole("tab", { name: "Overlay" }).click();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+});
 
-    test("pictures, texts and the job of an entry are for everybody and fit a phone", async ({ page }) => {
-      const [images, texts] = await Promise.all([
-        compare(IMAGE, { prompt: "Looks", variantCount: 2 }, pins("1", "2", "refuse")),
-        compare(TEXT, textInput("Looks"), pins("1", "2")),
-      ]);
-      await Promise.all([over(images), over(texts)]);
-      await expectForEverybody(page, [
-        comparisonsPath(`/${texts.comparisonId}`),
-        jobPath(images.entries[0]?.jobId ?? ""),
-        comparisonsPath(`/${images.comparisonId}`),
-      ]);
-      await page.getByRole("tab", { name: "Overlay" }).click();
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-    });
-
-    test("what is told after a judgement is for everybody and fits a phone", async ({ page }) => {
-      const judged = await over(await compare(TEXT, textInput("Looks again"), pins("1", "2")));
-      const { entryId = "" } = judged.entries.find(({ status }) => status === "succeeded") ?? {};
-      const answer = await call(`/v1/comparisons/${judged.comparisonId}/judgements`, {
-        body: { decision: "winner", overallWinnerEntryId: entryId },
-      });
-      expect(answer.status).toBe(200);
-      await expectForEverybody(page, [comparisonsPath(`/${judged.comparisonId}`)]);
-    });
+test("what is told after a judgement is for everybody and fits a phone", async ({ page }) => {
+  const judged = await over(await compare(TEXT, textInput("Looks again"), pins("1", "2")));
+  const { entryId = "" } = judged.entries.find(({ status }) => status === "succeeded") ?? {};
+  const answer = await call(`/v1/comparisons/${judged.comparisonId}/judgements`, {
+    body: { decision: "winner", overallWinnerEntryId: entryId },
   });
-}
+  expect(answer.status).toBe(200);
+  await expectForEverybody(page, [comparisonsPath(`/${judged.comparisonId}`)]);
+});

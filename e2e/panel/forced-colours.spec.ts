@@ -1,6 +1,6 @@
 import type { Locator } from "@playwright/test";
 import { admin, call, textInput, world } from "../world";
-import { catalogPath, expect, jobsPath, open, signIn, test } from "./panel";
+import { catalogPath, enter, expect, jobsPath, open, test } from "./panel";
 
 test.beforeEach(async ({ page }) => {
   await page.emulateMedia({ forcedColors: "active" });
@@ -61,9 +61,7 @@ test.describe("an owner", () => {
       body: { context: { projectId }, input: textInput("Spend a little") },
     });
     expect(job.status).toBe(200);
-    await open(page, "/sign-in");
-    await signIn(page, world.operator);
-    await page.waitForURL("**/jobs");
+    await enter(page.context(), world.operator);
     await open(page, `/projects/${projectId}/budgets`);
     await page.getByRole("button", { name: "Set a budget" }).click();
     const dialog = page.getByRole("dialog");

@@ -1,6 +1,6 @@
 import { file, needOf } from "../needs";
 import { ended, submit, textInput, world } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, jobPath, open, signIn, test } from "./panel";
+import { enter, expect, expectAccessible, expectNoSidewaysScroll, jobPath, open, test } from "./panel";
 
 const HEBREW = "שלום עולם, 42 (test)";
 
@@ -49,9 +49,7 @@ test.describe("not signed in", () => {
 
   test("on a narrow phone every tab of an organization is in view and can be reached", async ({ page }) => {
     await page.setViewportSize({ width: 320, height: 640 });
-    await open(page, "/sign-in");
-    await signIn(page, world.operator);
-    await page.waitForURL("**/jobs");
+    await enter(page.context(), world.operator);
     await open(page, `/projects/${world.projectId}/organization`);
     const tabs = page.getByRole("tablist").getByRole("tab");
     await expect(tabs).toHaveCount(5);

@@ -13,67 +13,58 @@ import {
 
 const PHONE = { width: 390, height: 844 };
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
+signedOut("sign-in is accessible and fits a phone", async ({ page }) => {
+  await open(page, "/sign-in?error=CredentialsSignin");
+  await expectAccessible(page);
+  await page.setViewportSize(PHONE);
+  await expectNoSidewaysScroll(page);
+});
 
-    signedOut(`sign-in is accessible in ${colorScheme} and fits a phone`, async ({ page }) => {
-      await page.emulateMedia({ colorScheme });
-      await open(page, "/sign-in?error=CredentialsSignin");
-      await expectAccessible(page);
-      await page.setViewportSize(PHONE);
-      await expectNoSidewaysScroll(page);
-    });
+test("the history is accessible and fits a phone, with and without jobs", async ({ page }) => {
+  const tag = unique("looks");
+  await ended((await submit({ input: textInput("Look"), tags: [tag], model: "sandbox-refuse" })).jobId);
+  for (const path of [jobsPath(), jobsPath({ tag }), jobsPath({ tag: unique("none") })]) {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await open(page, path);
+    await expectAccessible(page);
+    await page.setViewportSize(PHONE);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+  }
+});
 
-    test("the history is accessible and fits a phone, with and without jobs", async ({ page }) => {
-      const tag = unique("looks");
-      await ended((await submit({ input: textInput("Look"), tags: [tag], model: "sandbox-refuse" })).jobId);
-      for (const path of [jobsPath(), jobsPath({ tag }), jobsPath({ tag: unique("none") })]) {
-        await page.setViewportSize({ width: 1280, height: 800 });
-        await open(page, path);
-        await expectAccessible(page);
-        await page.setViewportSize(PHONE);
-        await expectAccessible(page);
-        await expectNoSidewaysScroll(page);
-      }
-    });
+test("the page of a job is accessible and fits a phone, ended well, failed and running", async ({ page }) => {
+  const sheet = { rows: 2, columns: 4, slice: true, labels: ["a rather long label of a cell"] };
+  const [image, cut, lost] = await Promise.all([
+    submit({ capability: "image.generate.v1", input: { prompt: "Looks", variantCount: 2 } }),
+    submit({
+      capability: "image.generate.v1",
+      input: { prompt: "Looks", requestTransparentOutput: true, sheet },
+    }),
+    submit({ input: textInput("Lost"), model: "sandbox-lost" }),
+  ]);
+  await Promise.all([ended(image.jobId), ended(cut.jobId), ended(lost.jobId)]);
+  const running = await submit({ input: textInput("Run"), model: "sandbox-slow" });
+  for (const { jobId } of [running, image, cut, lost]) {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await open(page, jobPath(jobId));
+    await expectAccessible(page);
+    await page.setViewportSize(PHONE);
+    await expectNoSidewaysScroll(page);
+  }
+});
 
-    test("the page of a job is accessible and fits a phone, ended well, failed and running", async ({
-      page,
-    }) => {
-      const sheet = { rows: 2, columns: 4, slice: true, labels: ["a rather long label of a cell"] };
-      const [image, cut, lost] = await Promise.all([
-        submit({ capability: "image.generate.v1", input: { prompt: "Looks", variantCount: 2 } }),
-        submit({
-          capability: "image.generate.v1",
-          input: { prompt: "Looks", requestTransparentOutput: true, sheet },
-        }),
-        submit({ input: textInput("Lost"), model: "sandbox-lost" }),
-      ]);
-      await Promise.all([ended(image.jobId), ended(cut.jobId), ended(lost.jobId)]);
-      const running = await submit({ input: textInput("Run"), model: "sandbox-slow" });
-      for (const { jobId } of [running, image, cut, lost]) {
-        await page.setViewportSize({ width: 1280, height: 800 });
-        await open(page, jobPath(jobId));
-        await expectAccessible(page);
-        await page.setViewportSize(PHONE);
-        await expectNoSidewaysScroll(page);
-      }
-    });
-
-    test("the keys and their dialog are accessible and fit a phone", async ({ page }) => {
-      await open(page, keysPath);
-      await expectAccessible(page);
-      await page.setViewportSize(PHONE);
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-      await page.getByRole("button", { name: "Create key" }).click();
-      await expect(page.getByRole("dialog")).toBeVisible();
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-    });
-  });
-}
+test("the keys and their dialog are accessible and fit a phone", async ({ page }) => {
+  await open(page, keysPath);
+  await expectAccessible(page);
+  await page.setViewportSize(PHONE);
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.getByRole("button", { name: "Create key" }).click();
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+});
 
 test("the theme that was chosen is the one that comes back", async ({ page }) => {
   await open(page, jobsPath());

@@ -1,26 +1,20 @@
 import { call, makePerson, world } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 
 // What operators see is theirs; the account of the other tests is a member's.
 test.describe.configure({ timeout: 120_000 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme} colours`, () => {
-    test.use({ colorScheme });
-
-    test("the bell leads to what a person was told, on a desk and on a phone", async ({ page }) => {
-      await open(page, `/projects/${world.projectId}/jobs`);
-      await page.getByRole("link", { name: /^Notifications/ }).click();
-      await page.waitForURL("**/notifications");
-      await expect(page.getByRole("heading", { level: 1, name: "Notifications" })).toBeVisible();
-      await expectAccessible(page);
-      await page.setViewportSize({ width: 390, height: 844 });
-      await expect(page.getByRole("link", { name: /^Notifications/ })).toHaveCount(1);
-      await expectNoSidewaysScroll(page);
-      await expectAccessible(page);
-    });
-  });
-}
+test("the bell leads to what a person was told, on a desk and on a phone", async ({ page }) => {
+  await open(page, `/projects/${world.projectId}/jobs`);
+  await page.getByRole("link", { name: /^Notifications/ }).click();
+  await page.waitForURL("**/notifications");
+  await expect(page.getByRole("heading", { level: 1, name: "Notifications" })).toBeVisible();
+  await expectAccessible(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  await expect(page.getByRole("link", { name: /^Notifications/ })).toHaveCount(1);
+  await expectNoSidewaysScroll(page);
+  await expectAccessible(page);
+});
 
 test.describe("for operators", () => {
   test.use({ storageState: { cookies: [], origins: [] } });
@@ -37,9 +31,8 @@ test.describe("for operators", () => {
     const submitted = await call(`/v1/capability-requests/${id}/submit`, { body: {} });
     expect(submitted.status).toBe(200);
 
-    await open(page, "/sign-in");
-    await signIn(page, operator);
-    await page.waitForURL("**/jobs");
+    await enter(page.context(), operator);
+    await open(page, "/jobs");
     await page.getByRole("link", { name: /^Notifications, \d+ unread$/ }).click();
     await page.waitForURL("**/notifications");
     const line = page.getByRole("listitem").filter({ hasText: summary });
@@ -65,9 +58,8 @@ test.describe("for operators", () => {
 
   test("the outbox is a way from the account menu, and nobody else's", async ({ page, browser }) => {
     const operator = makePerson("owner", { isOperator: true });
-    await open(page, "/sign-in");
-    await signIn(page, operator);
-    await page.waitForURL("**/jobs");
+    await enter(page.context(), operator);
+    await open(page, "/jobs");
     await page.getByRole("button", { name: "Account:" }).click();
     await page.getByRole("menuitem", { name: "Outbox" }).click();
     await page.waitForURL("**/operator/outbox");
@@ -77,9 +69,8 @@ test.describe("for operators", () => {
     await expectNoSidewaysScroll(page);
 
     const other = await browser.newPage({ baseURL: world.baseUrl });
-    await open(other, "/sign-in");
-    await signIn(other, world.member);
-    await other.waitForURL("**/jobs");
+    await enter(other.context(), world.member);
+    await open(other, "/jobs");
     expect((await other.goto("/operator/outbox"))?.status()).toBe(404);
     await other.close();
   });

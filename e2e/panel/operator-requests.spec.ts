@@ -1,5 +1,5 @@
 import { call, makePerson, unique, world } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 
 // The console is the operators'; the account of the other tests is a member's.
 test.use({ storageState: { cookies: [], origins: [] } });
@@ -38,76 +38,67 @@ async function file(summary: string): Promise<string> {
 
 const statusOf = async (id: string) => (await (await call(`/v1/capability-requests/${id}`)).json()).status;
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme} colours`, () => {
-    test.use({ colorScheme });
+test("an operator takes a request from the queue, compares its revisions and issues a quote", async ({
+  page,
+}) => {
+  const summary = unique("Read measurements off a drawing");
+  const id = await file(summary);
+  await page.setViewportSize(DESK);
+  await enter(page.context(), operator);
+  await open(page, "/jobs");
+  await page.getByRole("button", { name: "Account:" }).click();
+  await page.getByRole("menuitem", { name: "Capability requests" }).click();
+  await page.waitForURL("**/operator/requests");
+  await open(page, "/operator/requests?show=all");
+  await expectAccessible(page);
+  await page.setViewportSize(PHONE);
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.setViewportSize(DESK);
+  await page.getByRole("link", { name: summary }).click();
+  await page.waitForURL(`**/operator/requests/${id}`);
 
-    test("an operator takes a request from the queue, compares its revisions and issues a quote", async ({
-      page,
-    }) => {
-      const summary = unique("Read measurements off a drawing");
-      const id = await file(summary);
-      await page.setViewportSize(DESK);
-      await open(page, "/sign-in");
-      await signIn(page, operator);
-      await page.waitForURL("**/jobs");
-      await page.getByRole("button", { name: "Account:" }).click();
-      await page.getByRole("menuitem", { name: "Capability requests" }).click();
-      await page.waitForURL("**/operator/requests");
-      await open(page, "/operator/requests?show=all");
-      await expectAccessible(page);
-      await page.setViewportSize(PHONE);
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-      await page.setViewportSize(DESK);
-      await page.getByRole("link", { name: summary }).click();
-      await page.waitForURL(`**/operator/requests/${id}`);
+  const need = page.locator('[data-member="need"]');
+  await expect(need.locator("del:visible")).toHaveText("inches");
+  await expect(need.locator("ins:visible")).toHaveText("millimetres");
+  await expect(page.locator('[data-member="acceptanceCases"]')).toContainText("Added");
+  await expect(page.locator('[data-member="constraints"]')).toContainText("No change");
+  await expectAccessible(page);
+  await page.setViewportSize(PHONE);
+  await expect(need.locator("ins:visible")).toHaveText("millimetres");
+  await expectAccessible(page);
+  await expectNoSidewaysScroll(page);
+  await page.setViewportSize(DESK);
 
-      const need = page.locator('[data-member="need"]');
-      await expect(need.locator("del:visible")).toHaveText("inches");
-      await expect(need.locator("ins:visible")).toHaveText("millimetres");
-      await expect(page.locator('[data-member="acceptanceCases"]')).toContainText("Added");
-      await expect(page.locator('[data-member="constraints"]')).toContainText("No change");
-      await expectAccessible(page);
-      await page.setViewportSize(PHONE);
-      await expect(need.locator("ins:visible")).toHaveText("millimetres");
-      await expectAccessible(page);
-      await expectNoSidewaysScroll(page);
-      await page.setViewportSize(DESK);
-
-      await expect(page.getByRole("button", { name: "Issue a quote" })).toHaveCount(0);
-      await page.getByRole("button", { name: "Open for review" }).dblclick();
-      await page.getByRole("button", { name: "Issue a quote" }).click();
-      const dialog = page.getByRole("dialog");
-      await dialog.getByRole("button", { name: "Look at it" }).click();
-      await expect(dialog.getByText("Enter an amount.")).toBeVisible();
-      await expectAccessible(page);
-      await dialog.getByLabel("Price, before tax").fill("1250.00");
-      await dialog.getByLabel("In words").fill("about $0.02 a page");
-      await dialog.getByRole("button", { name: "Look at it" }).click();
-      await expect(dialog).toContainText("$1,250.00");
-      await expectAccessible(page);
-      await dialog.getByRole("button", { name: "Issue quote" }).dblclick();
-      await expect(dialog).toHaveCount(0);
-      await expect(page.locator("h1 + [role=status]")).toHaveText("Quoted");
-      expect(await statusOf(id)).toBe("quoted");
-      await expect(page.locator('[data-action="capability_request.quoted"]:visible')).toContainText(
-        operator.email,
-      );
-      await expect(page.locator('[data-action="capability_request.quoted"]:visible')).toContainText(
-        /\d+\.\d+|::/,
-      );
-    });
-  });
-}
+  await expect(page.getByRole("button", { name: "Issue a quote" })).toHaveCount(0);
+  await page.getByRole("button", { name: "Open for review" }).dblclick();
+  await page.getByRole("button", { name: "Issue a quote" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Look at it" }).click();
+  await expect(dialog.getByText("Enter an amount.")).toBeVisible();
+  await expectAccessible(page);
+  await dialog.getByLabel("Price, before tax").fill("1250.00");
+  await dialog.getByLabel("In words").fill("about $0.02 a page");
+  await dialog.getByRole("button", { name: "Look at it" }).click();
+  await expect(dialog).toContainText("$1,250.00");
+  await expectAccessible(page);
+  await dialog.getByRole("button", { name: "Issue quote" }).dblclick();
+  await expect(dialog).toHaveCount(0);
+  await expect(page.locator("h1 + [role=status]")).toHaveText("Quoted");
+  expect(await statusOf(id)).toBe("quoted");
+  await expect(page.locator('[data-action="capability_request.quoted"]:visible')).toContainText(
+    operator.email,
+  );
+  await expect(page.locator('[data-action="capability_request.quoted"]:visible')).toContainText(
+    /\d+\.\d+|::/,
+  );
+});
 
 test("an answer to a wording that was replaced meanwhile is refused in words, and the page shows the new one", async ({
   page,
 }) => {
   const id = await file(unique("Reworded"));
-  await open(page, "/sign-in");
-  await signIn(page, operator);
-  await page.waitForURL("**/jobs");
+  await enter(page.context(), operator);
   await open(page, `/operator/requests/${id}`);
   await page.getByRole("button", { name: "Open for review" }).click();
   await page.getByRole("button", { name: "Decline" }).click();
@@ -121,9 +112,8 @@ test("an answer to a wording that was replaced meanwhile is refused in words, an
 });
 
 test("for anybody else there is no console", async ({ page }) => {
-  await open(page, "/sign-in");
-  await signIn(page, world.member);
-  await page.waitForURL("**/jobs");
+  await enter(page.context(), world.member);
+  await open(page, "/jobs");
   for (const path of ["/operator/requests", "/operator/requests/cr_00000000000000000000000000"])
     expect((await page.goto(path))?.status()).toBe(404);
 });

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "@playwright/test";
 import { admin, call, makePerson, unique, world } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 
 test.use({ storageState: { cookies: [], origins: [] } });
 test.describe.configure({ timeout: 240_000 });
@@ -11,9 +11,7 @@ const PHONE = { width: 390, height: 844 };
 async function linkFor(browser: Browser, operator: { email: string; password: string }, email: string) {
   const context = await browser.newContext({ baseURL: world.baseUrl });
   const page = await context.newPage();
-  await open(page, "/sign-in");
-  await signIn(page, operator);
-  await page.waitForURL((url) => url.pathname !== "/sign-in");
+  await enter(context, operator);
   const ask = async (path: string, input: object) => {
     const query = new URLSearchParams({ input: JSON.stringify(input) });
     return (await (await page.request.get(`/api/trpc/${path}?${query}`)).json()).result.data;
@@ -27,118 +25,109 @@ async function linkFor(browser: Browser, operator: { email: string; password: st
   return href;
 }
 
-async function look(page: Page, name: string, colorScheme: string): Promise<void> {
+async function look(page: Page, name: string): Promise<void> {
   await expectAccessible(page);
   const size = page.viewportSize();
   const folder = process.env.SHOTS;
-  if (folder) await page.screenshot({ path: `${folder}/${name}-${colorScheme}-1280.png`, fullPage: true });
+  if (folder) await page.screenshot({ path: `${folder}/${name}-1280.png`, fullPage: true });
   await page.setViewportSize(PHONE);
   await expectNoSidewaysScroll(page);
   await expectAccessible(page);
-  if (folder) await page.screenshot({ path: `${folder}/${name}-${colorScheme}-390.png`, fullPage: true });
+  if (folder) await page.screenshot({ path: `${folder}/${name}-390.png`, fullPage: true });
   if (size) await page.setViewportSize(size);
 }
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme} colours`, () => {
-    test.use({ colorScheme });
+test("an owner invites somebody, who joins; their role is changed, a key is rotated, and the log tells all of it", async ({
+  page,
+  browser,
+}) => {
+  const { organizationId } = admin("organization", "create", "--name", unique("Harbour"));
+  const { projectId } = admin("project", "create", "--name", "Quay", "--organization", organizationId);
+  const old = admin("key", "create", "--name", "Crane", "--project", projectId);
+  const owner = makePerson("owner", { organizationId });
+  const operator = makePerson("viewer", { isOperator: true, organizationId });
+  const email = `${unique("new")}@capstan.localhost`;
 
-    test("an owner invites somebody, who joins; their role is changed, a key is rotated, and the log tells all of it", async ({
-      page,
-      browser,
-    }) => {
-      const { organizationId } = admin("organization", "create", "--name", unique("Harbour"));
-      const { projectId } = admin("project", "create", "--name", "Quay", "--organization", organizationId);
-      const old = admin("key", "create", "--name", "Crane", "--project", projectId);
-      const owner = makePerson("owner", { organizationId });
-      const operator = makePerson("viewer", { isOperator: true, organizationId });
-      const email = `${unique("new")}@capstan.localhost`;
+  await enter(page.context(), owner);
+  await open(page, `/projects/${projectId}/organization`);
+  await page.getByRole("button", { name: "Invite" }).click();
+  const dialog = page.getByRole("dialog", { name: "Invite somebody" });
+  await expectAccessible(page);
+  await dialog.getByLabel("E-mail").fill(email);
+  await dialog.getByRole("button", { name: "Send invitation" }).click();
+  await expect(dialog).toBeHidden();
+  await expect(page.getByRole("region", { name: "Invitations" })).toContainText(email);
+  await look(page, "people");
 
-      await open(page, "/sign-in");
-      await signIn(page, owner);
-      await page.waitForURL("**/jobs");
-      await open(page, `/projects/${projectId}/organization`);
-      await page.getByRole("button", { name: "Invite" }).click();
-      const dialog = page.getByRole("dialog", { name: "Invite somebody" });
-      await expectAccessible(page);
-      await dialog.getByLabel("E-mail").fill(email);
-      await dialog.getByRole("button", { name: "Send invitation" }).click();
-      await expect(dialog).toBeHidden();
-      await expect(page.getByRole("region", { name: "Invitations" })).toContainText(email);
-      await look(page, "people", colorScheme);
+  const href = await linkFor(browser, operator, email);
+  const context = await browser.newContext({ baseURL: world.baseUrl });
+  const guest = await context.newPage();
+  await open(guest, href);
+  await expect(guest.getByRole("heading", { level: 1 })).toContainText("Join Harbour");
+  expect(guest.url()).not.toContain("#");
+  await look(guest, "invitation");
+  await guest.getByLabel("Choose a password").fill("a password of this guest");
+  await guest.getByRole("button", { name: "Accept the invitation" }).click();
+  await guest.waitForURL("**/jobs");
+  await open(guest, `/projects/${projectId}/organization`);
+  await expect(guest.getByRole("button", { name: "Invite" })).toHaveCount(0);
+  await expect(guest.getByRole("tab", { name: "Audit log" })).toHaveCount(0);
+  await expect(guest.getByRole("region", { name: "Members" })).toContainText(email);
+  await open(guest, href);
+  await expect(guest.getByRole("alert").filter({ hasText: "accepted" })).toBeVisible();
 
-      const href = await linkFor(browser, operator, email);
-      const context = await browser.newContext({ baseURL: world.baseUrl, colorScheme });
-      const guest = await context.newPage();
-      await open(guest, href);
-      await expect(guest.getByRole("heading", { level: 1 })).toContainText("Join Harbour");
-      expect(guest.url()).not.toContain("#");
-      await look(guest, "invitation", colorScheme);
-      await guest.getByLabel("Choose a password").fill("a password of this guest");
-      await guest.getByRole("button", { name: "Accept the invitation" }).click();
-      await guest.waitForURL("**/jobs");
-      await open(guest, `/projects/${projectId}/organization`);
-      await expect(guest.getByRole("button", { name: "Invite" })).toHaveCount(0);
-      await expect(guest.getByRole("tab", { name: "Audit log" })).toHaveCount(0);
-      await expect(guest.getByRole("region", { name: "Members" })).toContainText(email);
-      await open(guest, href);
-      await expect(guest.getByRole("alert").filter({ hasText: "accepted" })).toBeVisible();
+  await page.reload();
+  await expect(page.getByRole("region", { name: "Invitations" })).toContainText("No invitation waits.");
+  await page.getByLabel(`Role of ${email}`).click();
+  await page.getByRole("option", { name: "viewer" }).click();
+  await expect(page.getByLabel(`Role of ${email}`)).toContainText("viewer");
+  await open(guest, `/projects/${projectId}/organization?view=keys`);
+  await expect(guest.getByRole("region", { name: "API keys of every project" })).toContainText("Crane");
+  await expect(guest.getByRole("button", { name: "Rotate Crane" })).toHaveCount(0);
+  await context.close();
 
-      await page.reload();
-      await expect(page.getByRole("region", { name: "Invitations" })).toContainText("No invitation waits.");
-      await page.getByLabel(`Role of ${email}`).click();
-      await page.getByRole("option", { name: "viewer" }).click();
-      await expect(page.getByLabel(`Role of ${email}`)).toContainText("viewer");
-      await open(guest, `/projects/${projectId}/organization?view=keys`);
-      await expect(guest.getByRole("region", { name: "API keys of every project" })).toContainText("Crane");
-      await expect(guest.getByRole("button", { name: "Rotate Crane" })).toHaveCount(0);
-      await context.close();
+  await page.getByRole("tab", { name: "Projects" }).click();
+  await expect(page.getByRole("region", { name: "Projects and environments" })).toContainText("Quay");
+  await look(page, "projects");
 
-      await page.getByRole("tab", { name: "Projects" }).click();
-      await expect(page.getByRole("region", { name: "Projects and environments" })).toContainText("Quay");
-      await look(page, "projects", colorScheme);
+  await page.getByRole("tab", { name: "API keys" }).click();
+  await page.getByRole("button", { name: "Rotate Crane" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Rotate key" }).click();
+  const shown = page.getByRole("dialog", { name: "Copy your key now" });
+  const key = (await shown.getByTestId("new-key").textContent()) ?? "";
+  await expectAccessible(page);
+  await shown.getByRole("button", { name: "I have stored it" }).click();
+  await expect(page.getByRole("region", { name: "API keys of every project" })).toContainText("rotated");
+  for (const each of [key, old.apiKey]) expect((await call("/v1/jobs", { key: each })).status).toBe(200);
+  await look(page, "keys");
 
-      await page.getByRole("tab", { name: "API keys" }).click();
-      await page.getByRole("button", { name: "Rotate Crane" }).click();
-      await page.getByRole("dialog").getByRole("button", { name: "Rotate key" }).click();
-      const shown = page.getByRole("dialog", { name: "Copy your key now" });
-      const key = (await shown.getByTestId("new-key").textContent()) ?? "";
-      await expectAccessible(page);
-      await shown.getByRole("button", { name: "I have stored it" }).click();
-      await expect(page.getByRole("region", { name: "API keys of every project" })).toContainText("rotated");
-      for (const each of [key, old.apiKey]) expect((await call("/v1/jobs", { key: each })).status).toBe(200);
-      await look(page, "keys", colorScheme);
-
-      await page.getByRole("tab", { name: "Audit log" }).click();
-      const log = page.getByRole("region", { name: "Audit log" });
-      for (const action of ["key.rotated", "member.role_changed", "invitation.accepted", "invitation.sent"])
-        await expect(log).toContainText(action);
-      await expect(log).not.toContainText(key.slice(30));
-      await look(page, "log", colorScheme);
-      await log.getByLabel("Action").fill("key");
-      await log.getByRole("button", { name: "Filter" }).click();
-      await expect(log).not.toContainText("invitation.sent");
-      await expect(log).toContainText("key.rotated");
-      const download = page.waitForEvent("download");
-      await log.getByRole("link", { name: "Download CSV" }).click();
-      expect((await download).suggestedFilename()).toMatch(/^audit-log-\d{4}-\d{2}-\d{2}\.csv$/);
-    });
-  });
-}
+  await page.getByRole("tab", { name: "Audit log" }).click();
+  const log = page.getByRole("region", { name: "Audit log" });
+  for (const action of ["key.rotated", "member.role_changed", "invitation.accepted", "invitation.sent"])
+    await expect(log).toContainText(action);
+  await expect(log).not.toContainText(key.slice(30));
+  await look(page, "log");
+  await log.getByLabel("Action").fill("key");
+  await log.getByRole("button", { name: "Filter" }).click();
+  await expect(log).not.toContainText("invitation.sent");
+  await expect(log).toContainText("key.rotated");
+  const download = page.waitForEvent("download");
+  await log.getByRole("link", { name: "Download CSV" }).click();
+  expect((await download).suggestedFilename()).toMatch(/^audit-log-\d{4}-\d{2}-\d{2}\.csv$/);
+});
 
 test("who belongs to nobody makes an organization of their own", async ({ page }) => {
   const { organizationId } = admin("organization", "create", "--name", unique("Short"));
   makePerson("owner", { organizationId });
   admin("project", "create", "--name", "Stay", "--organization", organizationId);
   const person = makePerson("member", { organizationId });
-  await open(page, "/sign-in");
-  await signIn(page, person);
-  await page.waitForURL("**/jobs");
+  await enter(page.context(), person);
+  await open(page, "/jobs");
   await page.getByRole("link", { name: "Organization" }).click();
   await page.getByRole("button", { name: "Leave" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Leave" }).click();
   await expect(page.getByRole("heading", { name: "Welcome to Capstan" })).toBeVisible();
-  await look(page, "welcome", "light");
+  await look(page, "welcome");
   await page.getByLabel("Organization").fill("Own");
   await page.getByLabel("First project").fill("First");
   await page.getByRole("button", { name: "Create" }).click();

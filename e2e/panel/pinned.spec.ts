@@ -124,30 +124,17 @@ test("what a pin cannot say is refused beside its field, in words without paths"
   await expect(page.getByRole("textbox", { name: "Temperature" })).toHaveAttribute("aria-invalid", "true");
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
-
-    test("pinned records, a record and the place to run one are accessible and fit a phone", async ({
-      page,
-    }) => {
-      const [good, lost] = await Promise.all([
-        runPin({ input: "[busy 1] Looks", includeNativeResponse: true }),
-        runPin({ input: "[lost] Looks" }),
-      ]);
-      for (const path of [
-        listPath,
-        `${listPath}/new`,
-        recordPath(good.receiptId),
-        recordPath(lost.receiptId),
-      ]) {
-        await page.setViewportSize({ width: 1280, height: 800 });
-        await open(page, path);
-        await expectAccessible(page);
-        await page.setViewportSize(PHONE);
-        await expectAccessible(page);
-        await expectNoSidewaysScroll(page);
-      }
-    });
-  });
-}
+test("pinned records, a record and the place to run one are accessible and fit a phone", async ({ page }) => {
+  const [good, lost] = await Promise.all([
+    runPin({ input: "[busy 1] Looks", includeNativeResponse: true }),
+    runPin({ input: "[lost] Looks" }),
+  ]);
+  for (const path of [listPath, `${listPath}/new`, recordPath(good.receiptId), recordPath(lost.receiptId)]) {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await open(page, path);
+    await expectAccessible(page);
+    await page.setViewportSize(PHONE);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+  }
+});

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { admin, makePerson, unique } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 
 test.use({ storageState: { cookies: [], origins: [] } });
 test.describe.configure({ timeout: 180_000 });
@@ -31,9 +31,7 @@ test("an operator gives limits, the owner sees what is used and switches externa
   const owner = makePerson("owner", { organizationId });
   const operator = makePerson("viewer", { isOperator: true, organizationId });
 
-  await open(page, "/sign-in");
-  await signIn(page, operator);
-  await page.waitForURL("**/jobs");
+  await enter(page.context(), operator);
   await open(page, "/operator/plans");
   await page.getByRole("button", { name: `Change the plan of ${name}` }).click();
   await page.getByLabel("Active projects").fill("1");
@@ -47,9 +45,7 @@ test("an operator gives limits, the owner sees what is used and switches externa
 
   const context = await browser.newContext();
   const own = await context.newPage();
-  await open(own, "/sign-in");
-  await signIn(own, owner);
-  await own.waitForURL("**/jobs");
+  await enter(own.context(), owner);
   await open(own, `/projects/${projectId}/organization?view=settings`);
   await expect(own.locator('[data-limit="projects"]')).toContainText("full");
   await own.getByRole("button", { name: "Switch off" }).click();

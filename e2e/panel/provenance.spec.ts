@@ -115,45 +115,35 @@ test("what is no lockfile is refused in words", async ({ page }) => {
   await expect(page.getByRole("main")).not.toContainText("body.");
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
-
-    test("manifests, one that was verified and a checked lockfile are accessible and fit a phone", async ({
-      page,
-    }) => {
-      const { receiptId } = await runPin({ input: unique("Looks") });
-      const made = await call("/v1/provenance/manifests", {
-        body: {
-          context: { projectId: world.projectId },
-          label: "A rather long label of a manifest, as people write them",
-          receiptIds: [receiptId],
-          experimentHash: "0".repeat(64),
-        },
-      });
-      expect(made.status).toBe(200);
-      const { manifestId } = await made.json();
-      const lockfile = await lockfileOf(receiptId);
-      for (const path of [
-        `${projectPath}/provenance`,
-        `${projectPath}/provenance/${manifestId}`,
-        lockfilePath,
-      ]) {
-        await page.setViewportSize({ width: 1280, height: 800 });
-        await open(page, path);
-        if (path === lockfilePath) {
-          await page.getByRole("textbox", { name: "Lockfile" }).fill(JSON.stringify(lockfile, null, 2));
-          await page.getByRole("button", { name: "Check the lockfile" }).click();
-          await expect(page.getByRole("list", { name: "Checks" })).toBeVisible();
-        } else if (path.endsWith(manifestId)) {
-          await page.getByRole("button", { name: "Verify with the server" }).click();
-          await expect(page.getByText("Everything holds")).toBeVisible();
-        }
-        await expectAccessible(page);
-        await page.setViewportSize(PHONE);
-        await expectAccessible(page);
-        await expectNoSidewaysScroll(page);
-      }
-    });
+test("manifests, one that was verified and a checked lockfile are accessible and fit a phone", async ({
+  page,
+}) => {
+  const { receiptId } = await runPin({ input: unique("Looks") });
+  const made = await call("/v1/provenance/manifests", {
+    body: {
+      context: { projectId: world.projectId },
+      label: "A rather long label of a manifest, as people write them",
+      receiptIds: [receiptId],
+      experimentHash: "0".repeat(64),
+    },
   });
-}
+  expect(made.status).toBe(200);
+  const { manifestId } = await made.json();
+  const lockfile = await lockfileOf(receiptId);
+  for (const path of [`${projectPath}/provenance`, `${projectPath}/provenance/${manifestId}`, lockfilePath]) {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await open(page, path);
+    if (path === lockfilePath) {
+      await page.getByRole("textbox", { name: "Lockfile" }).fill(JSON.stringify(lockfile, null, 2));
+      await page.getByRole("button", { name: "Check the lockfile" }).click();
+      await expect(page.getByRole("list", { name: "Checks" })).toBeVisible();
+    } else if (path.endsWith(manifestId)) {
+      await page.getByRole("button", { name: "Verify with the server" }).click();
+      await expect(page.getByText("Everything holds")).toBeVisible();
+    }
+    await expectAccessible(page);
+    await page.setViewportSize(PHONE);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+  }
+});

@@ -1,6 +1,6 @@
 import { file, needOf, operate, quoted, signedIn, statusOf, submitRequest } from "../needs";
 import { admin, makePerson, unique, world } from "../world";
-import { expect, expectAccessible, expectNoSidewaysScroll, open, signIn, test } from "./panel";
+import { enter, expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./panel";
 
 const PHONE = { width: 390, height: 844 };
 const DESK = { width: 1280, height: 800 };
@@ -122,9 +122,8 @@ test.describe("others", () => {
     browser,
   }) => {
     const { id } = await file(needOf(projectId));
-    await open(page, `/sign-in?callbackUrl=${roomPath()}/${id}`);
-    await signIn(page, makePerson("viewer"));
-    await page.waitForURL(`**/requests/${id}`);
+    await enter(page.context(), makePerson("viewer"));
+    await open(page, `${roomPath()}/${id}`);
     await expect(page.locator("h1 + [role=status]")).toHaveText("Draft");
     await expect(page.getByRole("button", { name: "Submit" })).toHaveCount(0);
     await expect(page.getByRole("link", { name: "Revise" })).toHaveCount(0);
@@ -162,9 +161,7 @@ test.describe("others", () => {
     const price = await quoted(operator.page, projectId);
     await operator.context.close();
 
-    await open(page, "/sign-in");
-    await signIn(page, world.member);
-    await page.waitForURL("**/jobs");
+    await enter(page.context(), world.member);
     await open(page, `${roomPath()}/${asked.id}`);
     await expect(page.getByText("The operator needs to know more")).toBeVisible();
     await expect(page.getByText("Your turn")).toBeVisible();

@@ -5,7 +5,7 @@ import { type APIRequestContext, expect, test } from "@playwright/test";
 import { keyPrefix } from "@/server/domain/access/key-text";
 import { needlesOf, type Secret, sweep, type Text } from "@/testing/canary/sweep";
 import { admin, call, makePerson, unique, world } from "../world";
-import { open, signIn } from "./panel";
+import { enter, open } from "./panel";
 
 /*
  * No page says a secret: what the installation lives by, what people typed in and what was handed out once is searched for in
@@ -91,9 +91,8 @@ test("no page and no script says a secret", async ({ page }) => {
     const { projectId } = admin("project", "create", "--name", "Swept", "--organization", organizationId);
     const { apiKey: key } = admin("key", "create", "--project", projectId, "--name", "Swept");
     const person = makePerson("owner", { isOperator: true, organizationId });
-    await open(page, "/sign-in");
-    await signIn(page, person);
-    await page.waitForURL("**/jobs");
+    await enter(page.context(), person);
+    await open(page, "/jobs");
     const { request } = page;
 
     const own: Record<string, string> = {

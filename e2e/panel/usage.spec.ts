@@ -88,24 +88,18 @@ test("the cost of a job: what was reserved and charged, who paid, and unknown wh
   );
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  test.describe(`in ${colorScheme}`, () => {
-    test.use({ colorScheme });
-
-    test("usage is accessible and fits a phone, with and without any", async ({ page }) => {
-      await ended((await submit({ input: textInput("Look") })).jobId);
-      for (const path of [
-        usagePath({ money: "test" }),
-        usagePath({ money: "test", days: "90", by: "key", show: "tokens" }),
-        usagePath({ money: "live", by: "provider" }),
-      ]) {
-        await page.setViewportSize({ width: 1280, height: 800 });
-        await open(page, path);
-        await expectAccessible(page);
-        await page.setViewportSize(PHONE);
-        await expectAccessible(page);
-        await expectNoSidewaysScroll(page);
-      }
-    });
-  });
-}
+test("usage is accessible and fits a phone, with and without any", async ({ page }) => {
+  await ended((await submit({ input: textInput("Look") })).jobId);
+  for (const path of [
+    usagePath({ money: "test" }),
+    usagePath({ money: "test", days: "90", by: "key", show: "tokens" }),
+    usagePath({ money: "live", by: "provider" }),
+  ]) {
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await open(page, path);
+    await expectAccessible(page);
+    await page.setViewportSize(PHONE);
+    await expectAccessible(page);
+    await expectNoSidewaysScroll(page);
+  }
+});

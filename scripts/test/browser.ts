@@ -6,6 +6,7 @@ import { lastLines } from "../launch/child";
 import { findFile } from "../launch/files";
 import { findRuntime } from "../launch/runtime";
 import { endProcess, freePort } from "../launch/system";
+import { chromiumPath } from "./chromium";
 import { BIN, type Count, cleanEnv, runTool } from "./process";
 
 const PlaywrightSuite = z.object({
@@ -24,7 +25,7 @@ const PlaywrightReport = z.object({
 
 /** The specs of e2e (those named, or all) in a browser, against the product as `npm run up` starts it. */
 export async function runBrowserTests(scratch: string, named: string[] = []): Promise<Count> {
-  const browser = await findBrowser();
+  await ensureBrowser();
   const dataDir = join(scratch, "data");
   // Where the tests that need a Hub put one of their own.
   const hubUrl = `http://127.0.0.1:${await freePort()}`;
@@ -38,7 +39,6 @@ export async function runBrowserTests(scratch: string, named: string[] = []): Pr
         CAPSTAN_BASE_URL: instance.baseUrl,
         CAPSTAN_DATA_DIR: dataDir,
         HF_BASE_URL: hubUrl,
-        ...(browser && { CHROMIUM_PATH: browser }),
         PLAYWRIGHT_JSON_OUTPUT_FILE: reportFile,
       }),
     );
@@ -105,22 +105,19 @@ async function startForTests(dataDir: string, hubUrl: string) {
   };
 }
 
-/** A Chromium: the one of CHROMIUM_PATH, Debian's, or Playwright's own (null: Playwright finds it by itself). */
-async function findBrowser(): Promise<string | null> {
-  const named = process.env.CHROMIUM_PATH;
-  if (named) return named;
-  const debian = "/usr/bin/chromium";
-  if (existsSync(debian)) return debian;
+/** Sees to a Chromium: the one of CHROMIUM_PATH, Debian's, which root gets installed, or Playwright's own. */
+async function ensureBrowser(): Promise<void> {
+  if (chromiumPath()) return;
   const { chromium } = await import("@playwright/test"); // heavy, and for this command only
-  if (existsSync(chromium.executablePath())) return null;
+  if (existsSync(chromium.executablePath())) return;
   if (process.platform === "linux" && process.getuid?.() === 0 && existsSync("/usr/bin/apt-get")) {
     console.log("Installing Debian's Chromium …");
     spawnSync("apt-get", ["update", "-q"], { stdio: "ignore" });
-    spawnSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", "chromium"], {
+    spawnSync("apt-get", ["install", "-y", "-q", "--no-install-recommends", "chromium-headless-shell"], {
       stdio: "ignore",
       env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
     });
-    if (existsSync(debian)) return debian;
+    if (chromiumPath()) return;
   }
   throw new Error("There is no Chromium. Run: npx playwright install chromium, or set CHROMIUM_PATH.");
 }
