@@ -65,11 +65,12 @@ export const pool: pg.Pool = database().pool;
  */
 export const relaxedPool: pg.Pool = database().relaxedPool;
 /** A connection of its own, outside the pools, to listen by; it keeps no process alive. The caller connects and ends it. */
-export function openListener(name: string): pg.Client {
+export function openListener(name: string, options?: string): pg.Client {
   const client = new pg.Client({
     connectionString: env.DATABASE_URL,
     keepAlive: true,
     application_name: name,
+    options,
   });
   (client as pg.Client & { unref(): void }).unref(); // its types leave the method out
   return client;

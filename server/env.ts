@@ -130,6 +130,7 @@ const Environment = z.object({
   TRUSTED_PROXIES: count(0, 0),
   RATE_LIMIT_KEY_PER_MINUTE: count(600),
   RATE_LIMIT_ANONYMOUS_PER_MINUTE: count(120),
+  REPEAT_GUARD_SECONDS: count(120, 0),
   METADATA_MAX_BYTES: clamped(16384),
   METADATA_MAX_DEPTH: clamped(32),
   TAGS_MAX: clamped(32),

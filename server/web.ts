@@ -1,5 +1,6 @@
 import { closeDatabase } from "@/server/db";
 import { releaseAllLeases } from "@/server/domain/attempts";
+import { holdProcessLock } from "@/server/domain/jobs";
 import * as pins from "@/server/domain/pins";
 import { announceVaultKeys } from "@/server/domain/vault";
 import { env } from "@/server/env";
@@ -18,6 +19,7 @@ async function main() {
   for (const warning of settingWarnings()) log.warn(warning);
   const presence = await announceVaultKeys("web");
   const dev = process.env.NODE_ENV === "development";
+  const lock = await holdProcessLock();
   const chores = await startWebChores();
   const pages = await startPages({ dev, host: env.HOST, port: env.PORT });
   const server = await startServer({ host: env.HOST, port: env.PORT, pages });
@@ -35,6 +37,7 @@ async function main() {
     await Promise.all([server.stop(GRACE_MS), releaseAllLeases(GRACE_MS)]);
     await chores.stop();
     await presence.stop();
+    await lock.stop();
     await closeDatabase();
     process.exit(0);
   };

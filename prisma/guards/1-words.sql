@@ -18,6 +18,7 @@ CREATE DOMAIN "job_status" AS text CONSTRAINT "job_status_known" CHECK (VALUE IN
 CREATE DOMAIN "job_operation" AS text CONSTRAINT "job_operation_known" CHECK (VALUE IN ('jobs', 'invoke'));
 CREATE DOMAIN "job_mode" AS text CONSTRAINT "job_mode_known" CHECK (VALUE IN ('invoke_sync', 'invoke_stream', 'job_async'));
 CREATE DOMAIN "dispatch_state" AS text CONSTRAINT "dispatch_state_known" CHECK (VALUE IN ('pending', 'sent', 'none'));
+CREATE DOMAIN "waiter_state" AS text CONSTRAINT "waiter_state_known" CHECK (VALUE IN ('waiting', 'left', 'answered_early'));
 CREATE DOMAIN "billing_mode" AS text CONSTRAINT "billing_mode_known" CHECK (VALUE IN ('managed', 'byok'));
 CREATE DOMAIN "principal_kind" AS text CONSTRAINT "principal_kind_known" CHECK (VALUE IN
   ('anonymous', 'service_principal', 'human_session', 'panel_session', 'system'));
@@ -56,7 +57,7 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('credential.status', 'credential_status'), ('connection_check.outcome', 'check_outcome'),
   ('onboarding_session.status', 'onboarding_status'), ('route_health.failures', 'ordinal'),
   ('job.status', 'job_status'), ('job.operation', 'job_operation'), ('job.mode', 'job_mode'),
-  ('job.dispatch_state', 'dispatch_state'), ('job.billing_mode', 'billing_mode'),
+  ('job.dispatch_state', 'dispatch_state'), ('job.waiter_state', 'waiter_state'), ('job.billing_mode', 'billing_mode'),
   ('job.principal_kind', 'principal_kind'), ('job.estimated_micros', 'amount_micros'),
   ('job.maximum_micros', 'amount_micros'), ('job.actual_micros', 'amount_micros'),
   ('job_event.id', 'ordinal'), ('attempt.number', 'ordinal'), ('attempt.submission', 'submission'),

@@ -45,3 +45,43 @@ BEGIN
     ORDER BY waiting.position LIMIT room FOR UPDATE SKIP LOCKED) picked
   WHERE item.id = picked.id RETURNING item.*;
 END $$;
+
+-- Repeats of requests without an idempotency key (server/domain/jobs/repeats.ts).
+
+-- The execution that a request joins instead of beginning one; null: none. From now on it is the one that waits for it, so that
+-- each is joined by one repeat, and by another only when that one is lost in turn; an ambiguous outcome is anyone's who repeats.
+-- A request that ran `stalled` without its lease being renewed is lost where nobody can know whether its process lives.
+CREATE FUNCTION capstan_join(hash text, request text, process bigint, retries integer, awaits_end boolean, moment timestamptz,
+  stalled timestamptz, guard_ms bigint) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  ended_after timestamptz := moment - guard_ms * interval '1 millisecond';
+  is_mine boolean := false;
+  earlier record;
+BEGIN
+  LOOP
+    SELECT j.id, j.status INTO earlier FROM job j
+    WHERE j.repeat_hash = hash AND CASE
+      WHEN j.status = 'failed' THEN j.completed_at > ended_after
+      WHEN j.status = 'succeeded' THEN j.completed_at > ended_after
+        AND (j.waiter_state = 'answered_early' OR (j.waiter_state = 'left' AND retries > 0))
+        AND EXISTS (SELECT FROM payload p WHERE p.job_id = j.id AND p.kind = 'output' AND p.content IS NOT NULL
+          AND (p.expires_at IS NULL OR p.expires_at > moment))
+      WHEN j.status IN ('canceled', 'canceling') THEN false
+      WHEN j.waiter_state <> 'waiting' OR j.waiter_retries < retries THEN true
+      WHEN j.status = 'running' AND j.lease_until < CASE WHEN j.waiter_process IS NULL THEN stalled ELSE moment END THEN true
+      -- Its process holds this lock while it lives; asked last, since asking takes it for a moment.
+      ELSE j.waiter_process <> coalesce(process, 0) AND pg_try_advisory_xact_lock_shared(j.waiter_process) END
+    ORDER BY j.status = 'failed', j.id LIMIT 1;
+    IF NOT FOUND THEN RETURN NULL; END IF;
+    -- Nothing is changed by who is told an outcome.
+    IF earlier.status = 'failed' THEN RETURN earlier.id; END IF;
+    EXIT WHEN is_mine;
+    -- One at a time takes the place of a lost request; who waited for that looks again.
+    PERFORM pg_advisory_xact_lock(hashtextextended('repeat ' || hash, 0));
+    is_mine := true;
+  END LOOP;
+  UPDATE job j SET waiter = request, waiter_process = process, waiter_state = 'waiting', waiter_retries = retries,
+    repeat_hash = CASE WHEN awaits_end AND j.status <> 'succeeded' THEN j.repeat_hash END
+  WHERE j.id = earlier.id;
+  RETURN earlier.id;
+END $$;

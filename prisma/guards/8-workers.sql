@@ -10,6 +10,7 @@ CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE ("status
 CREATE INDEX "job_tags" ON "job" USING gin ("tags") WHERE "tags" <> '{}';
 CREATE INDEX "job_approval_deadlines" ON "job" ("approval_deadline_at") WHERE ("status" = 'awaiting_approval') IS TRUE;
 CREATE INDEX "job_needs_attention" ON "job" ("id") WHERE ("status" = 'needs_attention') IS TRUE;
+CREATE INDEX "job_repeats" ON "job" ("repeat_hash") WHERE "repeat_hash" IS NOT NULL;
 -- A column of its own: an index that names the newest event would be written to, as all others then, with each event.
 ALTER TABLE "job" ADD COLUMN "webhook_behind" boolean GENERATED ALWAYS AS ("webhook_event" < "last_event") STORED;
 CREATE INDEX "job_webhook_behind" ON "job" ("id") WHERE "webhook_behind";

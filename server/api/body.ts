@@ -1,4 +1,6 @@
 import { isAscii, isUtf8, transcode } from "node:buffer";
+import { createHash } from "node:crypto";
+import { sha256Hex } from "@/server/canonical";
 import { fail, ValidationFault } from "@/server/errors";
 import { inTurns, LARGE } from "@/server/turn";
 import { refuseHostileJson } from "./json-scan";
@@ -52,10 +54,15 @@ function tooLarge(limit: number): never {
 
 /**
  * The JSON value of a request's body; undefined when there is none. Strict: JSON content type, UTF-8, and none of
- * the texts that two parsers would read differently (see refuseHostileJson).
+ * the texts that two parsers would read differently (see refuseHostileJson). `seen` gets the bytes before they are read.
  */
-export async function readJson(incoming: Incoming, limit: number): Promise<unknown> {
+export async function readJson(
+  incoming: Incoming,
+  limit: number,
+  seen?: (bytes: Uint8Array) => Promise<void>,
+): Promise<unknown> {
   const bytes = await readLimited(incoming, limit);
+  if (seen) await seen(bytes);
   if (bytes.byteLength === 0) return undefined;
   const contentType = incoming.header("content-type");
   if (!isJsonType(contentType)) fail("UnsupportedMediaType", "Send the body as application/json.");
@@ -64,6 +71,20 @@ export async function readJson(incoming: Incoming, limit: number): Promise<unkno
   if (encoding !== "identity")
     fail("UnsupportedMediaType", "Send the body as it is, without a Content-Encoding.");
   return inTurns(strictJson(bytes));
+}
+
+/** SHA-256 in lower-case hex; of many bytes in pieces, with turns for others between them. */
+export async function hashInTurns(bytes: Uint8Array): Promise<string> {
+  return bytes.byteLength <= LARGE ? sha256Hex(bytes) : inTurns(inPieces(bytes));
+}
+
+function* inPieces(bytes: Uint8Array): Generator<undefined, string> {
+  const hash = createHash("sha256");
+  for (let at = 0; at < bytes.byteLength; at += LARGE) {
+    hash.update(bytes.subarray(at, at + LARGE));
+    yield;
+  }
+  return hash.digest("hex");
 }
 
 /**

@@ -7,7 +7,7 @@ import { toWire, type WireError } from "@/server/errors-wire";
 import { type Log, log } from "@/server/log";
 import { countAnswer } from "@/server/metrics";
 import { admitPage, identify, identifyAgain, refuseAnonymous } from "./auth";
-import { DEFAULT_BODY_LIMIT, readJson } from "./body";
+import { DEFAULT_BODY_LIMIT, hashInTurns, readJson } from "./body";
 import { parsePart, type QueryField, queryFieldsOf, readQuery, refuseHostileParams } from "./input";
 import { commonHeaders, requestIdOf } from "./plain";
 import {
@@ -48,6 +48,8 @@ type Facts = {
   bodyLimit?: number;
   /** The same request sent twice under one Idempotency-Key header is answered with what became of the first. */
   idempotent?: true;
+  /** Of those that begin an execution: the answer says that it has begun, and is not its end. */
+  answersAtOnce?: true;
   /** The body is not read: `run` gets the stream of `incoming`. */
   rawBody?: true;
   /** The same of a multipart form with these fields, one of them a file. A signed-in person's browser may send it. */
@@ -186,9 +188,7 @@ async function answer(
       return identifyAgain(incoming, this.now());
     },
   };
-  try {
-    return await work(ctx, headers);
-  } catch (error) {
+  const outgoing = await work(ctx, headers).catch((error): Outgoing => {
     const {
       status,
       headers: own,
@@ -197,7 +197,10 @@ async function answer(
     report(error, incoming, endpoint, ctx, status);
     Object.assign(headers, { "content-type": "application/json" }, own);
     return { status, headers, body: JSON.stringify(body) };
-  }
+  });
+  if (ctx.isReplay) outgoing.headers["x-idempotent-replay"] = "true";
+  if (outgoing.status === 504) await ctx.unkeyed?.answeredEarly?.();
+  return outgoing;
 }
 
 /** Logs whole what nobody expected, and the expected that the contract does not list. */
@@ -232,14 +235,41 @@ async function perform(
   requireCaller(endpoint, ctx, headers);
   const { params, query, body } = endpoint;
   if (params) refuseHostileParams(incoming.params);
+  const key = endpoint.idempotent && incoming.header("idempotency-key");
+  const seen = isRepeatable(endpoint, ctx, key) ? noteUnkeyed(endpoint, incoming, ctx) : undefined;
   const result = await endpoint.run(ctx, {
     params: params && parsePart(params, incoming.params, "path"),
     query: query && parsePart(query, readQuery(incoming.query, endpoint.queryFields), "query"),
-    body: body && parsePart(body, await readJson(incoming, endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT), "body"),
+    body:
+      body &&
+      parsePart(body, await readJson(incoming, endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT, seen), "body"),
     incoming,
-    idempotencyKey: endpoint.idempotent && incoming.header("idempotency-key"),
+    idempotencyKey: key,
   });
   return toOutgoing(endpoint, result, headers, ctx);
+}
+
+/** May its sender repeat this request without a key that says so? */
+const isRepeatable = (endpoint: Endpoint, { principal }: Ctx, key: string | undefined) =>
+  endpoint.idempotent === true &&
+  !key?.trim() &&
+  principal.kind === "service_principal" &&
+  env.REPEAT_GUARD_SECONDS > 0;
+
+/** Keeps by what a repeat of this request is known; nothing of its body but the hash. */
+const noteUnkeyed = (endpoint: Endpoint, incoming: Incoming, ctx: Ctx) => async (bytes: Uint8Array) => {
+  ctx.unkeyed = {
+    path: incoming.path,
+    bodyHash: await hashInTurns(bytes),
+    retries: retriesOf(incoming),
+    awaitsEnd: !endpoint.answersAtOnce,
+  };
+};
+
+/** Clients that Stainless makes, OpenAI's among them, say how often they have sent a request before. */
+function retriesOf(incoming: Incoming): number {
+  const said = incoming.header("x-stainless-retry-count") ?? "";
+  return /^\d{1,4}$/.test(said) ? Number(said) : 0;
 }
 
 /** May a page of another origin ask this, with a panel session or to get one? */

@@ -61,6 +61,19 @@ export type ClosedBecause = "second_factor" | "damaged";
 
 export type PrincipalKind = Principal["kind"];
 
+/** A request of a key without an idempotency key: by what its repeat is known. */
+export type Unkeyed = {
+  path: string;
+  /** SHA-256 of the body as it came. */
+  bodyHash: string;
+  /** How often its client says it has sent it before. */
+  retries: number;
+  /** Its answer is the end of the execution it begins, and not only that it has begun. */
+  awaitsEnd: boolean;
+  /** Set with the execution it waits for: notes that it is answered without its end. */
+  answeredEarly?(): Promise<void>;
+};
+
 /** What every verb receives first. */
 export type Ctx = {
   principal: Principal;
@@ -73,6 +86,9 @@ export type Ctx = {
   signal?(): AbortSignal;
   /** Who asks, looked at again, for answers that last: null when the credential no longer holds. */
   whoNow?(): Promise<Principal | null>;
+  unkeyed?: Unkeyed | undefined;
+  /** Set by admission: an earlier request began the execution that this answer is of. */
+  isReplay?: boolean;
 };
 
 /** The clock of the process; tests hand in their own. */

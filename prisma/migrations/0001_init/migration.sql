@@ -406,6 +406,11 @@ CREATE TABLE "job" (
     "error_code" TEXT,
     "error" JSONB,
     "receipt_id" TEXT,
+    "repeat_hash" TEXT,
+    "waiter" TEXT,
+    "waiter_process" BIGINT,
+    "waiter_state" TEXT,
+    "waiter_retries" INTEGER,
 
     CONSTRAINT "job_pkey" PRIMARY KEY ("id")
 );
@@ -1750,6 +1755,7 @@ CREATE DOMAIN "job_status" AS text CONSTRAINT "job_status_known" CHECK (VALUE IN
 CREATE DOMAIN "job_operation" AS text CONSTRAINT "job_operation_known" CHECK (VALUE IN ('jobs', 'invoke'));
 CREATE DOMAIN "job_mode" AS text CONSTRAINT "job_mode_known" CHECK (VALUE IN ('invoke_sync', 'invoke_stream', 'job_async'));
 CREATE DOMAIN "dispatch_state" AS text CONSTRAINT "dispatch_state_known" CHECK (VALUE IN ('pending', 'sent', 'none'));
+CREATE DOMAIN "waiter_state" AS text CONSTRAINT "waiter_state_known" CHECK (VALUE IN ('waiting', 'left', 'answered_early'));
 CREATE DOMAIN "billing_mode" AS text CONSTRAINT "billing_mode_known" CHECK (VALUE IN ('managed', 'byok'));
 CREATE DOMAIN "principal_kind" AS text CONSTRAINT "principal_kind_known" CHECK (VALUE IN
   ('anonymous', 'service_principal', 'human_session', 'panel_session', 'system'));
@@ -1788,7 +1794,7 @@ SELECT capstan_restrict(column_name, domain_name) FROM (VALUES
   ('credential.status', 'credential_status'), ('connection_check.outcome', 'check_outcome'),
   ('onboarding_session.status', 'onboarding_status'), ('route_health.failures', 'ordinal'),
   ('job.status', 'job_status'), ('job.operation', 'job_operation'), ('job.mode', 'job_mode'),
-  ('job.dispatch_state', 'dispatch_state'), ('job.billing_mode', 'billing_mode'),
+  ('job.dispatch_state', 'dispatch_state'), ('job.waiter_state', 'waiter_state'), ('job.billing_mode', 'billing_mode'),
   ('job.principal_kind', 'principal_kind'), ('job.estimated_micros', 'amount_micros'),
   ('job.maximum_micros', 'amount_micros'), ('job.actual_micros', 'amount_micros'),
   ('job_event.id', 'ordinal'), ('attempt.number', 'ordinal'), ('attempt.submission', 'submission'),
@@ -2593,6 +2599,46 @@ BEGIN
   WHERE item.id = picked.id RETURNING item.*;
 END $$;
 
+-- Repeats of requests without an idempotency key (server/domain/jobs/repeats.ts).
+
+-- The execution that a request joins instead of beginning one; null: none. From now on it is the one that waits for it, so that
+-- each is joined by one repeat, and by another only when that one is lost in turn; an ambiguous outcome is anyone's who repeats.
+-- A request that ran `stalled` without its lease being renewed is lost where nobody can know whether its process lives.
+CREATE FUNCTION capstan_join(hash text, request text, process bigint, retries integer, awaits_end boolean, moment timestamptz,
+  stalled timestamptz, guard_ms bigint) RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+DECLARE
+  ended_after timestamptz := moment - guard_ms * interval '1 millisecond';
+  is_mine boolean := false;
+  earlier record;
+BEGIN
+  LOOP
+    SELECT j.id, j.status INTO earlier FROM job j
+    WHERE j.repeat_hash = hash AND CASE
+      WHEN j.status = 'failed' THEN j.completed_at > ended_after
+      WHEN j.status = 'succeeded' THEN j.completed_at > ended_after
+        AND (j.waiter_state = 'answered_early' OR (j.waiter_state = 'left' AND retries > 0))
+        AND EXISTS (SELECT FROM payload p WHERE p.job_id = j.id AND p.kind = 'output' AND p.content IS NOT NULL
+          AND (p.expires_at IS NULL OR p.expires_at > moment))
+      WHEN j.status IN ('canceled', 'canceling') THEN false
+      WHEN j.waiter_state <> 'waiting' OR j.waiter_retries < retries THEN true
+      WHEN j.status = 'running' AND j.lease_until < CASE WHEN j.waiter_process IS NULL THEN stalled ELSE moment END THEN true
+      -- Its process holds this lock while it lives; asked last, since asking takes it for a moment.
+      ELSE j.waiter_process <> coalesce(process, 0) AND pg_try_advisory_xact_lock_shared(j.waiter_process) END
+    ORDER BY j.status = 'failed', j.id LIMIT 1;
+    IF NOT FOUND THEN RETURN NULL; END IF;
+    -- Nothing is changed by who is told an outcome.
+    IF earlier.status = 'failed' THEN RETURN earlier.id; END IF;
+    EXIT WHEN is_mine;
+    -- One at a time takes the place of a lost request; who waited for that looks again.
+    PERFORM pg_advisory_xact_lock(hashtextextended('repeat ' || hash, 0));
+    is_mine := true;
+  END LOOP;
+  UPDATE job j SET waiter = request, waiter_process = process, waiter_state = 'waiting', waiter_retries = retries,
+    repeat_hash = CASE WHEN awaits_end AND j.status <> 'succeeded' THEN j.repeat_hash END
+  WHERE j.id = earlier.id;
+  RETURN earlier.id;
+END $$;
+
 -- What the workers ask all the time. ---------------------------------------------------------------------
 -- Every execution writes to each index of its tables. One whose predicate a statement repeats may be read whole for a single
 -- row, with those that have just left it, when the planner last saw few rows in it. IS TRUE keeps an index to the statements
@@ -2605,6 +2651,7 @@ CREATE INDEX "job_queue_deadlines" ON "job" ("queue_deadline_at") WHERE ("status
 CREATE INDEX "job_tags" ON "job" USING gin ("tags") WHERE "tags" <> '{}';
 CREATE INDEX "job_approval_deadlines" ON "job" ("approval_deadline_at") WHERE ("status" = 'awaiting_approval') IS TRUE;
 CREATE INDEX "job_needs_attention" ON "job" ("id") WHERE ("status" = 'needs_attention') IS TRUE;
+CREATE INDEX "job_repeats" ON "job" ("repeat_hash") WHERE "repeat_hash" IS NOT NULL;
 -- A column of its own: an index that names the newest event would be written to, as all others then, with each event.
 ALTER TABLE "job" ADD COLUMN "webhook_behind" boolean GENERATED ALWAYS AS ("webhook_event" < "last_event") STORED;
 CREATE INDEX "job_webhook_behind" ON "job" ("id") WHERE "webhook_behind";

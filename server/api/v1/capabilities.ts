@@ -269,6 +269,7 @@ export const submitJob = endpoint({
     "DURABLE_CONCURRENCY_LIMIT",
   ],
   idempotent: true,
+  answersAtOnce: true,
   run: async (ctx, { params, body, idempotencyKey }) => {
     const job = await jobs.submit(ctx, params.capability_key, body, idempotencyKey);
     return reply(job, { headers: { "x-execution-id": job.jobId } });

@@ -6,10 +6,10 @@ export {
   checkCallerObject,
   type Envelope,
   type EnvelopeKind,
+  mintKey,
   nearest,
   normalizeEnvelope,
   refuseUnknown,
-  settleIdempotencyKey,
   settleKey,
   toIssues,
 } from "./normalize";

@@ -5,7 +5,7 @@ import { env } from "@/server/env";
 import { Fault, ValidationFault } from "@/server/errors";
 import { campaign } from "@/testing/campaign";
 import { setSettings } from "@/testing/settings";
-import { type EnvelopeKind, nearest, normalizeEnvelope, settleIdempotencyKey } from "./normalize";
+import { type EnvelopeKind, nearest, normalizeEnvelope, settleKey } from "./normalize";
 
 const KINDS: EnvelopeKind[] = ["jobs", "invoke", "quote"];
 const input = { messages: [{ role: "user", content: "Hello" }] };
@@ -383,14 +383,14 @@ test("a deployment may lower the ceilings; values out of range count as the publ
   }
 });
 
-test("an idempotency key is the body's, the header's, or minted; blank is absent", () => {
-  expect(settleIdempotencyKey("jobs", "a", undefined)).toBe("a");
-  expect(settleIdempotencyKey("jobs", undefined, "b")).toBe("b");
-  expect(settleIdempotencyKey("jobs", "a", "a")).toBe("a");
-  expect(settleIdempotencyKey("jobs", "  ", undefined)).toMatch(/^job-[0-9a-f]{32}$/);
-  expect(settleIdempotencyKey("invoke", null, "")).toMatch(/^run-[0-9a-f]{32}$/);
-  expect(refusal(() => settleIdempotencyKey("jobs", "a", "b"))).toMatchObject({ at: "body.idempotencyKey" });
-  expect(refusal(() => settleIdempotencyKey("jobs", undefined, "x".repeat(256)))).toMatchObject({
+test("an idempotency key is the body's or the header's; blank is absent", () => {
+  expect(settleKey("a", undefined)).toBe("a");
+  expect(settleKey(undefined, "b")).toBe("b");
+  expect(settleKey("a", "a")).toBe("a");
+  expect(settleKey("  ", undefined)).toBeUndefined();
+  expect(settleKey(null, "")).toBeUndefined();
+  expect(refusal(() => settleKey("a", "b"))).toMatchObject({ at: "body.idempotencyKey" });
+  expect(refusal(() => settleKey(undefined, "x".repeat(256)))).toMatchObject({
     at: "body.idempotencyKey",
   });
 });

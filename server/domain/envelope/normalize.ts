@@ -97,14 +97,9 @@ function leaveOutUnsaid(envelope: Envelope<"jobs">): void {
     envelope.matureContentTraits = [...new Set(envelope.matureContentTraits)].sort();
 }
 
-/** The key of this submission: the body's, the header's (both given must agree), or a minted one. */
-export function settleIdempotencyKey(
-  kind: "jobs" | "invoke",
-  inBody: string | null | undefined,
-  header: string | undefined,
-): string {
-  return settleKey(inBody, header) ?? `${kind === "jobs" ? "job" : "run"}-${randomBytes(16).toString("hex")}`;
-}
+/** A key for a submission that was given none. */
+export const mintKey = (kind: "jobs" | "invoke") =>
+  `${kind === "jobs" ? "job" : "run"}-${randomBytes(16).toString("hex")}`;
 
 /** The key that is given, in the body or in the header; both given must agree. */
 export function settleKey(inBody: string | null | undefined, header: string | undefined): string | undefined {

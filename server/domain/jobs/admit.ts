@@ -9,6 +9,7 @@ import { fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { get } from "./get";
 import { keepSources, type Prepared, prepare } from "./prepare";
+import { joinEarlier, watchWaiter } from "./repeats";
 import { type JobRow, type PayloadRow, payloadsOf, requestContentOf } from "./rows";
 import { type Kind, read, readByReference, referenceHashOf, type Submission } from "./submission";
 import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions/admission";
@@ -19,9 +20,9 @@ import { readJob } from "./work";
 export type Fresh = Prepared & Admitted;
 
 /**
- * Admits a submission, or finds what its key already stands for (`fresh` is null then). What was admitted once stays
- * admitted: a quote that expired or a route that went away refuses no replay. The same key with another request is
- * IdempotencyConflict with the first job's id.
+ * Admits a submission, or finds what its key already stands for, or the earlier request it repeats (`fresh` is null then, and
+ * the answer is marked as a replay). What was admitted once stays admitted: a quote that expired or a route that went away
+ * refuses no replay. The same key with another request is IdempotencyConflict with the first job's id.
  */
 export async function admit(
   ctx: Ctx,
@@ -30,6 +31,19 @@ export async function admit(
   raw: RawEnvelope,
   idempotencyHeader: string | undefined,
   retryOf: string | null = null,
+): Promise<{ jobId: string; fresh: Fresh | null }> {
+  const found = await admitOrFind(ctx, kind, capability, raw, idempotencyHeader, retryOf);
+  ctx.isReplay = found.fresh === null;
+  return found;
+}
+
+async function admitOrFind(
+  ctx: Ctx,
+  kind: Kind,
+  capability: Capability,
+  raw: RawEnvelope,
+  idempotencyHeader: string | undefined,
+  retryOf: string | null,
 ): Promise<{ jobId: string; fresh: Fresh | null }> {
   let submission: Submission;
   try {
@@ -52,14 +66,18 @@ export async function admit(
     await keepSources(submission, prepared, ctx.now());
     if (kind === "jobs") await refuseOverload(submission.project.id, ctx.now().getTime());
   } catch (refusal) {
-    const first = await findFirst(submission);
-    if (first?.request_hash !== submission.requestHash) throw refusal;
-    return { jobId: first.id, fresh: null };
+    const first = await findEarlier(ctx, submission);
+    if (first === null) throw refusal;
+    return { jobId: first, fresh: null };
   }
   const admitted = await insertAdmitted(prepared.admission);
+  const { admission } = prepared;
+  const jobId = admitted && "joined" in admitted ? admitted.joined : admission.id;
+  if (admitted) watchWaiter(ctx, jobId, admission.id, admission);
+  if (admitted && "joined" in admitted) return { jobId, fresh: null };
   if (recent.size >= MOST_RECENT) recent.clear();
   recent.add(keyOf(submission));
-  if (admitted) return { jobId: prepared.admission.id, fresh: told(prepared, admitted) };
+  if (admitted) return { jobId, fresh: told(prepared, admitted) };
   const first = await findFirst(submission);
   if (!first) throw new Error("an idempotency key was taken, but its job is not there");
   if (first.request_hash !== submission.requestHash) refuseKey(first.id);
@@ -110,6 +128,17 @@ const findFirst = ({
   idempotencyKey,
 }: Pick<Submission, "project" | "kind" | "idempotencyKey">) =>
   firstOfKey({ projectId: project.id, operation: kind, key: idempotencyKey });
+
+/** What a submission that is refused by now was admitted as before: by its key, or as the request it repeats. */
+async function findEarlier(ctx: Ctx, submission: Submission): Promise<string | null> {
+  if (submission.repeat.repeat_hash !== null) {
+    const joined = await joinEarlier(ctx, submission.repeat);
+    if (joined) watchWaiter(ctx, joined.id, joined.waiter, submission.repeat);
+    return joined?.id ?? null;
+  }
+  const first = await findFirst(submission);
+  return first?.request_hash === submission.requestHash ? first.id : null;
+}
 
 /** Admits a durable job: one statement writes key, job, hold, first event and dispatch. */
 export async function submit(

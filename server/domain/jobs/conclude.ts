@@ -1,4 +1,4 @@
-import { settle } from "@/server/domain/attempts";
+import { type Observed, settle } from "@/server/domain/attempts";
 import { accountOf, type Funding, fundingOfHold } from "@/server/domain/budgets";
 import { SANDBOX } from "@/server/domain/catalog";
 import { type Estimate, serviceFee } from "@/server/domain/quotes";
@@ -151,6 +151,7 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
           ].filter((posting) => posting.amount_micros !== 0)
         : [],
     is_test: isTest,
+    is_uncertain: to === "failed" && isUncertain(error?.code, observed.submission),
     attempt:
       ended.fresh && attempt ? toAttemptUpdate(attempt.id, ended, attempt.answered_at ?? now, now) : null,
     output: ended.fresh?.output ?? (ended.said ? toPayload(job, ended.said, now) : null),
@@ -169,6 +170,10 @@ export async function conclude(conclusion: Conclusion): Promise<boolean> {
   if (isWritten) countEnd(job.mode, to, error?.code ?? null);
   return isWritten;
 }
+
+/** May the provider have done the work whose result is lost? Then whoever repeats the request is told so again. */
+const isUncertain = (code: string | undefined, submission: Observed["submission"]) =>
+  code === "TRANSPORT_AMBIGUOUS" || (code === "ExecutionTimeout" && submission !== "not_attempted");
 
 /** The calls that were answered before the one a job ends with; most jobs make one. */
 async function earlierOf(job: JobRow, attempt: AttemptRow | null): Promise<AttemptRow[]> {

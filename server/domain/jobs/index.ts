@@ -11,6 +11,7 @@ export { history, mine } from "./history";
 export type { Page } from "./hub";
 export { invoke } from "./invoke";
 export { preview } from "./preview";
+export { holdProcessLock } from "./process-lock";
 export { withoutVendorWords } from "./provider-said";
 export { prune } from "./prune";
 export { artifact, receipt, request, result } from "./reads";

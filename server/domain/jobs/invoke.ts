@@ -55,7 +55,8 @@ function freshAttempt(admission: Admission): AttemptRow | null {
 /**
  * Runs a capability and answers when it has ended: admission is committed before the first byte can leave, the receipt
  * before the answer. A failure is an error with the execution's id; its record stays readable. The same key and request
- * answer with the first execution, waiting for it when it is still running. A stream is answered when it is admitted and
+ * answer with the first execution, waiting for it when it is still running; so does the repeat of a request without a key that
+ * lost its answer (repeats.ts). A stream is answered when it is admitted and
  * runs on by itself, whoever reads its frames.
  */
 export async function invoke(
@@ -66,7 +67,7 @@ export async function invoke(
 ): Promise<InvocationResult> {
   const capability = getCapability(capabilityKey);
   const { jobId, fresh } = await admit(ctx, "invoke", capability, raw, idempotencyHeader);
-  if (!fresh) return replay(jobId);
+  if (!fresh) return replay(ctx, jobId);
   const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs, funding: fresh.funding };
   if (job.mode === STREAM) {
     execute(ctx, capability, fresh, job).catch((cause) => {
@@ -144,6 +145,7 @@ async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job
       });
     }
   } catch (cause) {
+    if (!(cause instanceof Fault)) await ctx.unkeyed?.answeredEarly?.();
     // The provider has answered and our own storage does not: sending it again would run it twice.
     if (!attempt || !isOutage(cause)) throw cause;
     ctx.log.error({ err: cause, jobId: job.id }, "the end of an execution could not be recorded");
@@ -316,19 +318,21 @@ function toInvocationFault(
 
 const REPLAY_POLL_MS = 100;
 
-/** Answers with the first execution of this key; waits while it runs, at most its own execution limit. */
-async function replay(jobId: string): Promise<InvocationResult> {
+/** Answers with the execution that an earlier request began; waits while it runs, at most its own execution limit. */
+async function replay(ctx: Ctx, jobId: string): Promise<InvocationResult> {
   const begun = Date.now();
   for (;;) {
     const job = await readJob(jobId);
     if (!job) fail("NotFound", "There is no such execution.");
     if (job.mode === STREAM && job.status !== "succeeded") return toStreaming(job);
     if (TERMINAL.includes(job.status)) return fromRows(job);
-    if (Date.now() - begun > (job.execution_seconds + 60) * 1000)
-      fail("TRANSPORT_AMBIGUOUS", "The first execution of this key is still running.", {
+    if (Date.now() - begun > (job.execution_seconds + 60) * 1000) {
+      await ctx.unkeyed?.answeredEarly?.();
+      fail("TRANSPORT_AMBIGUOUS", "The first execution of this request is still running.", {
         executionId: jobId,
         receiptId: receiptIdOf(jobId),
       });
+    }
     await new Promise((resolve) => setTimeout(resolve, REPLAY_POLL_MS));
   }
 }

@@ -169,6 +169,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       }),
       attempt_id: attemptId,
       attempt_submission: attemptId ? "ambiguous" : null,
+      ...submission.repeat,
       ...withEvents(capability.key, plan, isInvoke, attemptId, wait),
     },
   };

@@ -2,6 +2,7 @@ import { inTransaction, pool, type Queryable } from "@/server/db";
 import { artifactStore, lockContent } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import { log } from "@/server/log";
+import { guardMs } from "./repeats";
 
 const BATCH = 500;
 /** Bytes this young may be named by a row that is about to be written. */
@@ -44,6 +45,7 @@ export async function prune(
     done.deliveries += count;
     return count;
   });
+  await forgetRepeats(now, projectId);
   let after = "";
   for (;;) {
     const { rows, artifacts, objects } = await pruneArtifacts(now, after, projectId);
@@ -53,6 +55,15 @@ export async function prune(
     after = rows.at(-1)!.id;
   }
   return done;
+}
+
+/** Of executions that ended too long ago for a repeat to be told of them. */
+async function forgetRepeats(now: Date, projectId: string | null): Promise<void> {
+  await pool.query(
+    `UPDATE job SET repeat_hash = NULL
+     WHERE repeat_hash IS NOT NULL AND completed_at <= $1 AND ($2::text IS NULL OR project_id = $2)`,
+    [new Date(now.getTime() - guardMs()), projectId],
+  );
 }
 
 async function inBatches(work: () => Promise<number>): Promise<void> {

@@ -3,12 +3,13 @@ import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { access, type Workplace } from "@/server/domain/access";
 import type { Ctx } from "@/server/domain/ctx";
-import { type Envelope, given, normalizeEnvelope, settleIdempotencyKey } from "@/server/domain/envelope";
+import { type Envelope, given, mintKey, normalizeEnvelope, settleKey } from "@/server/domain/envelope";
 import { storedInputHashOf } from "@/server/domain/inputs";
 import { inputOf, ownKeyOf } from "@/server/domain/panels";
 import { fail, ValidationFault } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { LARGE, turn } from "@/server/turn";
+import { NO_REPEAT, type RepeatColumns, repeatColumns } from "./repeats";
 
 export type Kind = "jobs" | "invoke";
 
@@ -24,6 +25,8 @@ export type Submission = Workplace & {
   requestHash: string;
   /** Of a request that names a stored input: what is compared where that input is gone. */
   referenceHash: string | null;
+  /** By what it is known as a repeat, or its own repeat is. */
+  repeat: RepeatColumns;
   /** The job this one is a retry of. */
   retryOf?: string | null;
 };
@@ -42,12 +45,11 @@ async function readEnvelope(...[ctx, kind, capability, raw, idempotencyHeader]: 
   if (envelope.executionMode === "ProductionWorkflow")
     refuse("executionMode", "ProductionWorkflow is not offered.");
   checkMode(kind, capability, envelope);
-  const idempotencyKey = ownKeyOf(
-    ctx,
-    settleIdempotencyKey(kind, envelope.idempotencyKey, idempotencyHeader),
-  );
+  const given = settleKey(envelope.idempotencyKey, idempotencyHeader);
+  const idempotencyKey = ownKeyOf(ctx, given ?? mintKey(kind));
   const place = await access.workplace(ctx, envelope.context, "capabilities:run");
-  return { kind, capability, envelope, ...place, idempotencyKey };
+  const repeat = given === undefined ? repeatColumns(ctx, place.project.id, place.environment) : NO_REPEAT;
+  return { kind, capability, envelope, ...place, idempotencyKey, repeat };
 }
 
 /** Reads a request with its input: all there is to know of it. */

@@ -14,6 +14,7 @@ import type { Micros } from "@/server/money";
 import { OF_INPUT, statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
 import { wakeAdmitted } from "../dispatch";
+import { REPEAT_COLUMNS, type RepeatColumns } from "../repeats";
 import type { NewEvent } from "./moves";
 
 /** Everything admission writes, in one statement: key, job, request, hold, attempt (of a synchronous run) and events. */
@@ -81,7 +82,8 @@ export type Admission = {
   attempt_id: string | null;
   attempt_submission: "not_attempted" | "ambiguous" | null;
   events: NewEvent[];
-} & Bounds;
+} & Bounds &
+  RepeatColumns;
 
 const ADMISSION = {
   id: "text",
@@ -146,27 +148,35 @@ const ADMISSION = {
   events: "jsonb",
   most_active: "int",
   most_inferences: "int",
+  ...REPEAT_COLUMNS,
 } as const;
 
 const admitting = (name: string, counts: boolean) =>
   statementOver<Admission>(
     name,
     ADMISSION,
-    `, admitted AS (
+    `, earlier AS MATERIALIZED (
+  SELECT id, CASE WHEN repeat_hash IS NOT NULL THEN capstan_join(repeat_hash, id, waiter_process, waiter_retries, awaits_end,
+    created_at, stalled_at, guard_ms) END AS joined
+  FROM input
+), admitted AS (
   INSERT INTO job (id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
     mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
     data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
     estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, started_at, fence,
     lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings, approval,
-    approval_deadline_at, submitted_by, retry_of, maturity, reference_hash, webhook_event)
+    approval_deadline_at, submitted_by, retry_of, maturity, reference_hash, webhook_event, repeat_hash, waiter, waiter_process,
+    waiter_state, waiter_retries)
   SELECT id, project_id, organization_id, environment, product_id, principal_id, principal_kind, operation,
     mode, capability_key, status, idempotency_key, request_hash, external_ref, tags, metadata, correlation_id, task_kind,
     data_classification, retention_requirement, billing_mode, provider, model, quote_id, pricing_version, pricing,
     estimated_micros, maximum_micros, queue_seconds, queue_deadline_at, execution_seconds, created_at, started_at, fence,
     lease_owner, lease_until, dispatch_state, dispatch_after, last_event, requested_variants, warnings, approval,
     approval_deadline_at, submitted_by, retry_of, maturity, reference_hash,
-    CASE WHEN EXISTS (SELECT FROM delivery_endpoint endpoint WHERE endpoint.organization_id = input.organization_id) THEN 0 END
-  FROM input
+    CASE WHEN EXISTS (SELECT FROM delivery_endpoint endpoint WHERE endpoint.organization_id = input.organization_id) THEN 0 END,
+    CASE WHEN awaits_end THEN repeat_hash END, CASE WHEN repeat_hash IS NOT NULL THEN id END, waiter_process,
+    CASE WHEN repeat_hash IS NOT NULL THEN 'waiting' END, waiter_retries
+  FROM input JOIN earlier USING (id) WHERE joined IS NULL
   ON CONFLICT (project_id, operation, idempotency_key) DO NOTHING
   RETURNING id
 ), mine AS ${OF_INPUT} (
@@ -204,7 +214,9 @@ const admitting = (name: string, counts: boolean) =>
   SELECT project_id, mine.id, event.position, event.value->>'type', event.value->'payload', created_at
   FROM mine, jsonb_array_elements(events) WITH ORDINALITY AS event(value, position)
 )
-SELECT id, funding, reserved.warnings FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)${counts ? " CROSS JOIN counted" : ""}`,
+SELECT id, funding, reserved.warnings, NULL AS joined
+FROM mine CROSS JOIN taken LEFT JOIN reserved USING (hold_id)${counts ? " CROSS JOIN counted" : ""}
+UNION ALL SELECT id, NULL, NULL, joined FROM earlier WHERE joined IS NOT NULL`,
   );
 
 /** Of keys and people, who have no cap of jobs. */
@@ -233,24 +245,35 @@ export type Admitted = {
   budgetWarnings: Record<string, Json>[];
 };
 
+/** It repeats a request without an idempotency key, and now waits for that one's execution. */
+export type Joined = { joined: string };
+
 /**
  * Admits, sets the money aside and wakes the engine, which is told before the answer is made; null where the key was
- * already taken (nothing was written then). Concurrent calls share statements. Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
+ * already taken (nothing was written then, nor for a repeat that joins an earlier request). Concurrent calls share statements. Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
  */
-export const insertAdmitted = batched<Admission, Admitted | null>(async (items) => {
+export const insertAdmitted = batched<Admission, Admitted | Joined | null>(async (items) => {
   const { rows } = await queryKeeping<{
     id: string;
     funding: Funding;
     warnings: Record<string, Json>[] | null;
+    joined: string | null;
   }>(admission(items))
     .catch(refuseWork)
     .catch(refuseReservation);
-  const admitted = new Map(
-    rows.map(({ id, funding, warnings }) => [id, { funding, budgetWarnings: warnings ?? [] }]),
+  const found = new Map<string, Admitted | Joined>(
+    rows.map(({ id, funding, warnings, joined }) => [
+      id,
+      joined === null ? { funding, budgetWarnings: warnings ?? [] } : { joined },
+    ]),
   );
-  if (admitted.size > 0) failpoint("after-admission");
-  await wakeAdmitted(items.filter(({ id }) => admitted.has(id)));
-  return items.map((item) => admitted.get(item.id) ?? null);
+  const admitted = items.filter(({ id }) => {
+    const what = found.get(id);
+    return what && !("joined" in what);
+  });
+  if (admitted.length > 0) failpoint("after-admission");
+  await wakeAdmitted(admitted);
+  return items.map((item) => found.get(item.id) ?? null);
 });
 
 /**

@@ -39,6 +39,8 @@ export type Finish = StoredAnswer & {
   transaction_id: string;
   postings: LedgerPosting[];
   is_test: boolean;
+  /** Whoever repeats it without a key is answered with this end. */
+  is_uncertain: boolean;
   events: NewEvent[];
 };
 
@@ -64,6 +66,7 @@ const FINISH_INPUT = {
   transaction_id: "text",
   postings: "jsonb",
   is_test: "boolean",
+  is_uncertain: "boolean",
   events: "jsonb",
   ...ANSWER_COLUMNS,
 } as const;
@@ -84,6 +87,7 @@ const FINISH = `, written AS (
   UPDATE job SET status = input."to", completed_at = input.now, error_code = input.error_code, error = input.error,
     actual_micros = input.actual_micros, completed_variants = input.completed_variants,
     failed_variants = input.failed_variants, receipt_id = input.receipt_id, lease_owner = NULL, lease_until = NULL,
+    repeat_hash = CASE WHEN input.is_uncertain OR (input."to" = 'succeeded' AND waiter_state <> 'waiting') THEN repeat_hash END,
     dispatch_state = 'none', last_event = last_event + jsonb_array_length(input.events),
     -- Files of an end take the place of those that were kept to be worked on.
     artifact_count = coalesce(nullif(jsonb_array_length(input.artifacts), 0), artifact_count)
