@@ -90,7 +90,7 @@ export async function admitPage(
 
 /** Headers of answers that pages may read, beside those a browser shows anyway. */
 const READABLE =
-  "x-request-id, x-execution-id, retry-after, ratelimit-limit, ratelimit-policy, ratelimit-remaining, ratelimit-reset, etag, content-disposition, accept-ranges, content-range";
+  "x-request-id, x-execution-id, x-idempotent-replay, retry-after, ratelimit-limit, ratelimit-policy, ratelimit-remaining, ratelimit-reset, etag, content-disposition, accept-ranges, content-range";
 /** Headers that pages may send. */
 const SENDABLE =
   "authorization, content-type, idempotency-key, if-none-match, last-event-id, range, x-request-id";
