@@ -194,7 +194,8 @@ describe("a streaming invoke", () => {
   });
 
   test("a canceled stream ends as canceled", async () => {
-    const executionId = await start("sandbox-slow");
+    // No repeat of the one before, whose outcome is ambiguous.
+    const executionId = await start("sandbox-slow", { externalRef: "canceled" });
     const reader = await open(there.url, executionId);
     await reader.until(2);
     expect((await tenant.post(`/v1/jobs/${executionId}/cancel`)).status).toBe(200);

@@ -45,10 +45,10 @@ async function readEnvelope(...[ctx, kind, capability, raw, idempotencyHeader]: 
   if (envelope.executionMode === "ProductionWorkflow")
     refuse("executionMode", "ProductionWorkflow is not offered.");
   checkMode(kind, capability, envelope);
-  const given = settleKey(envelope.idempotencyKey, idempotencyHeader);
-  const idempotencyKey = ownKeyOf(ctx, given ?? mintKey(kind));
+  const key = settleKey(envelope.idempotencyKey, idempotencyHeader);
+  const idempotencyKey = ownKeyOf(ctx, key ?? mintKey(kind));
   const place = await access.workplace(ctx, envelope.context, "capabilities:run");
-  const repeat = given === undefined ? repeatColumns(ctx, place.project.id, place.environment) : NO_REPEAT;
+  const repeat = key === undefined ? repeatColumns(ctx, place.project.id, place.environment) : NO_REPEAT;
   return { kind, capability, envelope, ...place, idempotencyKey, repeat };
 }
 

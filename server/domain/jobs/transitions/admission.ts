@@ -250,7 +250,8 @@ export type Joined = { joined: string };
 
 /**
  * Admits, sets the money aside and wakes the engine, which is told before the answer is made; null where the key was
- * already taken (nothing was written then, nor for a repeat that joins an earlier request). Concurrent calls share statements. Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
+ * already taken. Nothing was written then, nor for a repeat that joins an earlier request. Concurrent calls share statements.
+ * Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
  */
 export const insertAdmitted = batched<Admission, Admitted | Joined | null>(async (items) => {
   const { rows } = await queryKeeping<{
