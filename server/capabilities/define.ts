@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { AdapterChoice } from "@/server/contract/adapters";
 import type { ModelFacts, PortName, Ports, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
+import type { Conversation } from "./conversation";
 
 export type ExecutionMode = "invoke_sync" | "invoke_stream" | "job_async";
 export type Modality =
@@ -28,6 +29,7 @@ export type CallOptions = {
   temperature?: number;
   reasoningIntent?: "omit" | "economy" | "balanced" | "deep" | "maximum";
   tools?: Record<string, Json>[];
+  conversation?: Conversation;
   /** The run's own cap on output, where it is lower than the capability's bound (a synchronous run). */
   maxOutputTokens?: number;
 };

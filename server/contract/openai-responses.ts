@@ -1,15 +1,9 @@
 import { z } from "zod";
-import { Effort, FunctionTool, NamedSchema, shared } from "./openai";
+import { AllowedMode, ChoiceMode, Effort, FunctionTool, NamedSchema, shared } from "./openai";
 
 /* Requests and answers of POST /v1/responses. What is said of fields in ./openai holds here too. */
 
 const InputText = z.strictObject({ type: z.literal("input_text"), text: z.string() });
-const OutputText = z.strictObject({
-  type: z.literal("output_text"),
-  text: z.string(),
-  annotations: z.array(z.never()).nullish(),
-  logprobs: z.array(z.never()).nullish(),
-});
 const InputImage = z.strictObject({
   type: z.literal("input_image"),
   image_url: z.string(),
@@ -18,10 +12,9 @@ const InputImage = z.strictObject({
 
 /** A message of the conversation; an answer's own output may be given back as it came. */
 const own = { type: z.literal("message").nullish(), id: z.string().nullish(), status: z.string().nullish() };
-const NO_ITEM =
-  "The input is messages of system, developer, user or assistant; results of tools cannot be given back.";
+const NO_ITEM = "The messages are of system, developer, user and assistant.";
 
-export const InputMessage = z.discriminatedUnion(
+const InputMessage = z.discriminatedUnion(
   "role",
   [
     z.strictObject({
@@ -34,34 +27,79 @@ export const InputMessage = z.discriminatedUnion(
       role: z.literal("user"),
       content: z.union([z.string(), z.array(z.discriminatedUnion("type", [InputText, InputImage])).min(1)]),
     }),
-    z.strictObject({
-      ...own,
+    // What is not known of an answer that is given back is not read.
+    z.object({
+      type: own.type,
       role: z.literal("assistant"),
-      content: z.union([z.string(), z.array(OutputText).min(1)]),
+      content: z.union([
+        z.string(),
+        z.array(
+          z.discriminatedUnion("type", [
+            z.object({ type: z.literal(["output_text", "input_text"]), text: z.string() }),
+            z.object({ type: z.literal("refusal"), refusal: z.string() }),
+          ]),
+        ),
+      ]),
     }),
   ],
   { error: (issue) => (issue.code === "invalid_union" ? NO_ITEM : undefined) },
 );
-export type InputMessage = z.output<typeof InputMessage>;
+
+const CalledFunction = z.object({
+  type: z.literal("function_call"),
+  call_id: z.string().min(1),
+  name: z.string().min(1),
+  arguments: z.string(),
+});
+const FunctionResult = z.object({
+  type: z.literal("function_call_output"),
+  call_id: z.string().min(1),
+  output: z.union([z.string(), z.array(InputText)], { error: "The result of a tool is text." }),
+});
+/** The thinking of an answer means nothing to another model: it is not read. */
+const Reasoning = z.looseObject({ type: z.literal("reasoning") });
+
+const ITEMS = "message, function_call, function_call_output and reasoning";
+export const InputItem = z.discriminatedUnion(
+  "type",
+  [InputMessage, CalledFunction, FunctionResult, Reasoning],
+  {
+    error: (issue) =>
+      issue.code === "invalid_union"
+        ? `The items are ${ITEMS}; nothing is stored here to be named.`
+        : undefined,
+  },
+);
+export type InputItem = z.output<typeof InputItem>;
 
 const Format = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text") }),
   z.strictObject({ type: z.literal("json_object") }),
   z.strictObject({ type: z.literal("json_schema"), ...NamedSchema }),
 ]);
+const Named = z.strictObject({ type: z.literal("function"), name: z.string() });
+const ToolChoice = z.union([
+  ChoiceMode,
+  Named,
+  z.strictObject({ type: z.literal("allowed_tools"), mode: AllowedMode, tools: z.array(Named).min(1) }),
+]);
 const Tool = z.strictObject({ type: z.literal("function"), ...FunctionTool });
 
 export const ResponsesRequest = z
   .strictObject({
     ...shared,
-    input: z.union([z.string(), z.array(InputMessage).min(1)]),
+    input: z.union([z.string(), z.array(InputItem).min(1)]),
     instructions: z.string().nullish(),
     max_output_tokens: z.int().min(1).nullish(),
     reasoning: z.strictObject({ effort: Effort.nullish() }).nullish(),
     text: z.strictObject({ format: Format.nullish() }).nullish(),
     tools: z.array(Tool).max(128).nullish(),
+    tool_choice: ToolChoice.nullish(),
     stream_options: z.strictObject({ include_obfuscation: z.boolean().nullish() }).nullish(),
-    include: z.array(z.never()).nullish(),
+    include: z
+      .array(z.literal("reasoning.encrypted_content", { error: "There is nothing of this kind to include." }))
+      .nullish()
+      .describe("Of no effect: answers have no thinking of their model."),
     background: z
       .literal(false, { error: "Only false is done here; jobs are submitted at /v1/capabilities." })
       .nullish(),
@@ -74,7 +112,7 @@ export type ResponsesRequest = z.output<typeof ResponsesRequest>;
 const Message = z.object({
   type: z.literal("message"),
   id: z.string(),
-  status: z.enum(["completed", "in_progress"]),
+  status: z.enum(["completed", "in_progress", "incomplete"]),
   role: z.literal("assistant"),
   content: z.array(
     z.object({
@@ -100,10 +138,10 @@ export const ResponseObject = z
     id: z.string().describe("The execution's id."),
     object: z.literal("response"),
     created_at: z.int(),
-    status: z.enum(["in_progress", "completed", "failed"]),
+    status: z.enum(["in_progress", "completed", "incomplete", "failed"]),
     background: z.literal(false),
     error: z.object({ code: z.string(), message: z.string() }).nullable(),
-    incomplete_details: z.null(),
+    incomplete_details: z.object({ reason: z.literal("max_output_tokens") }).nullable(),
     instructions: z.string().nullable(),
     max_output_tokens: z.int().nullable(),
     metadata: z.record(z.string(), z.string()).describe("The request's own, and `capstan_receipt_id`."),
@@ -115,7 +153,7 @@ export const ResponseObject = z
     store: z.literal(false),
     temperature: z.number().nullable(),
     text: z.object({ format: Format }),
-    tool_choice: z.enum(["auto", "none"]),
+    tool_choice: ToolChoice,
     tools: z.array(Tool),
     top_p: z.literal(1),
     truncation: z.literal("disabled"),

@@ -32,7 +32,6 @@ export const shared = {
   temperature: z.number().min(0).max(2).nullish(),
   metadata: z.record(z.string(), z.string()).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
-  tool_choice: z.enum(["auto", "none"], { error: "Only auto and none are done here." }).nullish(),
   top_p: only(1),
   service_tier: z.enum(["auto", "default"], { error: "Only auto and default are done here." }).nullish(),
   ...harmless,
@@ -62,7 +61,35 @@ const Picture = z.strictObject({
 });
 const words = z.union([z.string(), z.array(Part).min(1)]);
 
-const NO_ROLE = "The roles are system, developer, user and assistant; results of tools cannot be given back.";
+/** How a call of tools is left to the model, or not. */
+export const ChoiceMode = z.enum(["auto", "none", "required"], {
+  error: "It is auto, none, required, a function or allowed_tools.",
+});
+export const AllowedMode = z.enum(["auto", "required"]);
+const Named = z.strictObject({ type: z.literal("function"), function: z.strictObject({ name: z.string() }) });
+const ChatToolChoice = z.union([
+  ChoiceMode,
+  Named,
+  z.strictObject({
+    type: z.literal("allowed_tools"),
+    allowed_tools: z.strictObject({ mode: AllowedMode, tools: z.array(Named).min(1) }),
+  }),
+]);
+
+/*
+ * What clients give back of an answer has more members than mean anything: of messages of the assistant and of tools, those
+ * that are not known are not read.
+ */
+
+const Spoken = z.object({ type: z.literal("text"), text: z.string() });
+const Refused = z.object({ type: z.literal("refusal"), refusal: z.string() });
+const ChatToolCall = z.object({
+  id: z.string().min(1),
+  type: z.literal("function", { error: "Only functions are called here." }).default("function"),
+  function: z.object({ name: z.string().min(1), arguments: z.string() }),
+});
+
+const NO_ROLE = "The roles are system, developer, user, assistant and tool.";
 
 export const ChatMessage = z.discriminatedUnion(
   "role",
@@ -72,7 +99,29 @@ export const ChatMessage = z.discriminatedUnion(
       role: z.literal("user"),
       content: z.union([z.string(), z.array(z.discriminatedUnion("type", [Part, Picture])).min(1)]),
     }),
-    z.strictObject({ role: z.literal("assistant"), content: words, refusal: z.null().optional() }),
+    z
+      .object({
+        role: z.literal("assistant"),
+        content: z
+          .union([z.string(), z.array(z.discriminatedUnion("type", [Spoken, Refused]))])
+          .nullish()
+          .describe("None where it only called tools."),
+        refusal: z.string().nullish(),
+        tool_calls: z.array(ChatToolCall).nullish(),
+        function_call: z.null({ error: "Calls are given as tool_calls." }).optional(),
+      })
+      .refine(
+        ({ content, refusal, tool_calls }) => content != null || refusal != null || tool_calls?.length,
+        {
+          path: ["content"],
+          message: "A message of the assistant has content or tool_calls.",
+        },
+      ),
+    z.object({
+      role: z.literal("tool"),
+      tool_call_id: z.string().min(1),
+      content: z.union([z.string(), z.array(Spoken)]),
+    }),
   ],
   { error: (issue) => (issue.code === "invalid_union" ? NO_ROLE : undefined) },
 );
@@ -96,6 +145,7 @@ export const ChatRequest = z
       .array(z.strictObject({ type: z.literal("function"), function: z.strictObject(FunctionTool) }))
       .max(128)
       .nullish(),
+    tool_choice: ChatToolChoice.nullish(),
     stream_options: z
       .strictObject({ include_usage: z.boolean().nullish(), include_obfuscation: z.boolean().nullish() })
       .nullish(),
@@ -123,7 +173,7 @@ const ChatUsage = z.object({
 });
 export type ChatUsage = z.output<typeof ChatUsage>;
 
-export const FinishReason = z.enum(["stop", "tool_calls"]);
+export const FinishReason = z.enum(["stop", "length", "tool_calls"]);
 
 export const ChatCompletion = z
   .object({

@@ -43,6 +43,47 @@ const schema = {
   required: ["fish"],
   additionalProperties: false,
 };
+/** A loop's second turn: two tools were called at once, and here are their results. */
+const loop: TextCall = {
+  ...ask,
+  messages: [
+    { role: "user", content: "How deep and wide is the Elbe?" },
+    {
+      role: "assistant",
+      content: "I will look.",
+      toolCalls: [
+        { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
+        { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
+      ],
+    },
+    { role: "tool", content: "12 m", toolCallId: "call_1" },
+    { role: "tool", content: '{"metres":300}', toolCallId: "call_2" },
+  ],
+  tools: ["depth_of", "width_of"].map((name) => ({ type: "function", name, parameters: schema })),
+};
+const looped = {
+  model,
+  max_tokens: 200,
+  messages: [
+    { role: "user" as const, content: "How deep and wide is the Elbe?" },
+    {
+      role: "assistant" as const,
+      content: [
+        { type: "text" as const, text: "I will look." },
+        { type: "tool_use" as const, id: "call_1", name: "depth_of", input: { river: "Elbe" } },
+        { type: "tool_use" as const, id: "call_2", name: "width_of", input: { river: "Elbe" } },
+      ],
+    },
+    {
+      role: "user" as const,
+      content: [
+        { type: "tool_result" as const, tool_use_id: "call_1", content: "12 m" },
+        { type: "tool_result" as const, tool_use_id: "call_2", content: '{"metres":300}' },
+      ],
+    },
+  ],
+  tools: ["depth_of", "width_of"].map((name) => ({ name, input_schema: schema })),
+};
 const data = "iVBORw0KGgo=";
 
 const cases: Comparison[] = [
@@ -81,6 +122,25 @@ const cases: Comparison[] = [
         ...ask,
         tools: [{ type: "function", name: "find", description: "Finds.", parameters: schema }],
       }),
+  },
+  {
+    title: "results of tools",
+    answer,
+    theirs: (url) => messagesAt(url).create(looped),
+    ours: (url) => submit(url, loop),
+  },
+  {
+    title: "some tool must be called, one at a time",
+    answer,
+    theirs: (url) =>
+      messagesAt(url).create({ ...looped, tool_choice: { type: "any", disable_parallel_tool_use: true } }),
+    ours: (url) => submit(url, { ...loop, toolChoice: "required", parallelToolCalls: false }),
+  },
+  {
+    title: "no tool may be called",
+    answer,
+    theirs: (url) => messagesAt(url).create({ ...looped, tool_choice: { type: "none" } }),
+    ours: (url) => submit(url, { ...loop, toolChoice: "none" }),
   },
   {
     title: "a picture",

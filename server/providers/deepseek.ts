@@ -11,7 +11,7 @@ import {
 } from "./define";
 import { type Explanation, getJson } from "./http";
 import { pinResponses } from "./openai-ports/pins";
-import { IN_JSON } from "./text-call";
+import { IN_JSON, isForced } from "./text-call";
 
 /* DeepSeek: text by chat completions. It knows JSON objects and no schemas, and thinks unless told otherwise. */
 
@@ -28,9 +28,14 @@ const STATUSES: Record<number, Explanation> = {
 };
 const explain = ({ status }: { status: number }): Explanation | undefined => STATUSES[status];
 
-function adapt({ messages, ...sent }: Record<string, unknown>, call: TextCall): Record<string, unknown> {
+function adapt(
+  { messages, parallel_tool_calls: _, ...sent }: Record<string, unknown>,
+  call: TextCall,
+): Record<string, unknown> {
   const { reasoningIntent = "omit", responseFormat, temperature } = call;
-  const thinks = reasoningIntent !== "omit";
+  // A loop of tools that was begun thinking wants that thinking back, which no conversation brings; nor is a call forced while thinking.
+  const isBare = call.messages.some((each) => each.role === "tool") || isForced(call);
+  const thinks = reasoningIntent !== "omit" && !isBare;
   if (thinks && temperature !== undefined) refuseCall("The model takes no temperature while it reasons.");
   // The vendor wants the word in the request, or its model may write blanks until the limit.
   const isTold =
@@ -41,7 +46,7 @@ function adapt({ messages, ...sent }: Record<string, unknown>, call: TextCall): 
     messages: [...told, ...(messages as unknown[])], // what the request to adapt was made with
     ...(thinks ? { thinking: { type: "enabled" }, reasoning_effort: EFFORTS[reasoningIntent] } : {}),
     // While it thinks, a temperature is silently passed over.
-    ...(temperature === undefined ? {} : { thinking: { type: "disabled" } }),
+    ...(temperature === undefined && !isBare ? {} : { thinking: { type: "disabled" } }),
   };
 }
 

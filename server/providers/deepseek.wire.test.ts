@@ -32,6 +32,57 @@ const asked = {
 };
 const parameters = { type: "object", properties: { fish: { type: "string" } } };
 
+/** A loop's second turn: two tools were called at once, and here are their results. */
+const loop: TextCall = {
+  ...ask,
+  messages: [
+    { role: "user", content: "How deep and wide is the Elbe?" },
+    {
+      role: "assistant",
+      content: "I will look.",
+      toolCalls: [
+        { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
+        { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
+      ],
+    },
+    { role: "tool", content: "12 m", toolCallId: "call_1" },
+    { role: "tool", content: '{"metres":300}', toolCallId: "call_2" },
+  ],
+  tools: ["depth_of", "width_of"].map((name) => ({ type: "function", name, parameters })),
+};
+const looped = {
+  model,
+  messages: [
+    { role: "user" as const, content: "How deep and wide is the Elbe?" },
+    {
+      role: "assistant" as const,
+      content: "I will look.",
+      tool_calls: [
+        {
+          id: "call_1",
+          type: "function" as const,
+          function: { name: "depth_of", arguments: '{"river":"Elbe"}' },
+        },
+        {
+          id: "call_2",
+          type: "function" as const,
+          function: { name: "width_of", arguments: '{"river":"Elbe"}' },
+        },
+      ],
+    },
+    { role: "tool" as const, content: "12 m", tool_call_id: "call_1" },
+    { role: "tool" as const, content: '{"metres":300}', tool_call_id: "call_2" },
+  ],
+  max_tokens: 200,
+  tools: ["depth_of", "width_of"].map((name) => ({
+    type: "function" as const,
+    function: { name, parameters },
+  })),
+  stream: false as const,
+  // A loop that was begun thinking wants that thinking back, which is not there.
+  ...{ thinking: { type: "disabled" } },
+};
+
 const cases: Comparison[] = [
   {
     title: "text with a system message",
@@ -64,6 +115,19 @@ const cases: Comparison[] = [
         tools: [{ type: "function", function: { name: "find", description: "Finds.", parameters } }],
       }),
     ours: (url) => submit(url, { ...ask, tools: [{ name: "find", description: "Finds.", parameters }] }),
+  },
+  {
+    title: "results of tools",
+    answer,
+    theirs: (url) => chatAt(url).create(looped),
+    ours: (url) => submit(url, loop),
+  },
+  {
+    title: "a tool that must be called, also where thinking was asked for",
+    answer,
+    theirs: (url) =>
+      chatAt(url).create({ ...looped, tool_choice: { type: "function", function: { name: "width_of" } } }),
+    ours: (url) => submit(url, { ...loop, toolChoice: { name: "width_of" }, reasoningIntent: "deep" }),
   },
   {
     title: "a stream",

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { FamilyName } from "@/server/model-families";
 import type { Secret } from "@/server/secret";
 import type { Json } from "@/server/step";
+import type { TextCall, TextResult } from "./conversation";
 import type { PinApis } from "./pins";
 
 /** What a provider reports it used; a figure it did not report is absent, never zero. */
@@ -22,41 +23,11 @@ export type Usage = {
   reportedCostMicros?: number;
 };
 
-/** Part of a message: words, or a picture for models that say `supports.vision`. */
-export type ContentPart =
-  | { type: "text"; text: string }
-  | { type: "image"; mediaType: string; bytes: Uint8Array };
-export type TextMessage = { role: "system" | "user" | "assistant"; content: string | ContentPart[] };
-/** The words of a message, without its pictures. */
-export function textOf({ content }: TextMessage): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-}
+export * from "./conversation";
 
 /** A picture as the address that carries it, for vendors that take addresses. */
 export const toDataUrl = ({ mediaType, bytes }: Pick<ProviderFile, "mediaType" | "bytes">): string =>
   `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
-
-export type ReasoningIntent = "omit" | "economy" | "balanced" | "deep" | "maximum";
-export type ResponseFormat =
-  | { type: "text" }
-  | { type: "json_object" }
-  | { type: "json_schema"; name: string; schema: Record<string, Json> };
-
-/** The text port. Absent fields stay absent on the wire: no defaults are added. */
-export type TextCall = {
-  messages: TextMessage[];
-  maxOutputTokens?: number;
-  responseFormat: ResponseFormat;
-  temperature?: number;
-  reasoningIntent?: ReasoningIntent;
-  tools?: Record<string, Json>[];
-};
-export type TextResult = {
-  text: string;
-  finishReason: "stop" | "length" | "tool_calls" | "content_filter" | "other";
-  toolCalls: { id: string; name: string; arguments: string }[];
-};
 
 /** The image port: sizes in pixels, already snapped to what the model takes. */
 export type ImageCall = {

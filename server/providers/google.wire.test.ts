@@ -1,4 +1,4 @@
-import { GoogleGenAI, ThinkingLevel } from "@google/genai";
+import { FunctionCallingConfigMode, GoogleGenAI, ThinkingLevel } from "@google/genai";
 import type { ImageCall, TextCall } from "./define";
 import google from "./google";
 import { ioFor } from "./testing/vendor";
@@ -34,6 +34,55 @@ const schema = {
   type: "object",
   properties: { fish: { type: "string" } },
   required: ["fish"],
+};
+/** A loop's second turn: two tools were called at once, and here are their results. */
+const loop: TextCall = {
+  ...ask,
+  messages: [
+    { role: "user", content: "How deep and wide is the Elbe?" },
+    {
+      role: "assistant",
+      content: "I will look.",
+      toolCalls: [
+        { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
+        { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
+      ],
+    },
+    { role: "tool", content: "12 m", toolCallId: "call_1" },
+    { role: "tool", content: '{"metres":300}', toolCallId: "call_2" },
+  ],
+  tools: ["depth_of", "width_of"].map((name) => ({ type: "function", name, parameters: schema })),
+};
+/** What models of this generation want with a call whose thinking is not there: the vendor's own word for it. */
+const thoughtSignature = "skip_thought_signature_validator";
+const looped = {
+  model,
+  contents: [
+    { role: "user", parts: [{ text: "How deep and wide is the Elbe?" }] },
+    {
+      role: "model",
+      parts: [
+        { text: "I will look." },
+        { functionCall: { id: "call_1", name: "depth_of", args: { river: "Elbe" } }, thoughtSignature },
+        { functionCall: { id: "call_2", name: "width_of", args: { river: "Elbe" } } },
+      ],
+    },
+    {
+      role: "user",
+      parts: [
+        { functionResponse: { id: "call_1", name: "depth_of", response: { output: "12 m" } } },
+        { functionResponse: { id: "call_2", name: "width_of", response: { metres: 300 } } },
+      ],
+    },
+  ],
+};
+const loopConfig = {
+  maxOutputTokens: 200,
+  tools: [
+    {
+      functionDeclarations: ["depth_of", "width_of"].map((name) => ({ name, parametersJsonSchema: schema })),
+    },
+  ],
 };
 const data = "iVBORw0KGgo=";
 const bytes = Buffer.from(data, "base64");
@@ -96,6 +145,30 @@ const cases: Comparison[] = [
       }),
     ours: (url) =>
       submit(url, { ...ask, tools: [{ name: "find", description: "Finds.", parameters: schema }] }),
+  },
+  {
+    title: "results of tools",
+    answer,
+    theirs: (url) => modelsAt(url).generateContent({ ...looped, config: loopConfig }),
+    ours: (url) => submit(url, loop),
+  },
+  {
+    title: "a tool that must be called",
+    answer,
+    theirs: (url) =>
+      modelsAt(url).generateContent({
+        ...looped,
+        config: {
+          ...loopConfig,
+          toolConfig: {
+            functionCallingConfig: {
+              mode: FunctionCallingConfigMode.ANY,
+              allowedFunctionNames: ["width_of"],
+            },
+          },
+        },
+      }),
+    ours: (url) => submit(url, { ...loop, toolChoice: { name: "width_of" } }),
   },
   {
     title: "a picture in the prompt",

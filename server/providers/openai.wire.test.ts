@@ -37,6 +37,38 @@ const schema = {
   required: ["fish"],
   additionalProperties: false,
 };
+/** A loop's second turn: two tools were called at once, and here are their results. */
+const loop: TextCall = {
+  ...ask,
+  messages: [
+    { role: "user", content: "How deep and wide is the Elbe?" },
+    {
+      role: "assistant",
+      content: "I will look.",
+      toolCalls: [
+        { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
+        { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
+      ],
+    },
+    { role: "tool", content: "12 m", toolCallId: "call_1" },
+    { role: "tool", content: '{"metres":300}', toolCallId: "call_2" },
+  ],
+  tools: ["depth_of", "width_of"].map((name) => ({ type: "function", name, parameters: schema })),
+};
+const looped = {
+  model: "gpt-5.6-luna",
+  input: [
+    { role: "user" as const, content: "How deep and wide is the Elbe?" },
+    { role: "assistant" as const, content: "I will look." },
+    { type: "function_call" as const, call_id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
+    { type: "function_call" as const, call_id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
+    { type: "function_call_output" as const, call_id: "call_1", output: "12 m" },
+    { type: "function_call_output" as const, call_id: "call_2", output: '{"metres":300}' },
+  ],
+  max_output_tokens: 200,
+  tools: ["depth_of", "width_of"].map((name) => ({ type: "function" as const, name, parameters: schema })),
+  store: false,
+} as unknown as OpenAI.Responses.ResponseCreateParamsNonStreaming; // a tool without `strict`, which the client sends as it is
 const drawn: ImageCall = {
   prompt: "A red cube",
   width: 1024,
@@ -99,6 +131,27 @@ const cases: Comparison[] = [
             { type: "function", name: "find", description: "Finds.", parameters: schema, strict: true },
           ],
         },
+        textIo(url),
+      ),
+  },
+  {
+    title: "results of tools",
+    answer: response,
+    theirs: (url) => clientAt(url).responses.create(looped),
+    ours: async (url) => openai.text?.submit(loop, textIo(url)),
+  },
+  {
+    title: "a tool that must be called, and no other with it",
+    answer: response,
+    theirs: (url) =>
+      clientAt(url).responses.create({
+        ...looped,
+        tool_choice: { type: "function", name: "width_of" },
+        parallel_tool_calls: false,
+      }),
+    ours: async (url) =>
+      openai.text?.submit(
+        { ...loop, toolChoice: { name: "width_of" }, parallelToolCalls: false },
         textIo(url),
       ),
   },

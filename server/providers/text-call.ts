@@ -6,6 +6,7 @@ import {
   refuseCall,
   type TextCall,
   type TextMessage,
+  type ToolCall,
   textOf,
 } from "./define";
 
@@ -46,6 +47,55 @@ export function apart(messages: TextMessage[]): { system: string[]; turns: TextM
   const system = messages.filter(({ role }) => role === "system").map(textOf);
   if (turns.length > 0) return { system, turns };
   return { system: [], turns: [{ role: "user", content: system.join("\n\n") }] };
+}
+
+/** A conversation whose ids of calls a vendor takes: those it would refuse get others, the same for a call and its result. */
+export function withCallIds(messages: TextMessage[], taken: RegExp): TextMessage[] {
+  const others = new Map<string, string>();
+  const idOf = (id: string) => {
+    if (taken.test(id)) return id;
+    const other = others.get(id) ?? `call_${others.size}`;
+    others.set(id, other);
+    return other;
+  };
+  return messages.map((message) => {
+    if (message.role === "tool") return { ...message, toolCallId: idOf(message.toolCallId) };
+    if (message.role !== "assistant" || !message.toolCalls) return message;
+    return { ...message, toolCalls: message.toolCalls.map((call) => ({ ...call, id: idOf(call.id) })) };
+  });
+}
+
+/** Messages in groups: the results of tools that follow each other are one, every other message is its own. */
+export function byTurn(messages: TextMessage[]): TextMessage[][] {
+  const groups: TextMessage[][] = [];
+  for (const message of messages) {
+    const last = groups.at(-1);
+    if (message.role === "tool" && last?.[0]?.role === "tool") last.push(message);
+    else groups.push([message]);
+  }
+  return groups;
+}
+
+/** Does the conversation go on from results of tools, without a word of the user after them? */
+export const isInLoop = (messages: TextMessage[]): boolean =>
+  messages.findLast(({ role }) => role !== "system")?.role === "tool";
+
+/** Must a tool be called? */
+export const isForced = ({ toolChoice }: TextCall): boolean =>
+  toolChoice !== undefined && toolChoice !== "none";
+
+/** The arguments of a call as the object that vendors want; a model may have written what is none. */
+export function argumentsOf({ arguments: text }: ToolCall): Record<string, Json> {
+  const value = readJson(text);
+  return isRecord(value) ? value : {};
+}
+
+export function readJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -33,11 +33,17 @@ export function isRepair({ messages }: TextRequest): boolean {
   return last?.role === "user" && COMPLAINT.test(wordsOf(last));
 }
 
+const isQuestion = (message: Message) => message.role === "user" && !COMPLAINT.test(wordsOf(message));
+
 /** What was asked last, complaints aside. */
 export function questionOf({ messages }: TextRequest): string {
-  const asked = messages.findLast((message) => message.role === "user" && !COMPLAINT.test(wordsOf(message)));
+  const asked = messages.findLast(isQuestion);
   return asked ? wordsOf(asked) : "";
 }
+
+/** What came after the last question. */
+export const sinceQuestion = ({ messages }: TextRequest): Message[] =>
+  messages.slice(messages.findLastIndex(isQuestion) + 1);
 
 const IN_WORDS = /^Answer with one JSON (?:object|value) and nothing else/;
 

@@ -12,8 +12,12 @@ export const TextRequest = z.object({
   messages: z
     .array(
       z.object({
-        role: z.enum(["system", "user", "assistant"]),
+        role: z.enum(["system", "user", "assistant", "tool"]),
         content: z.union([z.string(), z.array(Part).min(1)]),
+        /** Of the assistant: the tools it called. */
+        toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })).optional(),
+        /** Of a tool: the call it answers. */
+        toolCallId: z.string().optional(),
       }),
     )
     .min(1),
@@ -39,8 +43,13 @@ export const TextRequest = z.object({
   stop: z.array(z.string().min(1)).optional(),
   reasoningIntent: z.enum(["omit", "economy", "balanced", "deep", "maximum"]).optional(),
   tools: z.array(JsonObject).optional(),
-  /** `none`, or the tool that is called, in either usual spelling; anything else leaves it to the sandbox. */
+  /**
+   * `none`, `required`, or the tool that is called, in either usual spelling; anything else leaves it to the sandbox. It calls
+   * the tools that the question names, or the first one, and once it has their results it answers in words.
+   */
   toolChoice: z.union([z.string(), JsonObject]).optional(),
+  /** false: one tool at a time. */
+  parallelToolCalls: z.boolean().optional(),
   /** `flex` waits for spare capacity, at half the price. */
   tier: z.enum(["standard", "flex"]).optional(),
   /** The answer comes piece by piece, as server-sent events. */

@@ -1,9 +1,9 @@
-import type { Json } from "@/server/step";
 import { isRepair, picturesOf, questionOf, wantedJson, wordsOf } from "./conversation";
 import { evidenceFor, readDocumentTask } from "./evidence";
 import { fromSchema } from "./json-schema";
 import { pick, type Random, randomFrom } from "./random";
 import type { TextRequest } from "./requests";
+import { resultsIn, toolCallsOf } from "./tools";
 import { topicOf } from "./topic";
 import { readTranslationTask, translate } from "./translation";
 
@@ -17,6 +17,10 @@ export type TextAnswer = {
 /** The sandbox's tokens: UTF-8 bytes divided by four, rounded up. */
 export const countTokens = (text: string) => Math.ceil(Buffer.byteLength(text) / 4);
 
+const tokensOf = (message: TextRequest["messages"][number]) =>
+  countTokens(wordsOf(message)) +
+  (message.toolCalls ?? []).reduce((sum, call) => sum + countTokens(call.name + call.arguments), 0);
+
 /** Of each picture. */
 const IMAGE_TOKENS = 256;
 
@@ -26,14 +30,15 @@ const REASONING_TOKENS = { omit: 0, economy: 16, balanced: 64, deep: 256, maximu
 export function answerText(request: TextRequest): TextAnswer {
   const question = questionOf(request);
   const pictures = picturesOf(request);
-  const said = request.messages.map((message) => `${message.role}:${wordsOf(message)}`);
+  const said = request.messages.map(({ toolCalls, ...message }) =>
+    [`${message.role}:${wordsOf(message)}`, ...(toolCalls ? [JSON.stringify(toolCalls)] : [])].join("\n"),
+  );
   const seed = request.seed === undefined ? [] : [`seed:${request.seed}`];
   const random = randomFrom(
     [request.model, ...seed, ...said, ...pictures.map(({ digest }) => digest)].join("\n"),
   );
   const inputTokens =
-    request.messages.reduce((sum, message) => sum + countTokens(wordsOf(message)), 0) +
-    pictures.length * IMAGE_TOKENS;
+    request.messages.reduce((sum, message) => sum + tokensOf(message), 0) + pictures.length * IMAGE_TOKENS;
   const cap = request.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   if (request.model === "sandbox-thinker" && wantedJson(request)) {
     const spent = request.maxOutputTokens ?? REASONING_TOKENS.maximum;
@@ -45,14 +50,13 @@ export function answerText(request: TextRequest): TextAnswer {
     };
   }
 
-  const offered = request.responseFormat.type === "text" ? chosenTool(request) : null;
-  const tool = offered ? toToolCall(offered, question, random) : null;
-  if (tool) {
-    const outputTokens = countTokens(tool.name + tool.arguments);
+  const toolCalls = toolCallsOf(request, random);
+  if (toolCalls.length > 0) {
+    const outputTokens = toolCalls.reduce((sum, call) => sum + countTokens(call.name + call.arguments), 0);
     return {
       text: "",
       finishReason: "tool_calls",
-      toolCalls: [tool],
+      toolCalls,
       usage: { inputTokens, outputTokens, reasoningTokens: 0 },
     };
   }
@@ -77,7 +81,8 @@ function compose(request: TextRequest, question: string, random: Random): string
   const pictures = picturesOf(request);
   if (!wanted) {
     const seen = pictures.map(({ digest }) => ` [picture ${digest}]`).join("");
-    return `${reply(request.model, question, random)}${seen}`;
+    const found = resultsIn(request).map(({ name, result }) => ` ${name} says: ${result}`);
+    return `${reply(request.model, question, random)}${seen}${found.join("")}`;
   }
   const { model } = request;
   const isToldAgain = isRepair(request);
@@ -104,7 +109,8 @@ function compose(request: TextRequest, question: string, random: Random): string
   }
   if (model === "sandbox-hollow") return "{}";
   if (model === "sandbox-careless") return '"as you like"';
-  const words = [...pictures.map(({ digest }) => `picture-${digest}`), ...topicOf(question)];
+  const found = resultsIn(request).map(({ result }) => result);
+  const words = [...pictures.map(({ digest }) => `picture-${digest}`), ...topicOf(question), ...found];
   if (wanted.schema) return JSON.stringify(fromSchema(wanted.schema, { random, words }));
   const answer = { answer: reply(model, question, random), topic: topicOf(question) };
   return JSON.stringify(pictures.length > 0 ? { ...answer, pictures } : answer);
@@ -162,29 +168,4 @@ function cut(text: string, tokens: number): string {
 function upTo(stops: string[], text: string): string {
   const found = stops.map((stop) => text.indexOf(stop)).filter((at) => at >= 0);
   return text.slice(0, Math.min(...found, text.length));
-}
-
-/** A function tool or a choice of one, in either usual spelling: flat, or within `function`. */
-function specOf(given: Record<string, Json>): Record<string, Json> {
-  const inner = given.function;
-  return typeof inner === "object" && inner !== null && !Array.isArray(inner) ? inner : given;
-}
-
-/** The tool that was chosen by name, or the first; null: there is none, or none is wanted. */
-function chosenTool({ tools = [], toolChoice }: TextRequest): Record<string, Json> | null {
-  if (toolChoice === "none") return null;
-  const wanted = typeof toolChoice === "object" ? specOf(toolChoice).name : undefined;
-  return tools.find((tool) => specOf(tool).name === wanted) ?? tools[0] ?? null;
-}
-
-function toToolCall(tool: Record<string, Json>, question: string, random: Random) {
-  const spec = specOf(tool);
-  if (typeof spec.name !== "string") return null;
-  const input = spec.parameters ?? { type: "object" };
-  const value = fromSchema(input, { random, words: topicOf(question) });
-  return {
-    id: `call_${Math.floor(random() * 2 ** 32).toString(36)}`,
-    name: spec.name,
-    arguments: JSON.stringify(value),
-  };
 }

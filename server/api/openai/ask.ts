@@ -1,16 +1,21 @@
 import type { z } from "zod";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Effort, NamedSchema, shared } from "@/server/contract/openai";
+import type { Door } from "@/server/domain/jobs";
 import { Fault, ValidationFault } from "@/server/errors";
 import type { Incoming } from "../transport";
 import { readModel } from "./model";
+import { type Calls, offerOf, type Tools } from "./tools";
 
 /* A request of either OpenAI endpoint as what both mean, and as the envelope of an invoke. */
 
 type Part = { type: "text"; text: string } | { type: "image"; url: string };
 export type Message = {
-  role: "system" | "developer" | "user" | "assistant";
+  role: "system" | "developer" | "user" | "assistant" | "tool";
   content: string | Part[];
+  toolCalls?: Calls;
+  /** Of the role tool: the call it answers. */
+  toolCallId?: string;
 };
 type Format =
   | { type: "text" }
@@ -33,11 +38,8 @@ export type Ask = {
   maxOutputTokens: number | null | undefined;
   effort: Effort | null | undefined;
   format: Format | null | undefined;
-  tools: Record<string, unknown>[] | null | undefined;
-  common: Pick<
-    z.output<z.ZodObject<typeof shared>>,
-    "temperature" | "stream" | "metadata" | "tool_choice" | "parallel_tool_calls"
-  >;
+  tools: Tools;
+  common: Pick<z.output<z.ZodObject<typeof shared>>, "temperature" | "stream" | "metadata">;
   spelling: Spelling;
 };
 
@@ -50,15 +52,15 @@ const INTENTS = {
   xhigh: "maximum",
 } as const satisfies Record<Effort, string>;
 
-/** The capability that is meant, and the body of its invoke. */
-export function toInvoke(ask: Ask, incoming: Incoming): { capabilityKey: string; envelope: RawEnvelope } {
+/** The capability that is meant, the body of its invoke, and what a body has no place for. */
+export function toInvoke(
+  ask: Ask,
+  incoming: Incoming,
+): { capabilityKey: string; envelope: RawEnvelope; door: Door } {
   const { capability, named } = readModel(ask.model);
   const { common, format, tools, effort, maxOutputTokens, spelling } = ask;
   const takesPictures = capability.features.visionInput === true;
-  if (tools?.length && common.parallel_tool_calls === false)
-    refuse("parallel_tool_calls", "A model calls as many tools at once as it will; only true is done here.");
-  // `none` means that no tool is called: what is not offered is not.
-  const offered = tools?.length && common.tool_choice !== "none" ? tools : null;
+  const { offered, conversation } = offerOf(tools, ask.messages, spelling.message);
   const schema = format?.type === "json_schema" ? format.named : null;
   const envelope = {
     input: {
@@ -79,7 +81,11 @@ export function toInvoke(ask: Ask, incoming: Incoming): { capabilityKey: string;
     ...(common.stream ? { executionMode: "Stream" } : {}),
     context: { projectId: projectOf(incoming) ?? null },
   };
-  return { capabilityKey: capability.key, envelope: envelope as RawEnvelope }; // parsed JSON, in another order
+  return {
+    capabilityKey: capability.key,
+    envelope: envelope as RawEnvelope, // parsed JSON, in another order
+    door: { conversation },
+  };
 }
 
 /** A model of somebody's: where only their account is missing, the refusal says so. */
@@ -103,9 +109,9 @@ const described = ({
 }) => (description && schema.description === undefined ? { ...schema, description } : schema);
 
 function toMessage({ role, content }: Message, at: string, takesPictures: boolean) {
-  const spoken = role === "developer" ? "system" : role;
+  const spoken = role === "developer" ? "system" : role === "tool" ? "user" : role;
   if (typeof content === "string") return { role: spoken, content };
-  if (!takesPictures) {
+  if (!takesPictures || content.length === 0) {
     const lines = content.map((part, place) =>
       part.type === "text" ? part.text : refuse(`${at}.content[${place}]`, NO_PICTURES),
     );

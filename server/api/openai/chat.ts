@@ -4,6 +4,7 @@ import { COMMENT, toLine } from "../event-stream";
 import type { Ask, Message, Spelling } from "./ask";
 import { toOpenAIError } from "./errors";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt } from "./result";
+import type { Choice } from "./tools";
 
 /* POST /v1/chat/completions: its request as an ask, and an execution as its answer. */
 
@@ -24,10 +25,14 @@ export function chatAsk(request: ChatRequest): Ask {
     maxOutputTokens: request.max_completion_tokens ?? request.max_tokens,
     effort: request.reasoning_effort,
     format: format?.type === "json_schema" ? { type: "json_schema", named: format.json_schema } : format,
-    tools: request.tools?.map(({ function: { parameters, ...tool } }) => ({
-      type: "function",
-      function: { ...given(tool), ...(parameters ? { parameters } : {}) },
-    })),
+    tools: {
+      tools: request.tools?.map(({ function: { parameters, ...tool } }) => ({
+        type: "function",
+        function: { ...given(tool), ...(parameters ? { parameters } : {}) },
+      })),
+      choice: toChoice(request.tool_choice),
+      parallel: request.parallel_tool_calls,
+    },
     common: request,
     spelling: spelling(request),
   };
@@ -36,7 +41,30 @@ export function chatAsk(request: ChatRequest): Ask {
 const given = (fields: object) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
-function toMessage({ role, content }: ChatMessage): Message {
+function toChoice(choice: ChatRequest["tool_choice"]): Choice | null | undefined {
+  if (typeof choice !== "object" || choice === null) return choice;
+  if (choice.type === "function") return { name: choice.function.name };
+  const { mode, tools } = choice.allowed_tools;
+  return { mode, names: tools.map((tool) => tool.function.name) };
+}
+
+function toMessage(message: ChatMessage): Message {
+  if (message.role === "tool")
+    return {
+      role: "tool",
+      toolCallId: message.tool_call_id,
+      content: typeof message.content === "string" ? message.content : linesOf(message.content),
+    };
+  if (message.role === "assistant") {
+    const { content, refusal, tool_calls } = message;
+    const toolCalls = tool_calls?.map(({ id, function: called }) => ({ id, ...called }));
+    return {
+      role: "assistant",
+      content: typeof content === "string" ? content : content ? linesOf(content) : (refusal ?? ""),
+      ...(toolCalls?.length ? { toolCalls } : {}),
+    };
+  }
+  const { role, content } = message;
   if (typeof content === "string") return { role, content };
   return {
     role,
@@ -46,10 +74,13 @@ function toMessage({ role, content }: ChatMessage): Message {
   };
 }
 
+const linesOf = (parts: ({ type: "text"; text: string } | { type: "refusal"; refusal: string })[]) =>
+  parts.map((part) => (part.type === "text" ? part.text : part.refusal)).join("\n");
+
 /** An execution that succeeded, as a completion. */
 export function toCompletion(request: ChatRequest, result: InvocationResult): ChatCompletion {
   const head = headOf(result);
-  const said = saidIn(result.typedOutput);
+  const said = saidIn(result, head);
   return {
     id: head.id,
     object: "chat.completion",
@@ -59,7 +90,7 @@ export function toCompletion(request: ChatRequest, result: InvocationResult): Ch
       {
         index: 0,
         message: { role: "assistant", content: said.text, refusal: null, ...toolCallsOf(said) },
-        finish_reason: finishOf(said),
+        finish_reason: said.finish,
         logprobs: null,
       },
     ],
@@ -67,8 +98,6 @@ export function toCompletion(request: ChatRequest, result: InvocationResult): Ch
     metadata: withReceipt(request.metadata, head),
   };
 }
-
-const finishOf = ({ toolCalls }: Said) => (toolCalls.length > 0 ? "tool_calls" : "stop");
 
 function toolCallsOf({ toolCalls }: Said) {
   if (toolCalls.length === 0) return {};
@@ -118,9 +147,12 @@ export async function* chatFrames(
     if (each.type === "succeeded") {
       const { said, tokens } = each;
       if (!isText && said.text) yield piece({ content: said.text });
-      const { tool_calls } = toolCallsOf(said);
-      if (tool_calls) yield piece({ tool_calls: tool_calls.map((call, index) => ({ index, ...call })) });
-      yield piece({}, finishOf(said));
+      // As OpenAI tells a call: what it is, then its arguments.
+      for (const [index, { function: called, ...call }] of (toolCallsOf(said).tool_calls ?? []).entries()) {
+        yield piece({ tool_calls: [{ index, ...call, function: { ...called, arguments: "" } }] });
+        yield piece({ tool_calls: [{ index, function: { arguments: called.arguments } }] });
+      }
+      yield piece({}, said.finish);
       if (countsTokens) yield chunk({ choices: [], usage: usageOf(tokens).usage ?? null });
       yield Buffer.from("data: [DONE]\n\n");
     }

@@ -435,11 +435,11 @@ describe("refusals", () => {
     [{ logprobs: true }, "logprobs"],
     [{ frequency_penalty: 1 }, "frequency_penalty"],
     [{ logit_bias: { 1: 1 } }, "logit_bias"],
-    [{ tool_choice: "required" }, "tool_choice"],
+    [{ tool_choice: "any" }, "tool_choice"],
     [{ temperature: 3 }, "temperature"],
     [{ max_tokens: 1, max_completion_tokens: 2 }, "max_tokens"],
     [{ messages: [] }, "messages"],
-    [{ messages: [...question, { role: "tool", tool_call_id: "x", content: "9" }] }, "messages[1].role"],
+    [{ messages: [...question, { role: "function", name: "x", content: "9" }] }, "messages[1].role"],
     [{ stream_options: { include_usage: true } }, "stream_options"],
     [{ model: "text.structured.generation.v1", stream: true }, "stream"],
     [

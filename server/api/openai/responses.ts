@@ -1,22 +1,23 @@
 import type { InvocationResult } from "@/server/contract/jobs";
 import type {
-  InputMessage,
+  InputItem,
   OutputItem,
   ResponseObject,
   ResponsesRequest,
 } from "@/server/contract/openai-responses";
 import { COMMENT, toLine } from "../event-stream";
 import type { Ask, Message, Spelling } from "./ask";
-import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt } from "./result";
+import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, ulidOf, withReceipt } from "./result";
+import type { Choice } from "./tools";
 
 /* POST /v1/responses: its request as an ask, and an execution as its answer. */
 
 /** Instructions stand before the conversation as one more message. */
-const spelling = ({ instructions, input }: ResponsesRequest): Spelling => ({
+const spelling = ({ instructions, input }: ResponsesRequest, places: number[]): Spelling => ({
   message(place) {
     const at = instructions ? place - 1 : place;
     if (at < 0) return "instructions";
-    return typeof input === "string" ? "input" : `input[${at}]`;
+    return typeof input === "string" ? "input" : `input[${places[at] ?? 0}]`;
   },
   maxOutputTokens: "max_output_tokens",
   effort: "reasoning.effort",
@@ -27,33 +28,71 @@ const spelling = ({ instructions, input }: ResponsesRequest): Spelling => ({
 /** What a request asks for. */
 export function responsesAsk(request: ResponsesRequest): Ask {
   const { input, instructions, text, tools } = request;
-  const conversation: Message[] =
-    typeof input === "string" ? [{ role: "user", content: input }] : input.map(toMessage);
+  const { messages, places } =
+    typeof input === "string"
+      ? { messages: [{ role: "user" as const, content: input }], places: [0] }
+      : toMessages(input);
   return {
     model: request.model,
-    messages: [
-      ...(instructions ? [{ role: "system" as const, content: instructions }] : []),
-      ...conversation,
-    ],
+    messages: [...(instructions ? [{ role: "system" as const, content: instructions }] : []), ...messages],
     maxOutputTokens: request.max_output_tokens,
     effort: request.reasoning?.effort,
     format: text?.format?.type === "json_schema" ? { type: "json_schema", named: text.format } : text?.format,
-    tools: tools?.map((tool) =>
-      Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== null && value !== undefined)),
-    ),
+    tools: {
+      tools: tools?.map((tool) =>
+        Object.fromEntries(Object.entries(tool).filter(([, value]) => value !== null && value !== undefined)),
+      ),
+      choice: toChoice(request.tool_choice),
+      parallel: request.parallel_tool_calls,
+    },
     common: request,
-    spelling: spelling(request),
+    spelling: spelling(request, places),
   };
 }
 
-function toMessage({ role, content }: InputMessage): Message {
+function toChoice(choice: ResponsesRequest["tool_choice"]): Choice | null | undefined {
+  if (typeof choice !== "object" || choice === null) return choice;
+  if (choice.type === "function") return { name: choice.name };
+  return { mode: choice.mode, names: choice.tools.map(({ name }) => name) };
+}
+
+/** Items as messages, and where each begins: calls belong to the message of the assistant before them, if there is one. */
+function toMessages(items: InputItem[]): { messages: Message[]; places: number[] } {
+  const messages: Message[] = [];
+  const places: number[] = [];
+  for (const [place, item] of items.entries()) {
+    if (item.type === "reasoning") continue;
+    if (item.type === "function_call") {
+      const { call_id: id, name, arguments: text } = item;
+      const last = messages.at(-1);
+      const call = { id, name, arguments: text };
+      if (last?.role === "assistant") last.toolCalls = [...(last.toolCalls ?? []), call];
+      else {
+        messages.push({ role: "assistant", content: "", toolCalls: [call] });
+        places.push(place);
+      }
+      continue;
+    }
+    messages.push(toMessage(item));
+    places.push(place);
+  }
+  return { messages, places };
+}
+
+function toMessage(item: Exclude<InputItem, { type: "reasoning" | "function_call" }>): Message {
+  if (item.type === "function_call_output") {
+    const { call_id: toolCallId, output } = item;
+    const content = typeof output === "string" ? output : output.map(({ text }) => text).join("\n");
+    return { role: "tool", toolCallId, content };
+  }
+  const { role, content } = item;
   if (typeof content === "string") return { role, content };
   return {
     role,
     content: content.map((part) =>
       part.type === "input_image"
         ? { type: "image", url: part.image_url }
-        : { type: "text", text: part.text },
+        : { type: "text", text: part.type === "refusal" ? part.refusal : part.text },
     ),
   };
 }
@@ -90,11 +129,13 @@ export function begun(request: ResponsesRequest, head: Head): ResponseObject {
 /** An execution that succeeded, as a response. */
 export function toResponse(request: ResponsesRequest, result: InvocationResult): ResponseObject {
   const head = headOf(result);
-  return ended(begun(request, head), itemsOf(head, saidIn(result.typedOutput)), tokensOf(result.usage));
+  const said = saidIn(result, head);
+  return ended(begun(request, head), said, itemsOf(head, said), tokensOf(result.usage));
 }
 
 function ended(
   response: ResponseObject,
+  { finish }: Said,
   output: OutputItem[],
   tokens: ReturnType<typeof tokensOf>,
 ): ResponseObject {
@@ -103,20 +144,21 @@ function ended(
     output_tokens: tokens.output,
     total_tokens: tokens.total,
   };
-  return { ...response, status: "completed", output, usage };
+  if (finish !== "length") return { ...response, status: "completed", output, usage };
+  const incomplete_details = { reason: "max_output_tokens" as const };
+  return { ...response, status: "incomplete", incomplete_details, output, usage };
 }
 
-const messageOf = (head: Head, text: string): OutputItem => ({
+const messageOf = (head: Head, text: string, { finish }: Said): OutputItem => ({
   type: "message",
   id: `msg_${ulidOf(head)}`,
-  status: "completed",
+  status: finish === "length" ? "incomplete" : "completed",
   role: "assistant",
   content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
 });
 
-const ulidOf = ({ id }: Head) => id.slice(id.indexOf("_") + 1);
-
-function itemsOf(head: Head, { text, toolCalls }: Said): OutputItem[] {
+function itemsOf(head: Head, said: Said): OutputItem[] {
+  const { text, toolCalls } = said;
   const calls = toolCalls.map(
     (call, place): OutputItem => ({
       type: "function_call",
@@ -127,10 +169,10 @@ function itemsOf(head: Head, { text, toolCalls }: Said): OutputItem[] {
       status: "completed",
     }),
   );
-  return text === null ? calls : [messageOf(head, text), ...calls];
+  return text === null ? calls : [messageOf(head, text, said), ...calls];
 }
 
-/** The events of a streamed response, numbered from 0. It ends with response.completed or response.failed. */
+/** The events of a streamed response, numbered from 0. It ends with response.completed, .incomplete or .failed. */
 export async function* responseFrames(
   request: ResponsesRequest,
   head: Head,
@@ -191,7 +233,8 @@ export async function* responseFrames(
       if (!isOpen && said.text !== null) yield* say(said.text);
       const items = itemsOf(head, said);
       for (const [place, item] of items.entries()) yield* done(item, place);
-      yield event("response.completed", { response: ended(response, items, tokens) });
+      const whole = ended(response, said, items, tokens);
+      yield event(`response.${whole.status}`, { response: whole });
     }
   }
 }

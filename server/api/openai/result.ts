@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { OUTPUT_REMOVED } from "@/server/content";
 import { TextOutput } from "@/server/contract/inputs";
 import type { InvocationResult } from "@/server/contract/jobs";
+import type { FinishReason } from "@/server/contract/openai";
 import type * as jobs from "@/server/domain/jobs";
 import { Fault } from "@/server/errors";
 import { madeAt, receiptIdOf } from "@/server/ids";
@@ -9,15 +10,32 @@ import type { Json } from "@/server/step";
 
 /* What both OpenAI answers say of an execution. */
 
-export type Said = { text: string | null; toolCalls: NonNullable<z.output<typeof TextOutput>["toolCalls"]> };
+export type Said = {
+  text: string | null;
+  toolCalls: NonNullable<z.output<typeof TextOutput>["toolCalls"]>;
+  finish: z.output<typeof FinishReason>;
+};
 
 /** The words of an answer, and the tools it calls; a capability that answers an object says it as JSON. */
-export function saidIn(typedOutput: unknown): Said {
+export function saidIn(
+  { typedOutput, terminationReason }: { typedOutput: unknown; terminationReason: unknown },
+  head: Head,
+): Said {
   const words = TextOutput.safeParse(typedOutput);
-  if (!words.success) return { text: JSON.stringify(typedOutput), toolCalls: [] };
+  const isCut = terminationReason === "length";
+  if (!words.success)
+    return { text: JSON.stringify(typedOutput), toolCalls: [], finish: isCut ? "length" : "stop" };
   const { content, toolCalls = [] } = words.data;
-  return { text: content === "" && toolCalls.length > 0 ? null : content, toolCalls };
+  return {
+    text: content === "" && toolCalls.length > 0 ? null : content,
+    // A result names its call, also where its vendor gave that no name.
+    toolCalls: toolCalls.map((call, place) => ({ ...call, id: call.id || `call_${ulidOf(head)}_${place}` })),
+    finish: isCut ? "length" : toolCalls.length > 0 ? "tool_calls" : "stop",
+  };
 }
+
+/** The part of an execution's id that ids of its parts are made of. */
+export const ulidOf = ({ id }: Pick<Head, "id">) => id.slice(id.indexOf("_") + 1);
 
 type Usage = { inputTokens?: Json | undefined; outputTokens?: Json | undefined } | null;
 
@@ -81,7 +99,11 @@ export async function* heard(
           const { code, message, details } = removed(head);
           yield { type: "failed", code, message, details };
         } else
-          yield { type: "succeeded", said: saidIn(data.typedOutput), tokens: tokensOf(data.usage as Usage) };
+          yield {
+            type: "succeeded",
+            said: saidIn({ typedOutput: data.typedOutput, terminationReason: data.terminationReason }, head),
+            tokens: tokensOf(data.usage as Usage),
+          };
         return;
       }
       if (event === "execution.failed") {

@@ -66,9 +66,9 @@ const asking = {
 
 /** Invokes what is asked for, and for a stream follows it. */
 async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
-  const { capabilityKey, envelope } = toInvoke(ask, incoming);
+  const { capabilityKey, envelope, door } = toInvoke(ask, incoming);
   const result = await inWordsOf(ask.spelling, () =>
-    jobs.invoke(ctx, capabilityKey, withQueueDeadline(envelope, incoming), idempotencyKey),
+    jobs.invoke(ctx, capabilityKey, withQueueDeadline(envelope, incoming), idempotencyKey, door),
   );
   const head = headOf(result);
   // These answers have no place for a warning: the replay of what is no longer there is refused.

@@ -7,6 +7,7 @@ import type {
   TextResult,
   Usage,
 } from "@/server/providers/define";
+import { withTurns } from "../conversation";
 import { type CallOptions, CapabilityFault } from "../define";
 
 /** May this model answer as much as is asked for? */
@@ -35,13 +36,16 @@ export function outputCap(
 
 /** A call of the text port for words. `cap` is sent, so that a quote's bound holds. */
 export function toTextCall(messages: TextMessage[], options: CallOptions, cap: number): TextCall {
+  const { toolChoice, parallelToolCalls } = options.conversation ?? {};
   return {
-    messages,
+    messages: withTurns(messages, options.conversation),
     maxOutputTokens: Math.min(cap, options.maxOutputTokens ?? cap),
     responseFormat: { type: "text" },
     ...(options.temperature === undefined ? {} : { temperature: options.temperature }),
     ...(options.reasoningIntent === undefined ? {} : { reasoningIntent: options.reasoningIntent }),
     ...(options.tools === undefined ? {} : { tools: options.tools }),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
   };
 }
 

@@ -19,7 +19,7 @@ export const ImagePart = z.strictObject({
   data: z.string().min(1).describe("The file's bytes as base64."),
 });
 type Part = { type: "text"; text: string } | z.output<typeof ImagePart>;
-type Message = { role: TextMessage["role"]; content: string | Part[] };
+type Message = { role: Exclude<TextMessage["role"], "tool">; content: string | Part[] };
 
 /** The conversation with its pictures as bytes. */
 export async function readMessages(messages: Message[]): Promise<TextMessage[]> {

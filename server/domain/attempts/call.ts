@@ -1,5 +1,6 @@
 import { answerFlaw } from "@/server/canonical";
 import { CapabilityFault, UnfitAnswer } from "@/server/capabilities/define";
+import type { TextOutput } from "@/server/contract/inputs";
 import { toCall } from "@/server/domain/adapters";
 import { noteFailure, noteSuccess, SANDBOX } from "@/server/domain/catalog";
 import {
@@ -22,6 +23,8 @@ import {
   type Progress,
   ProviderFault,
   type ProviderIo,
+  type TextCall,
+  type TextResult,
   type Tier,
 } from "@/server/providers/define";
 import { redactStream, redactValue } from "@/server/redact-secrets";
@@ -246,9 +249,14 @@ async function observe(
       observed,
       settlement,
     );
+  const answer = execution.port === "text" ? asAsked(work, progress.result as TextResult) : progress.result; // by the port
+  const said = execution.port === "text" ? saidIn(answer as TextResult) : null; // likewise
   try {
+    const finishReason = (answer as { finishReason?: string }).finishReason ?? null;
+    if (said && work.takesAsSaid && isAsSaid(answer as TextResult))
+      return { state: "succeeded", observed, typedOutput: said, files: [], finishReason };
     const { typedOutput, files } = await execution.result(
-      progress.result as never, // all of them belong to this port and capability
+      answer as never, // all of them belong to this port and capability
       work.input as never,
       work.material as never,
       work.route.model,
@@ -256,15 +264,35 @@ async function observe(
     );
     const flaw = answerFlaw(typedOutput);
     if (flaw) return failed("PROVIDER_ERROR", flaw, observed, settlement);
-    const finishReason = (progress.result as { finishReason?: string }).finishReason ?? null;
     return { state: "succeeded", observed, typedOutput, files, finishReason };
   } catch (cause) {
-    if (cause instanceof UnfitAnswer)
-      return { state: "unfit", observed, answer: progress.result, fault: cause };
-    if (cause instanceof CapabilityFault && isErrorCode(cause.code)) return failedAs(cause, observed);
+    if (cause instanceof UnfitAnswer) return { state: "unfit", observed, answer, fault: cause };
+    if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
+      const outcome = failedAs(cause, observed);
+      return cause.code === "OutputLimitReached" && said ? { ...outcome, partial: said } : outcome;
+    }
     log.error({ err: cause, attemptId: work.attemptId }, "the answer of a provider could not be read");
     return failed("PROVIDER_ERROR", "The provider's answer could not be read.", observed, settlement);
   }
+}
+
+/** The answer, with one call of a tool where no more were asked for: not every vendor has a word for that. */
+function asAsked({ call }: Work, result: TextResult): TextResult {
+  const isOne = (call as TextCall).parallelToolCalls === false; // of the text port
+  return isOne ? { ...result, toolCalls: result.toolCalls.slice(0, 1) } : result;
+}
+
+/** What its capability may not take, though there is something in it. */
+const isAsSaid = ({ finishReason, toolCalls }: TextResult) =>
+  finishReason === "length" || (toolCalls.length > 0 && finishReason !== "content_filter");
+
+function saidIn({ text, toolCalls }: TextResult): TextOutput | null {
+  const said: TextOutput = {
+    content: text,
+    role: "assistant",
+    ...(toolCalls.length > 0 ? { toolCalls } : {}),
+  };
+  return answerFlaw(said) ? null : said;
 }
 
 /** Was it the vendor that failed, and neither the request nor the account? */

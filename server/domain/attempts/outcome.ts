@@ -1,4 +1,5 @@
 import type { Capability, OutputFile } from "@/server/capabilities/define";
+import type { TextOutput } from "@/server/contract/inputs";
 import type { Route } from "@/server/domain/catalog";
 import type { Estimate } from "@/server/domain/quotes";
 import type { ErrorCode } from "@/server/errors";
@@ -55,6 +56,8 @@ export type CallOutcome =
       /** More about the error, as its row in the table of errors allows. */
       details?: Record<string, Json>;
       said?: ProviderSaid;
+      /** What there is of an answer that was cut off: kept to be read. */
+      partial?: TextOutput;
     }
   | { state: "pending"; handle: Json; pollAfterMs: number; progress?: ReportedProgress }
   /** A definite "not now": may be sent again inside the admission deadline. */
@@ -94,6 +97,8 @@ export type Work = {
   tier: Tier;
   /** Aborted with an AbortReason. */
   signal: AbortSignal;
+  /** The caller takes an answer as it was said: cut off at its limit, or with calls of tools where an object was promised. */
+  takesAsSaid?: boolean;
   now(): Date;
 };
 

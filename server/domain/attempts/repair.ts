@@ -20,7 +20,11 @@ export function repairOf({ capability: { execute }, call, estimate }: Work, unfi
 }
 
 /** An answer that the capability refused: it was made, and costs what it cost. */
-export function failedAs(fault: CapabilityFault, observed: Observed, code: string = fault.code): CallOutcome {
+export function failedAs(
+  fault: CapabilityFault,
+  observed: Observed,
+  code: string = fault.code,
+): Extract<CallOutcome, { state: "failed" }> {
   const known: ErrorCode = isErrorCode(code) ? code : "PROVIDER_ERROR";
   return failed(known, fault.message, observed, costSettlement(observed), fault.details);
 }

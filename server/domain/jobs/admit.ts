@@ -11,7 +11,14 @@ import { get } from "./get";
 import { keepSources, type Prepared, prepare } from "./prepare";
 import { joinEarlier, watchWaiter } from "./repeats";
 import { type JobRow, type PayloadRow, payloadsOf, requestContentOf } from "./rows";
-import { type Kind, read, readByReference, referenceHashOf, type Submission } from "./submission";
+import {
+  type Beside,
+  type Kind,
+  read,
+  readByReference,
+  referenceHashOf,
+  type Submission,
+} from "./submission";
 import { type Admission, type Admitted, firstOfKey, insertAdmitted } from "./transitions/admission";
 import { toJob } from "./view";
 import { readJob } from "./work";
@@ -30,7 +37,7 @@ export async function admit(
   capability: Capability,
   raw: RawEnvelope,
   idempotencyHeader: string | undefined,
-  retryOf: string | null = null,
+  beside: Beside = {},
 ): Promise<{ jobId: string; fresh: Fresh | null }> {
   const found = await admitOrFind(ctx, kind, capability, raw, idempotencyHeader, retryOf);
   ctx.isReplay = found.fresh === null;
@@ -47,9 +54,9 @@ async function admitOrFind(
 ): Promise<{ jobId: string; fresh: Fresh | null }> {
   let submission: Submission;
   try {
-    submission = { ...(await read(ctx, kind, capability, raw, idempotencyHeader)), retryOf };
+    submission = await read(ctx, kind, capability, raw, idempotencyHeader, beside);
   } catch (refusal) {
-    const asked = await readByReference(ctx, kind, capability, raw, idempotencyHeader);
+    const asked = await readByReference(ctx, kind, capability, raw, idempotencyHeader, beside);
     const first = asked && (await findFirst(asked));
     const firstHash = first && (first.reference_hash ?? (await keptReferenceHashOf(first.id)));
     if (!first || !firstHash) throw refusal;
@@ -147,7 +154,7 @@ export async function submit(
   raw: RawEnvelope,
   idempotencyHeader?: string,
 ): Promise<Job> {
-  return admitDurable(ctx, getCapability(capabilityKey), raw, idempotencyHeader, null);
+  return admitDurable(ctx, getCapability(capabilityKey), raw, idempotencyHeader);
 }
 
 export async function admitDurable(
@@ -155,9 +162,9 @@ export async function admitDurable(
   capability: Capability,
   raw: RawEnvelope,
   idempotencyHeader: string | undefined,
-  retryOf: string | null,
+  beside: Beside = {},
 ): Promise<Job> {
-  const { jobId, fresh } = await admit(ctx, "jobs", capability, raw, idempotencyHeader, retryOf);
+  const { jobId, fresh } = await admit(ctx, "jobs", capability, raw, idempotencyHeader, beside);
   if (!fresh) return get(ctx, jobId, "capabilities:run");
   return toFreshJob(fresh.admission, ctx.now());
 }

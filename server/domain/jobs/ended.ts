@@ -1,6 +1,6 @@
 import { type CallOutcome, nothingSent, type Observed, type ProviderSaid } from "@/server/domain/attempts";
-import { storedEvents } from "./output";
-import type { ArtifactRow, AttemptRow, StoredOutcome } from "./rows";
+import { storedEvents, toOutput } from "./output";
+import type { ArtifactRow, AttemptRow, JobRow, StoredOutcome } from "./rows";
 import type { StoredAnswer, StoredArtifact } from "./transitions/answer";
 import type { NewEvent } from "./transitions/moves";
 
@@ -19,8 +19,13 @@ export type Ended = {
 /** Content that is stored already. */
 export type Kept = { artifacts: ArtifactRow[]; outputHash: string | null };
 
-/** A failure the provider's answer told, as an end. */
-export function endedAsFailed(outcome: Extract<CallOutcome, { state: "failed" }>): Ended {
+/** A failure the provider's answer told, as an end; what there is of an answer that was cut off is kept. */
+export function endedAsFailed(
+  outcome: Extract<CallOutcome, { state: "failed" }>,
+  job: JobRow,
+  now: Date,
+): Ended {
+  const { partial } = outcome;
   return {
     outcome: {
       outcome: "failed",
@@ -32,7 +37,7 @@ export function endedAsFailed(outcome: Extract<CallOutcome, { state: "failed" }>
     },
     observed: outcome.observed,
     said: outcome.said,
-    fresh: { output: null, artifacts: [] },
+    fresh: { output: partial ? toOutput(job, partial, [], now) : null, artifacts: [] },
   };
 }
 

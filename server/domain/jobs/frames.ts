@@ -205,7 +205,16 @@ async function endOf(jobId: string, lastId: number): Promise<Frame[]> {
   frames.push({
     id: lastId + frames.length + 1,
     ...(job.status === "succeeded"
-      ? { event: "execution.succeeded", data: { executionId: job.id, typedOutput, usage, receiptId } }
+      ? {
+          event: "execution.succeeded",
+          data: {
+            executionId: job.id,
+            typedOutput,
+            usage,
+            terminationReason: attempt?.answer?.finishReason ?? "completed",
+            receiptId,
+          },
+        }
       : {
           event: "execution.failed",
           data: {

@@ -1,3 +1,4 @@
+export type { Conversation } from "@/server/capabilities/conversation";
 export { submit } from "./admit";
 export { approve, pauseForApproval, reject } from "./approvals";
 export { acceptAsIs, failWaiting, listAttention, retryStep } from "./attention";
@@ -9,7 +10,7 @@ export { type Frame, followFrames } from "./frames";
 export { get, idOfKey } from "./get";
 export { history, mine } from "./history";
 export type { Page } from "./hub";
-export { invoke } from "./invoke";
+export { type Door, invoke } from "./invoke";
 export { preview } from "./preview";
 export { holdProcessLock } from "./process-lock";
 export { withoutVendorWords } from "./provider-said";

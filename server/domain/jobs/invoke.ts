@@ -1,3 +1,4 @@
+import type { Conversation } from "@/server/capabilities/conversation";
 import type { Capability } from "@/server/capabilities/define";
 import { OUTPUT_REMOVED } from "@/server/content";
 import type { RawEnvelope } from "@/server/contract/envelope";
@@ -52,6 +53,9 @@ function freshAttempt(admission: Admission): AttemptRow | null {
   };
 }
 
+/** An invoke by a door of another interface, which takes an answer as it was said and may say more than an input does. */
+export type Door = { conversation?: Conversation | undefined };
+
 /**
  * Runs a capability and answers when it has ended: admission is committed before the first byte can leave, the receipt
  * before the answer. A failure is an error with the execution's id; its record stays readable. The same key and request
@@ -64,19 +68,22 @@ export async function invoke(
   capabilityKey: string,
   raw: RawEnvelope,
   idempotencyHeader?: string,
+  door?: Door,
 ): Promise<InvocationResult> {
   const capability = getCapability(capabilityKey);
-  const { jobId, fresh } = await admit(ctx, "invoke", capability, raw, idempotencyHeader);
+  const beside = { conversation: door?.conversation };
+  const { jobId, fresh } = await admit(ctx, "invoke", capability, raw, idempotencyHeader, beside);
   if (!fresh) return replay(ctx, jobId);
+  const takesAsSaid = door !== undefined;
   const job = { ...toRow(fresh.admission), content_kept_ms: fresh.contentKeptMs, funding: fresh.funding };
   if (job.mode === STREAM) {
-    execute(ctx, capability, fresh, job).catch((cause) => {
+    execute(ctx, capability, fresh, job, takesAsSaid).catch((cause) => {
       // How it ended is on its record. Without an end there, its lease runs out and the sweeper writes one.
       if (!(cause instanceof Fault)) log.error({ err: cause, jobId: job.id }, "a stream broke");
     });
     return toStreaming(job);
   }
-  const ended = await execute(ctx, capability, fresh, job);
+  const ended = await execute(ctx, capability, fresh, job, takesAsSaid);
   return toResult(job, ended, fresh.plan.warnings);
 }
 
@@ -106,7 +113,13 @@ function toStreaming(job: JobRow): InvocationResult {
   };
 }
 
-async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job: JobRow): Promise<Ended> {
+async function execute(
+  ctx: Ctx,
+  capability: Capability,
+  prepared: Prepared,
+  job: JobRow,
+  takesAsSaid: boolean,
+): Promise<Ended> {
   const { plan, admission } = prepared;
   const attempt = freshAttempt(admission);
   const lease = jobLeases.hold(job.id, 1, job.execution_seconds * 1000);
@@ -114,7 +127,7 @@ async function execute(ctx: Ctx, capability: Capability, prepared: Prepared, job
   try {
     const ended =
       plan.route && plan.call && attempt
-        ? await callProvider(ctx, prepared, job, attempt, lease.signal, frames)
+        ? await callProvider(ctx, prepared, job, attempt, lease.signal, frames, takesAsSaid)
         : await runHere(ctx, { capability, input: plan.input, job }, lease.signal);
     const conclusion = {
       job,
@@ -171,6 +184,7 @@ async function callProvider(
   attempt: AttemptRow,
   signal: AbortSignal,
   frames: FrameWriter | null,
+  takesAsSaid: boolean,
 ): Promise<Ended> {
   const { plan } = prepared;
   const work = {
@@ -186,6 +200,7 @@ async function callProvider(
     attemptId: attempt.id,
     tier: "standard" as const,
     signal,
+    takesAsSaid,
   };
   failpoint("after-submission-begun");
   for (;;) {
@@ -209,7 +224,7 @@ async function callProvider(
         };
       }
       case "failed":
-        return endedAsFailed(outcome);
+        return endedAsFailed(outcome, job, ctx.now());
       case "refused_for_now": {
         const waitMs = Math.max(
           outcome.retryAfterMs ?? 0,

@@ -43,14 +43,14 @@ export type Prepared = {
 /** Reads a submission against the catalog: where it would run, and for how much. Writes nothing. */
 export async function planSubmission(
   ctx: Ctx,
-  { kind, capability, envelope, project, environment, refusal }: Submission,
+  { kind, capability, envelope, project, environment, refusal, conversation }: Submission,
 ): Promise<ExecutionPlan> {
   if (refusal) throw refusal;
   const isFunded = await fundedFor(capability, project.organizationId, envelope);
   return planExecution(
     capability,
     { id: project.id, environment, outputsOf: access.outputsOf(ctx) },
-    { ...envelope, maturity: maturityOf(envelope, project.settings), isFunded, now: ctx.now() },
+    { ...envelope, conversation, maturity: maturityOf(envelope, project.settings), isFunded, now: ctx.now() },
     kind === "invoke" ? "sync" : "durable",
   );
 }

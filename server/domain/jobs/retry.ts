@@ -1,3 +1,4 @@
+import type { Conversation } from "@/server/capabilities/conversation";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Job } from "@/server/contract/jobs";
 import { getCapability } from "@/server/domain/catalog";
@@ -33,8 +34,11 @@ export async function retry(ctx: Ctx, jobId: string, idempotencyHeader?: string)
   const snapshot = requestContentOf(job, parts.payloads);
   if (typeof snapshot !== "object" || snapshot === null || Array.isArray(snapshot))
     fail("PayloadUnavailable", "The content of the request is not kept (any more); submit it again.");
-  const { capability: _, ...request } = snapshot;
+  const { capability: _, conversation, ...request } = snapshot;
   const idempotencyKey = settleKey(undefined, idempotencyHeader) ?? `retry-${job.id}`;
   const raw = { ...request, idempotencyKey } as RawEnvelope; // was one
-  return admitDurable(ctx, getCapability(job.capability_key), raw, undefined, job.id);
+  return admitDurable(ctx, getCapability(job.capability_key), raw, undefined, {
+    retryOf: job.id,
+    ...(conversation ? { conversation: conversation as Conversation } : {}), // was one
+  });
 }

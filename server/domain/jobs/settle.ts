@@ -26,7 +26,7 @@ export async function settle(
     case "failed":
       return isTierRefused(work, row, outcome)
         ? onStandard(ctx, row, lease, outcome)
-        : end(ctx, work, row, lease, endedAsFailed(outcome));
+        : end(ctx, work, row, lease, endedAsFailed(outcome, work.job, ctx.now()));
     case "pending":
       await keepHandle({
         ...under(ctx, row, lease, outcome.pollAfterMs),

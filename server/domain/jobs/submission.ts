@@ -1,4 +1,5 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { Conversation } from "@/server/capabilities/conversation";
 import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { access, type Workplace } from "@/server/domain/access";
@@ -27,8 +28,13 @@ export type Submission = Workplace & {
   referenceHash: string | null;
   /** By what it is known as a repeat, or its own repeat is. */
   repeat: RepeatColumns;
+} & Beside;
+
+/** What comes with a request beside its envelope, and never from outside. */
+export type Beside = {
+  conversation?: Conversation | undefined;
   /** The job this one is a retry of. */
-  retryOf?: string | null;
+  retryOf?: string | undefined;
 };
 
 type Asked = [
@@ -37,6 +43,7 @@ type Asked = [
   capability: Capability,
   raw: RawEnvelope,
   idempotencyHeader: string | undefined,
+  beside?: Beside,
 ];
 
 /** A request in one shape, its project and its place in idempotency; a stored input it names is not looked for yet. */
@@ -54,18 +61,19 @@ async function readEnvelope(...[ctx, kind, capability, raw, idempotencyHeader]: 
 
 /** Reads a request with its input: all there is to know of it. */
 export async function read(...asked: Asked): Promise<Submission> {
-  const [ctx, kind, capability, raw] = asked;
+  const [ctx, kind, capability, raw, , beside = {}] = asked;
   const found = await readEnvelope(...asked);
   const { envelope, project, environment } = found;
   envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
   checkReader(kind, capability, envelope);
-  const snapshot = snapshotOf(capability.key, envelope, project.id, environment);
+  const snapshot = snapshotOf(capability.key, envelope, project.id, environment, beside);
   const content = canonicalText(snapshot);
   if (content.length > LARGE) await turn();
   const contentHash = sha256Hex(content);
   if (content.length > LARGE) await turn();
   return {
     ...found,
+    ...beside,
     content,
     contentHash,
     requestHash: `v1:${contentHash}`,
@@ -80,14 +88,14 @@ export async function read(...asked: Asked): Promise<Submission> {
  * admitted as. Null where it names none.
  */
 export async function readByReference(...asked: Asked) {
-  const [, , capability, raw] = asked;
+  const [, , capability, raw, , beside = {}] = asked;
   if (!raw.inputPayloadRef) return null;
   const found = await readEnvelope(...asked);
   const { envelope, project, environment } = found;
   const sha256 = await storedInputHashOf(project.id, envelope.inputPayloadRef ?? "");
   if (sha256 === null) return null;
   if (raw.input !== undefined && sha256Hex(canonicalText(envelope.input)) !== sha256) return null;
-  const snapshot = snapshotOf(capability.key, envelope, project.id, environment);
+  const snapshot = snapshotOf(capability.key, envelope, project.id, environment, beside);
   return { ...found, referenceHash: referenceHashOf(snapshot, sha256) };
 }
 
@@ -101,6 +109,7 @@ function snapshotOf(
   envelope: Envelope<"invoke">,
   projectId: string,
   environment: string,
+  { conversation }: Beside,
 ): Record<string, Json> {
   const {
     idempotencyKey: _key,
@@ -115,6 +124,7 @@ function snapshotOf(
   const snapshot: Record<string, unknown> = {
     capability: capabilityKey,
     ...given(rest),
+    ...given({ conversation }),
     // Another answer is another request; to name the usual one or not is the same.
     ...(executionMode === "Stream" ? { executionMode } : {}),
     context: { ...context, projectId, environment },

@@ -1,4 +1,5 @@
 import { canonicalText, sha256Hex } from "@/server/canonical";
+import type { Conversation } from "@/server/capabilities/conversation";
 import {
   type Capability,
   type OutputFile,
@@ -51,6 +52,7 @@ type Snapshot = {
   readerDelivery?: Json;
   responseSchema?: Record<string, Json>;
   toolSchemas?: Record<string, Json>[];
+  conversation?: Conversation;
   sampling?: {
     temperature?: number | null;
     reasoningIntent?: "omit" | "economy" | "balanced" | "deep" | "maximum" | null;

@@ -1,3 +1,4 @@
+import { type Conversation, textsOfCalls } from "@/server/capabilities/conversation";
 import type { Capability, InputConstraint } from "@/server/capabilities/define";
 import { charactersOf } from "@/server/characters";
 import type { Route } from "@/server/domain/catalog";
@@ -70,7 +71,12 @@ function textsAt(value: unknown, path: string): { field: string; text: string }[
 }
 
 /** Refuses, with PromptTooLong, what certainly does not fit the capability or the model. */
-export function checkConstraints(capability: Capability, input: unknown, route: Route) {
+export function checkConstraints(
+  capability: Capability,
+  input: unknown,
+  route: Route,
+  conversation?: Conversation,
+) {
   const modelId = (input as { modelId?: string; model?: string }).modelId ?? route.model.id;
   for (const [path, constraint] of Object.entries(capability.inputConstraints)) {
     const listed = leastOf(constraint.byModel?.[modelId]?.max ?? constraint.max, route.model, constraint);
@@ -82,7 +88,11 @@ export function checkConstraints(capability: Capability, input: unknown, route: 
       modelId,
       retryable: false as const,
     };
-    const texts = textsAt(input, path);
+    const calls = path === "messages" ? textsOfCalls(conversation) : [];
+    const texts = [
+      ...textsAt(input, path),
+      ...calls.map(({ at, text }) => ({ field: `input.messages[${at}]`, text })),
+    ];
     if (constraint.measurement === "characters") {
       for (const { field, text } of texts) {
         const actualCharacters = charactersOf(text);

@@ -101,7 +101,7 @@ export async function planExecution(
     },
     connectUrl,
   );
-  checkConstraints(capability, input, route);
+  checkConstraints(capability, input, route, wanted.conversation ?? undefined);
   checkSupport(route.model, wanted);
   const options = callOptions(wanted);
   const material = await materialize(

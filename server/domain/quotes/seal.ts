@@ -41,6 +41,7 @@ export async function sealOf(
     // A bare job body has it in the envelope, a bare quote body in the input: the same request.
     responseSchema: wanted.responseSchema ?? responseSchema ?? null,
     pricingVersion: PRICING_VERSION,
+    ...(wanted.conversation ? { conversation: wanted.conversation as Json } : {}), // plain data
   };
   const parts = Object.fromEntries(Object.keys(sealed).map((name) => [name, ""]));
   const whole = createHash("sha256");

@@ -6,9 +6,10 @@ import { refuseField, type Wanted } from "./wanted";
 /** What is asked beside the input goes to the provider as its own feature, or not at all: the first a model lacks. */
 export function unsupportedBy(
   { supports }: Pick<ModelFacts, "supports">,
-  { toolSchemas, responseSchema, sampling }: Wanted,
+  { toolSchemas, responseSchema, sampling, conversation }: Wanted,
 ): { field: string; what: string } | null {
-  if (toolSchemas?.length && !supports.tools) return { field: "toolSchemas", what: "tools" };
+  if ((toolSchemas?.length || conversation?.turns?.length) && !supports.tools)
+    return { field: "toolSchemas", what: "tools" };
   if (responseSchema && !supports.jsonSchema) return { field: "responseSchema", what: "a response schema" };
   if (typeof sampling?.temperature === "number" && !supports.temperature)
     return { field: "sampling.temperature", what: "a temperature" };

@@ -1,5 +1,5 @@
 import { MAX_REPAIR_BYTES } from "@/server/capabilities/define";
-import { type ModelFacts, type TextCall, textOf } from "@/server/providers/define";
+import { type ModelFacts, type TextCall, type TextMessage, textOf } from "@/server/providers/define";
 import { countTokens } from "@/server/tokenizer";
 
 /** Text beyond this many bytes is bounded, not counted. */
@@ -9,6 +9,13 @@ const FRAME = 16;
 
 const picturesIn = (content: TextCall["messages"][number]["content"]) =>
   typeof content === "string" ? 0 : content.filter(({ type }) => type === "image").length;
+
+/** The tools a message calls, or the call it answers, as text; each is framed as a message is. */
+function callsIn(message: TextMessage): string[] {
+  if (message.role === "tool") return [message.toolCallId];
+  if (message.role !== "assistant") return [];
+  return (message.toolCalls ?? []).map(({ id, name, arguments: text }) => `${id}${name}${text}`);
+}
 
 /** Tokens of text, as an upper bound: no tokenizer in use makes more tokens than the text has UTF-8 bytes. */
 function tokensAtMost(model: ModelFacts, bytes: number): number {
@@ -26,12 +33,12 @@ export async function inputTokensAtMost(
 ): Promise<{ tokens: number; isCounted: boolean }> {
   const format = call.responseFormat.type === "json_schema" ? JSON.stringify(call.responseFormat.schema) : "";
   const shape = Buffer.byteLength(format + (call.tools ? JSON.stringify(call.tools) : ""));
-  const texts = call.messages.map(textOf);
+  const texts = call.messages.flatMap((message) => [textOf(message), ...callsIn(message)]);
   const pictures = call.messages.reduce((sum, { content }) => sum + picturesIn(content), 0);
   const sizes = texts.map((text) => Buffer.byteLength(text));
   const isCounted =
     model.tokenizer !== undefined && sizes.reduce((sum, size) => sum + size, 0) <= COUNTED_BYTES;
-  let tokens = FRAME * (call.messages.length + 1) + tokensAtMost(model, shape);
+  let tokens = FRAME * (texts.length + 1) + tokensAtMost(model, shape);
   for (const [position, text] of texts.entries())
     tokens += isCounted ? await countTokens(text) : tokensAtMost(model, sizes[position] ?? 0);
   // A model whose bound for a picture is not known must not be asked to read one.

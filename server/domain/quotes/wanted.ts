@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Conversation } from "@/server/capabilities/conversation";
 import type { CallOptions } from "@/server/capabilities/define";
 import type { ExecutionConstraints, ExecutionOptions, Maturity } from "@/server/contract/envelope";
 import type { Resolved } from "@/server/domain/adapters";
@@ -23,6 +24,7 @@ export type Wanted = {
     | undefined;
   responseSchema?: Record<string, Json> | null | undefined;
   toolSchemas?: Record<string, Json>[] | null | undefined;
+  conversation?: Conversation | null | undefined;
   pin?: { target: string } | null | undefined;
   maturity?: Maturity | null;
   /** What the adapters of the input mean, where that was found out already. */
@@ -45,12 +47,14 @@ export function callOptions({
   responseSchema,
   sampling,
   toolSchemas,
-}: Pick<Wanted, "responseSchema" | "sampling" | "toolSchemas">): CallOptions {
+  conversation,
+}: Pick<Wanted, "responseSchema" | "sampling" | "toolSchemas" | "conversation">): CallOptions {
   return {
     ...(responseSchema ? { responseSchema } : {}),
     ...(typeof sampling?.temperature === "number" ? { temperature: sampling.temperature } : {}),
     ...(sampling?.reasoningIntent ? { reasoningIntent: sampling.reasoningIntent } : {}),
     ...(toolSchemas?.length ? { tools: toolSchemas } : {}),
+    ...(conversation ? { conversation } : {}),
   };
 }
 

@@ -5,8 +5,22 @@ import {
   type ReasoningIntent,
   refuseCall,
   type TextCall,
+  type TextMessage,
+  textOf,
 } from "../define";
-import { apart, IN_JSON, inThisSchema, isRecord, requireSupported, toFunction } from "../text-call";
+import {
+  apart,
+  argumentsOf,
+  byTurn,
+  IN_JSON,
+  inThisSchema,
+  isForced,
+  isInLoop,
+  isRecord,
+  requireSupported,
+  toFunction,
+  withCallIds,
+} from "../text-call";
 
 const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "max" } as const;
 /** Of the output, for models that think by a budget of tokens: the rest is for the answer. */
@@ -26,6 +40,10 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
   // The vendor wants a limit with every request.
   const maxTokens = call.maxOutputTokens ?? model.maxOutputTokens ?? LEAST_BUDGET;
   const byBudget = THINKS_BY_BUDGET.has(model.id);
+  const choice = toChoice(call);
+  // By budget, such a model wants its own thinking back inside a loop of tools, and thinks before no forced call.
+  const mayThink = !byBudget || (!isInLoop(turns) && !isForced(call));
+  const thinks = reasoningIntent !== "omit" && mayThink;
   const outputConfig = {
     ...(reasoningIntent === "omit" || byBudget ? {} : { effort: EFFORTS[reasoningIntent] }),
     ...(isHeldTo ? { format: { type: "json_schema", schema: asked.schema } } : {}),
@@ -34,16 +52,48 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
     model: model.id,
     max_tokens: maxTokens,
     ...(system.length > 0 ? { system: system.join("\n\n") } : {}),
-    messages: turns.map(({ role, content }) => ({
-      role,
-      content: typeof content === "string" ? content : content.map(toBlock),
-    })),
-    ...(reasoningIntent === "omit"
-      ? {}
-      : { thinking: byBudget ? byTokens(reasoningIntent, maxTokens) : { type: "adaptive" } }),
+    messages: byTurn(withCallIds(turns, CALL_ID)).map(toTurn),
+    ...(thinks ? { thinking: byBudget ? byTokens(reasoningIntent, maxTokens) : { type: "adaptive" } } : {}),
     ...(Object.keys(outputConfig).length > 0 ? { output_config: outputConfig } : {}),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(toTool) }),
+    ...(choice ? { tool_choice: choice } : {}),
   };
+}
+
+const CALL_ID = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** One message, or the results of tools, which the vendor takes as one message of the user. */
+function toTurn(group: TextMessage[]): object {
+  const [message] = group;
+  if (message?.role === "tool")
+    return {
+      role: "user",
+      content: group.map((each) => ({
+        type: "tool_result",
+        tool_use_id: each.role === "tool" ? each.toolCallId : "",
+        content: each.content,
+      })),
+    };
+  const { role, content } = message!; // a group has one message at least
+  if (message?.role === "assistant" && message.toolCalls) {
+    const said = textOf(message);
+    const calls = message.toolCalls.map((call) => ({
+      type: "tool_use",
+      id: call.id,
+      name: call.name,
+      input: argumentsOf(call),
+    }));
+    return { role, content: said === "" ? calls : [{ type: "text", text: said }, ...calls] };
+  }
+  return { role, content: typeof content === "string" ? content : content.map(toBlock) };
+}
+
+function toChoice({ toolChoice, parallelToolCalls, tools }: TextCall): object | null {
+  if (!tools || toolChoice === "none") return toolChoice === "none" ? { type: "none" } : null;
+  const alone = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
+  if (toolChoice === undefined) return parallelToolCalls === false ? { type: "auto", ...alone } : null;
+  if (toolChoice === "required") return { type: "any", ...alone };
+  return { type: "tool", name: toolChoice.name, ...alone };
 }
 
 /** A budget counts toward the output and must leave some of it; the vendor takes no smaller one than 1,024. */

@@ -7,6 +7,9 @@ import {
   type ResponseFormat,
   type TextCall,
   type TextMessage,
+  type ToolCall,
+  type ToolChoice,
+  textOf,
   toDataUrl,
 } from "../define";
 import { type HttpOptions, postForEvents, postJson } from "../http";
@@ -17,7 +20,11 @@ import { gatherChat } from "./stream";
 /* Text by chat completions, as many vendors and servers speak them. */
 
 /** High detail is what the bound of a picture's tokens is for; servers that know no detail pass it over. */
-function toMessage({ role, content }: TextMessage) {
+function toMessage(message: TextMessage) {
+  const { role, content } = message;
+  if (message.role === "tool") return { role, tool_call_id: message.toolCallId, content };
+  if (message.role === "assistant" && message.toolCalls)
+    return { role, content: textOf(message) || null, tool_calls: message.toolCalls.map(toToolCall) };
   if (typeof content === "string") return { role, content };
   return {
     role,
@@ -29,6 +36,12 @@ function toMessage({ role, content }: TextMessage) {
   };
 }
 
+const toToolCall = ({ id, name, arguments: text }: ToolCall) => ({
+  id,
+  type: "function",
+  function: { name, arguments: text },
+});
+
 function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknown> {
   requireSupported(call, model);
   return {
@@ -39,9 +52,14 @@ function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknow
     ...(call.responseFormat.type === "text" ? {} : { response_format: toFormat(call.responseFormat) }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
+    ...(call.toolChoice === undefined ? {} : { tool_choice: toChoice(call.toolChoice) }),
+    ...(call.parallelToolCalls === undefined ? {} : { parallel_tool_calls: call.parallelToolCalls }),
     stream: false,
   };
 }
+
+const toChoice = (choice: ToolChoice) =>
+  typeof choice === "string" ? choice : { type: "function", function: { name: choice.name } };
 
 /** Chat completions nest what the Responses API keeps flat; both spellings are taken. */
 function toFunctionTool(tool: Record<string, Json>): Record<string, Json> {

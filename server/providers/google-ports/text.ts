@@ -5,10 +5,23 @@ import {
   ProviderFault,
   type ProviderIo,
   type TextCall,
+  type TextMessage,
   type TextResult,
+  type ToolChoice,
+  textOf,
 } from "../define";
 import { type HttpReply, postForEvents, postJson } from "../http";
-import { apart, brokenOff, requireSupported, toArguments, toFunction } from "../text-call";
+import {
+  apart,
+  argumentsOf,
+  brokenOff,
+  byTurn,
+  isRecord,
+  readJson,
+  requireSupported,
+  toArguments,
+  toFunction,
+} from "../text-call";
 import {
   explainGoogleError,
   Generated,
@@ -39,14 +52,56 @@ function toRequest(call: TextCall, { model }: ProviderIo): Record<string, unknow
     ...(reasoningIntent === "omit" ? {} : { thinkingConfig: { thinkingLevel: LEVELS[reasoningIntent] } }),
   };
   return {
-    contents: turns.map(({ role, content }) => ({
-      role: role === "assistant" ? "model" : "user",
-      parts: typeof content === "string" ? [{ text: content }] : content.map(toPart),
-    })),
+    contents: toContents(turns),
     ...(system.length > 0 ? { systemInstruction: { parts: [{ text: system.join("\n\n") }] } } : {}),
     ...(Object.keys(config).length > 0 ? { generationConfig: config } : {}),
     ...(call.tools === undefined ? {} : { tools: [{ functionDeclarations: call.tools.map(toDeclaration) }] }),
+    ...(call.toolChoice === undefined ? {} : { toolConfig: toConfig(call.toolChoice) }),
   };
+}
+
+/** The turns; results of tools that follow each other are one, and name the function as its call did. */
+function toContents(turns: TextMessage[]): object[] {
+  const names = new Map<string, string>();
+  for (const turn of turns)
+    if (turn.role === "assistant") for (const { id, name } of turn.toolCalls ?? []) names.set(id, name);
+  return byTurn(turns).map((group) => ({
+    role: group[0]?.role === "assistant" ? "model" : "user",
+    parts: group.flatMap((message) => toParts(message, names)),
+  }));
+}
+
+/**
+ * Models of this generation refuse a call without the signature of the thinking before it. Interfaces of others have no
+ * place for one, and this is the vendor's documented word for a call that comes without.
+ */
+const NO_SIGNATURE = "skip_thought_signature_validator";
+
+function toParts(message: TextMessage, names: Map<string, string>): object[] {
+  if (message.role === "tool") {
+    const { toolCallId: id, content } = message;
+    return [{ functionResponse: { id, name: names.get(id) ?? "", response: toResponse(content) } }];
+  }
+  if (message.role !== "assistant" || !message.toolCalls)
+    return typeof message.content === "string" ? [{ text: message.content }] : message.content.map(toPart);
+  const said = textOf(message);
+  const calls = message.toolCalls.map((call, place) => ({
+    functionCall: { id: call.id, name: call.name, args: argumentsOf(call) },
+    ...(place === 0 ? { thoughtSignature: NO_SIGNATURE } : {}),
+  }));
+  return said === "" ? calls : [{ text: said }, ...calls];
+}
+
+/** The vendor wants an object; what is none stands under the name it has for that. */
+function toResponse(content: string): object {
+  const value = readJson(content);
+  return isRecord(value) ? value : { output: value ?? content };
+}
+
+function toConfig(choice: ToolChoice): object {
+  if (choice === "none") return { functionCallingConfig: { mode: "NONE" } };
+  if (choice === "required") return { functionCallingConfig: { mode: "ANY" } };
+  return { functionCallingConfig: { mode: "ANY", allowedFunctionNames: [choice.name] } };
 }
 
 function toPart(part: ContentPart): object {

@@ -8,11 +8,12 @@ import {
   refuseCall,
   type TextCall,
   type TextMessage,
+  type ToolChoice,
   textOf,
   toDataUrl,
 } from "../define";
 import { postForEvents, postJson } from "../http";
-import { isRecord, requireSupported } from "../text-call";
+import { isRecord, requireSupported, withCallIds } from "../text-call";
 import { explainOpenAiError, headers, REASONS } from "./common";
 import { readResponse } from "./reply";
 
@@ -21,7 +22,20 @@ import { readResponse } from "./reply";
 const EFFORTS = { economy: "low", balanced: "medium", deep: "high", maximum: "xhigh" } as const;
 
 /** High detail, whatever the picture: its bound of tokens is the one the models list. */
-function toInput({ role, content }: TextMessage) {
+function toInput(message: TextMessage): object[] {
+  if (message.role === "tool")
+    return [{ type: "function_call_output", call_id: message.toolCallId, output: message.content }];
+  if (message.role !== "assistant" || !message.toolCalls) return [toSpoken(message)];
+  const calls = message.toolCalls.map(({ id, name, arguments: text }) => ({
+    type: "function_call",
+    call_id: id,
+    name,
+    arguments: text,
+  }));
+  return textOf(message) === "" ? calls : [toSpoken(message), ...calls];
+}
+
+function toSpoken({ role, content }: TextMessage) {
   if (typeof content === "string") return { role, content };
   return {
     role,
@@ -51,7 +65,7 @@ function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record
   return {
     model: model.id,
     ...(instructions.length > 0 ? { instructions: instructions.join("\n\n") } : {}),
-    input: turns.map(toInput),
+    input: withShortIds(turns).flatMap(toInput),
     ...(call.maxOutputTokens === undefined ? {} : { max_output_tokens: call.maxOutputTokens }),
     ...(call.responseFormat.type === "text" ? {} : { text: { format: toFormat(call.responseFormat) } }),
     ...(reasoningIntent === undefined || reasoningIntent === "omit"
@@ -59,10 +73,18 @@ function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record
       : { reasoning: { effort: EFFORTS[reasoningIntent] } }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
+    ...(call.toolChoice === undefined ? {} : { tool_choice: toChoice(call.toolChoice) }),
+    ...(call.parallelToolCalls === undefined ? {} : { parallel_tool_calls: call.parallelToolCalls }),
     ...(tier === "flex" ? { service_tier: "flex" } : {}),
     store: false,
   };
 }
+
+const toChoice = (choice: ToolChoice) =>
+  typeof choice === "string" ? choice : { type: "function", name: choice.name };
+
+/** The vendor takes ids of calls of at most 64 characters. */
+const withShortIds = (turns: TextMessage[]) => withCallIds(turns, /^.{1,64}$/s);
 
 function toFormat(format: Exclude<ResponseFormat, { type: "text" }>): object {
   if (format.type === "json_object") return { type: "json_object" };

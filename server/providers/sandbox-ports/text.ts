@@ -89,8 +89,8 @@ export const textModels = TEXT_MODELS.map(
 );
 
 /** Pictures travel as base64. */
-const toMessage = ({ role, content }: TextMessage) => ({
-  role,
+const toMessage = ({ content, ...message }: TextMessage) => ({
+  ...message,
   content:
     typeof content === "string"
       ? content

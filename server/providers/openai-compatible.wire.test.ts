@@ -1,0 +1,97 @@
+import OpenAI from "openai";
+import type { ModelFacts, TextCall } from "./define";
+import openaiCompatible from "./openai-compatible";
+import { ioFor } from "./testing/vendor";
+import { type Comparison, sendsWhatItsClientSends } from "./testing/wire";
+
+/* Servers that speak chat completions are asked with OpenAI's client, at their own address. */
+
+const SECRET = "sk-wire-1";
+const model = "acme-small";
+const chatAt = (baseURL: string) => new OpenAI({ apiKey: SECRET, baseURL, maxRetries: 0 }).chat.completions;
+const facts: ModelFacts = openaiCompatible.modelsFrom!(`${model}:1:2`)[0]!;
+const provider = { ...openaiCompatible, models: [facts] };
+const io = (url: string) => ioFor(provider, model, "text", url, { credentials: { apiKey: SECRET } });
+const submit = async (url: string, call: TextCall) => openaiCompatible.text?.submit(call, io(url));
+
+const answer = { json: { id: "chat-1", choices: [{ message: { content: "Cod." }, finish_reason: "stop" }] } };
+const parameters = { type: "object", properties: { river: { type: "string" } } };
+/** A loop's second turn: two tools were called at once, and here are their results. */
+const loop: TextCall = {
+  messages: [
+    { role: "user", content: "How deep and wide is the Elbe?" },
+    {
+      role: "assistant",
+      content: "",
+      toolCalls: [
+        { id: "call_1", name: "depth_of", arguments: '{"river":"Elbe"}' },
+        { id: "call_2", name: "width_of", arguments: '{"river":"Elbe"}' },
+      ],
+    },
+    { role: "tool", content: "12 m", toolCallId: "call_1" },
+    { role: "tool", content: "300 m", toolCallId: "call_2" },
+  ],
+  responseFormat: { type: "text" },
+  tools: ["depth_of", "width_of"].map((name) => ({ type: "function", name, parameters })),
+};
+const looped = {
+  model,
+  messages: [
+    { role: "user" as const, content: "How deep and wide is the Elbe?" },
+    {
+      role: "assistant" as const,
+      content: null,
+      tool_calls: [
+        {
+          id: "call_1",
+          type: "function" as const,
+          function: { name: "depth_of", arguments: '{"river":"Elbe"}' },
+        },
+        {
+          id: "call_2",
+          type: "function" as const,
+          function: { name: "width_of", arguments: '{"river":"Elbe"}' },
+        },
+      ],
+    },
+    { role: "tool" as const, content: "12 m", tool_call_id: "call_1" },
+    { role: "tool" as const, content: "300 m", tool_call_id: "call_2" },
+  ],
+  tools: ["depth_of", "width_of"].map((name) => ({
+    type: "function" as const,
+    function: { name, parameters },
+  })),
+  stream: false as const,
+};
+
+const cases: Comparison[] = [
+  {
+    title: "results of tools",
+    answer,
+    theirs: (url) => chatAt(url).create(looped),
+    ours: (url) => submit(url, loop),
+  },
+  {
+    title: "some tool must be called, one at a time",
+    answer,
+    theirs: (url) => chatAt(url).create({ ...looped, tool_choice: "required", parallel_tool_calls: false }),
+    ours: (url) => submit(url, { ...loop, toolChoice: "required", parallelToolCalls: false }),
+  },
+  {
+    title: "a tool that must be called, as a stream",
+    answer: { headers: { "content-type": "text/event-stream" }, text: "data: [DONE]\n\n" },
+    theirs: async (url) => {
+      const stream = { stream: true as const, stream_options: { include_usage: true } };
+      const tool_choice = { type: "function" as const, function: { name: "width_of" } };
+      for await (const _chunk of await chatAt(url).create({ ...looped, ...stream, tool_choice })) {
+        // Read to the end, as ours is.
+      }
+    },
+    ours: async (url) =>
+      openaiCompatible.text?.stream?.({ ...loop, toolChoice: { name: "width_of" } }, io(url), () => {}),
+  },
+];
+
+sendsWhatItsClientSends("openai-compatible", cases, {
+  "x-stainless-*": "the client's own telemetry",
+});
