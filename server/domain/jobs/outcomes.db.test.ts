@@ -8,6 +8,10 @@ type Row = {
   model: string;
   /** Its execution limit; with the sandbox's slow model it decides how it ends. */
   seconds?: number;
+  /** The most tokens its answer may have; of text. */
+  tokens?: number;
+  /** What there is of the answer all the same. */
+  partial?: RegExp;
   status: "succeeded" | "failed";
   code: string | null;
   submission: "attempted" | "ambiguous" | "not_attempted";
@@ -74,6 +78,18 @@ const TABLE: Row[] = [
     cost: "known",
   },
   {
+    model: "sandbox-1",
+    tokens: 3,
+    ...FAILED,
+    code: "OutputLimitReached",
+    submission: "attempted",
+    capacityRejections: 0,
+    newKeySafe: false,
+    hold: "settled",
+    cost: "known",
+    partial: /^.{12}$/,
+  },
+  {
     model: "sandbox-fail",
     ...FAILED,
     code: "PROVIDER_ERROR",
@@ -117,6 +133,10 @@ async function expectRow(ctx: Parameters<typeof jobs.get>[0], jobId: string, row
     nextAction: row.nextAction,
     pollAfterSeconds: null,
   });
+  if (row.status === "failed") {
+    const partial = row.partial && { role: "assistant", content: expect.stringMatching(row.partial) };
+    expect((await jobs.result(ctx, jobId)).typedOutput).toEqual(partial ?? null);
+  }
   const { attempts, hold, receipts, events, ledger } = await rowsOf(jobId);
   expect(attempts[0]?.submission ?? "not_attempted").toBe(row.submission);
   expect(attempts[0]?.capacity_rejections ?? 0).toBe(row.capacityRejections);
@@ -172,12 +192,12 @@ async function expectRow(ctx: Parameters<typeof jobs.get>[0], jobId: string, row
 }
 
 for (const [capability, input] of Object.entries(INPUTS)) {
-  for (const row of TABLE) {
-    const limit = row.seconds ? ` within ${row.seconds} s` : "";
+  for (const row of TABLE.filter(({ tokens }) => !tokens || "messages" in input)) {
+    const limit = row.seconds ? ` within ${row.seconds} s` : row.tokens ? ` within ${row.tokens} tokens` : "";
     test.concurrent(`${capability} on ${row.model}${limit} ends as ${row.code ?? row.status}, hold ${row.hold}`, async () => {
       const { ctx, clock } = await makeProject();
       const { jobId } = await jobs.submit(ctx, capability, {
-        input,
+        input: { ...input, ...(row.tokens ? { maxOutputTokens: row.tokens } : {}) },
         preferredModel: row.model,
         ...(row.seconds ? { maxDurationSeconds: row.seconds } : {}),
       });
@@ -198,6 +218,18 @@ for (const [capability, input] of Object.entries(INPUTS)) {
     await expectRow(ctx, jobId, NEVER_STARTED);
   });
 }
+
+test("a door that takes what was said: an answer cut off at its limit succeeds as length, charged by its usage", async () => {
+  const { ctx } = await makeProject();
+  const input = { ...INPUTS["text.general.fast.v1"], maxOutputTokens: 3 };
+  const result = await jobs.invoke(ctx, "text.general.fast.v1", { input }, undefined, {});
+  expect(result).toMatchObject({
+    status: "succeeded",
+    terminationReason: "length",
+    typedOutput: { role: "assistant", content: expect.stringMatching(/^.{12}$/) },
+  });
+  await expectRow(ctx, result.executionId, { model: "sandbox-1", capacityRejections: 0, ...SUCCEEDED });
+});
 
 test("an artifact's bytes have the SHA-256 its receipt names", async () => {
   const { ctx, clock } = await makeProject();
