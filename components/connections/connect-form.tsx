@@ -12,6 +12,12 @@ import { useMutation } from "@/components/use-mutation";
 import type { ConnectableProvider } from "@/server/contract/credentials";
 import { readSecret, SecretFields } from "./secret-fields";
 
+/** The names in a list with commas; null: none, which means the usual ones. */
+function namesIn(text: string): string[] | null {
+  const names = text.split(/[\s,]+/).filter((name) => name !== "");
+  return names.length > 0 ? names : null;
+}
+
 /** Connects an account: its secret is checked with the provider while the form waits. */
 export function ConnectForm({
   project,
@@ -53,7 +59,11 @@ export function ConnectForm({
       label: String(fields.get("label")).trim() || "default",
       environments: environments.filter((each) => chosen.has(each)),
       ...(provider.hasOwnServer
-        ? { endpointUrl: String(fields.get("endpointUrl")), models: String(fields.get("models")) }
+        ? {
+            endpointUrl: String(fields.get("endpointUrl")),
+            models: String(fields.get("models")),
+            passThrough: namesIn(String(fields.get("passThrough"))),
+          }
         : {}),
     });
   }
@@ -96,6 +106,22 @@ export function ConnectForm({
               />
               <p id="connect-models-help" className="text-xs text-muted">
                 <code>id:in:out</code> with prices in US dollars per million tokens, several with commas.
+              </p>
+            </div>
+            <div className="space-y-1.5">
+              <Label htmlFor="connect-pass">Extra request fields</Label>
+              <Input
+                id="connect-pass"
+                name="passThrough"
+                maxLength={4_096}
+                placeholder="top_k, min_p, guided_*"
+                autoComplete="off"
+                aria-describedby="connect-pass-help"
+              />
+              <p id="connect-pass-help" className="text-xs text-muted">
+                Fields of OpenAI requests that are passed to this server unchanged. Leave empty for the usual
+                ones.
+                <code>*</code> passes any field, but not while a budget prevents.
               </p>
             </div>
           </>

@@ -1,4 +1,4 @@
-import type { TextMessage, ToolCall, ToolChoice } from "@/server/providers/define";
+import type { TextMessage, TextSettings, ToolCall, ToolChoice } from "@/server/providers/define";
 
 /**
  * What a conversation has beside its words, as doors of other interfaces give it. No published input takes it: it travels
@@ -9,6 +9,7 @@ export type Conversation = {
   turns?: Turn[];
   toolChoice?: ToolChoice;
   parallelToolCalls?: false;
+  settings?: TextSettings;
 };
 export type Turn = { at: number } & ({ toolCalls: ToolCall[] } | { toolCallId: string });
 

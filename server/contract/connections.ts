@@ -249,6 +249,7 @@ export const CompleteOnboarding = z
     bootstrapMode: BootstrapMode.default("manual_api_key"),
     endpointUrl: CreateCredential.shape.endpointUrl,
     models: CreateCredential.shape.models,
+    passThrough: CreateCredential.shape.passThrough,
     federationMetadata: z
       .null({ error: "No federated sign-up is offered; give a key of your own account as secret." })
       .optional(),

@@ -23,6 +23,16 @@ export const CreateCredential = z
       description:
         "Of `openai-compatible` only, and needed there: its models as `id:in:out,…`, prices in US dollars per million tokens, e.g. `llama-3:0.2:0.6`. Executions are estimated, budgeted and recorded at these prices.",
     }),
+    passThrough: z
+      .array(
+        z.string().regex(/^(\*|[A-Za-z_][A-Za-z0-9_.-]{0,63}\*?)$/, "A member's name, which may end in *."),
+      )
+      .max(64)
+      .nullish()
+      .meta({
+        description:
+          "Of `openai-compatible` only: members of an OpenAI request that mean nothing here and are passed to the server as they came; a name may end in `*`. Left out: `top_k`, `min_p`, `repetition_penalty`, `guided_*`, `chat_template_kwargs`, `logit_bias`; a rotation leaves the list as it is. `*` alone passes any member: a request that makes use of it is refused while a ceiling prevents, since a member may change the price.",
+      }),
   })
   .meta({ id: "ProviderCredentialCreate" });
 export type CreateCredential = z.output<typeof CreateCredential>;
@@ -60,6 +70,8 @@ export const Credential = z
     fingerprint: z.string(),
     endpointUrl: z.string().nullable(),
     models: z.string().nullable(),
+    /** Members of a request that are passed on; null: the usual ones, or a provider that takes none. */
+    passThrough: z.array(z.string()).nullable(),
     /** What the provider said when it was asked last. */
     status: z.enum(["ready", "refused"]),
     checkedAt: DateTime.nullable(),

@@ -85,8 +85,10 @@ const ToolChoice = z.union([
 ]);
 const Tool = z.strictObject({ type: z.literal("function"), ...FunctionTool });
 
+const stateless = (instead: string) => z.null({ error: `Nothing is stored here: ${instead}` }).optional();
+
 export const ResponsesRequest = z
-  .strictObject({
+  .looseObject({
     ...shared,
     input: z.union([z.string(), z.array(InputItem).min(1)]),
     instructions: z.string().nullish(),
@@ -100,6 +102,9 @@ export const ResponsesRequest = z
       .array(z.literal("reasoning.encrypted_content", { error: "There is nothing of this kind to include." }))
       .nullish()
       .describe("Of no effect: answers have no thinking of their model."),
+    previous_response_id: stateless("send the conversation whole."),
+    conversation: stateless("send the conversation whole."),
+    prompt: stateless("send the prompt itself."),
     background: z
       .literal(false, { error: "Only false is done here; jobs are submitted at /v1/capabilities." })
       .nullish(),
@@ -155,7 +160,7 @@ export const ResponseObject = z
     text: z.object({ format: Format }),
     tool_choice: ToolChoice,
     tools: z.array(Tool),
-    top_p: z.literal(1),
+    top_p: z.number(),
     truncation: z.literal("disabled"),
     usage: z.object({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() }).nullable(),
   })

@@ -3,8 +3,9 @@ import { JsonObject, PathId } from "./common";
 
 /*
  * What both kinds of OpenAI request have in common. A field of theirs that is mapped has its type; one that means nothing
- * here may be given and is not read; one of which only the usual value is done takes that value alone. Whatever else they
- * know is refused: a field that is ignored without a word would change what its sender gets.
+ * here may be given and is not read; one of which only the usual value is done takes that value alone. What is not known is
+ * passed to a server whose connection lists it, and refused by its name otherwise: a field that is ignored without a word
+ * would change what its sender gets.
  */
 
 const only = <const V extends string | number | boolean>(value: V) =>
@@ -32,7 +33,7 @@ export const shared = {
   temperature: z.number().min(0).max(2).nullish(),
   metadata: z.record(z.string(), z.string()).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
-  top_p: only(1),
+  top_p: z.number().min(0).max(1).nullish(),
   service_tier: z.enum(["auto", "default"], { error: "Only auto and default are done here." }).nullish(),
   ...harmless,
 };
@@ -128,7 +129,7 @@ export const ChatMessage = z.discriminatedUnion(
 export type ChatMessage = z.output<typeof ChatMessage>;
 
 export const ChatRequest = z
-  .strictObject({
+  .looseObject({
     ...shared,
     messages: z.array(ChatMessage).min(1),
     max_completion_tokens: z.int().min(1).nullish(),
@@ -149,9 +150,14 @@ export const ChatRequest = z
     stream_options: z
       .strictObject({ include_usage: z.boolean().nullish(), include_obfuscation: z.boolean().nullish() })
       .nullish(),
-    n: only(1),
-    frequency_penalty: only(0),
-    presence_penalty: only(0),
+    n: z.int().min(1).max(128).nullish(),
+    stop: z
+      .union([z.string().min(1), z.array(z.string().min(1)).max(16)])
+      .nullish()
+      .describe("The text ends before the first of these."),
+    seed: z.int().nullish(),
+    frequency_penalty: z.number().min(-2).max(2).nullish(),
+    presence_penalty: z.number().min(-2).max(2).nullish(),
     logprobs: only(false),
     modalities: z.tuple([z.literal("text")]).nullish(),
   })

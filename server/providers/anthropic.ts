@@ -51,8 +51,12 @@ async function check(account: ProviderAccount): Promise<void> {
  * Identifiers, windows, limits and prices are those of the vendor's model pages (platform.claude.com/docs/en/models, as of
  * October 2026); tokens of a picture those of its page on vision: 4,784 of the newer generation, 1,568 before it.
  */
-const NEWER: Pick<ModelFacts, "port" | "contextWindow" | "maxOutputTokens" | "imageTokens" | "supports"> = {
+const NEWER: Pick<
+  ModelFacts,
+  "port" | "contextWindow" | "maxOutputTokens" | "imageTokens" | "supports" | "takes"
+> = {
   port: "text",
+  takes: ["stop"],
   contextWindow: 1_000_000,
   maxOutputTokens: 128_000,
   imageTokens: 4_784,

@@ -143,6 +143,12 @@ const cases: Comparison[] = [
     ours: (url) => submit(url, { ...loop, toolChoice: "none" }),
   },
   {
+    title: "words to stop at",
+    answer,
+    theirs: (url) => messagesAt(url).create({ ...asked, stop_sequences: ["Cod", "Eel"] }),
+    ours: (url) => submit(url, { ...ask, settings: { stop: ["Cod", "Eel"] } }),
+  },
+  {
     title: "a picture",
     answer,
     theirs: (url) =>

@@ -31,6 +31,26 @@ export type ResponseFormat =
 /** Whether tools are called: absent is as the model likes. `required`: some; a name: that one. */
 export type ToolChoice = "none" | "required" | { name: string };
 
+/** Settings that not every model takes: which, its facts say. */
+export type TextSettings = {
+  topP?: number;
+  /** The text ends before the first of these. */
+  stop?: string[];
+  seed?: number;
+  frequencyPenalty?: number;
+  presencePenalty?: number;
+  /** How many answers are made of one conversation; absent: one. */
+  choices?: number;
+  /** Members of a request that mean nothing here, for a server that takes them by these names. */
+  members?: Record<string, Json>;
+};
+/** Of the settings, those a model takes as such; members it takes by their names. */
+export type TextSetting = Exclude<keyof TextSettings, "members">;
+
+/** Is a member of this name among those listed? A name may end in `*`; alone it is any. */
+export const isListed = (name: string, listed: readonly string[]): boolean =>
+  listed.some((each) => (each.endsWith("*") ? name.startsWith(each.slice(0, -1)) : each === name));
+
 /** The text port. Absent fields stay absent on the wire: no defaults are added. */
 export type TextCall = {
   messages: TextMessage[];
@@ -42,9 +62,15 @@ export type TextCall = {
   toolChoice?: ToolChoice;
   /** false: at most one tool at a time. Where a vendor has no word for it, only the first call of an answer is used. */
   parallelToolCalls?: false;
+  settings?: TextSettings;
 };
-export type TextResult = {
+/** One answer. */
+export type TextChoice = {
   text: string;
   finishReason: "stop" | "length" | "tool_calls" | "content_filter" | "other";
   toolCalls: ToolCall[];
+};
+export type TextResult = TextChoice & {
+  /** Where several were asked for: the others. */
+  others?: TextChoice[];
 };

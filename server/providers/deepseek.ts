@@ -28,15 +28,18 @@ const STATUSES: Record<number, Explanation> = {
 };
 const explain = ({ status }: { status: number }): Explanation | undefined => STATUSES[status];
 
+const TUNED = ["temperature", "top_p", "frequency_penalty", "presence_penalty"];
+
 function adapt(
   { messages, parallel_tool_calls: _, ...sent }: Record<string, unknown>,
   call: TextCall,
 ): Record<string, unknown> {
-  const { reasoningIntent = "omit", responseFormat, temperature } = call;
+  const { reasoningIntent = "omit", responseFormat } = call;
   // A loop of tools that was begun thinking wants that thinking back, which no conversation brings; nor is a call forced while thinking.
   const isBare = call.messages.some((each) => each.role === "tool") || isForced(call);
   const thinks = reasoningIntent !== "omit" && !isBare;
-  if (thinks && temperature !== undefined) refuseCall("The model takes no temperature while it reasons.");
+  const tuned = TUNED.find((name) => sent[name] !== undefined);
+  if (thinks && tuned) refuseCall(`The model takes no ${tuned} while it reasons.`);
   // The vendor wants the word in the request, or its model may write blanks until the limit.
   const isTold =
     responseFormat.type !== "json_object" || call.messages.some((each) => /json/i.test(textOf(each)));
@@ -45,8 +48,8 @@ function adapt(
     ...sent,
     messages: [...told, ...(messages as unknown[])], // what the request to adapt was made with
     ...(thinks ? { thinking: { type: "enabled" }, reasoning_effort: EFFORTS[reasoningIntent] } : {}),
-    // While it thinks, a temperature is silently passed over.
-    ...(temperature === undefined && !isBare ? {} : { thinking: { type: "disabled" } }),
+    // While it thinks, these are silently passed over.
+    ...(!tuned && !isBare ? {} : { thinking: { type: "disabled" } }),
   };
 }
 
@@ -59,8 +62,9 @@ async function check(account: ProviderAccount): Promise<void> {
  * Identifiers, limits and prices as of October 2026: api-docs.deepseek.com/quick_start/pricing. The prices are those of the
  * peak hours; at all other times the vendor charges half.
  */
-const V4: Pick<ModelFacts, "port" | "contextWindow" | "maxOutputTokens" | "supports"> = {
+const V4: Pick<ModelFacts, "port" | "contextWindow" | "maxOutputTokens" | "supports" | "takes"> = {
   port: "text",
+  takes: ["topP", "stop", "frequencyPenalty", "presencePenalty"],
   contextWindow: 1_000_000,
   maxOutputTokens: 384_000,
   supports: { jsonObject: true, temperature: true, reasoning: true, tools: true, stream: true },

@@ -117,6 +117,26 @@ const cases: Comparison[] = [
     ours: (url) => submit(url, { ...ask, tools: [{ name: "find", description: "Finds.", parameters }] }),
   },
   {
+    title: "settings, for which it must not think",
+    answer,
+    theirs: (url) => {
+      const thinking = { thinking: { type: "disabled" } };
+      return chatAt(url).create({
+        ...asked,
+        ...thinking,
+        top_p: 0.5,
+        stop: ["Cod"],
+        frequency_penalty: 0.1,
+        presence_penalty: 0.2,
+      });
+    },
+    ours: (url) =>
+      submit(url, {
+        ...ask,
+        settings: { topP: 0.5, stop: ["Cod"], frequencyPenalty: 0.1, presencePenalty: 0.2 },
+      }),
+  },
+  {
     title: "results of tools",
     answer,
     theirs: (url) => chatAt(url).create(looped),

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { FamilyName } from "@/server/model-families";
 import type { Secret } from "@/server/secret";
 import type { Json } from "@/server/step";
-import type { TextCall, TextResult } from "./conversation";
+import type { TextCall, TextResult, TextSetting } from "./conversation";
 import type { PinApis } from "./pins";
 
 /** What a provider reports it used; a figure it did not report is absent, never zero. */
@@ -335,6 +335,10 @@ export type ModelFacts = {
     textureByBoth?: boolean;
     seed?: boolean;
   };
+  /** Of text: the settings it takes. One that is not named here is refused before quoting. */
+  takes?: TextSetting[];
+  /** Of text on servers of others: the members of a request that are passed on as they came (`isListed`). */
+  members?: string[];
   grades?: TextGrade[];
   /** Of models that say `supports.adapters`: the families of base models whose LoRA weights fit. */
   families?: FamilyName[];

@@ -17,8 +17,12 @@ async function check(account: ProviderAccount): Promise<void> {
  * (ai.google.dev/gemini-api/docs/pricing, as of October 2026). Where the list has several, the dearer one stands here
  * unless it says otherwise. A picture in a prompt counts 1,120 tokens at the default resolution at most.
  */
-const GEMINI: Pick<ModelFacts, "port" | "contextWindow" | "maxOutputTokens" | "imageTokens" | "supports"> = {
+const GEMINI: Pick<
+  ModelFacts,
+  "port" | "contextWindow" | "maxOutputTokens" | "imageTokens" | "supports" | "takes"
+> = {
   port: "text",
+  takes: ["topP", "stop", "seed", "frequencyPenalty", "presencePenalty"],
   contextWindow: 1_048_576,
   maxOutputTokens: 65_536,
   imageTokens: 1_120,

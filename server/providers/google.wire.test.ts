@@ -171,6 +171,28 @@ const cases: Comparison[] = [
     ours: (url) => submit(url, { ...loop, toolChoice: { name: "width_of" } }),
   },
   {
+    title: "settings",
+    answer,
+    theirs: (url) =>
+      modelsAt(url).generateContent({
+        model,
+        contents,
+        config: {
+          ...config,
+          topP: 0.5,
+          stopSequences: ["Cod"],
+          seed: 7,
+          frequencyPenalty: 0.1,
+          presencePenalty: 0.2,
+        },
+      }),
+    ours: (url) =>
+      submit(url, {
+        ...ask,
+        settings: { topP: 0.5, stop: ["Cod"], seed: 7, frequencyPenalty: 0.1, presencePenalty: 0.2 },
+      }),
+  },
+  {
     title: "a picture in the prompt",
     answer,
     theirs: (url) =>

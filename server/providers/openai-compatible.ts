@@ -16,6 +16,11 @@ export function modelsFromSetting(setting: string | undefined): ModelFacts[] {
   return entries.filter((entry) => entry !== "").map(toModel);
 }
 
+/** What such servers take beyond OpenAI's own interface, unless an owner lists other members. */
+export const USUAL_MEMBERS = [
+  ...["top_k", "min_p", "repetition_penalty", "guided_*", "chat_template_kwargs", "logit_bias"],
+];
+
 function toModel(entry: string): ModelFacts {
   const parts = entry.split(":");
   const output = toMicros(parts.pop());
@@ -30,6 +35,8 @@ function toModel(entry: string): ModelFacts {
     title: id,
     price: { per: "million_tokens", input, output },
     supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true, stream: true },
+    takes: ["topP", "stop", "seed", "frequencyPenalty", "presencePenalty", "choices"],
+    members: USUAL_MEMBERS,
   };
 }
 

@@ -64,7 +64,38 @@ const looped = {
   stream: false as const,
 };
 
+/** Members that OpenAI's interface does not have, which the client sends as they are. */
+const members = { top_k: 5, chat_template_kwargs: { enable_thinking: false } };
+
 const cases: Comparison[] = [
+  {
+    title: "settings, and members that such servers know",
+    answer,
+    theirs: (url) =>
+      chatAt(url).create({
+        ...looped,
+        ...members,
+        top_p: 0.5,
+        stop: ["a"],
+        seed: 7,
+        n: 2,
+        frequency_penalty: 0.1,
+        presence_penalty: 0.2,
+      }),
+    ours: (url) =>
+      submit(url, {
+        ...loop,
+        settings: {
+          members,
+          topP: 0.5,
+          stop: ["a"],
+          seed: 7,
+          choices: 2,
+          frequencyPenalty: 0.1,
+          presencePenalty: 0.2,
+        },
+      }),
+  },
   {
     title: "results of tools",
     answer,

@@ -74,6 +74,7 @@ export default defineProvider({
       contextWindow: 1_047_576,
       tokenizer: "o200k_base",
       maxOutputTokens: 32_768,
+      takes: ["topP"],
       grades: ["fast"],
       // High detail: at most 1,536 patches of 32 pixels, 1.62 tokens each.
       imageTokens: 2_489,

@@ -135,6 +135,16 @@ const cases: Comparison[] = [
       ),
   },
   {
+    title: "top_p, of a model that takes it",
+    answer: response,
+    theirs: (url) => clientAt(url).responses.create({ ...asked, model: "gpt-4.1-mini", top_p: 0.5 }),
+    ours: async (url) =>
+      openai.text?.submit(
+        { ...ask, settings: { topP: 0.5 } },
+        ioFor(openai, "gpt-4.1-mini", "text", url, { credentials: { apiKey: SECRET } }),
+      ),
+  },
+  {
     title: "results of tools",
     answer: response,
     theirs: (url) => clientAt(url).responses.create(looped),

@@ -1,11 +1,13 @@
 import { answerFlaw } from "@/server/canonical";
 import type { Json } from "@/server/step";
 import {
+  isListed,
   type ModelFacts,
   ProviderFault,
   refuseCall,
   type TextCall,
   type TextMessage,
+  type TextSetting,
   type ToolCall,
   textOf,
 } from "./define";
@@ -25,6 +27,10 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
     [call.responseFormat.type === "json_object", model.supports.jsonObject, "the format json_object"],
     [call.responseFormat.type === "json_schema", model.supports.jsonSchema, "the format json_schema"],
   ];
+  const { members = {}, ...settings } = call.settings ?? {};
+  for (const name of Object.keys(settings))
+    asked.push([true, model.takes?.includes(name as TextSetting), name]); // of its settings
+  for (const name of Object.keys(members)) asked.push([true, isListed(name, model.members ?? []), name]);
   const missing = asked.find(([wanted, able]) => wanted && !able);
   if (missing) refuseCall(`The model ${model.id} does not take ${missing[2]}.`);
 }
@@ -48,6 +54,10 @@ export function apart(messages: TextMessage[]): { system: string[]; turns: TextM
   if (turns.length > 0) return { system, turns };
   return { system: [], turns: [{ role: "user", content: system.join("\n\n") }] };
 }
+
+/** The members that have a value. */
+export const present = (members: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
 /** A conversation whose ids of calls a vendor takes: those it would refuse get others, the same for a call and its result. */
 export function withCallIds(messages: TextMessage[], taken: RegExp): TextMessage[] {

@@ -34,13 +34,17 @@ export const TextRequest = z.object({
       }),
     ])
     .default({ type: "text" }),
-  /** These two change nothing: the sandbox draws no lots but by `seed`. */
+  /** These change nothing: the sandbox draws no lots but by `seed`. */
   temperature: z.number().optional(),
   topP: z.number().optional(),
+  frequencyPenalty: z.number().optional(),
+  presencePenalty: z.number().optional(),
   /** Another one, another answer. */
   seed: z.int().optional(),
   /** The text ends before the first of these. */
   stop: z.array(z.string().min(1)).optional(),
+  /** How many answers, each as of another seed; their tokens are counted together. */
+  choices: z.int().min(1).max(128).optional(),
   reasoningIntent: z.enum(["omit", "economy", "balanced", "deep", "maximum"]).optional(),
   tools: z.array(JsonObject).optional(),
   /**

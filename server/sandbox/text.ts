@@ -7,10 +7,13 @@ import { resultsIn, toolCallsOf } from "./tools";
 import { topicOf } from "./topic";
 import { readTranslationTask, translate } from "./translation";
 
-export type TextAnswer = {
+type Choice = {
   text: string;
   finishReason: "stop" | "length" | "tool_calls";
   toolCalls: { id: string; name: string; arguments: string }[];
+};
+export type TextAnswer = Choice & {
+  others?: Choice[];
   usage: { inputTokens: number; outputTokens: number; reasoningTokens: number };
 };
 
@@ -26,8 +29,28 @@ const IMAGE_TOKENS = 256;
 
 const REASONING_TOKENS = { omit: 0, economy: 16, balanced: 64, deep: 256, maximum: 1024 } as const;
 
-/** Answers a conversation. The same request always gets the same answer. */
-export function answerText(request: TextRequest): TextAnswer {
+/** Answers a conversation, as often as is asked for. The same request always gets the same answer. */
+export function answerText({ choices = 1, ...request }: TextRequest): TextAnswer {
+  const seed = request.seed ?? 0;
+  const [first, ...others] = Array.from({ length: choices }, (_, place) =>
+    answerOnce(place === 0 ? request : { ...request, seed: seed + place }),
+  );
+  if (!first) throw new Error("at least one answer is asked for");
+  if (others.length === 0) return first;
+  const sum = (figure: "outputTokens" | "reasoningTokens") =>
+    others.reduce((total, { usage }) => total + usage[figure], first.usage[figure]);
+  return {
+    ...first,
+    others: others.map(({ usage: _, ...choice }) => choice),
+    usage: {
+      ...first.usage,
+      outputTokens: sum("outputTokens"),
+      reasoningTokens: sum("reasoningTokens"),
+    },
+  };
+}
+
+function answerOnce(request: TextRequest): TextAnswer {
   const question = questionOf(request);
   const pictures = picturesOf(request);
   const said = request.messages.map(({ toolCalls, ...message }) =>

@@ -196,6 +196,7 @@ CREATE TABLE "credential" (
     "base_url" TEXT NOT NULL,
     "endpoint_url" TEXT,
     "models" TEXT,
+    "pass_through" JSONB,
     "status" TEXT NOT NULL,
     "checked_at" TIMESTAMPTZ(3),
     "guardrails" JSONB,

@@ -5,6 +5,7 @@ import type { Door } from "@/server/domain/jobs";
 import { Fault, ValidationFault } from "@/server/errors";
 import type { Incoming } from "../transport";
 import { readModel } from "./model";
+import { type Settings, spellingOf } from "./settings";
 import { type Calls, offerOf, type Tools } from "./tools";
 
 /* A request of either OpenAI endpoint as what both mean, and as the envelope of an invoke. */
@@ -39,6 +40,7 @@ export type Ask = {
   effort: Effort | null | undefined;
   format: Format | null | undefined;
   tools: Tools;
+  settings: Settings;
   common: Pick<z.output<z.ZodObject<typeof shared>>, "temperature" | "stream" | "metadata">;
   spelling: Spelling;
 };
@@ -58,9 +60,10 @@ export function toInvoke(
   incoming: Incoming,
 ): { capabilityKey: string; envelope: RawEnvelope; door: Door } {
   const { capability, named } = readModel(ask.model);
-  const { common, format, tools, effort, maxOutputTokens, spelling } = ask;
+  const { common, format, tools, settings, effort, maxOutputTokens, spelling } = ask;
   const takesPictures = capability.features.visionInput === true;
-  const { offered, conversation } = offerOf(tools, ask.messages, spelling.message);
+  const { offered, conversation: ofTools } = offerOf(tools, ask.messages, spelling.message);
+  const conversation = settings ? { ...ofTools, settings } : ofTools;
   const schema = format?.type === "json_schema" ? format.named : null;
   const envelope = {
     input: {
@@ -173,6 +176,7 @@ function respelled(loc: (string | number)[], spelling: Spelling): (string | numb
   if (first === "responseSchema") return at(spelling.schema, path.slice(1));
   if (first === "toolSchemas") return at("tools", path.slice(1));
   if (first === "sampling") return at(second === "temperature" ? "temperature" : spelling.effort, below);
+  if (first === "conversation" && second === "settings") return at(spellingOf(path.slice(2)), []);
   if (first === "execution") return at("model", []);
   if (first === "executionMode") return at("stream", []);
   return loc;

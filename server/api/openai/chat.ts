@@ -1,9 +1,10 @@
 import type { InvocationResult } from "@/server/contract/jobs";
-import type { ChatCompletion, ChatMessage, ChatRequest } from "@/server/contract/openai";
+import { type ChatCompletion, type ChatMessage, ChatRequest } from "@/server/contract/openai";
 import { COMMENT, toLine } from "../event-stream";
 import type { Ask, Message, Spelling } from "./ask";
 import { toOpenAIError } from "./errors";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, withReceipt } from "./result";
+import { settingsOf } from "./settings";
 import type { Choice } from "./tools";
 
 /* POST /v1/chat/completions: its request as an ask, and an execution as its answer. */
@@ -33,6 +34,7 @@ export function chatAsk(request: ChatRequest): Ask {
       choice: toChoice(request.tool_choice),
       parallel: request.parallel_tool_calls,
     },
+    settings: settingsOf(request, request, ChatRequest.shape),
     common: request,
     spelling: spelling(request),
   };
@@ -80,20 +82,17 @@ const linesOf = (parts: ({ type: "text"; text: string } | { type: "refusal"; ref
 /** An execution that succeeded, as a completion. */
 export function toCompletion(request: ChatRequest, result: InvocationResult): ChatCompletion {
   const head = headOf(result);
-  const said = saidIn(result, head);
   return {
     id: head.id,
     object: "chat.completion",
     created: head.madeAt,
     model: head.model,
-    choices: [
-      {
-        index: 0,
-        message: { role: "assistant", content: said.text, refusal: null, ...toolCallsOf(said) },
-        finish_reason: said.finish,
-        logprobs: null,
-      },
-    ],
+    choices: saidIn(result, head).map((said, index) => ({
+      index,
+      message: { role: "assistant", content: said.text, refusal: null, ...toolCallsOf(said) },
+      finish_reason: said.finish,
+      logprobs: null,
+    })),
     ...usageOf(tokensOf(result.usage)),
     metadata: withReceipt(request.metadata, head),
   };
@@ -132,10 +131,11 @@ export async function* chatFrames(
       ...(countsTokens ? { usage: null } : {}),
       ...more,
     });
-  const piece = (delta: object, finish_reason: string | null = null) =>
-    chunk({ choices: [{ index: 0, delta, finish_reason, logprobs: null }] });
+  const piece = (delta: object, finish_reason: string | null = null, index = 0) =>
+    chunk({ choices: [{ index, delta, finish_reason, logprobs: null }] });
 
-  yield piece({ role: "assistant", content: "", refusal: null });
+  for (let index = 0; index < (request.n ?? 1); index++)
+    yield piece({ role: "assistant", content: "", refusal: null }, null, index);
   let isText = false;
   for await (const each of answer) {
     if (each.type === "quiet") yield COMMENT;
@@ -145,14 +145,17 @@ export async function* chatFrames(
       yield piece({ content: each.text });
     }
     if (each.type === "succeeded") {
-      const { said, tokens } = each;
-      if (!isText && said.text) yield piece({ content: said.text });
-      // As OpenAI tells a call: what it is, then its arguments.
-      for (const [index, { function: called, ...call }] of (toolCallsOf(said).tool_calls ?? []).entries()) {
-        yield piece({ tool_calls: [{ index, ...call, function: { ...called, arguments: "" } }] });
-        yield piece({ tool_calls: [{ index, function: { arguments: called.arguments } }] });
+      const { tokens } = each;
+      for (const [place, said] of each.said.entries()) {
+        const tell = (delta: object, reason: string | null = null) => piece(delta, reason, place);
+        if (!isText && said.text) yield tell({ content: said.text });
+        // As OpenAI tells a call: what it is, then its arguments.
+        for (const [index, { function: called, ...call }] of (toolCallsOf(said).tool_calls ?? []).entries()) {
+          yield tell({ tool_calls: [{ index, ...call, function: { ...called, arguments: "" } }] });
+          yield tell({ tool_calls: [{ index, function: { arguments: called.arguments } }] });
+        }
+        yield tell({}, said.finish);
       }
-      yield piece({}, said.finish);
       if (countsTokens) yield chunk({ choices: [], usage: usageOf(tokens).usage ?? null });
       yield Buffer.from("data: [DONE]\n\n");
     }

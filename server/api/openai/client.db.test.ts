@@ -428,12 +428,12 @@ describe("refusals", () => {
   });
 
   test.each([
-    [{ stop: ["x"] }, "stop"],
-    [{ seed: 1 }, "seed"],
-    [{ n: 2 }, "n"],
-    [{ top_p: 0.5 }, "top_p"],
+    [{ stop: [""] }, "stop[0]"],
+    [{ seed: 0.5 }, "seed"],
+    [{ n: 129 }, "n"],
+    [{ top_p: 2 }, "top_p"],
     [{ logprobs: true }, "logprobs"],
-    [{ frequency_penalty: 1 }, "frequency_penalty"],
+    [{ frequency_penalty: 3 }, "frequency_penalty"],
     [{ logit_bias: { 1: 1 } }, "logit_bias"],
     [{ tool_choice: "any" }, "tool_choice"],
     [{ temperature: 3 }, "temperature"],

@@ -1,13 +1,14 @@
 import type { InvocationResult } from "@/server/contract/jobs";
-import type {
-  InputItem,
-  OutputItem,
-  ResponseObject,
+import {
+  type InputItem,
+  type OutputItem,
+  type ResponseObject,
   ResponsesRequest,
 } from "@/server/contract/openai-responses";
 import { COMMENT, toLine } from "../event-stream";
 import type { Ask, Message, Spelling } from "./ask";
 import { type Head, type Heard, headOf, type Said, saidIn, tokensOf, ulidOf, withReceipt } from "./result";
+import { settingsOf } from "./settings";
 import type { Choice } from "./tools";
 
 /* POST /v1/responses: its request as an ask, and an execution as its answer. */
@@ -45,6 +46,7 @@ export function responsesAsk(request: ResponsesRequest): Ask {
       choice: toChoice(request.tool_choice),
       parallel: request.parallel_tool_calls,
     },
+    settings: settingsOf({ top_p: request.top_p }, request, ResponsesRequest.shape),
     common: request,
     spelling: spelling(request, places),
   };
@@ -120,7 +122,7 @@ export function begun(request: ResponsesRequest, head: Head): ResponseObject {
     text: { format: request.text?.format ?? { type: "text" } },
     tool_choice: request.tool_choice ?? "auto",
     tools: request.tools ?? [],
-    top_p: 1,
+    top_p: request.top_p ?? 1,
     truncation: "disabled",
     usage: null,
   };
@@ -129,7 +131,7 @@ export function begun(request: ResponsesRequest, head: Head): ResponseObject {
 /** An execution that succeeded, as a response. */
 export function toResponse(request: ResponsesRequest, result: InvocationResult): ResponseObject {
   const head = headOf(result);
-  const said = saidIn(result, head);
+  const [said] = saidIn(result, head);
   return ended(begun(request, head), said, itemsOf(head, said), tokensOf(result.usage));
 }
 
@@ -229,7 +231,8 @@ export async function* responseFrames(
       });
     }
     if (each.type === "succeeded") {
-      const { said, tokens } = each;
+      const { tokens } = each;
+      const [said] = each.said;
       if (!isOpen && said.text !== null) yield* say(said.text);
       const items = itemsOf(head, said);
       for (const [place, item] of items.entries()) yield* done(item, place);

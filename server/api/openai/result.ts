@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { OUTPUT_REMOVED } from "@/server/content";
 import { TextOutput } from "@/server/contract/inputs";
 import type { InvocationResult } from "@/server/contract/jobs";
@@ -16,20 +16,31 @@ export type Said = {
   finish: z.output<typeof FinishReason>;
 };
 
-/** The words of an answer, and the tools it calls; a capability that answers an object says it as JSON. */
+/** Several answers to one request. */
+const Several = z.object({ choices: z.array(TextOutput.extend({ finishReason: z.string() })).min(2) });
+
+/** The words of each answer, and the tools it calls; a capability that answers an object says it as JSON. */
 export function saidIn(
   { typedOutput, terminationReason }: { typedOutput: unknown; terminationReason: unknown },
   head: Head,
-): Said {
+): [Said, ...Said[]] {
   const words = TextOutput.safeParse(typedOutput);
   const isCut = terminationReason === "length";
   if (!words.success)
-    return { text: JSON.stringify(typedOutput), toolCalls: [], finish: isCut ? "length" : "stop" };
-  const { content, toolCalls = [] } = words.data;
+    return [{ text: JSON.stringify(typedOutput), toolCalls: [], finish: isCut ? "length" : "stop" }];
+  const several = Several.safeParse(typedOutput);
+  if (!several.success) return [toSaid(words.data, isCut, `call_${ulidOf(head)}`)];
+  const [first, ...others] = several.data.choices.map((each, place) =>
+    toSaid(each, each.finishReason === "length", `call_${ulidOf(head)}_${place}`),
+  );
+  return [first!, ...others]; // two at least, by its schema
+}
+
+function toSaid({ content, toolCalls = [] }: TextOutput, isCut: boolean, callId: string): Said {
   return {
     text: content === "" && toolCalls.length > 0 ? null : content,
     // A result names its call, also where its vendor gave that no name.
-    toolCalls: toolCalls.map((call, place) => ({ ...call, id: call.id || `call_${ulidOf(head)}_${place}` })),
+    toolCalls: toolCalls.map((call, place) => ({ ...call, id: call.id || `${callId}_${place}` })),
     finish: isCut ? "length" : toolCalls.length > 0 ? "tool_calls" : "stop",
   };
 }
@@ -81,7 +92,7 @@ type Failure = { code: string; message: string; details?: Record<string, unknown
 export type Heard =
   | { type: "quiet" }
   | { type: "text"; text: string }
-  | { type: "succeeded"; said: Said; tokens: ReturnType<typeof tokensOf> }
+  | { type: "succeeded"; said: [Said, ...Said[]]; tokens: ReturnType<typeof tokensOf> }
   | { type: "failed"; code: string; message: string; details: Record<string, unknown> };
 
 /** The frames of an execution as an answer hears them. It ends with an end, also where the caller may read no further. */

@@ -36,7 +36,7 @@ export function outputCap(
 
 /** A call of the text port for words. `cap` is sent, so that a quote's bound holds. */
 export function toTextCall(messages: TextMessage[], options: CallOptions, cap: number): TextCall {
-  const { toolChoice, parallelToolCalls } = options.conversation ?? {};
+  const { toolChoice, parallelToolCalls, settings } = options.conversation ?? {};
   return {
     messages: withTurns(messages, options.conversation),
     maxOutputTokens: Math.min(cap, options.maxOutputTokens ?? cap),
@@ -46,6 +46,7 @@ export function toTextCall(messages: TextMessage[], options: CallOptions, cap: n
     ...(options.tools === undefined ? {} : { tools: options.tools }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }),
+    ...(settings === undefined ? {} : { settings }),
   };
 }
 

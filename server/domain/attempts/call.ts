@@ -1,5 +1,5 @@
 import { answerFlaw } from "@/server/canonical";
-import { CapabilityFault, UnfitAnswer } from "@/server/capabilities/define";
+import { CapabilityFault, type Outcome, UnfitAnswer } from "@/server/capabilities/define";
 import type { TextOutput } from "@/server/contract/inputs";
 import { toCall } from "@/server/domain/adapters";
 import { noteFailure, noteSuccess, SANDBOX } from "@/server/domain/catalog";
@@ -24,6 +24,7 @@ import {
   ProviderFault,
   type ProviderIo,
   type TextCall,
+  type TextChoice,
   type TextResult,
   type Tier,
 } from "@/server/providers/define";
@@ -250,18 +251,20 @@ async function observe(
       settlement,
     );
   const answer = execution.port === "text" ? asAsked(work, progress.result as TextResult) : progress.result; // by the port
-  const said = execution.port === "text" ? saidIn(answer as TextResult) : null; // likewise
+  const said = execution.port === "text" ? wordsOf(answer as TextResult) : null; // likewise
   try {
     const finishReason = (answer as { finishReason?: string }).finishReason ?? null;
-    if (said && work.takesAsSaid && isAsSaid(answer as TextResult))
-      return { state: "succeeded", observed, typedOutput: said, files: [], finishReason };
-    const { typedOutput, files } = await execution.result(
-      answer as never, // all of them belong to this port and capability
-      work.input as never,
-      work.material as never,
-      work.route.model,
-      usage,
-    );
+    const read = (one: unknown) =>
+      execution.result(
+        one as never, // all of them belong to this port and capability
+        work.input as never,
+        work.material as never,
+        work.route.model,
+        usage,
+      );
+    const { typedOutput, files } = said
+      ? await readText(work, answer as TextResult, said, read)
+      : await read(answer);
     const flaw = answerFlaw(typedOutput);
     if (flaw) return failed("PROVIDER_ERROR", flaw, observed, settlement);
     return { state: "succeeded", observed, typedOutput, files, finishReason };
@@ -269,31 +272,53 @@ async function observe(
     if (cause instanceof UnfitAnswer) return { state: "unfit", observed, answer, fault: cause };
     if (cause instanceof CapabilityFault && isErrorCode(cause.code)) {
       const outcome = failedAs(cause, observed);
-      return cause.code === "OutputLimitReached" && said ? { ...outcome, partial: said } : outcome;
+      const isKept = cause.code === "OutputLimitReached" && said && !answerFlaw(said);
+      return isKept ? { ...outcome, partial: said } : outcome;
     }
     log.error({ err: cause, attemptId: work.attemptId }, "the answer of a provider could not be read");
     return failed("PROVIDER_ERROR", "The provider's answer could not be read.", observed, settlement);
   }
 }
 
+/** The typed output of text: as the capability reads it, or as it was said; of several answers, all of them. */
+async function readText(
+  { capability, takesAsSaid }: Work,
+  answer: TextResult,
+  said: TextOutput,
+  read: (one: TextChoice) => Outcome<unknown> | Promise<Outcome<unknown>>,
+): Promise<Outcome<unknown>> {
+  const isTaken = (one: TextChoice) => takesAsSaid === true && isAsSaid(one);
+  const { others = [], ...first } = answer;
+  if (others.length === 0) return isTaken(first) ? { typedOutput: said, files: [] } : read(first);
+  const choices: (TextOutput & { finishReason: string })[] = [];
+  for (const one of [first, ...others]) {
+    const { typedOutput } = isTaken(one) ? { typedOutput: null } : await read(one);
+    const isObject = typedOutput !== null && capability.outputKind !== "text";
+    const content = isObject ? JSON.stringify(typedOutput) : one.text;
+    choices.push({ ...wordsOf({ ...one, text: content }), finishReason: one.finishReason });
+  }
+  const { finishReason: _, ...whole } = choices[0]!; // the first was there
+  return { typedOutput: { ...whole, choices }, files: [] };
+}
+
 /** The answer, with one call of a tool where no more were asked for: not every vendor has a word for that. */
 function asAsked({ call }: Work, result: TextResult): TextResult {
   const isOne = (call as TextCall).parallelToolCalls === false; // of the text port
-  return isOne ? { ...result, toolCalls: result.toolCalls.slice(0, 1) } : result;
+  const first = <T extends TextChoice>(one: T): T => ({ ...one, toolCalls: one.toolCalls.slice(0, 1) });
+  return isOne
+    ? { ...first(result), ...(result.others ? { others: result.others.map(first) } : {}) }
+    : result;
 }
 
 /** What its capability may not take, though there is something in it. */
-const isAsSaid = ({ finishReason, toolCalls }: TextResult) =>
+const isAsSaid = ({ finishReason, toolCalls }: TextChoice) =>
   finishReason === "length" || (toolCalls.length > 0 && finishReason !== "content_filter");
 
-function saidIn({ text, toolCalls }: TextResult): TextOutput | null {
-  const said: TextOutput = {
-    content: text,
-    role: "assistant",
-    ...(toolCalls.length > 0 ? { toolCalls } : {}),
-  };
-  return answerFlaw(said) ? null : said;
-}
+const wordsOf = ({ text, toolCalls }: TextChoice): TextOutput => ({
+  content: text,
+  role: "assistant",
+  ...(toolCalls.length > 0 ? { toolCalls } : {}),
+});
 
 /** Was it the vendor that failed, and neither the request nor the account? */
 function isVendors(cause: unknown): cause is ProviderFault {

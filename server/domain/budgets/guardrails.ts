@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ChangeGuardrails, Guardrails } from "@/server/contract/budgets";
 import { pool } from "@/server/db";
-import { changeAccess, type ProjectAccess } from "@/server/domain/access";
+import { changeAccess, type ProjectAccess, personBehind } from "@/server/domain/access";
 import { record } from "@/server/domain/audit";
 import { connectionsOf } from "@/server/domain/credentials";
 import type { Ctx } from "@/server/domain/ctx";
@@ -65,6 +65,33 @@ function refuse(maximumMicros: Micros, ceilingMicros: Micros, { allows, scope, f
     `This may cost ${estimatedCost} USD on your own provider account; ${allows} ${ceiling} USD for one execution.`,
     { scope, field, enforcement: "prevent", estimatedCost, available: ceiling, ceiling },
   );
+}
+
+/**
+ * The scope of a ceiling that prevents and counts an execution of this caller; null: there is none. For work whose price
+ * cannot be known here, which no ceiling could hold.
+ */
+export async function preventingScope(
+  ctx: Ctx,
+  project: Pick<ProjectAccess, "id" | "organizationId" | "organizationSettings">,
+  environment: string,
+  { billingMode, credentialIds }: Omit<Asked, "maximumMicros">,
+): Promise<string | null> {
+  const { id, organizationId, organizationSettings } = project;
+  const { rows } = await pool.query<{ scope: string }>(
+    `SELECT scope FROM budget WHERE organization_id = $1 AND enforcement = 'prevent'
+       AND (NOT managed_only OR $5::text = 'managed')
+       AND scope = ANY(capstan_scopes($1, $2, $3, $4, $5, $6)) LIMIT 1`,
+    [organizationId, id, ctx.principal.id, personBehind(ctx.principal), billingMode, credentialIds],
+  );
+  if (rows[0]) return rows[0].scope;
+  if (billingMode !== "byok") return null;
+  if (perExecutionOf(organizationSettings) !== null) return scopeOf(organizationId);
+  const limited = (await connectionsOf({ id, environment })).find(
+    ({ credentialId, perExecutionMicros }) =>
+      perExecutionMicros !== null && credentialIds.includes(credentialId),
+  );
+  return limited ? scopeOfConnection(limited.credentialId) : null;
 }
 
 /** The guardrails of an organization, and what ran on its own accounts today. */

@@ -4,7 +4,13 @@ export {
   connectionGuardrails,
   writeConnectionGuardrails,
 } from "./connection-guardrails";
-export { changeGuardrails, checkGuardrail, guardrails, scopeOfConnection } from "./guardrails";
+export {
+  changeGuardrails,
+  checkGuardrail,
+  guardrails,
+  preventingScope,
+  scopeOfConnection,
+} from "./guardrails";
 export { listHolds } from "./holds";
 export { course, get, list } from "./list";
 export { policy, putPolicy } from "./policy";

@@ -45,11 +45,15 @@ export function targetsOf(capability: Capability, connections = NONE): Target[] 
   const ours = all.flatMap((provider) =>
     provider.models.filter(serves).map((model) => ({ provider, model })),
   );
-  const theirs = connections.flatMap(({ credentialId, provider: name, models }) => {
+  const theirs = connections.flatMap(({ credentialId, provider: name, models, passThrough }) => {
     const provider = all.find((each) => each.name === name);
     if (!provider?.modelsFrom || models === null) return [];
     const listed = provider.modelsFrom(models).filter(serves);
-    return listed.map((model) => ({ provider, model, listedBy: credentialId }));
+    return listed.map((model) => ({
+      provider,
+      model: passThrough ? { ...model, members: passThrough } : model,
+      listedBy: credentialId,
+    }));
   });
   return [...theirs, ...ours];
 }

@@ -17,8 +17,8 @@ import { read } from "./read";
 import { secretOf } from "./spelling";
 
 /** What a create of a credential takes, of what a connection says. */
-function credentialOf({ provider, label, endpointUrl, models, ...spelled }: RotateConnection) {
-  return { provider, secret: secretOf(spelled), label, endpointUrl, models };
+function credentialOf({ provider, label, endpointUrl, models, passThrough, ...spelled }: RotateConnection) {
+  return { provider, secret: secretOf(spelled), label, endpointUrl, models, passThrough };
 }
 
 const alongside =

@@ -109,10 +109,11 @@ export async function planIn(ctx: Ctx, place: Place, request: OnboardingRequest)
   };
 }
 
-const toConnection = ({ id, provider, models }: CredentialRow) => ({
+const toConnection = ({ id, provider, models, pass_through }: CredentialRow) => ({
   credentialId: id,
   provider,
   models,
+  passThrough: pass_through,
   perExecutionMicros: null,
 });
 

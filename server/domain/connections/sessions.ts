@@ -96,13 +96,13 @@ export async function completeOnboarding(
   requireRoleIn(ctx, organizationId, "admin");
   const all = await credentials.credentialsOf(organizationId);
   const places = await placesOf(row, input, all);
-  const { provider, secret, label, endpointUrl, models } = input;
+  const { provider, secret, label, endpointUrl, models, passThrough } = input;
   const credentialId = secret
     ? (
         await credentials.createCredential(
           ctx,
           organizationId,
-          { provider, secret, label, endpointUrl, models },
+          { provider, secret, label, endpointUrl, models, passThrough },
           places,
         )
       ).credentialId

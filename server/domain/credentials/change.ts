@@ -17,7 +17,7 @@ import {
   toCredential,
 } from "./rows";
 import { openFields, readSecret, sealFields, shownOf } from "./secret-fields";
-import { checkedModels } from "./server-of";
+import { checkedModels, checkPassThrough } from "./server-of";
 
 /** What an organization has connected, newest first. Never a secret. For admins in person. */
 export async function listCredentials(ctx: Ctx, organizationId: string): Promise<CredentialList> {
@@ -51,6 +51,8 @@ export async function rotateCredential(
   const provider = findProvider(before.provider) ?? providerGone(before);
   if (input.models && !provider.modelsFrom) refuse("models", `${provider.title} has models of its own.`);
   const models = input.models ? checkedModels(provider, input.models) : before.models;
+  checkPassThrough(provider, input.passThrough);
+  const passThrough = input.passThrough ?? before.pass_through;
   const fields = readSecret(provider, input.secret);
   await requireAccepted(ctx, provider, before.base_url, toSecrets(fields));
 
@@ -59,7 +61,7 @@ export async function rotateCredential(
   await changeAccessBy(async (client) => {
     const { rowCount } = await client.query(
       `UPDATE credential SET sealed = $3, last4 = $4, fingerprint = $5, label = $6, models = $7, status = 'ready',
-         checked_at = $8, rotated_at = $9 WHERE id = $1 AND organization_id = $2`,
+         checked_at = $8, rotated_at = $9, pass_through = $10 WHERE id = $1 AND organization_id = $2`,
       [
         credentialId,
         organizationId,
@@ -70,6 +72,7 @@ export async function rotateCredential(
         models,
         provider.check ? now : null,
         now,
+        passThrough && JSON.stringify(passThrough),
       ],
     );
     if (rowCount === 0) fail("NotFound", "There is no such credential."); // deleted meanwhile

@@ -9,6 +9,8 @@ export type Connection = {
   credentialId: string;
   provider: string;
   models: string | null;
+  /** Members of a request its server is passed; null: the usual ones. */
+  passThrough: string[] | null;
   /** The most that one execution on it may cost; null: as much as it likes. */
   perExecutionMicros: number | null;
 };
@@ -18,6 +20,7 @@ type Row = {
   environment: string;
   provider: string;
   models: string | null;
+  pass_through: string[] | null;
   guardrails: { perExecutionMicros?: number } | null;
 };
 
@@ -26,7 +29,7 @@ const bound = remembered(async (projectId: string): Promise<readonly Row[]> => {
   const { rows } = await pool.query<Row>({
     name: "connections-of-project",
     text: `SELECT credential.id AS credential_id, binding.environment, credential.provider, credential.models,
-             credential.guardrails
+             credential.pass_through, credential.guardrails
            FROM credential_binding binding JOIN credential ON credential.id = binding.credential_id
            WHERE binding.project_id = $1 ORDER BY binding.id`,
     values: [projectId],
@@ -45,10 +48,11 @@ export async function connectionsOf(project: {
   if (rows.length === 0) return NONE;
   return rows
     .filter(({ environment }) => environment === project.environment)
-    .map(({ credential_id, provider, models, guardrails }) => ({
+    .map(({ credential_id, provider, models, pass_through, guardrails }) => ({
       credentialId: credential_id,
       provider,
       models,
+      passThrough: pass_through,
       perExecutionMicros: guardrails?.perExecutionMicros ?? null,
     }));
 }

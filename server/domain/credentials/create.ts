@@ -46,8 +46,8 @@ export async function createCredential(
   await changeAccessBy(async (client) => {
     const { rowCount } = await client.query(
       `INSERT INTO credential (id, organization_id, provider, label, sealed, last4, fingerprint, base_url, endpoint_url,
-         models, status, checked_at, created_by, created_at)
-       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'ready', $11, $12, $13
+         models, pass_through, status, checked_at, created_by, created_at)
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 'ready', $12, $13, $14
        WHERE (SELECT count(*) FROM credential WHERE organization_id = $2) < ${MOST}`,
       [
         id,
@@ -60,6 +60,7 @@ export async function createCredential(
         server.baseUrl,
         server.endpointUrl,
         server.models,
+        server.passThrough && JSON.stringify(server.passThrough),
         provider.check ? now : null,
         by,
         now,

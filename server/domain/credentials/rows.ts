@@ -27,6 +27,7 @@ export type CredentialRow = {
   base_url: string;
   endpoint_url: string | null;
   models: string | null;
+  pass_through: string[] | null;
   status: "ready" | "refused";
   checked_at: Date | null;
   guardrails: { perExecutionMicros?: number } | null;
@@ -138,6 +139,7 @@ export function toCredential(row: CredentialRow): Credential {
     fingerprint: row.fingerprint,
     endpointUrl: row.endpoint_url,
     models: row.models,
+    passThrough: row.pass_through,
     status: row.status,
     checkedAt: row.checked_at?.toISOString() ?? null,
     createdBy: row.created_by,

@@ -4,28 +4,48 @@ import { refusalOfAddress } from "@/server/http";
 import type { Provider } from "@/server/providers/define";
 import { baseUrlOf } from "./operator";
 
-type Named = { endpointUrl?: string | null | undefined; models?: string | null | undefined };
+type Named = {
+  endpointUrl?: string | null | undefined;
+  models?: string | null | undefined;
+  passThrough?: string[] | null | undefined;
+};
 /** Where a connection's calls go and what they may ask for there. */
-export type Server = { baseUrl: string; endpointUrl: string | null; models: string | null };
+export type Server = {
+  baseUrl: string;
+  endpointUrl: string | null;
+  models: string | null;
+  passThrough: string[] | null;
+};
 
-const refuse = (field: "provider" | "endpointUrl" | "models", msg: string, type = "value_error"): never => {
+const refuse = (
+  field: "provider" | "endpointUrl" | "models" | "passThrough",
+  msg: string,
+  type = "value_error",
+): never => {
   throw new ValidationFault([{ loc: ["body", field], msg, type }]);
 };
 
 /** The server of a new connection: the provider's own, or the one its owner names, with models that have prices. */
-export function serverOf(provider: Provider, { endpointUrl, models }: Named): Server {
+export function serverOf(provider: Provider, { endpointUrl, models, passThrough = null }: Named): Server {
   if (provider.modelsFrom) {
     if (!endpointUrl) return refuse("endpointUrl", "The server's base URL is needed.", "missing");
     if (!models) return refuse("models", "Its models are needed, as id:in:out with their prices.", "missing");
     const address = checkedAddress(endpointUrl);
-    return { baseUrl: address, endpointUrl: address, models: checkedModels(provider, models) };
+    return { baseUrl: address, endpointUrl: address, models: checkedModels(provider, models), passThrough };
   }
+  checkPassThrough(provider, passThrough);
   if (endpointUrl) refuse("endpointUrl", `${provider.title} is at its own address.`);
   if (models) refuse("models", `${provider.title} has models of its own.`);
   const baseUrl = baseUrlOf(provider);
   return baseUrl
-    ? { baseUrl, endpointUrl: null, models: null }
+    ? { baseUrl, endpointUrl: null, models: null, passThrough: null }
     : refuse("provider", `${provider.title} has no address in this installation.`);
+}
+
+/** Only a server of one's own is passed what is not known here. */
+export function checkPassThrough(provider: Provider, passThrough: string[] | null | undefined): void {
+  if (passThrough && !provider.modelsFrom)
+    refuse("passThrough", `${provider.title} takes no members that are not known here.`);
 }
 
 /** Models as their owner lists them, each with its price. */

@@ -13,6 +13,7 @@ import { receiptIdOf } from "@/server/ids";
 import { log } from "@/server/log";
 import { microsToUsd } from "@/server/money";
 import { isOutage } from "@/server/outage";
+import type { TextCall } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { admit, toRow } from "./admit";
 import { conclude } from "./conclude";
@@ -204,7 +205,9 @@ async function callProvider(
   };
   failpoint("after-submission-begun");
   for (;;) {
-    const outcome = frames ? await streamCall(work, frames.push) : await submitCall(work);
+    // Several answers at once have no one text to be told; they are told at their end.
+    const isOne = ((work.call as Partial<TextCall>).settings?.choices ?? 1) === 1; // other ports have no settings
+    const outcome = frames && isOne ? await streamCall(work, frames.push) : await submitCall(work);
     await frames?.flush(); // what was told is kept, however it ends
     switch (outcome.state) {
       case "succeeded": {

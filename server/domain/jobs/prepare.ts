@@ -4,7 +4,7 @@ import { pool } from "@/server/db";
 import { access, personBehind } from "@/server/domain/access";
 import { LEASE_MS, leaseOwner } from "@/server/domain/attempts";
 import { presentationFor } from "@/server/domain/billing";
-import { checkGuardrail } from "@/server/domain/budgets";
+import { checkGuardrail, preventingScope } from "@/server/domain/budgets";
 import type { Ctx } from "@/server/domain/ctx";
 import { type Envelope, enforcementOf, keptMs, maturityOf } from "@/server/domain/envelope";
 import { keepNamed } from "@/server/domain/inputs";
@@ -20,6 +20,7 @@ import {
 } from "@/server/domain/quotes";
 import { fail, ValidationFault } from "@/server/errors";
 import { newId } from "@/server/ids";
+import { isListed } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { approvalAtAdmission, toldOfWait } from "./approvals";
 import type { Submission } from "./submission";
@@ -65,6 +66,7 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
     credentialIds: credentialIdsOf(plan.estimate),
   });
   checkSpendPerJob(ctx, plan.estimate);
+  await checkOpenEnded(ctx, submission, plan);
   const { quoteId } = envelope.execution;
   const fx = presentationFor(project.organizationSettings);
   const sealed = quoteId
@@ -173,6 +175,28 @@ export async function prepare(ctx: Ctx, submission: Submission): Promise<Prepare
       ...withEvents(capability.key, plan, isInvoke, attemptId, wait),
     },
   };
+}
+
+/** A member that a server takes only because it takes any may change the price: it is refused where a ceiling prevents. */
+async function checkOpenEnded(
+  ctx: Ctx,
+  { project, environment, conversation }: Submission,
+  { route, estimate }: ExecutionPlan,
+): Promise<void> {
+  const named = (route?.model.members ?? []).filter((name) => name !== "*");
+  const open = Object.keys(conversation?.settings?.members ?? {}).find((name) => !isListed(name, named));
+  if (open === undefined) return;
+  const credentialIds = credentialIdsOf(estimate);
+  const { billingMode } = estimate;
+  const scope = await preventingScope(ctx, project, environment, { billingMode, credentialIds });
+  if (scope === null) return;
+  throw new ValidationFault([
+    {
+      loc: ["body", "conversation", "settings", "members", open],
+      msg: `It passes by * alone and may change the price, while the ceiling of ${scope} prevents. List it by its name on the connection, or leave it out.`,
+      type: "unsupported",
+    },
+  ]);
 }
 
 /** What its input names stays until its own row keeps it. Refuses what was removed since it was planned. */

@@ -122,8 +122,11 @@ export async function estimate(
   const bounds: Estimate["bounds"] = execution.bounds(input as never, route.model); // parsed by this capability's own schema
   let qualifier: Estimate["qualifier"] = "upper_bound";
   if (execution.port === "text") {
-    const input = await inputTokensAtMost(route.model, call as TextCall); // the port decides which call it is
+    const text = call as TextCall; // the port decides which call it is
+    const input = await inputTokensAtMost(route.model, text);
     bounds.inputTokens = input.tokens;
+    // Each of several answers may be as long as one.
+    if (text.settings?.choices) bounds.outputTokens = (bounds.outputTokens ?? 0) * text.settings.choices;
     if (input.isCounted) qualifier = "exact";
   } else {
     if (execution.port === "image") {

@@ -102,7 +102,7 @@ export async function planExecution(
     connectUrl,
   );
   checkConstraints(capability, input, route, wanted.conversation ?? undefined);
-  checkSupport(route.model, wanted);
+  checkSupport(capability, route, wanted, connections);
   const options = callOptions(wanted);
   const material = await materialize(
     { projectId: project.id, outputsOf: project.outputsOf },
@@ -115,7 +115,9 @@ export async function planExecution(
   );
   const processing = processingOf(capability, route, wanted, mode);
   const isTold = wanted.executionMode === "Stream" || Boolean(wanted.readerDelivery);
-  const mayRepair = !isTold && canRepair(capability, input, route, material);
+  // Of several answers none is given back.
+  const isOne = (wanted.conversation?.settings?.choices ?? 1) === 1;
+  const mayRepair = !isTold && isOne && canRepair(capability, input, route, material);
   const priced: Estimate = {
     ...(await estimate(capability, input, route, call, processing, mayRepair)),
     requestedTarget: names.main === asked ? requestedTarget(wanted) : null,

@@ -1,11 +1,21 @@
 import type { Capability } from "@/server/capabilities/define";
-import { routeUnavailable } from "@/server/domain/catalog";
-import type { ModelFacts } from "@/server/providers/define";
+import { offersOf, type Route, routeKey, routeUnavailable, targetsOf } from "@/server/domain/catalog";
+import type { Connection } from "@/server/domain/credentials";
+import { isListed, type ModelFacts, type TextSetting } from "@/server/providers/define";
 import { refuseField, type Wanted } from "./wanted";
+
+const WORDS: Record<TextSetting, string> = {
+  topP: "top_p",
+  stop: "words to stop at",
+  seed: "a seed",
+  frequencyPenalty: "a frequency penalty",
+  presencePenalty: "a presence penalty",
+  choices: "several answers to one request",
+};
 
 /** What is asked beside the input goes to the provider as its own feature, or not at all: the first a model lacks. */
 export function unsupportedBy(
-  { supports }: Pick<ModelFacts, "supports">,
+  { supports, takes, members: listed = [] }: Pick<ModelFacts, "supports" | "takes" | "members">,
   { toolSchemas, responseSchema, sampling, conversation }: Wanted,
 ): { field: string; what: string } | null {
   if ((toolSchemas?.length || conversation?.turns?.length) && !supports.tools)
@@ -13,17 +23,43 @@ export function unsupportedBy(
   if (responseSchema && !supports.jsonSchema) return { field: "responseSchema", what: "a response schema" };
   if (typeof sampling?.temperature === "number" && !supports.temperature)
     return { field: "sampling.temperature", what: "a temperature" };
+  const { members = {}, ...settings } = conversation?.settings ?? {};
+  for (const name of Object.keys(settings))
+    if (!takes?.includes(name as TextSetting))
+      // of its settings
+      return { field: `conversation.settings.${name}`, what: WORDS[name as TextSetting] };
+  for (const name of Object.keys(members))
+    if (!isListed(name, listed)) return { field: `conversation.settings.members.${name}`, what: name };
   const intent = sampling?.reasoningIntent;
   if (intent && intent !== "omit" && !supports.reasoning)
     return { field: "sampling.reasoningIntent", what: "a reasoning intent" };
   return null;
 }
 
-/** Refuses what is asked beside the input and this model has not. */
-export function checkSupport(model: ModelFacts, wanted: Wanted) {
+/** Refuses what is asked beside the input and the model of this route has not; says who has it. */
+export function checkSupport(
+  capability: Capability,
+  { provider, model }: Pick<Route, "provider" | "model">,
+  wanted: Wanted,
+  connections: readonly Connection[],
+) {
   // A text model without schemas of its own is asked for one in words.
-  const lacking = unsupportedBy(model, model.port === "text" ? { ...wanted, responseSchema: null } : wanted);
-  if (lacking) refuseField(lacking.field, `${model.id} does not take ${lacking.what}.`);
+  const asked = model.port === "text" ? { ...wanted, responseSchema: null } : wanted;
+  const lacking = unsupportedBy(model, asked);
+  if (!lacking) return;
+  const able = targetsOf(capability, connections).filter(
+    (target) => !target.model.onlyByName && unsupportedBy(target.model, asked) === null,
+  );
+  const [reached] = able.filter((target) => offersOf(target, connections).length > 0);
+  const [known] = able;
+  const instead = reached
+    ? ` ${routeKey(reached)} does.`
+    : known
+      ? ` ${routeKey(known)} does, once an account of ${known.provider.title} is connected.`
+      : lacking.field.includes(".members.")
+        ? " A server you connect by its address takes it, where its connection lists it under passThrough."
+        : "";
+  refuseField(lacking.field, `${routeKey({ provider, model })} does not take ${lacking.what}.${instead}`);
 }
 
 /** What runs here has no model: nothing of it may be asked for or chosen. */

@@ -32,7 +32,9 @@ export async function inputTokensAtMost(
   call: TextCall,
 ): Promise<{ tokens: number; isCounted: boolean }> {
   const format = call.responseFormat.type === "json_schema" ? JSON.stringify(call.responseFormat.schema) : "";
-  const shape = Buffer.byteLength(format + (call.tools ? JSON.stringify(call.tools) : ""));
+  // A server may write members it is passed into the prompt, too.
+  const beside = [call.tools, call.settings?.members].map((each) => (each ? JSON.stringify(each) : ""));
+  const shape = Buffer.byteLength(format + beside.join(""));
   const texts = call.messages.flatMap((message) => [textOf(message), ...callsIn(message)]);
   const pictures = call.messages.reduce((sum, { content }) => sum + picturesIn(content), 0);
   const sizes = texts.map((text) => Buffer.byteLength(text));

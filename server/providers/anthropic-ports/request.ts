@@ -55,6 +55,7 @@ export function toMessagesRequest(call: TextCall, { model }: ProviderIo): Record
     messages: byTurn(withCallIds(turns, CALL_ID)).map(toTurn),
     ...(thinks ? { thinking: byBudget ? byTokens(reasoningIntent, maxTokens) : { type: "adaptive" } } : {}),
     ...(Object.keys(outputConfig).length > 0 ? { output_config: outputConfig } : {}),
+    ...(call.settings?.stop === undefined ? {} : { stop_sequences: call.settings.stop }),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(toTool) }),
     ...(choice ? { tool_choice: choice } : {}),
   };

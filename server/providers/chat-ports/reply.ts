@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Count, CountsOf, figures, toCostMicros } from "../counts";
-import type { ProviderIo, TextResult } from "../define";
+import type { ProviderIo, TextChoice, TextResult } from "../define";
 import { type HttpReply, parseReply, safeWord } from "../http";
 import { toTier } from "../openai-ports/common";
 
@@ -49,8 +49,11 @@ const FINISH_REASONS: Record<string, TextResult["finishReason"]> = {
   content_filter: "content_filter",
 };
 
-function toTextResult(reply: ChatReply): TextResult {
-  const choice = reply.choices[0];
+function toTextResult({ choices: [first, ...others] }: ChatReply): TextResult {
+  return { ...toChoice(first), ...(others.length > 0 ? { others: others.map(toChoice) } : {}) };
+}
+
+function toChoice(choice: ChatReply["choices"][number] | undefined): TextChoice {
   const toolCalls = (choice?.message.tool_calls ?? []).map((call) => ({
     id: call.id ?? "",
     name: call.function.name,

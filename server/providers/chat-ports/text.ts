@@ -13,7 +13,7 @@ import {
   toDataUrl,
 } from "../define";
 import { type HttpOptions, postForEvents, postJson } from "../http";
-import { brokenOff, requireSupported } from "../text-call";
+import { brokenOff, present, requireSupported } from "../text-call";
 import { readChat } from "./reply";
 import { gatherChat } from "./stream";
 
@@ -44,13 +44,17 @@ const toToolCall = ({ id, name, arguments: text }: ToolCall) => ({
 
 function toChatRequest(call: TextCall, model: ModelFacts): Record<string, unknown> {
   requireSupported(call, model);
+  const { members, topP, stop, seed, frequencyPenalty, presencePenalty, choices } = call.settings ?? {};
   return {
+    ...members,
     model: model.id,
     messages: call.messages.map(toMessage),
     // The older name: every such server knows it.
     ...(call.maxOutputTokens === undefined ? {} : { max_tokens: call.maxOutputTokens }),
     ...(call.responseFormat.type === "text" ? {} : { response_format: toFormat(call.responseFormat) }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
+    ...present({ top_p: topP, stop, seed, n: choices }),
+    ...present({ frequency_penalty: frequencyPenalty, presence_penalty: presencePenalty }),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
     ...(call.toolChoice === undefined ? {} : { tool_choice: toChoice(call.toolChoice) }),
     ...(call.parallelToolCalls === undefined ? {} : { parallel_tool_calls: call.parallelToolCalls }),

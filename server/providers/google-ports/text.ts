@@ -17,6 +17,7 @@ import {
   brokenOff,
   byTurn,
   isRecord,
+  present,
   readJson,
   requireSupported,
   toArguments,
@@ -44,9 +45,11 @@ function toRequest(call: TextCall, { model }: ProviderIo): Record<string, unknow
   requireSupported(call, model);
   const { system, turns } = apart(call.messages);
   const { responseFormat: asked, reasoningIntent = "omit" } = call;
+  const { stop, topP, seed, frequencyPenalty, presencePenalty } = call.settings ?? {};
   const config = {
     ...(call.maxOutputTokens === undefined ? {} : { maxOutputTokens: call.maxOutputTokens }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
+    ...present({ topP, stopSequences: stop, seed, frequencyPenalty, presencePenalty }),
     ...(asked.type === "text" ? {} : { responseMimeType: "application/json" }),
     ...(asked.type === "json_schema" ? { responseJsonSchema: asked.schema } : {}),
     ...(reasoningIntent === "omit" ? {} : { thinkingConfig: { thinkingLevel: LEVELS[reasoningIntent] } }),

@@ -72,6 +72,7 @@ function toResponsesRequest(call: TextCall, { model, tier }: ProviderIo): Record
       ? {}
       : { reasoning: { effort: EFFORTS[reasoningIntent] } }),
     ...(call.temperature === undefined ? {} : { temperature: call.temperature }),
+    ...(call.settings?.topP === undefined ? {} : { top_p: call.settings.topP }),
     ...(call.tools === undefined ? {} : { tools: call.tools.map(toFunctionTool) }),
     ...(call.toolChoice === undefined ? {} : { tool_choice: toChoice(call.toolChoice) }),
     ...(call.parallelToolCalls === undefined ? {} : { parallel_tool_calls: call.parallelToolCalls }),

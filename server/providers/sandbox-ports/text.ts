@@ -13,12 +13,15 @@ import { explain, headers, MODELS } from "./common";
 
 /* Its tokens are UTF-8 bytes divided by four, rounded up. */
 
-const TextReply = z.object({
-  id: z.string(),
-  model: z.string(),
+const Choice = z.object({
   text: z.string(),
   finishReason: z.enum(["stop", "length", "tool_calls"]),
   toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() })),
+});
+const TextReply = Choice.extend({
+  id: z.string(),
+  model: z.string(),
+  others: z.array(Choice).optional(),
   usage: CountsOf({ inputTokens: Count, outputTokens: Count, reasoningTokens: Count }),
   tier: z.enum(["standard", "flex"]),
 });
@@ -75,6 +78,7 @@ export const textModels = TEXT_MODELS.map(
     maxOutputTokens: 16_384,
     grades: model.id === "sandbox-1" ? ["fast", "longform"] : ["fast", "reasoning", "frontier", "longform"],
     imageTokens: IMAGE_TOKENS,
+    takes: ["topP", "stop", "seed", "frequencyPenalty", "presencePenalty", "choices"],
     supports: {
       jsonObject: !WORDY_MODELS.some((name) => model.id === `sandbox-${name}`),
       jsonSchema: !WORDY_MODELS.some((name) => model.id === `sandbox-${name}`),
@@ -101,9 +105,10 @@ const toMessage = ({ content, ...message }: TextMessage) => ({
         ),
 });
 
-const toTextRequest = (call: TextCall, io: ProviderIo) => ({
+const toTextRequest = ({ settings, ...call }: TextCall, io: ProviderIo) => ({
   model: io.model.id,
   ...call,
+  ...settings,
   messages: call.messages.map(toMessage),
   ...(io.tier === "flex" ? { tier: "flex" } : {}),
 });

@@ -1,0 +1,46 @@
+import type { Conversation } from "@/server/domain/jobs";
+
+/* Settings of either OpenAI request that not every model takes, and members that are not known here. */
+
+export type Settings = NonNullable<Conversation["settings"]> | undefined;
+type Json = NonNullable<NonNullable<Settings>["members"]>[string];
+
+type Given = {
+  top_p?: number | null | undefined;
+  stop?: string | string[] | null | undefined;
+  seed?: number | null | undefined;
+  n?: number | null | undefined;
+  frequency_penalty?: number | null | undefined;
+  presence_penalty?: number | null | undefined;
+};
+
+const NAMES = {
+  topP: "top_p",
+  stop: "stop",
+  seed: "seed",
+  choices: "n",
+  frequencyPenalty: "frequency_penalty",
+  presencePenalty: "presence_penalty",
+} as const;
+
+/** What is asked for beyond what is usual; undefined: nothing. `known`: the members of the request that have a meaning. */
+export function settingsOf(given: Given, request: Record<string, unknown>, known: object): Settings {
+  const { top_p, seed, n, frequency_penalty, presence_penalty } = given;
+  const stop = typeof given.stop === "string" ? [given.stop] : given.stop;
+  const unknown = Object.entries(request).filter(([name, value]) => !(name in known) && value !== null);
+  const settings: NonNullable<Settings> = {
+    ...(typeof top_p === "number" && top_p !== 1 ? { topP: top_p } : {}),
+    ...(stop?.length ? { stop } : {}),
+    ...(typeof seed === "number" ? { seed } : {}),
+    ...(typeof n === "number" && n > 1 ? { choices: n } : {}),
+    ...(frequency_penalty ? { frequencyPenalty: frequency_penalty } : {}),
+    ...(presence_penalty ? { presencePenalty: presence_penalty } : {}),
+    ...(unknown.length > 0 ? { members: Object.fromEntries(unknown) as Record<string, Json> } : {}), // parsed JSON
+  };
+  return Object.keys(settings).length > 0 ? settings : undefined;
+}
+
+/** A setting as the sender spells it; a member of another kind is spelled by its sender alone. */
+export function spellingOf([name, ...below]: (string | number)[]): string {
+  return name === "members" ? below.join(".") : NAMES[name as keyof typeof NAMES]; // of its settings
+}
