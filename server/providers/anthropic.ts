@@ -112,6 +112,8 @@ export default defineProvider({
       imageTokens: 1_568,
       grades: ["fast"],
       onlyByName: true,
+      // The newer ones always think, and no tool can be forced on them.
+      supports: { ...NEWER.supports, forcedTools: true },
     },
   ],
   check,

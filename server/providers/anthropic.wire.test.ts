@@ -133,8 +133,22 @@ const cases: Comparison[] = [
     title: "some tool must be called, one at a time",
     answer,
     theirs: (url) =>
-      messagesAt(url).create({ ...looped, tool_choice: { type: "any", disable_parallel_tool_use: true } }),
-    ours: (url) => submit(url, { ...loop, toolChoice: "required", parallelToolCalls: false }),
+      messagesAt(url).create({
+        ...looped,
+        model: "claude-haiku-4-5",
+        tool_choice: { type: "any", disable_parallel_tool_use: true },
+      }),
+    ours: async (url) => {
+      const io = ioFor(anthropic, "claude-haiku-4-5", "text", url, { credentials: { apiKey: SECRET } });
+      return anthropic.text?.submit({ ...loop, toolChoice: "required", parallelToolCalls: false }, io);
+    },
+  },
+  {
+    title: "one tool at a time, as the model likes",
+    answer,
+    theirs: (url) =>
+      messagesAt(url).create({ ...looped, tool_choice: { type: "auto", disable_parallel_tool_use: true } }),
+    ours: (url) => submit(url, { ...loop, parallelToolCalls: false }),
   },
   {
     title: "no tool may be called",

@@ -67,7 +67,14 @@ const V4: Pick<ModelFacts, "port" | "contextWindow" | "maxOutputTokens" | "suppo
   takes: ["topP", "stop", "frequencyPenalty", "presencePenalty"],
   contextWindow: 1_000_000,
   maxOutputTokens: 384_000,
-  supports: { jsonObject: true, temperature: true, reasoning: true, tools: true, stream: true },
+  supports: {
+    jsonObject: true,
+    temperature: true,
+    reasoning: true,
+    tools: true,
+    forcedTools: true,
+    stream: true,
+  },
 };
 
 export default defineProvider({

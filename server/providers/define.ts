@@ -319,6 +319,8 @@ export type ModelFacts = {
     temperature?: boolean;
     reasoning?: boolean;
     tools?: boolean;
+    /** It can be made to call a tool, whichever or a certain one. */
+    forcedTools?: boolean;
     transparency?: boolean;
     referenceImages?: boolean;
     /** Work may wait for the provider's flex tier; its discount stands at the price. */

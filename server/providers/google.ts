@@ -26,7 +26,15 @@ const GEMINI: Pick<
   contextWindow: 1_048_576,
   maxOutputTokens: 65_536,
   imageTokens: 1_120,
-  supports: { jsonObject: true, jsonSchema: true, reasoning: true, tools: true, stream: true, vision: true },
+  supports: {
+    jsonObject: true,
+    jsonSchema: true,
+    reasoning: true,
+    tools: true,
+    forcedTools: true,
+    stream: true,
+    vision: true,
+  },
 };
 
 export default defineProvider({

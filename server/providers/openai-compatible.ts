@@ -34,7 +34,14 @@ function toModel(entry: string): ModelFacts {
     port: "text",
     title: id,
     price: { per: "million_tokens", input, output },
-    supports: { jsonObject: true, jsonSchema: true, temperature: true, tools: true, stream: true },
+    supports: {
+      jsonObject: true,
+      jsonSchema: true,
+      temperature: true,
+      tools: true,
+      forcedTools: true,
+      stream: true,
+    },
     takes: ["topP", "stop", "seed", "frequencyPenalty", "presencePenalty", "choices"],
     members: USUAL_MEMBERS,
   };

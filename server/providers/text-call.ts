@@ -23,6 +23,7 @@ export function requireSupported(call: TextCall, model: ModelFacts): void {
     [call.temperature !== undefined, model.supports.temperature, "a temperature"],
     [(call.reasoningIntent ?? "omit") !== "omit", model.supports.reasoning, "a reasoning intent"],
     [call.tools !== undefined, model.supports.tools, "tools"],
+    [isForced(call), model.supports.forcedTools, "a tool that must be called"],
     [call.messages.some(({ content }) => typeof content !== "string"), model.supports.vision, "pictures"],
     [call.responseFormat.type === "json_object", model.supports.jsonObject, "the format json_object"],
     [call.responseFormat.type === "json_schema", model.supports.jsonSchema, "the format json_schema"],

@@ -177,6 +177,7 @@ function respelled(loc: (string | number)[], spelling: Spelling): (string | numb
   if (first === "toolSchemas") return at("tools", path.slice(1));
   if (first === "sampling") return at(second === "temperature" ? "temperature" : spelling.effort, below);
   if (first === "conversation" && second === "settings") return at(spellingOf(path.slice(2)), []);
+  if (first === "conversation") return at("tool_choice", []);
   if (first === "execution") return at("model", []);
   if (first === "executionMode") return at("stream", []);
   return loc;

@@ -23,6 +23,9 @@ export function unsupportedBy(
   if (responseSchema && !supports.jsonSchema) return { field: "responseSchema", what: "a response schema" };
   if (typeof sampling?.temperature === "number" && !supports.temperature)
     return { field: "sampling.temperature", what: "a temperature" };
+  const { toolChoice } = conversation ?? {};
+  if (toolChoice && toolChoice !== "none" && !supports.forcedTools)
+    return { field: "conversation.toolChoice", what: "a tool that must be called" };
   const { members = {}, ...settings } = conversation?.settings ?? {};
   for (const name of Object.keys(settings))
     if (!takes?.includes(name as TextSetting))

@@ -86,6 +86,7 @@ export const textModels = TEXT_MODELS.map(
       temperature: true,
       reasoning: true,
       tools: true,
+      forcedTools: true,
       stream: true,
       ...(DEFERRED.includes(model.id) ? { deferred: true } : {}),
     },
