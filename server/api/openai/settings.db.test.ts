@@ -194,6 +194,24 @@ describe("settings", () => {
   });
 });
 
+test("a tool that must be called is refused where the model cannot be made to, with a route that can", async () => {
+  const made = await makeTenant();
+  setSettings({ ANTHROPIC_BASE_URL: vendor.url });
+  vendor.answer({ json: { data: [] } });
+  await credentials.createCredential(
+    system,
+    made.organizationId,
+    { provider: "anthropic", secret: "sk-ant-1", label: "own" },
+    [{ projectId: made.projectId, environment: "development" }],
+  );
+  const tools = [{ type: "function", function: { name: "depth_of", parameters: { type: "object" } } }];
+  const model = "anthropic/claude-opus-5-5";
+  const error = await refusal(ask({ model, tools, tool_choice: "required" }, clientOf(made)));
+  expect(error).toMatchObject({ status: 422, param: "tool_choice" });
+  expect(error.message).toContain("sandbox/sandbox-1 does.");
+  setSettings({ ANTHROPIC_BASE_URL: before.ANTHROPIC_BASE_URL });
+});
+
 describe("members that are not known here", () => {
   test("the usual ones pass to a connected server, also of a response, and are part of the request", async () => {
     const mine = await connected();

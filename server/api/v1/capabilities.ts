@@ -235,7 +235,7 @@ export const followExecution = endpoint({
   path: "/v1/executions/{execution_id}/events",
   summary: "Follow a streaming execution",
   description:
-    "Frames `execution.started`, `token` {index, text}, `usage` and one of `execution.succeeded` {typedOutput, usage, receiptId} and `execution.failed` {error}, each with an id and JSON data. `Last-Event-ID` resumes after a frame, on any instance; the stream ends after the terminal frame. Close an EventSource on that frame: it reconnects to any stream that ends, and waits a day (`retry`) only after this end.",
+    "Frames `execution.started`, `token` {index, text}, `usage` and one of `execution.succeeded` {typedOutput, usage, terminationReason, receiptId} and `execution.failed` {error}, each with an id and JSON data. `Last-Event-ID` resumes after a frame, on any instance; the stream ends after the terminal frame. Close an EventSource on that frame: it reconnects to any stream that ends, and waits a day (`retry`) only after this end.",
   tags: ["Execution"],
   auth: ["service_principal", "panel_session"],
   scope: "jobs:read",
