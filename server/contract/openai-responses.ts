@@ -59,18 +59,20 @@ const FunctionResult = z.object({
 /** The thinking of an answer means nothing to another model: it is not read. */
 const Reasoning = z.looseObject({ type: z.literal("reasoning") });
 
-const ITEMS = "message, function_call, function_call_output and reasoning";
+/** An item of an answer, by its id: it is looked up as long as the content of its execution is kept. */
+const Reference = z.object({ type: z.literal("item_reference"), id: z.string().min(1).max(128) });
+
+const ITEMS = "message, function_call, function_call_output, reasoning and item_reference";
 export const InputItem = z.discriminatedUnion(
   "type",
-  [InputMessage, CalledFunction, FunctionResult, Reasoning],
+  [InputMessage, CalledFunction, FunctionResult, Reasoning, Reference],
   {
-    error: (issue) =>
-      issue.code === "invalid_union"
-        ? `The items are ${ITEMS}; nothing is stored here to be named.`
-        : undefined,
+    error: (issue) => (issue.code === "invalid_union" ? `The items are ${ITEMS}.` : undefined),
   },
 );
 export type InputItem = z.output<typeof InputItem>;
+/** An item that is there itself. */
+export type GivenItem = Exclude<InputItem, { type: "item_reference" }>;
 
 const Format = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("text") }),

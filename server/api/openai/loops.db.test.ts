@@ -354,6 +354,27 @@ describe("responses", () => {
     expect(request.input.messages).toHaveLength(3);
   });
 
+  test("items of earlier answers may be named by their ids, as long as their content is kept", async () => {
+    const input: Items = [{ role: "user", content: question }];
+    const first = await ask(input);
+    const named = (response: OpenAI.Responses.Response): Items =>
+      response.output.map(({ id }) => ({ type: "item_reference", id: id ?? "" }));
+    input.push(...named(first), ...outputsOf(first, "eleven"));
+    const second = await ask(input);
+    expect(second.output_text).toContain("eleven");
+    input.push(...named(second), { role: "user", content: "Thanks. And the width_of them?" });
+    const third = await ask(input);
+    expect(callsIn(third).map(({ name }) => name)).toEqual(["width_of"]);
+    const { request } = (await tenant.get(`/v1/jobs/${third.id}/request`)).json;
+    expect(request.input.messages[3]).toEqual({ role: "assistant", content: second.output_text });
+    const stranger = await makeTenant();
+    const theirs = new OpenAI({ apiKey: stranger.key, baseURL: `${server.url}/v1`, maxRetries: 0 });
+    const foreign = theirs.responses.create({ model: FAST, input, tools });
+    expect(await refusal(foreign)).toMatchObject({ status: 422, param: "input[1].id" });
+    await pool.query("UPDATE payload SET content = NULL WHERE job_id = $1 AND kind = 'output'", [first.id]);
+    expect(await refusal(ask(input))).toMatchObject({ status: 422, param: "input[1].id" });
+  });
+
   test("a handoff is a call whose answer another agent gives", async () => {
     const handoff = itemTool("transfer_to_surveyor");
     const input: Items = [{ role: "user", content: question }];
@@ -387,7 +408,8 @@ describe("responses", () => {
   });
 
   test.each<[string, unknown[], string]>([
-    ["an item of another kind", [{ type: "item_reference", id: "msg_1" }], "input[0].type"],
+    ["an item of another kind", [{ type: "web_search_call", id: "ws_1" }], "input[0].type"],
+    ["an item nobody knows", [{ type: "item_reference", id: "msg_1" }], "input[0].id"],
     [
       "a result without its call",
       [

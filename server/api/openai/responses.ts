@@ -1,6 +1,6 @@
 import type { InvocationResult } from "@/server/contract/jobs";
 import {
-  type InputItem,
+  type GivenItem,
   type OutputItem,
   type ResponseObject,
   ResponsesRequest,
@@ -26,9 +26,9 @@ const spelling = ({ instructions, input }: ResponsesRequest, places: number[]): 
   schema: "text.format.schema",
 });
 
-/** What a request asks for. */
-export function responsesAsk(request: ResponsesRequest): Ask {
-  const { input, instructions, text, tools } = request;
+/** What a request asks for; `input` is its own with every item in it. */
+export function responsesAsk(request: ResponsesRequest, input: string | GivenItem[]): Ask {
+  const { instructions, text, tools } = request;
   const { messages, places } =
     typeof input === "string"
       ? { messages: [{ role: "user" as const, content: input }], places: [0] }
@@ -59,7 +59,7 @@ function toChoice(choice: ResponsesRequest["tool_choice"]): Choice | null | unde
 }
 
 /** Items as messages, and where each begins: calls belong to the message of the assistant before them, if there is one. */
-function toMessages(items: InputItem[]): { messages: Message[]; places: number[] } {
+function toMessages(items: GivenItem[]): { messages: Message[]; places: number[] } {
   const messages: Message[] = [];
   const places: number[] = [];
   for (const [place, item] of items.entries()) {
@@ -81,7 +81,7 @@ function toMessages(items: InputItem[]): { messages: Message[]; places: number[]
   return { messages, places };
 }
 
-function toMessage(item: Exclude<InputItem, { type: "reasoning" | "function_call" }>): Message {
+function toMessage(item: Exclude<GivenItem, { type: "reasoning" | "function_call" }>): Message {
   if (item.type === "function_call_output") {
     const { call_id: toolCallId, output } = item;
     const content = typeof output === "string" ? output : output.map(({ text }) => text).join("\n");
@@ -151,7 +151,7 @@ function ended(
   return { ...response, status: "incomplete", incomplete_details, output, usage };
 }
 
-const messageOf = (head: Head, text: string, { finish }: Said): OutputItem => ({
+const messageOf = (head: Pick<Head, "id">, text: string, { finish }: Said): OutputItem => ({
   type: "message",
   id: `msg_${ulidOf(head)}`,
   status: finish === "length" ? "incomplete" : "completed",
@@ -159,7 +159,8 @@ const messageOf = (head: Head, text: string, { finish }: Said): OutputItem => ({
   content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
 });
 
-function itemsOf(head: Head, said: Said): OutputItem[] {
+/** The items of an answer; their ids are made of the execution's. */
+export function itemsOf(head: Pick<Head, "id">, said: Said): OutputItem[] {
   const { text, toolCalls } = said;
   const calls = toolCalls.map(
     (call, place): OutputItem => ({

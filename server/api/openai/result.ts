@@ -22,7 +22,7 @@ const Several = z.object({ choices: z.array(TextOutput.extend({ finishReason: z.
 /** The words of each answer, and the tools it calls; a capability that answers an object says it as JSON. */
 export function saidIn(
   { typedOutput, terminationReason }: { typedOutput: unknown; terminationReason: unknown },
-  head: Head,
+  head: Pick<Head, "id">,
 ): [Said, ...Said[]] {
   const words = TextOutput.safeParse(typedOutput);
   const isCut = terminationReason === "length";

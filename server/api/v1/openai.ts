@@ -4,6 +4,7 @@ import { chatAsk, chatFrames, toCompletion } from "@/server/api/openai/chat";
 import { toOpenAIWire } from "@/server/api/openai/errors";
 import { getModel, listModels } from "@/server/api/openai/model";
 import { withQueueDeadline } from "@/server/api/openai/queue-deadline";
+import { wholeInput } from "@/server/api/openai/references";
 import { responseFrames, responsesAsk, toResponse } from "@/server/api/openai/responses";
 import { type Head, type Heard, headersOf, headOf, heard, removed } from "@/server/api/openai/result";
 import { OUTPUT_REMOVED } from "@/server/content";
@@ -104,7 +105,7 @@ export const createResponse = endpoint({
   body: ResponsesRequest,
   output: ResponseObject,
   async run(ctx, { body, ...given }) {
-    const { result, head } = await invoke(ctx, responsesAsk(body), given);
+    const { result, head } = await invoke(ctx, responsesAsk(body, await wholeInput(ctx, body)), given);
     if (!body.stream) return reply(toResponse(body, result), { headers: headersOf(head) });
     return streamed(responseFrames(body, head, await follow(ctx, head)), headersOfStream(head));
   },
