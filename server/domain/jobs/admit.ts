@@ -39,7 +39,7 @@ export async function admit(
   idempotencyHeader: string | undefined,
   beside: Beside = {},
 ): Promise<{ jobId: string; fresh: Fresh | null }> {
-  const found = await admitOrFind(ctx, kind, capability, raw, idempotencyHeader, retryOf);
+  const found = await admitOrFind(ctx, kind, capability, raw, idempotencyHeader, beside);
   ctx.isReplay = found.fresh === null;
   return found;
 }
@@ -50,7 +50,7 @@ async function admitOrFind(
   capability: Capability,
   raw: RawEnvelope,
   idempotencyHeader: string | undefined,
-  retryOf: string | null,
+  beside: Beside,
 ): Promise<{ jobId: string; fresh: Fresh | null }> {
   let submission: Submission;
   try {
