@@ -392,6 +392,8 @@ export type Provider = {
    * sentence about what it could not read. A connection names its own server and models then.
    */
   modelsFrom?(declared: string): ModelFacts[];
+  /** What such an owner may write: a model of each kind. Says what these servers can serve before one is connected. */
+  modelsExample?: string;
   /**
    * Asks the vendor whether an account's credentials are good, and nothing else: it changes nothing there and costs nothing.
    * Throws ProviderFault: `refused` where they are not.

@@ -82,6 +82,7 @@ export default defineProvider({
   defaultBaseUrl: null,
   models: modelsOfOperator(),
   modelsFrom: modelsFromSetting,
+  modelsExample: "llama-3:0.2:0.6",
   text: chatCompletions({ explain: explainCompatibleError }),
   pins: {
     "chat-completions": pinChat({

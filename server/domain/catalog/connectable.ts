@@ -4,6 +4,7 @@ import { isConnectable } from "@/server/domain/credentials";
 import type { Provider } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
 import { allCapabilities } from "./registry";
+import { couldServe } from "./targets";
 
 /** The providers whose accounts can be connected: what their form asks for, and what they can do then. */
 export function connectableProviders(): ConnectableProvider[] {
@@ -12,9 +13,9 @@ export function connectableProviders(): ConnectableProvider[] {
     title: provider.title,
     fields: fieldsOf(provider),
     hasOwnServer: provider.modelsFrom !== undefined,
-    unlocks: allCapabilities.flatMap(({ key, title, execute }) =>
-      "port" in execute && provider[execute.port] ? [{ key, title }] : [],
-    ),
+    unlocks: allCapabilities
+      .filter((capability) => couldServe(provider, capability))
+      .map(({ key, title }) => ({ key, title })),
   }));
 }
 

@@ -2,7 +2,7 @@ import { type Capability, stageAsCapability } from "@/server/capabilities/define
 import { type Connection, isConnectable } from "@/server/domain/credentials";
 import type { Provider } from "@/server/providers/define";
 import { providers } from "@/server/providers/registry.gen";
-import { ableTargets, SANDBOX } from "./targets";
+import { ableTargets, couldServe, SANDBOX } from "./targets";
 
 /** One call a capability may make, and who could answer it whose accounts can be connected: in the order of routing. */
 export type Need = {
@@ -28,11 +28,10 @@ export function needsOf(capability: Capability, connections: readonly Connection
 }
 
 function needOf(what: string, capability: Capability, connections: readonly Connection[]): Need {
-  const { execute } = capability;
   const able = ableTargets(capability, connections).filter(({ provider }) => provider.name !== SANDBOX);
   const listed = able.filter(({ listedBy }) => !listedBy).map(({ provider }) => provider);
   const withServer = (providers as Provider[]).filter(
-    (provider) => provider.modelsFrom && "port" in execute && provider[execute.port],
+    (provider) => provider.modelsFrom && couldServe(provider, capability),
   );
   const could = [...new Set([...listed, ...withServer])].filter(isConnectable);
   const servedBy = connections.filter(({ credentialId, provider }) =>

@@ -109,14 +109,32 @@ export function targetOf(
   );
 }
 
+/** Can a model do the capability's first example? */
+function ableFor(capability: Capability): (model: ModelFacts) => boolean {
+  const { execute, input, examples } = capability;
+  if ("local" in execute) return () => false;
+  const example = examples[0] && input.safeParse(examples[0].input);
+  return (model) =>
+    model.port === execute.port &&
+    (!example?.success || (execute.accepts?.(example.data as never, model) ?? true)); // parsed by this capability's own schema
+}
+
+/**
+ * Could an account at this provider serve the capability, by what its models can do? Of a server whose models its owner
+ * lists, no more is known than such a list says.
+ */
+export function couldServe(provider: Provider, capability: Capability): boolean {
+  const { models, modelsFrom, modelsExample = "" } = provider;
+  return [...models, ...(modelsFrom?.(modelsExample) ?? [])].some(ableFor(capability));
+}
+
 /** Models able to do the capability's first example, in the order in which an unpinned request takes them. */
 export function ableTargets(capability: Capability, connections = NONE): Target[] {
   const { execute, input, examples } = capability;
   const example = examples[0] && input.safeParse(examples[0].input);
   if ("local" in execute || !example?.success) return targetsOf(capability, connections);
-  const able = targetsOf(capability, connections).filter(
-    ({ model }) => execute.accepts?.(example.data, model) ?? true,
-  );
+  const isAble = ableFor(capability);
+  const able = targetsOf(capability, connections).filter(({ model }) => isAble(model));
   const preference = ({ model }: Target) => execute.prefers?.(example.data, model) ?? 0;
   const isSandbox = ({ provider }: Target) => Number(provider.name === SANDBOX);
   return able.sort((a, b) => isSandbox(a) - isSandbox(b) || preference(b) - preference(a));
