@@ -54,7 +54,11 @@ export const ERRORS = {
     status: 404,
     retryable: false,
     next: "stop",
-    details: z.object({ nearestMatches: z.array(z.string()) }),
+    details: z.object({
+      nearestMatches: z.array(z.string()),
+      /** Where an account or server is connected that may have what was asked for. */
+      connectUrl: z.string().optional(),
+    }),
   },
   MethodNotAllowed: {
     status: 405,

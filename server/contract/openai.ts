@@ -25,7 +25,9 @@ export const ModelName = z
   .string()
   .min(1)
   .max(190)
-  .describe("A capability's key, `capability@provider/model`, or `provider/model`.");
+  .describe(
+    "A capability's key, `capability@model` or `model`, where a model is `provider/model`, or the name its vendor gave it if one account that is reached has it.",
+  );
 
 export const shared = {
   model: ModelName,
@@ -214,12 +216,44 @@ export const ChatCompletion = z
   .meta({ id: "ChatCompletion" });
 export type ChatCompletion = z.output<typeof ChatCompletion>;
 
+const Usd = z.number().describe("US dollars.");
+export const ModelMetadata = z.object({
+  route: z.string().describe("The `provider/model` that a request with this name runs on now."),
+  endpoints: z.array(z.string()).describe("The paths that take it."),
+  contextWindow: z.int().nullable().describe("Tokens a request may have; null: not known."),
+  defaultMaxOutputTokens: z
+    .int()
+    .nullable()
+    .describe("Tokens an answer may have where the request names no limit; null: it has no tokens."),
+  maxOutputTokens: z.int().nullable().describe("Tokens a request may ask for; null: no bound is known."),
+  prices: z
+    .array(
+      z.object({
+        per: z.enum(["million_tokens", "image", "second", "million_characters", "mesh", "request"]),
+        currency: z.literal("USD"),
+        input: Usd.optional(),
+        cachedInput: Usd.optional(),
+        output: Usd.optional(),
+        reasoning: Usd.optional(),
+        amount: Usd.optional(),
+        sizes: z
+          .array(z.object({ size: z.string(), byQuality: z.record(z.string(), Usd) }))
+          .optional()
+          .describe("Of images: each listed size."),
+      }),
+    )
+    .describe(
+      "The provider's list price, one for each kind of work the model does; a managed one bears our fee.",
+    ),
+  features: z.record(z.string(), z.boolean()).describe("What a request may ask of it."),
+});
 export const Model = z
   .object({
     id: z.string(),
     object: z.literal("model"),
-    created: z.int().describe("Of a capability no date is kept: 0."),
+    created: z.int().describe("No date is kept: 0."),
     owned_by: z.string(),
+    metadata: ModelMetadata,
   })
   .meta({ id: "OpenAIModel" });
 export const ModelList = z.object({ object: z.literal("list"), data: z.array(Model) });

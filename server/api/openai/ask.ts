@@ -4,7 +4,7 @@ import type { Effort, NamedSchema, shared } from "@/server/contract/openai";
 import type { Door } from "@/server/domain/jobs";
 import { Fault, ValidationFault } from "@/server/errors";
 import type { Incoming } from "../transport";
-import { readModel } from "./model";
+import type { Wanted } from "./model";
 import { type Settings, spellingOf } from "./settings";
 import { type Calls, offerOf, type Tools } from "./tools";
 
@@ -57,9 +57,9 @@ const INTENTS = {
 /** The capability that is meant, the body of its invoke, and what a body has no place for. */
 export function toInvoke(
   ask: Ask,
+  { capability, named }: Wanted,
   incoming: Incoming,
 ): { capabilityKey: string; envelope: RawEnvelope; door: Door } {
-  const { capability, named } = readModel(ask.model);
   const { common, format, tools, settings, effort, maxOutputTokens, spelling } = ask;
   const takesPictures = capability.features.visionInput === true;
   const { offered, conversation: ofTools } = offerOf(tools, ask.messages, spelling.message);
@@ -79,7 +79,7 @@ export function toInvoke(
       ...(typeof common.temperature === "number" ? { temperature: common.temperature } : {}),
       ...(effort ? { reasoningIntent: INTENTS[effort] } : {}),
     },
-    ...(named === null ? {} : { execution: { executionConstraints: constraintsOf(named) } }),
+    ...(named === null ? {} : { execution: { executionConstraints: named } }),
     ...(common.metadata ? { metadata: common.metadata } : {}),
     ...(common.stream ? { executionMode: "Stream" } : {}),
     context: { projectId: projectOf(incoming) ?? null },
@@ -89,14 +89,6 @@ export function toInvoke(
     envelope: envelope as RawEnvelope, // parsed JSON, in another order
     door: { conversation },
   };
-}
-
-/** A model of somebody's: where only their account is missing, the refusal says so. */
-function constraintsOf(named: string) {
-  const cut = named.indexOf("/");
-  const [providerPin, preferredModel] = [named.slice(0, cut), named.slice(cut + 1)];
-  if (cut < 1 || preferredModel === "") refuse("model", "A model is named provider/model.");
-  return { providerPin, preferredModel };
 }
 
 /** The project a key of a whole organization works in: what OpenAI's clients call `project`. */

@@ -1,71 +1,111 @@
-import type { z } from "zod";
-import type { Model } from "@/server/contract/openai";
 import * as catalog from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
+import { byNearness } from "@/server/domain/envelope";
+import { publicUrl } from "@/server/env";
 import { fail } from "@/server/errors";
+import { KINDS, type Kind } from "./kinds";
 
-/* What may stand in `model`: a capability that takes a conversation, one with a model, or a model alone. */
+/* What may stand in `model`: a capability, one with a model, a model of a provider, or a model by its vendor's name alone. */
 
 type Capability = (typeof catalog.allCapabilities)[number];
 
-/** Where a model goes that is named without a capability: the one that takes every model of text. */
-const OF_A_MODEL = "text.general.fast.v1";
-
-/** The text capabilities that answer a conversation at once. */
-const conversational: readonly Capability[] = catalog.allCapabilities.filter(
-  ({ modes, execute, input }) =>
-    modes.includes("invoke_sync") &&
-    "port" in execute &&
-    execute.port === "text" &&
-    "shape" in input &&
-    "messages" in (input.shape as object), // of an object's schema
-);
-
 export type Wanted = {
   capability: Capability;
-  /** The `provider/model` that is named: it and no other. */
-  named: string | null;
+  /** The one model that is meant; null: any. */
+  named: { providerPin: string; preferredModel: string } | null;
 };
 
 /**
- * Reads `capability`, `capability@provider/model` or `provider/model`. UNKNOWN_CAPABILITY, with what there is, for anything
- * else and for a capability that answers no conversation.
+ * Reads `capability`, `capability@model` or `model`, where a model is `provider/model` or the name its vendor gave it, if one
+ * account that is reached now has it. A known model whose account is missing is read too: its execution is refused with where
+ * to connect it. InvalidInput for a name that several have, UNKNOWN_CAPABILITY with the nearest for one that nothing has.
  */
-export function readModel(name: string): Wanted {
+export async function readModel(ctx: Ctx, name: string, kind: Kind, projectId?: string): Promise<Wanted> {
+  const found = (key: string) => kind.capabilities.find((each) => each.key === key);
+  const whole = found(name);
+  if (whole) return { capability: whole, named: null };
   const cut = name.indexOf("@");
-  const key = cut >= 0 ? name.slice(0, cut) : name;
-  const found = conversational.find((each) => each.key === key);
-  if (found) return { capability: found, named: cut >= 0 ? name.slice(cut + 1) : null };
-  if (cut < 0 && name.includes("/")) return { capability: catalog.getCapability(OF_A_MODEL), named: name };
-  const message = catalog.isCapability(key)
-    ? `${key} does not answer a conversation at once; it has its own endpoints under /v1/capabilities/${key}.`
-    : catalog.noCapability(key);
-  fail("UNKNOWN_CAPABILITY", message, { nearestMatches: conversational.map((each) => each.key) });
+  const before = cut < 0 ? name : name.slice(0, cut);
+  const withModel = cut < 0 ? undefined : found(before);
+  if (!withModel && catalog.isCapability(before)) return elsewhere(before, kind);
+  const capability = withModel ?? catalog.getCapability(kind.ofAModel);
+  const model = withModel ? name.slice(cut + 1) : name;
+  return { capability, named: await readTarget(ctx, model, capability, kind, projectId) };
 }
 
-/** The capabilities, then the models the caller reaches now. */
-export async function listModels(ctx: Ctx, projectId?: string): Promise<z.output<typeof Model>[]> {
-  const { connections } = await catalog.viewerOf(ctx, { projectId });
-  const { targets } = catalog.executionTargets(catalog.getCapability(OF_A_MODEL), connections);
-  return [
-    ...conversational.map(({ key }) => toModel(key, "capstan")),
-    ...targets
-      .filter(({ availability }) => availability.available)
-      .map(({ target, provider }) => toModel(target, provider)),
-  ];
-}
-
-/** One of them, in any of the three spellings. */
-export async function getModel(ctx: Ctx, name: string, projectId?: string): Promise<z.output<typeof Model>> {
-  const { capability, named } = readModel(name);
-  if (named === null) return toModel(name, "capstan");
-  const { connections } = await catalog.viewerOf(ctx, { projectId });
-  const { targets } = catalog.executionTargets(capability, connections);
-  const found = targets.find(({ target, availability }) => target === named && availability.available);
-  if (found) return toModel(name, found.provider);
-  fail("UNKNOWN_CAPABILITY", `There is no model ${named} for ${capability.key} here.`, {
-    nearestMatches: conversational.map((each) => each.key),
+/** A capability that this kind of request does not run. */
+function elsewhere(key: string, kind: Kind): never {
+  const others = KINDS.filter(({ capabilities }) => capabilities.some((each) => each.key === key));
+  const paths = [...others.flatMap(({ endpoints }) => endpoints), `/v1/capabilities/${key}`];
+  fail("UNKNOWN_CAPABILITY", `${key} is not run here; use ${paths.join(" or ")}.`, {
+    nearestMatches: kind.capabilities.map((each) => each.key),
   });
 }
 
-const toModel = (id: string, owned_by: string) => ({ id, object: "model" as const, created: 0, owned_by });
+async function readTarget(
+  ctx: Ctx,
+  name: string,
+  capability: Capability,
+  kind: Kind,
+  projectId: string | undefined,
+): Promise<NonNullable<Wanted["named"]>> {
+  // What every installation lists needs no look at the project's own accounts.
+  const listed = catalog.targetsOf(capability).find((target) => catalog.routeKey(target) === name);
+  if (listed) return toNamed(listed);
+  const viewer = await catalog.viewerOf(ctx, { projectId });
+  const targets = catalog.targetsOf(capability, viewer.connections ?? []);
+  const exact = targets.find((target) => catalog.routeKey(target) === name);
+  if (exact) return toNamed(exact);
+  const named = targets.filter(({ model }) => model.id === name);
+  const reached = named.filter((target) => catalog.offersOf(target, viewer.connections ?? []).length > 0);
+  const several = catalog.modelIds(reached);
+  if (several.length > 1)
+    fail("InvalidInput", `Several accounts have a model ${name}: name one of ${several.join(", ")}.`, {
+      field: "model",
+      nearestMatches: several,
+    });
+  const [target] = [...reached, ...named];
+  return target ? toNamed(target) : noModel(name, kind, viewer, capability);
+}
+
+const toNamed = ({ provider, model }: catalog.Target) => ({
+  providerPin: provider.name,
+  preferredModel: model.id,
+});
+
+/** At most this many models are proposed beside the capabilities. */
+const MOST_PROPOSED = 5;
+
+/** The refusal of a name: the nearest of the caller's models and of the capabilities, and where to connect more. */
+export function noModel(
+  name: string,
+  kind: Kind,
+  viewer: catalog.Viewer,
+  capability = catalog.getCapability(kind.ofAModel),
+): never {
+  const { targets } = catalog.reachableNow(capability, viewer);
+  const usual = targets.filter(({ model }) => !model.onlyByName);
+  const models = byNearness(name, usual, (target) => [catalog.routeKey(target), target.model.id]);
+  const proposed = catalog.modelIds(models).slice(0, MOST_PROPOSED);
+  const keys = byNearness(
+    name,
+    kind.capabilities.map(({ key }) => key),
+    (key) => [key],
+  );
+  // A name with dots and a version is meant for a capability.
+  const isKey = /^[a-z0-9_-]+(\.[a-z0-9_-]+)+\.v\d+$/.test(name);
+  const nearestMatches = isKey ? [...keys, ...proposed] : [...proposed, ...keys];
+  const connectUrl = connectUrlFor(viewer);
+  const what = isKey ? catalog.noCapability(name) : `There is no model ${name.slice(0, 190)} here.`;
+  const nearest = nearestMatches.slice(0, 3).join(", ");
+  fail(
+    "UNKNOWN_CAPABILITY",
+    `${what} Nearest: ${nearest}. Connect an account or a server that has it: ${connectUrl}`,
+    { nearestMatches, connectUrl },
+  );
+}
+
+const connectUrlFor = ({ project, environment }: catalog.Viewer): string =>
+  project
+    ? catalog.connectUrlOf({ id: project.id, environment: environment ?? project.environment })
+    : publicUrl;

@@ -2,7 +2,9 @@ import { endpoint, type Given, raw, reply, streamed } from "@/server/api/endpoin
 import { type Ask, inWordsOf, projectOf, toInvoke } from "@/server/api/openai/ask";
 import { chatAsk, chatFrames, toCompletion } from "@/server/api/openai/chat";
 import { toOpenAIWire } from "@/server/api/openai/errors";
-import { getModel, listModels } from "@/server/api/openai/model";
+import { conversation } from "@/server/api/openai/kinds";
+import { readModel } from "@/server/api/openai/model";
+import { getModel, listModels } from "@/server/api/openai/model-list";
 import { withQueueDeadline } from "@/server/api/openai/queue-deadline";
 import { wholeInput } from "@/server/api/openai/references";
 import { responseFrames, responsesAsk, toResponse } from "@/server/api/openai/responses";
@@ -67,7 +69,8 @@ const asking = {
 
 /** Invokes what is asked for, and for a stream follows it. */
 async function invoke(ctx: Ctx, ask: Ask, { incoming, idempotencyKey }: Given) {
-  const { capabilityKey, envelope, door } = toInvoke(ask, incoming);
+  const wanted = await readModel(ctx, ask.model, conversation, projectOf(incoming));
+  const { capabilityKey, envelope, door } = toInvoke(ask, wanted, incoming);
   const result = await inWordsOf(ask.spelling, () =>
     jobs.invoke(ctx, capabilityKey, withQueueDeadline(envelope, incoming), idempotencyKey, door),
   );
@@ -122,7 +125,7 @@ const reading = {
 export const listOpenAIModels = endpoint({
   ...reading,
   path: "/v1/models",
-  summary: "What may stand in `model`: capabilities, and models this key reaches now",
+  summary: "What may stand in `model`: capabilities and models this key reaches now, with limits and prices",
   output: ModelList,
   errors: [],
   run: async (ctx, { incoming }) => ({
@@ -137,6 +140,6 @@ export const getOpenAIModel = endpoint({
   summary: "One of them",
   params: ModelRef,
   output: Model,
-  errors: ["UNKNOWN_CAPABILITY"],
+  errors: ["UNKNOWN_CAPABILITY", "InvalidInput"],
   run: (ctx, { params, incoming }) => getModel(ctx, params.model, projectOf(incoming)),
 });

@@ -224,7 +224,7 @@ function discountOf(capability: Capability, target: Parameters<typeof canStream>
 }
 
 /** What serves a request that names no model. */
-const firstOffer = (targets: Target[], reach: readonly Connection[]) =>
+export const firstOffer = (targets: Target[], reach: readonly Connection[]) =>
   targets
     .filter(({ model }) => !model.onlyByName)
     .flatMap((target) => offersOf(target, reach))

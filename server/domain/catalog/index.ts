@@ -15,6 +15,7 @@ export {
   publishedTargets,
   toPublished,
 } from "./published";
+export { type Reachable, reachableNow } from "./reachable";
 export {
   allCapabilities,
   getCapability,

@@ -2,6 +2,7 @@ export { enforcementOf } from "./enforcement";
 export { given, said } from "./given";
 export { maturityOf } from "./maturity";
 export {
+  byNearness,
   checkCallerFields,
   checkCallerObject,
   type Envelope,

@@ -265,8 +265,19 @@ export function nearest(word: string, known: string[]): string | null {
   return best?.name ?? null;
 }
 
+/** Those words, the one that takes the fewest edits first. */
+export function byNearness<T>(word: string, known: readonly T[], spellings: (each: T) => string[]): T[] {
+  const distances = new Map(
+    known.map((each) => [
+      each,
+      Math.min(...spellings(each).map((name) => editDistance(word.toLowerCase(), name.toLowerCase()))),
+    ]),
+  );
+  return known.toSorted((a, b) => (distances.get(a) ?? 0) - (distances.get(b) ?? 0));
+}
+
 function editDistance(a: string, b: string): number {
-  if (a.length > 128) return a.length;
+  if (Math.max(a.length, b.length) > 128) return Math.max(a.length, b.length);
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
     const current = [row];

@@ -10,6 +10,7 @@ export {
   type Processing,
   type StageEstimate,
 } from "./estimate";
+export { outputLimits } from "./output-limits";
 export { type ExecutionPlan, fundedFor, planExecution } from "./plan";
 export { pricingOf, quote } from "./quote";
 export { ruled, toFault } from "./ruled";

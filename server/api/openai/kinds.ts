@@ -1,0 +1,30 @@
+import * as catalog from "@/server/domain/catalog";
+
+/* The kinds of OpenAI's requests that are answered here, and the capabilities that answer them. */
+
+type Capability = (typeof catalog.allCapabilities)[number];
+
+export type Kind = {
+  /** The paths that ask for it. */
+  endpoints: readonly string[];
+  capabilities: readonly Capability[];
+  /** The key of the capability that runs a model which is named without one. */
+  ofAModel: string;
+};
+
+/** The text capabilities that answer a conversation at once. */
+export const conversation: Kind = {
+  endpoints: ["/v1/chat/completions", "/v1/responses"],
+  capabilities: catalog.allCapabilities.filter(
+    ({ modes, execute, input }) =>
+      modes.includes("invoke_sync") &&
+      "port" in execute &&
+      execute.port === "text" &&
+      "shape" in input &&
+      "messages" in (input.shape as object), // of an object's schema
+  ),
+  // The one that takes every model of text.
+  ofAModel: "text.general.fast.v1",
+};
+
+export const KINDS: readonly Kind[] = [conversation];

@@ -1,0 +1,20 @@
+import type { Capability } from "@/server/capabilities/define";
+import { firstOffer } from "./describe";
+import { ableTargets, offersOf, SANDBOX, type Target } from "./targets";
+import type { Viewer } from "./viewer";
+
+/** What a caller can run of a capability now: its models, and the one that a request takes which names none. */
+export type Reachable = { targets: Target[]; first: Target | null };
+
+/** The models of a capability that an account reaches now, once each, in the order of routing. */
+export function reachableNow(
+  capability: Capability,
+  { connections, mayLeave }: Pick<Viewer, "connections" | "mayLeave">,
+): Reachable {
+  const reach = connections ?? [];
+  const able = ableTargets(capability, reach);
+  const isOpen = ({ provider }: Target) => mayLeave || provider.name === SANDBOX;
+  const targets = able.filter((target) => isOpen(target) && offersOf(target, reach).length > 0);
+  const first = firstOffer(able, reach);
+  return { targets, first: first && isOpen(first) ? first : null };
+}

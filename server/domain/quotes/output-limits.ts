@@ -1,0 +1,26 @@
+import type { Capability } from "@/server/capabilities/define";
+import type { ModelFacts } from "@/server/providers/define";
+import { capSync } from "./input";
+
+/**
+ * Tokens that a synchronous answer of this model may have: where the request says nothing, and at most. Null: the
+ * capability answers no tokens, or there is no bound but the provider's.
+ */
+export function outputLimits(
+  capability: Capability,
+  model: ModelFacts,
+): { byDefault: number | null; atMost: number | null } {
+  const { execute, examples, input, sync } = capability;
+  const example = examples[0] && input.safeParse(examples[0].input);
+  if ("local" in execute || !example?.success) return { byDefault: null, atMost: null };
+  const { maxOutputTokens: _, ...unsaid } = example.data as { maxOutputTokens?: number };
+  const { outputTokens } = execute.bounds(capSync(capability, unsaid) as never, model); // parsed by its own schema
+  const most = Math.min(
+    sync?.maxOutputTokens ?? Number.POSITIVE_INFINITY,
+    model.maxOutputTokens ?? Number.POSITIVE_INFINITY,
+  );
+  return {
+    byDefault: outputTokens || null,
+    atMost: outputTokens && Number.isFinite(most) ? most : null,
+  };
+}
