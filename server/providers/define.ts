@@ -139,6 +139,15 @@ export type RegistrarResult =
   /** Nothing is sold under this ending. */
   | { kind: "unsupported"; tld: string };
 
+/** The embedding port: each text becomes one vector, in their order. */
+export type EmbeddingCall = {
+  texts: string[];
+  /** Shorter vectors than the model's own, for models that say `embedding.leastDimensions`. */
+  dimensions?: number;
+};
+/** Fewer vectors than texts: the others failed. */
+export type EmbeddingResult = { vectors: Float32Array[] };
+
 export type Ports = {
   text: { call: TextCall; result: TextResult };
   image: { call: ImageCall; result: ImageResult };
@@ -148,6 +157,7 @@ export type Ports = {
   video: { call: VideoCall; result: VideoResult };
   mesh: { call: MeshCall; result: MeshResult };
   registrar: { call: RegistrarCall; result: RegistrarResult };
+  embedding: { call: EmbeddingCall; result: EmbeddingResult };
 };
 /** A call of any port; its port decides which. */
 export type AnyCall = Ports[keyof Ports]["call"];
@@ -348,8 +358,13 @@ export type ModelFacts = {
   mostAdapters?: number;
   /** Tokens one picture in a message counts as, at most; of models that say `supports.vision`. */
   imageTokens?: number;
-  /** Unicode characters one speech call may have, at most. */
+  /** Unicode characters one text to be read or embedded may have, at most. */
   maxCharacters?: number;
+  /**
+   * Of embedding models: how long their vectors are, and how short they may be asked for. Where `dimensions` is absent only
+   * the server knows; where `leastDimensions` is, they have one length.
+   */
+  embedding?: { dimensions?: number; leastDimensions?: number };
   /** Of speech, music and sound: what of a call is this model's own. What is not named here is refused before quoting. */
   audio?: AudioFacts;
   /** Lengths a music, sound or video model makes, in milliseconds. */
@@ -371,6 +386,13 @@ export type ModelFacts = {
   /** Only chosen when asked for by name (preferredModel, providerPin, pin). */
   onlyByName?: boolean;
 };
+
+/** Does an embedding model make vectors of this length? Undefined: of its own. */
+export function takesDimensions(asked: number | undefined, { embedding }: ModelFacts): boolean {
+  const { dimensions: own, leastDimensions: least } = embedding ?? {};
+  if (asked === undefined || asked === own) return true;
+  return own === undefined || (least !== undefined && asked >= least && asked <= own);
+}
 
 /** How mature content may be, as films are rated, from G up. */
 export const RATINGS = ["G", "PG", "PG13", "R", "NC17"] as const;

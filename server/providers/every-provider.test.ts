@@ -57,6 +57,7 @@ const CALLS: { [P in PortName]: (model: ModelFacts) => Ports[P]["call"] } = {
   }),
   mesh: () => ({ images: [picture], profile: "toy_default", texture: null }),
   registrar: () => ({ kind: "availability", domain: "example.com" }),
+  embedding: () => ({ texts: ["Hello"] }),
 };
 const PORTS = Object.keys(CALLS) as PortName[]; // the keys of a record by port
 
@@ -65,7 +66,7 @@ const vendors: Provider[] = providers
   .filter(({ name }) => name !== "sandbox")
   .map((provider: Provider) =>
     provider.modelsFrom && provider.models.length === 0
-      ? { ...provider, models: modelsFromSetting("llama3:8b:0.05:0.08") }
+      ? { ...provider, models: modelsFromSetting("llama3:8b:0.05:0.08,nomic:0.01:embeddings") }
       : provider,
   );
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineProvider, type ModelFacts, type ProviderAccount } from "./define";
 import { explainGoogleError, headers } from "./google-ports/common";
+import { embedding, embeddingModels } from "./google-ports/embedding";
 import { image, imageModels } from "./google-ports/image";
 import { pins } from "./google-ports/pins";
 import { text } from "./google-ports/text";
@@ -71,9 +72,11 @@ export default defineProvider({
       grades: ["reasoning", "frontier", "longform"],
     },
     ...imageModels,
+    ...embeddingModels,
   ],
   check,
   text,
   image,
+  embedding,
   pins,
 });

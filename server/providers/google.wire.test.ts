@@ -254,6 +254,21 @@ const cases: Comparison[] = [
       }),
     ours: (url) => draw(url, { ...drawn, source: { bytes, mediaType: "image/png", filename: "source.png" } }),
   },
+  {
+    title: "embeddings",
+    answer: { json: { embeddings: [] } },
+    theirs: (url) =>
+      modelsAt(url).embedContent({
+        model: "gemini-embedding-001",
+        contents: ["The sea", "The river"],
+        config: { outputDimensionality: 128 },
+      }),
+    ours: async (url) =>
+      google.embedding?.submit(
+        { texts: ["The sea", "The river"], dimensions: 128 },
+        ioFor(google, "gemini-embedding-001", "embedding", url, { credentials }),
+      ),
+  },
 ];
 
 sendsWhatItsClientSends("google", cases, {

@@ -6,7 +6,7 @@ import { answersItsFixtures, tellsTheTruthAboutSubmission } from "./testing/fixt
 import { ioFor, startVendor } from "./testing/vendor";
 
 const hello: TextCall = { messages: [{ role: "user", content: "Hello" }], responseFormat: { type: "text" } };
-const provider = { ...compatible, models: modelsFromSetting("llama3:8b:0.05:0.08") };
+const provider = { ...compatible, models: modelsFromSetting("llama3:8b:0.05:0.08,nomic:0.01:embeddings") };
 
 answersItsFixtures(provider, join(import.meta.dirname, "openai-compatible.fixtures"), {
   headers: { "content-type": "application/json" },

@@ -2,14 +2,15 @@ import { z } from "zod";
 import { pinChat } from "./chat-ports/pin";
 import { chatCompletions, headersOf } from "./chat-ports/text";
 import { defineProvider, type ModelFacts, type ProviderAccount, RATINGS } from "./define";
+import { embeddings } from "./embedding";
 import { getJson, parseReply } from "./http";
 import { explainCompatibleError } from "./openai-ports/common";
 
 /* Any server that speaks chat completions: vLLM, llama.cpp, Ollama, gateways. Its models are what the operator lists. */
 
 /**
- * Models from a setting of the form `id:in:out,…`, prices in US dollars per million tokens. Ids may hold colons.
- * Throws with the entry it could not read.
+ * Models from a setting of the form `id:in:out,…`, prices in US dollars per million tokens; one that makes vectors is
+ * `id:in:embeddings`. Ids may hold colons. Throws with the entry it could not read.
  */
 export function modelsFromSetting(setting: string | undefined): ModelFacts[] {
   const entries = (setting ?? "").split(",").map((entry) => entry.trim());
@@ -23,17 +24,23 @@ export const USUAL_MEMBERS = [
 
 function toModel(entry: string): ModelFacts {
   const parts = entry.split(":");
-  const output = toMicros(parts.pop());
+  const last = parts.pop();
+  const isEmbedding = last === EMBEDDINGS;
+  const output = isEmbedding ? 0 : toMicros(last);
   const input = toMicros(parts.pop());
   const id = parts.join(":");
   if (id === "" || input === null || output === null) {
-    throw new Error(`"${entry}" is not of the form id:in:out, prices in USD per million tokens.`);
+    throw new Error(
+      `"${entry}" is not of the form id:in:out or id:in:${EMBEDDINGS}, prices in USD per million tokens.`,
+    );
   }
+  const price = { per: "million_tokens", input, output } as const;
+  if (isEmbedding) return { id, port: "embedding", title: id, price, embedding: {}, supports: {} };
   return {
     id,
     port: "text",
     title: id,
-    price: { per: "million_tokens", input, output },
+    price,
     supports: {
       jsonObject: true,
       jsonSchema: true,
@@ -46,6 +53,9 @@ function toModel(entry: string): ModelFacts {
     members: USUAL_MEMBERS,
   };
 }
+
+/** In the place of the price of output: the model makes vectors. */
+const EMBEDDINGS = "embeddings";
 
 /** Dollars to micros, digit by digit: money is never a float. */
 function toMicros(dollars: string | undefined): number | null {
@@ -82,8 +92,9 @@ export default defineProvider({
   defaultBaseUrl: null,
   models: modelsOfOperator(),
   modelsFrom: modelsFromSetting,
-  modelsExample: "llama-3:0.2:0.6",
+  modelsExample: "llama-3:0.2:0.6,nomic-embed-text:0.02:embeddings",
   text: chatCompletions({ explain: explainCompatibleError }),
+  embedding: embeddings({ explain: explainCompatibleError, headers: headersOf }),
   pins: {
     "chat-completions": pinChat({
       explain: explainCompatibleError,

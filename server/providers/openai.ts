@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineProvider } from "./define";
 import { check } from "./openai-ports/check";
+import { embedding, embeddingModels } from "./openai-ports/embedding";
 import { image, imageModels } from "./openai-ports/image";
 import { pins } from "./openai-ports/pins";
 import { speech, speechModels } from "./openai-ports/speech";
@@ -91,10 +92,12 @@ export default defineProvider({
     },
     ...imageModels,
     ...speechModels,
+    ...embeddingModels,
   ],
   text,
   image,
   speech,
+  embedding,
   check,
   pins,
 });

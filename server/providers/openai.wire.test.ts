@@ -87,6 +87,9 @@ const drawing = {
   background: "transparent" as const,
   output_format: "png" as const,
 };
+const texts = ["The sea", "The river"];
+const embeddingIo = (baseUrl: string) =>
+  ioFor(openai, "text-embedding-3-small", "embedding", baseUrl, { credentials: { apiKey: SECRET } });
 const png = Buffer.from("89504e470d0a1a0aff00", "hex");
 
 const cases: Comparison[] = [
@@ -235,6 +238,13 @@ const cases: Comparison[] = [
         },
         ioFor(openai, "tts-1", "speech", url, { credentials: { apiKey: SECRET } }),
       ),
+  },
+  {
+    title: "embeddings",
+    answer: { json: { object: "list", data: [] } },
+    theirs: (url) =>
+      clientAt(url).embeddings.create({ model: "text-embedding-3-small", input: texts, dimensions: 8 }),
+    ours: async (url) => openai.embedding?.submit({ texts, dimensions: 8 }, embeddingIo(url)),
   },
 ];
 

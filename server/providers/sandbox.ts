@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { defineProvider } from "./define";
 import { audioModels, music, sound, speech } from "./sandbox-ports/audio";
+import { embedding, embeddingModels } from "./sandbox-ports/embedding";
 import { image, imageModels } from "./sandbox-ports/image";
 import { mesh, meshModels } from "./sandbox-ports/mesh";
 import { pins } from "./sandbox-ports/pins";
@@ -17,7 +18,15 @@ export default defineProvider({
   credentials: z.object({}),
   environment: { credentials: {}, baseUrl: "SANDBOX_URL" },
   defaultBaseUrl: null,
-  models: [...textModels, ...imageModels, ...meshModels, ...videoModels, ...audioModels, ...registrarModels],
+  models: [
+    ...textModels,
+    ...imageModels,
+    ...meshModels,
+    ...videoModels,
+    ...audioModels,
+    ...registrarModels,
+    ...embeddingModels,
+  ],
   text,
   image,
   mesh,
@@ -26,5 +35,6 @@ export default defineProvider({
   music,
   sound,
   registrar,
+  embedding,
   pins,
 });

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type PortServer, RequestRefused, type Tier } from "./ports/define";
+import { embedding } from "./ports/embedding";
 import { image } from "./ports/image";
 import { mesh } from "./ports/mesh";
 import { music } from "./ports/music";
@@ -75,6 +76,7 @@ const PORTS: Record<string, PortServer> = {
   "/v1/music": music,
   "/v1/sound": sound,
   "/v1/registrar": registrar,
+  "/v1/embedding": embedding,
 };
 
 /** Starts the sandbox; `stop` writes out the log, ends open connections and frees the port. */

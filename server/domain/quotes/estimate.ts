@@ -14,9 +14,17 @@ import {
 } from "@/server/domain/catalog";
 import { fail } from "@/server/errors";
 import type { Micros } from "@/server/money";
-import type { AnyCall, ImageCall, MeshCall, ModelFacts, TextCall, Usage } from "@/server/providers/define";
+import type {
+  AnyCall,
+  EmbeddingCall,
+  ImageCall,
+  MeshCall,
+  ModelFacts,
+  TextCall,
+  Usage,
+} from "@/server/providers/define";
 import type { Json } from "@/server/step";
-import { inputTokensAtMost, repairTokensAtMost } from "./tokens";
+import { embeddedTokensAtMost, inputTokensAtMost, repairTokensAtMost } from "./tokens";
 
 /** Deferred: the provider works as it finds time, at its flex rates, and once at its standard rates if it must. */
 export type Processing = "standard" | "deferred";
@@ -128,6 +136,8 @@ export async function estimate(
     // Each of several answers may be as long as one.
     if (text.settings?.choices) bounds.outputTokens = (bounds.outputTokens ?? 0) * text.settings.choices;
     if (input.isCounted) qualifier = "exact";
+  } else if (execution.port === "embedding") {
+    bounds.inputTokens = embeddedTokensAtMost(route.model, call as EmbeddingCall); // likewise
   } else {
     if (execution.port === "image") {
       const { quality, width, height } = call as ImageCall; // likewise

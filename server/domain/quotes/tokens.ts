@@ -1,5 +1,11 @@
 import { MAX_REPAIR_BYTES } from "@/server/capabilities/define";
-import { type ModelFacts, type TextCall, type TextMessage, textOf } from "@/server/providers/define";
+import {
+  type EmbeddingCall,
+  type ModelFacts,
+  type TextCall,
+  type TextMessage,
+  textOf,
+} from "@/server/providers/define";
 import { countTokens } from "@/server/tokenizer";
 
 /** Text beyond this many bytes is bounded, not counted. */
@@ -47,6 +53,10 @@ export async function inputTokensAtMost(
   tokens += pictures === 0 ? 0 : pictures * (model.imageTokens ?? Number.NaN);
   return { tokens, isCounted: isCounted && shape === 0 && pictures === 0 };
 }
+
+/** Tokens that texts have at most which are embedded, each with what a server frames it with. */
+export const embeddedTokensAtMost = (model: ModelFacts, { texts }: EmbeddingCall): number =>
+  texts.reduce((sum, text) => sum + FRAME + tokensAtMost(model, Buffer.byteLength(text)), 0);
 
 /** Tokens that one more message adds to a call, as an upper bound by the same rules. */
 export async function messageTokensAtMost(model: ModelFacts, text: string): Promise<number> {

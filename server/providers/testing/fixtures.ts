@@ -33,7 +33,7 @@ export const keyInHeader = (name: string, word = ""): Signing => ({
 
 const Fixture = z.object({
   title: z.string(),
-  port: z.enum(["text", "image", "speech", "music", "sound", "video", "mesh", "registrar"]),
+  port: z.enum(["text", "image", "speech", "music", "sound", "video", "mesh", "registrar", "embedding"]),
   model: z.string(),
   call: z.json(),
   sent: z.object({ method: z.string(), path: z.string(), body: z.json() }),
@@ -63,6 +63,7 @@ function submit(
 const asJson = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_key, item) => {
+      if (item instanceof Float32Array) return [...item];
       if (typeof item !== "object" || item === null || !("bytes" in item)) return item;
       const { bytes, ...rest } = item;
       // Buffers turn into {type, data} before a replacer sees them.

@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { takesDimensions } from "@/server/providers/define";
+import { CapabilityFault, defineCapability, InputFault } from "./define";
+import { durable } from "./text/kinds";
+
+const MOST_TEXTS = 2_048;
+const MOST_CHARACTERS = 100_000;
+/** As numbers a vector takes five times the room it takes as base64. */
+const MOST_NUMBERS = 1_000_000;
+
+export const EmbedInput = z.strictObject({
+  texts: z
+    .array(
+      z
+        .string()
+        .min(1)
+        .meta({ description: "How much fits is a matter of the model.", maxLength: MOST_CHARACTERS }),
+    )
+    .min(1)
+    .max(MOST_TEXTS)
+    .describe("Each becomes one vector."),
+  dimensions: z
+    .int()
+    .min(1)
+    .max(16_384)
+    .optional()
+    .describe(
+      "How long the vectors are to be, of models that make shorter ones; left out: the model's own length.",
+    ),
+  encoding: z
+    .enum(["float", "base64"])
+    .default("float")
+    .describe(
+      "base64: 32-bit floats, the least byte first; a fifth of the size, and needed above a million numbers.",
+    ),
+});
+type EmbedInput = z.output<typeof EmbedInput>;
+
+export const EmbedOutput = z.object({
+  vectors: z.array(z.union([z.array(z.number()), z.string()])).describe("In the order of the texts."),
+  dimensions: z.int(),
+  encoding: z.enum(["float", "base64"]),
+});
+
+const toBase64 = ({ buffer, byteOffset, byteLength }: Float32Array) =>
+  Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+
+export default defineCapability<EmbedInput, z.output<typeof EmbedOutput>>({
+  key: "text.embed.v1",
+  title: "Text embedding",
+  description:
+    "Turns each text into a vector of numbers, so that texts of like meaning are near each other: for search, grouping and comparison. Vectors of different models cannot be compared: name the model, and keep to it.",
+  modality: "embedding",
+  family: "text",
+  category: "analysis",
+  modes: ["invoke_sync", "job_async"],
+  input: EmbedInput,
+  output: EmbedOutput,
+  inputConstraints: {
+    texts: { measurement: "characters", max: MOST_CHARACTERS, overflow: "reject", semantic: true },
+  },
+  features: {
+    syncInvoke: { supported: true, targetMaxDurationSeconds: 60 },
+    maxTexts: MOST_TEXTS,
+    dimensions: true,
+    encodings: ["float", "base64"],
+    providerBacked: true,
+    modelBacked: true,
+    deterministic: false,
+    executionClass: "provider",
+  },
+  inputMediaTypes: ["text/plain"],
+  outputKind: "structured",
+  outputMediaType: "application/json",
+  intentExamples: [
+    "Embed these paragraphs for semantic search",
+    "Turn product names into vectors",
+    "Compute embeddings of support tickets to group them",
+  ],
+  synonyms: [
+    "embedding",
+    "embeddings",
+    "embed",
+    "vector",
+    "vectorize",
+    "semantic search",
+    "rag",
+    "retrieval",
+  ],
+  taskTags: ["embedding", "vectors", "semantic-search", "retrieval"],
+  trialEligible: true,
+  readySummary: "Texts in, one vector each out.",
+  sync: { seconds: 60 },
+  durable: durable(120),
+  examples: [
+    { title: "Two sentences", input: { texts: ["The river is deep.", "How deep is the water?"] } },
+    {
+      title: "Short vectors, as base64",
+      input: { texts: ["A lighthouse at dawn"], dimensions: 256, encoding: "base64" },
+    },
+  ],
+  execute: {
+    port: "embedding",
+    accepts: ({ dimensions }, model) => takesDimensions(dimensions, model),
+    call({ texts, dimensions, encoding }, _options, { embedding }) {
+      const numbers = texts.length * (dimensions ?? embedding?.dimensions ?? 0);
+      if (encoding === "float" && numbers > MOST_NUMBERS)
+        throw new InputFault(
+          ["input", "encoding"],
+          `${numbers} numbers are more than ${MOST_NUMBERS}: ask for base64, for fewer texts, or for fewer dimensions.`,
+        );
+      return { texts, ...(dimensions === undefined ? {} : { dimensions }) };
+    },
+    result({ vectors }, { texts, dimensions, encoding }) {
+      const [first] = vectors;
+      if (!first || vectors.length !== texts.length)
+        throw new CapabilityFault(
+          "PROVIDER_EMPTY_OUTPUT",
+          `The provider answered ${vectors.length} vectors for ${texts.length} texts.`,
+        );
+      const length = dimensions ?? first.length;
+      if (
+        length === 0 ||
+        vectors.some((vector) => vector.length !== length || !vector.every(Number.isFinite))
+      )
+        throw new CapabilityFault(
+          "PROVIDER_ERROR",
+          `The provider's vectors are not all of ${length} numbers.`,
+        );
+      const encoded = vectors.map((vector) => (encoding === "base64" ? toBase64(vector) : [...vector]));
+      return { typedOutput: { vectors: encoded, dimensions: length, encoding }, files: [] };
+    },
+    bounds: () => ({ outputTokens: 0 }),
+  },
+});

@@ -1,0 +1,64 @@
+import { z } from "zod";
+import { Count, CountsOf } from "../counts";
+import type { EmbeddingCall, EmbeddingResult, ModelFacts, PortAdapter, ProviderIo } from "../define";
+import { requireDimensions, toVector, usageOf } from "../embedding";
+import { parseReply, postJson } from "../http";
+import { addUsages, inTurn } from "../takes";
+import { explainGoogleError, headers, pathOf } from "./common";
+
+/* Embeddings by batchEmbedContents, which takes 100 texts at once. */
+
+const AT_ONCE = 100;
+const EmbeddingReply = z.object({
+  embeddings: z.array(z.object({ values: z.array(z.number()) })),
+  /** Not of every model. */
+  usageMetadata: CountsOf({ promptTokenCount: Count }),
+});
+
+export const embeddingModels: ModelFacts[] = [
+  {
+    id: "gemini-embedding-001",
+    port: "embedding",
+    title: "Gemini Embedding 001",
+    price: { per: "million_tokens", input: 150_000, output: 0 },
+    contextWindow: 2_048,
+    // The vendor cuts what is longer without a word; four characters are a token of most texts.
+    maxCharacters: 8_192,
+    embedding: { dimensions: 3_072, leastDimensions: 128 },
+    supports: {},
+  },
+];
+
+async function embed(texts: string[], { dimensions }: EmbeddingCall, io: ProviderIo) {
+  const requests = texts.map((text) => ({
+    model: `models/${io.model.id}`,
+    content: { role: "user", parts: [{ text }] },
+    ...(dimensions === undefined ? {} : { outputDimensionality: dimensions }),
+  }));
+  const options = { explain: explainGoogleError };
+  const reply = await postJson(pathOf(io, "batchEmbedContents"), { requests }, headers(io), io, options);
+  const { embeddings, usageMetadata } = parseReply(EmbeddingReply, reply, io);
+  return {
+    state: "done" as const,
+    result: { vectors: embeddings.map(({ values }) => toVector(values)) },
+    usage: usageOf(usageMetadata?.promptTokenCount),
+    providerRequestId: null,
+    providerModel: null,
+    httpStatus: reply.status,
+  };
+}
+
+export const embedding: PortAdapter<"embedding"> = {
+  api: "batch-embed-contents",
+  async submit(call, io) {
+    requireDimensions(call, io.model);
+    let from = 0;
+    const take = () => {
+      const texts = call.texts.slice(from, from + AT_ONCE);
+      from += AT_ONCE;
+      return embed(texts, call, io);
+    };
+    const join = (results: EmbeddingResult[]) => ({ vectors: results.flatMap(({ vectors }) => vectors) });
+    return inTurn(Math.ceil(call.texts.length / AT_ONCE), take, join, addUsages);
+  },
+};

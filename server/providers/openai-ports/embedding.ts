@@ -1,0 +1,38 @@
+import type { ModelFacts } from "../define";
+import { embeddings } from "../embedding";
+import { explainOpenAiError, headers } from "./common";
+
+/* Embeddings. A text has at most 8,192 tokens; one with more characters than those could hold is refused here. */
+
+const MOST_CHARACTERS = 49_152;
+
+export const embeddingModels = [
+  {
+    id: "text-embedding-3-small",
+    title: "Text Embedding 3 small",
+    micros: 20_000,
+    dimensions: 1_536,
+    least: 1,
+  },
+  {
+    id: "text-embedding-3-large",
+    title: "Text Embedding 3 large",
+    micros: 130_000,
+    dimensions: 3_072,
+    least: 1,
+  },
+  { id: "text-embedding-ada-002", title: "Text Embedding Ada 002", micros: 100_000, dimensions: 1_536 },
+].map(
+  ({ id, title, micros, dimensions, least }): ModelFacts => ({
+    id,
+    port: "embedding",
+    title,
+    price: { per: "million_tokens", input: micros, output: 0 },
+    contextWindow: 8_192,
+    maxCharacters: MOST_CHARACTERS,
+    embedding: { dimensions, ...(least === undefined ? {} : { leastDimensions: least }) },
+    supports: {},
+  }),
+);
+
+export const embedding = embeddings({ explain: explainOpenAiError, headers, encoding: "base64" });

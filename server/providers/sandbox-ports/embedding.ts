@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { Count, CountsOf } from "../counts";
+import type { ModelFacts, PortAdapter } from "../define";
+import { requireDimensions, toVector, usageOf } from "../embedding";
+import { parseReply, postJson, safeWord } from "../http";
+import { explain, headers, MAX_FILES_BYTES, MODELS } from "./common";
+
+/* Embeddings: texts that share words are near each other. */
+
+const EmbeddingReply = z.object({
+  id: z.string(),
+  model: z.string(),
+  vectors: z.array(z.string()),
+  usage: CountsOf({ inputTokens: Count }),
+});
+
+export const embeddingModels = MODELS.map(
+  (model): ModelFacts => ({
+    ...model,
+    port: "embedding",
+    price: { per: "million_tokens", input: model.id === "sandbox-2" ? 100_000 : 20_000, output: 0 },
+    contextWindow: 8_192,
+    maxCharacters: 49_152,
+    embedding: { dimensions: 512, leastDimensions: 8 },
+    supports: {},
+  }),
+);
+
+export const embedding: PortAdapter<"embedding"> = {
+  api: "embeddings",
+  async submit(call, io) {
+    requireDimensions(call, io.model);
+    const sent = { model: io.model.id, dimensions: io.model.embedding?.dimensions, ...call };
+    const options = { explain, maxResponseBytes: MAX_FILES_BYTES };
+    const reply = await postJson("/v1/embedding", sent, headers(io), io, options);
+    const { id, model, vectors, usage } = parseReply(EmbeddingReply, reply, io);
+    return {
+      state: "done",
+      result: { vectors: vectors.map(toVector) },
+      usage: usageOf(usage?.inputTokens),
+      providerRequestId: safeWord(id, io),
+      providerModel: safeWord(model, io),
+      httpStatus: reply.status,
+    };
+  },
+};
