@@ -81,6 +81,7 @@ const Environment = z.object({
   TRIAL_CEILING_USD: dollars(0.25),
   SANDBOX_SLOW_MS: count(20_000),
   ALLOW_PRIVATE_ADDRESSES: flag,
+  JOB_WAIT_SECONDS: count(120),
   NEXTAUTH_SECRET: text,
   CAPSTAN_VAULT_KEY: text,
   CAPSTAN_VAULT_OTHER_KEYS: list,

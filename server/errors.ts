@@ -367,6 +367,14 @@ export const ERRORS = {
   ReasoningBudgetExhausted: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   OutputLimitReached: { status: 502, retryable: false, next: "inspect_error", details: Execution },
   ExecutionTimeout: { status: 502, retryable: false, next: "inspect_error", details: Execution },
+  /** A job that its caller waits for has not ended in time; it goes on. */
+  JobStillRunning: {
+    status: 504,
+    retryable: false,
+    terminal: false,
+    next: "inspect_error",
+    details: Execution,
+  },
   TRANSPORT_AMBIGUOUS: {
     status: 502,
     retryable: false,

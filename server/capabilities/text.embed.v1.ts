@@ -1,46 +1,11 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { EmbedInput, EmbedOutput, MOST_CHARACTERS, MOST_TEXTS } from "@/server/contract/embeddings";
 import { takesDimensions } from "@/server/providers/define";
 import { CapabilityFault, defineCapability, InputFault } from "./define";
 import { durable } from "./text/kinds";
 
-const MOST_TEXTS = 2_048;
-const MOST_CHARACTERS = 100_000;
 /** As numbers a vector takes five times the room it takes as base64. */
 const MOST_NUMBERS = 1_000_000;
-
-export const EmbedInput = z.strictObject({
-  texts: z
-    .array(
-      z
-        .string()
-        .min(1)
-        .meta({ description: "How much fits is a matter of the model.", maxLength: MOST_CHARACTERS }),
-    )
-    .min(1)
-    .max(MOST_TEXTS)
-    .describe("Each becomes one vector."),
-  dimensions: z
-    .int()
-    .min(1)
-    .max(16_384)
-    .optional()
-    .describe(
-      "How long the vectors are to be, of models that make shorter ones; left out: the model's own length.",
-    ),
-  encoding: z
-    .enum(["float", "base64"])
-    .default("float")
-    .describe(
-      "base64: 32-bit floats, the least byte first; a fifth of the size, and needed above a million numbers.",
-    ),
-});
-type EmbedInput = z.output<typeof EmbedInput>;
-
-export const EmbedOutput = z.object({
-  vectors: z.array(z.union([z.array(z.number()), z.string()])).describe("In the order of the texts."),
-  dimensions: z.int(),
-  encoding: z.enum(["float", "base64"]),
-});
 
 const toBase64 = ({ buffer, byteOffset, byteLength }: Float32Array) =>
   Buffer.from(buffer, byteOffset, byteLength).toString("base64");

@@ -8,11 +8,12 @@ import { JsonObject, PathId } from "./common";
  * would change what its sender gets.
  */
 
-const only = <const V extends string | number | boolean>(value: V) =>
+/** A field of which only the usual value is done. */
+export const only = <const V extends string | number | boolean>(value: V) =>
   z.literal(value, { error: `Only ${JSON.stringify(value)} is done here.` }).nullish();
 
 /** Fields that ask nothing of an answer. They are not read. */
-const harmless = {
+export const harmless = {
   user: z.string().nullish(),
   safety_identifier: z.string().nullish(),
   prompt_cache_key: z.string().nullish(),

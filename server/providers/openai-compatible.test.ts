@@ -73,6 +73,13 @@ test("models come from a setting, prices in dollars per million tokens, ids with
   expect(modelsFromSetting(undefined)).toEqual([]);
 });
 
+test("a model that makes vectors says so in the place of its price of output", () => {
+  expect(modelsFromSetting("nomic:latest:0.02:embeddings")).toMatchObject([
+    { id: "nomic:latest", port: "embedding", price: { per: "million_tokens", input: 20_000, output: 0 } },
+  ]);
+  expect(() => modelsFromSetting("nomic:embeddings")).toThrow("nomic:embeddings");
+});
+
 test.each(["llama3", "llama3:1", ":1:2", "m:one:2", "m:1:-2", "m:1e3:2", "m:0.0000001:2"])(
   "the setting %s is refused by name",
   (setting) => expect(() => modelsFromSetting(setting)).toThrow(setting),

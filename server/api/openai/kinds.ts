@@ -27,4 +27,15 @@ export const conversation: Kind = {
   ofAModel: "text.general.fast.v1",
 };
 
-export const KINDS: readonly Kind[] = [conversation];
+const ofOne = (key: string, ...endpoints: string[]): Kind => ({
+  endpoints,
+  capabilities: [catalog.getCapability(key)],
+  ofAModel: key,
+});
+
+export const embeddings = ofOne("text.embed.v1", "/v1/embeddings");
+export const drawing = ofOne("image.generate.v1", "/v1/images/generations");
+export const editing = ofOne("image.edit.v1", "/v1/images/edits");
+export const speech = ofOne("audio.voice.generate.v1", "/v1/audio/speech");
+
+export const KINDS: readonly Kind[] = [conversation, embeddings, drawing, editing, speech];

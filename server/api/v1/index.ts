@@ -15,6 +15,7 @@ import * as inputs from "./inputs";
 import * as jobs from "./jobs";
 import * as keys from "./keys";
 import * as openai from "./openai";
+import * as openaiMedia from "./openai-media";
 import * as organizations from "./organizations";
 import * as panels from "./panels";
 import * as bulks from "./pinned-bulks";
@@ -52,4 +53,5 @@ export const endpoints: Endpoint[] = [
   ...Object.values(auth),
   ...Object.values(billing),
   ...Object.values(openai),
+  ...Object.values(openaiMedia),
 ];

@@ -2,7 +2,7 @@ import type { Capability } from "@/server/capabilities/define";
 import type { BillingMode } from "@/server/contract/common";
 import type { PricingContract } from "@/server/contract/pricing";
 import { type Micros, toMoney } from "@/server/money";
-import type { Price, Usage } from "@/server/providers/define";
+import type { ModelFacts, Price, Usage } from "@/server/providers/define";
 import type { Json } from "@/server/step";
 import { type PriceTerms, priceOf, serviceFee } from "./price";
 import { requiredInputs } from "./schema";
@@ -70,6 +70,19 @@ const SHOWN: Record<Price["per"], { title: string; usage: Usage }> = {
   request: { title: "One request", usage: { requests: 1 } },
 };
 
+/** Vectors have no tokens: only what goes in has a price. */
+const makesVectors = (model: ModelFacts | undefined) => model?.port === "embedding";
+
+/** What a price depends on. */
+const factorsOf = (model: ModelFacts) =>
+  FACTORS[model.price.per].filter(({ key }) => !(makesVectors(model) && key === "maxOutputTokens"));
+
+/** What an example is of. */
+const shownOf = (model: ModelFacts) =>
+  makesVectors(model)
+    ? { title: "1,000 tokens in", usage: { inputTokens: 1_000, outputTokens: 0 } }
+    : SHOWN[model.price.per];
+
 /** The models a request may be given without naming one, as they are reachable here: real ones before the sandbox. */
 function offered(capability: Capability): Target[] {
   const targets = targetsOf(capability).filter(({ model }) => !model.onlyByName);
@@ -98,7 +111,7 @@ function listedTerms(price: Price): PriceTerms[] {
 
 function examplesOf(target: Target, billingMode: BillingMode): Record<string, Json>[] {
   const { provider, model } = target;
-  const { title, usage } = SHOWN[model.price.per];
+  const { title, usage } = shownOf(model);
   const listed = listedTerms(model.price);
   const isOfFirstSize = ({ width, height }: PriceTerms) =>
     width === listed[0]?.width && height === listed[0]?.height;
@@ -152,7 +165,8 @@ function displayOf(targets: Target[], billingMode: BillingMode): string {
   const rates = targets.flatMap(({ model }) => (model.price.per === "million_tokens" ? [model.price] : []));
   const cheapest = rates.reduce((a, b) => (b.input + b.output < a.input + a.output ? b : a));
   const plus = fee > 0 ? `, plus ${fee / 100} %` : paid;
-  return `from ${usd(cheapest.input)} in, ${usd(cheapest.output)} out per million tokens${plus}`;
+  const out = makesVectors(targets[0]?.model) ? "" : `, ${usd(cheapest.output)} out`;
+  return `from ${usd(cheapest.input)} in${out} per million tokens${plus}`;
 }
 
 /** Does nobody ask anything for it: work done here, or look-ups that cost nothing anywhere? */
@@ -198,7 +212,7 @@ export function pricingContract(
     estimateRequired: false,
     quoteEndpoint: `${path}/quote`,
     estimateEndpoint: `${path}/estimate`,
-    pricingFactors: [...(per ? FACTORS[per] : []), ...(hasStages ? [STAGES] : [])],
+    pricingFactors: [...(targets[0] ? factorsOf(targets[0].model) : []), ...(hasStages ? [STAGES] : [])],
     startingAt: least === null ? null : toMoney(least),
     authoritativeForExecution: false,
     examples: targets.flatMap((target) => examplesOf(target, billingMode)),

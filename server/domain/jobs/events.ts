@@ -1,7 +1,7 @@
 import { openContent } from "@/server/content";
 import { type JobEvent, type JobEventPage, TERMINAL } from "@/server/contract/jobs";
 import { pool } from "@/server/db";
-import type { Ctx } from "@/server/domain/ctx";
+import type { Ctx, Scope } from "@/server/domain/ctx";
 import type { Json } from "@/server/step";
 import { blindEvent } from "./blind";
 import { followPages, type Pace } from "./follow";
@@ -116,9 +116,10 @@ export async function followEvents(
   jobId: string,
   query: { cursor?: string | undefined; type?: string | undefined },
   pace?: Pace,
+  right: Scope = "jobs:read",
 ): Promise<AsyncIterable<Page<JobEvent>>> {
-  const job = await findJob(ctx, jobId);
-  const source = { read: readNext, topics: [job.id], after: toAfter(query.cursor) };
+  const job = await findJob(ctx, jobId, right);
+  const source = { read: readNext, topics: [job.id], after: toAfter(query.cursor), right };
   return (async function* () {
     for await (const { items, isOver } of followPages(ctx, job, source, pace)) {
       const wanted = query.type === undefined ? items : items.filter(({ type }) => type === query.type);

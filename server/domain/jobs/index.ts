@@ -24,4 +24,5 @@ export { selectVariant } from "./select-variant";
 export { requireDurable } from "./submission";
 export { type AdmittedTogether, estimateTogether, submitTogether, type Together } from "./submit-together";
 export { sweep } from "./sweep";
+export { waitFor } from "./wait-for";
 export { countWaiting, listWaiting } from "./waiting";

@@ -2,7 +2,7 @@ import type { JobResult } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
 import type { Receipt } from "@/server/contract/receipts";
 import { artifactStore, entryFilename } from "@/server/domain/artifacts";
-import type { Ctx } from "@/server/domain/ctx";
+import type { Ctx, Scope } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import type { Json } from "@/server/step";
 import { entryPlaceOf, refuseBlind } from "./blind";
@@ -78,8 +78,13 @@ export async function receipt(ctx: Ctx, jobId: string): Promise<Receipt> {
 }
 
 /** One artifact of a job, ready to be streamed. NotFound for another job's artifact as for none. */
-export async function artifact(ctx: Ctx, jobId: string, artifactId: string): Promise<ArtifactRow> {
-  const job = await findJob(ctx, jobId);
+export async function artifact(
+  ctx: Ctx,
+  jobId: string,
+  artifactId: string,
+  right: Scope = "jobs:read",
+): Promise<ArtifactRow> {
+  const job = await findJob(ctx, jobId, right);
   const found = (await artifactsOf(job)).find((each) => each.artifact_id === artifactId);
   if (!found) fail("NotFound", "There is no such artifact of this job.");
   if (found.pruned_at || !(await artifactStore().stat(found.sha256)))

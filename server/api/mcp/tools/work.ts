@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { JsonObject } from "@/server/contract/common";
-import { InvocationResult, Job, JobPage, TERMINAL } from "@/server/contract/jobs";
+import { InvocationResult, Job, JobPage } from "@/server/contract/jobs";
 import { Receipt } from "@/server/contract/receipts";
 import { readWhole } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
@@ -71,29 +71,18 @@ const MOST_WAIT_SECONDS = 300;
 /** Each holds a connection open and reads the job again and again. */
 const waits = places(50, "waits");
 const QUIET = { quietMs: 5_000, checkMs: 15_000 };
-const needsSomebody = ["awaiting_approval", "needs_attention"];
 
-/** Follows the job's events, telling each, until it has ended, waits for a person, or the time is up. */
-async function waitFor(ctx: Ctx, jobId: string, seconds: number, io: Io): Promise<Job> {
-  const isOver = (job: Job) => TERMINAL.includes(job.status) || needsSomebody.includes(job.status);
-  let job = await jobs.get(ctx, jobId);
-  if (isOver(job)) return job;
-  const signal = AbortSignal.any([io.signal, AbortSignal.timeout(seconds * 1000)]);
-  const followed = await jobs.followEvents({ ...ctx, signal: () => signal }, jobId, {}, QUIET);
+/** Waits for the job, telling each of its events, and a sign of life after a quiet while. */
+function waitFor(ctx: Ctx, jobId: string, seconds: number, io: Io): Promise<Job> {
   let told = 0;
-  for await (const { items } of followed) {
-    for (const { type } of items) await io.progress(++told, null, type);
-    if (items.length === 0) {
-      await io.progress(++told, null, job.status); // nothing has happened, so nothing is read
-      continue;
-    }
-    job = await jobs.get(ctx, jobId);
-    if (isOver(job)) return job;
-  }
-  // It may be over because the key is: what is read last is read by who may read it now.
-  const principal = ctx.whoNow ? await ctx.whoNow() : ctx.principal;
-  if (!principal) fail("AuthenticationFailed", "This key is not good any more.");
-  return jobs.get({ ...ctx, principal }, jobId);
+  return jobs.waitFor(ctx, jobId, {
+    ms: seconds * 1000,
+    signal: io.signal,
+    pace: QUIET,
+    async heard(types, job) {
+      for (const type of types.length > 0 ? types : [job.status]) await io.progress(++told, null, type);
+    },
+  });
 }
 
 const wait = tool({

@@ -1,0 +1,43 @@
+import { EmbedOutput } from "@/server/contract/embeddings";
+import type { InvocationResult } from "@/server/contract/jobs";
+import type { EmbeddingList, EmbeddingsRequest } from "@/server/contract/openai-media";
+import { type Fields, MODEL_FIELDS } from "./fields";
+import { headOf, tokensOf } from "./result";
+
+/* POST /v1/embeddings: its request as an input of text.embed.v1, and an execution as its answer. */
+
+export const fieldsOf = ({ input }: EmbeddingsRequest): Fields => ({
+  ...MODEL_FIELDS,
+  "input.texts": "input",
+  // One text alone is a list of one.
+  ...(typeof input === "string" ? { "input.texts.0": "input", "input.texts[0]": "input" } : {}),
+  "input.dimensions": "dimensions",
+});
+
+/** Vectors travel as base64 whatever was asked: the same request is the same execution, and takes the least room. */
+export const toInput = ({ input, dimensions }: EmbeddingsRequest) => ({
+  texts: typeof input === "string" ? [input] : input,
+  ...(dimensions ? { dimensions } : {}),
+  encoding: "base64",
+});
+
+export function toEmbeddingList(request: EmbeddingsRequest, result: InvocationResult): EmbeddingList {
+  const { vectors } = EmbedOutput.parse(result.typedOutput);
+  const asText = request.encoding_format === "base64";
+  const tokens = tokensOf(result.usage);
+  return {
+    object: "list",
+    data: vectors.map((vector, index) => ({
+      object: "embedding",
+      index,
+      embedding: asText || typeof vector !== "string" ? vector : toNumbers(vector),
+    })),
+    model: headOf(result).model,
+    ...(tokens ? { usage: { prompt_tokens: tokens.input, total_tokens: tokens.input } } : {}),
+  };
+}
+
+function toNumbers(base64: string): number[] {
+  const bytes = Buffer.from(base64, "base64");
+  return Array.from({ length: bytes.byteLength / 4 }, (_, place) => bytes.readFloatLE(place * 4));
+}

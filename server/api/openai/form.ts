@@ -1,0 +1,60 @@
+import type { z } from "zod";
+import { ImagesEditFields } from "@/server/contract/openai-media";
+import { readPictureHead } from "@/server/contract/pictures";
+import { toIssues } from "@/server/domain/envelope";
+import { fail, ValidationFault } from "@/server/errors";
+import { readLimited } from "../body";
+import type { Incoming } from "../transport";
+
+/* The form of an image edit, as OpenAI's client sends it. */
+
+type Picture = { dataBase64: string; filename: string; mimeType: string };
+export type FormFiles = { images: Picture[]; mask: Picture | null };
+export type EditForm = { fields: z.output<typeof ImagesEditFields>; files: FormFiles };
+
+const MOST_BYTES = 48 * 1024 * 1024;
+const MOST_PICTURES = 4;
+
+/** Reads the fields and pictures. PayloadTooLarge, UnsupportedMediaType, or what is wrong with each field. */
+export async function readEditForm(incoming: Incoming): Promise<EditForm> {
+  const type = incoming.header("content-type") ?? "";
+  if (!/^multipart\/form-data\s*;/i.test(type))
+    fail("UnsupportedMediaType", "Send the body as multipart/form-data with a boundary.");
+  const parts = await parsed(await readLimited(incoming, MOST_BYTES), type);
+  const files: FormFiles = { images: [], mask: null };
+  const fields: Record<string, string> = {};
+  for (const [name, value] of parts) {
+    if (typeof value === "string") {
+      if (name in fields) refuse(name, "This field is given twice.");
+      fields[name] = value;
+    } else if (name === "image" || name === "image[]") files.images.push(await toPicture(value));
+    else if (name === "mask" && !files.mask) files.mask = await toPicture(value);
+    else refuse(name, "This file is not taken here.");
+  }
+  if (files.images.length === 0) refuse("image", "Field required", "missing");
+  if (files.images.length > MOST_PICTURES) refuse("image", `At most ${MOST_PICTURES} pictures are taken.`);
+  const read = ImagesEditFields.safeParse(fields);
+  if (!read.success) throw new ValidationFault(toIssues(read.error, []));
+  return { fields: read.data, files };
+}
+
+async function parsed(bytes: Uint8Array, type: string): Promise<FormData> {
+  try {
+    return await new Response(new Uint8Array(bytes), { headers: { "content-type": type } }).formData();
+  } catch {
+    throw new ValidationFault([
+      { loc: ["body"], msg: "The body is no whole multipart form.", type: "multipart_invalid" },
+    ]);
+  }
+}
+
+/** A picture is what its bytes say: clients name none, or application/octet-stream. */
+async function toPicture(file: File): Promise<Picture> {
+  const dataBase64 = Buffer.from(await file.arrayBuffer()).toString("base64");
+  const mimeType = readPictureHead(dataBase64)?.mediaType ?? "image/png";
+  return { dataBase64, filename: file.name || "image", mimeType };
+}
+
+function refuse(field: string, msg: string, type = "value_error"): never {
+  throw new ValidationFault([{ loc: ["body", field], msg, type }]);
+}

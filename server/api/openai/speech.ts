@@ -1,0 +1,20 @@
+import type { SpeechRequest } from "@/server/contract/openai-media";
+import { type Fields, MODEL_FIELDS } from "./fields";
+
+/* POST /v1/audio/speech: its request as an input. Its answer is the file itself. */
+
+export const SPEECH_FIELDS: Fields = {
+  ...MODEL_FIELDS,
+  "input.text": "input",
+  "input.voiceId": "voice",
+  "input.voiceSettings.speed": "speed",
+  "input.outputFormatPreference": "response_format",
+};
+
+/** Opus comes in Ogg. Where no format is named, clients expect MP3. */
+export const toSpeechInput = ({ input, voice, response_format, speed }: SpeechRequest) => ({
+  text: input,
+  voiceId: voice,
+  outputFormatPreference: response_format === "opus" ? "ogg" : "mp3",
+  ...(speed && speed !== 1 ? { voiceSettings: { speed } } : {}),
+});

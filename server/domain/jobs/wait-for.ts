@@ -1,0 +1,46 @@
+import type { Job } from "@/server/contract/jobs";
+import { TERMINAL } from "@/server/contract/jobs";
+import type { Ctx, Scope } from "@/server/domain/ctx";
+import { fail } from "@/server/errors";
+import { followEvents } from "./events";
+import type { Pace } from "./follow";
+import { get } from "./get";
+
+export type Waiting = {
+  /** At most this long. */
+  ms: number;
+  /** Aborted when the reader goes away. */
+  signal: AbortSignal;
+  right?: Scope;
+  pace?: Pace;
+  /** Is told the types of events as they come, and nothing after a quiet while. */
+  heard?(types: string[], job: Job): Promise<void>;
+};
+
+const needsSomebody: readonly Job["status"][] = ["awaiting_approval", "needs_attention"];
+
+/** Follows a job until it has ended or waits for a person, or the time is up, and answers with it as it stands then. */
+export async function waitFor(
+  ctx: Ctx,
+  jobId: string,
+  { ms, signal, right = "jobs:read", pace, heard }: Waiting,
+): Promise<Job> {
+  const isOver = (job: Job) => TERMINAL.includes(job.status) || needsSomebody.includes(job.status);
+  let job = await get(ctx, jobId, right);
+  if (isOver(job)) return job;
+  const either = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+  const followed = await followEvents({ ...ctx, signal: () => either }, jobId, {}, pace, right);
+  for await (const { items } of followed) {
+    await heard?.(
+      items.map(({ type }) => type),
+      job,
+    );
+    if (items.length === 0) continue; // nothing has happened, so nothing is read
+    job = await get(ctx, jobId, right);
+    if (isOver(job)) return job;
+  }
+  // It may be over because the key is: what is read last is read by who may read it now.
+  const principal = ctx.whoNow ? await ctx.whoNow() : ctx.principal;
+  if (!principal) fail("AuthenticationFailed", "This key is not good any more.");
+  return get({ ...ctx, principal }, jobId, right);
+}
