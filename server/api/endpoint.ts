@@ -137,12 +137,21 @@ export async function respond(endpoint: Endpoint, incoming: Incoming): Promise<O
   return outgoing;
 }
 
-/** Answers what no endpoint serves with a refusal of the same shape and headers. */
-export function refuse(incoming: Incoming, fault: Fault): Promise<Outgoing> {
-  return answer(incoming, null, async (ctx, headers) => {
-    await identify(incoming, ctx.now(), headers);
-    throw fault;
-  });
+/** Answers what no endpoint serves with a refusal of the same shape and headers, or in the shape of another interface. */
+export function refuse(
+  incoming: Incoming,
+  fault: Fault,
+  inShapeOf?: NonNullable<Endpoint["refusals"]>["toWire"],
+): Promise<Outgoing> {
+  return answer(
+    incoming,
+    null,
+    async (ctx, headers) => {
+      await identify(incoming, ctx.now(), headers);
+      throw fault;
+    },
+    inShapeOf,
+  );
 }
 
 /** Names the request in each line. Most write none. */
@@ -174,6 +183,7 @@ async function answer(
   incoming: Incoming,
   endpoint: Endpoint | null,
   work: (ctx: Ctx, headers: Headers) => Promise<Outgoing>,
+  inShapeOf = endpoint?.refusals?.toWire,
 ): Promise<Outgoing> {
   const requestId = requestIdOf(incoming);
   const headers = commonHeaders(requestId);
@@ -193,7 +203,7 @@ async function answer(
       status,
       headers: own,
       body,
-    } = endpoint?.refusals?.toWire(error, requestId) ?? toWire(error, requestId, endpoint?.envelopeErrors);
+    } = inShapeOf?.(error, requestId) ?? toWire(error, requestId, endpoint?.envelopeErrors);
     report(error, incoming, endpoint, ctx, status);
     Object.assign(headers, { "content-type": "application/json" }, own);
     return { status, headers, body: JSON.stringify(body) };

@@ -2,6 +2,8 @@ import { systemClock } from "@/server/domain/ctx";
 import { Fault } from "@/server/errors";
 import { preflight } from "./auth";
 import { type Endpoint, isForPages, refuse, respond } from "./endpoint";
+import { toOpenAIWire } from "./openai/errors";
+import { insteadOf } from "./openai/unserved";
 import { pathFinder } from "./path";
 import { commonHeaders, requestIdOf } from "./plain";
 import type { Incoming, Outgoing } from "./transport";
@@ -25,7 +27,10 @@ export function router(endpoints: readonly Endpoint[]): Router {
     const match = find(incoming.path);
     if (!match) {
       const gone = retirementOf(incoming);
-      return refuse(incoming, gone ?? new Fault("NotFound", "There is nothing at this path.", {}));
+      if (gone) return refuse(incoming, gone);
+      const instead = insteadOf(incoming.path);
+      if (!instead) return refuse(incoming, new Fault("NotFound", "There is nothing at this path.", {}));
+      return refuse(incoming, new Fault("NotFound", `This is not served here. ${instead}`, {}), toOpenAIWire);
     }
     incoming.params = match.params;
     const endpoint = match.found.get(incoming.method);
@@ -63,8 +68,13 @@ async function answerOtherMethod(methods: Map<string, Endpoint>, incoming: Incom
   }
   const gone = retirementOf(incoming);
   if (gone) return refuse(incoming, gone);
-  const message = `This path answers ${allow.join(", ")}.`;
-  return refuse(incoming, new Fault("MethodNotAllowed", message, { allow }, { allow: allow.join(", ") }));
+  const instead = insteadOf(incoming.path);
+  const message = [`This path answers ${allow.join(", ")}.`, instead].filter(Boolean).join(" ");
+  return refuse(
+    incoming,
+    new Fault("MethodNotAllowed", message, { allow }, { allow: allow.join(", ") }),
+    [...methods.values()].find(({ refusals }) => refusals)?.refusals?.toWire,
+  );
 }
 
 function withoutBody({ status, headers, body }: Outgoing): Outgoing {
