@@ -195,11 +195,15 @@ test("the Idempotency-Key header is declared where it is read, and read nowhere 
   );
   expect(declared.sort()).toMatchInlineSnapshot(`
     [
+      "POST /v1/audio/speech",
       "POST /v1/capabilities/{capability_key}/comparisons",
       "POST /v1/capabilities/{capability_key}/invoke",
       "POST /v1/capabilities/{capability_key}/jobs",
       "POST /v1/capability-requests",
       "POST /v1/chat/completions",
+      "POST /v1/embeddings",
+      "POST /v1/images/edits",
+      "POST /v1/images/generations",
       "POST /v1/inference/pinned",
       "POST /v1/inference/pinned/bulk",
       "POST /v1/inference/pinned/bulk/{bulk_id}/retry",

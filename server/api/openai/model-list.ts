@@ -4,7 +4,6 @@ import * as catalog from "@/server/domain/catalog";
 import type { Ctx } from "@/server/domain/ctx";
 import { outputLimits } from "@/server/domain/quotes";
 import { microsToUsd } from "@/server/money";
-import type { ModelFacts, Price } from "@/server/providers/define";
 import { conversation, KINDS, type Kind } from "./kinds";
 import { noModel, readModel } from "./model";
 
@@ -13,6 +12,7 @@ import { noModel, readModel } from "./model";
 type Capability = (typeof catalog.allCapabilities)[number];
 type Listed = z.output<typeof Model>;
 type Metadata = z.output<typeof ModelMetadata>;
+type Facts = catalog.Target["model"];
 
 /** The capabilities, then the models, that the caller reaches now. */
 export async function listModels(ctx: Ctx, projectId?: string): Promise<Listed[]> {
@@ -110,7 +110,7 @@ function toListed(
 }
 
 /** Tokens a request may have: of the model's window what the capability takes. */
-function contextOf({ inputConstraints }: Capability, { contextWindow }: ModelFacts): number | null {
+function contextOf({ inputConstraints }: Capability, { contextWindow }: Facts): number | null {
   const limits = Object.values(inputConstraints).flatMap(({ measurement, max }) =>
     measurement === "tokens" && max !== undefined ? [max] : [],
   );
@@ -119,7 +119,7 @@ function contextOf({ inputConstraints }: Capability, { contextWindow }: ModelFac
 }
 
 /** A list price in US dollars. */
-function toPrice(price: Price): Metadata["prices"][number] {
+function toPrice(price: Facts["price"]): Metadata["prices"][number] {
   const currency = "USD" as const;
   switch (price.per) {
     case "million_tokens":

@@ -147,6 +147,8 @@ for model in TEXT:
     case("flex, an odd count", model, tokens(12_345, 6_789, 1_111), tier="flex")
     case("bounds", model, tokens(48_213, 8_192), bounds=True)
 
+case("texts that become vectors", "openai/text-embedding-3-small/embedding", tokens(8_191, 0))
+case("bounds of texts that become vectors", "google/gemini-embedding-001/embedding", tokens(20_016, 0), bounds=True)
 case("nothing at all", SOL, tokens(0, 0))
 case("one token in", SOL, tokens(1, 0))
 case("one token out", MINI, tokens(0, 1))
