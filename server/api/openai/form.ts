@@ -12,7 +12,7 @@ type Picture = { dataBase64: string; filename: string; mimeType: string };
 export type FormFiles = { images: Picture[]; mask: Picture | null };
 export type EditForm = { fields: z.output<typeof ImagesEditFields>; files: FormFiles };
 
-const MOST_BYTES = 48 * 1024 * 1024;
+export const MOST_FORM_BYTES = 48 * 1024 * 1024;
 const MOST_PICTURES = 4;
 
 /** Reads the fields and pictures. PayloadTooLarge, UnsupportedMediaType, or what is wrong with each field. */
@@ -20,7 +20,7 @@ export async function readEditForm(incoming: Incoming): Promise<EditForm> {
   const type = incoming.header("content-type") ?? "";
   if (!/^multipart\/form-data\s*;/i.test(type))
     fail("UnsupportedMediaType", "Send the body as multipart/form-data with a boundary.");
-  const parts = await parsed(await readLimited(incoming, MOST_BYTES), type);
+  const parts = await parsed(await readLimited(incoming, MOST_FORM_BYTES), type);
   const files: FormFiles = { images: [], mask: null };
   const fields: Record<string, string> = {};
   for (const [name, value] of parts) {

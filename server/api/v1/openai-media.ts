@@ -5,7 +5,7 @@ import { toEnvelope } from "@/server/api/openai/envelope";
 import { toOpenAIWire } from "@/server/api/openai/errors";
 import { type Fields, inFieldsOf } from "@/server/api/openai/fields";
 import { filesOf, finished, headersOfJob } from "@/server/api/openai/finished";
-import { readEditForm } from "@/server/api/openai/form";
+import { MOST_FORM_BYTES, readEditForm } from "@/server/api/openai/form";
 import {
   EDIT_FIELDS,
   GENERATION_FIELDS,
@@ -133,6 +133,7 @@ export const editImages = endpoint({
   description:
     "A durable job of `image.edit.v1` that is waited for, as for generations. The body is a form; of several pictures the first is changed.",
   form: ImagesEditForm,
+  bodyLimit: MOST_FORM_BYTES,
   output: ImagesResponse,
   async run(ctx, given) {
     const { fields, files: sent } = await readEditForm(given.incoming);

@@ -47,7 +47,7 @@ export async function ask(
 export function check(answer: Answer, wanted: Wanted, method: string, target: string): void {
   const [status, code] = Array.isArray(wanted) ? wanted : [wanted, undefined];
   const endpoint = endpointOf(method === "HEAD" ? "GET" : method, target);
-  expect(answer.status, JSON.stringify(answer.json?.detail)).toBe(status);
+  expect(answer.status, JSON.stringify(answer.json?.detail ?? answer.json?.error)).toBe(status);
   if (endpoint) {
     seen.add(`${nameOf(endpoint)} ${status}`);
     checkDocumented(answer, endpoint);

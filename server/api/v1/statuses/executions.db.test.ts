@@ -432,7 +432,9 @@ for (const target of [CHAT, RESPONSES]) {
       const long = [...words, { role: "user", content: "x".repeat(1_000_000) }];
       const tooLong = await ask("PromptTooLong", target === CHAT ? { messages: long } : { input: long });
       expect(tooLong.json.error.param).toBe(`${target === CHAT ? "messages" : "input"}[1].content`);
-      const gone = await ask("ROUTE_UNAVAILABLE", named("gone-1"));
+      const gone = await ask("ROUTE_UNAVAILABLE", {
+        model: "text.reasoning.maximum.v1@sandbox/sandbox-1",
+      });
       expect(gone.json.error.param).toBe("model");
       const unconnected = await ask("CONNECTION_REQUIRED", { model: "openai/gpt-4.1-mini" });
       expect(unconnected.json.error.details.connectUrl).toContain("/connections");

@@ -17,6 +17,7 @@ import * as inputs from "../inputs";
 import * as jobs from "../jobs";
 import * as keys from "../keys";
 import * as openai from "../openai";
+import * as openaiMedia from "../openai-media";
 import * as organizations from "../organizations";
 import * as panels from "../panels";
 import * as bulks from "../pinned-bulks";
@@ -47,6 +48,7 @@ export const PARTS = {
   credentials: endpointsOf(credentials, connections),
   executions: endpointsOf({ invokeCapability, submitJob }, openai),
   jobs: endpointsOf(ofOneJob, { followExecution }),
+  media: endpointsOf(openaiMedia),
   organizations: endpointsOf(organizations, auditLog, keys),
   pinned: endpointsOf(pins, bulks, evidence),
   project: endpointsOf({ listJobs, listProjectJobs }, inputs, webhooks),
