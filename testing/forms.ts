@@ -57,3 +57,10 @@ export const manyWeights = (seed: string, megabytes: number): Buffer =>
 /** A form that uploads an adapter under a new name. */
 export const uploadOf = (bytes: Uint8Array = someWeights(), fields: Record<string, string> = {}): Form =>
   new Form([...Object.entries({ displayName: `Adapter ${ulid()}`, ...fields }), weightsPart(bytes)]);
+
+/** A white PNG of 256 x 256 pixels. */
+export const whiteSquare = (): Buffer =>
+  Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAQAAAAEAAQMAAABmvDolAAAAA1BMVEX///+nxBvIAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAH0lEQVRo3u3BAQ0AAADCoPdPbQ43oAAAAAAAAAAAvg0hAAABfxmcpwAAAABJRU5ErkJggg==",
+    "base64",
+  );

@@ -28,6 +28,7 @@ const BASES: Record<string, unknown> = {
   "POST /v1/inference/pinned": { pin: PIN, input: "How deep?" },
   "POST /v1/inference/pinned/bulk": { pin: PIN, items: [{ id: "one", input: "How deep?" }] },
   "POST /v1/chat/completions": { model: TEXT, messages },
+  "POST /v1/embeddings": { model: "text.embed.v1", input: "How deep?" },
   "POST /v1/responses": { model: TEXT, input: "How deep?" },
   "POST /v1/capabilities/{capability_key}/comparisons": {
     context: {},

@@ -105,7 +105,8 @@ export function ConnectForm({
                 aria-describedby="connect-models-help"
               />
               <p id="connect-models-help" className="text-xs text-muted">
-                <code>id:in:out</code> with prices in US dollars per million tokens, several with commas.
+                <code>id:in:out</code> with prices in US dollars per million tokens, several with commas; an
+                embedding model is <code>id:in:embeddings</code>.
               </p>
             </div>
             <div className="space-y-1.5">

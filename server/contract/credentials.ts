@@ -21,7 +21,7 @@ export const CreateCredential = z
     }),
     models: z.string().trim().min(1).max(16_384).nullish().meta({
       description:
-        "Of `openai-compatible` only, and needed there: its models as `id:in:out,…`, prices in US dollars per million tokens, e.g. `llama-3:0.2:0.6`. Executions are estimated, budgeted and recorded at these prices.",
+        "Of `openai-compatible` only, and needed there: its models as `id:in:out,…`, prices in US dollars per million tokens, e.g. `llama-3:0.2:0.6`; one that makes vectors is `id:in:embeddings`. Executions are estimated, budgeted and recorded at these prices.",
     }),
     passThrough: z
       .array(

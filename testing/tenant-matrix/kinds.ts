@@ -112,7 +112,7 @@ export const WORDS = new Set(
   compatible_models content content-disposition content-length content-type context correlation_id created_at data
   data_base64 description display display_name document domain email endpoint_url environment experiment_hash
   expected expression external_ref facing file file_path filename from function.name glossary id if-none-match
-  weights_link if-range implementation_preferences include input input.* input_overrides.* instructions integrity intent key label
+  weights_link if-range implementation_preferences image image[] mask texts voice include input input.* input_overrides.* instructions integrity intent key label
   labels last_event license_name license_url locale maximum_charge.* mcp-session-id message metadata.* model
   model_id models name need note organization_name origin output_format_preference owner parameters.* password
   placeholders plan_key porkbun_agreement_version preferred_model preserve_terms preset_key prompt prompt_hash

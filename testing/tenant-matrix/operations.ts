@@ -10,7 +10,7 @@ import { Lockfile } from "@/server/contract/provenance";
 import { ulid } from "@/server/ids";
 import { appRouter } from "@/server/trpc";
 import { call } from "../api";
-import { uploadOf } from "../forms";
+import { Form, uploadOf, whiteSquare } from "../forms";
 import type { Caller, Estate } from "./estate";
 import { toNode } from "./schema";
 
@@ -129,7 +129,7 @@ function* endpointOperations(endpoint: Endpoint): Generator<Operation> {
           (Array.isArray(given) ? given : [given]).map((value): [string, string] => [field, String(value)]),
         ),
       );
-      const given = endpoint.form ? uploadOf(undefined, flat(sent.body)) : sent.body;
+      const given = endpoint.form ? formOf(endpoint.form, flat(sent.body)) : sent.body;
       const { status, text, headers } = await call(method, query.size > 0 ? `${target}?${query}` : target, {
         ...http,
         // A browser sends its changes as JSON, with a body or without.
@@ -152,10 +152,17 @@ function* endpointOperations(endpoint: Endpoint): Generator<Operation> {
       };
 }
 
+/** A form with its file: a picture where it takes one, else weights. */
+const formOf = (form: z.ZodObject, fields: Record<string, string>) =>
+  "image" in form.shape
+    ? new Form([...Object.entries(fields), ["image", { filename: "a.png", bytes: whiteSquare() }]])
+    : uploadOf(undefined, fields);
+
+const FILES = ["file", "image", "image[]", "mask"];
 const flat = (fields: Record<string, unknown> = {}) =>
   Object.fromEntries(
     Object.entries(fields)
-      .filter(([name]) => name !== "file")
+      .filter(([name]) => !FILES.includes(name))
       .map(([name, value]) => [name, String(value)]),
   );
 

@@ -6,6 +6,7 @@ import { pool } from "@/server/db";
 import { receiptIdOf } from "@/server/ids";
 import { startServer, type WebServer } from "@/server/web/server";
 import { makeKey, makeTenant, type Tenant } from "@/testing/api";
+import { whiteSquare } from "@/testing/forms";
 import { setSettings } from "@/testing/settings";
 import { workFor } from "@/testing/work";
 
@@ -137,9 +138,7 @@ describe("embeddings", () => {
   });
 });
 
-const PNG =
-  "iVBORw0KGgoAAAANSUhEUgAAAQAAAAEAAQMAAABmvDolAAAAA1BMVEX///+nxBvIAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAH0lEQVRo3u3BAQ0AAADCoPdPbQ43oAAAAAAAAAAAvg0hAAABfxmcpwAAAABJRU5ErkJggg==";
-const picture = (name: string, type = "image/png") => toFile(Buffer.from(PNG, "base64"), name, { type });
+const picture = (name: string, type = "image/png") => toFile(whiteSquare(), name, { type });
 const clear = () =>
   sharp({ create: { width: 256, height: 256, channels: 4, background: { r: 0, g: 0, b: 0, alpha: 0 } } })
     .png()

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import type { Vendor } from "@/server/providers/testing/vendor";
 import { campaign } from "@/testing/campaign";
+import { setSettings } from "@/testing/settings";
 import {
   type Caller,
   type Estate,
@@ -69,6 +70,12 @@ test("whatever can be written into a request is known to be an id, a name of som
   ).toEqual([]);
 });
 
+/** Of an operation of its own, where another word must stand there. */
+const SAID_OF: Record<string, Record<string, string>> = {
+  "POST /v1/embeddings": { model: "text.embed.v1" },
+  "POST /v1/audio/speech": { model: "audio.voice.generate.v1" },
+};
+
 /** What stands for words where a field must be there. */
 const SAID: Record<string, string> = {
   capability_key: "text.general.fast.v1",
@@ -102,6 +109,7 @@ let callers: { bound: Caller; unbound: Caller; owner: Caller; page: Caller; othe
 
 beforeAll(async () => {
   vendor = await vendorAsOpenAi();
+  setSettings({ JOB_WAIT_SECONDS: 1 }); // nobody works on jobs here
   const [house, other] = [await openHouse(), await openHouse()];
   theirs = await settle(other, other.projectId);
   sister = await settle(house, house.sisterId);
@@ -126,10 +134,10 @@ afterAll(async () => {
   await vendor.close();
 });
 
-const known = (estate: Estate) => (name: string) =>
+const known = (estate: Estate, operation: Operation) => (name: string) =>
   name in IDS && IDS[name as keyof typeof IDS] in estate.ids
     ? estate.ids[IDS[name as keyof typeof IDS] as keyof Estate["ids"]]
-    : (SAID[name] ?? "word");
+    : (SAID_OF[operation.name]?.[name] ?? SAID[name] ?? "word");
 
 /** A request of one's own with `value` in this place; who has several projects names theirs where that is possible. */
 function requestWith({ operation, part, place }: Cell, caller: Caller, value: unknown): Sent {
@@ -143,7 +151,9 @@ function requestWith({ operation, part, place }: Cell, caller: Caller, value: un
     let base: Record<string, unknown> = { ...sample[each] };
     if (each === "params")
       base = {
-        ...Object.fromEntries(Object.keys(schema.properties ?? {}).map((name) => [name, known(mine)(name)])),
+        ...Object.fromEntries(
+          Object.keys(schema.properties ?? {}).map((name) => [name, known(mine, operation)(name)]),
+        ),
         ...base,
       };
     const { projectId, context } = schema.properties ?? {};
@@ -151,7 +161,7 @@ function requestWith({ operation, part, place }: Cell, caller: Caller, value: un
       base.projectId ??= mine.projectId;
     if (!isBound && each === "body" && context) base.context ??= { projectId: mine.projectId };
     const at = each === part ? { steps: place.steps, value } : undefined;
-    made[each] = filled(schema, base, known(mine), at) as Record<string, unknown>;
+    made[each] = filled(schema, base, known(mine, operation), at) as Record<string, unknown>;
   }
   return made;
 }
@@ -325,10 +335,13 @@ async function cursorsOf(estate: Estate): Promise<Map<string, string>> {
     const caller = asking.find((each) => operation.isFor(each));
     if (!part || !schema || !caller) continue;
     const params = Object.fromEntries(
-      Object.keys(operation.parts.params?.properties ?? {}).map((name) => [name, known(estate)(name)]),
+      Object.keys(operation.parts.params?.properties ?? {}).map((name) => [
+        name,
+        known(estate, operation)(name),
+      ]),
     );
     const limited = "limit" in (schema.properties ?? {}) ? { limit: 1 } : {};
-    const sent = { params, [part]: filled(schema, limited, known(estate)) };
+    const sent = { params, [part]: filled(schema, limited, known(estate, operation)) };
     const { text } = await operation.send(caller, sent);
     const cursor = /"nextCursor":"([^"]+)"/.exec(text)?.[1];
     if (cursor) found.set(operation.name, cursor);

@@ -9,7 +9,7 @@ import { env } from "@/server/env";
 import { ERRORS, type ErrorCode } from "@/server/errors";
 import { providers as PROVIDERS } from "@/server/providers/registry.gen";
 import { type Call, call, makeTenant, sessionHeaders, type Tenant } from "@/testing/api";
-import { Form } from "@/testing/forms";
+import { Form, whiteSquare } from "@/testing/forms";
 import { setSettings } from "@/testing/settings";
 import { system } from "@/testing/tenants";
 import { vendorAsOpenAi } from "@/testing/vault";
@@ -45,11 +45,6 @@ afterAll(async () => {
   await stopWork();
   await closeVendor();
 });
-
-const PNG = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAQAAAAEAAQMAAABmvDolAAAAA1BMVEX///+nxBvIAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAH0lEQVRo3u3BAQ0AAADCoPdPbQ43oAAAAAAAAAAAvg0hAAABfxmcpwAAAABJRU5ErkJggg==",
-  "base64",
-);
 
 type Door = {
   target: string;
@@ -96,7 +91,7 @@ const DOORS: Door[] = [
     body: (more) =>
       new Form([
         ...Object.entries({ prompt: "A kite", ...more }),
-        ["image", { filename: "a.png", bytes: PNG }],
+        ["image", { filename: "a.png", bytes: whiteSquare() }],
       ]),
     words: "prompt",
     most: 32_000,
