@@ -24,6 +24,27 @@ test("what is priced has the head of each picture and not the picture", () => {
   expect(readPictureHead(priced.dataBase64)).toEqual(readPictureHead(source?.dataBase64 ?? ""));
 });
 
+test("a picture in a conversation is priced by its head as by the whole of it", async () => {
+  const { ctx } = await makeProject();
+  const content = pictures.slice(0, 2).map(({ dataBase64: data, mimeType: mediaType }) => ({
+    type: "image" as const,
+    mediaType,
+    data,
+  }));
+  const input = {
+    messages: [{ role: "user", content: [{ type: "text", text: "What is this?" }, ...content] }],
+  };
+  const priced = toPriced(input) as typeof input;
+  expect(JSON.stringify(priced).length).toBeLessThan(30_000);
+  const [whole, head] = [
+    await quotes.quote(ctx, "text.vision.structured.v1", { input }),
+    await quotes.quote(ctx, "text.vision.structured.v1", { input: priced }),
+  ];
+  expect(whole.status).toBe("ok");
+  for (const field of ["expectedCharge", "maximumAuthorizedCharge", "resolved", "basis"] as const)
+    expect(head[field]).toEqual(whole[field]);
+});
+
 test("what is no picture is priced as it is", () => {
   const input = { messages: [{ role: "user", content: "How deep?" }], a: [1, null, { b: "c" }] };
   expect(toPriced(input)).toEqual(input);

@@ -2,6 +2,12 @@ import { z } from "zod";
 import { readPictureHead } from "@/server/contract/pictures";
 
 const Picture = z.looseObject({ dataBase64: z.string(), mimeType: z.string() });
+/** A picture in a conversation. Of WebP nothing can be told there but of the whole file. */
+const PicturePart = z.looseObject({
+  type: z.literal("image"),
+  mediaType: z.enum(["image/png", "image/jpeg"]),
+  data: z.string(),
+});
 
 /** Pictures up to so many characters of base64 are no matter. */
 const SHORT = 4_096;
@@ -15,6 +21,8 @@ export function toPriced(input: unknown): unknown {
   if (typeof input !== "object" || input === null) return input;
   const picture = Picture.safeParse(input).data;
   if (picture) return { ...picture, dataBase64: headOf(picture.dataBase64) };
+  const part = PicturePart.safeParse(input).data;
+  if (part) return { ...part, data: headOf(part.data) };
   return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, toPriced(value)]));
 }
 
