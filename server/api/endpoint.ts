@@ -73,6 +73,8 @@ export type Given = {
   incoming: Incoming;
   /** The header of that name, of endpoints that say `idempotent`. */
   idempotencyKey: string | undefined;
+  /** Of endpoints that read their body themselves: notes by which bytes a repeat of it without a key is known. */
+  noteBody: ((bytes: Uint8Array) => Promise<void>) | undefined;
 };
 
 type Definition<P, Q, B, O> = Facts & {
@@ -255,6 +257,7 @@ async function perform(
       parsePart(body, await readJson(incoming, endpoint.bodyLimit ?? DEFAULT_BODY_LIMIT, seen), "body"),
     incoming,
     idempotencyKey: key,
+    noteBody: seen,
   });
   return toOutgoing(endpoint, result, headers, ctx);
 }

@@ -2,11 +2,14 @@ import type { RawEnvelope } from "@/server/contract/envelope";
 import type { Incoming } from "../transport";
 import { projectOf } from "./ask";
 import type { Wanted } from "./model";
+import { withQueueDeadline } from "./queue-deadline";
 
 /** The envelope of an input, on the model that was named, in the project that the request says. */
-export const toEnvelope = (input: object, { named }: Wanted, incoming: Incoming): RawEnvelope =>
-  ({
+export function toEnvelope(input: object, { named }: Wanted, incoming: Incoming): RawEnvelope {
+  const envelope = {
     input,
     ...(named ? { execution: { executionConstraints: named } } : {}),
     context: { projectId: projectOf(incoming) ?? null },
-  }) as RawEnvelope; // parsed JSON, in another order
+  };
+  return withQueueDeadline(envelope as RawEnvelope, incoming); // parsed JSON, in another order
+}

@@ -6,6 +6,7 @@ import * as jobs from "@/server/domain/jobs";
 import { env } from "@/server/env";
 import { Fault, fail, isErrorCode } from "@/server/errors";
 import { madeAt, receiptIdOf } from "@/server/ids";
+import type { Json } from "@/server/step";
 
 /* Durable work for clients that wait for it in one request: submitted, waited for, and read. */
 
@@ -28,12 +29,14 @@ export async function finished(
   if (job.status === "succeeded") return job;
   if (job.status === "failed" || job.status === "canceled") {
     const { code, message } = job.error ?? { code: "Cancelled", message: "The job was canceled." };
-    throw new Fault(isErrorCode(code) ? code : "InternalFailure", message, record);
+    const details = job.error?.details as Record<string, Json> | undefined; // with what the provider answered
+    const said = { ...details, ...record };
+    throw new Fault(isErrorCode(code) ? code : "InternalFailure", message, said);
   }
   const why = WAITS[job.status] ?? `is ${job.status} after ${env.JOB_WAIT_SECONDS} seconds`;
   fail(
     "JobStillRunning",
-    `The job ${jobId} ${why} and goes on. Read it with GET /v1/jobs/${jobId}; sent again, this request starts another one, unless it has the same Idempotency-Key.`,
+    `The job ${jobId} ${why} and goes on. Read it with GET /v1/jobs/${jobId}, or send this request once more to wait for it again.`,
     { executionId: jobId, receiptId: null, status: job.status },
   );
 }

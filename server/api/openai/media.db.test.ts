@@ -315,6 +315,23 @@ describe("what takes longer than a client waits", () => {
     expect(await executions(idle.projectId)).toBe(1);
   });
 
+  test("is joined by the same request sent again without a key: a drawing, and a form with another boundary", async () => {
+    const asks: ((by: OpenAI) => Promise<OpenAI.ImagesResponse>)[] = [
+      (by) => by.images.generate({ prompt: "A kite" }),
+      async (by) => by.images.edit({ image: await picture("a.png"), prompt: "A kite" }),
+    ];
+    for (const ask of asks) {
+      const idle = await makeTenant();
+      setSettings({ JOB_WAIT_SECONDS: 1 });
+      expect(await refusal(ask(clientOf(idle.key)))).toMatchObject({ status: 504 });
+      setSettings({ JOB_WAIT_SECONDS: 60 });
+      const stop = workFor(idle.projectId);
+      expect((await ask(clientOf(idle.key))).data).toHaveLength(1);
+      await stop();
+      expect(await executions(idle.projectId)).toBe(1);
+    }
+  });
+
   test("is answered at once where the job waits for a person", async () => {
     const careful = await makeTenant();
     await pool.query("UPDATE project SET approval_threshold_micros = 0 WHERE id = $1", [careful.projectId]);

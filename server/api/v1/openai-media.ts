@@ -137,6 +137,8 @@ export const editImages = endpoint({
   output: ImagesResponse,
   async run(ctx, given) {
     const { fields, files: sent } = await readEditForm(given.incoming);
+    // The bytes of a form differ each time it is sent, by its boundary; what it says does not.
+    await given.noteBody?.(Buffer.from(JSON.stringify([fields, sent])));
     const { job, files } = await make(
       ctx,
       editing,
