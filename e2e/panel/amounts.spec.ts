@@ -10,7 +10,7 @@ let projectId = "";
 test.beforeEach(async ({ page }) => {
   ({ projectId } = admin("project", "create", "--name", "Amounts", "--organization", world.organizationId));
   await enter(page.context(), world.operator);
-  await open(page, "/jobs");
+  await open(page, "/");
 });
 
 /** Types over what is in the field, key by key, as a person who clicks into it does. */

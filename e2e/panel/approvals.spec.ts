@@ -44,7 +44,7 @@ test("a waiting job is approved, another rejected, after seeing the reason and t
   page,
 }) => {
   await enter(page.context(), owner);
-  await open(page, "/jobs");
+  await open(page, "/");
   await setThreshold(page, "0");
   await expectAccessible(page);
   const approved = await submit();

@@ -21,7 +21,7 @@ test("a paid result that cannot be worked on waits for an operator, who accepts 
   await expect.poll(async () => (await getJob(jobId)).status, { timeout: 60_000 }).toBe("needs_attention");
 
   await enter(page.context(), operator);
-  await open(page, "/jobs");
+  await open(page, "/");
   await page.getByRole("button", { name: "Account:" }).click();
   await page.getByRole("menuitem", { name: "Needs attention" }).click();
   await page.waitForURL("**/attention");
@@ -40,7 +40,7 @@ test("a paid result that cannot be worked on waits for an operator, who accepts 
 
 test("for anybody else there is no such page", async ({ page }) => {
   await enter(page.context(), world.member);
-  await open(page, "/jobs");
+  await open(page, "/");
   const answer = await page.goto("/attention");
   expect(answer?.status()).toBe(404);
 });

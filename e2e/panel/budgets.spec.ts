@@ -42,7 +42,7 @@ test("an owner sets a budget, sees it used and told of, raises it, and resolves 
   page,
 }) => {
   await enter(page.context(), owner);
-  await open(page, "/jobs");
+  await open(page, "/");
   const jobId = await lose();
   await open(page, `/projects/${projectId}/budgets`);
   await page.getByRole("button", { name: "Set a budget" }).click();
@@ -101,7 +101,7 @@ test("an owner sets a budget, sees it used and told of, raises it, and resolves 
 
 test("who may not set budgets reads them", async ({ page }) => {
   await enter(page.context(), world.member);
-  await open(page, "/jobs");
+  await open(page, "/");
   await page.getByRole("link", { name: "Budgets" }).click();
   await expect(page.getByRole("heading", { name: "Budgets", level: 1 })).toBeVisible();
   await expect(page.getByRole("region", { name: "Reserved now" })).toBeVisible();

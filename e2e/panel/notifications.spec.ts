@@ -32,7 +32,7 @@ test.describe("for operators", () => {
     expect(submitted.status).toBe(200);
 
     await enter(page.context(), operator);
-    await open(page, "/jobs");
+    await open(page, "/");
     await page.getByRole("link", { name: /^Notifications, \d+ unread$/ }).click();
     await page.waitForURL("**/notifications");
     const line = page.getByRole("listitem").filter({ hasText: summary });
@@ -59,7 +59,7 @@ test.describe("for operators", () => {
   test("the outbox is a way from the account menu, and nobody else's", async ({ page, browser }) => {
     const operator = makePerson("owner", { isOperator: true });
     await enter(page.context(), operator);
-    await open(page, "/jobs");
+    await open(page, "/");
     await page.getByRole("button", { name: "Account:" }).click();
     await page.getByRole("menuitem", { name: "Outbox" }).click();
     await page.waitForURL("**/operator/outbox");
@@ -70,7 +70,7 @@ test.describe("for operators", () => {
 
     const other = await browser.newPage({ baseURL: world.baseUrl });
     await enter(other.context(), world.member);
-    await open(other, "/jobs");
+    await open(other, "/");
     expect((await other.goto("/operator/outbox"))?.status()).toBe(404);
     await other.close();
   });

@@ -45,7 +45,7 @@ test("an operator takes a request from the queue, compares its revisions and iss
   const id = await file(summary);
   await page.setViewportSize(DESK);
   await enter(page.context(), operator);
-  await open(page, "/jobs");
+  await open(page, "/");
   await page.getByRole("button", { name: "Account:" }).click();
   await page.getByRole("menuitem", { name: "Capability requests" }).click();
   await page.waitForURL("**/operator/requests");
@@ -113,7 +113,7 @@ test("an answer to a wording that was replaced meanwhile is refused in words, an
 
 test("for anybody else there is no console", async ({ page }) => {
   await enter(page.context(), world.member);
-  await open(page, "/jobs");
+  await open(page, "/");
   for (const path of ["/operator/requests", "/operator/requests/cr_00000000000000000000000000"])
     expect((await page.goto(path))?.status()).toBe(404);
 });

@@ -122,7 +122,7 @@ test("who belongs to nobody makes an organization of their own", async ({ page }
   admin("project", "create", "--name", "Stay", "--organization", organizationId);
   const person = makePerson("member", { organizationId });
   await enter(page.context(), person);
-  await open(page, "/jobs");
+  await open(page, "/");
   await page.getByRole("link", { name: "Organization" }).click();
   await page.getByRole("button", { name: "Leave" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Leave" }).click();

@@ -92,7 +92,7 @@ test("no page and no script says a secret", async ({ page }) => {
     const { apiKey: key } = admin("key", "create", "--project", projectId, "--name", "Swept");
     const person = makePerson("owner", { isOperator: true, organizationId });
     await enter(page.context(), person);
-    await open(page, "/jobs");
+    await open(page, "/");
     const { request } = page;
 
     const own: Record<string, string> = {
