@@ -57,8 +57,6 @@ const asking = {
     "PROVIDER_ERROR",
     "StructuredOutputInvalid",
     "StructuredOutputRepairFailed",
-    "ReasoningBudgetExhausted",
-    "OutputLimitReached",
     "ExecutionTimeout",
     "TRANSPORT_AMBIGUOUS",
     "ProviderUnavailable",

@@ -494,10 +494,8 @@ for (const target of [CHAT, RESPONSES]) {
       ["PROVIDER_EMPTY_OUTPUT", named("sandbox-empty")],
       ["PROVIDER_ERROR", named("sandbox-fail")],
       ["TRANSPORT_AMBIGUOUS", named("sandbox-lost")],
-      ["OutputLimitReached", { [limit]: 1 }],
       ["StructuredOutputInvalid", structured("sandbox-careless")],
       ["StructuredOutputRepairFailed", structured("sandbox-stubborn")],
-      ["ReasoningBudgetExhausted", structured("sandbox-thinker")],
     ] as const)("%s names its record, which can be read", async (code, more) => {
       const { json, headers } = await ask(code, more);
       const { executionId, receiptId } = json.error.details;
