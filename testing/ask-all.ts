@@ -88,7 +88,7 @@ const CONCERNS_NO_ENTRY = [
   /^(POST|PATCH|PUT|DELETE) \/v1\/(organizations|api-keys|invitations)(\/|$)/,
   /^(POST|PATCH|PUT|DELETE) \/v1\/projects(\/\{project_id\}(\/(environments|members|keys)(\/.*)?)?)?$/,
   // Runs something of its own through other doors.
-  /^POST \/v1\/(chat\/completions|responses)$/,
+  /^POST \/v1\/(chat\/completions|responses|embeddings|images\/\w+|audio\/speech)$/,
   // Panels, and what their sessions begin with.
   /^(POST|PATCH) \/v1\/panel-(definitions|sessions)(\/|$)/,
   // Of nobody's executions.

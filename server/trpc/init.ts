@@ -27,6 +27,7 @@ const CODE_OF_STATUS: Record<number, TrpcCode> = {
   501: "NOT_IMPLEMENTED",
   502: "BAD_GATEWAY",
   503: "SERVICE_UNAVAILABLE",
+  504: "GATEWAY_TIMEOUT",
 };
 
 /** The tRPC code of an HTTP status; one we do not know is our own failure. */

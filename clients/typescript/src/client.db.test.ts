@@ -309,7 +309,7 @@ describe("streams", () => {
 
   test("text that was cut again and again is the whole text, once", async () => {
     const whole = await client.runAndWait<{ content: string }>(FAST, question);
-    const { asked, cutter } = cutting(400);
+    const { asked, cutter } = cutting(600);
     const run = await clientOf(server.url, { fetch: cutter }).stream(FAST, question, { reconnectMs: 1 });
     let text = "";
     for await (const piece of run.text()) text += piece;

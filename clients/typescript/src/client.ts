@@ -93,11 +93,15 @@ export type Client = {
 
 /** Where a POST under an idempotency key is one submission, however often it is sent. */
 export const KEYED = [
+  "/v1/audio/speech",
   "/v1/capabilities/{capability_key}/invoke",
   "/v1/capabilities/{capability_key}/jobs",
   "/v1/capabilities/{capability_key}/comparisons",
   "/v1/capability-requests",
   "/v1/chat/completions",
+  "/v1/embeddings",
+  "/v1/images/edits",
+  "/v1/images/generations",
   "/v1/inference/pinned",
   "/v1/inference/pinned/bulk",
   "/v1/inference/pinned/bulk/{bulk_id}/retry",
