@@ -11,7 +11,7 @@ if (!baseURL) throw new Error("CAPSTAN_BASE_URL is not set. Use: npm test -- --o
 export default defineConfig({
   testDir: "e2e",
   outputDir: "test-results",
-  workers: 2,
+  workers: 3, // of two cores: a test waits now and then
   fullyParallel: false,
   forbidOnly: true,
   // Once more, in a browser of its own: what then passes is reported as flaky, and is a bug of the test or of the product.
