@@ -1,6 +1,7 @@
 import { lookup } from "node:dns/promises";
 import type { LookupFunction } from "node:net";
 import { Client } from "undici";
+import { deadline } from "@/server/deadline";
 import { isPublicAddress } from "./addresses";
 import { type Answer, exchange } from "./exchange";
 import { codeOf } from "./failures";
@@ -58,8 +59,7 @@ export type Fetched = Answer & {
 
 /** Fetches once. Throws FetchFault where that is refused, led astray or fails. */
 export async function fetchPublic(request: FetchRequest, rules: FetchRules): Promise<Fetched> {
-  const timeout = AbortSignal.timeout(rules.timeoutMs);
-  const signal = rules.signal ? AbortSignal.any([rules.signal, timeout]) : timeout;
+  const signal = deadline(rules.timeoutMs, rules.signal);
   let url = readPublicUrl(request.url, rules.hosts, rules.network);
   let { credential } = request;
   for (let hop = 0; ; hop += 1) {

@@ -1,4 +1,5 @@
 import type { Queryable } from "@/server/db";
+import { deadline } from "@/server/deadline";
 import type { Ctx } from "@/server/domain/ctx";
 import { env } from "@/server/env";
 import { fail, ValidationFault } from "@/server/errors";
@@ -18,12 +19,11 @@ export async function askProvider(
   baseUrl: string,
   credentials: Record<string, Secret>,
 ): Promise<CheckResult> {
-  const timeout = AbortSignal.timeout(CHECK_MS);
   try {
     await provider.check?.({
       baseUrl,
       credentials,
-      signal: ctx.signal ? AbortSignal.any([ctx.signal(), timeout]) : timeout,
+      signal: deadline(CHECK_MS, ctx.signal?.()),
       allowPrivateAddresses: env.ALLOW_PRIVATE_ADDRESSES,
     });
     return { outcome: "ready", message: null };

@@ -1,5 +1,6 @@
 import type { Job } from "@/server/contract/jobs";
 import { TERMINAL } from "@/server/contract/jobs";
+import { deadline } from "@/server/deadline";
 import type { Ctx, Scope } from "@/server/domain/ctx";
 import { fail } from "@/server/errors";
 import { followEvents } from "./events";
@@ -28,7 +29,7 @@ export async function waitFor(
   const isOver = (job: Job) => TERMINAL.includes(job.status) || needsSomebody.includes(job.status);
   let job = await get(ctx, jobId, right);
   if (isOver(job)) return job;
-  const either = AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+  const either = deadline(ms, signal);
   const followed = await followEvents({ ...ctx, signal: () => either }, jobId, {}, pace, right);
   for await (const { items } of followed) {
     await heard?.(
