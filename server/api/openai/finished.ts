@@ -4,7 +4,7 @@ import { readWhole } from "@/server/domain/artifacts";
 import type { Ctx } from "@/server/domain/ctx";
 import * as jobs from "@/server/domain/jobs";
 import { env } from "@/server/env";
-import { Fault, fail, isErrorCode } from "@/server/errors";
+import { Fault, isErrorCode } from "@/server/errors";
 import { madeAt, receiptIdOf } from "@/server/ids";
 import type { Json } from "@/server/step";
 
@@ -33,11 +33,15 @@ export async function finished(
     const said = { ...details, ...record };
     throw new Fault(isErrorCode(code) ? code : "InternalFailure", message, said);
   }
-  const why = WAITS[job.status] ?? `is ${job.status} after ${env.JOB_WAIT_SECONDS} seconds`;
-  fail(
+  const forWhom = WAITS[job.status];
+  const why = forWhom ?? `is ${job.status} after ${env.JOB_WAIT_SECONDS} seconds`;
+  const isKnownAgain = Boolean(idempotencyKey?.trim()) || ctx.unkeyed !== undefined;
+  throw new Fault(
     "JobStillRunning",
     `The job ${jobId} ${why} and goes on. Read it with GET /v1/jobs/${jobId}, or send this request once more to wait for it again.`,
     { executionId: jobId, receiptId: null, status: job.status },
+    // A repeat waits for the same job; a person takes longer than any client repeats.
+    { "x-should-retry": String(isKnownAgain && !forWhom) },
   );
 }
 

@@ -219,7 +219,11 @@ describe.each(DOORS)(
       setSettings({ JOB_WAIT_SECONDS: 1 });
       const { json, headers } = await post("JobStillRunning", {}, { key });
       expect(json.error.message).toContain(`GET /v1/jobs/${json.error.details.executionId}`);
-      expect(headers["x-should-retry"]).toBe("false");
+      expect(headers["x-should-retry"]).toBe("true"); // a repeat waits for the same job
+      setSettings({ REPEAT_GUARD_SECONDS: 0 });
+      const alone = await post("JobStillRunning", {}, { key });
+      setSettings({ REPEAT_GUARD_SECONDS: 120 });
+      expect(alone.headers["x-should-retry"]).toBe("false"); // a repeat would be a job of its own
     });
 
     test("more than a project may have unfinished", async () => {
