@@ -248,7 +248,7 @@ async function perform(
   const { params, query, body } = endpoint;
   if (params) refuseHostileParams(incoming.params);
   const key = endpoint.idempotent && incoming.header("idempotency-key");
-  const seen = isRepeatable(endpoint, ctx, key) ? noteUnkeyed(endpoint, incoming, ctx) : undefined;
+  const seen = isUnkeyed(endpoint, ctx, key) ? noteUnkeyed(endpoint, incoming, ctx) : undefined;
   const result = await endpoint.run(ctx, {
     params: params && parsePart(params, incoming.params, "path"),
     query: query && parsePart(query, readQuery(incoming.query, endpoint.queryFields), "query"),
@@ -263,7 +263,7 @@ async function perform(
 }
 
 /** May its sender repeat this request without a key that says so? */
-const isRepeatable = (endpoint: Endpoint, { principal }: Ctx, key: string | undefined) =>
+const isUnkeyed = (endpoint: Endpoint, { principal }: Ctx, key: string | undefined) =>
   endpoint.idempotent === true &&
   !key?.trim() &&
   principal.kind === "service_principal" &&

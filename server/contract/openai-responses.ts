@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { AllowedMode, ChoiceMode, Effort, FunctionTool, NamedSchema, shared } from "./openai";
+import { AllowedMode, ChoiceMode, Effort, FunctionTool, NamedSchema, only, shared } from "./openai";
 
 /* Requests and answers of POST /v1/responses. What is said of fields in ./openai holds here too. */
 
@@ -95,8 +95,13 @@ export const ResponsesRequest = z
     input: z.union([z.string(), z.array(InputItem).min(1)]),
     instructions: z.string().nullish(),
     max_output_tokens: z.int().min(1).nullish(),
-    reasoning: z.strictObject({ effort: Effort.nullish() }).nullish(),
-    text: z.strictObject({ format: Format.nullish() }).nullish(),
+    reasoning: z
+      .strictObject({
+        effort: Effort.nullish(),
+        summary: z.null({ error: "Answers have no thinking of their model to sum up." }).optional(),
+      })
+      .nullish(),
+    text: z.strictObject({ format: Format.nullish(), verbosity: only("medium") }).nullish(),
     tools: z.array(Tool).max(128).nullish(),
     tool_choice: ToolChoice.nullish(),
     stream_options: z.strictObject({ include_obfuscation: z.boolean().nullish() }).nullish(),

@@ -31,15 +31,15 @@ export function toOpenAIError({ code, message, param = null, details }: Told): O
 }
 
 /**
- * Anything that was thrown, as `{error: {message, type, param, code}}`. Each says whether it may be sent again: a client
- * that is not told repeats every 408, 409, 429 and 5xx by itself.
+ * Anything that was thrown, as `{error: {message, type, param, code}}`. Each says whether it may be sent again, by its code
+ * unless it knows better: a client that is not told repeats every 408, 409, 429 and 5xx by itself.
  */
 export function toOpenAIWire(error: unknown, requestId: string): WireError {
   const wire = toWire(error, requestId);
   const { status, headers } = wire;
   const told = toldOf(error, wire);
   const again = { "x-should-retry": String(isRepeatable(told.code)) };
-  return { status, headers: { ...headers, ...again }, body: toOpenAIError(told) };
+  return { status, headers: { ...again, ...headers }, body: toOpenAIError(told) };
 }
 
 function toldOf(error: unknown, { body }: WireError): Told {
@@ -53,12 +53,23 @@ function toldOf(error: unknown, { body }: WireError): Told {
 
 const INVALID = "InvalidInput" satisfies ErrorCode;
 
+/** Of one request, however much of it is wrong. */
+const MOST_ISSUES = 10;
+/** Of an issue or a name, which may quote what was sent. */
+const MOST_CHARACTERS = 500;
+
 function toldOfIssues(issues: ValidationIssue[]): Told {
   const [first] = issues;
-  const said = issues.map((issue) => [nameOf(issue.loc), wordsOf(issue)].filter(Boolean).join(": "));
+  const said = issues
+    .slice(0, MOST_ISSUES)
+    .map((issue) => cut([nameOf(issue.loc), wordsOf(issue)].filter(Boolean).join(": ")));
+  if (issues.length > MOST_ISSUES) said.push(`And ${issues.length - MOST_ISSUES} more.`);
   // What is wrong with the whole body is of no parameter.
-  return { code: INVALID, message: said.join(" "), param: (first && nameOf(first.loc)) || null };
+  return { code: INVALID, message: said.join(" "), param: cut((first && nameOf(first.loc)) ?? "") || null };
 }
+
+const cut = (text: string) =>
+  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS - 1).toWellFormed()}…` : text;
 
 const wordsOf = ({ msg, type }: ValidationIssue) =>
   type === "extra_forbidden" ? "This field is not supported here." : msg;

@@ -22,18 +22,20 @@ export async function readEditForm(incoming: Incoming): Promise<EditForm> {
     fail("UnsupportedMediaType", "Send the body as multipart/form-data with a boundary.");
   const parts = await parsed(await readLimited(incoming, MOST_FORM_BYTES), type);
   const files: FormFiles = { images: [], mask: null };
-  const fields: Record<string, string> = {};
+  const fields = new Map<string, string>();
   for (const [name, value] of parts) {
+    if (`${name}${typeof value === "string" ? value : value.name}`.includes("\u0000"))
+      refuse(name, "NUL is not allowed.");
     if (typeof value === "string") {
-      if (name in fields) refuse(name, "This field is given twice.");
-      fields[name] = value;
+      if (fields.has(name)) refuse(name, "This field is given twice.");
+      fields.set(name, value);
     } else if (name === "image" || name === "image[]") files.images.push(await toPicture(value));
     else if (name === "mask" && !files.mask) files.mask = await toPicture(value);
     else refuse(name, "This file is not taken here.");
   }
   if (files.images.length === 0) refuse("image", "Field required", "missing");
   if (files.images.length > MOST_PICTURES) refuse("image", `At most ${MOST_PICTURES} pictures are taken.`);
-  const read = ImagesEditFields.safeParse(fields);
+  const read = ImagesEditFields.safeParse(Object.fromEntries(fields));
   if (!read.success) throw new ValidationFault(toIssues(read.error, []));
   return { fields: read.data, files };
 }

@@ -85,10 +85,10 @@ const recordOf = ({ id, receiptId }: Head) => ({ executionId: id, receiptId });
 /** The refusal to say once more what is no longer kept. */
 export const removed = (head: Head) => new Fault(OUTPUT_REMOVED.code, OUTPUT_REMOVED.message, recordOf(head));
 
-/** What a streaming execution says, in order: text, then its end. */
 /** Of a JobError. */
 type Failure = { code: string; message: string; details?: Record<string, unknown> };
 
+/** What a streaming execution says, in order: text, then its end. */
 export type Heard =
   | { type: "quiet" }
   | { type: "text"; text: string }
