@@ -1,0 +1,68 @@
+import { OpenAI, OpenAIResponses } from "@llamaindex/openai";
+import { agent, agentStreamEvent, agentToolCallResultEvent, multiAgent, stopAgentEvent } from "@llamaindex/workflow";
+import { type ChatMessage, tool } from "llamaindex";
+import { type Agent, City, MODEL, type Task, type Tool, tenLoops } from "../loops";
+import { type Row, versionOf, type World } from "../world";
+
+/* LlamaIndex's agent workflows. */
+
+export function rows(world: World): Row[] {
+  const row = (door: string, useResponses: boolean): Row => ({
+    client: `llamaindex ${versionOf("llamaindex")} + @llamaindex/openai`,
+    version: versionOf("@llamaindex/openai"),
+    door,
+    checks: tenLoops(world, agentOf(world, useResponses)),
+  });
+  return [row("chat", false), row("responses", true)];
+}
+
+const toolOf = ({ name, description, run }: Tool) =>
+  tool({ name, description, parameters: City, execute: (input) => run(input) });
+
+function modelOf(world: World, task: Task, useResponses: boolean) {
+  const settings = {
+    model: task.model ?? MODEL,
+    apiKey: world.apiKey,
+    baseURL: `${world.baseUrl}/v1`,
+    ...(task.signal && { additionalSessionOptions: { fetchOptions: { signal: task.signal } } }),
+  };
+  return useResponses
+    ? new OpenAIResponses({ ...settings, ...(task.maxOutputTokens && { maxOutputTokens: task.maxOutputTokens }) })
+    : new OpenAI({ ...settings, ...(task.maxOutputTokens && { maxTokens: task.maxOutputTokens }) });
+}
+
+function workflowOf(world: World, task: Task, useResponses: boolean) {
+  const llm = modelOf(world, task, useResponses);
+  const tools = task.tools.map(toolOf);
+  if (!task.handoff) return agent({ llm, tools });
+  const { agent: name, tools: itsTools } = task.handoff;
+  const clock = agent({ name, description: "Knows the time.", llm, tools: itsTools.map(toolOf) });
+  const first = agent({ name: "first", description: "Hands over.", llm, tools, canHandoffTo: [clock] });
+  return multiAgent({ agents: [first, clock], rootAgent: first });
+}
+
+const agentOf =
+  (world: World, useResponses: boolean): Agent =>
+  async (task) => {
+    const workflow = workflowOf(world, task, useResponses);
+    const history = (task.history ?? []) as ChatMessage[]; // ours, of an earlier turn
+    const stream = workflow.runStream(task.handoff ? task.question.replace(task.handoff.name, "handOff") : task.question, {
+      chatHistory: history,
+      ...(task.shape && { responseFormat: task.shape }),
+    });
+    let [pieces, steps] = [0, 0];
+    for await (const event of stream) {
+      if (agentStreamEvent.include(event) && event.data.delta) pieces++;
+      if (agentToolCallResultEvent.include(event) && ++steps === task.maxSteps)
+        return { text: "", isStopped: true };
+      if (!stopAgentEvent.include(event)) continue;
+      const { result, object, state, message } = event.data;
+      return {
+        text: String(result),
+        object,
+        history: state ? await state.memory.get() : [...history, message],
+        pieces,
+      };
+    }
+    throw new Error("the workflow ended without an answer");
+  };

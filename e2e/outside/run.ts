@@ -1,0 +1,118 @@
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { openTap, type Seen } from "./tap";
+import { openWorld, type Row, type World } from "./world";
+
+/*
+ * Runs every client against the installation that CAPSTAN_BASE_URL and CAPSTAN_DATA_DIR name; `npm run test:outside` starts
+ * one. `--part ci` runs a few clients, names run those, `--check` the checks of that name. CAPSTAN_OUTSIDE_REPORT is a file
+ * for the totals.
+ */
+
+/** The clients by their files, those of `--part ci` first. */
+const CLIENTS = {
+  openai: () => import("./clients/openai"),
+  "ai-sdk": () => import("./clients/ai-sdk"),
+  mcp: () => import("./clients/mcp"),
+  python: () => import("./clients/python"),
+  langchain: () => import("./clients/langchain"),
+  langgraph: () => import("./clients/langgraph"),
+  llamaindex: () => import("./clients/llamaindex"),
+  "openai-agents": () => import("./clients/openai-agents"),
+  webhooks: () => import("./clients/webhooks"),
+  sse: () => import("./clients/sse"),
+  openapi: () => import("./clients/openapi"),
+} satisfies Record<string, () => Promise<{ rows(world: World): Row[] | Promise<Row[]> }>>;
+const CI = ["openai", "ai-sdk", "mcp"];
+
+const CHECK_MS = 120_000;
+
+const { CAPSTAN_BASE_URL, CAPSTAN_DATA_DIR, CAPSTAN_OUTSIDE_REPORT } = process.env;
+if (!CAPSTAN_BASE_URL || !CAPSTAN_DATA_DIR)
+  throw new Error("CAPSTAN_BASE_URL and CAPSTAN_DATA_DIR name the installation. Use: npm run test:outside");
+
+const { values, positionals } = parseArgs({
+  options: { part: { type: "string" }, check: { type: "string" } },
+  allowPositionals: true,
+});
+const named = values.part === "ci" ? CI : positionals;
+const unknown = named.find((name) => !(name in CLIENTS)) ?? (values.part === "ci" ? undefined : values.part);
+if (unknown) throw new Error(`There is no ${unknown}. There are --part ci, and ${Object.keys(CLIENTS).join(", ")}.`);
+
+const tap = await openTap(CAPSTAN_BASE_URL);
+const world = openWorld(CAPSTAN_BASE_URL, CAPSTAN_DATA_DIR, tap);
+const done: { row: Row; failures: { check: string; error: unknown }[] }[] = [];
+for (const [name, load] of Object.entries(CLIENTS)) {
+  if (named.length > 0 && !named.includes(name)) continue;
+  const { rows } = await load();
+  for (const row of await rows(world)) {
+    const failures = [];
+    if (values.check) row.checks = pick(row.checks, values.check);
+    for (const [check, work] of Object.entries(row.checks)) {
+      const mark = tap.mark();
+      const error = await within(work).catch((cause: unknown) => cause ?? new Error("failed"));
+      if (error === undefined) continue;
+      failures.push({ check, error });
+      console.log(`FAILED ${row.client}, ${row.door}, ${check}: ${told(error)}\n${asked(tap.since(mark))}`);
+    }
+    done.push({ row, failures });
+  }
+}
+tap.close();
+
+const passed = done.reduce((sum, { row, failures }) => sum + Object.keys(row.checks).length - failures.length, 0);
+const failed = done.reduce((sum, { failures }) => sum + failures.length, 0);
+print();
+if (CAPSTAN_OUTSIDE_REPORT)
+  writeFileSync(
+    CAPSTAN_OUTSIDE_REPORT,
+    JSON.stringify({
+      passed,
+      failed,
+      failures: done.flatMap(({ row, failures }) =>
+        failures.map(({ check }) => `${row.client} (${row.door}): ${check}`),
+      ),
+    }),
+  );
+process.exit(failed === 0 && passed > 0 ? 0 : 1);
+
+function pick<T>(all: Record<string, T>, name: string): Record<string, T> {
+  return Object.fromEntries(Object.entries(all).filter(([key]) => key === name));
+}
+
+/** A check that hangs is a check that failed. */
+async function within(work: () => Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not done after ${CHECK_MS / 1000} s`)), CHECK_MS);
+  });
+  await Promise.race([work(), late]).finally(() => clearTimeout(timer));
+}
+
+/** What a failed check asked for; the last request whole, for that is where it mostly ended. */
+function asked(seen: Seen[]): string {
+  const lines = seen.map(({ method, path, status }) => `  ${method} ${path} ${status ?? "(no answer)"}\n`);
+  const last = seen.at(-1);
+  return `${lines.join("")}${last ? `  ${last.body.slice(0, 4_000)}\n` : ""}`;
+}
+
+function told(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return text.split("\n").slice(0, 12).join("\n");
+}
+
+function print() {
+  const cells = [
+    ["client", "version", "door", "passed", "failed"],
+    ...done.map(({ row, failures }) => [
+      row.client,
+      row.version,
+      row.door,
+      String(Object.keys(row.checks).length - failures.length),
+      String(failures.length),
+    ]),
+  ];
+  const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd());
+  console.log(`\n${lines.join("\n")}\n\n${passed} passed, ${failed} failed`);
+}

@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Seen = { method: string; path: string; body: string; status: number | null };
+
+export type Tap = Awaited<ReturnType<typeof openTap>>;
+
+/**
+ * Stands between a client and the product: passes everything on as it comes, keeps what was asked, and can answer the next
+ * request itself, as a balancer before the product would.
+ */
+export async function openTap(target: string) {
+  const seen: Seen[] = [];
+  let refusal: { status: number; headers: Record<string, string> } | null = null;
+  let arrived = () => {};
+
+  async function pass(incoming: IncomingMessage, answer: ServerResponse) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of incoming) chunks.push(chunk);
+    const body = Buffer.concat(chunks);
+    const { method = "GET", url: path = "/" } = incoming;
+    const one: Seen = { method, path, body: body.toString("utf8"), status: null };
+    seen.push(one);
+    arrived();
+    if (refusal) {
+      one.status = refusal.status;
+      answer.writeHead(refusal.status, refusal.headers).end('{"error": {"message": "Try again."}}');
+      refusal = null;
+      return;
+    }
+    const onward = request(new URL(path, target), { method, headers: incoming.headers }, (reply) => {
+      one.status = reply.statusCode ?? null;
+      answer.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.pipe(answer);
+      reply.on("error", () => answer.destroy());
+    });
+    onward.on("error", () => answer.destroy());
+    answer.on("close", () => onward.destroy());
+    onward.end(body);
+  }
+
+  const server = createServer((incoming, answer) => void pass(incoming, answer).catch(() => answer.destroy()));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo; // it listens on a port
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    /** What was asked since the mark. */
+    since: (mark: number): Seen[] => seen.slice(mark),
+    mark: () => seen.length,
+    /** Answers the next request with 503 and a second to wait, so that nothing of it reaches the product. */
+    refuseNext() {
+      refusal = { status: 503, headers: { "content-type": "application/json", "retry-after": "1" } };
+    },
+    /** Resolves when the next request has arrived. */
+    next: () =>
+      new Promise<void>((resolve) => {
+        arrived = resolve;
+      }),
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
