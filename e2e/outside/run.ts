@@ -37,7 +37,11 @@ const { values, positionals } = parseArgs({
 });
 const named = values.part === "ci" ? CI : positionals;
 const unknown = named.find((name) => !(name in CLIENTS)) ?? (values.part === "ci" ? undefined : values.part);
-if (unknown) throw new Error(`There is no ${unknown}. There are --part ci, and ${Object.keys(CLIENTS).join(", ")}.`);
+if (unknown)
+  throw new Error(`There is no ${unknown}. There are --part ci, and ${Object.keys(CLIENTS).join(", ")}.`);
+
+// Some frameworks leave a promise of theirs alone when a request fails; the check sees the failure where a user would.
+process.on("unhandledRejection", () => {});
 
 const tap = await openTap(CAPSTAN_BASE_URL);
 const world = openWorld(CAPSTAN_BASE_URL, CAPSTAN_DATA_DIR, tap);
@@ -60,7 +64,10 @@ for (const [name, load] of Object.entries(CLIENTS)) {
 }
 tap.close();
 
-const passed = done.reduce((sum, { row, failures }) => sum + Object.keys(row.checks).length - failures.length, 0);
+const passed = done.reduce(
+  (sum, { row, failures }) => sum + Object.keys(row.checks).length - failures.length,
+  0,
+);
 const failed = done.reduce((sum, { failures }) => sum + failures.length, 0);
 print();
 if (CAPSTAN_OUTSIDE_REPORT)
@@ -113,6 +120,16 @@ function print() {
     ]),
   ];
   const widths = cells[0]!.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd());
-  console.log(`\n${lines.join("\n")}\n\n${passed} passed, ${failed} failed`);
+  const lines = cells.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join("  ")
+      .trimEnd(),
+  );
+  const lacks = done.flatMap(({ row }) =>
+    Object.entries(row.lacks ?? {}).map(
+      ([check, why]) => `${row.client} (${row.door}) has no ${check}: ${why}`,
+    ),
+  );
+  console.log(`\n${[...lines, ...lacks].join("\n")}\n\n${passed} passed, ${failed} failed`);
 }

@@ -39,7 +39,9 @@ export async function openTap(target: string) {
     onward.end(body);
   }
 
-  const server = createServer((incoming, answer) => void pass(incoming, answer).catch(() => answer.destroy()));
+  const server = createServer(
+    (incoming, answer) => void pass(incoming, answer).catch(() => answer.destroy()),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo; // it listens on a port
 

@@ -19,6 +19,8 @@ export type Row = {
   version: string;
   door: string;
   checks: Record<string, () => Promise<void>>;
+  /** Checks that this client has no way for, and why. */
+  lacks?: Record<string, string>;
 };
 
 /** Opens the installation whose data directory this is. */

@@ -1,13 +1,12 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { lastLines } from "../launch/child";
 import { findFile } from "../launch/files";
-import { findRuntime } from "../launch/runtime";
-import { endProcess, freePort } from "../launch/system";
+import { freePort } from "../launch/system";
 import { chromiumPath } from "./chromium";
 import { BIN, type Count, cleanEnv, runTool } from "./process";
+import { startProduct } from "./product";
 
 const PlaywrightSuite = z.object({
   get suites() {
@@ -29,7 +28,7 @@ export async function runBrowserTests(scratch: string, named: string[] = []): Pr
   const dataDir = join(scratch, "data");
   // Where the tests that need a Hub put one of their own.
   const hubUrl = `http://127.0.0.1:${await freePort()}`;
-  const instance = await startForTests(dataDir, hubUrl);
+  const instance = await startProduct(dataDir, { HF_BASE_URL: hubUrl });
   try {
     const reportFile = join(scratch, "playwright.json");
     const code = await runTool(
@@ -64,45 +63,6 @@ export async function runBrowserTests(scratch: string, named: string[] = []): Pr
 
 function specsOf(suite: z.infer<typeof PlaywrightSuite>): z.infer<typeof PlaywrightSuite>["specs"] {
   return [...suite.specs, ...(suite.suites ?? []).flatMap(specsOf)];
-}
-
-/** The product as `npm run up` starts it, on free ports, with a data directory of its own. */
-async function startForTests(dataDir: string, hubUrl: string) {
-  const child = spawn(process.execPath, ["scripts/up.mjs", "--attached"], {
-    env: cleanEnv({
-      CAPSTAN_DATA_DIR: dataDir,
-      PORT: "0",
-      SANDBOX_SLOW_MS: "20000",
-      // Receivers of webhooks are on this machine.
-      ALLOW_PRIVATE_ADDRESSES: "1",
-      HF_BASE_URL: hubUrl,
-      // The tests ask more within a minute than people do, all from one address.
-      RATE_LIMIT_KEY_PER_MINUTE: "100000",
-      RATE_LIMIT_ANONYMOUS_PER_MINUTE: "100000",
-      LOG_LEVEL: "warn",
-    }),
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-    detached: process.platform !== "win32",
-  });
-  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-  await new Promise<void>((resolve, reject) => {
-    child.on("message", (message: { ready?: true }) => message.ready && resolve());
-    exited.then(() => {
-      const logs = ["web", "worker"]
-        .map((name) => lastLines(join(dataDir, "logs", `${name}.log`)))
-        .join("\n");
-      reject(new Error(`The product did not start.\n${logs}`));
-    });
-  });
-  const runtime = findRuntime(dataDir);
-  if (!runtime) throw new Error("runtime.json is missing.");
-  return {
-    baseUrl: runtime.baseUrl,
-    stop: async () => {
-      if (child.pid) await endProcess(child.pid, 90_000);
-      await exited;
-    },
-  };
 }
 
 /** Sees to a Chromium: the one of CHROMIUM_PATH, Debian's, which root gets installed, or Playwright's own. */

@@ -35,7 +35,9 @@ const UNSEEN: [files: RegExp, reach: Reach][] = [
   [/^server\/(web|worker)\.ts$/, { specs: /^e2e\/api\// }],
   [/^scripts\/(migrate|migrations|schema-diff)\.ts$/, { tests: EVERY_DATABASE_TEST }],
   [/^e2e\/.*\.spec\.ts$/, {}],
-  [/^e2e\/[\w/-]+(?<!\.spec)\.ts$/, { specs: /./ }],
+  // A run of its own: npm run test:outside.
+  [/^e2e\/outside\//, { tests: /^scripts\/(lock-file|guides)\.test\.ts$/ }],
+  [/^e2e\/(?!outside\/)[\w/-]+(?<!\.spec)\.ts$/, { specs: /./ }],
   [/^docs\/openapi\.json$/, { tests: /^(clients\/|server\/api\/openapi)/ }],
   [/^docs\/(?!openapi)|^[A-Z]+\.md$/, { tests: /^server\/providers\/pinned-apis\.test\.ts$/ }],
   [/^\.env\.example$/, { tests: /^server\/env\.test\.ts$/ }],

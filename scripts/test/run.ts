@@ -8,12 +8,13 @@ import { generate } from "../launch/generate";
 import { runBrowserTests } from "./browser";
 import { campaignFiles } from "./campaigns";
 import { reachedByChanges } from "./changed";
+import { runOutside } from "./outside";
 import { BIN, type Count, runTool } from "./process";
 import { runTeeth } from "./teeth/run";
 import { type Part, runUnitTests } from "./unit";
 
 const USAGE =
-  "Usage: npm test [-- --only unit|e2e] [-- --changed [REVISION]], npm run test:long [-- --seed N], npm run test:teeth [-- NAME …]";
+  "Usage: npm test [-- --only unit|e2e] [-- --changed [REVISION]], npm run test:long [-- --seed N], npm run test:teeth [-- NAME …], npm run test:outside [-- --part ci | CLIENT …]";
 
 type Work = () => Promise<Count | Part[]>;
 type Step = [title: string, work: Work];
@@ -21,8 +22,9 @@ type Step = [title: string, work: Work];
 /**
  * `npm test`: types, style, tests with a real database, then the product itself in a browser. `--only unit` and
  * `--only e2e` do a part, `--changed` what uncommitted changes (or those since a revision) can reach. `--long` runs the
- * long campaigns whole and `--teeth` plants faults that the tests have to notice. The last line printed is
- * `N passed, N failed`; the exit code is 0 only when nothing failed.
+ * long campaigns whole, `--teeth` plants faults that the tests have to notice, and `--outside` runs other people's clients
+ * (`--part ci`: the few that take little time). The last line printed is `N passed, N failed`; the exit code is 0 only when
+ * nothing failed.
  */
 export async function test(args: string[]) {
   const { values, positionals } = parseArgs({
@@ -32,12 +34,15 @@ export async function test(args: string[]) {
       changed: { type: "boolean" },
       long: { type: "boolean" },
       teeth: { type: "boolean" },
+      outside: { type: "boolean" },
+      part: { type: "string" },
       seed: { type: "string" },
     },
     allowPositionals: true,
   });
   const isNumber = values.seed === undefined || /^\d{1,9}$/.test(values.seed);
-  if ((values.only && !["unit", "e2e"].includes(values.only)) || !isNumber) throw new Error(USAGE);
+  const isPart = values.part === undefined || (values.outside && values.part === "ci");
+  if ((values.only && !["unit", "e2e"].includes(values.only)) || !isNumber || !isPart) throw new Error(USAGE);
   const scratch = mkdtempSync(join(tmpdir(), "capstan-e2e-"));
   await chmod(scratch, 0o711);
   const total = openTotal();
@@ -45,11 +50,13 @@ export async function test(args: string[]) {
     generate();
     const steps = values.teeth
       ? teethOnly(positionals)
-      : values.long
-        ? campaigns(scratch, Number(values.seed ?? Math.floor(Math.random() * 1e9)))
-        : values.changed
-          ? await changedOnly(scratch, positionals[0])
-          : everything(scratch, values.only);
+      : values.outside
+        ? outside(scratch, values.part ? ["--part", values.part] : positionals)
+        : values.long
+          ? campaigns(scratch, Number(values.seed ?? Math.floor(Math.random() * 1e9)))
+          : values.changed
+            ? await changedOnly(scratch, positionals[0])
+            : everything(scratch, values.only);
     for (const [title, work] of steps) await total.add(title, work);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -87,6 +94,11 @@ function campaigns(scratch: string, seed: number): Step[] {
 }
 
 const teethOnly = (names: string[]): Step[] => [["teeth", () => runTeeth(names)]];
+
+const outside = (scratch: string, args: string[]): Step[] => [
+  ["build", buildOnce],
+  ["outside", () => runOutside(scratch, args)],
+];
 
 async function command(tool: string, args: string[]): Promise<Count> {
   const code = await runTool(join(BIN, tool), args);

@@ -90,7 +90,7 @@ export const JobApproval = z
     approvePath: z.string(),
     rejectPath: z.string(),
   })
-  .catchall(JsonValue)
+  .catchall(z.unknown()) // JSON; a schema by a name would type each field above as well, with some generators of code
   .meta({ id: "JobApproval" });
 export type JobApproval = z.output<typeof JobApproval>;
 

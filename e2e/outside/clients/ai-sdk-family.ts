@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { OpenAIProvider } from "@ai-sdk/openai";
-import { embedMany, experimental_generateSpeech as generateSpeech, generateImage } from "ai";
+import { embedMany, generateImage, experimental_generateSpeech as generateSpeech } from "ai";
 import type { Row } from "../world";
 
 /** What the AI SDK asks for besides text. */

@@ -51,7 +51,10 @@ function handover({ tools, handoff }: Task) {
         (message) => ToolMessage.isInstance(message) && message.name === handoff?.name,
       );
       const offered = isOver ? after : before;
-      return handler({ ...request, tools: request.tools.filter(({ name }) => offered.includes(String(name))) });
+      return handler({
+        ...request,
+        tools: request.tools.filter(({ name }) => offered.includes(String(name))),
+      });
     },
   });
 }

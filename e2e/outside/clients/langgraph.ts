@@ -1,6 +1,12 @@
 import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { Command, getCurrentTaskInput, GraphRecursionError, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
+import {
+  Command,
+  GraphRecursionError,
+  getCurrentTaskInput,
+  MessagesAnnotation,
+  StateGraph,
+} from "@langchain/langgraph";
 import { createReactAgent } from "@langchain/langgraph/prebuilt";
 import { z } from "zod";
 import { type Agent, type Task, tenLoops } from "../loops";
@@ -24,7 +30,11 @@ const transferOf = (name: string, agent: string) =>
   tool(
     (_, config) => {
       const { messages } = getCurrentTaskInput<typeof MessagesAnnotation.State>(config);
-      const said = new ToolMessage({ content: `You are ${agent} now.`, name, tool_call_id: config.toolCall.id });
+      const said = new ToolMessage({
+        content: `You are ${agent} now.`,
+        name,
+        tool_call_id: config.toolCall.id,
+      });
       return new Command({ goto: agent, graph: Command.PARENT, update: { messages: [...messages, said] } });
     },
     { name, description: "Hands over to the clock.", schema: z.object({ reason: z.string() }) },

@@ -1,7 +1,7 @@
 import { OpenAI, OpenAIResponses } from "@llamaindex/openai";
-import { agent, agentStreamEvent, agentToolCallResultEvent, multiAgent, stopAgentEvent } from "@llamaindex/workflow";
+import { agent, agentStreamEvent, multiAgent, stopAgentEvent } from "@llamaindex/workflow";
 import { type ChatMessage, tool } from "llamaindex";
-import { type Agent, City, MODEL, type Task, type Tool, tenLoops } from "../loops";
+import { type Agent, City, MODEL, type Outcome, type Task, type Tool, tenLoops } from "../loops";
 import { type Row, versionOf, type World } from "../world";
 
 /* LlamaIndex's agent workflows. */
@@ -11,10 +11,13 @@ export function rows(world: World): Row[] {
     client: `llamaindex ${versionOf("llamaindex")} + @llamaindex/openai`,
     version: versionOf("@llamaindex/openai"),
     door,
-    checks: tenLoops(world, agentOf(world, useResponses)),
+    checks: tenLoops(world, agentOf(world, useResponses), LACKS),
+    lacks: LACKS,
   });
   return [row("chat", false), row("responses", true)];
 }
+
+const LACKS = { abort: "its agents take no signal", "limit of steps": "its agents have none" };
 
 const toolOf = ({ name, description, run }: Tool) =>
   tool({ name, description, parameters: City, execute: (input) => run(input) });
@@ -24,10 +27,12 @@ function modelOf(world: World, task: Task, useResponses: boolean) {
     model: task.model ?? MODEL,
     apiKey: world.apiKey,
     baseURL: `${world.baseUrl}/v1`,
-    ...(task.signal && { additionalSessionOptions: { fetchOptions: { signal: task.signal } } }),
   };
   return useResponses
-    ? new OpenAIResponses({ ...settings, ...(task.maxOutputTokens && { maxOutputTokens: task.maxOutputTokens }) })
+    ? new OpenAIResponses({
+        ...settings,
+        ...(task.maxOutputTokens && { maxOutputTokens: task.maxOutputTokens }),
+      })
     : new OpenAI({ ...settings, ...(task.maxOutputTokens && { maxTokens: task.maxOutputTokens }) });
 }
 
@@ -43,26 +48,44 @@ function workflowOf(world: World, task: Task, useResponses: boolean) {
 
 const agentOf =
   (world: World, useResponses: boolean): Agent =>
-  async (task) => {
-    const workflow = workflowOf(world, task, useResponses);
-    const history = (task.history ?? []) as ChatMessage[]; // ours, of an earlier turn
-    const stream = workflow.runStream(task.handoff ? task.question.replace(task.handoff.name, "handOff") : task.question, {
+  (task) =>
+    orFailure(run(world, task, useResponses));
+
+async function run(world: World, task: Task, useResponses: boolean): Promise<Outcome> {
+  const workflow = workflowOf(world, task, useResponses);
+  const history = (task.history ?? []) as ChatMessage[]; // ours, of an earlier turn
+  const stream = workflow.runStream(
+    task.handoff ? task.question.replace(task.handoff.name, "handOff") : task.question,
+    {
       chatHistory: history,
       ...(task.shape && { responseFormat: task.shape }),
-    });
-    let [pieces, steps] = [0, 0];
-    for await (const event of stream) {
-      if (agentStreamEvent.include(event) && event.data.delta) pieces++;
-      if (agentToolCallResultEvent.include(event) && ++steps === task.maxSteps)
-        return { text: "", isStopped: true };
-      if (!stopAgentEvent.include(event)) continue;
-      const { result, object, state, message } = event.data;
-      return {
-        text: String(result),
-        object,
-        history: state ? await state.memory.get() : [...history, message],
-        pieces,
-      };
+    },
+  );
+  let [pieces, isCut] = [0, false];
+  for await (const event of stream) {
+    if (agentStreamEvent.include(event)) {
+      if (event.data.delta) pieces++;
+      isCut ||= /"finish_reason":"length"|"reason":"max_output_tokens"/.test(JSON.stringify(event.data.raw));
     }
-    throw new Error("the workflow ended without an answer");
-  };
+    if (!stopAgentEvent.include(event)) continue;
+    const { result, object, state, message } = event.data;
+    return {
+      text: String(result),
+      object,
+      history: state ? await state.memory.get() : [...history, message],
+      pieces,
+      isCut,
+    };
+  }
+  throw new Error("the workflow ended without an answer");
+}
+
+/** A workflow whose request fails never ends: its error is a rejection that nobody handles. */
+async function orFailure(work: Promise<Outcome>): Promise<Outcome> {
+  let fail: (error: unknown) => void = () => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  process.on("unhandledRejection", fail);
+  return Promise.race([work, failed]).finally(() => process.off("unhandledRejection", fail));
+}

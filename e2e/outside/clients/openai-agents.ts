@@ -1,6 +1,6 @@
 import {
-  Agent as AgentOf,
   type AgentInputItem,
+  Agent as AgentOf,
   MaxTurnsExceededError,
   OpenAIProvider,
   Runner,
@@ -17,10 +17,13 @@ export function rows(world: World): Row[] {
     client: "@openai/agents",
     version: versionOf("@openai/agents"),
     door,
-    checks: tenLoops(world, agentOf(world, useResponses)),
+    ...(useResponses ? { lacks: LACKS } : {}),
+    checks: tenLoops(world, agentOf(world, useResponses), useResponses ? LACKS : {}),
   });
   return [row("chat", false), row("responses", true)];
 }
+
+const LACKS = { "limit of tokens": "to it an answer that was cut short is an error" };
 
 const toolOf = ({ name, description, run }: Tool) =>
   tool({ name, description, parameters: City, execute: async (input) => run(input) });
@@ -81,5 +84,5 @@ const agentOf = (world: World, useResponses: boolean): Agent => {
 
 /** What the door answered lies in the SDK's own answer. */
 function isCut(data: Record<string, unknown> | undefined): boolean {
-  return /"finish_reason":"length"|"reason":"max_output_tokens"/.test(JSON.stringify(data ?? null));
+  return /"finish_reason":"length"/.test(JSON.stringify(data ?? null));
 }

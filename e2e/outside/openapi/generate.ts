@@ -1,0 +1,29 @@
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createClient } from "@hey-api/openapi-ts";
+import openapiTS, { astToString } from "openapi-typescript";
+import { generate as orval } from "orval";
+
+/* The three generators with their defaults, from the document that an installation serves. */
+
+export const GENERATED = join(import.meta.dirname, "..", "generated");
+export type Generator = "openapi-typescript" | "@hey-api/openapi-ts" | "orval";
+
+/** Writes the code of one generator into its folder under `generated`. */
+export async function generate(generator: Generator, documentUrl: string): Promise<void> {
+  const document = await (await fetch(documentUrl)).text();
+  const folder = join(GENERATED, generator.split("/").at(-1)!);
+  await rm(folder, { recursive: true, force: true });
+  const input = `${folder}.json`;
+  await writeFile(input, document);
+  if (generator === "openapi-typescript") {
+    await writeFile(`${folder}.ts`, astToString(await openapiTS(JSON.parse(await readFile(input, "utf8")))));
+  } else if (generator === "@hey-api/openapi-ts") {
+    await createClient({ input, output: folder, logs: { level: "silent" } });
+  } else {
+    await orval({
+      input: { target: input },
+      output: { target: join(folder, "index.ts"), client: "fetch", mode: "single" },
+    });
+  }
+}
