@@ -21,6 +21,7 @@ const CLIENTS = {
   "openai-agents": () => import("./clients/openai-agents"),
   webhooks: () => import("./clients/webhooks"),
   sse: () => import("./clients/sse"),
+  guides: () => import("./clients/guides"),
   openapi: () => import("./clients/openapi"),
 } satisfies Record<string, () => Promise<{ rows(world: World): Row[] | Promise<Row[]> }>>;
 const CI = ["openai", "ai-sdk", "mcp"];

@@ -1,7 +1,19 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type Seen = { method: string; path: string; body: string; status: number | null };
+export type Seen = {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+  status: number | null;
+};
 
 export type Tap = Awaited<ReturnType<typeof openTap>>;
 
@@ -19,7 +31,8 @@ export async function openTap(target: string) {
     for await (const chunk of incoming) chunks.push(chunk);
     const body = Buffer.concat(chunks);
     const { method = "GET", url: path = "/" } = incoming;
-    const one: Seen = { method, path, body: body.toString("utf8"), status: null };
+    const { headers } = incoming;
+    const one: Seen = { method, path, headers, body: body.toString("utf8"), status: null };
     seen.push(one);
     arrived();
     if (refusal) {

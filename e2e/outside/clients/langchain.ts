@@ -4,6 +4,7 @@ import {
   createAgent,
   createMiddleware,
   modelCallLimitMiddleware,
+  providerStrategy,
   tool,
   toolErrorMiddleware,
 } from "langchain";
@@ -73,7 +74,8 @@ const agentOf =
         ...task.tools.map(toolOf),
         ...(task.handoff ? [transfer, ...task.handoff.tools.map(toolOf)] : []),
       ],
-      ...(task.shape && { responseFormat: task.shape }),
+      // By default it offers the shape as a tool, which on responses it does not force.
+      ...(task.shape && { responseFormat: useResponsesApi ? providerStrategy(task.shape) : task.shape }),
       middleware: [
         toolErrorMiddleware({ onError: (error) => String(error) }),
         ...(task.handoff ? [handover(task)] : []),
