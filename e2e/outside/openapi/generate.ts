@@ -1,4 +1,4 @@
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClient } from "@hey-api/openapi-ts";
 import openapiTS, { astToString } from "openapi-typescript";
@@ -13,11 +13,12 @@ export type Generator = "openapi-typescript" | "@hey-api/openapi-ts" | "orval";
 export async function generate(generator: Generator, documentUrl: string): Promise<void> {
   const document = await (await fetch(documentUrl)).text();
   const folder = join(GENERATED, generator.split("/").at(-1)!);
+  const input = join(GENERATED, "document.json");
   await rm(folder, { recursive: true, force: true });
-  const input = `${folder}.json`;
+  await mkdir(GENERATED, { recursive: true });
   await writeFile(input, document);
   if (generator === "openapi-typescript") {
-    await writeFile(`${folder}.ts`, astToString(await openapiTS(JSON.parse(await readFile(input, "utf8")))));
+    await writeFile(`${folder}.ts`, astToString(await openapiTS(JSON.parse(document))));
   } else if (generator === "@hey-api/openapi-ts") {
     await createClient({ input, output: folder, logs: { level: "silent" } });
   } else {
