@@ -13,6 +13,9 @@ export const MODEL = "text.general.fast.v1";
 const LOST = `${MODEL}@sandbox/sandbox-lost`;
 const SLOW = `${MODEL}@sandbox/sandbox-slow`;
 
+/** Among what a framework lacks: it takes a stream that broke off for a whole answer. */
+export const FAILURE = "notice of a failure";
+
 export type Tool = { name: string; description: string; run(input: { city: string }): string };
 export const City = z.object({ city: z.string().describe("The name of a city") });
 export const Report = z.object({ summary: z.string(), degrees: z.number() });
@@ -177,11 +180,12 @@ export function tenLoops(world: World, agent: Agent, lacks: Record<string, strin
       assert.deepEqual([tool.calls, executions], [1, 2]);
       const lost = await counted(() =>
         agent({ question: `Say hello ${serial++}.`, tools: [], model: LOST }).then(
-          ({ text }) => (text ? "answered" : "failed"), // one of them does not read response.failed
+          () => "answered",
           () => "failed",
         ),
       );
-      assert.deepEqual([lost.result, lost.executions], ["failed", 1]);
+      assert.equal(lost.executions, 1);
+      if (!(FAILURE in lacks)) assert.equal(lost.result, "failed");
     },
   };
   return Object.fromEntries(Object.entries(loops).filter(([name]) => !(name in lacks)));

@@ -1,7 +1,7 @@
 import { OpenAI, OpenAIResponses } from "@llamaindex/openai";
 import { agent, agentStreamEvent, multiAgent, stopAgentEvent } from "@llamaindex/workflow";
 import { type ChatMessage, tool } from "llamaindex";
-import { type Agent, City, MODEL, type Outcome, type Task, type Tool, tenLoops } from "../loops";
+import { type Agent, City, FAILURE, MODEL, type Outcome, type Task, type Tool, tenLoops } from "../loops";
 import { type Row, versionOf, type World } from "../world";
 
 /* LlamaIndex's agent workflows. */
@@ -11,13 +11,17 @@ export function rows(world: World): Row[] {
     client: `llamaindex ${versionOf("llamaindex")} + @llamaindex/openai`,
     version: versionOf("@llamaindex/openai"),
     door,
-    checks: tenLoops(world, agentOf(world, useResponses), LACKS),
-    lacks: LACKS,
+    checks: tenLoops(world, agentOf(world, useResponses), lacksOf(useResponses)),
+    lacks: lacksOf(useResponses),
   });
   return [row("chat", false), row("responses", true)];
 }
 
-const LACKS = { abort: "its agents take no signal", "limit of steps": "its agents have none" };
+const lacksOf = (useResponses: boolean) => ({
+  abort: "its agents take no signal",
+  "limit of steps": "its agents have none",
+  ...(useResponses && { [FAILURE]: "it does not read response.failed" }),
+});
 
 const toolOf = ({ name, description, run }: Tool) =>
   tool({ name, description, parameters: City, execute: (input) => run(input) });
