@@ -49,7 +49,7 @@ export const TextRequest = z.object({
   tools: z.array(JsonObject).optional(),
   /**
    * `none`, `required`, or the tool that is called, in either usual spelling; anything else leaves it to the sandbox. It calls
-   * the tools that the question names, or the first one, and once it has their results it answers in words.
+   * the tools that the question names, step by step with `then` between, or else the first one, and then answers in words.
    */
   toolChoice: z.union([z.string(), JsonObject]).optional(),
   /** false: one tool at a time. */

@@ -1,6 +1,7 @@
 import type { Json } from "@/server/step";
 import { questionOf, sinceQuestion, wordsOf } from "./conversation";
 import { fromSchema } from "./json-schema";
+import { parseJson } from "./ports/define";
 import type { Random } from "./random";
 import type { TextRequest } from "./requests";
 import { topicOf } from "./topic";
@@ -25,35 +26,60 @@ export function resultsIn(request: TextRequest): { name: string; result: string 
     .map((message) => ({ name: names.get(message.toolCallId ?? "") ?? "tool", result: wordsOf(message) }));
 }
 
+type Wish = { spec: Spec; arguments?: string };
+
+/** A word of a question, and a flat object right after it: the arguments. */
+const WORD = /([\p{L}\p{N}_-]+)(?:\s*(\{[^{}]*\}))?/gu;
+
+/** The tools that the question names, step by step: `then` begins the next one. Without parallel calls each is a step. */
+function stepsOf(request: TextRequest, specs: Spec[]): Wish[][] {
+  const steps: Wish[][] = [[]];
+  for (const [, word = "", object] of questionOf(request).matchAll(WORD)) {
+    const spec = specs.find(({ name }) => name === word);
+    const last = steps.at(-1)!;
+    const isNext =
+      word.toLowerCase() === "then" || (spec && request.parallelToolCalls === false && last.length > 0);
+    if (isNext) steps.push([]);
+    if (spec) steps.at(-1)!.push({ spec, ...(object && parseJson(object) ? { arguments: object } : {}) });
+  }
+  return steps;
+}
+
 /**
- * The tools that are called now. One that is chosen by name always; else those the question names, or the first, as far as
- * they have not answered yet. None: the answer is in words.
+ * The tools that are called now. One that is chosen by name always; else those that the question names for this step, or, where
+ * it names none, the first once. None: the answer is in words.
  */
-function toolsToCall(request: TextRequest): Spec[] {
-  const { tools = [], toolChoice, parallelToolCalls } = request;
+function toolsToCall(request: TextRequest): Wish[] {
+  const { tools = [], toolChoice } = request;
   const specs = tools.flatMap((tool) => specOf(tool) ?? []);
   const [first] = specs;
   if (toolChoice === "none" || !first) return [];
   if (typeof toolChoice === "object") {
     const wanted = specOf(toolChoice)?.name;
-    return [specs.find(({ name }) => name === wanted) ?? first];
+    return [{ spec: specs.find(({ name }) => name === wanted) ?? first }];
   }
-  const question = questionOf(request).split(/[^\p{L}\p{N}_-]+/u);
-  const answered = resultsIn(request).map(({ name }) => name);
-  const named = specs.filter(({ name }) => question.includes(name));
-  const wanted = named.length > 0 ? named : answered.length > 0 ? [] : [first];
-  const left = wanted.filter(({ name }) => !answered.includes(name));
-  if (left.length === 0 && toolChoice === "required") return [first];
-  return parallelToolCalls === false ? left.slice(0, 1) : left;
+  const called = sinceQuestion(request).flatMap(({ toolCalls = [] }) =>
+    toolCalls.length > 0 ? [toolCalls] : [],
+  );
+  const steps = stepsOf(request, specs);
+  const now = steps[called.length] ?? [];
+  if (now.length > 0) return now;
+  if (toolChoice === "required") {
+    const names = called.flat().map(({ name }) => name);
+    return [{ spec: specs.find(({ name }) => !names.includes(name)) ?? first }];
+  }
+  return called.length === 0 && steps.flat().length === 0 ? [{ spec: first }] : [];
 }
 
 /** The calls of an answer that is none in words; empty: it is in words. */
 export function toolCallsOf(request: TextRequest, random: Random) {
-  return toolsToCall(request).map((spec) => ({
-    name: spec.name,
-    arguments: JSON.stringify(
-      fromSchema(spec.parameters ?? { type: "object" }, { random, words: topicOf(questionOf(request)) }),
-    ),
-    id: `call_${Math.floor(random() * 2 ** 32).toString(36)}`,
-  }));
+  return toolsToCall(request).map(({ spec, arguments: given }) => {
+    const words = topicOf(questionOf(request));
+    return {
+      name: spec.name,
+      arguments:
+        given ?? JSON.stringify(fromSchema(spec.parameters ?? { type: "object" }, { random, words })),
+      id: `call_${Math.floor(random() * 2 ** 32).toString(36)}`,
+    };
+  });
 }

@@ -144,7 +144,7 @@ describe("chat completions", () => {
     const messages: Messages = [{ role: "user", content: question }];
     const first = await chat(messages, { tools: both });
     messages.push(first.message, ...resultsOf(first, () => "deep"));
-    expect(namesIn(await chat(messages, { tools: both, tool_choice: "required" }))).toEqual(["depth_of"]);
+    expect(namesIn(await chat(messages, { tools: both, tool_choice: "required" }))).toEqual(["width_of"]);
     const named = { type: "function", function: { name: "width_of" } };
     expect(namesIn(await chat(messages, { tools: both, tool_choice: named }))).toEqual(["width_of"]);
     const none = await chat(messages, { tools: both, tool_choice: "none" });
