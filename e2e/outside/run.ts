@@ -61,6 +61,9 @@ for (const [name, load] of Object.entries(CLIENTS)) {
       console.log(`FAILED ${row.client}, ${row.door}, ${check}: ${told(error)}\n${asked(tap.since(mark))}`);
     }
     done.push({ row, failures });
+    console.log(
+      `${row.client}, ${row.door}: ${failures.length === 0 ? "holds" : `${failures.length} failed`}`,
+    );
   }
 }
 tap.close();
