@@ -234,7 +234,7 @@ test.each([
 );
 
 test("/v1/images/edits: nor is any part of a form", async () => {
-  const picture = new Blob([whiteSquare()]);
+  const picture = new Blob([new Uint8Array(whiteSquare())]);
   const cases: [name: string, value: string | Blob, filename?: string][] = [
     ["n", "1e1000"],
     ["n", "two"],
