@@ -62,6 +62,7 @@ const isLeaf = (target: string) =>
   [
     "server/canonical",
     "server/certificate-fault",
+    "server/deadline",
     "server/money",
     "server/ids",
     "server/model-families",
