@@ -39,11 +39,11 @@ test("a member writes, rewords and submits a request; a viewer only reads it", a
     "capability_request.submitted",
   ]);
   for (const act of [
-    viewer.panel.requests.create({ ...NEED, projectId: project.projectId }),
-    viewer.panel.requests.revise({ ...asked, body: NEED }),
-    viewer.panel.requests.submit(asked),
+    () => viewer.panel.requests.create({ ...NEED, projectId: project.projectId }),
+    () => viewer.panel.requests.revise({ ...asked, body: NEED }),
+    () => viewer.panel.requests.submit(asked),
   ])
-    await expect(act).rejects.toMatchObject({ code: "FORBIDDEN" });
+    await expect(act()).rejects.toMatchObject({ code: "FORBIDDEN" });
 });
 
 test("somebody else's request, quote or project and none at all are the same refusal", async () => {
