@@ -372,6 +372,17 @@ describe("stored inputs", () => {
 });
 
 describe("classes of content", () => {
+  for (const dataClassification of ["Internal", "Manuscript"])
+    test(`a large request of ${dataClassification} is stored whole, and repeats by its key`, async () => {
+      const input = say(`${"Añ😀\n".repeat(60_000)}The hero dies.`);
+      const body = { input, context: { dataClassification }, idempotencyKey: newId("payload") };
+      const first = await tenant.post(at(TEXT, "jobs"), body);
+      expect(first.status, JSON.stringify(first.json)).toBe(200);
+      const { jobId } = first.json;
+      expect((await tenant.post(at(TEXT, "jobs"), body)).json.jobId).toBe(jobId);
+      expect((await tenant.get(`/v1/jobs/${jobId}/request`)).json.request.input).toEqual(input);
+    });
+
   for (const context of [
     { dataClassification: "PrivateUserContent" },
     { dataClassification: "Manuscript" },

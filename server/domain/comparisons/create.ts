@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { hashOf, sha256Hex } from "@/server/canonical";
+import { contentOf, sha256Hex } from "@/server/canonical";
 import type { Comparison, ComparisonCreateRequest } from "@/server/contract/comparisons";
 import { pool } from "@/server/db";
 import { access } from "@/server/domain/access";
@@ -10,6 +10,7 @@ import { checkCallerObject, settleKey } from "@/server/domain/envelope";
 import { requireDurable, submitTogether } from "@/server/domain/jobs";
 import { fail } from "@/server/errors";
 import { newId } from "@/server/ids";
+import type { Json } from "@/server/step";
 import { requestOf, toKept, toRefusal } from "./competitors";
 import { get } from "./get";
 
@@ -36,7 +37,7 @@ export async function create(
   const context = { ...body.context, projectId: project.id, environment };
   const { competitors, input, intent, workloadTags } = body;
   const said = { capability: capability.key, context, competitors, input, intent, workloadTags };
-  const requestHash = hashOf(JSON.parse(JSON.stringify(said)));
+  const requestHash = `v1:${(await contentOf(said as unknown as Json)).sha256}`; // parsed JSON
   const first = await firstOfKey(project.id, key);
   if (first) return get(ctx, settled(first, requestHash), RIGHT);
   if (refusal) throw refusal;

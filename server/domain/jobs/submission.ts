@@ -1,4 +1,4 @@
-import { canonicalText, sha256Hex } from "@/server/canonical";
+import { canonicalText, contentOf, sha256Hex } from "@/server/canonical";
 import type { Conversation } from "@/server/capabilities/conversation";
 import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
@@ -9,7 +9,6 @@ import { storedInputHashOf } from "@/server/domain/inputs";
 import { inputOf, ownKeyOf } from "@/server/domain/panels";
 import { fail, ValidationFault } from "@/server/errors";
 import type { Json } from "@/server/step";
-import { LARGE, turn } from "@/server/turn";
 import { NO_REPEAT, type RepeatColumns, repeatColumns } from "./repeats";
 
 export type Kind = "jobs" | "invoke";
@@ -67,10 +66,7 @@ export async function read(...asked: Asked): Promise<Submission> {
   envelope.input = await inputOf(ctx, capability.key, project, envelope, raw.input !== undefined);
   checkReader(kind, capability, envelope);
   const snapshot = snapshotOf(capability.key, envelope, project.id, environment, beside);
-  const content = canonicalText(snapshot);
-  if (content.length > LARGE) await turn();
-  const contentHash = sha256Hex(content);
-  if (content.length > LARGE) await turn();
+  const { text: content, sha256: contentHash } = await contentOf(snapshot);
   return {
     ...found,
     ...beside,
@@ -78,7 +74,7 @@ export async function read(...asked: Asked): Promise<Submission> {
     contentHash,
     requestHash: `v1:${contentHash}`,
     referenceHash: envelope.inputPayloadRef
-      ? referenceHashOf(snapshot, sha256Hex(canonicalText(envelope.input)))
+      ? referenceHashOf(snapshot, (await contentOf(envelope.input)).sha256)
       : null,
   };
 }
@@ -94,7 +90,7 @@ export async function readByReference(...asked: Asked) {
   const { envelope, project, environment } = found;
   const sha256 = await storedInputHashOf(project.id, envelope.inputPayloadRef ?? "");
   if (sha256 === null) return null;
-  if (raw.input !== undefined && sha256Hex(canonicalText(envelope.input)) !== sha256) return null;
+  if (raw.input !== undefined && (await contentOf(envelope.input)).sha256 !== sha256) return null;
   const snapshot = snapshotOf(capability.key, envelope, project.id, environment, beside);
   return { ...found, referenceHash: referenceHashOf(snapshot, sha256) };
 }

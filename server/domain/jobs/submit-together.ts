@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import type pg from "pg";
-import { canonicalText } from "@/server/canonical";
+import { contentOf } from "@/server/canonical";
 import type { Capability } from "@/server/capabilities/define";
 import type { RawEnvelope } from "@/server/contract/envelope";
 import { inTransaction } from "@/server/db";
@@ -118,7 +118,7 @@ async function planned<T extends { submission: Submission; plan: ExecutionPlan }
   for (const [place, raw] of requests.entries()) {
     try {
       const found = await plan(raw);
-      const work = workOf(found);
+      const work = await workOf(found);
       const same = places.get(work);
       if (same !== undefined) {
         const msg = `It asks the same of the same model as competitor ${same}.`;
@@ -133,15 +133,21 @@ async function planned<T extends { submission: Submission; plan: ExecutionPlan }
   return all;
 }
 
-/** What would be done, and where: of requests that are otherwise the same. */
-function workOf({ submission, plan }: { submission: Submission; plan: ExecutionPlan }): string {
+/** What would be done, and where, as a hash: of requests that are otherwise the same. */
+async function workOf({
+  submission,
+  plan,
+}: {
+  submission: Submission;
+  plan: ExecutionPlan;
+}): Promise<string> {
   const { sampling } = submission.envelope;
   const { route, account, adapters } = plan.estimate;
   // The same adapter by its alias, by its id or by default is the same.
   const { adapters: _asNamed, ...input } = plan.input as { adapters?: unknown }; // every input is an object
   const used = adapters?.used.map(({ adapterId, weight }) => ({ adapterId, weight }));
-  const work = { route, account, input, sampling, used };
-  return canonicalText(JSON.parse(JSON.stringify(work)));
+  const asked = JSON.parse(JSON.stringify({ route, account, sampling, used })); // a route has functions, which are not compared
+  return (await contentOf({ ...asked, input: input as Json })).sha256; // parsed JSON
 }
 
 /** Where one has to wait for approval all do, each with the figures of the dearest: a wait must not tell them apart. */

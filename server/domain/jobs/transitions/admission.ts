@@ -13,6 +13,7 @@ import { failpoint } from "@/server/failpoint";
 import type { Micros } from "@/server/money";
 import { OF_INPUT, statementOver } from "@/server/sql-input";
 import type { Json } from "@/server/step";
+import { LARGE, turn } from "@/server/turn";
 import { wakeAdmitted } from "../dispatch";
 import { REPEAT_COLUMNS, type RepeatColumns } from "../repeats";
 import type { NewEvent } from "./moves";
@@ -152,7 +153,7 @@ const ADMISSION = {
 } as const;
 
 const admitting = (name: string, counts: boolean) =>
-  statementOver<Admission>(
+  statementOver<Ready>(
     name,
     ADMISSION,
     `, earlier AS MATERIALIZED (
@@ -224,19 +225,31 @@ const admitAll = admitting("admit", false);
 /** With panel sessions among them, whose jobs are counted when all else is locked. */
 const admitCounting = admitting("admit-panel", true);
 
+/** One as it is sent: the request is text, or the bytes of it. */
+type Ready = Omit<Admission, "payload_content"> & { payload_content: string | Buffer | null };
+
 /** The statement for these, in one order everywhere, as keys of one name wait for each other. */
-function admission(items: Admission[]) {
+function admission(items: Ready[]) {
   const statement = items.some((item) => item.principal_kind === "panel_session") ? admitCounting : admitAll;
   return statement(items.map(sealed).toSorted(byKey));
 }
 
-const byKey = (one: Admission, other: Admission) =>
+const byKey = (one: Ready, other: Ready) =>
   one.project_id + one.idempotency_key < other.project_id + other.idempotency_key ? -1 : 1;
 
-/** With the request encrypted, where it must not stand in the clear. */
-function sealed(item: Admission): Admission {
-  if (!item.payload_is_sealed || item.payload_content === null) return item;
+/** With the request encrypted, where it must not be stored in the clear. One of bytes is as it will be stored. */
+function sealed(item: Ready): Ready {
+  if (!item.payload_is_sealed || typeof item.payload_content !== "string") return item;
   return { ...item, payload_content: sealContent(item.payload_content, item.payload_id) };
+}
+
+/** With a large request as the bytes to store: pg would make them, and send them, without a turn for others between. */
+async function encoded(item: Ready): Promise<Ready> {
+  const { payload_content: content } = sealed(item);
+  await turn();
+  const payload_content = typeof content === "string" ? Buffer.from(content) : content;
+  await turn();
+  return { ...item, payload_content };
 }
 
 export type Admitted = {
@@ -253,7 +266,15 @@ export type Joined = { joined: string };
  * already taken. Nothing was written then, nor for a repeat that joins an earlier request. Concurrent calls share statements.
  * Throws BudgetExceeded or funding_required where there is no room, and has written nothing then either.
  */
-export const insertAdmitted = batched<Admission, Admitted | Joined | null>(async (items) => {
+export async function insertAdmitted(item: Admission): Promise<Admitted | Joined | null> {
+  if ((item.payload_content?.length ?? 0) <= LARGE) return insertBatched(item);
+  const [found = null] = await insertAll([await encoded(item)]);
+  return found;
+}
+
+const insertBatched = batched<Admission, Admitted | Joined | null>(insertAll);
+
+async function insertAll(items: Ready[]): Promise<(Admitted | Joined | null)[]> {
   const { rows } = await queryKeeping<{
     id: string;
     funding: Funding;
@@ -275,7 +296,7 @@ export const insertAdmitted = batched<Admission, Admitted | Joined | null>(async
   if (admitted.length > 0) failpoint("after-admission");
   await wakeAdmitted(admitted);
   return items.map((item) => found.get(item.id) ?? null);
-});
+}
 
 /**
  * Admits several as the blind competitors of one comparison, inside a transaction: all of them or, by throwing what
