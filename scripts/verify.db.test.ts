@@ -231,7 +231,7 @@ test("a member that stands twice is told and does not verify", async () => {
 });
 
 test("the ten lines of the documentation say the same, with nothing of ours", () => {
-  const page = readFileSync("docs/receipts.md", "utf8");
+  const page = readFileSync("docs/guides/verify-a-receipt.md", "utf8");
   const [, lines] = /```js\n([\s\S]*?)```/.exec(page) ?? [];
   expect(lines).toBeDefined();
   writeFileSync(at("by-hand.mjs"), lines ?? "");
@@ -248,7 +248,7 @@ const hasTools = ["python3", "openssl"].every((tool) => spawnSync(tool, ["--help
 test.skipIf(!hasTools)(
   "the lines of Python in the documentation say the same of all four kinds",
   () => {
-    const [, lines] = /```python\n([\s\S]*?)```/.exec(readFileSync("docs/evidence.md", "utf8")) ?? [];
+    const [, lines] = /```python\n([\s\S]*?)```/.exec(readFileSync("docs/reference/evidence.md", "utf8")) ?? [];
     save("made/by_hand.py", lines ?? "");
     const run = (name: string) =>
       spawnSync("python3", ["by_hand.py", `${name}.json`], { cwd: at("made"), encoding: "utf8" });

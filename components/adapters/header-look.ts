@@ -21,7 +21,7 @@ const MADE_FOR = ["modelspec.architecture", "ss_base_model_version", "base_model
 
 /**
  * Reads the head of a file and refuses what cannot be safetensors, so that nobody waits for gigabytes in vain. It names a rule
- * (docs/safetensors.md) only where the check on the server names the same; of all else the server judges.
+ * (docs/reference/safetensors.md) only where the check on the server names the same; of all else the server judges.
  */
 export async function lookAt(file: Blob, { fileBytes, headerBytes }: Limits): Promise<Look> {
   if (file.size > fileBytes)

@@ -6,7 +6,7 @@ import { type APIRequestContext, expect, type Page, test } from "@playwright/tes
 import { call, world } from "../world";
 import { expectNoSidewaysScroll } from "./panel";
 
-/** The example of docs/panels.md: a page on another origin that shows a panel. */
+/** The example of docs/guides/embed-in-your-site.md: a page on another origin that shows a panel. */
 async function startHost() {
   const port = await freePort();
   const child = spawn(process.execPath, ["docs/examples/panel-host.mjs"], {

@@ -196,7 +196,7 @@ async function check(account: ProviderAccount): Promise<void> {
   }
 }
 
-// ---- models; docs/providers.md says which prices were read on fal.ai itself and which only where others quote it
+// ---- models; docs/reference/providers.md says which prices were read on fal.ai itself and which only where others quote it
 
 /** Paid by the megapixel, each begun one whole: sizes whose megapixels are plain, so that the price is. */
 const SIZES = [

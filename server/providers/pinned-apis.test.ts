@@ -8,7 +8,7 @@ import { modelsFromSetting } from "./openai-compatible";
 import { type PinApi, type PinCall, PinRefusal } from "./pins";
 import { providers } from "./registry.gen";
 
-/* The table of docs/pinned-apis.md is what the interfaces do. */
+/* The table of docs/reference/pinned-interfaces.md is what the interfaces do. */
 
 const VALUES: Required<PinCall["sampling"]> = {
   temperature: 0.25,
@@ -36,7 +36,7 @@ const pinned = (providers as Provider[]).flatMap((provider) => {
 
 /** The cells of the table, by interface and field, without their quotes. */
 function cellsOf(): Map<string, Record<string, string>> {
-  const page = readFileSync(join(import.meta.dirname, "../../docs/pinned-apis.md"), "utf8");
+  const page = readFileSync(join(import.meta.dirname, "../../docs/reference/pinned-interfaces.md"), "utf8");
   const rows = page.split("\n").filter((line) => line.startsWith("|"));
   const end = rows.findIndex((line, at) => at > 1 && line.startsWith("| field"));
   const [head = [], _rule, ...body] = rows.slice(0, end).map((line) =>

@@ -185,7 +185,7 @@ async function check(account: ProviderAccount): Promise<void> {
   parseReply(Account, await getJson("/account", headers(account), account, { explain }), account);
 }
 
-// ---- models; their prices were read where others quote replicate.com (docs/providers.md)
+// ---- models; their prices were read where others quote replicate.com (docs/reference/providers.md)
 
 const perImage = (micros: number): Price => ({
   per: "image",

@@ -236,7 +236,7 @@ test("a sink that leaves early gets no verdict", async () => {
 });
 
 test("the published rules are these", () => {
-  const page = readFileSync("docs/safetensors.md", "utf8");
+  const page = readFileSync("docs/reference/safetensors.md", "utf8");
   const published = [...page.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, rule, text]) => [rule, text]);
   expect(published).toEqual(Object.entries(RULES));
 });

@@ -3,7 +3,7 @@ import { EmbeddedPanel } from "@/components/embed/panel";
 
 export const metadata: Metadata = { title: "Panel", robots: { index: false } };
 
-/** A panel to be shown in a host page's frame (docs/panels.md); who may frame it, server/web/frames.ts says. */
+/** A panel to be shown in a host page's frame (docs/guides/embed-in-your-site.md); who may frame it, server/web/frames.ts says. */
 export default function EmbedPage() {
   return <EmbeddedPanel />;
 }

@@ -46,7 +46,7 @@ export const createManifest = endpoint({
   path: "/v1/provenance/manifests",
   summary: "Bind receipts into a signed manifest",
   description:
-    "Of jobs and of pinned executions of one project, each by its own hash. It cannot be changed afterwards, and verifies without this service (docs/evidence.md).",
+    "Of jobs and of pinned executions of one project, each by its own hash. It cannot be changed afterwards, and verifies without this service (docs/reference/evidence.md).",
   tags,
   auth: ["service_principal"],
   scope: "provenance:write",

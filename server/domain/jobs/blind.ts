@@ -15,7 +15,7 @@ import type { JobRow } from "./rows";
 
 /*
  * What may be shown of a job while nobody has judged the comparison it is a competitor of: the work, and nothing that says
- * who did it, for how much or how fast (docs/comparisons.md). Every view is written out field by field, so that a field
+ * who did it, for how much or how fast (docs/guides/compare-models.md). Every view is written out field by field, so that a field
  * that is added to it later does not compile before it is decided here.
  */
 
