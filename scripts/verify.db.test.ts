@@ -248,7 +248,8 @@ const hasTools = ["python3", "openssl"].every((tool) => spawnSync(tool, ["--help
 test.skipIf(!hasTools)(
   "the lines of Python in the documentation say the same of all four kinds",
   () => {
-    const [, lines] = /```python\n([\s\S]*?)```/.exec(readFileSync("docs/reference/evidence.md", "utf8")) ?? [];
+    const [, lines] =
+      /```python\n([\s\S]*?)```/.exec(readFileSync("docs/reference/evidence.md", "utf8")) ?? [];
     save("made/by_hand.py", lines ?? "");
     const run = (name: string) =>
       spawnSync("python3", ["by_hand.py", `${name}.json`], { cwd: at("made"), encoding: "utf8" });
