@@ -2,14 +2,25 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 const programs = readdirSync("e2e/outside/guides").map((file) => file.replace(/\.ts$/, ""));
+const pages = readdirSync("docs/start").map((file) => file.replace(/\.md$/, ""));
+/** The pages that show no program of a client. */
+const OTHERS = ["agent-frameworks", "quickstart", "your-own-provider"];
 
-test("every guide is listed in the README and shows a program that npm run test:outside runs", () => {
-  expect(readdirSync("docs/guides").sort()).toEqual(programs.map((name) => `${name}.md`).sort());
-  const readme = readFileSync("README.md", "utf8");
-  for (const name of programs) expect(readme).toContain(`(docs/guides/${name}.md)`);
+test("every client's page has a program that npm run test:outside runs", () => {
+  expect(pages.toSorted()).toEqual([...programs, ...OTHERS].toSorted());
 });
 
-test.each(programs)("the guide to %s shows the program as it runs", (name) => {
+test("the README and the index link to every client's page", () => {
+  for (const [file, folder] of [
+    ["README.md", "docs/start"],
+    ["docs/README.md", "start"],
+  ] as const) {
+    const text = readFileSync(file, "utf8");
+    for (const name of programs) expect(text, file).toContain(`(${folder}/${name}.md)`);
+  }
+});
+
+test.each(programs)("the page of %s shows the program as it runs", (name) => {
   const program = readFileSync(`e2e/outside/guides/${name}.ts`, "utf8");
-  expect(readFileSync(`docs/guides/${name}.md`, "utf8")).toContain(`\`\`\`ts\n${program}\`\`\``);
+  expect(readFileSync(`docs/start/${name}.md`, "utf8")).toContain(`\`\`\`ts\n${program}\`\`\``);
 });

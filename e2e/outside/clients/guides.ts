@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Row, World } from "../world";
 
-/** The programs of docs/guides, run as a reader would run them. */
+/** The programs of docs/start, run as a reader would run them. */
 export function rows(world: World): Row[] {
   const folder = join(import.meta.dirname, "..", "guides");
   const tsx = join(import.meta.dirname, "../../../node_modules/tsx/dist/cli.mjs");
@@ -13,10 +13,10 @@ export function rows(world: World): Row[] {
     file,
     async () => {
       const { stdout } = await promisify(execFile)(process.execPath, [tsx, join(folder, file)], {
-        env: { PATH: process.env.PATH, CAPSTAN_URL: world.baseUrl, CAPSTAN_KEY: world.apiKey },
+        env: { PATH: process.env.PATH, CAPSTAN_URL: world.baseUrl, CAPSTAN_API_KEY: world.apiKey },
       });
       assert.match(stdout, /degrees/);
     },
   ]);
-  return [{ client: "docs/guides", version: "", door: "as documented", checks: Object.fromEntries(checks) }];
+  return [{ client: "docs/start", version: "", door: "as documented", checks: Object.fromEntries(checks) }];
 }

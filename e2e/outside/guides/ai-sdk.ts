@@ -2,7 +2,10 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { generateText, stepCountIs, tool } from "ai";
 import { z } from "zod";
 
-const capstan = createOpenAI({ baseURL: `${process.env.CAPSTAN_URL}/v1`, apiKey: process.env.CAPSTAN_KEY });
+const capstan = createOpenAI({
+  baseURL: `${process.env.CAPSTAN_URL}/v1`,
+  apiKey: process.env.CAPSTAN_API_KEY,
+});
 
 const { text } = await generateText({
   model: capstan("text.general.fast.v1"),

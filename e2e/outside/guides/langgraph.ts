@@ -7,7 +7,7 @@ import { z } from "zod";
 const model = new ChatOpenAI({
   model: "text.general.fast.v1",
   configuration: { baseURL: `${process.env.CAPSTAN_URL}/v1` },
-  apiKey: process.env.CAPSTAN_KEY,
+  apiKey: process.env.CAPSTAN_API_KEY,
 });
 
 const tools = [

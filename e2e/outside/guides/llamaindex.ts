@@ -6,7 +6,7 @@ import { z } from "zod";
 const llm = new OpenAI({
   model: "text.general.fast.v1",
   baseURL: `${process.env.CAPSTAN_URL}/v1`,
-  apiKey: process.env.CAPSTAN_KEY,
+  apiKey: process.env.CAPSTAN_API_KEY,
 });
 
 const getWeather = tool({

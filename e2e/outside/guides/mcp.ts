@@ -2,7 +2,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
 const transport = new StreamableHTTPClientTransport(new URL(`${process.env.CAPSTAN_URL}/mcp`), {
-  requestInit: { headers: { authorization: `Bearer ${process.env.CAPSTAN_KEY}` } },
+  requestInit: { headers: { authorization: `Bearer ${process.env.CAPSTAN_API_KEY}` } },
 });
 
 const client = new Client({ name: "my-agent", version: "1.0.0" });

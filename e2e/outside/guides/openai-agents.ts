@@ -3,7 +3,7 @@ import { z } from "zod";
 
 const modelProvider = new OpenAIProvider({
   baseURL: `${process.env.CAPSTAN_URL}/v1`,
-  apiKey: process.env.CAPSTAN_KEY,
+  apiKey: process.env.CAPSTAN_API_KEY,
 });
 
 const getWeather = tool({

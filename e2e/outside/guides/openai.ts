@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 
-const client = new OpenAI({ baseURL: `${process.env.CAPSTAN_URL}/v1`, apiKey: process.env.CAPSTAN_KEY });
+const client = new OpenAI({ baseURL: `${process.env.CAPSTAN_URL}/v1`, apiKey: process.env.CAPSTAN_API_KEY });
 
 const weather = ({ city }: { city: string }) => `It is 21 degrees in ${city}.`;
 const messages: OpenAI.ChatCompletionMessageParam[] = [
