@@ -266,8 +266,10 @@ const windowSum = (column: string) =>
      WHERE scope = 'project:' || $1 AND period = 'total' AND is_test`,
     [projectId],
   );
-const heldBy = (states: string) =>
-  count(`SELECT coalesce(sum(amount_micros), 0) AS n FROM hold WHERE state IN (${states})`);
+const heldWhere = (what: string) =>
+  count(`SELECT coalesce(sum(amount_micros), 0) AS n FROM hold WHERE ${what}`);
+/** Pinned executions of the sandbox count in budgets, and take nothing from the wallet. */
+const OF_WALLET = "state IN ('open', 'ambiguous') AND funding IS NOT NULL";
 const figures: Figure[] = [
   ["submissions", SUBMITS, "any"],
   ["admitted", seen.admitted, "any"],
@@ -301,9 +303,9 @@ const figures: Figure[] = [
   ["paid jobs without exactly one hold", await count("SELECT count(*) AS n FROM job LEFT JOIN hold ON execution_id = job.id WHERE (maximum_micros > 0) <> (hold.id IS NOT NULL)"), 0], // biome-ignore format: one figure
   // An item of a bulk holds from its turn on: what was sent has its hold.
   ["pinned executions sent without a hold", await count("SELECT count(*) AS n FROM pinned_execution pin WHERE maximum_micros > 0 AND EXISTS (SELECT FROM pinned_attempt WHERE pinned_id = pin.id) AND NOT EXISTS (SELECT FROM hold WHERE execution_id = pin.id)"), 0], // biome-ignore format: one figure
-  ["micros the budget's row holds beside the ambiguous", (await windowSum("held_micros")) - (await heldBy("'ambiguous'")), 0], // biome-ignore format: one figure
+  ["micros the budget's row holds beside the ambiguous", (await windowSum("held_micros")) - (await heldWhere("state = 'ambiguous'")), 0], // biome-ignore format: one figure
   ["micros the budget's row settled beside the holds", (await windowSum("settled_micros")) - (await count("SELECT coalesce(sum(settled_micros), 0) AS n FROM hold WHERE state = 'settled'")), 0], // biome-ignore format: one figure
-  ["micros the wallet holds beside the holds", (await count("SELECT sum(held_micros + allowance_held_micros) AS n FROM wallet WHERE is_test")) - (await heldBy("'open', 'ambiguous'")), 0], // biome-ignore format: one figure
+  ["micros the wallet holds beside the holds", (await count("SELECT sum(held_micros + allowance_held_micros) AS n FROM wallet WHERE is_test")) - (await heldWhere(OF_WALLET)), 0], // biome-ignore format: one figure
   ["micros the wallet differs from its ledger", await count("SELECT (SELECT sum(balance_micros) FROM wallet) - (SELECT sum(amount_micros) FROM ledger_entry WHERE account LIKE 'wallet:%') AS n"), 0], // biome-ignore format: one figure
   ["micros charged otherwise than settled", await count("SELECT (SELECT coalesce(sum(settled_micros), 0) FROM hold) + (SELECT coalesce(sum(amount_micros), 0) FROM ledger_entry WHERE kind IN ('charge', 'overrun')) AS n"), 0], // biome-ignore format: one figure
   ["transactions out of balance", await count("SELECT count(*) AS n FROM (SELECT FROM ledger_entry GROUP BY transaction_id, currency HAVING sum(amount_micros) <> 0) x"), 0], // biome-ignore format: one figure
