@@ -8,7 +8,7 @@ import { PasswordCard } from "./password-card";
 import { SecondFactorCard } from "./second-factor-card";
 import { SessionList } from "./session-list";
 
-/** A person's own account: where they are signed in, and how they prove who they are. */
+/** The reader's account: second factor, password, sign-in providers and sessions. */
 export function AccountRoom() {
   const { data: account } = useSuspenseQuery(useTRPC().account.read.queryOptions());
   return (
@@ -20,8 +20,8 @@ export function AccountRoom() {
         {account.askedBy.length > 0 && (
           <Notice tone="warn" role="status" title="Set up a second factor">
             {new Intl.ListFormat("en").format(account.askedBy)}{" "}
-            {account.askedBy.length === 1 ? "asks" : "ask"} for one. Until you have it, you have no rights
-            there; keys and jobs go on.
+            {account.askedBy.length === 1 ? "requires" : "require"} a second factor. You have no access there
+            until you set one up. API keys and jobs keep working.
           </Notice>
         )}
         <SecondFactorCard account={account} />

@@ -2,7 +2,7 @@
 import { Field } from "@/components/ui/field";
 import { CodeInput } from "./code-input";
 
-/** Where a code of the second factor is typed. */
+/** A labelled field for a second-factor code. */
 export function CodeField({ hint, problem }: { hint: string; problem: string | undefined }) {
   return (
     <div className="max-w-sm">

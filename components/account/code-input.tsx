@@ -3,7 +3,7 @@ import type { ComponentProps } from "react";
 import { cn } from "@/components/ui/class-names";
 import { Input } from "@/components/ui/input";
 
-/** Takes a code of the second factor, of an authenticator or a recovery code. */
+/** An input for a second-factor code: from an authenticator app, or a recovery code. */
 export function CodeInput({ className, ...props }: ComponentProps<typeof Input>) {
   return (
     <Input

@@ -11,7 +11,7 @@ import { Notice } from "@/components/ui/notice";
 import { useMutation } from "@/components/use-mutation";
 import type { WaitingDevice } from "@/server/contract/sessions";
 
-/** A code is entered, what waits with it is shown, and only then somebody decides. */
+/** Takes a device code, shows the device, and lets the reader approve or deny it. */
 export function DeviceApproval({ email, given }: { email: string; given: string }) {
   const trpc = useTRPC();
   const look = useMutation(trpc.account.lookAtDevice.mutationOptions({ meta: { isShownInPlace: true } }));
@@ -22,7 +22,7 @@ export function DeviceApproval({ email, given }: { email: string; given: string 
   }
   return (
     <>
-      <PlainTitle title="Sign a device in">Enter the code your device shows.</PlainTitle>
+      <PlainTitle title="Sign in a device">Enter the code shown on your device.</PlainTitle>
       <Card className="p-5">
         {look.error && (
           <Notice tone="bad" role="alert" className="mb-4">
@@ -60,13 +60,13 @@ function Decision({ email, device, onBack }: { email: string; device: WaitingDev
   const { userCode, clientName, address, createdAt } = device;
   if (decide.data)
     return decide.variables?.decision === "approved" ? (
-      <PlainTitle title="The device is signed in">Go back to it. You can close this page.</PlainTitle>
+      <PlainTitle title="Device signed in">Return to your device. You can close this page.</PlainTitle>
     ) : (
-      <PlainTitle title="The device was denied">It is not signed in. You can close this page.</PlainTitle>
+      <PlainTitle title="Device denied">The device was not signed in. You can close this page.</PlainTitle>
     );
   return (
     <>
-      <PlainTitle title="Let this device in?">It would act as {email}.</PlainTitle>
+      <PlainTitle title="Approve this device?">It will be signed in as {email}.</PlainTitle>
       <Card className="space-y-4 p-5">
         {decide.error && (
           <Notice tone="bad" role="alert">
@@ -74,11 +74,11 @@ function Decision({ email, device, onBack }: { email: string; device: WaitingDev
           </Notice>
         )}
         <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-sm">
-          <dt className="text-muted">It calls itself</dt>
+          <dt className="text-muted">Device</dt>
           <dd className="break-words">{clientName}</dd>
-          <dt className="text-muted">It asks from</dt>
-          <dd className="break-all">{address || "an unknown address"}</dd>
-          <dt className="text-muted">Since</dt>
+          <dt className="text-muted">IP address</dt>
+          <dd className="break-all">{address || "Unknown"}</dd>
+          <dt className="text-muted">Requested</dt>
           <dd>
             <Moment at={createdAt} />
           </dd>
@@ -86,7 +86,7 @@ function Decision({ email, device, onBack }: { email: string; device: WaitingDev
           <dd className="font-mono">{userCode}</dd>
         </dl>
         <Notice tone="busy">
-          Approve it only if you started this yourself, just now, and the device shows the same code.
+          Approve only if you just started this sign-in yourself and the device shows the same code.
         </Notice>
         <div className="grid gap-2">
           <Button
@@ -107,7 +107,7 @@ function Decision({ email, device, onBack }: { email: string; device: WaitingDev
             Deny
           </Button>
           <Button variant="ghost" onClick={onBack} disabled={decide.isPending}>
-            Enter another code
+            Change code
           </Button>
         </div>
       </Card>

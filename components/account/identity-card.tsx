@@ -13,13 +13,13 @@ import { useMutation } from "@/components/use-mutation";
 import type { Account, LinkedIdentity } from "@/server/contract/sessions";
 import { PresenceField } from "./presence-field";
 
-/** The identity providers that sign the reader in; nothing where none does. */
+/** The identity providers that can sign the reader in; renders nothing when there are none. */
 export function IdentityCard({ account }: { account: Account }) {
   const { identities } = account;
   if (identities.length === 0) return null;
   return (
     <Card aria-labelledby="identities">
-      <CardHeader id="identities" title="Connected sign-ins" hint="Each signs you in as this account" />
+      <CardHeader id="identities" title="Sign-in providers" hint="Each one signs you in to this account" />
       <ul aria-labelledby="identities" className="divide-y divide-line">
         {identities.map((identity) => (
           <li key={identity.issuer} className="flex flex-wrap items-start gap-3 px-4 py-3 text-sm">
@@ -27,8 +27,8 @@ export function IdentityCard({ account }: { account: Account }) {
             <div className="min-w-0 flex-1 basis-40 space-y-1">
               <p className="font-medium [overflow-wrap:anywhere]">{identity.name}</p>
               <p className="text-xs text-muted">
-                Since <Moment at={identity.since} />
-                {!identity.isSpare && ". It is your only way to sign in, so it cannot be disconnected."}
+                Connected <Moment at={identity.since} />
+                {!identity.isSpare && ". This is your only way to sign in, so it cannot be disconnected."}
               </p>
             </div>
             {identity.isSpare && <Disconnect account={account} identity={identity} />}
@@ -36,7 +36,7 @@ export function IdentityCard({ account }: { account: Account }) {
         ))}
       </ul>
       <p className="border-t border-line px-4 py-3 text-xs text-muted">
-        If one is not yours, disconnect it and tell your operator at once.
+        If you don't recognize one, disconnect it and contact your operator.
       </p>
     </Card>
   );
@@ -51,7 +51,7 @@ function Disconnect({ account, identity: { issuer, name } }: { account: Account;
       meta: { isShownInPlace: true },
       onSuccess() {
         setOpen(false);
-        toast.success(`${name} is disconnected. Your other sessions have ended.`);
+        toast.success(`${name} disconnected. Your other sessions have ended.`);
         return queryClient.invalidateQueries(trpc.account.pathFilter());
       },
     }),
@@ -79,14 +79,14 @@ function Disconnect({ account, identity: { issuer, name } }: { account: Account;
       {isOpen && (
         <DialogContent
           title={`Disconnect ${name}?`}
-          description={`It no longer signs you in, and every session but this one ends. To connect it again, sign in by it with ${account.email}.`}
+          description={`You can no longer sign in with ${name}, and your other sessions end. To connect it again, sign in with ${name} as ${account.email}.`}
         >
           <form ref={form} onSubmit={submit} className="space-y-4">
             <FormFailure failure={failure} />
             <PresenceField id="disconnect-password" account={account} problem={problemOf("password")} />
             <DialogActions>
               <DialogClose asChild>
-                <Button>Keep it</Button>
+                <Button>Cancel</Button>
               </DialogClose>
               <Button type="submit" variant="danger" pending={unlink.isPending}>
                 Disconnect

@@ -1,7 +1,7 @@
 import { signOut } from "next-auth/react";
 
-/** Signs this browser out, and says on the sign-in page why. */
+/** Signs this browser out and opens the sign-in page, which shows the reason. */
 export async function leave(reason: "out" | "everywhere"): Promise<void> {
   await signOut({ redirect: false });
-  window.location.assign(`/sign-in?reason=${reason}`); // a whole new page: nothing that was read stays in memory
+  window.location.assign(`/sign-in?reason=${reason}`); // a full page load, so no data stays in memory
 }

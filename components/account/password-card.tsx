@@ -11,7 +11,7 @@ import { Input } from "@/components/ui/input";
 import { useMutation } from "@/components/use-mutation";
 import type { Account } from "@/server/contract/sessions";
 
-/** A new password in the place of the present one. */
+/** Changes the password; an account without one sees a note instead. */
 export function PasswordCard({ account }: { account: Account }) {
   return (
     <Card aria-labelledby="password">
@@ -21,7 +21,7 @@ export function PasswordCard({ account }: { account: Account }) {
           <PasswordForm email={account.email} />
         ) : (
           <p className="text-sm text-muted">
-            You sign in by an identity provider. There is no password here to change.
+            You sign in with an identity provider, so there is no password to change.
           </p>
         )}
       </CardBody>
@@ -53,9 +53,9 @@ function PasswordForm({ email }: { email: string }) {
   return (
     <form ref={form} onSubmit={submit} className="max-w-sm space-y-4">
       <FormFailure failure={failure} />
-      {/* For password managers: whose password it is. */}
+      {/* Lets password managers know which account this is. */}
       <input hidden readOnly name="username" autoComplete="username" value={email} />
-      <Field id="present" label="Present password" problem={problemOf("present")}>
+      <Field id="present" label="Current password" problem={problemOf("present")}>
         {(aria) => (
           <Input
             {...aria}
@@ -83,7 +83,7 @@ function PasswordForm({ email }: { email: string }) {
         <Button type="submit" variant="primary" pending={change.isPending}>
           Change password
         </Button>
-        <p className="text-xs text-muted">Every session but this one ends.</p>
+        <p className="text-xs text-muted">This ends your other sessions.</p>
       </div>
     </form>
   );

@@ -3,7 +3,7 @@ import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import type { Account } from "@/server/contract/sessions";
 
-/** Where the reader says their password, to show that they are there; nothing for who has none. */
+/** A password field that confirms the reader's identity; renders nothing for an account without a password. */
 export function PresenceField({
   id,
   account,
@@ -16,7 +16,7 @@ export function PresenceField({
   if (!account.hasPassword) return null;
   return (
     <div className="max-w-sm">
-      {/* For password managers: whose password it is. */}
+      {/* Lets password managers know which account this is. */}
       <input hidden readOnly name="username" autoComplete="username" value={account.email} />
       <Field id={id} label="Your password" problem={problem}>
         {(aria) => (

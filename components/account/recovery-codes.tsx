@@ -5,18 +5,18 @@ import { CopyButton } from "@/components/ui/copy-button";
 import { DownloadText } from "@/components/ui/download";
 import { Notice } from "@/components/ui/notice";
 
-/** Recovery codes, the one time they are shown. */
+/** New recovery codes. They are shown once. */
 export function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept: () => void }) {
   const text = codes.join("\n");
   const place = useRef<HTMLDivElement>(null);
-  // They appear above the form that asked for them.
+  // The codes appear above the submitted form, so the focus moves up to them.
   useEffect(() => place.current?.focus(), []);
   return (
     <div ref={place} tabIndex={-1} className="rounded-lg">
-      <Notice tone="warn" role="status" title="Keep these recovery codes">
+      <Notice tone="warn" role="status" title="Save your recovery codes">
         <p>
-          Each signs you in once, without your authenticator. They are shown now and never again; older ones
-          work no more.
+          Each code signs you in once without your authenticator app. The codes won't be shown again, and
+          older codes no longer work.
         </p>
         <ul
           aria-label="Recovery codes"
@@ -27,10 +27,10 @@ export function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept: () =
           ))}
         </ul>
         <div className="flex flex-wrap gap-2">
-          <CopyButton text={text} what="the recovery codes" showLabel />
-          <DownloadText name="capstan-recovery-codes.txt" text={text} what="the recovery codes" />
+          <CopyButton text={text} what="recovery codes" showLabel />
+          <DownloadText name="capstan-recovery-codes.txt" text={text} what="recovery codes" />
           <Button size="sm" onClick={onKept}>
-            I have kept them
+            Done
           </Button>
         </div>
       </Notice>

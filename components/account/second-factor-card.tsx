@@ -14,7 +14,7 @@ import { CodeField } from "./code-field";
 import { RecoveryCodes } from "./recovery-codes";
 import { SecondFactorSetup } from "./second-factor-setup";
 
-/** A code of an authenticator beside the password: set up, turned off, and its recovery codes. */
+/** The second factor of an account: setup, recovery codes, and turning it off. */
 export function SecondFactorCard({ account }: { account: Account }) {
   const [codes, setCodes] = useState<string[] | null>(null);
   const { since, recoveryCodesLeft } = account.secondFactor;
@@ -23,7 +23,7 @@ export function SecondFactorCard({ account }: { account: Account }) {
       <CardHeader
         id="second-factor"
         title="Second factor"
-        hint={since ? <Badge tone="good">on</Badge> : <Badge>off</Badge>}
+        hint={since ? <Badge tone="good">On</Badge> : <Badge>Off</Badge>}
       />
       <CardBody className="space-y-5 text-sm">
         {codes && <RecoveryCodes codes={codes} onKept={() => setCodes(null)} />}
@@ -37,7 +37,7 @@ export function SecondFactorCard({ account }: { account: Account }) {
   );
 }
 
-/** What a second factor that is on allows: new recovery codes, and its end; a code is asked for either. */
+/** Actions of an active second factor: new recovery codes, or turning it off. Both require a code. */
 function Upkeep({
   since,
   recoveryCodesLeft,
@@ -65,7 +65,7 @@ function Upkeep({
       meta,
       onSuccess() {
         onCodes(null);
-        toast.success("Your second factor is off.");
+        toast.success("Second factor turned off");
         return refresh();
       },
     }),
@@ -74,7 +74,7 @@ function Upkeep({
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const { submitter } = event.nativeEvent as SubmitEvent; // React's own type does not say so
+    const { submitter } = event.nativeEvent as SubmitEvent; // React's type lacks the submitter
     const code = String(new FormData(event.currentTarget).get("code"));
     const [asked, other] = submitter?.id === "turn-off" ? [off, renew] : [renew, off];
     other.reset();
@@ -85,13 +85,13 @@ function Upkeep({
     <form ref={form} onSubmit={submit} className="space-y-4">
       <p>
         On since <Moment at={since} />.{" "}
-        {recoveryCodesLeft === 1 ? "One recovery code is" : `${recoveryCodesLeft} recovery codes are`} left.
+        {recoveryCodesLeft === 1 ? "1 recovery code" : `${recoveryCodesLeft} recovery codes`} left.
       </p>
       <FormFailure failure={failure} />
-      <CodeField hint="Of your app, or a recovery code." problem={problemOf("code")} />
+      <CodeField hint="From your authenticator app, or a recovery code." problem={problemOf("code")} />
       <div className="flex flex-wrap gap-2">
         <Button type="submit" pending={renew.isPending} disabled={off.isPending}>
-          New recovery codes
+          Replace codes
         </Button>
         <Button
           id="turn-off"
@@ -100,7 +100,7 @@ function Upkeep({
           pending={off.isPending}
           disabled={renew.isPending}
         >
-          Turn it off
+          Turn off
         </Button>
       </div>
     </form>

@@ -12,7 +12,7 @@ import { PresenceField } from "./presence-field";
 
 const meta = { isShownInPlace: true };
 
-/** From a password to a second factor that is on: the secret is shown, and a code of it confirms that it arrived. */
+/** Sets up a second factor: confirms the password, shows the secret, then asks for a code. */
 export function SecondFactorSetup({
   account,
   onCodes,
@@ -34,8 +34,8 @@ export function SecondFactorSetup({
   return (
     <form ref={form} onSubmit={submit} className="space-y-4">
       <p>
-        Signing in then also asks for a code of an authenticator app: a password that became known lets nobody
-        in. Turning it on ends your other sessions.
+        Signing in will also require a code from an authenticator app, so a stolen password is not enough.
+        Turning this on ends your other sessions.
       </p>
       <FormFailure failure={failure} />
       <PresenceField id="second-factor-password" account={account} problem={problemOf("password")} />
@@ -67,10 +67,12 @@ function Confirmation({ made, onCodes }: { made: NewSecondFactor; onCodes: (code
 
   return (
     <form ref={form} onSubmit={submit} className="space-y-4">
-      <p>Scan this with an authenticator app, or type the key into it. Then enter the code it shows.</p>
-      {/* biome-ignore lint/performance/noImgElement: made in this very answer, with nothing to load */}
+      <p>
+        Scan this with an authenticator app, or enter the key manually. Then enter the code the app shows.
+      </p>
+      {/* biome-ignore lint/performance/noImgElement: an inline image, with nothing to load */}
       <img
-        alt="QR code of the key below"
+        alt="QR code for the key below"
         src={`data:image/svg+xml,${encodeURIComponent(made.qrCode)}`}
         className="size-48 rounded-md border border-line bg-white"
       />
@@ -81,9 +83,9 @@ function Confirmation({ made, onCodes }: { made: NewSecondFactor; onCodes: (code
         <CopyButton text={made.secret} what="the key" />
       </p>
       <FormFailure failure={failure} />
-      <CodeField hint="Six digits, new every half minute." problem={problemOf("code")} />
+      <CodeField hint="Six digits that change every 30 seconds." problem={problemOf("code")} />
       <Button type="submit" variant="primary" pending={confirm.isPending}>
-        Turn it on
+        Turn on
       </Button>
     </form>
   );

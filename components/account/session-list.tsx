@@ -12,7 +12,7 @@ import { useMutation } from "@/components/use-mutation";
 import type { Session } from "@/server/contract/sessions";
 import { leave } from "./leave";
 
-/** Where the reader is signed in, each to be ended by itself, and all at once. */
+/** The reader's sessions. Each can be ended, or all at once. */
 export function SessionList() {
   const trpc = useTRPC();
   const { data: sessions } = useSuspenseQuery(trpc.account.sessions.queryOptions());
@@ -28,9 +28,8 @@ export function SessionList() {
         actions={
           <Confirm
             title="Sign out everywhere?"
-            description="Every session ends, of browsers and devices, and this one too. You sign in again. API keys keep working."
+            description="This ends all your browser and device sessions, including this one. API keys keep working."
             action="Sign out everywhere"
-            keep="Not now"
             onConfirm={() => endAll.mutate()}
           >
             <Button size="sm" pending={endAll.isPending}>
@@ -54,8 +53,8 @@ function SessionRow({ session }: { session: Session }) {
   const queryClient = useQueryClient();
   const end = useMutation(
     trpc.account.endSession.mutationOptions({
-      onSuccess: () => (isCurrent ? leave("out") : toast.success(`${label} is signed out.`)),
-      // Also where it failed: it may have ended elsewhere.
+      onSuccess: () => (isCurrent ? leave("out") : toast.success(`${label} signed out`)),
+      // Also after a failure: the session may have ended elsewhere.
       onSettled: () =>
         isCurrent ? undefined : queryClient.invalidateQueries(trpc.account.sessions.queryFilter()),
     }),

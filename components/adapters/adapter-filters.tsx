@@ -11,7 +11,7 @@ import { type Family, HEALTH_LOOK } from "./words";
 
 const ANY = "any"; // a select cannot hold an empty value
 
-/** What is looked for lives in the address, so that a view can be kept and shared. */
+/** Search and filters of the adapter list. They live in the URL, so a view can be bookmarked and shared. */
 export function AdapterFilters({
   projectId,
   state,

@@ -46,7 +46,7 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
     <Button asChild variant="primary">
       <Link href={newAdapterHref(projectId, environment)}>
         <Plus aria-hidden />
-        Add an adapter
+        Add adapter
       </Link>
     </Button>
   );
@@ -66,21 +66,21 @@ export function AdapterList({ projectId, state }: { projectId: string; state: Li
           {isEmpty && isFiltered && (
             <EmptyState
               icon={SearchX}
-              title="No adapter matches"
+              title="No adapters match these filters"
               action={
                 <Button asChild>
                   <Link href={adaptersHref(projectId, { environment })}>Show all adapters</Link>
                 </Button>
               }
             >
-              Names, aliases, trigger words and sources are searched.
+              Search covers names, aliases, trigger words and sources.
             </EmptyState>
           )}
           {isEmpty && !isFiltered && (
-            <EmptyState icon={Blend} title={`No adapter in ${environment} yet`} action={add}>
+            <EmptyState icon={Blend} title={`No adapters in ${environment} yet`} action={add}>
               {mayWrite
-                ? "Upload a .safetensors file, or paste the address of one on the Hugging Face Hub. Then any request for an image can use it."
-                : `Members of your organization can add one. Your role here is ${role}.`}
+                ? "Upload a .safetensors file or paste a Hugging Face link. Image requests can then use the adapter."
+                : `Members of your organization can add adapters. Your role here is ${role}.`}
             </EmptyState>
           )}
           {data.items.length > 0 && (
@@ -135,12 +135,12 @@ function AdapterRow({
           {(aliases.length > 0 || triggerWords.length > 0) && (
             <p className="mt-1.5 flex flex-wrap gap-1">
               {aliases.map((alias) => (
-                <Badge key={alias} tone="busy" title="An alias that stands for it">
+                <Badge key={alias} tone="busy" title="Alias">
                   <span className="truncate">{alias}</span>
                 </Badge>
               ))}
               {triggerWords.slice(0, MOST_WORDS).map((word) => (
-                <Badge key={word} title="A trigger word">
+                <Badge key={word} title="Trigger word">
                   <span className="truncate">{word}</span>
                 </Badge>
               ))}

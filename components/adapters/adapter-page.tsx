@@ -30,7 +30,7 @@ import {
   SOURCE_KIND,
 } from "./words";
 
-/** One adapter: where its weights come from, whether they are there, and how a request uses it. */
+/** One adapter: its source, its health, and how to use it in a request. */
 export function AdapterPage({ projectId, adapterId }: { projectId: string; adapterId: string }) {
   const trpc = useTRPC();
   const { data: adapter } = useSuspenseQuery(trpc.adapters.get.queryOptions({ adapter_id: adapterId }));
@@ -65,7 +65,7 @@ export function AdapterPage({ projectId, adapterId }: { projectId: string; adapt
           <SourceCard adapter={adapter} />
           {Object.keys(adapter.provenance).length > 0 && (
             <Card aria-labelledby="provenance-title">
-              <CardHeader title="Provenance" id="provenance-title" hint="as it was registered" />
+              <CardHeader title="Provenance" id="provenance-title" hint="As registered" />
               <CardBody>
                 <JsonView value={adapter.provenance} what="provenance" />
               </CardBody>
@@ -88,7 +88,7 @@ function SourceCard({ adapter }: { adapter: ModelAdapter }) {
       <CardHeader
         title="Source"
         id="source-title"
-        hint={adapter.frozen ? "These bytes, and no others" : "May change"}
+        hint={adapter.frozen ? "Pinned to these exact bytes" : "May change"}
       />
       <CardBody>
         <Facts>
@@ -147,7 +147,7 @@ function HealthCard({ adapter, mayWrite }: { adapter: ModelAdapter; mayWrite: bo
         </p>
         <p>{sourceHealth.detail ?? HEALTH_LOOK[sourceHealth.status].meaning}</p>
         <p className="text-xs text-muted">
-          A check looks for these very weights. It never takes newer ones in their place.
+          A check looks for exactly these weights and never replaces them with newer ones.
         </p>
       </CardBody>
     </Card>
@@ -163,7 +163,7 @@ function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAd
         <Facts>
           <Fact name="Aliases">
             {aliases.length === 0 ? (
-              <span className="text-muted">No alias stands for it</span>
+              <span className="text-muted">No alias</span>
             ) : (
               <span className="flex flex-wrap gap-x-3">
                 {aliases.map((alias) => (
@@ -180,7 +180,7 @@ function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAd
           </Fact>
           <Fact name="Trigger words">
             {triggerWords.length === 0 ? (
-              <span className="text-muted">None are known</span>
+              <span className="text-muted">None</span>
             ) : (
               <span className="flex flex-wrap gap-1">
                 {triggerWords.map((word) => (
@@ -192,9 +192,11 @@ function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAd
             )}
           </Fact>
           <Fact name="Strength">
-            {recommendedWeight === null ? "1, as nothing is recommended" : `${recommendedWeight} recommended`}
+            {recommendedWeight === null ? "1 (default)" : `${recommendedWeight} recommended`}
           </Fact>
-          <Fact name="Only models">{compatibleModels.length > 0 ? compatibleModels.join(", ") : null}</Fact>
+          <Fact name="Compatible models">
+            {compatibleModels.length > 0 ? compatibleModels.join(", ") : null}
+          </Fact>
           <Fact name="Licence">
             {licenseUrl ? (
               <a href={licenseUrl} target="_blank" rel="noreferrer" className="text-link hover:underline">
@@ -207,8 +209,8 @@ function AboutCard({ projectId, adapter }: { projectId: string; adapter: ModelAd
           <Fact name="Registered">
             <Moment at={adapter.createdAt} />
           </Fact>
-          <Fact name="By">
-            <CopyableId id={adapter.createdBy} what="id of who registered it" short />
+          <Fact name="Registered by">
+            <CopyableId id={adapter.createdBy} what="caller id" short />
           </Fact>
         </Facts>
       </CardBody>

@@ -11,7 +11,7 @@ import { FrozenBadge, HealthBadge, sourceWords } from "./words";
 
 const MOST = 20;
 
-/** One of the adapters of an environment, found by a part of its name. */
+/** Picks an adapter of an environment by part of its name. */
 export function AdapterPicker({
   projectId,
   environment,
@@ -39,7 +39,7 @@ export function AdapterPicker({
             type="search"
             value={text}
             autoComplete="off"
-            placeholder="Part of its name"
+            placeholder="Search by name"
             maxLength={200}
             onChange={({ target }) => setText(target.value)}
           />
@@ -47,18 +47,18 @@ export function AdapterPicker({
       </Field>
       {error && (
         <p role="alert" className="text-sm text-bad">
-          The adapters could not be read.
+          Adapters could not be loaded. Reload the page to try again.
         </p>
       )}
       {!data && !error && <Skeleton className="h-24" />}
       {data && data.items.length === 0 && (
         <p className="text-sm text-muted">
-          {text === "" ? `No adapter is registered in ${environment}.` : "No adapter matches."}
+          {text === "" ? `No adapters in ${environment} yet.` : "No adapters match."}
         </p>
       )}
       {data && data.items.length > 0 && (
         <RadioGroup.Root
-          aria-label="Adapters found"
+          aria-label="Matching adapters"
           value={chosen?.adapterId ?? ""}
           onValueChange={(adapterId) => {
             const found = data.items.find((each) => each.adapterId === adapterId);
@@ -88,7 +88,7 @@ export function AdapterPicker({
       )}
       {data?.nextCursor && (
         <p className="text-xs text-muted">
-          The newest {MOST} are shown. Write more of the name to find others.
+          Showing the newest {MOST}. Type more of the name to narrow the list.
         </p>
       )}
     </div>

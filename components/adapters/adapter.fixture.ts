@@ -1,6 +1,6 @@
 import type { ModelAdapter } from "@/server/contract/adapters";
 
-/** An adapter as the API tells it. */
+/** An adapter as the API returns it. */
 export const adapterOf = (
   more: Partial<Omit<ModelAdapter, "source">> & { source?: Partial<ModelAdapter["source"]> } = {},
 ): ModelAdapter => ({

@@ -16,14 +16,14 @@ import { RegisterForm } from "./register-form";
 import { EnvironmentChoice } from "./room-header";
 import { UploadForm } from "./upload-form";
 
-/** Where a form registers an adapter, and what happens when it has. */
+/** The props of every form that adds an adapter. */
 export type AddProps = {
   projectId: string;
   environment: string;
   onAdded(adapter: ModelAdapter, words: string): void;
 };
 
-/** The ways to add an adapter: a file of one's own, a link, or something that is known already. */
+/** The ways to add an adapter: upload a file, paste a link, or reference another source. */
 export function AddAdapter({
   projectId,
   environment: asked,
@@ -49,20 +49,19 @@ export function AddAdapter({
     <>
       <BackLink href={adaptersHref(projectId, { environment })}>Adapters</BackLink>
       <div className="mt-2">
-        <PageHeader title="Add an adapter">
-          It belongs to <strong className="font-medium">{environment}</strong> and is seen by no other
-          environment. Nothing is drawn, and nothing is charged.
+        <PageHeader title="Add adapter">
+          Available only in <strong className="font-medium">{environment}</strong>. Adding an adapter is free.
         </PageHeader>
       </div>
       {!mayWrite && (
-        <Notice title="You can look, not add">
+        <Notice title="Read-only access">
           Members of your organization can add adapters. Your role here is {role}.
         </Notice>
       )}
       {mayWrite && (
         <Tabs defaultValue="file">
           <div className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
-            <TabsList aria-label="Where the weights come from">
+            <TabsList aria-label="Source of the weights">
               <TabsTrigger value="file">Upload a file</TabsTrigger>
               <TabsTrigger value="link">Paste a link</TabsTrigger>
               <TabsTrigger value="known">Other source</TabsTrigger>
@@ -75,7 +74,7 @@ export function AddAdapter({
           </div>
           <Card className="max-w-3xl">
             <CardBody>
-              {/* An upload goes on, and what was typed stays, while another way is looked at. */}
+              {/* All tabs stay mounted: switching keeps a running upload and typed text. */}
               <TabsContent value="file" forceMount className="data-[state=inactive]:hidden">
                 <UploadForm {...props} />
               </TabsContent>

@@ -16,7 +16,7 @@ import { adapterHref, aliasHref, type PageState } from "./list-state";
 
 const targetOf = ({ adapter, target }: AliasStep): Target => ({ adapter, weight: target.weight });
 
-/** What an alias stood for, newest first, and what changed between any two of them. */
+/** The versions of an alias, newest first, and the differences between any two. */
 export function AliasHistory({
   projectId,
   alias,
@@ -28,14 +28,14 @@ export function AliasHistory({
   alias: AliasShown;
   history: { items: AliasStep[]; nextCursor?: string | undefined };
   state: PageState;
-  /** Null for whoever may not. */
+  /** Null when the reader may not promote. */
   onPromote: ((target: Target) => void) | null;
 }) {
   const { items, nextCursor } = history;
   return (
     <div className="space-y-4">
       <Card aria-labelledby="history-title" className="overflow-hidden">
-        <CardHeader title="Versions" id="history-title" hint="newest first; none ever changes" />
+        <CardHeader title="Versions" id="history-title" hint="Immutable, newest first" />
         <ol aria-label="Versions, newest first" className="divide-y divide-line">
           {items.map((step) => (
             <li
@@ -100,7 +100,7 @@ export function AliasHistory({
   );
 }
 
-/** Two versions side by side: at first the newest two. */
+/** Compares two versions; the newest two by default. */
 function Compare({ items }: { items: AliasStep[] }) {
   const [from, setFrom] = useState(items[1]?.versionId ?? "");
   const [to, setTo] = useState(items[0]?.versionId ?? "");

@@ -16,7 +16,7 @@ import { aliasesHref, aliasHref, environmentOf, type PageState, toPageQuery } fr
 import { RoomHeader } from "./room-header";
 import { FrozenBadge, familyWords, HealthBadge } from "./words";
 
-/** The aliases of an environment, newest first, each with what it stands for. */
+/** The aliases of an environment, newest first, each with its current adapter. */
 export function AliasList({ projectId, state }: { projectId: string; state: PageState }) {
   const trpc = useTRPC();
   const { data } = useSuspenseQuery(trpc.adapters.aliases.queryOptions(toPageQuery(projectId, state)));
@@ -50,10 +50,10 @@ export function AliasList({ projectId, state }: { projectId: string; state: Page
       <div className="space-y-4">
         <Card className="overflow-hidden">
           {isEmpty && (
-            <EmptyState icon={Tag} title={`No alias in ${environment} yet`} action={create}>
+            <EmptyState icon={Tag} title={`No aliases in ${environment} yet`} action={create}>
               {mayWrite
-                ? "An alias is a name that requests use. When better weights come you promote them under the same name, and can see what changed."
-                : `Members of your organization can create one. Your role here is ${role}.`}
+                ? "Requests use an alias instead of a specific adapter, so you can promote better weights without changing those requests."
+                : `Members of your organization can create aliases. Your role here is ${role}.`}
             </EmptyState>
           )}
           {data.items.length > 0 && (
@@ -79,7 +79,7 @@ export function AliasList({ projectId, state }: { projectId: string; state: Page
                         <HealthBadge health={adapter.sourceHealth} />
                       )}
                       {binding && (
-                        <Badge title="The project's recipe keeps to this version">
+                        <Badge title="The project's recipe is pinned to this version">
                           Recipe at version {binding.number}
                         </Badge>
                       )}
@@ -87,7 +87,7 @@ export function AliasList({ projectId, state }: { projectId: string; state: Page
                     <span className="text-sm tabular-nums sm:w-24 sm:text-right">
                       {versionCount === 1 ? "1 version" : `${versionCount} versions`}
                     </span>
-                    <span className="text-sm text-muted sm:w-20 sm:text-right" title="Promoted last">
+                    <span className="text-sm text-muted sm:w-20 sm:text-right" title="Last promoted">
                       <Ago at={current.createdAt} />
                     </span>
                   </div>

@@ -19,7 +19,7 @@ import { Promote } from "./promote";
 import { RecipeCard } from "./recipe-card";
 import { FrozenBadge, familyWords, HealthBadge } from "./words";
 
-/** One alias: what it stands for, what it stood for, and what the project's recipe keeps to. */
+/** One alias: its target, its versions, and the version the project's recipe is pinned to. */
 export function AliasPage({ projectId, name, state }: { projectId: string; name: string; state: PageState }) {
   const trpc = useTRPC();
   const { environment } = state;
@@ -30,7 +30,7 @@ export function AliasPage({ projectId, name, state }: { projectId: string; name:
     trpc.adapters.history.queryOptions({ ...toPageQuery(projectId, state), alias_name: name }),
   );
   const { mayWrite } = useRole(projectId);
-  /** What is about to be promoted; null: nothing is open. */
+  /** The target the dialog starts with; null while the dialog is closed. */
   const [offer, setOffer] = useState<{ target: Target | null } | null>(null);
   return (
     <>
@@ -86,7 +86,7 @@ function CurrentCard({
   alias,
 }: {
   projectId: string;
-  /** As the address names it. */
+  /** As named in the URL. */
   environment: string | undefined;
   alias: AliasShown;
 }) {
@@ -99,7 +99,7 @@ function CurrentCard({
   const used = defaults.filter((each) => each.alias === alias.alias);
   return (
     <Card aria-labelledby="current-title">
-      <CardHeader title="Stands for" id="current-title" hint={`version ${current.number}`} />
+      <CardHeader title="Target" id="current-title" hint={`Version ${current.number}`} />
       <CardBody className="space-y-4">
         <Facts>
           <Fact name="Adapter">
@@ -115,24 +115,24 @@ function CurrentCard({
             </span>
           </Fact>
           <Fact name="Strength">{weightWords(current.target.weight, adapter)}</Fact>
-          <Fact name="Made for">{familyWords(adapter.baseModelFamily, choices.families)}</Fact>
+          <Fact name="Base model">{familyWords(adapter.baseModelFamily, choices.families)}</Fact>
           <Fact name="Trigger words">
             {adapter.triggerWords.length > 0 ? adapter.triggerWords.join(", ") : null}
           </Fact>
-          <Fact name="Since">
+          <Fact name="Promoted">
             <Moment at={current.createdAt} />
           </Fact>
-          <Fact name="Default of">
+          <Fact name="Default for">
             {used.length > 0 ? (
               <Link href={defaultsHref(projectId, alias.environment)} className="text-link hover:underline">
                 {used.map(({ capabilityKey }) => capabilityKey).join(", ")}
               </Link>
             ) : (
-              <span className="text-muted">No capability</span>
+              <span className="text-muted">None</span>
             )}
           </Fact>
         </Facts>
-        <JsonView value={{ adapters: [{ alias: alias.alias }] }} what="part of the input" />
+        <JsonView value={{ adapters: [{ alias: alias.alias }] }} what="input with this alias" />
       </CardBody>
     </Card>
   );

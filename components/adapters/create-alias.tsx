@@ -23,7 +23,7 @@ type Props = {
   onOpenChange: (isOpen: boolean) => void;
 };
 
-/** Gives an adapter a name that stays. */
+/** A dialog that creates an alias for an adapter. */
 export function CreateAlias(props: Props) {
   return (
     <Dialog open={props.isOpen} onOpenChange={props.onOpenChange}>
@@ -63,8 +63,8 @@ function AliasForm({ projectId, environment }: Props) {
   }
   return (
     <DialogContent
-      title="Create an alias"
-      description={`A name in ${environment} that requests use. It can stand for another adapter later; the name stays.`}
+      title="Create alias"
+      description={`Requests in ${environment} use this name. You can point it to another adapter later.`}
     >
       <form onSubmit={submit} className="space-y-4">
         {create.error && (
@@ -72,7 +72,7 @@ function AliasForm({ projectId, environment }: Props) {
             {sentencesOf(create.error)}
           </Notice>
         )}
-        <Field id="alias-name" label="Name" hint="Letters, digits, and . _ - or spaces between them.">
+        <Field id="alias-name" label="Name" hint="Letters and digits, with spaces or . _ - between them.">
           {(aria) => (
             <Input
               {...aria}
@@ -94,7 +94,7 @@ function AliasForm({ projectId, environment }: Props) {
           id="alias-weight"
           value={weight}
           onChange={setWeight}
-          hint="How strong it draws, 1 is as trained. Empty: what the adapter recommends."
+          hint="1 is the strength as trained. Leave empty to use the adapter's recommendation."
         />
         <DialogActions>
           <DialogClose asChild>

@@ -18,7 +18,7 @@ import { RoomHeader } from "./room-header";
 const MOST_ALIASES = 200;
 type Default = AdapterDefault & { title: string };
 
-/** Which alias each capability uses where a request names no adapter. */
+/** The alias that each capability uses when a request names no adapter. */
 export function DefaultsRoom({
   projectId,
   environment: asked,
@@ -50,9 +50,9 @@ export function DefaultsRoom({
         ))}
       </div>
       <p className="mt-4 text-sm text-muted">
-        A request with <code>"adapters": []</code> uses none, whatever is set here. Requests that were
-        accepted before a change keep what they were accepted with.
-        {!mayWrite && ` Members of your organization can change this. Your role here is ${role}.`}
+        A request with <code>"adapters": []</code> uses no adapter, whatever the default. Changes don't affect
+        requests that were already accepted.
+        {!mayWrite && ` Members of your organization can change defaults. Your role here is ${role}.`}
       </p>
     </>
   );
@@ -78,7 +78,7 @@ function DefaultCard({
       <CardHeader id={id} title={chosen.title} hint={<code>{chosen.capabilityKey}</code>} />
       <CardBody className="space-y-4 text-sm">
         {chosen.alias === null ? (
-          <p>No default: requests that name no adapter draw without one.</p>
+          <p>No default. Requests that name no adapter run without one.</p>
         ) : (
           <p>
             Requests that name no adapter use{" "}
@@ -99,7 +99,7 @@ function DefaultCard({
         )}
         {standing && !standing.binding && !standing.adapter.frozen && (
           <Notice tone="bad">
-            It is catalog-only: requests that name no adapter are refused until another default is set.
+            This adapter is catalog-only, so requests that name no adapter are refused. Set another default.
           </Notice>
         )}
         {mayWrite && (
@@ -110,7 +110,7 @@ function DefaultCard({
   );
 }
 
-/** What the alias comes to as a default. */
+/** The version that the alias resolves to as a default. */
 function Meaning({
   projectId,
   alias: { current, adapter, binding },
@@ -119,11 +119,10 @@ function Meaning({
   alias: AliasShown;
 }) {
   if (binding && binding.number !== current.number)
-    return <>, kept at version {binding.number} by the recipe.</>;
+    return <>, pinned to version {binding.number} by the recipe.</>;
   return (
     <>
-      {" "}
-      at version {current.number}, which is{" "}
+      , version {current.number}:{" "}
       <Link href={adapterHref(projectId, adapter.adapterId)} className="text-link underline">
         {adapter.displayName}
       </Link>
@@ -160,9 +159,9 @@ function Change({
   if (aliases.length === 0)
     return (
       <p className="text-muted">
-        A default is an alias.{" "}
+        A default must be an alias.{" "}
         <Link href={aliasesHref(projectId, { environment })} className="text-link underline">
-          Create one first
+          Create an alias
         </Link>
         .
       </p>

@@ -16,7 +16,7 @@ import { adaptersHref, aliasHref, defaultsHref } from "./list-state";
 const References = z.array(z.object({ kind: z.enum(["alias", "default", "binding"]), name: z.string() }));
 type Reference = z.output<typeof References>[number];
 
-/** Deletes an adapter, or says what still uses it and where that is changed. */
+/** Deletes an adapter, or links to what still uses it. */
 export function DeleteAdapter({ projectId, adapter }: { projectId: string; adapter: ModelAdapter }) {
   const trpc = useTRPC();
   const queryClient = useQueryClient();
@@ -47,7 +47,7 @@ export function DeleteAdapter({ projectId, adapter }: { projectId: string; adapt
       >
         <DialogContent
           title={`Delete “${adapter.displayName}”?`}
-          description="No request can use it any more, and its name is free again. Receipts that name it keep what they say."
+          description="Requests can no longer use it, and its name becomes available again. Existing receipts don't change."
         >
           {failure && (
             <Notice tone="bad" role="alert">
@@ -67,7 +67,7 @@ export function DeleteAdapter({ projectId, adapter }: { projectId: string; adapt
           )}
           <DialogActions>
             <DialogClose asChild>
-              <Button>Keep it</Button>
+              <Button>Cancel</Button>
             </DialogClose>
             {references.length === 0 && (
               <Button
@@ -86,9 +86,9 @@ export function DeleteAdapter({ projectId, adapter }: { projectId: string; adapt
 }
 
 const REFERENCE: Record<Reference["kind"], (name: string) => string> = {
-  alias: (name) => `The alias “${name}” stands for it`,
-  default: (name) => `It is the default of ${name}`,
-  binding: (name) => `The recipe keeps to a version of “${name}” that is it`,
+  alias: (name) => `Alias “${name}” points to it`,
+  default: (name) => `Default for ${name}`,
+  binding: (name) => `The recipe is pinned to a version of “${name}” that uses it`,
 };
 
 const placeOf = (projectId: string, environment: string, { kind, name }: Reference): string =>

@@ -3,7 +3,7 @@ import { Badge } from "@/components/ui/badge";
 import { cn } from "@/components/ui/class-names";
 import { diffOf, type Line, type Target } from "./diff";
 
-/** What changes when an alias stands for the one instead of the other, line by line; what stays the same is said last. */
+/** The differences between two targets of an alias, line by line, then the unchanged facts. */
 export function DiffTable({ before, after }: { before: Target; after: Target }) {
   const lines = diffOf(before, after);
   const changed = lines.filter(({ isChanged }) => isChanged);
@@ -11,7 +11,7 @@ export function DiffTable({ before, after }: { before: Target; after: Target }) 
   return (
     <div className="space-y-2 text-sm">
       {changed.length === 0 ? (
-        <p className="text-muted">Nothing changes: both are the same.</p>
+        <p className="text-muted">No differences.</p>
       ) : (
         <dl aria-label="What changes" className="divide-y divide-line rounded-md border border-line">
           {changed.map((line) => (
@@ -23,7 +23,7 @@ export function DiffTable({ before, after }: { before: Target; after: Target }) 
         </dl>
       )}
       {changed.length > 0 && same.length > 0 && (
-        <p className="text-xs text-muted">The same: {same.map(({ name }) => name).join(", ")}.</p>
+        <p className="text-xs text-muted">Unchanged: {same.map(({ name }) => name).join(", ")}.</p>
       )}
     </div>
   );
@@ -33,7 +33,7 @@ function Change({ line }: { line: Line }) {
   return (
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
       <del className={cn("min-w-0 text-muted [overflow-wrap:anywhere]", isLong(line.before) && "text-xs")}>
-        {line.before ?? "nothing"}
+        {line.before ?? "none"}
       </del>
       <span className="flex min-w-0 items-center gap-x-2">
         <ArrowRight aria-label="becomes" className="size-3.5 shrink-0 text-muted" />
@@ -43,7 +43,7 @@ function Change({ line }: { line: Line }) {
             isLong(line.after) && "text-xs",
           )}
         >
-          {line.after ?? "nothing"}
+          {line.after ?? "none"}
         </ins>
       </span>
     </span>
@@ -57,13 +57,13 @@ function Words({ line: { added = [], removed = [] } }: { line: Line }) {
     <span className="flex flex-wrap gap-1">
       {removed.map((word) => (
         <Badge key={`-${word}`} tone="bad">
-          <span className="sr-only">no longer </span>
+          <span className="sr-only">removed </span>
           <del className="truncate">{word}</del>
         </Badge>
       ))}
       {added.map((word) => (
         <Badge key={`+${word}`} tone="good">
-          <span className="sr-only">new </span>
+          <span className="sr-only">added </span>
           <ins className="truncate no-underline">+ {word}</ins>
         </Badge>
       ))}

@@ -9,14 +9,14 @@ const changed = (...targets: Parameters<typeof diffOf>) =>
     ),
   );
 
-test("nothing changes between a target and itself", () => {
+test("a target has no differences from itself", () => {
   const target = { adapter: adapterOf(), weight: null };
   expect(changed(target, target)).toEqual({});
   expect(isSame(target, { adapter: adapterOf(), weight: null })).toBe(true);
   expect(isSame(target, { adapter: adapterOf(), weight: 0.8 })).toBe(false);
 });
 
-test("a new commit of the same repository changes the adapter, its revision and its digest, and nothing else", () => {
+test("a new commit of the same repository changes only the adapter, its revision and its digest", () => {
   const before = { adapter: adapterOf(), weight: null };
   const source = { revision: "c".repeat(40), sha256: "d".repeat(64) };
   const after = { adapter: adapterOf({ adapterId: "adp_2", displayName: "Moss (2)", source }), weight: null };
@@ -28,14 +28,14 @@ test("a new commit of the same repository changes the adapter, its revision and 
   });
 });
 
-test("family, licence and trigger words are told, words as what came and what went", () => {
+test("the base model, the licence, and the added and removed trigger words are listed", () => {
   const before = { adapter: adapterOf({ triggerWords: ["mossy", "wet"] }), weight: null };
   const after = {
     adapter: adapterOf({ triggerWords: ["wet", "stone"], baseModelFamily: "sdxl", licenseName: null }),
     weight: null,
   };
   expect(changed(before, after)).toEqual({
-    "Made for": ["flux", "sdxl"],
+    "Base model": ["flux", "sdxl"],
     "Trigger words": ["mossy, wet", "wet, stone"],
     Licence: ["apache-2.0", null],
   });
@@ -45,17 +45,17 @@ test("family, licence and trigger words are told, words as what came and what we
   });
 });
 
-test("trigger words in another order are the same words", () => {
+test("the order of trigger words does not matter", () => {
   const before = { adapter: adapterOf({ triggerWords: ["a", "b"] }), weight: null };
   expect(changed(before, { adapter: adapterOf({ triggerWords: ["b", "a"] }), weight: null })).toEqual({});
 });
 
-test("a strength is the one said, else as recommended, else 1", () => {
+test("the strength is the explicit one, else the recommended one, else 1", () => {
   expect(weightWords(0, adapterOf())).toBe("0");
-  expect(weightWords(null, adapterOf())).toBe("0.8 (as recommended)");
-  expect(weightWords(null, adapterOf({ recommendedWeight: null }))).toBe("1 (nothing else is said)");
+  expect(weightWords(null, adapterOf())).toBe("0.8 (recommended)");
+  expect(weightWords(null, adapterOf({ recommendedWeight: null }))).toBe("1 (default)");
   const adapter = adapterOf();
   expect(changed({ adapter, weight: null }, { adapter, weight: 0.5 })).toEqual({
-    Strength: ["0.8 (as recommended)", "0.5"],
+    Strength: ["0.8 (recommended)", "0.5"],
   });
 });

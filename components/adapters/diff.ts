@@ -1,20 +1,20 @@
 import type { ModelAdapter } from "@/server/contract/adapters";
 
-/** What an alias stands for, or would. */
+/** What an alias points to, or could point to. */
 export type Target = { adapter: ModelAdapter; weight: number | null };
 
-/** One line of a comparison; `before` and `after` are null where there is nothing to say. */
+/** One line of a diff; `before` and `after` are null when there is no value. */
 export type Line = {
   name: string;
   before: string | null;
   after: string | null;
   isChanged: boolean;
-  /** Of a list: what came and what went. */
+  /** For a list: the added and removed items. */
   added?: string[];
   removed?: string[];
 };
 
-/** What changes for a request that uses the alias, when it stands for the one instead of the other. */
+/** What changes for a request when its alias moves from one target to the other. */
 export function diffOf(before: Target, after: Target): Line[] {
   const [was, is] = [factsOf(before), factsOf(after)];
   const lines = (Object.keys(was) as (keyof typeof was)[]).map(
@@ -31,11 +31,11 @@ export function diffOf(before: Target, after: Target): Line[] {
     added,
     removed,
   };
-  const place = lines.findIndex(({ name }) => name === "Made for") + 1;
+  const place = lines.findIndex(({ name }) => name === "Base model") + 1;
   return lines.toSpliced(place, 0, words);
 }
 
-/** Does the alias stand for the very same then, so that no version is made? */
+/** Are the targets the same, so that promoting would create no version? */
 export const isSame = (a: Target, b: Target): boolean =>
   a.adapter.adapterId === b.adapter.adapterId && a.weight === b.weight;
 
@@ -45,7 +45,7 @@ function factsOf({ adapter, weight }: Target) {
     Adapter: adapter.displayName,
     "Adapter id": adapter.adapterId,
     Strength: weightWords(weight, adapter),
-    "Made for": adapter.baseModelFamily,
+    "Base model": adapter.baseModelFamily,
     Source: source.provider ? `${source.provider}: ${source.ref}` : source.ref,
     File: source.filePath,
     Revision: source.revision,
@@ -54,11 +54,11 @@ function factsOf({ adapter, weight }: Target) {
   };
 }
 
-/** How strong an adapter draws where a request says nothing. */
+/** The strength of an adapter when the request sets none. */
 export function weightWords(
   weight: number | null,
   { recommendedWeight }: Pick<ModelAdapter, "recommendedWeight">,
 ): string {
   if (weight !== null) return String(weight);
-  return recommendedWeight === null ? "1 (nothing else is said)" : `${recommendedWeight} (as recommended)`;
+  return recommendedWeight === null ? "1 (default)" : `${recommendedWeight} (recommended)`;
 }

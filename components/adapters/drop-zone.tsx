@@ -5,7 +5,7 @@ import { formatBytes } from "@/components/artifacts/format-bytes";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/components/ui/class-names";
 
-/** Takes one file: dropped anywhere on it, or chosen by a button. */
+/** Takes one file, dropped onto it or chosen with the button. */
 export function DropZone({
   file,
   mostBytes,
@@ -18,13 +18,13 @@ export function DropZone({
   onFile(file: File): void;
 }) {
   const picker = useRef<HTMLInputElement>(null);
-  /** How many elements under the pointer were entered: leaving a child is not leaving the zone. */
+  /** Counts nested enter and leave events: leaving a child is not leaving the zone. */
   const depth = useRef(0);
   const [isOver, setOver] = useState(false);
   const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer.types.includes("Files") && !disabled;
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is one way more; the button inside serves everybody
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is an extra; the button inside works for everyone
     <div
       data-testid="drop-zone"
       className={cn(
@@ -72,7 +72,7 @@ export function DropZone({
         accept=".safetensors"
         className="sr-only"
         tabIndex={-1}
-        aria-label="File of weights"
+        aria-label="Weights file"
         disabled={disabled}
         onChange={({ target }) => {
           const [chosen] = target.files ?? [];
@@ -81,7 +81,7 @@ export function DropZone({
         }}
       />
       <Button disabled={disabled} onClick={() => picker.current?.click()}>
-        {file ? "Choose another file" : "Choose a file"}
+        {file ? "Replace file" : "Choose file"}
       </Button>
     </div>
   );

@@ -7,7 +7,7 @@ import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/u
 
 const NONE = "none"; // a select cannot hold an empty value
 
-/** The family of base models an adapter was made for; empty: `none` says what that means. */
+/** Selects the base model family of an adapter. An empty value shows as `none`. */
 export function FamilySelect({
   id,
   value,
@@ -18,7 +18,7 @@ export function FamilySelect({
   id: string;
   value: string;
   onChange(value: string): void;
-  /** What choosing nothing is called; undefined: one has to be chosen. */
+  /** The label of the empty choice; undefined when a family is required. */
   none?: string;
   hint: ReactNode;
 }) {
@@ -31,7 +31,7 @@ export function FamilySelect({
           value={value === "" && none ? NONE : value}
           onValueChange={(chosen) => onChange(chosen === NONE ? "" : chosen)}
         >
-          <SelectTrigger {...aria} placeholder="Choose one" />
+          <SelectTrigger {...aria} placeholder="Choose a base model" />
           <SelectContent>
             {none && <SelectItem value={NONE}>{none}</SelectItem>}
             {choices.families.map(({ name, title }) => (

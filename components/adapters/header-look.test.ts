@@ -15,7 +15,7 @@ const ABOUT_THE_HEAD = [
   "header_utf8",
 ];
 
-test("of every broken file the look names the rule of the check, or leaves it to the check", async () => {
+test("a broken file fails with the same rule as on the server, or is left to the server", async () => {
   const named = new Set<string>();
   for (const { name, rule, bytes } of BAD_FILES) {
     const seen = await look(bytes());
@@ -26,11 +26,11 @@ test("of every broken file the look names the rule of the check, or leaves it to
   expect([...named].sort()).toEqual([...ABOUT_THE_HEAD].sort());
 });
 
-test("no good file is refused", async () => {
+test("a valid file is never refused", async () => {
   for (const { name, bytes } of GOOD_FILES) expect((await look(bytes())).kind, name).toBe("seen");
 });
 
-test("what a file says of itself is shown: tensors, some of their names, what it was made for", async () => {
+test("the header yields the tensor count, some tensor names and the base model", async () => {
   const flux = GOOD_FILES.find(({ name }) => name === "kohya, FLUX");
   expect(flux && (await look(flux.bytes()))).toMatchObject({
     tensors: 6,
@@ -39,12 +39,12 @@ test("what a file says of itself is shown: tensors, some of their names, what it
   });
 });
 
-test("a file that is larger than what is taken is not read at all", async () => {
+test("a file above the size limit is refused without being read", async () => {
   const huge = { size: LIMITS.fileBytes + 1, slice: () => expect.unreachable() } as unknown as Blob; // no test has 2 GiB to spare
   expect(await lookAt(huge, LIMITS)).toMatchObject({ kind: "refused", rule: "file_too_large" });
 });
 
-test("a name is the file's without its ending", () => {
+test("the suggested name is the file name without its extension", () => {
   expect(nameOfFile("Moss v2.SafeTensors")).toBe("Moss v2");
   expect(nameOfFile("moss.safetensors.bak")).toBe("moss.safetensors.bak");
 });

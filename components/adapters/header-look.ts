@@ -1,4 +1,4 @@
-/** What a file says of itself before it is sent, or the rule it breaks already. */
+/** What the header of a file shows before the upload, or the rule that the file breaks. */
 export type Look =
   | { kind: "refused"; rule: string; message: string }
   | {
@@ -6,10 +6,10 @@ export type Look =
       tensors: number;
       /** A few of their names. */
       names: string[];
-      /** The base model, in the words of whoever trained it. */
+      /** The base model as named in the metadata. */
       madeFor: string | null;
     }
-  /** Only the whole check can tell. */
+  /** Only the full check on the server can decide. */
   | { kind: "unclear" };
 
 export type Limits = { fileBytes: number; headerBytes: number };
@@ -20,24 +20,24 @@ const MOST_NAMES = 4;
 const MADE_FOR = ["modelspec.architecture", "ss_base_model_version", "base_model", "baseModel"];
 
 /**
- * Reads the head of a file and refuses what cannot be safetensors, so that nobody waits for gigabytes in vain. It names a rule
- * (docs/reference/safetensors.md) only where the check on the server names the same; of all else the server judges.
+ * Reads the header of a file and refuses what cannot be safetensors, before gigabytes are uploaded. It names a rule
+ * (docs/safetensors.md) only where the server names the same rule; the server decides everything else.
  */
 export async function lookAt(file: Blob, { fileBytes, headerBytes }: Limits): Promise<Look> {
   if (file.size > fileBytes)
-    return refused("file_too_large", `The file is larger than the ${fileBytes} bytes that are taken.`);
+    return refused("file_too_large", `The file is larger than the limit of ${fileBytes} bytes.`);
   if (file.size < PREFIX_BYTES)
     return refused("file_too_short", "The file is too short to be a safetensors file.");
   const prefix = new DataView(await file.slice(0, PREFIX_BYTES).arrayBuffer());
   const length = prefix.getBigUint64(0, true);
-  if (length === 0n) return refused("header_empty", "The file begins with a header of no length.");
+  if (length === 0n) return refused("header_empty", "The header of the file is empty.");
   if (length > BigInt(headerBytes))
-    return refused("header_too_large", "The file does not begin as a safetensors file does.");
+    return refused("header_too_large", "The header of the file is larger than a safetensors header can be.");
   const end = PREFIX_BYTES + Number(length);
   const [first] = new Uint8Array(await file.slice(PREFIX_BYTES, PREFIX_BYTES + 1).arrayBuffer());
   if (first !== undefined && first !== BRACE)
-    return refused("header_first_byte", "The header does not begin with { as it must.");
-  if (end > file.size) return refused("header_truncated", "The file ends before its header does.");
+    return refused("header_first_byte", "The header of the file does not start with {.");
+  if (end > file.size) return refused("header_truncated", "The file ends before its header ends.");
   return readHeader(new Uint8Array(await file.slice(PREFIX_BYTES, end).arrayBuffer()));
 }
 
@@ -46,7 +46,7 @@ function readHeader(bytes: Uint8Array): Look {
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return refused("header_utf8", "The header is not text in UTF-8.");
+    return refused("header_utf8", "The header of the file is not valid UTF-8.");
   }
   let header: unknown;
   try {
@@ -76,5 +76,5 @@ function madeForOf(metadata: unknown): string | null {
 
 const refused = (rule: string, message: string): Look => ({ kind: "refused", rule, message });
 
-/** What a file is called without its ending, as a first name for the adapter. */
+/** The file name without its extension, as the suggested name of the adapter. */
 export const nameOfFile = (name: string): string => name.replace(/\.safetensors$/i, "").slice(0, 255);

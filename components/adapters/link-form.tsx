@@ -15,7 +15,7 @@ import { LinkPreview } from "./link-preview";
 import { adapterHref } from "./list-state";
 import { SourceRefusal } from "./source-refusal";
 
-/** A public link: looked up first, without a byte of its weights, then registered as it was seen. */
+/** Adds an adapter from a public link: looks it up without downloading weights, then registers what was shown. */
 export function LinkForm(props: AddProps) {
   const { projectId, environment } = props;
   const trpc = useTRPC();
@@ -32,7 +32,7 @@ export function LinkForm(props: AddProps) {
         <Field
           id="link"
           label="Link or name"
-          hint="An address on the Hugging Face Hub, owner/name of a repository there, a direct https link to a .safetensors file, or the name of an adapter that is registered."
+          hint="A Hugging Face URL or owner/name, a direct https link to a .safetensors file, or the name of a registered adapter."
         >
           {(aria) => (
             <Input
@@ -48,7 +48,7 @@ export function LinkForm(props: AddProps) {
         </Field>
         <Button type="submit" variant="primary" pending={look.isPending} disabled={text.trim() === ""}>
           {!look.isPending && <Search aria-hidden />}
-          Look it up
+          Look up
         </Button>
       </form>
       <div aria-live="polite" aria-busy={look.isPending} className="empty:hidden">
@@ -56,7 +56,7 @@ export function LinkForm(props: AddProps) {
           <div className="space-y-2.5">
             <Skeleton className="h-5 w-2/3" />
             <Skeleton className="h-5 w-1/2" />
-            <p className="text-xs text-muted">Asking the source. No weights are downloaded.</p>
+            <p className="text-xs text-muted">Looking up the source. No weights are downloaded.</p>
           </div>
         )}
         {look.error && <SourceRefusal error={look.error} />}
@@ -74,9 +74,9 @@ function Found({ suggestion, query, ...props }: AddProps & { suggestion: Suggest
   if (adapter) return <Known projectId={props.projectId} adapters={[adapter]} />;
   if (resolution === "choice") return <Known projectId={props.projectId} adapters={choices} />;
   return (
-    <Notice tone="warn" title="Nothing of this name">
-      No adapter or alias of {props.environment} is called so, and it is no address that weights are read
-      from.
+    <Notice tone="warn" title="Nothing found">
+      {props.environment} has no adapter or alias with this name, and it is not a supported link. Check the
+      name or paste a link to the weights.
     </Notice>
   );
 }
@@ -91,7 +91,7 @@ function Known({
   return (
     <Notice
       tone="good"
-      title={adapters.length === 1 ? "It is registered already" : "Registered already, as one of these"}
+      title={adapters.length === 1 ? "Already registered" : "Already registered as one of these"}
     >
       <ul className="mt-1 space-y-1">
         {adapters.map(({ adapterId, displayName }) => (

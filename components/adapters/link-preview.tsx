@@ -14,7 +14,7 @@ import { FamilySelect } from "./family-select";
 import { SourceRefusal } from "./source-refusal";
 import { SOURCE_KIND } from "./words";
 
-/** What a link names: which file is meant, what is known of it, and what has to be said before it is registered. */
+/** What a link points to: its files, the known facts, and what is still needed to register it. */
 export function LinkPreview({
   projectId,
   environment,
@@ -32,17 +32,17 @@ export function LinkPreview({
       ...options,
       onSuccess: ({ adapter, resolution }) => {
         if (adapter)
-          onAdded(adapter, resolution === "registered" ? "Adapter registered" : "It was registered already");
+          onAdded(adapter, resolution === "registered" ? "Adapter registered" : "Already registered");
       },
     }),
   );
   const register = useMutation(
     trpc.adapters.register.mutationOptions({
       ...options,
-      onSuccess: (adapter) => onAdded(adapter, "Adapter registered, for the catalog only"),
+      onSuccess: (adapter) => onAdded(adapter, "Adapter registered as catalog-only"),
     }),
   );
-  // Of several files nothing is known before one of them is looked at.
+  // With several files, details are known only after one of them is looked up.
   const preview = look.data ?? first;
   const knownFamily = preview.baseModelFamily ?? family;
   const isReady = file !== null && knownFamily !== "" && !look.isPending;
@@ -54,7 +54,7 @@ export function LinkPreview({
   }
 
   return (
-    <section aria-label="What the link names" className="space-y-4 border-t border-line pt-4">
+    <section aria-label="Link preview" className="space-y-4 border-t border-line pt-4">
       <Facts>
         <Fact name="Source">{SOURCE_KIND[first.kind]}</Fact>
         <Fact name="Reference">{first.ref}</Fact>
@@ -79,7 +79,7 @@ export function LinkPreview({
             id="link-family"
             value={family}
             onChange={setFamily}
-            hint="The source does not say which base model this was made for, or says it in two ways. Its page usually does."
+            hint="The source does not clearly state the base model. Its web page usually does."
           />
         )
       ) : (
@@ -90,10 +90,10 @@ export function LinkPreview({
       {accept.error && <SourceRefusal error={accept.error} />}
       {register.error && <SourceRefusal error={register.error} />}
       {accept.data && !accept.data.adapter && (
-        <Notice tone="warn" title="It was not registered">
+        <Notice tone="warn" title="Not registered">
           <p>
-            This link may lead to another file tomorrow, so no request can use it. It can be kept for
-            reference, as catalog-only.
+            The file behind this link can change, so requests can't use it. You can register it as
+            catalog-only, for reference.
           </p>
           <Button
             size="sm"
@@ -109,7 +109,7 @@ export function LinkPreview({
               })
             }
           >
-            Register for the catalog only
+            Register as catalog-only
           </Button>
         </Notice>
       )}
@@ -123,7 +123,7 @@ export function LinkPreview({
           accept.mutate({
             project_id: projectId,
             environment,
-            // What was seen, whatever its branch is by now.
+            // The commit that was shown, even if its branch has moved.
             query: first.kind === "huggingface" ? exactly(first, file) : query,
             filePath: file,
             baseModelFamily: knownFamily,
@@ -134,14 +134,14 @@ export function LinkPreview({
       </Button>
       {!isReady && !look.isPending && (
         <p className="text-xs text-muted">
-          {file === null ? "Choose which file is meant first." : "Choose the base model first."}
+          {file === null ? "Choose a file first." : "Choose a base model first."}
         </p>
       )}
     </section>
   );
 }
 
-/** One file at one commit, as a text that names it. */
+/** The query that names one file at one commit. */
 function exactly({ ref, revision }: SourcePreview, path: string): string {
   return `hf:${ref}@${revision ?? "main"}/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
@@ -158,7 +158,7 @@ function Files({
   return (
     <div className="space-y-1.5">
       <p id="files-label" className="text-sm font-medium">
-        {files.length === 1 ? "File" : `Which of the ${files.length} files?`}
+        {files.length === 1 ? "File" : `Choose one of ${files.length} files`}
       </p>
       <RadioGroup.Root
         aria-labelledby="files-label"

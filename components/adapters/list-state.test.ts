@@ -11,7 +11,7 @@ import {
 
 const CURSOR = `adp_${"0".repeat(26)}`;
 
-test("what stands in the address is read back, and words nobody knows count as absent", () => {
+test("the state survives the URL, and unknown values are ignored", () => {
   const state = {
     environment: "production",
     q: "ohwx & moss",
@@ -36,7 +36,7 @@ test("what stands in the address is read back, and words nobody knows count as a
   });
 });
 
-test("the usual environment needs no name, and an alias of any letters is one step of a path", () => {
+test("the default environment is left out, and an alias in any script is one path segment", () => {
   expect(environmentOf({})).toBe("development");
   expect(adaptersHref("cpr_1", { environment: "development" })).toBe("/projects/cpr_1/adapters");
   expect(newAdapterHref("cpr_1", "staging")).toBe("/projects/cpr_1/adapters/new?environment=staging");

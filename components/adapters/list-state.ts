@@ -10,14 +10,14 @@ import {
 import { SourceHealthStatus } from "@/server/contract/adapters";
 import { EnvironmentSlug } from "@/server/contract/organizations";
 
-/** The environment of a room whose address names none; the API's too. */
+/** The default environment, as in the API. */
 const USUAL_ENVIRONMENT = "development";
 
 const Page = z.object({
   environment: EnvironmentSlug.optional().catch(undefined),
   ...placeFields(idCursor()),
 });
-/** The environment and the place in a list, as the address carries them. A word we do not know counts as absent. */
+/** The environment and the page of a list, from the URL. Unknown values are ignored. */
 export type PageState = z.output<typeof Page>;
 
 const word = (most: number) =>
@@ -31,7 +31,7 @@ const ListState = Page.extend({
   family: word(128),
   health: SourceHealthStatus.optional().catch(undefined),
 });
-/** The same with what is looked for among adapters. */
+/** The same, with the filters of the adapter list. */
 export type ListState = z.output<typeof ListState>;
 
 const PAGE_SIZE = 25;
@@ -39,7 +39,7 @@ const PAGE_SIZE = 25;
 export const readListState = (params: SearchParams): ListState => ListState.parse(singleValues(params));
 export const readPageState = (params: SearchParams): PageState => Page.parse(singleValues(params));
 
-/** The query of a state, as the router takes it. */
+/** The router's input for a state. */
 export const toAdaptersQuery = (projectId: string, { q, family, health, ...page }: ListState) => ({
   ...toPageQuery(projectId, page),
   q,
@@ -53,7 +53,7 @@ export const toPageQuery = (projectId: string, { environment, cursor }: PageStat
   limit: PAGE_SIZE,
 });
 
-/** The list from its beginning, with something else looked for. */
+/** The first page with other filters. */
 export const withFilter = (state: ListState, change: Partial<ListState>): ListState => ({
   ...state,
   ...change,
@@ -61,10 +61,10 @@ export const withFilter = (state: ListState, change: Partial<ListState>): ListSt
 });
 export const hasFilter = ({ q, family, health }: ListState): boolean => Boolean(q || family || health);
 
-/** Which environment a room shows: the one it names, else the usual one. */
+/** The environment to show: the one in the URL, else the default. */
 export const environmentOf = ({ environment }: { environment?: string | undefined }): string =>
   environment ?? USUAL_ENVIRONMENT;
-/** As an address names it; the usual one needs no name. */
+/** As in the URL, where the default environment is left out. */
 const named = (environment: string | undefined) =>
   environment === USUAL_ENVIRONMENT ? undefined : environment;
 const inRoom = (path: string, { environment, ...state }: Record<string, string | undefined>) =>

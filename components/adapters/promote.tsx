@@ -16,13 +16,13 @@ import { WeightField } from "./weight-field";
 
 type Props = {
   alias: AliasShown;
-  /** What is offered first; null: the adapter that is current. */
+  /** The initial choice; null for the current adapter. */
   offered: Target | null;
   isOpen: boolean;
   onOpenChange: (isOpen: boolean) => void;
 };
 
-/** Has an alias stand for something else; what changes is seen before it does. */
+/** Points an alias to another target, after showing the differences. */
 export function Promote(props: Props) {
   return (
     <Dialog open={props.isOpen} onOpenChange={props.onOpenChange}>
@@ -45,7 +45,7 @@ function PromoteForm({ alias, offered, onOpenChange }: Props) {
     trpc.adapters.promote.mutationOptions({
       meta: { isShownInPlace: true },
       onSuccess: ({ current }) => {
-        toast.success(`“${alias.alias}” is version ${current.number} now`);
+        toast.success(`“${alias.alias}” promoted to version ${current.number}`);
         onOpenChange(false);
       },
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.adapters.pathKey() }),
@@ -66,7 +66,7 @@ function PromoteForm({ alias, offered, onOpenChange }: Props) {
     <DialogContent
       className="max-w-2xl"
       title={`Promote “${alias.alias}”`}
-      description="Requests that name the alias use the new version from then on. Those already accepted keep what they were accepted with."
+      description="New requests that name the alias use the new version. Requests that were already accepted don't change."
     >
       <form onSubmit={submit} className="space-y-4">
         {promote.error && (
@@ -84,7 +84,7 @@ function PromoteForm({ alias, offered, onOpenChange }: Props) {
           id="promote-weight"
           value={text}
           onChange={setText}
-          hint="How strong it draws, 1 is as trained. Empty: what the adapter recommends."
+          hint="1 is the strength as trained. Leave empty to use the adapter's recommendation."
         />
         <section aria-labelledby="promote-diff" aria-live="polite">
           <h3 id="promote-diff" className="mb-1.5 text-sm font-medium">
@@ -93,7 +93,7 @@ function PromoteForm({ alias, offered, onOpenChange }: Props) {
           {after && <DiffTable before={before} after={after} />}
           {!adapter.frozen && (
             <Notice tone="warn" className="mt-2">
-              This adapter is catalog-only: requests that name the alias would be refused.
+              This adapter is catalog-only. Requests that name the alias would be refused.
             </Notice>
           )}
         </section>

@@ -12,7 +12,7 @@ import { Select, SelectContent, SelectItem, SelectTrigger } from "@/components/u
 import { useMutation } from "@/components/use-mutation";
 import type { AliasShown, AliasStep } from "@/server/contract/adapters";
 
-/** Which version the project's recipe keeps to while the alias moves on, in words, and how it is set. */
+/** The version that the project's recipe is pinned to, and the form that pins it. */
 export function RecipeCard({
   alias,
   versions,
@@ -26,27 +26,25 @@ export function RecipeCard({
   const choosable = versions.filter(({ isAdapterDeleted }) => !isAdapterDeleted);
   return (
     <Card aria-labelledby="recipe-title">
-      <CardHeader title="Recipe" id="recipe-title" hint="what the default of this project means" />
+      <CardHeader title="Recipe" id="recipe-title" hint="The version this project uses by default" />
       <CardBody className="space-y-3 text-sm">
         {binding ? (
           <p>
-            <strong className="font-semibold">Kept at version {binding.number}</strong>, pinned{" "}
+            <strong className="font-semibold">Pinned to version {binding.number}</strong>{" "}
             <Ago at={binding.boundAt} />. Where this alias is the default, requests that name no adapter use
             version {binding.number}
             {binding.number === current.number
-              ? ", also when another is promoted."
-              : `, although the alias is version ${current.number} now.`}
+              ? ", even after another is promoted."
+              : `, although the alias is now at version ${current.number}.`}
           </p>
         ) : (
           <p>
             <strong className="font-semibold">Follows the alias.</strong> Where this alias is the default,
-            requests that name no adapter use whatever was promoted last. Pin a version, and they keep to it
+            requests that name no adapter use the latest promoted version. Pin a version to keep using it
             until you pin another.
           </p>
         )}
-        <p className="text-xs text-muted">
-          A request that names the alias itself always means its current version.
-        </p>
+        <p className="text-xs text-muted">A request that names the alias always uses its current version.</p>
         {mayWrite && choosable.length > 0 && <Pin alias={alias} versions={choosable} />}
         {!mayWrite && (
           <p className="text-xs text-muted">
@@ -66,7 +64,7 @@ function Pin({ alias, versions }: { alias: AliasShown; versions: AliasStep[] }) 
   const version = versions.find(({ versionId }) => versionId === chosen) ?? first;
   const bind = useMutation(
     trpc.adapters.bind.mutationOptions({
-      onSuccess: ({ number }) => toast.success(`The recipe keeps to version ${number}`),
+      onSuccess: ({ number }) => toast.success(`Recipe pinned to version ${number}`),
       onSettled: () => queryClient.invalidateQueries({ queryKey: trpc.adapters.pathKey() }),
     }),
   );
@@ -89,11 +87,10 @@ function Pin({ alias, versions }: { alias: AliasShown; versions: AliasStep[] }) 
         </Select>
       </div>
       <Confirm
-        title={`Keep the recipe at version ${version.number}?`}
-        description={`Where “${alias.alias}” is the default, requests that name no adapter use ${version.adapter.displayName}, whatever is promoted meanwhile. A recipe that was pinned stays pinned; it can be pinned to another version.`}
+        title={`Pin the recipe to version ${version.number}?`}
+        description={`Where “${alias.alias}” is the default, requests that name no adapter use ${version.adapter.displayName}, even after another version is promoted. A pinned recipe can't be unpinned, only pinned to another version.`}
         action={`Pin version ${version.number}`}
         actionVariant="primary"
-        keep="Cancel"
         onConfirm={() =>
           bind.mutate({
             project_id: alias.projectId,
@@ -104,7 +101,7 @@ function Pin({ alias, versions }: { alias: AliasShown; versions: AliasStep[] }) 
         }
       >
         <Button className="h-9" pending={bind.isPending} disabled={isPinned}>
-          {isPinned ? "Pinned" : "Pin this version"}
+          {isPinned ? "Pinned" : "Pin version"}
         </Button>
       </Confirm>
     </div>

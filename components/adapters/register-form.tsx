@@ -17,9 +17,9 @@ import { readWeight } from "./read-weight";
 import { WeightField } from "./weight-field";
 
 const STATUS: Record<LicenseStatus, string> = {
-  unknown: "Not known",
-  declared: "As its author declares",
-  verified: "Verified by us",
+  unknown: "Unknown",
+  declared: "Declared by the author",
+  verified: "Verified by you",
 };
 
 const BLANK = {
@@ -37,7 +37,7 @@ const BLANK = {
 };
 type Draft = typeof BLANK;
 
-/** Weights that are known by an id already: of an artifact of the project, or at a provider. */
+/** Registers weights that already have a reference: an artifact of the project, or a model at a provider. */
 export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
   const trpc = useTRPC();
   const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
@@ -112,16 +112,16 @@ export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
         label="Source"
         hint={
           isArtifact
-            ? "A .safetensors file that is an artifact of this project. It is read and checked now."
-            : "Weights that a provider keeps under a reference of its own. With a revision they are taken to stay the same; without one they are catalog-only."
+            ? "A .safetensors artifact of this project. It is checked when you register it."
+            : "Weights stored at a provider under its own reference. With a revision they are assumed not to change; without one the adapter is catalog-only."
         }
       >
         {(aria) => (
           <Select value={draft.kind} onValueChange={set("kind")}>
             <SelectTrigger {...aria} />
             <SelectContent>
-              <SelectItem value="service_artifact">An artifact of this project</SelectItem>
-              <SelectItem value="provider_ref">A provider’s own reference</SelectItem>
+              <SelectItem value="service_artifact">Project artifact</SelectItem>
+              <SelectItem value="provider_ref">Provider reference</SelectItem>
             </SelectContent>
           </Select>
         )}
@@ -145,7 +145,7 @@ export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
             <Field id="known-provider" label="Provider" problem={problemOf("source", "provider")}>
               {(aria) => (
                 <Select value={draft.provider} onValueChange={set("provider")}>
-                  <SelectTrigger {...aria} placeholder="Choose one" />
+                  <SelectTrigger {...aria} placeholder="Choose a provider" />
                   <SelectContent>
                     {choices.providers.map((name) => (
                       <SelectItem key={name} value={name}>
@@ -168,7 +168,7 @@ export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
       <Field
         id="known-name"
         label="Name"
-        hint="Unique in the environment, whatever its case."
+        hint="Unique in the environment, ignoring case."
         problem={problemOf("displayName")}
       >
         {text("displayName", { maxLength: 255 })}
@@ -178,20 +178,20 @@ export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
           id="known-family"
           value={draft.family}
           onChange={set("family")}
-          none={isArtifact ? "As the file says" : "Not known"}
-          hint="Adapters draw only with the models they were made for."
+          none={isArtifact ? "From the file" : "Unknown"}
+          hint="An adapter works only with the base model it was trained for."
         />
         <WeightField
           id="known-weight"
           value={draft.weight}
           onChange={set("weight")}
-          hint="Recommended, 1 is as trained. Optional."
+          hint="The recommended strength; 1 is as trained. Optional."
         />
       </div>
       <Field
         id="known-words"
         label="Trigger words"
-        hint="Words of a prompt that call it up, separated by commas. Optional."
+        hint="Prompt words that activate the adapter, separated by commas. Optional."
         problem={problemOf("triggerWords")}
       >
         {text("words")}
@@ -200,10 +200,10 @@ export function RegisterForm({ projectId, environment, onAdded }: AddProps) {
         <Field id="known-license" label="Licence" problem={problemOf("licenseName")}>
           {text("licenseName", { maxLength: 255, placeholder: "apache-2.0" })}
         </Field>
-        <Field id="known-license-url" label="Its address" problem={problemOf("licenseUrl")}>
+        <Field id="known-license-url" label="Licence URL" problem={problemOf("licenseUrl")}>
           {text("licenseUrl", { maxLength: 2048, placeholder: "https://" })}
         </Field>
-        <Field id="known-license-status" label="How sure is that?">
+        <Field id="known-license-status" label="Licence status">
           {(aria) => (
             <Select value={draft.licenseStatus} onValueChange={set("licenseStatus")}>
               <SelectTrigger {...aria} />

@@ -11,23 +11,23 @@ import { adaptersHref, aliasesHref, defaultsHref } from "./list-state";
 const ROOMS = {
   adapters: {
     title: "Adapters",
-    about: "Small files of weights (LoRA) that teach an image model a style, a person or a thing.",
+    about: "Small weight files (LoRA) that teach an image model a style, person or object.",
     href: (projectId: string, environment: string) => adaptersHref(projectId, { environment }),
   },
   aliases: {
     title: "Aliases",
-    about: "Names that stay while what they stand for moves on. Requests use the name.",
+    about: "Stable names that point to an adapter version.",
     href: (projectId: string, environment: string) => aliasesHref(projectId, { environment }),
   },
   defaults: {
     title: "Defaults",
-    about: "The alias that requests use when they name no adapter.",
+    about: "The alias used when a request names no adapter.",
     href: defaultsHref,
   },
 };
 type Room = keyof typeof ROOMS;
 
-/** The head of each room of adapters: what it is, the rooms beside it, and the environment it shows. */
+/** The header of each adapter page: its title, links to the other adapter pages, and the environment. */
 export function RoomHeader({
   projectId,
   room,
@@ -46,7 +46,7 @@ export function RoomHeader({
       </PageHeader>
       <div className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2">
         <LinkChoice
-          label="Rooms of adapters"
+          label="Adapter sections"
           options={(Object.keys(ROOMS) as Room[]).map((each) => ({
             name: ROOMS[each].title,
             href: ROOMS[each].href(projectId, environment),
@@ -63,7 +63,7 @@ export function RoomHeader({
   );
 }
 
-/** What is registered in one environment is nothing to another. Nothing to choose where there is one. */
+/** Chooses the environment, since adapters belong to one. Renders nothing when the project has only one. */
 export function EnvironmentChoice({
   projectId,
   environment,

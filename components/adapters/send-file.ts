@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ModelAdapter } from "@/server/contract/adapters";
 
-/** Why an upload came to nothing: our sentence, the field it is about, and the rule the file breaks where it is that. */
+/** Why an upload failed: the message, and where known the field and the rule that the file breaks. */
 export class UploadRefusal extends Error {
   override readonly name = "UploadRefusal";
   readonly field: string | null;
@@ -26,8 +26,8 @@ const Refusal = z.object({
 });
 
 /**
- * Sends a form with a file and tells how much of it has left. By XMLHttpRequest: fetch tells nothing of a body that is on its
- * way. Throws UploadRefusal; what was canceled by the signal throws its reason.
+ * Sends a form with a file and reports how many bytes were sent. It uses XMLHttpRequest because fetch reports no upload
+ * progress. Throws UploadRefusal, or the reason of the signal when canceled.
  */
 export function sendFile({
   url,
@@ -47,7 +47,11 @@ export function sendFile({
     request.upload.addEventListener("progress", ({ loaded }) => onSent(loaded));
     request.addEventListener("abort", () => reject(signal.reason));
     request.addEventListener("error", () =>
-      reject(new UploadRefusal("The connection broke before the file had arrived. Nothing was kept.")),
+      reject(
+        new UploadRefusal(
+          "The connection was lost before the upload finished. Nothing was saved. Try again.",
+        ),
+      ),
     );
     request.addEventListener("load", () => {
       const known = request.status < 300 && ModelAdapter.safeParse(bodyOf(request)).data;
@@ -65,7 +69,7 @@ function bodyOf({ responseText }: XMLHttpRequest): unknown {
   try {
     return JSON.parse(responseText);
   } catch {
-    return null; // a proxy's page, or nothing
+    return null; // a proxy's error page, or an empty body
   }
 }
 
@@ -73,7 +77,10 @@ function refusalOf(request: XMLHttpRequest): UploadRefusal {
   const requestId = request.getResponseHeader("x-request-id");
   const detail = Refusal.safeParse(bodyOf(request)).data?.detail;
   if (!detail)
-    return new UploadRefusal(`The server answered ${request.status}. Nothing was kept.`, { requestId });
+    return new UploadRefusal(
+      `The server responded with status ${request.status}. Nothing was saved. Try again.`,
+      { requestId },
+    );
   if (!Array.isArray(detail)) return new UploadRefusal(detail.message, { requestId });
   const [first] = detail;
   const field = String(first?.loc.at(-1));

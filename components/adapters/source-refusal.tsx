@@ -2,19 +2,19 @@ import { toFailure } from "@/components/trpc";
 import { Notice } from "@/components/ui/notice";
 
 const WHY: Record<string, string> = {
-  source_not_found: "There is nothing of this name that everybody can read",
-  source_no_access: "It is closed: its owner decides who may read it",
-  source_unusable: "It holds no weights that can be used",
-  source_refused: "Links to this place are not read",
-  ProviderUnavailable: "The source does not answer now",
+  source_not_found: "No public source has this name",
+  source_no_access: "The source is not public: its owner decides who can read it",
+  source_unusable: "The source has no usable weights",
+  source_refused: "Links to this host are not supported",
+  ProviderUnavailable: "The source is not responding",
 };
 
-/** Why a source gave nothing, told plainly. */
+/** Why a source could not be used. */
 export function SourceRefusal({ error }: { error: unknown }) {
   const { message, code, issues } = toFailure(error);
   const title = WHY[issues[0]?.type ?? code ?? ""];
   return (
-    <Notice tone="bad" role="alert" title={title ?? "This could not be looked up"}>
+    <Notice tone="bad" role="alert" title={title ?? "Lookup failed"}>
       {issues.length > 0 ? issues.map(({ msg }) => msg).join(" ") : message}
     </Notice>
   );

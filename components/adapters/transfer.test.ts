@@ -4,12 +4,12 @@ import { progressOf, type Sample, withSample } from "./transfer";
 const sampled = (...samples: [number, number][]) =>
   samples.reduce<Sample[]>((known, [atMs, sent]) => withSample(known, { atMs, sent }), []);
 
-test("before anything was measured nothing is said of rate and time", () => {
+test("rate and time left are unknown before anything is measured", () => {
   expect(progressOf([], 100)).toEqual({ sent: 0, percent: 0, bytesPerSecond: null, secondsLeft: null });
   expect(progressOf(sampled([0, 0], [100, 50]), 100)).toMatchObject({ percent: 50, bytesPerSecond: null });
 });
 
-test("rate and time left are those of the last seconds", () => {
+test("rate and time left follow the last seconds", () => {
   const steady = sampled([0, 0], [1_000, 1_000_000], [2_000, 2_000_000]);
   expect(progressOf(steady, 10_000_000)).toEqual({
     sent: 2_000_000,
@@ -21,7 +21,7 @@ test("rate and time left are those of the last seconds", () => {
   expect(progressOf(slower, 10_000_000)).toMatchObject({ bytesPerSecond: 100_000, secondsLeft: 10 });
 });
 
-test("what stands still has no end, and a full bar is 100 %", () => {
+test("a stalled transfer has no time left, and a full bar is 100%", () => {
   expect(progressOf(sampled([0, 500], [5_000, 500], [10_000, 500]), 1_000)).toMatchObject({
     bytesPerSecond: 0,
     secondsLeft: null,
@@ -35,7 +35,7 @@ test("what stands still has no end, and a full bar is 100 %", () => {
   expect(progressOf(sampled([0, 0], [1_000, 999]), 1_000).percent).toBe(99);
 });
 
-test("samples that nobody needs any more are forgotten", () => {
+test("samples outside the window are dropped", () => {
   const many = Array.from({ length: 1_000 }, (_, n): [number, number] => [n * 100, n]);
   expect(sampled(...many).length).toBeLessThan(60);
 });

@@ -1,12 +1,12 @@
-/** How much of a file had been sent at a time. */
+/** How many bytes of a file were sent at a point in time. */
 export type Sample = { atMs: number; sent: number };
 
-/** As long as this back the rate is measured: short enough to follow a network that changes, long enough not to flicker. */
+/** The rate is measured over this window: short enough to follow a changing network, long enough not to flicker. */
 const WINDOW_MS = 5_000;
-/** Before this much time nothing is said of a rate. */
+/** No rate is reported before this much time. */
 const SOONEST_MS = 400;
 
-/** The samples with one more; what is older than the window is forgotten, but for the last before it. */
+/** Adds a sample and drops those older than the window, except the last one before it. */
 export function withSample(samples: readonly Sample[], next: Sample): Sample[] {
   const since = next.atMs - WINDOW_MS;
   const first = samples.findLastIndex(({ atMs }) => atMs <= since);
@@ -20,7 +20,7 @@ export type Progress = {
   secondsLeft: number | null;
 };
 
-/** How far a transfer is, how fast it goes and how long it will still take; null where nobody can tell yet. */
+/** The progress of a transfer, its rate and the time left; null while unknown. */
 export function progressOf(samples: readonly Sample[], total: number): Progress {
   const [first, last] = [samples[0], samples.at(-1)];
   const sent = Math.min(last?.sent ?? 0, total);

@@ -17,12 +17,12 @@ import { UploadProgress } from "./upload-progress";
 import { useUpload } from "./use-upload";
 import { WeightField } from "./weight-field";
 
-/** A file of one's own: looked at here, sent, and checked there while it arrives. */
+/** Uploads a file: checks its header here, then sends it to be checked in full on the server. */
 export function UploadForm({ projectId, environment, onAdded }: AddProps) {
   const trpc = useTRPC();
   const { data: choices } = useSuspenseQuery(trpc.adapters.choices.queryOptions());
   const [file, setFile] = useState<File | null>(null);
-  /** A file that was taken while another was still being looked at. */
+  /** The latest chosen file; an earlier one may still be being read. */
   const latest = useRef<File>(null);
   const [look, setLook] = useState<Look | null>(null);
   const [name, setName] = useState("");
@@ -43,7 +43,7 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
     latest.current = next;
     setFile(next);
     setLook(null);
-    // A name that was typed is kept; one that came from another file is not.
+    // A typed name is kept; a name suggested by another file is replaced.
     setName((known) =>
       known === "" || (file && known === nameOfFile(file.name)) ? nameOfFile(next.name) : known,
     );
@@ -59,7 +59,7 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
     form.set("environment", environment);
     if (family !== "") form.set("baseModelFamily", family);
     if (chosenWeight !== null) form.set("recommendedWeight", String(chosenWeight));
-    form.set("file", file); // last: what is said of it is known when it comes
+    form.set("file", file); // last, so that the server knows the other fields when the file arrives
     start(`/v1/adapters/upload?${new URLSearchParams({ projectId })}`, form, file.size);
   }
 
@@ -72,9 +72,7 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
           tone="bad"
           role="alert"
           title={
-            upload.refusal.rule
-              ? "The file was refused, and nothing of it was kept"
-              : "It was not uploaded, and nothing of it was kept"
+            upload.refusal.rule ? "File refused. Nothing was saved." : "Upload failed. Nothing was saved."
           }
         >
           <p>{upload.refusal.message}</p>
@@ -86,7 +84,7 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
           )}
         </Notice>
       )}
-      <Field id="upload-name" label="Name" hint="Unique in the environment, whatever its case.">
+      <Field id="upload-name" label="Name" hint="Unique in the environment, ignoring case.">
         {(aria) => (
           <Input
             {...aria}
@@ -103,14 +101,14 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
           id="upload-family"
           value={family}
           onChange={setFamily}
-          none="As the file says"
-          hint="Adapters draw only with the models they were made for."
+          none="From the file"
+          hint="An adapter works only with the base model it was trained for."
         />
         <WeightField
           id="upload-weight"
           value={weight}
           onChange={setWeight}
-          hint="Recommended, 1 is as trained. Empty: as the file says."
+          hint="The recommended strength; 1 is as trained. Leave empty to use the file's value."
         />
       </div>
       <UploadProgress upload={upload} onCancel={cancel} />
@@ -125,7 +123,7 @@ export function UploadForm({ projectId, environment, onAdded }: AddProps) {
 function Seen({ look }: { look: Look }) {
   if (look.kind === "refused")
     return (
-      <Notice tone="bad" role="alert" title="This is no safetensors file, so it was not sent">
+      <Notice tone="bad" role="alert" title="Not a safetensors file. Nothing was sent.">
         <p>{look.message}</p>
         <Rule rule={look.rule} />
       </Notice>
@@ -133,7 +131,7 @@ function Seen({ look }: { look: Look }) {
   if (look.kind === "unclear")
     return (
       <Notice tone="warn">
-        The head of this file is unusual. It is checked as a whole when it is uploaded.
+        The header of this file is unusual. The whole file is checked when you upload it.
       </Notice>
     );
   return (
@@ -142,7 +140,8 @@ function Seen({ look }: { look: Look }) {
         {look.tensors.toLocaleString("en-US")} {look.tensors === 1 ? "tensor" : "tensors"}
         {look.madeFor && (
           <>
-            , made for <strong className="font-medium text-text">{look.madeFor}</strong> as the file says
+            , trained for <strong className="font-medium text-text">{look.madeFor}</strong> according to the
+            file
           </>
         )}
         .

@@ -3,7 +3,7 @@ import { formatDuration } from "@/components/time/format";
 import { Button } from "@/components/ui/button";
 import type { Upload } from "./use-upload";
 
-/** How far an upload is, how fast, and how long it will still take. */
+/** The progress of an upload, its rate and the time left. */
 export function UploadProgress({ upload, onCancel }: { upload: Upload; onCancel(): void }) {
   if (upload.state !== "sending" && upload.state !== "checking") return null;
   const isChecking = upload.state === "checking";
@@ -23,7 +23,7 @@ export function UploadProgress({ upload, onCancel }: { upload: Upload; onCancel(
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2 text-sm">
         <p className="min-w-0 flex-1 tabular-nums">
           {isChecking ? (
-            "All of it is there. The last bytes are being checked."
+            "Upload complete. Checking the file …"
           ) : (
             <>
               {formatBytes(upload.progress.sent)} of {formatBytes(upload.total)}
@@ -35,9 +35,9 @@ export function UploadProgress({ upload, onCancel }: { upload: Upload; onCancel(
           Cancel upload
         </Button>
       </div>
-      {/* Said once in a while, not with every piece. */}
+      {/* Announced every 25%, not with every chunk. */}
       <p className="sr-only" role="status">
-        {isChecking ? "The file is being checked." : `${Math.floor(percent / 25) * 25} % uploaded`}
+        {isChecking ? "Checking the file" : `${Math.floor(percent / 25) * 25}% uploaded`}
       </p>
     </div>
   );
@@ -51,6 +51,6 @@ function paceWords({
   secondsLeft: number | null;
 }) {
   if (bytesPerSecond === null) return "";
-  const pace = ` · ${formatBytes(Math.round(bytesPerSecond))} a second`;
+  const pace = ` · ${formatBytes(Math.round(bytesPerSecond))}/s`;
   return secondsLeft === null ? pace : `${pace} · ${formatDuration(secondsLeft * 1000)} left`;
 }

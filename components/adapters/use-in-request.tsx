@@ -9,7 +9,7 @@ import type { AdapterUse, ModelAdapter } from "@/server/contract/adapters";
 
 const MOST_MODELS = 6;
 
-/** How a request names the adapter, ready to be copied, and which models then draw. */
+/** The input of a request that uses the adapter, and the models that support it. */
 export function UseInRequest({ projectId, adapter }: { projectId: string; adapter: ModelAdapter }) {
   const trpc = useTRPC();
   const { data: uses } = useSuspenseQuery(trpc.adapters.uses.queryOptions({ adapter_id: adapter.adapterId }));
@@ -24,12 +24,12 @@ export function UseInRequest({ projectId, adapter }: { projectId: string; adapte
   const usable = uses.filter(({ problem }) => problem === null);
   return (
     <Card aria-labelledby="use-title">
-      <CardHeader title="Use it in a request" id="use-title" />
+      <CardHeader title="Use in a request" id="use-title" />
       <CardBody className="space-y-3 text-sm">
         {uses.map((use) =>
           use.problem === null ? (
             <p key={use.capabilityKey}>
-              This is an input of{" "}
+              Input for{" "}
               <Link
                 href={`/projects/${projectId}/catalog/${use.capabilityKey}`}
                 className="text-link underline"
@@ -49,9 +49,9 @@ export function UseInRequest({ projectId, adapter }: { projectId: string; adapte
             <JsonView value={input} what="input with this adapter" />
             <p className="text-xs text-muted">
               {alias === undefined
-                ? "Give it an alias, and requests need not change when better weights come. "
-                : `“${alias}” means whatever was promoted last under it; at present this adapter. `}
-              At most four adapters in one request.
+                ? "Create an alias to switch to better weights later without changing requests. "
+                : `“${alias}” uses the latest promoted version, currently this adapter. `}
+              A request can use up to four adapters.
             </p>
           </>
         )}
@@ -60,11 +60,11 @@ export function UseInRequest({ projectId, adapter }: { projectId: string; adapte
   );
 }
 
-/** The sandbox plays every model; it is told of only where nothing else draws. */
+/** The sandbox simulates every model, so it is mentioned only when no other model supports the adapter. */
 function modelsWords({ models }: AdapterUse): string {
   const real = models.filter((model) => !model.startsWith("sandbox/"));
-  if (real.length === 0) return "No provider here draws with it yet; the sandbox plays one.";
+  if (real.length === 0) return "No provider here supports it yet; the sandbox simulates one.";
   const shown = real.slice(0, MOST_MODELS).join(", ");
   const others = real.length - MOST_MODELS;
-  return others > 0 ? `${shown} and ${others} more draw with it.` : `Drawn by ${shown}.`;
+  return others > 0 ? `Works with ${shown} and ${others} more.` : `Works with ${shown}.`;
 }

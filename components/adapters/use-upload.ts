@@ -7,11 +7,11 @@ import { type Progress, progressOf, type Sample, withSample } from "./transfer";
 export type Upload =
   | { state: "idle" }
   | { state: "sending"; progress: Progress; total: number }
-  /** All of it left; the answer is awaited. */
+  /** Everything was sent; waiting for the response. */
   | { state: "checking" }
   | { state: "refused"; refusal: UploadRefusal };
 
-/** One upload at a time, with its progress; leaving the page ends it. */
+/** Runs one upload at a time and reports its progress; leaving the page aborts it. */
 export function useUpload(onDone: (adapter: ModelAdapter) => void) {
   const [upload, setUpload] = useState<Upload>({ state: "idle" });
   const underWay = useRef<AbortController>(null);
@@ -54,7 +54,11 @@ export function useUpload(onDone: (adapter: ModelAdapter) => void) {
       } catch (error) {
         if (controller.signal.aborted) return;
         const refusal =
-          error instanceof UploadRefusal ? error : new UploadRefusal("Something went wrong on this page.");
+          error instanceof UploadRefusal
+            ? error
+            : new UploadRefusal(
+                "Something went wrong on this page. Check the adapter list before uploading again.",
+              );
         setUpload({ state: "refused", refusal });
       } finally {
         if (underWay.current === controller) underWay.current = null;

@@ -3,7 +3,7 @@ import { Field } from "@/components/ui/field";
 import { Input } from "@/components/ui/input";
 import { readWeight } from "./read-weight";
 
-/** How strong an adapter is to draw: nothing, or a number from 0 to 2. */
+/** The strength of an adapter: empty, or a number from 0 to 2. */
 export function WeightField({
   id,
   value,
@@ -20,7 +20,7 @@ export function WeightField({
       id={id}
       label="Strength"
       hint={hint}
-      problem={readWeight(value) === undefined ? "A number from 0 to 2." : undefined}
+      problem={readWeight(value) === undefined ? "Enter a number from 0 to 2." : undefined}
     >
       {(aria) => (
         <Input
@@ -28,7 +28,7 @@ export function WeightField({
           value={value}
           inputMode="decimal"
           autoComplete="off"
-          placeholder="As recommended"
+          placeholder="Recommended"
           className="max-w-48"
           onChange={({ target }) => onChange(target.value)}
         />

@@ -10,29 +10,29 @@ export const HEALTH_LOOK: Record<Health, { label: string; tone: Tone; icon: Luci
     label: "Healthy",
     tone: "good",
     icon: CircleCheck,
-    meaning: "The weights were there, unchanged, when they were looked for.",
+    meaning: "The weights were unchanged at the last check.",
   },
   degraded: {
     label: "Degraded",
     tone: "warn",
     icon: TriangleAlert,
-    meaning: "The source answers, but not with these weights for everybody.",
+    meaning: "The source responds, but not everyone can read these weights.",
   },
   missing: {
     label: "Missing",
     tone: "bad",
     icon: CircleAlert,
-    meaning: "The weights are not there any more. No request can use the adapter.",
+    meaning: "The weights are no longer at the source. Requests can't use this adapter.",
   },
   unknown: {
     label: "Unknown",
     tone: "neutral",
     icon: CircleHelp,
-    meaning: "Nobody could look, or nobody has yet.",
+    meaning: "The weights could not be checked, or have not been checked yet.",
   },
 };
 
-/** Whether the weights are still there. */
+/** Whether the weights are still available. */
 export function HealthBadge({ health }: { health: ModelAdapter["sourceHealth"] }) {
   const { label, tone, icon: Icon, meaning } = HEALTH_LOOK[health.status];
   return (
@@ -43,7 +43,7 @@ export function HealthBadge({ health }: { health: ModelAdapter["sourceHealth"] }
   );
 }
 
-/** When somebody looked last. */
+/** When the weights were last checked. */
 export function CheckedAt({ health: { checkedAt } }: { health: ModelAdapter["sourceHealth"] }) {
   if (!checkedAt) return <>Never checked</>;
   return (
@@ -54,9 +54,9 @@ export function CheckedAt({ health: { checkedAt } }: { health: ModelAdapter["sou
 }
 
 export const CATALOG_ONLY =
-  "Its source names no file that is certain to stay the same, so it is kept for reference and no request can use it.";
+  "The file at the source can change, so this adapter is for reference only and requests can't use it.";
 
-/** Can requests use it? Said only where they cannot. */
+/** Marks an adapter that requests cannot use. */
 export function FrozenBadge({ frozen }: { frozen: boolean }) {
   if (frozen) return null;
   return (
@@ -69,11 +69,11 @@ export function FrozenBadge({ frozen }: { frozen: boolean }) {
 
 const LICENSE_STATUS: Record<ModelAdapter["licenseStatus"], string> = {
   unknown: "not stated",
-  declared: "as declared",
+  declared: "declared",
   verified: "verified",
 };
 
-/** The licence, and how sure that is. */
+/** The licence and its status. */
 export function licenseWords({
   licenseName,
   licenseStatus,
@@ -88,7 +88,7 @@ export const SOURCE_KIND: Record<ModelAdapter["source"]["kind"], string> = {
   provider_ref: "Provider or link",
 };
 
-/** Where the weights come from, in a few words. */
+/** The source of the weights in a few words. */
 export function sourceWords({ kind, ref, provider }: ModelAdapter["source"]): string {
   if (kind === "service_artifact") return "Uploaded file";
   return provider ? `${provider}: ${ref}` : ref;
@@ -96,7 +96,7 @@ export function sourceWords({ kind, ref, provider }: ModelAdapter["source"]): st
 
 export type Family = { name: string; title: string };
 
-/** A family as people call it. */
+/** The display name of a base model family. */
 export function familyWords(name: string | null, families: readonly Family[]): string {
   if (!name) return "Base model unknown";
   return families.find((family) => family.name === name)?.title ?? name;

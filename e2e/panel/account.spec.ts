@@ -35,7 +35,7 @@ signedOut(
     // One of the two others ends, and the one that is left still works.
     expect([(await asked(other)).status(), (await asked(third)).status()]).toEqual([200, 200]);
     await rows.filter({ hasNotText: "This session" }).first().getByRole("button", { name: /^End / }).click();
-    await expect(page.getByText("Chrome on Linux is signed out.")).toBeVisible();
+    await expect(page.getByText("Chrome on Linux signed out")).toBeVisible();
     await expect(rows).toHaveCount(2);
     const left = [(await asked(other)).status(), (await asked(third)).status()];
     expect([...left].sort()).toEqual([200, 401]);
@@ -51,7 +51,7 @@ signedOut(
     expect(removed).toBe(404);
 
     await page.setViewportSize(PHONE);
-    const [present, next] = [page.getByLabel("Present password"), page.getByLabel("New password")];
+    const [present, next] = [page.getByLabel("Current password"), page.getByLabel("New password")];
     const change = page.getByRole("button", { name: "Change password" });
     await present.fill(person.password);
     await next.fill("short");

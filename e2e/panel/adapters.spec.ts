@@ -61,14 +61,16 @@ async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
     await page.getByTestId("drop-zone").dispatchEvent(type, { dataTransfer });
 }
 
-test("weights are dropped, looked at, sent, and found again by name, family and alias", async ({ page }) => {
+test("weights are dropped, checked and uploaded, and the adapter is found by name and by filter", async ({
+  page,
+}) => {
   const name = unique("dropped");
   const file = freshWeights();
   await open(page, rooms);
-  await page.getByRole("link", { name: "Add an adapter" }).first().click();
-  await expect(page.getByRole("heading", { name: "Add an adapter" })).toBeVisible();
+  await page.getByRole("link", { name: "Add adapter" }).first().click();
+  await expect(page.getByRole("heading", { name: "Add adapter" })).toBeVisible();
   await drop(page, `${name}.safetensors`, file);
-  await expect(page.getByText("made for flux1 as the file says")).toBeVisible();
+  await expect(page.getByText("trained for flux1 according to the file")).toBeVisible();
   await expect(page.locator("#upload-name")).toHaveValue(name);
   await page.locator("#upload-weight").fill("0.7");
   await page.getByRole("button", { name: "Upload", exact: true }).click();
@@ -92,13 +94,13 @@ test("weights are dropped, looked at, sent, and found again by name, family and 
   await expect(list).toContainText("FLUX.1");
   await page.getByRole("combobox", { name: "Health" }).click();
   await page.getByRole("option", { name: "Missing" }).click();
-  await expect(page.getByText("No adapter matches")).toBeVisible();
+  await expect(page.getByText("No adapters match these filters")).toBeVisible();
   await page.getByRole("link", { name: "Show all adapters" }).click();
   await list.getByRole("link", { name }).click();
   await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
 });
 
-test("a hostile file is refused with its rule: before it is sent where its head tells, else by the server", async ({
+test("a hostile file is refused with its rule: before the upload if its header is invalid, else by the server", async ({
   page,
 }) => {
   const sent: string[] = [];
@@ -120,7 +122,7 @@ test("a hostile file is refused with its rule: before it is sent where its head 
   const name = unique("hostile");
   await drop(page, `${name}.safetensors`, bytesOf("a ZIP in the last tensor"));
   await page.getByRole("button", { name: "Upload", exact: true }).click();
-  const refusal = page.getByRole("alert").filter({ hasText: "The file was refused" });
+  const refusal = page.getByRole("alert").filter({ hasText: "File refused" });
   // It holds no pairs of matrices, which is known before its last bytes are.
   await expect(refusal).toContainText("not_a_lora");
   expect(sent).toHaveLength(1);
@@ -136,12 +138,10 @@ test("a hostile file is refused with its rule: before it is sent where its head 
   await drop(page, `${name}.safetensors`, good);
   await page.locator("#upload-name").fill(displayName.toUpperCase());
   await page.getByRole("button", { name: "Upload", exact: true }).click();
-  await expect(page.getByRole("alert").filter({ hasText: "not uploaded" })).toContainText("has this name");
+  await expect(page.getByRole("alert").filter({ hasText: "Upload failed" })).toContainText("has this name");
 });
 
-test("an upload over a slow line tells its progress and can be given up; nothing is kept", async ({
-  page,
-}) => {
+test("a slow upload shows its progress and can be canceled; nothing is saved", async ({ page }) => {
   const name = unique("slow");
   await open(page, `${rooms}/new`);
   const line = await page.context().newCDPSession(page);
@@ -156,7 +156,7 @@ test("an upload over a slow line tells its progress and can be given up; nothing
   await page.getByRole("button", { name: "Upload", exact: true }).click();
   const bar = page.getByRole("progressbar", { name: "Upload" });
   await expect(bar).toBeVisible();
-  await expect(page.getByText(/of 1\.57 MB · .* a second · .* left/)).toBeVisible();
+  await expect(page.getByText(/of 1\.57 MB · .*\/s · .* left/)).toBeVisible();
   await expect(page.getByRole("button", { name: "Upload", exact: true })).toBeDisabled();
   await page.getByRole("button", { name: "Cancel upload" }).click();
   await expect(bar).toHaveCount(0);
@@ -183,17 +183,17 @@ test.describe("links", () => {
     await open(page, `${rooms}/new`);
     await page.getByRole("tab", { name: "Paste a link" }).click();
     await page.getByLabel("Link or name").fill(text);
-    await page.getByRole("button", { name: "Look it up" }).click();
+    await page.getByRole("button", { name: "Look up" }).click();
   }
 
-  test("a link is looked up and registered as it was seen; the same link again is the same adapter", async ({
+  test("a link is looked up and registered as shown; the same link again is the same adapter", async ({
     page,
   }) => {
     const card =
       "---\nlicense: apache-2.0\ninstance_prompt: ohwx moss\nbase_model: black-forest-labs/FLUX.1-dev\n---\n";
     const repo = putRepo({ "moss.safetensors": freshWeights(), "README.md": Buffer.from(card) });
     await lookUp(page, repo);
-    const preview = page.getByRole("region", { name: "What the link names" });
+    const preview = page.getByRole("region", { name: "Link preview" });
     await expect(preview).toContainText(COMMIT);
     await expect(preview).toContainText("ohwx moss");
     await expect(preview).toContainText("apache-2.0");
@@ -202,19 +202,19 @@ test.describe("links", () => {
     await page.waitForURL(/\/adapters\/adp_/);
     const first = page.url();
     await expect(page.getByRole("region", { name: "Source", exact: true })).toContainText(COMMIT);
-    await expect(page.getByRole("region", { name: "About" })).toContainText("apache-2.0 (as declared)");
+    await expect(page.getByRole("region", { name: "About" })).toContainText("apache-2.0 (declared)");
     await lookUp(page, repo);
     await preview.getByRole("button", { name: "Register" }).click();
-    await expect(page.getByText("It was registered already")).toBeVisible();
+    await expect(page.getByText("Already registered")).toBeVisible();
     await expect(page).toHaveURL(first);
   });
 
-  test("of several files one is chosen, and a base model that nobody says is asked for", async ({ page }) => {
+  test("one of several files is chosen, and an unknown base model must be chosen", async ({ page }) => {
     const unsaid = freshWeights({ ss_base_model_version: "" });
     const repo = putRepo({ "one.safetensors": unsaid, "two.safetensors": unsaid });
     await lookUp(page, repo);
-    const preview = page.getByRole("region", { name: "What the link names" });
-    await expect(preview).toContainText("Which of the 2 files?");
+    const preview = page.getByRole("region", { name: "Link preview" });
+    await expect(preview).toContainText("Choose one of 2 files");
     await expect(preview.getByRole("button", { name: "Register" })).toBeDisabled();
     await preview.getByRole("radio", { name: /two\.safetensors/ }).click();
     await preview.getByRole("combobox", { name: "Base model" }).click();
@@ -225,20 +225,22 @@ test.describe("links", () => {
     await expect(page.locator("main")).toContainText("Qwen-Image");
   });
 
-  test("what is closed, missing or no LoRA is told plainly", async ({ page }) => {
+  test("a gated or missing source and a file that is no LoRA are refused with the reason", async ({
+    page,
+  }) => {
     const alert = page.getByRole("alert").filter({ hasText: /\w/ });
     await lookUp(page, "ada/nothing-here");
-    await expect(alert).toContainText("There is nothing of this name");
+    await expect(alert).toContainText("No public source has this name");
     await lookUp(page, putRepo({ "model.bin": Buffer.alloc(10) }));
-    await expect(alert).toContainText("holds no weights that can be used");
+    await expect(alert).toContainText("The source has no usable weights");
     await lookUp(page, putRepo({ "a.safetensors": freshWeights() }, { gated: "manual" }));
-    await expect(page.locator("main")).toContainText(/gated|closed/);
+    await expect(page.locator("main")).toContainText(/gated/);
     await lookUp(page, unique("no such name"));
-    await expect(page.locator("main")).toContainText("Nothing of this name");
+    await expect(page.locator("main")).toContainText("Nothing found");
   });
 });
 
-test("an alias is created, promoted after its difference was seen, kept by the recipe and made the default", async ({
+test("an alias is created, promoted after its diff is shown, pinned by the recipe and set as the default", async ({
   page,
 }) => {
   const alias = unique("hero");
@@ -246,19 +248,19 @@ test("an alias is created, promoted after its difference was seen, kept by the r
   const two = await putAdapter(unique("two"), { triggerWords: "ohwx, stone" });
   await open(page, `${rooms}/aliases`);
   await page.getByRole("button", { name: "Create alias" }).first().click();
-  const form = page.getByRole("dialog", { name: "Create an alias" });
+  const form = page.getByRole("dialog", { name: "Create alias" });
   await form.getByLabel("Name", { exact: true }).fill(alias);
   await form.getByLabel("Adapter", { exact: true }).fill(one.displayName);
   await form.getByRole("radio", { name: one.displayName }).click();
   await form.getByRole("button", { name: "Create alias" }).click();
   await expect(page.getByRole("heading", { name: alias, level: 1 })).toBeVisible();
-  const current = page.getByRole("region", { name: "Stands for" });
+  const current = page.getByRole("region", { name: "Target" });
   await expect(current).toContainText(one.displayName);
-  await expect(current).toContainText("0.8 (as recommended)");
+  await expect(current).toContainText("0.8 (recommended)");
 
   await page.getByRole("button", { name: "Promote", exact: true }).click();
   const promote = page.getByRole("dialog", { name: `Promote “${alias}”` });
-  await expect(promote.getByText("Nothing changes: both are the same.")).toBeVisible();
+  await expect(promote.getByText("No differences.")).toBeVisible();
   await expect(promote.getByRole("button", { name: "Promote to version 2" })).toBeDisabled();
   await promote.getByLabel("Adapter", { exact: true }).fill(two.displayName);
   await promote.getByRole("radio", { name: two.displayName }).click();
@@ -267,7 +269,7 @@ test("an alias is created, promoted after its difference was seen, kept by the r
   await expect(changes).toContainText(two.displayName);
   await expect(changes).toContainText("+ stone");
   await expect(changes).toContainText("0.5");
-  await expect(promote.getByText(/^The same: .*Made for/)).toBeVisible();
+  await expect(promote.getByText(/^Unchanged: .*Base model/)).toBeVisible();
   await promote.getByRole("button", { name: "Promote to version 2" }).click();
   await expect(promote).toHaveCount(0);
 
@@ -281,35 +283,35 @@ test("an alias is created, promoted after its difference was seen, kept by the r
   await expect(compared.getByLabel("What changes")).toContainText("+ stone");
   await compared.getByRole("combobox", { name: "To" }).click();
   await page.getByRole("option", { name: /^Version 1/ }).click();
-  await expect(compared.getByText("Nothing changes: both are the same.")).toBeVisible();
+  await expect(compared.getByText("No differences.")).toBeVisible();
 
   const recipe = page.getByRole("region", { name: "Recipe" });
   await expect(recipe).toContainText("Follows the alias");
   await recipe.getByRole("combobox", { name: "Version" }).click();
   await page.getByRole("option", { name: /^1:/ }).click();
-  await recipe.getByRole("button", { name: "Pin this version" }).click();
+  await recipe.getByRole("button", { name: "Pin version" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Pin version 1" }).click();
-  await expect(recipe).toContainText("Kept at version 1");
+  await expect(recipe).toContainText("Pinned to version 1");
 
   await open(page, `${rooms}/defaults`);
   const image = page.getByRole("region", { name: /image/i });
   await image.getByRole("combobox", { name: "Alias" }).click();
   await page.getByRole("option", { name: new RegExp(alias) }).click();
   await image.getByRole("button", { name: "Set default" }).click();
-  await expect(image).toContainText("kept at version 1 by the recipe");
+  await expect(image).toContainText("pinned to version 1 by the recipe");
 
   // What is in use is not deleted, and it says by what.
   await open(page, `${rooms}/${two.adapterId}`);
   await page.getByRole("button", { name: "Delete" }).click();
   const removal = page.getByRole("dialog");
   await removal.getByRole("button", { name: "Delete adapter" }).click();
-  await expect(removal.getByRole("link", { name: `The alias “${alias}” stands for it` })).toBeVisible();
-  await removal.getByRole("link", { name: "It is the default of image.generate.v1" }).click();
+  await expect(removal.getByRole("link", { name: `Alias “${alias}” points to it` })).toBeVisible();
+  await removal.getByRole("link", { name: "Default for image.generate.v1" }).click();
   await image.getByRole("button", { name: "Clear" }).click();
   await expect(image).toContainText("No default");
 });
 
-test("an adapter that nothing uses is deleted", async ({ page }) => {
+test("an unused adapter is deleted", async ({ page }) => {
   const { adapterId, displayName } = await putAdapter(unique("unwanted"));
   await open(page, `${rooms}/${adapterId}`);
   await page.getByRole("button", { name: "Delete" }).click();
@@ -328,7 +330,7 @@ test.describe("a viewer", () => {
     await enter(page.context(), makePerson("viewer"));
     await open(page, rooms);
     await expect(page.getByRole("link", { name: adapter.displayName })).toBeVisible();
-    await expect(page.getByRole("link", { name: "Add an adapter" })).toHaveCount(0);
+    await expect(page.getByRole("link", { name: "Add adapter" })).toHaveCount(0);
     await open(page, `${rooms}/${adapter.adapterId}`);
     await expect(page.getByRole("heading", { name: adapter.displayName })).toBeVisible();
     for (const name of ["Delete", "Check again"])
@@ -345,7 +347,7 @@ test.describe("a viewer", () => {
   });
 });
 
-test("every room of adapters and its dialogs are accessible and fit a phone", async ({ page }) => {
+test("every adapter page and dialog is accessible and fits a phone", async ({ page }) => {
   const alias = unique("looks");
   const one = await putAdapter(unique("a rather long name of an adapter that nobody would write"), {
     triggerWords: "ohwx, wet stone, a rather long trigger word of some people",

@@ -38,7 +38,7 @@ export async function secretOf(page: Page, password: string): Promise<string> {
   const card = page.getByRole("region", { name: "Second factor" });
   await card.getByLabel("Your password").fill(password);
   await card.getByRole("button", { name: "Set up" }).click();
-  const qrCode = card.getByRole("img", { name: "QR code of the key below" });
+  const qrCode = card.getByRole("img", { name: "QR code for the key below" });
   await expect.poll(() => qrCode.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(20);
   return ((await card.getByTestId("second-factor-secret").textContent()) ?? "").replaceAll(" ", "");
 }
@@ -48,6 +48,6 @@ export async function setUp(page: Page, password: string): Promise<void> {
   const card = page.getByRole("region", { name: "Second factor" });
   const secret = await secretOf(page, password);
   await card.getByLabel("Code").fill(codeOf(secret));
-  await card.getByRole("button", { name: "Turn it on" }).click();
+  await card.getByRole("button", { name: "Turn on" }).click();
   await expect(card.getByRole("list", { name: "Recovery codes" }).getByRole("listitem")).toHaveCount(10);
 }

@@ -3,7 +3,7 @@ import { expect, expectAccessible, expectNoSidewaysScroll, open, test } from "./
 
 const PHONE = { width: 390, height: 844 };
 
-test("a device is let in by its code, never by a link alone, and is listed and ended like any session", async ({
+test("a device is approved by its code, never by a link alone, and is listed and ended like any session", async ({
   page,
   playwright,
 }) => {
@@ -31,13 +31,13 @@ test("a device is let in by its code, never by a link alone, and is listed and e
   await page.getByLabel("Code").fill(userCode.toLowerCase().replace("-", " "));
   await page.getByRole("button", { name: "Continue" }).click();
   await expect(page.getByText("capstan on a laptop")).toBeVisible();
-  await expect(page.getByText(`It would act as ${world.member.email}.`)).toBeVisible();
+  await expect(page.getByText(`It will be signed in as ${world.member.email}.`)).toBeVisible();
   expect((await redeem(deviceCode)).status()).toBe(428);
   await expectAccessible(page);
   await expectNoSidewaysScroll(page);
   await page.screenshot({ path: "test-results/looks/device-390.png", fullPage: true });
   await page.getByRole("button", { name: "Approve" }).click();
-  await expect(page.getByRole("heading", { name: "The device is signed in" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Device signed in" })).toBeVisible();
 
   const redeemed = await redeem(deviceCode);
   expect(redeemed.status()).toBe(200);
@@ -57,7 +57,7 @@ test("a device is let in by its code, never by a link alone, and is listed and e
   await page.getByLabel("Code").fill(other.userCode);
   await page.getByRole("button", { name: "Continue" }).click();
   await page.getByRole("button", { name: "Deny" }).click();
-  await expect(page.getByRole("heading", { name: "The device was denied" })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Device denied" })).toBeVisible();
   expect((await redeem(other.deviceCode)).status()).toBe(410);
   await request.dispose();
 });

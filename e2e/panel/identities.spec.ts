@@ -17,7 +17,7 @@ test("a person disconnects a sign-in that is not theirs, by their password, and 
     );
   const [{ page, context }, other] = [await signedIn(browser, person), await signedIn(browser, person)];
   await open(page, "/account");
-  const card = page.getByRole("region", { name: "Connected sign-ins" });
+  const card = page.getByRole("region", { name: "Sign-in providers" });
   const dialog = page.getByRole("dialog", { name: "Disconnect GitHub?" });
   const ask = card.getByRole("button", { name: "Disconnect GitHub" });
   for (const size of [DESK, PHONE]) {
@@ -37,13 +37,13 @@ test("a person disconnects a sign-in that is not theirs, by their password, and 
       await expect(dialog.getByLabel("Your password")).toBeFocused();
       await expectAccessible(page);
       await page.screenshot({ path: `${look}-asked.png` });
-      await dialog.getByRole("button", { name: "Keep it" }).click();
+      await dialog.getByRole("button", { name: "Cancel" }).click();
     }
   }
   await ask.click();
   await dialog.getByLabel("Your password").fill(person.password);
   await dialog.getByLabel("Your password").press("Enter");
-  await expect(page.getByText("GitHub is disconnected. Your other sessions have ended.")).toBeVisible();
+  await expect(page.getByText("GitHub disconnected. Your other sessions have ended.")).toBeVisible();
   await expect(card.getByRole("listitem")).toHaveCount(1);
   await expect(card.getByRole("listitem")).toContainText("Google");
   const asked = [page, other.page].map((each) => each.request.get("/v1/auth/sessions"));
@@ -52,7 +52,7 @@ test("a person disconnects a sign-in that is not theirs, by their password, and 
   // Who has no password is told that the last one stays.
   await inDatabase("UPDATE user_account SET password_hash = NULL WHERE email = $1", [person.email]);
   await open(page, "/account");
-  await expect(card).toContainText("It is your only way to sign in");
+  await expect(card).toContainText("This is your only way to sign in");
   await expect(card.getByRole("button")).toHaveCount(0);
   await expectAccessible(page);
   await page.screenshot({ path: "test-results/looks/identities-last.png", fullPage: true });

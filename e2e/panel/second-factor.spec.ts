@@ -19,19 +19,19 @@ test("a person turns a second factor on, signs in with codes, and turns it off",
   const secret = await secretOf(page, person.password);
   await look(page, "second-factor-setup");
   await code.fill("000000");
-  await card.getByRole("button", { name: "Turn it on" }).click();
+  await card.getByRole("button", { name: "Turn on" }).click();
   await expect(code).toHaveAccessibleDescription(/not right/);
   await expect(code).toBeFocused();
   await code.fill(codeOf(secret, -1));
-  await card.getByRole("button", { name: "Turn it on" }).click();
+  await card.getByRole("button", { name: "Turn on" }).click();
   const recovery = card.getByRole("list", { name: "Recovery codes" }).getByRole("listitem");
   await expect(recovery).toHaveCount(10);
   const recoveryCode = (await recovery.first().textContent()) ?? "";
   await look(page, "second-factor-codes");
   const saving = page.waitForEvent("download");
-  await card.getByRole("button", { name: "Download the recovery codes" }).click();
+  await card.getByRole("button", { name: "Download recovery codes" }).click();
   expect((await saving).suggestedFilename()).toBe("capstan-recovery-codes.txt");
-  await card.getByRole("button", { name: "I have kept them" }).click();
+  await card.getByRole("button", { name: "Done" }).click();
   await expect(recovery).toHaveCount(0);
 
   // The password alone opens nothing: neither a page nor the API.
@@ -73,8 +73,8 @@ test("a person turns a second factor on, signs in with codes, and turns it off",
   await look(third, "second-factor-on");
 
   await third.getByLabel("Code").fill(codeOf(secret, 1));
-  await third.getByRole("button", { name: "Turn it off" }).click();
-  await expect(third.getByText("Your second factor is off.")).toBeVisible();
+  await third.getByRole("button", { name: "Turn off" }).click();
+  await expect(third.getByText("Second factor turned off")).toBeVisible();
   await expect(third.getByLabel("Your password")).toBeVisible();
   for (const each of [page, other, third]) await each.context().close();
 });

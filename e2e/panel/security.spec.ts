@@ -47,7 +47,7 @@ test("an owner asks everybody for a second factor; a member is led to set it up 
   await open(member, `/projects/${projectId}/jobs`);
   await expect(member).toHaveURL(/\/account$/);
   const asked = member.getByRole("status").filter({ hasText: name });
-  await expect(asked).toContainText("asks for one");
+  await expect(asked).toContainText("requires a second factor");
   await look(member, "security-asked");
   await setUp(member, people[1].password);
   await expect(asked).toHaveCount(0);

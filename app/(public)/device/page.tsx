@@ -4,7 +4,7 @@ import { PlainPage } from "@/components/shell/plain-page";
 import { PanelData } from "@/components/trpc";
 import { requirePerson } from "@/server/auth/session";
 
-export const metadata: Metadata = { title: "Sign a device in", referrer: "no-referrer" };
+export const metadata: Metadata = { title: "Sign in a device", referrer: "no-referrer" };
 
 type Props = { searchParams: Promise<{ code?: string | string[] }> };
 

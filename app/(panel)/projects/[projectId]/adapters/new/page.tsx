@@ -6,7 +6,7 @@ import type { SearchParams } from "@/components/ui/paging";
 import { requirePerson } from "@/server/auth/session";
 import { panelRead, panelState } from "@/server/trpc/prefetch";
 
-export const metadata: Metadata = { title: "Add an adapter" };
+export const metadata: Metadata = { title: "Add adapter" };
 
 type Props = { params: Promise<{ projectId: string }>; searchParams: Promise<SearchParams> };
 
